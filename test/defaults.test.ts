@@ -1,7 +1,7 @@
 /** Times and limits that hold where nobody sets them: the documents for operators name them, and other releases in the same cloud rely on some. */
 import { expect, test } from 'vitest'
-import { PACES, RELEASE_FOR_MS } from '../src/actors/services/kernel.ts'
-import { BACKOFF } from '../src/actors/services/notifier.ts'
+import { PACES, RELEASE_FOR_MS } from '../src/services/kernel/kernel.ts'
+import { BACKOFF } from '../src/services/nova/notifier.ts'
 import { TIMES } from '../src/bus/kafka/member.ts'
 import { DEFAULTS as EVENTS } from '../src/delivery/events/options.ts'
 import { DEFAULTS as RELAY } from '../src/delivery/relay/options.ts'

@@ -20,19 +20,19 @@ import type { Capacity } from './capacity/tally.ts'
 import type { DeviceStatus } from './deployable/messages.ts'
 import type { DeviceHealth } from './device/health.ts'
 import type { HandleState } from './deployable/states.ts'
-import type { HostDrift } from './drift.ts'
+import type { HostDrift } from './answers/drift.ts'
 import type { Check, Explanation } from './explain/answer.ts'
-import type { HandleDetail, HandleRow } from './handleDetail.ts'
-import type { HostChange, Impact } from './impact.ts'
-import type { OrphansCollected, OrphansListed } from './orphan.ts'
+import type { HandleDetail, HandleRow } from './answers/handleDetail.ts'
+import type { HostChange, Impact } from './answers/impact.ts'
+import type { OrphansCollected, OrphansListed } from './answers/orphan.ts'
 import type { Standing } from './placement/standing.ts'
 import type { Programming } from './deployable/programming.ts'
 import type { ProfileUpdate, Version } from './profile/decider.ts'
 import type { Viewer } from './profile/usable.ts'
 import type { PageCursor } from './runtime/ports.ts'
 import type { Row } from './runtime/views.ts'
-import type { Delivery, Overview } from './tallied.ts'
-import type { Timeline } from './timelineSteps.ts'
+import type { Delivery, Overview } from './answers/tallied.ts'
+import type { Timeline } from './answers/timelineSteps.ts'
 import type { UsageAsked, UsageReport } from './usage/tally.ts'
 
 export type Caller = {
@@ -94,7 +94,7 @@ export type HostDetail = HostRow & {
   /** The last playbook of each driver. */
   readonly playbooks: readonly PlaybookRun[]
 }
-export type { HandleDetail, HandleRow } from './handleDetail.ts'
+export type { HandleDetail, HandleRow } from './answers/handleDetail.ts'
 export type Renaming = {
   readonly uuid: ProfileUuid
   readonly name: string

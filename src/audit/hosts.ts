@@ -78,7 +78,7 @@ const numbered: Invariant = {
   },
 }
 
-/** What such a host has lost is not prepared again until an operator restores it (`services/slots.ts`). */
+/** What such a host has lost is not prepared again until an operator restores it (`services/reports/slots.ts`). */
 const retiredHosts = ({ entities }: History): ReadonlySet<string> => {
   const names = new Set<string>()
   for (const [key, state] of entities()) if (kindOf(key) === 'host' && (state as Host).retired) names.add(idOf(key))

@@ -1,5 +1,5 @@
 /** Requests that only ask whom a change would concern. */
-import type { Impact } from '../actors/impact.ts'
+import type { Impact } from '../actors/answers/impact.ts'
 import type { Outcome } from '../fault.ts'
 import { flag } from './query.ts'
 import { answer } from './route.ts'

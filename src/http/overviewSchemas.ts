@@ -1,6 +1,6 @@
 /** The schemas of what operators look at first. */
 import * as v from 'valibot'
-import { type Found, LATE_MAX } from '../actors/tallied.ts'
+import { type Found, LATE_MAX } from '../actors/answers/tallied.ts'
 import * as schemas from './schemas.ts'
 
 export const FOUND_AS = {

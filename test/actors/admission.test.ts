@@ -1,6 +1,6 @@
 /** ADMISSION and ENROLLMENT: whose reports are believed. */
 import { describe, expect, test } from 'vitest'
-import { PENDING_MAX } from '../../src/actors/services/admission.ts'
+import { PENDING_MAX } from '../../src/services/reports/admission.ts'
 import { systemIds } from '../../src/clock.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'

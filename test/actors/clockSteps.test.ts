@@ -1,6 +1,6 @@
 /** The clock of a control is set by an hour in the middle of binds: none fails early for it, and none hangs. */
 import { describe, expect, it } from 'vitest'
-import { createClockSteps } from '../../src/actors/services/clockSteps.ts'
+import { createClockSteps } from '../../src/services/due/clockSteps.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { FPGA, NOVA, openCloud, value } from './cloud.ts'

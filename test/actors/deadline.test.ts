@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { backoffMs } from '../../src/waiting.ts'
-import { BACKOFF } from '../../src/actors/services/notifier.ts'
+import { BACKOFF } from '../../src/services/nova/notifier.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { put } from '../../src/actors/runtime/views.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { JudgedHost, Obstacle } from '../../src/actors/explain/answer.ts'
 import type { HostJudgement } from '../../src/actors/explain/host.ts'
 import type { CandidateGroup, Placement, PlacementError, PlacementResult } from '../../src/actors/placement/port.ts'
-import { withPlacement } from '../../src/actors/services/explainInPlacement.ts'
+import { withPlacement } from '../../src/services/profiles/explainInPlacement.ts'
 
 const FREE: Obstacle = { code: 'no_free_handle', reason: 'r', change: 'c', stops: ['bind', 'placement'] }
 const PENDING: Obstacle = { code: 'placement_pending', reason: 'r', change: 'c', stops: ['placement'] }

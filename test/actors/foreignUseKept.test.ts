@@ -1,7 +1,7 @@
 /** FOREIGN-1 since when hardware has been seen in use, host by host, by a clock that the test moves. */
 import { expect, test } from 'vitest'
 import type { Difference } from '../../src/actors/inventory/slotDifferences.ts'
-import { createForeignUse } from '../../src/actors/services/foreignUse.ts'
+import { createForeignUse } from '../../src/services/reports/foreignUse.ts'
 
 const FOR_MS = 110_000
 const HOSTS_MAX = 10_000

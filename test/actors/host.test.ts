@@ -7,7 +7,7 @@ import {
   type HostEvent,
   type InventorySnapshot,
 } from '../../src/actors/host/decider.ts'
-import { livenessAfter } from '../../src/actors/services/liveness.ts'
+import { livenessAfter } from '../../src/services/hosts/liveness.ts'
 import { specOf } from '../spec.ts'
 import { id } from './samples.ts'
 

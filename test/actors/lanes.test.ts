@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { PACES } from '../../src/actors/services/kernel.ts'
-import { type Worker, createLane } from '../../src/actors/services/lanes.ts'
+import { PACES } from '../../src/services/kernel/kernel.ts'
+import { type Worker, createLane } from '../../src/services/due/lanes.ts'
 import { put } from '../../src/actors/runtime/views.ts'
 import type { EntityKey } from '../../src/identifiers.ts'
 import { silent } from '../../src/log.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MeasuredDevice, Measurements } from '../../src/wire/measurements.ts'
-import { verdicts } from '../../src/actors/services/measurements.ts'
+import { verdicts } from '../../src/services/devices/measurements.ts'
 import { simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { handClock, quiet } from '../support/lab.ts'

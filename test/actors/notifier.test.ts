@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { endingsOf } from '../../src/actors/services/notifier.ts'
+import { endingsOf } from '../../src/services/nova/notifier.ts'
 import type { Nova } from '../../src/actors/neighbours.ts'
 import { createNova } from '../../src/neighbours/nova.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Nova, NovaEvent, NovaVerdict } from '../../src/actors/neighbours.ts'
-import { CALLS_MAX, GATHERED_MAX, gatheredOf } from '../../src/actors/services/notifier.ts'
+import { CALLS_MAX, GATHERED_MAX, gatheredOf } from '../../src/services/nova/notifier.ts'
 import { handClock, quiet, until } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 

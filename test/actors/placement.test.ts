@@ -1,6 +1,6 @@
 /** What is recorded of a host appears in Placement, follows each change, and survives the death of who writes it (placement 9, 12). */
 import { describe, expect, test } from 'vitest'
-import type { ControlPlaneParts } from '../../src/actors/controlPlane.ts'
+import type { ControlPlaneParts } from '../../src/services/controlPlane.ts'
 import type { Placement } from '../../src/actors/placement/port.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { placement as decider, placementKey } from '../../src/actors/placement/decider.ts'

@@ -1,7 +1,7 @@
 /** When a provider is taken to agree without being read. */
 import { expect, test } from 'vitest'
 import type { Wanted } from '../../src/actors/placement/wanted.ts'
-import { agreedIn, createAgreements } from '../../src/actors/services/placementAgreements.ts'
+import { agreedIn, createAgreements } from '../../src/services/placement/agreements.ts'
 
 const wanted: Wanted = {
   uuid: 'u1',

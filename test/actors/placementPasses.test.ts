@@ -5,7 +5,7 @@
 import { expect, test } from 'vitest'
 import type { HeldProvider } from '../../src/actors/placement/decider.ts'
 import { PLACEMENT_ERRORS, type Inventories, type Placement } from '../../src/actors/placement/port.ts'
-import { fenced } from '../../src/actors/services/placementFence.ts'
+import { fenced } from '../../src/services/placement/fence.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { inventoriesOf } from '../../src/actors/placement/wanted.ts'
 import {

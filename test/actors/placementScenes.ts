@@ -2,8 +2,8 @@
 import type { Finding, HeldProvider } from '../../src/actors/placement/decider.ts'
 import type { Inventories, Placement, PlacementFault, PlacementError } from '../../src/actors/placement/port.ts'
 import { type Wanted, inventoriesOf } from '../../src/actors/placement/wanted.ts'
-import { dryPass } from '../../src/actors/services/placementDryPass.ts'
-import { type Task, pass } from '../../src/actors/services/placementPass.ts'
+import { dryPass } from '../../src/services/placement/dryPass.ts'
+import { type Task, pass } from '../../src/services/placement/pass.ts'
 import { rpUuidOf } from '../../src/rpUuid.ts'
 import { type PlacementInMemory, placementInMemory } from '../support/placement.ts'
 

@@ -7,7 +7,7 @@ import { Refusal, openDraft, toAppend } from '../../src/actors/runtime/draft.ts'
 import { blank } from '../../src/actors/runtime/memory.ts'
 import type { Append } from '../../src/actors/runtime/ports.ts'
 import type { Row } from '../../src/actors/runtime/views.ts'
-import { boundOn, freeHandles } from '../../src/actors/services/prebound.ts'
+import { boundOn, freeHandles } from '../../src/services/arqs/prebound.ts'
 import { systemIds } from '../../src/clock.ts'
 import { describing, FPGA, id, identity } from './samples.ts'
 

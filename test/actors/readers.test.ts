@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { createGuard } from '../../src/actors/runtime/unreadable.ts'
 import type { Reads } from '../../src/actors/runtime/ports.ts'
-import { openReaders } from '../../src/actors/services/readers.ts'
+import { openReaders } from '../../src/services/kernel/readers.ts'
 import { silent } from '../../src/log.ts'
 
 const AT_ONCE = 2048

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { functionOf } from '../../src/attachedFunctions.ts'
-import { RELEASE_FOR_MS } from '../../src/actors/services/kernel.ts'
+import { RELEASE_FOR_MS } from '../../src/services/kernel/kernel.ts'
 import { check } from '../../src/audit/check.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'

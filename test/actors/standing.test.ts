@@ -1,7 +1,7 @@
 /** What the overview says of the service itself: every state that is planted is told, and nothing where nothing is wrong. Over all stores. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Surroundings } from '../../src/actors/tallied.ts'
+import type { Surroundings } from '../../src/actors/answers/tallied.ts'
 import { put } from '../../src/actors/runtime/views.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'

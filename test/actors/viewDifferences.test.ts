@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { differencesOf, rowsToRead } from '../../src/actors/services/viewChecks.ts'
+import { differencesOf, rowsToRead } from '../../src/services/overview/viewChecks.ts'
 import type { ViewName } from '../../src/actors/runtime/views.ts'
 
 type Rows = Readonly<Record<string, Readonly<Record<string, unknown>>>>

@@ -1,6 +1,6 @@
 /** What must hold of Placement when all faults are over: what is recorded stands there, and nothing of others was touched. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { CONTROL_DEFAULTS } from '../../src/actors/services/kernel.ts'
+import { CONTROL_DEFAULTS } from '../../src/services/kernel/kernel.ts'
 import type { PlacementSeen } from '../../src/audit/evidence.ts'
 import { type Client, insist } from '../kill/life.ts'
 import { type Shown, providersSeen, shownOf, writesSeen } from '../support/placementSeen.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { CONTROL_DEFAULTS } from '../../src/actors/services/kernel.ts'
+import { CONTROL_DEFAULTS } from '../../src/services/kernel/kernel.ts'
 import { REGION_DEFAULTS } from '../../src/actors/runtime/region.ts'
 import { loadConfig, safeHostName } from '../../src/cli/config/config.ts'
 import type { Config } from '../../src/cli/config/config.ts'

@@ -1,6 +1,6 @@
 /** What is configured reaches the actors. */
 import { expect, test } from 'vitest'
-import { CONTROL_DEFAULTS } from '../../src/actors/services/kernel.ts'
+import { CONTROL_DEFAULTS } from '../../src/services/kernel/kernel.ts'
 import { openSystem } from '../../src/cli/programs/system.ts'
 import { silent } from '../../src/log.ts'
 import { openStore } from '../../src/persistence/open.ts'

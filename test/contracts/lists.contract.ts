@@ -1,6 +1,6 @@
 /** What every store must answer to every list: all views, filter columns, sort keys, directions, markers and limits, as VIEWS has them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openReaders } from '../../src/actors/services/readers.ts'
+import { openReaders } from '../../src/services/kernel/readers.ts'
 import { type Guard, createGuard } from '../../src/actors/runtime/unreadable.ts'
 import type { PageQuery, Scalar } from '../../src/actors/runtime/ports.ts'
 import { drop, put, type ViewName } from '../../src/actors/runtime/views.ts'

@@ -1,6 +1,6 @@
 /** A short life of a small cloud in which everything happens that a journal can hold. Time and ids are counted, so that it can be repeated. */
 import type { NovaVerdict } from '../../src/actors/neighbours.ts'
-import type { ControlPlaneParts } from '../../src/actors/controlPlane.ts'
+import type { ControlPlaneParts } from '../../src/services/controlPlane.ts'
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import type { Ids } from '../../src/clock.ts'
 import { orderedIds } from '../../src/clock.ts'

@@ -1,6 +1,6 @@
 /** What the database itself keeps of lost rows and of a stop, as migration 0003 and `src/persistence/incarnationSql.ts` do it in SQL. */
 import type { FeedRow, JournalRow } from '../../src/actors/runtime/ports.ts'
-import type { NamedRow } from '../../src/actors/services/adoption.ts'
+import type { NamedRow } from '../../src/services/deployables/adoption.ts'
 import type { Custody } from '../../src/persistence/incarnation.ts'
 import { NotWritable } from '../../src/persistence/notWritable.ts'
 

@@ -2,7 +2,7 @@
 import type { PlacementSeen } from '../../src/audit/evidence.ts'
 import type { Placement } from '../../src/actors/placement/port.ts'
 import { FOREIGN_TRAITS, OWNER_TRAIT } from '../../src/actors/placement/names.ts'
-import { CONTROL_DEFAULTS } from '../../src/actors/services/kernel.ts'
+import { CONTROL_DEFAULTS } from '../../src/services/kernel/kernel.ts'
 import { createPlacement } from '../../src/neighbours/openstack/placement.ts'
 import { placementModel } from '../neighbours/openstack/placement/model.ts'
 import { type HeldProvider, holdersOf } from '../neighbours/openstack/placement/state.ts'

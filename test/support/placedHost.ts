@@ -1,7 +1,7 @@
 /** A host whose inventory is shown in a Placement, real or double: a control plane over a store, the compute node that Nova made, and the means to change either side. */
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import type { HostDrift } from '../../src/actors/drift.ts'
+import type { HostDrift } from '../../src/actors/answers/drift.ts'
 import type { Found, PlacementEvent } from '../../src/actors/placement/decider.ts'
 import type { Inventories } from '../../src/actors/placement/port.ts'
 import { reactions } from '../../src/actors/reactions.ts'

@@ -1,7 +1,7 @@
 /** A control plane without HTTP and bus. Its store is in memory unless the test selects another; hosts answer orders at once or on request. */
 import { setTimeout } from 'node:timers/promises'
 import type { Caller } from '../../src/actors/control.ts'
-import { type ControlPlaneParts, openControlPlane } from '../../src/actors/controlPlane.ts'
+import { type ControlPlaneParts, openControlPlane } from '../../src/services/controlPlane.ts'
 import { lettersOf, reactions } from '../../src/actors/reactions.ts'
 import { systemClock, systemIds } from '../../src/clock.ts'
 import { openEvents } from '../../src/delivery/events/events.ts'

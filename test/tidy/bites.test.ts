@@ -47,7 +47,7 @@ test('cycles are found, also through types', () => {
 
 test('a way round among the files and folders of one folder is found, at every level', () => {
   const both = files({
-    'src/actors/services/arqs.ts': `import { x } from '../device/x.ts'`,
+    'src/services/arqs/arqs.ts': `import { x } from '../device/x.ts'`,
     'src/actors/device/x.ts': `import type { y } from '../arq/rows.ts'`,
     'src/actors/arq/rows.ts': `import { x } from '../device/z.ts'`,
     'src/actors/device/z.ts': `import '../../clock.ts'`,

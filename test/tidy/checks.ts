@@ -117,12 +117,14 @@ export const purity: Check = (sources) =>
       uses.filter(({ what }) => IMPURE.test(what)).map(({ what, line }) => `${path}:${line} is pure but uses ${what}`),
     )
 
+/** Rooms that may ask deciders through a draft. */
+const ASKS_BY_DRAFT: ReadonlySet<string> = new Set(['actors', 'services'])
 export const deciders: Check = (sources) =>
   ofSrc(sources)
     .filter(({ path }) => !SHELL.test(inSrc(path)))
     .flatMap(({ path, uses }) =>
       uses
-        .filter(({ what }) => what === '.decide()' || (what === 'draft.decide()' && roomOf(path) !== 'actors'))
+        .filter(({ what }) => what === '.decide()' || (what === 'draft.decide()' && !ASKS_BY_DRAFT.has(roomOf(path))))
         .map(({ line }) => `${path}:${line} calls a decider: only the shell may`),
     )
 

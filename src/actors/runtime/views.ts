@@ -194,7 +194,7 @@ const TABLES = {
     indexes: [['sent_at', 'slot'], ['hostname']],
     unique: [],
   },
-  /** Recorded moments: at `at` the entity needs work of this kind (`services/due.ts`). */
+  /** Recorded moments: at `at` the entity needs work of this kind (`services/due/due.ts`). */
   due: {
     columns: { entity: 'text', kind: 'text', at: 'bigint' },
     key: 'entity',

@@ -1,6 +1,6 @@
 /** The options for the services beside this one: Nova, Placement and the database. */
 import { RESERVE_SILENT } from '../../actors/placement/wanted.ts'
-import { CONTROL_DEFAULTS as CONTROL } from '../../actors/services/kernel.ts'
+import { CONTROL_DEFAULTS as CONTROL } from '../../services/kernel/kernel.ts'
 import * as k from './kinds.ts'
 import { optional, row } from './row.ts'
 

@@ -2,7 +2,7 @@
  * The validated values of all options. Each row of the table fills one field here, and each field has exactly one row.
  */
 import type { RegionOptions } from '../../actors/runtime/region.ts'
-import type { ControlOptions } from '../../actors/services/kernel.ts'
+import type { ControlOptions } from '../../services/kernel/kernel.ts'
 import type { EventLimits } from '../../delivery/events/options.ts'
 import type { Options as HttpOptions } from '../../http/options.ts'
 import type { MeasuringPrograms } from '../../drivers/programs.ts'

@@ -1,5 +1,5 @@
 /** The observability of a program: metrics always, traces when they are enabled. */
-import type { ControlPlane } from '../../actors/controlPlane.ts'
+import type { ControlPlane } from '../../services/controlPlane.ts'
 import type { Bus } from '../../bus/port.ts'
 import type { Log } from '../../log.ts'
 import type { Tracer } from '../../trace.ts'

@@ -1,7 +1,7 @@
 /** The whole system in one process, without listeners: store, bus, relay, inbox, control plane, hosts. */
-import { type ControlPlane, openControlPlane } from '../../actors/controlPlane.ts'
-import type { ControlOptions, Paces } from '../../actors/services/kernel.ts'
-import type { Cluster } from '../../actors/services/sealing.ts'
+import { type ControlPlane, openControlPlane } from '../../services/controlPlane.ts'
+import type { ControlOptions, Paces } from '../../services/kernel/kernel.ts'
+import type { Cluster } from '../../services/kernel/sealing.ts'
 import type { ImageCatalogue, Nova, NovaServers } from '../../actors/neighbours.ts'
 import { createLatest } from '../../actors/latest.ts'
 import { isUrgent, lettersOf, reactions } from '../../actors/reactions.ts'

@@ -1,6 +1,6 @@
 /** Keeps back what lost rows put in doubt, and says so line by line: the part of `migrate --adopt` that works on the journal. */
 import type { Caller } from '../../actors/control.ts'
-import type { Adopted, Adoption, NamedRow, Withheld } from '../../actors/services/adoption.ts'
+import type { Adopted, Adoption, NamedRow, Withheld } from '../../services/deployables/adoption.ts'
 import { systemIds } from '../../clock.ts'
 
 type Out = (line: string) => void

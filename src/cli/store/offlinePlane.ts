@@ -1,5 +1,5 @@
 /** A control plane for a command of the command line: over a store, without a bus, without Nova and without an image store. */
-import { type ControlPlane, openControlPlane } from '../../actors/controlPlane.ts'
+import { type ControlPlane, openControlPlane } from '../../services/controlPlane.ts'
 import { type Clock, type Ids, systemClock, systemIds } from '../../clock.ts'
 import { noImage } from '../../images.ts'
 import type { Log } from '../../log.ts'

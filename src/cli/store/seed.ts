@@ -4,7 +4,7 @@
  * through their reports. A second run with the same numbers adds nothing.
  */
 import type { Caller } from '../../actors/control.ts'
-import { boundOn, freeHandles } from '../../actors/services/prebound.ts'
+import { boundOn, freeHandles } from '../../services/arqs/prebound.ts'
 import type { Append } from '../../actors/runtime/ports.ts'
 import { systemClock, systemIds } from '../../clock.ts'
 import { RELAY } from '../../delivery/relay/options.ts'

@@ -1,6 +1,6 @@
 /** The hardware of a seeded store: simulated hosts, recorded as if they had reported, and a device profile. */
 import type { Caller } from '../../actors/control.ts'
-import type { ControlPlane } from '../../actors/controlPlane.ts'
+import type { ControlPlane } from '../../services/controlPlane.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import type { Memory } from '../../actors/runtime/memory.ts'
 import type { Row } from '../../actors/runtime/views.ts'

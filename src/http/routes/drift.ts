@@ -1,5 +1,5 @@
 /** How far hardware, records and Placement agree. These paths are an extension that clients of the original API do not use. */
-import type { DriftEntry, HostDrift } from '../../actors/drift.ts'
+import type { DriftEntry, HostDrift } from '../../actors/answers/drift.ts'
 import { answerList } from '../listing.ts'
 import { namedPageArgs, pageOf } from '../pages.ts'
 import { flag, text } from '../query.ts'

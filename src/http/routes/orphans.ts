@@ -1,6 +1,6 @@
 /** Accelerator requests of servers that Nova does not know any more. These paths are an extension that clients of the original API do not use. */
 import * as v from 'valibot'
-import type { Kept, Orphan } from '../../actors/orphan.ts'
+import type { Kept, Orphan } from '../../actors/answers/orphan.ts'
 import { uuid } from '../query.ts'
 import { time } from '../render.ts'
 import { reply, route } from '../route.ts'

@@ -1,5 +1,5 @@
 /** What operators look at first: how many of everything there are, and what Nova was not told. These paths are an extension. */
-import type { Delivery, Overview } from '../../actors/tallied.ts'
+import type { Delivery, Overview } from '../../actors/answers/tallied.ts'
 import { OPERATION_RULES, type RuleName } from '../policy/rules.ts'
 import { integer, uuid } from '../query.ts'
 import { listBody } from '../listing.ts'

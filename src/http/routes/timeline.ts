@@ -1,5 +1,5 @@
 /** The history of an accelerator request, step by step, even after it is deleted. */
-import type { Timeline, TimelineStep } from '../../actors/timelineSteps.ts'
+import type { Timeline, TimelineStep } from '../../actors/answers/timelineSteps.ts'
 import { answer, route } from '../route.ts'
 import * as schemas from '../schemas.ts'
 

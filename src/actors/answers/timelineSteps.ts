@@ -1,0 +1,20 @@
+/** The history of an accelerator request, as it is told. */
+import type { ArqUuid, ProjectId } from '../../identifiers.ts'
+
+export type TimelineStep = {
+  /** ms since the epoch. */
+  readonly at: number
+  /** What happened, in the field's usual terms: `created`, `bind accepted`, `order sent`, `bound`, `nova told`, `unbound`, `deleted`... */
+  readonly step: string
+  /** Milliseconds since the step before; null for the first. */
+  readonly tookMs: number | null
+  readonly cause: string | null
+  readonly requestId: string | null
+  readonly detail: Readonly<Record<string, unknown>>
+}
+export type Timeline = {
+  readonly arq: ArqUuid
+  readonly projectId: ProjectId | null
+  readonly deleted: boolean
+  readonly steps: readonly TimelineStep[]
+}

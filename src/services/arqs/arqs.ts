@@ -1,0 +1,147 @@
+/** The accelerator requests part of the control port. */
+import type { ArqUuid, InstanceUuid } from '../../identifiers.ts'
+import { type Outcome, refuse } from '../../fault.ts'
+import type { ArqRow, Caller, Control } from '../../actors/control.ts'
+import { createBind } from './bind.ts'
+import { createUnbind, visible } from './unbind.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { type Admit, createAdmission } from './quota.ts'
+import type { Draft } from '../../actors/runtime/draft.ts'
+import type { Control as Asked } from '../../actors/control.ts'
+import type { Retirement } from '../retirement/retirement.ts'
+import { createForceUnbind } from './forceUnbind.ts'
+import { arq, arqKey } from '../../actors/arq/decider.ts'
+import { ARQS_MAX, arqsOf } from '../../actors/arq/groups.ts'
+import { arqRow } from '../../actors/arq/rows.ts'
+import { RESOLVED, UNRESOLVED } from '../../actors/arq/states.ts'
+import { createTimeline } from './timeline.ts'
+
+const missing = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
+
+/** Why the profile's counts cannot be requested; null when they can. */
+const unfit = (counts: readonly (number | null)[]): string | null => {
+  if (counts.includes(null))
+    return 'each group must ask for a whole number of each resource, with CUSTOM_FPGA_XILINX for resources:FPGA'
+  const sum = counts.reduce<number>((all, count) => all + count!, 0)
+  return sum > ARQS_MAX ? `a profile may ask for at most ${ARQS_MAX} accelerators` : null
+}
+
+const createCreate =
+  (kernel: Kernel, profiles: Asked['profiles'], admit: Admit): Control['arqs']['create'] =>
+  async (caller, profileName) => {
+    const found = await profiles.byName(profileName, { caller, disabled: false })
+    if (!found.ok) return found
+    const { uuid: profileUuid, version: profileVersion, groups } = found.value
+    const counts = groups.map(arqsOf)
+    const rule = unfit(counts)
+    if (rule) return refuse({ kind: 'invalid', field: 'device_profile_name', rule })
+    const wanted = groups.flatMap((group, groupId) =>
+      Array.from({ length: counts[groupId]! }, () => ({ groupId, group })),
+    )
+    if (wanted.length === 0) return { ok: true, value: [] }
+    const fresh = wanted.map((one) => ({ ...one, uuid: kernel.ids.ordered() }))
+    const create = (draft: Draft): readonly ArqRow[] =>
+      fresh.map(({ uuid, groupId, group }) => {
+        const key = arqKey(uuid)
+        draft.decide(arq, key, {
+          type: 'Create',
+          uuid,
+          projectId: caller.projectId,
+          profileUuid,
+          profileName,
+          profileVersion,
+          groupId,
+          group,
+        })
+        return arqRow(draft.state(arq, key))
+      })
+    const made = await admit(
+      caller,
+      fresh.map(({ uuid }) => uuid),
+      create,
+    )
+    return made.ok ? { ok: true, value: made.value ?? [] } : made
+  }
+
+/** Rest-api 9.5: a service request sees an instance whole, whoever owns its ARQs. */
+const visibleTo = ({ isAdmin, isService, projectId }: Caller, instance: InstanceUuid | undefined) => {
+  if (isAdmin) return {}
+  return isService && instance !== undefined ? { instance_uuid: instance } : { project_id: projectId }
+}
+
+const createList = ({ readers }: Kernel): Control['arqs']['list'] => {
+  /** Compute asks for the resolved ones of an instance to learn whether all of them are (rest-api 4.3). */
+  const allResolved = async (
+    instance: InstanceUuid,
+    where: Parameters<typeof readers.list<'arqs'>>[1],
+  ): Promise<Outcome<null>> => {
+    const waiting = await readers.first('arqs', { ...where, state: UNRESOLVED })
+    if (!waiting.ok) return waiting
+    return waiting.value ? refuse({ kind: 'unresolved', instance }) : { ok: true, value: null }
+  }
+  /** Nova takes every resolved request for bound and would start the server without the accelerator; a refusal ends the boot (decision 0063). */
+  const noneFailed = async (
+    instance: InstanceUuid,
+    where: Parameters<typeof readers.list<'arqs'>>[1],
+  ): Promise<Outcome<null>> => {
+    const failed = await readers.first('arqs', { ...where, state: 'BindFailed' })
+    if (!failed.ok) return failed
+    if (!failed.value) return { ok: true, value: null }
+    return refuse({
+      kind: 'conflict',
+      reason: `The bind of an accelerator request of the instance ${instance} failed.`,
+    })
+  }
+  return async (caller, { instance, uuids, resolvedOnly, state, project }, page) => {
+    const visible = visibleTo(caller, instance)
+    const where = {
+      ...(instance === undefined || 'instance_uuid' in visible ? {} : { instance_uuid: instance }),
+      ...(uuids === undefined ? {} : { uuid: uuids }),
+      ...(state === undefined ? {} : { state }),
+      ...(project === undefined ? {} : { project_id: project }),
+    }
+    if (!resolvedOnly) {
+      const usable =
+        caller.isService && instance !== undefined ? await noneFailed(instance, { ...where, ...visible }) : null
+      return usable && !usable.ok ? usable : readers.list('arqs', where, page, visible)
+    }
+    const settled = instance === undefined ? null : await allResolved(instance, { ...where, ...visible })
+    return settled && !settled.ok ? settled : readers.list('arqs', { ...where, state: RESOLVED }, page, visible)
+  }
+}
+
+const createGet =
+  ({ region }: Kernel) =>
+  async (caller: Caller, uuid: ArqUuid) => {
+    const looked = await region.readCurrent(arq, arqKey(uuid))
+    if (!looked.ok) return looked
+    const held = looked.value.state
+    return visible(caller, held, false) ? { ok: true as const, value: arqRow(held) } : missing(uuid)
+  }
+
+const forceUnbind = (kernel: Kernel, retirement: Retirement): Control['arqs']['forceUnbind'] => {
+  const force = createForceUnbind(kernel)
+  return async (caller, uuid, note) => {
+    const left = await force(caller, uuid, note)
+    if (!left.ok) return left
+    const { row, host } = left.value
+    // this may have been the last handle in use of a device of a retired host
+    if (host !== null) await retirement.shed(caller, host)
+    return { ok: true, value: row }
+  }
+}
+
+export const createArqs = (kernel: Kernel, profiles: Asked['profiles'], retirement: Retirement): Control['arqs'] => {
+  const { unbind, remove, removeByInstance } = createUnbind(kernel)
+  return {
+    create: createCreate(kernel, profiles, createAdmission(kernel)),
+    list: createList(kernel),
+    get: createGet(kernel),
+    bind: createBind(kernel),
+    unbind,
+    remove,
+    removeByInstance,
+    timeline: createTimeline(kernel),
+    forceUnbind: forceUnbind(kernel, retirement),
+  }
+}

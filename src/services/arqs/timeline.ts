@@ -1,0 +1,148 @@
+/** The timeline of an ARQ: each step with its cause and duration, folded from the journal, readable for a set time after removal. */
+import type { ArqUuid, EntityKey, ProjectId } from '../../identifiers.ts'
+import { type Outcome, refuse } from '../../fault.ts'
+import type { Event } from '../../actors/runtime/decider.ts'
+import type { Caller, Control } from '../../actors/control.ts'
+import type { Timeline, TimelineStep } from '../../actors/answers/timelineSteps.ts'
+import { NOT_IN_TIME, instanceKey } from '../../actors/instance/decider.ts'
+import type { InstanceEvent } from '../../actors/instance/messages.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { kindOf } from '../../actors/runtime/memory.ts'
+import type { FeedRow } from '../../actors/runtime/ports.ts'
+import { arqKey } from '../../actors/arq/decider.ts'
+import type { ArqEvent } from '../../actors/arq/messages.ts'
+
+type StepText = Pick<TimelineStep, 'step' | 'detail'>
+const HISTORY_MAX = 2000
+const ENDED = 'nova told: '
+const PREPARED = 'prepared on the host'
+
+/**
+ * Why something failed. The code is for everybody; the words of a driver or an operator are for administrators, because they may tell
+ * of a host, of another project or of a person.
+ */
+type Why = 'host_failed' | 'deadline_passed' | 'operator_decided'
+const bindFailure = (reason: string): Why => (reason === NOT_IN_TIME ? 'deadline_passed' : 'host_failed')
+/** Members of `detail` that only administrators read. */
+const INTERNAL = ['by', 'reason', 'note'] as const
+const forTenant = (detail: StepText['detail']): StepText['detail'] =>
+  Object.fromEntries(Object.entries(detail).filter(([name]) => !INTERNAL.some((each) => each === name)))
+
+const ofArq = (event: ArqEvent): StepText => {
+  switch (event.type) {
+    case 'ArqCreated':
+      return { step: 'created', detail: { profile: event.profileName, group: event.groupId } }
+    case 'BindStarted': {
+      const { hostname, host, instanceUuid, deviceRpUuid, handle, order } = event.bond
+      return {
+        step: 'bind accepted',
+        detail: {
+          hostname,
+          host,
+          instance: instanceUuid,
+          resource_provider: deviceRpUuid,
+          attach_handle: handle.uuid,
+          order,
+        },
+      }
+    }
+    case 'Bound':
+      return {
+        step: 'bound',
+        detail: event.workMs === null ? { host_work: 'none needed' } : { host_work_ms: event.workMs },
+      }
+    case 'BindFailed':
+      return { step: 'bind failed', detail: { code: bindFailure(event.reason), reason: event.reason } }
+    case 'Unbound': {
+      const handle = event.was ? { attach_handle: event.was.handle.uuid } : {}
+      return event.forced
+        ? { step: 'unbound by force', detail: { ...handle, code: 'operator_decided' satisfies Why, ...event.forced } }
+        : { step: 'unbound', detail: handle }
+    }
+    case 'ReleaseFailed':
+      return {
+        step: 'release failed on the host',
+        detail: { code: 'host_failed' satisfies Why, reason: event.reason },
+      }
+    case 'Released':
+      return { step: 'released on the host', detail: {} }
+    case 'ArqRemoved':
+      return { step: 'deleted', detail: event.was ? { attach_handle: event.was.handle.uuid } : {} }
+  }
+}
+
+/** The step an event of the conversation means for this ARQ, unless the ARQ's own events show it. `told`: an event for Nova is pending. */
+const ofInstance = (event: InstanceEvent, arq: ArqUuid, told: boolean): StepText | null => {
+  if (event.type === 'PartPrepared' && event.arq === arq) return { step: PREPARED, detail: {} }
+  if (event.type === 'BindSettled' && event.arqs.includes(arq))
+    return event.tell === null
+      ? { step: 'nova not told', detail: { status: event.outcome, why: 'no Nova is configured' } }
+      : { step: 'nova to be told', detail: { status: event.outcome } }
+  if (event.type !== 'NovaTold') return null
+  const ending = event.endings[arq]
+  const note = event.note === null ? {} : { note: event.note }
+  if (!ending && !told) return null
+  return ending
+    ? { step: `${ENDED}${ending}`, detail: note }
+    : { step: 'nova not reached, will be told again', detail: note }
+}
+
+type Bare = Omit<TimelineStep, 'tookMs'>
+const stepsOf = (row: FeedRow, arq: ArqUuid, told: boolean): readonly Bare[] =>
+  row.events.flatMap((event: Event) => {
+    const step = kindOf(row.key) === 'arq' ? ofArq(event as ArqEvent) : ofInstance(event as InstanceEvent, arq, told)
+    return step ? [{ at: row.at, ...step, cause: row.cause.by ?? null, requestId: row.cause.requestId ?? null }] : []
+  })
+
+/** Rows in commit order; within one append: the host's work first, then the steps of the ARQ, then the events for Nova. */
+const fold = (rows: readonly FeedRow[], arq: ArqUuid): readonly TimelineStep[] => {
+  let told = false
+  const appends = [...Map.groupBy(rows, ({ commandId }) => commandId).values()]
+  const steps = appends.flatMap((append) => {
+    const found = append.flatMap((row) => stepsOf(row, arq, told))
+    for (const { step } of found) {
+      if (step === 'nova to be told') told = true
+      if (step.startsWith(ENDED)) told = false
+    }
+    return found.toSorted((one, other) => rank(one) - rank(other))
+  })
+  return steps.map((step, at) => ({ ...step, tookMs: at === 0 ? null : Math.max(0, step.at - steps[at - 1]!.at) }))
+}
+const rank = ({ step }: Bare) => (step === PREPARED ? 0 : 1)
+
+/** The project of the ARQ and the instances it was bound to; null when it was never created. */
+const outlineOf = (own: readonly FeedRow[]) => {
+  const events = own.flatMap((row) => row.events as readonly ArqEvent[])
+  const created = events.find((event) => event.type === 'ArqCreated')
+  if (!created) return null
+  const binds = events.filter((event) => event.type === 'BindStarted')
+  return {
+    projectId: binds.reduce<ProjectId | null>((owner, bind) => bind.projectId ?? owner, created.projectId),
+    instances: new Set(binds.map(({ bond }) => bond.instanceUuid)),
+    removedAt: own.find((row) => row.events.some(({ type }) => type === 'ArqRemoved'))?.at ?? null,
+  }
+}
+
+export const createTimeline = ({
+  journal,
+  clock,
+  options,
+  guard,
+}: Pick<Kernel, 'journal' | 'clock' | 'options' | 'guard'>): Control['arqs']['timeline'] => {
+  const history = (keys: readonly EntityKey[]) => journal.history(keys, HISTORY_MAX)
+  const timeline = async (caller: Caller, uuid: ArqUuid): Promise<Outcome<Timeline>> => {
+    const missing = refuse({ kind: 'not_found', resource: 'accelerator request', id: uuid })
+    const own = await history([arqKey(uuid)])
+    const outline = outlineOf(own)
+    if (!outline) return missing
+    const { projectId, instances, removedAt } = outline
+    if (!caller.isAdmin && projectId !== caller.projectId) return missing
+    if (removedAt !== null && removedAt + options.timelineKeptMs < clock.now()) return missing
+    const keys = [arqKey(uuid), ...[...instances].map(instanceKey)]
+    const rows = instances.size > 0 ? await history(keys) : own
+    const told = fold(rows, uuid)
+    const steps = caller.isAdmin ? told : told.map((step) => ({ ...step, detail: forTenant(step.detail) }))
+    return { ok: true, value: { arq: uuid, projectId, deleted: removedAt !== null, steps } }
+  }
+  return (caller, uuid) => guard(timeline(caller, uuid), 'journal')
+}

@@ -1,0 +1,69 @@
+/**
+ * Deletes accelerator requests that nobody has bound for too long, when an operator has set a limit (rest-api 8.1). Compute leaves such
+ * requests behind when it fails between creating and binding them.
+ *
+ * UNBOUND-1 the age is judged by the request itself, in the append that deletes it: of a bind at the same moment one comes first, and
+ *    the other meets a request that is bound, or one that is gone;
+ * UNBOUND-2 one process looks at a time, in pages; a round goes on where the last one ended.
+ */
+import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'
+import type { Row } from '../../actors/runtime/views.ts'
+import { type Kernel, newWork } from '../kernel/kernel.ts'
+
+const LEASE = 'unbound'
+const LEASE_MS = 30_000
+const PAGE = 200
+/** Of one round. */
+const PAGES_MAX = 5
+const UNBOUND = ['Initial', 'Unbound'] as const
+
+const sinceOf = ({ createdAt, updatedAt }: Pick<Arq, 'createdAt' | 'updatedAt'>): number => updatedAt ?? createdAt
+const isLeft = (held: Arq, before: number): boolean =>
+  UNBOUND.some((status) => status === held.status) && sinceOf(held) <= before
+const mayBeLeft = (row: Row<'arqs'>, before: number): boolean =>
+  sinceOf({ createdAt: row.created_at, updatedAt: row.updated_at }) <= before
+
+export type UnboundTtl = { readonly now: () => Promise<void> }
+
+export const createUnboundTtl = (kernel: Kernel): UnboundTtl => {
+  const { clock, reads, sharing, region, ids, options, counts, log } = kernel
+  const holder = ids.uuid()
+  let place: { readonly value: number; readonly key: string } | null = null
+
+  const remove = async (uuid: string): Promise<void> => {
+    const key = arqKey(uuid)
+    const work = newWork(kernel, { by: 'unbound_ttl' }, (draft): boolean => {
+      if (!isLeft(draft.state(arq, key), draft.at - options.unboundTtlMs)) return false
+      draft.decide(arq, key, { type: 'Remove' })
+      return true
+    })
+    const told = await region.tell(key, work)
+    if (!told.ok || !told.value) return
+    counts.unboundDeleted++
+    log.info({ arq: uuid }, 'arq.unbound_too_long')
+  }
+  /** False: the next round begins with the oldest again. */
+  const page = async (before: number): Promise<boolean> => {
+    const rows: readonly Row<'arqs'>[] =
+      (await reads.page({
+        view: 'arqs',
+        where: { state: UNBOUND },
+        sort: 'created_at',
+        limit: PAGE,
+        ...(place === null ? {} : { after: place }),
+      })) ?? []
+    const last = rows.at(-1)
+    const goesOn = rows.length === PAGE && last !== undefined && last.created_at <= before
+    place = goesOn ? { value: last.created_at, key: last.uuid } : null
+    for (const row of rows) if (mayBeLeft(row, before)) await remove(row.uuid)
+    return goesOn
+  }
+  return {
+    now: async () => {
+      if (options.unboundTtlMs === 0) return
+      if ((await sharing.acquire(LEASE, holder, LEASE_MS)) === null) return
+      const before = clock.now() - options.unboundTtlMs
+      for (let n = 0; n < PAGES_MAX; n++) if (!(await page(before))) return
+    },
+  }
+}

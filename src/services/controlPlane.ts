@@ -1,0 +1,181 @@
+/** Puts the control side together: the actors over a journal, and the ports that http, delivery and cli use. */
+import type { EntityKey } from '../identifiers.ts'
+import type { Clock, Ids } from '../clock.ts'
+import type { Log } from '../log.ts'
+import { type Tracer, untraced } from '../trace.ts'
+import { type Verify, createVerify } from '../wire/signature.ts'
+import { type Adoption, createAdoption } from './deployables/adoption.ts'
+import { createArqs } from './arqs/arqs.ts'
+import { createCapacity } from './overview/capacity.ts'
+import type { Control, Past } from '../actors/control.ts'
+import { createChanges } from '../actors/runtime/changes.ts'
+import { type Counts, noCounts } from '../actors/runtime/counts.ts'
+import { createAttributes, createDeployables } from './deployables/deployables.ts'
+import { createHandles } from './deployables/handles.ts'
+import { createDrift } from './drift/drift.ts'
+import { createDevices } from './devices/devices.ts'
+import { deciderOf } from '../actors/entities.ts'
+import { createHosts } from './hosts/hosts.ts'
+import { createLiveness, type Liveness } from './hosts/liveness.ts'
+import { createRetirement } from './retirement/retirement.ts'
+import { CONTROL_DEFAULTS, type ControlOptions, type Kernel, PACES, type Paces } from './kernel/kernel.ts'
+import type { ImageCatalogue, Nova, NovaServers } from '../actors/neighbours.ts'
+import { marksFor } from '../actors/placement/marks.ts'
+import { createOrphans } from './nova/orphans.ts'
+import type { Placement } from '../actors/placement/port.ts'
+import type { Journal, Landmarks, Reads } from '../actors/runtime/ports.ts'
+import { createMeasurements } from './devices/measurements.ts'
+import { createPast } from './overview/past.ts'
+import { createProfiles } from './profiles/profiles.ts'
+import { openReaders } from './kernel/readers.ts'
+import { REGION_DEFAULTS, type Region, type RegionOptions, openRegion } from '../actors/runtime/region.ts'
+import { type Reports, createReports } from './reports/reports.ts'
+import { createDeliveries, createOverview } from './overview/tallies.ts'
+import { type Counted, counted } from '../actors/runtime/commit.ts'
+import type { Sharing } from '../actors/runtime/sharing.ts'
+import { type Cluster, type Seal, createSeal } from './kernel/sealing.ts'
+import { type Sweeper, createSweeper } from './sweeper.ts'
+import type { Surroundings } from '../actors/answers/tallied.ts'
+import { createUsage } from './overview/usage.ts'
+import { createUnits } from '../actors/runtime/unit.ts'
+import { createGuard } from '../actors/runtime/unreadable.ts'
+
+export type ControlPlaneParts = {
+  readonly journal: Journal
+  readonly reads: Reads
+  readonly sharing: Sharing
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly images: ImageCatalogue
+  readonly nova: Nova | null
+  /** Without it, Nova is not asked about servers. */
+  readonly novaServers?: NovaServers | null
+  /** Without it, nothing is written to Placement, and nothing is remembered for it. */
+  readonly placement?: Placement | null
+  /** Without it, reports are not judged by their cloud, and orders are not signed. */
+  readonly cluster?: Cluster
+  /** Checks the signatures and MACs of reports. */
+  readonly verify?: Verify
+  /** Without them, nothing of the journal is in an archive. */
+  readonly landmarks?: Landmarks | null
+  /** Without them, the overview says less. */
+  readonly surroundings?: Surroundings | null
+  readonly publish: Kernel['publish']
+  readonly log: Log
+  readonly tracer?: Tracer
+  readonly options?: Partial<ControlOptions & Paces>
+  readonly region?: Partial<RegionOptions>
+}
+export type ControlPlane = {
+  readonly control: Control
+  /** For `migrate --adopt`. */
+  readonly adoption: Adoption
+  readonly reports: Reports
+  /** Makes orders ready for their hosts; what is not an order stays as it is. */
+  readonly seal: Seal
+  readonly sweeper: Sweeper
+  readonly region: Region
+  /** Counters since the start. */
+  readonly counts: () => Readonly<Counts>
+  readonly start: () => Promise<void>
+  /** Accepts nothing new and finishes what is under way. The journal is closed by whoever opened it. */
+  readonly stop: () => Promise<void>
+}
+
+const defaults = (cluster: Cluster | null) => ({
+  tracer: untraced,
+  verify: createVerify(cluster?.signer),
+  placement: null,
+  novaServers: null,
+  landmarks: null,
+  surroundings: null,
+})
+
+const createRegion = (journal: Counted, { clock, log, region }: ControlPlaneParts): Region => {
+  const crashed = (key: EntityKey, error: unknown) => log.error({ key, error: String(error) }, 'actor.stopped')
+  return openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...region } })
+}
+
+/** The parts that can be asked of an earlier moment, over the kernel of that moment. */
+const createPastAnswers = (past: Kernel, liveness: Liveness): Past => {
+  const [profiles, retirement] = [createProfiles(past), createRetirement(past)]
+  return {
+    profiles,
+    arqs: createArqs(past, profiles, retirement),
+    devices: createDevices(past),
+    deployables: createDeployables(past),
+    hosts: createHosts(past, { ...liveness, lastSeen: () => null }, retirement),
+  }
+}
+
+const createControl = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): Omit<Control, 'notReady'> => {
+  const profiles = createProfiles(kernel)
+  const retirement = createRetirement(kernel)
+  return {
+    profiles,
+    arqs: createArqs(kernel, profiles, retirement),
+    devices: createDevices(kernel),
+    deployables: createDeployables(kernel),
+    attributes: createAttributes(kernel),
+    hosts: createHosts(kernel, liveness, retirement),
+    handles: createHandles(kernel, retirement),
+    drift: createDrift(kernel, () => sweeper.placer),
+    orphans: createOrphans(kernel),
+    usage: createUsage(kernel),
+    capacity: createCapacity(kernel),
+    overview: createOverview(kernel),
+    deliveries: createDeliveries(kernel),
+    asOf: createPast(kernel, (past) => createPastAnswers(past, liveness)),
+  }
+}
+
+export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
+  const { reads, clock, log, cluster = null } = parts
+  const counts = noCounts()
+  const journal = counted(parts.journal, counts, clock, parts.placement ? marksFor : undefined)
+  const region = createRegion(journal, parts)
+  const guard = createGuard(log)
+  const readers = openReaders(reads, guard)
+  const changes = createChanges(journal, clock)
+  let sweeper: Sweeper | null = null
+  const kernel: Kernel = {
+    ...defaults(cluster),
+    ...parts,
+    journal,
+    counts,
+    changes,
+    cluster,
+    publish: async (records) => parts.publish(await createSeal(cluster, region.readCurrent)(records)),
+    options: { ...CONTROL_DEFAULTS, ...PACES, ...parts.options },
+    region,
+    readers,
+    guard,
+    units: createUnits(region, journal, deciderOf, guard),
+    notifyNova: (entity) => sweeper?.notifyNova(entity),
+  }
+  const liveness = createLiveness(kernel)
+  const measurements = createMeasurements(kernel)
+  const sweeping = (sweeper = createSweeper(kernel, liveness, measurements))
+  let ready = false
+  const notReady = () => (ready ? null : 'starting or stopping')
+  const control: Control = { ...createControl(kernel, liveness, sweeping), notReady }
+  return {
+    control,
+    adoption: createAdoption(kernel),
+    reports: createReports(kernel, liveness, measurements),
+    seal: createSeal(cluster, region.readCached),
+    sweeper: sweeping,
+    region,
+    counts: () => ({ ...counts }),
+    start: async () => {
+      await sweeping.start()
+      ready = true
+    },
+    stop: async () => {
+      ready = false
+      await sweeping.stop()
+      changes.stop()
+      await region.stop()
+    },
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * What an operator's decision to go on after lost rows does to the deployables that these rows name: their orders go on with higher
+ * numbers, and no handle that another guest may use is given to anybody. One append for each deployable, whatever the controls do meanwhile.
+ */
+import type { DeployableUuid, HandleUuid, HostName } from '../../identifiers.ts'
+import { type Fault, type Outcome, done } from '../../fault.ts'
+import type { Caller } from '../../actors/control.ts'
+import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
+import type { DeployableEvent } from '../../actors/deployable/messages.ts'
+import type { HandleState } from '../../actors/deployable/states.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
+import { idOf, kindOf } from '../../actors/runtime/memory.ts'
+import type { JournalRow } from '../../actors/runtime/ports.ts'
+import { transact } from '../../actors/runtime/transact.ts'
+import { type Kernel, causeOf } from '../kernel/kernel.ts'
+
+export type NamedRow = Pick<JournalRow, 'key' | 'events'> & { readonly command: string }
+/** A handle that another guest may use. `state` and `arq`: what the journal holds of it now. */
+export type Withheld = {
+  readonly handle: HandleUuid
+  readonly host: HostName
+  readonly state: HandleState
+  readonly arq: string | null
+}
+export type Adopted = { readonly deployable: DeployableUuid } & (
+  | { readonly fault: Fault }
+  /** `raisedTo` null: its next order has a number that its host does not know in any case. */
+  | { readonly fault: null; readonly raisedTo: number | null; readonly withheld: readonly Withheld[] }
+)
+export type Adoption = (
+  caller: Caller,
+  rows: readonly NamedRow[],
+  note: OperatorNote,
+) => Promise<Outcome<readonly Adopted[]>>
+
+type Named = { readonly events: DeployableEvent[]; readonly handles: HandleUuid[] }
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+/** Handles looked up at once. */
+const PORTION = 500
+
+const isOfDeployable = ({ key }: NamedRow): boolean => kindOf(key) === 'deployable'
+/** A handle is granted and released in an append with a row of its deployable; only where that is not known, the other rows speak for it. */
+const namedElsewhere = (rows: readonly NamedRow[]): readonly string[] => {
+  const whole = new Set(rows.filter(isOfDeployable).map(({ command }) => command))
+  const rest = rows.filter((row) => !isOfDeployable(row) && !whole.has(row.command))
+  return [...new Set(rest.flatMap(({ events }) => JSON.stringify(events).match(UUID) ?? []))]
+}
+
+const gather = async (
+  { readers }: Kernel,
+  rows: readonly NamedRow[],
+): Promise<Outcome<ReadonlyMap<DeployableUuid, Named>>> => {
+  const found = new Map<DeployableUuid, Named>()
+  const of = (uuid: DeployableUuid): Named => {
+    const known = found.get(uuid) ?? { events: [], handles: [] }
+    found.set(uuid, known)
+    return known
+  }
+  for (const { key, events } of rows.filter(isOfDeployable))
+    of(idOf(key)).events.push(...(events as readonly DeployableEvent[]))
+  const uuids = namedElsewhere(rows)
+  for (let from = 0; from < uuids.length; from += PORTION) {
+    const listed = await readers.list('handles', { uuid: uuids.slice(from, from + PORTION) }, {})
+    if (!listed.ok) return listed
+    for (const { uuid, deployable_uuid: owner } of listed.value.items) of(owner).handles.push(uuid)
+  }
+  return done(found)
+}
+
+export const createAdoption = (kernel: Kernel): Adoption => {
+  const adopt = async (caller: Caller, uuid: DeployableUuid, named: Named, note: OperatorNote): Promise<Adopted> => {
+    const key = deployableKey(uuid)
+    const decided = await transact(kernel, {
+      subject: `deployable ${uuid}`,
+      cause: causeOf(caller),
+      guess: async () => done({ keys: [key] }),
+      plan: (draft) => {
+        const { host, handles } = draft.state(deployable, key)
+        const events = draft.decide(deployable, key, { type: 'RowsLost', ...named, ...note })
+        const raised = events.find((event) => event.type === 'OrdersRaised')
+        const withheld = events.flatMap((event): Withheld[] => {
+          if (event.type !== 'HandleQuarantined') return []
+          const { state, arq } = handles[event.handle]!
+          return [{ handle: event.handle, host, state, arq }]
+        })
+        return { raisedTo: raised?.to ?? null, withheld }
+      },
+    })
+    if (!decided.ok) return { deployable: uuid, fault: decided.fault }
+    return { deployable: uuid, fault: null, ...(decided.value ?? { raisedTo: null, withheld: [] }) }
+  }
+  return async (caller, rows, note) => {
+    const found = await gather(kernel, rows)
+    if (!found.ok) return found
+    const adopted: Adopted[] = []
+    for (const [uuid, named] of found.value) adopted.push(await adopt(caller, uuid, named, note))
+    return done(adopted)
+  }
+}

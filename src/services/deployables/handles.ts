@@ -1,0 +1,119 @@
+/** The attach handles part of the control port. */
+import type { ArqUuid, HandleUuid } from '../../identifiers.ts'
+import { type Outcome, done, refuse } from '../../fault.ts'
+import { arq, arqKey } from '../../actors/arq/decider.ts'
+import type { Caller, Control, HandleDetail, HandleRow } from '../../actors/control.ts'
+import { createVisibility } from '../kernel/visibility.ts'
+import { given } from '../devices/devices.ts'
+import { type Retirement } from '../retirement/retirement.ts'
+import { MOVED } from '../../actors/runtime/draft.ts'
+import { transact } from '../../actors/runtime/transact.ts'
+import { type Kernel, RELEASE_FOR_MS, causeOf } from '../kernel/kernel.ts'
+import type { HandleAdminCommand } from '../../actors/deployable/handleAdminMessages.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
+import { isBeingCleaned } from '../../actors/deployable/cleaning.ts'
+import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
+import { handleRow } from '../../actors/deployable/rows.ts'
+import type { Deployable } from '../../actors/deployable/state.ts'
+
+const missing = (id: string) => refuse({ kind: 'not_found', resource: 'attach handle', id })
+type HandleDecision = Extract<HandleAdminCommand, { readonly handle: HandleUuid }>
+type OperatorDecision = { readonly type: HandleDecision['type']; readonly handle: HandleUuid } & OperatorNote
+
+const arqsIn = (arqs: readonly (ArqUuid | null)[]): readonly ArqUuid[] => arqs.filter((arq) => arq !== null)
+
+const detailOf = (held: Deployable, uuid: HandleUuid): HandleDetail | null => {
+  const handle = held.exists && held.presence !== 'retired' ? held.handles[uuid] : undefined
+  if (!handle) return null
+  const { type, info, lastArq, pending, quarantine, cleaned } = handle
+  return {
+    ...handleRow(held, handle),
+    type,
+    info,
+    last_arq: handle.state === 'releasing' || handle.state === 'quarantined' ? lastArq : null,
+    order: pending?.number ?? null,
+    quarantine: quarantine ?? null,
+    cleaning: { policy: held.cleaning ?? null, underWay: isBeingCleaned(handle), last: cleaned ?? null },
+  }
+}
+
+type OwnerOf = (uuid: HandleUuid) => Promise<Outcome<Deployable>>
+const createOwnerOf =
+  ({ readers, region }: Kernel): OwnerOf =>
+  async (uuid) => {
+    const found = await readers.first('handles', { uuid })
+    if (!found.ok) return found
+    if (!found.value) return missing(uuid)
+    const looked = await region.readCurrent(deployable, deployableKey(found.value.deployable_uuid))
+    return looked.ok ? { ok: true, value: looked.value.state } : looked
+  }
+
+/** What is shown of handles: without the ARQs that the caller may not know of. */
+const createShown = (kernel: Kernel, ownerOf: OwnerOf): Pick<Control['handles'], 'get' | 'list'> => {
+  const visibility = createVisibility(kernel)
+  return {
+    get: async (caller, uuid) => {
+      const owner = await ownerOf(uuid)
+      if (!owner.ok) return owner
+      const detail = detailOf(owner.value, uuid)
+      if (detail === null) return missing(uuid)
+      const knows = await visibility(caller, arqsIn([detail.arq_uuid, detail.last_arq]))
+      if (!knows.ok) return knows
+      const shown = (arq: ArqUuid | null) => (arq !== null && knows.value(arq) ? arq : null)
+      return done({ ...detail, arq_uuid: shown(detail.arq_uuid), last_arq: shown(detail.last_arq) })
+    },
+    list: async (caller, filter, page) => {
+      const listed = await kernel.readers.list('handles', given(filter), { sort: 'uuid', ...page })
+      if (!listed.ok) return listed
+      const { items, next } = listed.value
+      const knows = await visibility(caller, arqsIn(items.map(({ arq_uuid: arq }) => arq)))
+      if (!knows.ok) return knows
+      const shown = (row: HandleRow) =>
+        row.arq_uuid === null || knows.value(row.arq_uuid) ? row : { ...row, arq_uuid: null }
+      return done({ items: items.map(shown), next })
+    },
+  }
+}
+
+export const createHandles = (kernel: Kernel, retirement: Retirement): Control['handles'] => {
+  const ownerOf = createOwnerOf(kernel)
+  const { get, list } = createShown(kernel, ownerOf)
+  const decide = async (caller: Caller, command: OperatorDecision): Promise<Outcome<HandleDetail>> => {
+    const { handle } = command
+    const decided = await transact(kernel, {
+      subject: `the release of handle ${handle}`,
+      cause: causeOf(caller),
+      guess: async () => {
+        const owner = await ownerOf(handle)
+        if (!owner.ok) return owner
+        const { uuid, host, handles } = owner.value
+        const key = deployableKey(uuid)
+        const lastArq = handles[handle]?.lastArq ?? null
+        return { ok: true, value: { keys: [key, ...(lastArq === null ? [] : [arqKey(lastArq)])], key, lastArq, host } }
+      },
+      plan: (draft, { key, lastArq, host }) => {
+        if ((draft.state(deployable, key).handles[handle]?.lastArq ?? null) !== lastArq) return MOVED
+        const events = draft.decide(deployable, key, { ...command, deadline: draft.at + RELEASE_FOR_MS })
+        const cleared = events.some(({ type }) => type === 'HandleCleared')
+        // an ARQ whose release has failed ends with the quarantine of its handle
+        if (cleared && lastArq !== null && draft.state(arq, arqKey(lastArq)).status === 'UnbindFailed')
+          draft.decide(arq, arqKey(lastArq), { type: 'ReportReleased', handle })
+        return { host }
+      },
+    })
+    if (!decided.ok) return decided
+    const shown = await get(caller, handle)
+    // it may have been the last one that kept a device of a retired host in the inventory
+    if (command.type === 'Clear' && decided.value) await retirement.shed(caller, decided.value.host)
+    return shown
+  }
+  const asked = (type: HandleDecision['type']) => (caller: Caller, handle: HandleUuid, note: OperatorNote) =>
+    decide(caller, { type, handle, ...note })
+  return {
+    list,
+    get,
+    quarantine: asked('Quarantine'),
+    release: asked('Clear'),
+    clean: asked('Clean'),
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Loads an image into a deployable because an operator asked for it.
+ *
+ * PROGRAM-1 the order is recorded before anything happens, and its result whenever it comes; the caller waits only for `programWaitMs`;
+ * PROGRAM-2 what stands below it in its tree takes part: none of it may be in use, and none is offered until the host shows it again. Each of
+ *   them is written, so that a grant that another process decides at the same moment is decided again.
+ */
+import { type Backoff, backoffMs } from '../../waiting.ts'
+import type { DeployableUuid, EntityKey, HostName, ImageUuid } from '../../identifiers.ts'
+import { type Fault, type Outcome, done, refuse } from '../../fault.ts'
+import type { Caller, Control, DeployableRow } from '../../actors/control.ts'
+import { type HeldDevice, host, hostKey } from '../../actors/host/decider.ts'
+import { type Kernel, causeOf } from '../kernel/kernel.ts'
+import { misfitOf } from '../../imageFits.ts'
+import { type NoImage, imageProblem, isFinal, noImage } from '../../images.ts'
+import { traceField } from '../../trace.ts'
+import { deployable, deployableKey, programmingBelow } from '../../actors/deployable/decider.ts'
+import { deployableRow } from '../../actors/deployable/rows.ts'
+import { type Deployable, hardwareOf } from '../../actors/deployable/state.ts'
+import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
+import { transact } from '../../actors/runtime/transact.ts'
+import { belowRoot } from '../kernel/directory.ts'
+import { createRead } from './readDeployable.ts'
+
+/** This process does not notice a result that another control records, so the deployable is read again after this long. */
+const LOOK_AFTER: Backoff = { firstMs: 100, maxMs: 1000 }
+type Programming = { readonly deployable: DeployableRow; readonly finished: boolean }
+
+const imageFault = (image: ImageUuid, problem: NoImage): Fault => {
+  if (problem.why === 'unknown') return { kind: 'not_found', resource: 'image', id: image }
+  const reason = imageProblem(image, problem)
+  return isFinal(problem)
+    ? { kind: 'conflict', reason: `nothing can be programmed: ${reason}` }
+    : { kind: 'unavailable', reason, retryAfterSeconds: 5 }
+}
+
+/** The fault when the host is silent, so that no caller waits for it (rest-api 6.4); null: it is up. */
+const unreachable = async ({ region }: Kernel, name: HostName): Promise<Fault | null> => {
+  const known = await region.readCurrent(host, hostKey(name))
+  if (!known.ok) return known.fault
+  const { liveness } = known.value.state
+  return liveness === 'up'
+    ? null
+    : { kind: 'unavailable', reason: `host ${name} is ${liveness}`, retryAfterSeconds: 30 }
+}
+
+type Program = { readonly uuid: DeployableUuid; readonly image: ImageUuid; readonly deadline: number }
+type Guess = {
+  readonly keys: readonly EntityKey[]
+  /** As it was when those below it were looked up. */
+  readonly root: Deployable
+  readonly below: readonly DeployableUuid[]
+}
+const guessOf = async (kernel: Kernel, uuid: DeployableUuid): Promise<Outcome<Guess>> => {
+  const root = await createRead(kernel)(uuid)
+  if (!root.ok) return root
+  const below = root.value.nodes === 0 ? done([]) : await belowRoot(kernel, uuid)
+  if (!below.ok) return below
+  const nodes = below.value.map(deployableKey)
+  const keys = [deployableKey(uuid), ...nodes, ...(nodes.length > 0 ? [hostKey(root.value.host)] : [])]
+  return done({ keys, root: root.value, below: below.value })
+}
+
+/** The next report of the device is compared as a whole, although it may be equal to the one before: what stands below it is missing until then. */
+const lookAgain = (draft: Draft, { root }: Guess, by: string): void => {
+  const key = hostKey(root.host)
+  const changed = Object.entries(draft.state(host, key).devices)
+    .filter(([, { uuid }]) => uuid === root.deviceUuid)
+    .map(([canonical, held]): [string, HeldDevice] => [canonical, { ...held, digest: '' }])
+  draft.decide(host, key, { type: 'LookAgain', devices: Object.fromEntries(changed), by })
+}
+
+const start =
+  ({ uuid, image, deadline }: Program, caller: Caller, by: string) =>
+  (draft: Draft, guess: Guess): Deployable | typeof MOVED => {
+    const key = deployableKey(uuid)
+    const { revision, nodes } = draft.state(deployable, key)
+    if (revision !== guess.root.revision || nodes !== guess.root.nodes) return MOVED
+    draft.decide(deployable, key, {
+      type: 'Program',
+      image,
+      deadline,
+      requestId: caller.requestId,
+      ...traceField(caller.trace),
+    })
+    const present = guess.below.filter((one) => draft.state(deployable, deployableKey(one)).presence !== 'retired')
+    for (const one of present) {
+      const why = programmingBelow(draft.state(deployable, deployableKey(one)))
+      if (why) draft.refuse(why)
+      draft.decide(deployable, deployableKey(one), { type: 'SetPresence', presence: 'missing' })
+    }
+    if (present.length > 0) lookAgain(draft, guess, by)
+    return draft.state(deployable, key)
+  }
+
+export const createProgram = (kernel: Kernel): Control['deployables']['program'] => {
+  const { clock, changes, images, options } = kernel
+  const read = createRead(kernel)
+  const ended = async (uuid: DeployableUuid, number: number): Promise<Outcome<Programming>> => {
+    const until = clock.monotonic() + options.programWaitMs
+    for (let looks = 1; ; looks++) {
+      const waitMs = Math.min(backoffMs(LOOK_AFTER, looks), Math.max(0, until - clock.monotonic()))
+      const changed = changes.next(deployableKey(uuid), waitMs)
+      const now = await read(uuid)
+      if (!now.ok) return now
+      const running = now.value.program?.order.number === number
+      if (!running && now.value.programFault !== null)
+        return refuse({ kind: 'device_failure', reason: now.value.programFault })
+      if (!running || clock.monotonic() >= until)
+        return { ok: true, value: { deployable: deployableRow(now.value), finished: !running } }
+      await changed
+    }
+  }
+  return async (caller, uuid, image) => {
+    const known = await read(uuid)
+    if (!known.ok) return known
+    const found = await images.find(image)
+    if (!found.found) return refuse(imageFault(image, found))
+    const misfit = misfitOf(found.image, hardwareOf(known.value), 'program')
+    if (misfit !== null) return refuse(imageFault(image, noImage('unsuitable', misfit)))
+    const silent = await unreachable(kernel, known.value.host)
+    if (silent) return refuse(silent)
+    const deadline = clock.now() + options.programDeadlineMs
+    const cause = causeOf(caller)
+    const started = await transact(kernel, {
+      subject: `deployable ${uuid}`,
+      cause,
+      guess: () => guessOf(kernel, uuid),
+      plan: start({ uuid, image, deadline }, caller, cause.by ?? 'nobody'),
+    })
+    if (!started.ok) return started
+    return ended(uuid, started.value?.program?.order.number ?? 0)
+  }
+}

@@ -1,0 +1,39 @@
+/** The programming of deployables: what is loaded, what is being loaded, and how the last try ended. */
+import { type Outcome, allOf, done } from '../../fault.ts'
+import type { Control } from '../../actors/control.ts'
+import type { Programming } from '../../actors/deployable/programming.ts'
+import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
+import type { Row } from '../../actors/runtime/views.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+
+const PROGRAMMABLE = 'FPGA'
+/** What has another resource class is never programmed; what has this one may be. */
+const mayBe = ({ attributes }: Row<'deployables'>): boolean =>
+  (attributes as readonly Readonly<Record<string, string>>[]).some(({ rc }) => rc === PROGRAMMABLE)
+
+export const createPrograms = ({
+  readers,
+  region,
+}: Pick<Kernel, 'readers' | 'region'>): Control['deployables']['programming'] => {
+  const one = async (row: Row<'deployables'>): Promise<Outcome<Programming>> => {
+    const known = await region.readCurrent(deployable, deployableKey(row.uuid))
+    if (!known.ok) return known
+    const { program, programFault, programmable, bitstreamId } = known.value.state
+    return done({
+      deployable: row.uuid,
+      device: row.device_uuid,
+      host: row.hostname,
+      name: row.name,
+      programmable,
+      loaded: bitstreamId,
+      running: program === null ? null : { image: program.image, since: program.since },
+      failed: program === null ? programFault : null,
+    })
+  }
+  return async (page) => {
+    const listed = await readers.list('deployables', {}, page, {}, mayBe)
+    if (!listed.ok) return listed
+    const items = await allOf(listed.value.items.map(one))
+    return items.ok ? done({ items: items.value, next: listed.value.next }) : items
+  }
+}

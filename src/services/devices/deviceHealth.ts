@@ -1,0 +1,69 @@
+/** How a device is: what is recorded of it, what was last measured, and who has it while it fails. */
+import type { DeviceUuid } from '../../identifiers.ts'
+import { type Outcome, allOf, done, refuse } from '../../fault.ts'
+import { canonicalInfo } from '../../pci.ts'
+import type { Control } from '../../actors/control.ts'
+import type { DeviceHealth } from '../../actors/device/health.ts'
+import { deployable } from '../../actors/deployable/decider.ts'
+import { type Deployable, isTaken } from '../../actors/deployable/state.ts'
+import { type Device, device, deviceKey, isShown } from '../../actors/device/decider.ts'
+import { host, hostKey } from '../../actors/host/decider.ts'
+import type { HostReading } from '../../actors/runtime/sharing.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { partsOf } from '../kernel/parts.ts'
+import { createVisibility } from '../kernel/visibility.ts'
+
+type Reading = HostReading['reading']
+
+/** Pure. */
+const measuredOf = (held: Device, readings: readonly Reading[]): DeviceHealth['measured'] => {
+  const own = canonicalInfo(held.facts.controlPath)
+  const reading = readings.find(({ driver }) => driver === held.facts.driver)
+  const found = reading?.devices.find(({ controlPath }) => canonicalInfo(controlPath) === own)
+  return reading && found
+    ? { at: reading.at, health: found.health, reasons: found.reasons, numbers: found.numbers }
+    : null
+}
+
+const heldIn = (parts: readonly Deployable[]) =>
+  parts.flatMap(({ uuid, handles }) =>
+    Object.values(handles)
+      .filter(isTaken)
+      .map((handle) => ({
+        deployable: uuid,
+        handle: handle.uuid,
+        state: handle.state,
+        arq: handle.arq ?? handle.lastArq,
+      })),
+  )
+
+export const createDeviceHealth = (kernel: Kernel): Control['devices']['health'] => {
+  const { region, sharing } = kernel
+  const visibility = createVisibility(kernel)
+  const partsNow = async (held: Device): Promise<Outcome<readonly Deployable[]>> => {
+    const owner = await region.readCurrent(host, hostKey(held.host))
+    if (!owner.ok) return owner
+    const parts = await allOf(partsOf(owner.value.state, held.uuid).map((key) => region.readCurrent(deployable, key)))
+    return parts.ok ? done(parts.value.map(({ state }) => state)) : parts
+  }
+  return async (caller, uuid: DeviceUuid) => {
+    const known = await region.readCurrent(device, deviceKey(uuid))
+    if (!known.ok) return known
+    const held = known.value.state
+    if (!isShown(held)) return refuse({ kind: 'not_found', resource: 'device', id: uuid })
+    const parts = await partsNow(held)
+    if (!parts.ok) return parts
+    const taken = heldIn(parts.value)
+    const knows = await visibility(
+      caller,
+      taken.flatMap(({ arq }) => arq ?? []),
+    )
+    if (!knows.ok) return knows
+    const measured = measuredOf(held, await sharing.measuredOn(held.host))
+    return done({
+      failing: held.failing ?? null,
+      measured,
+      held: taken.map(({ arq, ...one }) => ({ ...one, arq: arq !== null && knows.value(arq) ? arq : null })),
+    })
+  }
+}

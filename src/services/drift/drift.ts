@@ -1,0 +1,159 @@
+/**
+ * How far hardware, records, Placement and allocations agree, host by host. Reads only: the pass that would repair Placement is run against
+ * a port that notes what it would write.
+ */
+import type { HostName } from '../../identifiers.ts'
+import { type Outcome, allOf, done, refuse } from '../../fault.ts'
+import type { Control, Listed, Page } from '../../actors/control.ts'
+import type { DriftEntry, HostDrift } from '../../actors/answers/drift.ts'
+import type { Deployable } from '../../actors/deployable/state.ts'
+import type { Finding } from '../../actors/placement/decider.ts'
+import type { Placement, Provider, PlacementResult } from '../../actors/placement/port.ts'
+import { unallocatedOf } from '../../actors/placement/wanted.ts'
+import type { NovaServers } from '../../actors/neighbours.ts'
+import { driftEntry } from './entry.ts'
+import { novaEntries } from './ofNova.ts'
+import { serverEntries } from './ofServers.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { seeingServers } from '../nova/orphans.ts'
+import { dryPass } from '../placement/dryPass.ts'
+import { type Facts, factsOf } from '../placement/facts.ts'
+import { unreachable } from '../placement/pass.ts'
+import { allocatedOn } from '../placement/units.ts'
+import type { Placer } from '../placement/placer.ts'
+
+const NOT_CONFIGURED = refuse({
+  kind: 'conflict',
+  reason: 'this service writes nothing to Placement: it needs auth = keystone and placement.enabled',
+})
+/** So many hosts are compared at once. */
+const HOSTS_AT_ONCE = 8
+
+const placementEntry = (found: Finding): readonly DriftEntry[] => {
+  const { uuid: provider, name, deployable: of, did, state, reason, reserving, gone } = found
+  if (did.length === 0 && state === 'in_sync' && !gone) return []
+  return [driftEntry({ kind: 'provider', provider, name, deployable: of }, { repairs: did, state, reason, reserving })]
+}
+
+/** P14 and P15: allocations without accelerator request, and bound requests without allocation. */
+const allocationEntries = async (
+  port: Placement,
+  { task: { wanted, bound } }: Facts,
+): Promise<PlacementResult<readonly DriftEntry[]>> => {
+  const entries: DriftEntry[] = []
+  for (const { uuid: provider, name, deployable: of } of wanted) {
+    const told = await allocatedOn(port, provider)
+    if (!told.ok) return told
+    const about = { provider, name, deployable: of }
+    const users = bound.get(provider) ?? []
+    const instances = users.map(({ instance }) => instance)
+    for (const consumer of Object.keys(told.value).filter((one) => !instances.includes(one)))
+      entries.push(driftEntry({ ...about, kind: 'allocation_without_arq' }, { consumer }))
+    for (const consumer of unallocatedOf(instances, told.value).keys()) {
+      const arqs = users.filter(({ instance }) => instance === consumer).map(({ arq }) => arq)
+      entries.push(driftEntry({ ...about, kind: 'arq_without_allocation' }, { consumer, arqs }))
+    }
+  }
+  return { ok: true, value: entries }
+}
+
+/** What the host does not show any more although it is recorded, and handles that are withheld. */
+const hardwareEntries = ({ uuid, name, rpUuid, presence, handles }: Deployable): readonly DriftEntry[] => {
+  const all = Object.values(handles)
+  const count = (state: string) => all.filter((handle) => handle.state === state).length
+  const [missing, withheld, unseen] = [
+    count('missing'),
+    count('quarantined'),
+    all.filter((handle) => handle.unseen && handle.state === 'held').length,
+  ]
+  const reasons = [
+    ...(presence === 'missing' ? ['the host does not show the device'] : []),
+    ...(missing + unseen > 0 ? [`the host does not show ${missing + unseen} of its attach handles`] : []),
+    ...(withheld > 0 ? [`${withheld} of its attach handles are in quarantine`] : []),
+  ]
+  if (reasons.length === 0) return []
+  return [driftEntry({ kind: 'hardware', provider: rpUuid, name, deployable: uuid }, { reason: reasons.join('; ') })]
+}
+
+const NOT_ASKED = { entries: [], trouble: null }
+
+const compare = async (
+  kernel: Kernel,
+  port: Placement,
+  servers: NovaServers | null,
+  name: HostName,
+): Promise<Outcome<HostDrift>> => {
+  const facts = await factsOf(kernel, name)
+  if (!facts.ok) return facts
+  const { task, record, deployables } = facts.value
+  let tree: readonly Provider[] = []
+  const read: Placement['tree'] = async (root) => {
+    const told = await port.tree(root)
+    if (told.ok) tree = told.value
+    return told
+  }
+  const whole = { isUnchanged: () => false, agreed: () => {} }
+  const passed = await dryPass({ placement: { ...port, tree: read }, clock: kernel.clock, ...whole }, task)
+  const more: readonly (() => Promise<PlacementResult<readonly DriftEntry[]>>)[] = [
+    () => novaEntries(port, facts.value, tree),
+    () => allocationEntries(port, facts.value),
+  ]
+  const entries = [...deployables.flatMap(hardwareEntries), ...passed.findings.flatMap(placementEntry)]
+  let { trouble } = passed
+  for (const look of more) {
+    if (trouble !== null) break
+    const told = await look()
+    if (told.ok) entries.push(...told.value)
+    else trouble = unreachable(told)
+  }
+  const shown = servers === null ? done(NOT_ASKED) : await serverEntries(kernel, servers, facts.value)
+  if (!shown.ok) return shown
+  entries.push(...shown.value.entries)
+  trouble ??= shown.value.trouble
+  return done({ host: name, root: record.root, checkedAt: record.endedAt, trouble, entries })
+}
+
+/** The values for all hosts, or the first refusal; nothing more is begun after it. */
+const forEach = async <Value>(
+  names: readonly HostName[],
+  work: (name: HostName) => Promise<Outcome<Value>>,
+): Promise<Outcome<readonly Value[]>> => {
+  const values: Value[] = []
+  for (let at = 0; at < names.length; at += HOSTS_AT_ONCE) {
+    const some = await allOf(names.slice(at, at + HOSTS_AT_ONCE).map(work))
+    if (!some.ok) return some
+    values.push(...some.value)
+  }
+  return done(values)
+}
+
+export const createDrift = (kernel: Kernel, placer: () => Placer | null): Control['drift'] => {
+  const { placement: port, readers } = kernel
+  const hostsIn = async (name: HostName | null, page: Page): Promise<Outcome<Listed<HostName>>> => {
+    const listed = await readers.list('hosts', name === null ? {} : { name }, page)
+    if (!listed.ok) return listed
+    if (name !== null && listed.value.items.length === 0)
+      return refuse({ kind: 'not_found', resource: 'host', id: name })
+    return done({ items: listed.value.items.map((row) => row.name), next: listed.value.next })
+  }
+  const list: Control['drift']['list'] = async (name, page, nova = false) => {
+    if (port === null) return NOT_CONFIGURED
+    const asked = nova ? await seeingServers(kernel) : done(null)
+    if (!asked.ok) return asked
+    const names = await hostsIn(name, page)
+    if (!names.ok) return names
+    const compared = await forEach(names.value.items, (one) => compare(kernel, port, asked.value, one))
+    return compared.ok ? done({ items: compared.value, next: names.value.next }) : compared
+  }
+  return {
+    list,
+    heal: async (_caller, name) => {
+      const worker = placer()
+      if (worker === null) return NOT_CONFIGURED
+      const names = await hostsIn(name, {})
+      if (!names.ok) return names
+      const looked = await forEach(names.value.items, worker.now)
+      return looked.ok ? done(null) : looked
+    },
+  }
+}

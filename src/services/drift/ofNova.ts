@@ -1,0 +1,64 @@
+/** Devices of a host for which Nova shows a provider of its own: both services would give them to a guest (placement 6.3). */
+import { functionOf } from '../../attachedFunctions.ts'
+import type { DriftEntry } from '../../actors/answers/drift.ts'
+import type { Deployable } from '../../actors/deployable/state.ts'
+import { OWNER_TRAIT } from '../../actors/placement/names.ts'
+import { MANAGED_TRAIT, type OfNova, ofNova } from '../../actors/placement/ofNova.ts'
+import type { Placement, Provider, PlacementResult } from '../../actors/placement/port.ts'
+import { driftEntry } from './entry.ts'
+import type { Facts } from '../placement/facts.ts'
+
+/** The functions of a deployable, and the physical ones behind them, each with what it is to the deployable. */
+const functionsOf = ({ handles }: Deployable): ReadonlyMap<string, 'own' | 'physical'> => {
+  const found = new Map<string, 'own' | 'physical'>()
+  const all = Object.values(handles).filter(({ type }) => type === 'PCI')
+  for (const { physfn } of all) if (physfn !== undefined) found.set(physfn, 'physical')
+  for (const handle of all) found.set(functionOf(handle), 'own')
+  return found
+}
+
+const reasonOf = ({ provider, use }: OfNova, part: 'own' | 'physical'): string => {
+  const shows = `Nova shows the provider ${provider.name} (${provider.uuid})`
+  if (use === 'divided') return `${shows}: it divides the device into mediated devices`
+  return part === 'own'
+    ? `${shows}: it passes the device through as well`
+    : `${shows} of its physical function, or of virtual functions of that: 'accelerando doctor --nova-conf' on the host says which`
+}
+
+/** A name alone is no proof: another party may use names of the same form. */
+const isOfNova = async (port: Placement, { provider, use }: OfNova): Promise<PlacementResult<boolean>> => {
+  const told = await port.traits(provider.uuid)
+  if (!told.ok) return told.error === 'gone' ? { ok: true, value: false } : told
+  const { traits } = told.value
+  return { ok: true, value: use === 'passed' ? traits.includes(MANAGED_TRAIT) : !traits.includes(OWNER_TRAIT) }
+}
+
+const entryOf = ({ uuid, name, rpUuid }: Deployable, reason: string): DriftEntry =>
+  driftEntry({ kind: 'nova_device', provider: rpUuid, name, deployable: uuid }, { reason })
+
+/** `tree`: all providers below the compute node. Placement is asked only about those that have the name of a device of ours. */
+export const novaEntries = async (
+  port: Placement,
+  { task, deployables }: Facts,
+  tree: readonly Provider[],
+): Promise<PlacementResult<readonly DriftEntry[]>> => {
+  const ours = new Set<string>(task.wanted.map(({ uuid }) => uuid))
+  const theirs = Map.groupBy(
+    tree.filter(({ uuid }) => !ours.has(uuid)).flatMap((provider) => ofNova(provider) ?? []),
+    (one) => one.function,
+  )
+  const named = deployables
+    .filter(({ exists }) => exists)
+    .flatMap((held) =>
+      [...functionsOf(held)].flatMap(([address, part]) =>
+        (theirs.get(address) ?? []).map((one) => ({ held, part, one })),
+      ),
+    )
+  const entries: DriftEntry[] = []
+  for (const { held, part, one } of named) {
+    const told = await isOfNova(port, one)
+    if (!told.ok) return told
+    if (told.value) entries.push(entryOf(held, reasonOf(one, part)))
+  }
+  return { ok: true, value: entries }
+}

@@ -1,0 +1,64 @@
+/** Who attends to an entity whose recorded moment has come, by the kind of its row. A kind of entity that records such moments has a row here. */
+import type { EntityKey } from '../../identifiers.ts'
+import type { Fault } from '../../fault.ts'
+import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
+import { instance, instanceKey } from '../../actors/instance/decider.ts'
+import { idOf, kindOf } from '../../actors/runtime/memory.ts'
+import type { Read } from '../../actors/runtime/region.ts'
+import { conclude } from '../arqs/conclude.ts'
+import { type Kernel, RELEASE_FOR_MS, newWork } from '../kernel/kernel.ts'
+import { shed } from '../retirement/retirement.ts'
+
+/**
+ * Returns the fault that kept it from being done, if any: the entity stays due and is found again. `isOver`: its moment has come although
+ * the clock says otherwise, because the clock was set back (`clockSteps.ts`).
+ */
+type Attendant = (kernel: Kernel, id: string, read: Read, isOver: boolean) => Promise<Fault | null>
+
+/**
+ * Ends the bind if its deadline has passed. Events for Nova are handed over: nothing waits for Nova here. Releases before 0.3.0
+ * record the moments of those events as rows of this kind too.
+ */
+const attendInstance: Attendant = async (kernel, uuid, read, isOver) => {
+  const key = instanceKey(uuid)
+  const known = await read(instance, key)
+  if (!known.ok) return known.fault
+  const { open, telling } = known.value.state
+  if (!open) {
+    if (telling) kernel.notifyNova(key)
+    return null
+  }
+  const concluded = await conclude(kernel, uuid, isOver)
+  return concluded.ok ? null : concluded.fault
+}
+
+const SWEEPER = { by: 'sweeper' } as const
+/** Orders a failed release once more, and ends a programming whose deadline has passed. Then the device of a host that has left may leave too. */
+const attendDeployable: Attendant = async (kernel, uuid) => {
+  const key = deployableKey(uuid)
+  const work = newWork(kernel, SWEEPER, (draft) => {
+    const events = draft.decide(deployable, key, { type: 'Due', at: draft.at, deadline: draft.at + RELEASE_FOR_MS })
+    return { ended: events.some(({ type }) => type === 'ProgramFailed'), host: draft.state(deployable, key).host }
+  })
+  const told = await kernel.region.tell(key, work)
+  if (!told.ok) return told.fault
+  if (!told.value?.ended) return null
+  kernel.log.warn({ deployable: uuid, host: told.value.host }, 'program.notInTime')
+  const left = await shed(kernel, told.value.host, SWEEPER)
+  return left.ok ? null : left.fault
+}
+
+const ATTENDANTS: ReadonlyMap<string, Attendant> = new Map([
+  [instance.kind, attendInstance],
+  [deployable.kind, attendDeployable],
+])
+
+/** The kinds of due rows that `attend` works on. */
+export const DEADLINES: readonly string[] = [...ATTENDANTS.keys()]
+
+/** Throws for a kind that nobody attends to: recording such a moment is a bug. */
+export const attend = (kernel: Kernel, key: EntityKey, read: Read, isOver = false): Promise<Fault | null> => {
+  const attendant = ATTENDANTS.get(kindOf(key))
+  if (!attendant) throw new Error(`nobody attends to entities of the kind of ${key}`)
+  return attendant(kernel, idOf(key), read, isOver)
+}

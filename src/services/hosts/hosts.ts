@@ -1,0 +1,128 @@
+/** The hosts part of the control port. */
+import type { ArqUuid, HostName } from '../../identifiers.ts'
+import { type Outcome, allOf } from '../../fault.ts'
+import type { Caller, Control, HostDetail, HostRow } from '../../actors/control.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
+import { HANDLE_STATES } from '../../actors/deployable/states.ts'
+import type { Deployable } from '../../actors/deployable/state.ts'
+import { createForceUnbind } from '../arqs/forceUnbind.ts'
+import { createHostImpact } from '../retirement/impact.ts'
+import { type Kernel, causeOf, newWork } from '../kernel/kernel.ts'
+import type { Row } from '../../actors/runtime/views.ts'
+import { createVisibility } from '../kernel/visibility.ts'
+import { type Host, type HostCommand, host, hostKey, hostRow, isKnown } from '../../actors/host/decider.ts'
+import type { Liveness } from './liveness.ts'
+import { type Retirement, createHolders, unknownHost } from '../retirement/retirement.ts'
+
+/** A forced removal first retires the host, so that no new bind can start; binds accepted just before may need another round. */
+const ROUNDS = 3
+
+const countsOf = (places: readonly Deployable[]): HostDetail['handles'] => {
+  const all = places.flatMap(({ handles }) => Object.values(handles))
+  const count = (state: string) => all.filter((handle) => handle.state === state).length
+  return Object.fromEntries(HANDLE_STATES.map((state) => [state, count(state)])) as HostDetail['handles']
+}
+const arqsOf = (places: readonly Deployable[]): readonly ArqUuid[] =>
+  places.flatMap(({ handles }) => Object.values(handles).flatMap(({ arq }) => (arq === null ? [] : [arq])))
+
+type Parts = {
+  readonly kernel: Kernel
+  readonly retirement: Retirement
+}
+
+/** Retires the host, unbinds what is bound on it, then removes it. A call that was interrupted may be repeated and continues. */
+const removeByForce = async (
+  { kernel, retirement }: Parts,
+  caller: Caller,
+  name: HostName,
+  note: OperatorNote,
+): Promise<Outcome<Host>> => {
+  const [holders, forceUnbind] = [createHolders(kernel), createForceUnbind(kernel)]
+  const retired = await retirement.retire(caller, name, note)
+  if (!retired.ok) return retired
+  for (let round = 0; ; round++) {
+    const places = await holders(name)
+    if (!places.ok) return places
+    for (const arq of arqsOf(places.value)) {
+      const left = await forceUnbind(caller, arq, note, true)
+      if (!left.ok && left.fault.kind !== 'not_found') return left
+    }
+    const removed = await retirement.remove(caller, name, note, true)
+    if (removed.ok || removed.fault.kind !== 'conflict' || round === ROUNDS) return removed
+  }
+}
+
+/** One decision of an operator about one host. */
+const decide = async (
+  kernel: Kernel,
+  caller: Caller,
+  name: HostName,
+  command: Extract<HostCommand, { readonly type: 'Restore' | 'ApproveKey' | 'ReplaceKey' }>,
+): Promise<Outcome<null>> => {
+  const work = newWork(kernel, causeOf(caller), (draft) => {
+    draft.decide(host, hostKey(name), command)
+    return null
+  })
+  return kernel.region.tell(hostKey(name), work)
+}
+
+export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Retirement): Control['hosts'] => {
+  const { region, readers } = kernel
+  const holders = createHolders(kernel)
+  const visibility = createVisibility(kernel)
+  const lookAt = async (name: HostName): Promise<Outcome<Host>> => {
+    const looked = await region.readCurrent(host, hostKey(name))
+    if (!looked.ok) return looked
+    const held = looked.value.state
+    return isKnown(held) ? { ok: true, value: held } : unknownHost(name)
+  }
+  const shown = (row: Row<'hosts'>, held: Host): HostRow => ({
+    ...row,
+    last_seen_at: liveness.lastSeen(row.name),
+    retired: held.retired ?? null,
+    public_key: held.keys?.key ?? null,
+    offered_key: held.keys?.offered?.key ?? null,
+  })
+  const detail = async (caller: Caller, name: HostName): Promise<Outcome<HostDetail>> => {
+    const [held, places] = await Promise.all([lookAt(name), holders(name)])
+    if (!held.ok) return held
+    if (!places.ok) return places
+    const [handles, all] = [countsOf(places.value), arqsOf(places.value)]
+    const knows = await visibility(caller, all)
+    if (!knows.ok) return knows
+    const arqs = all.filter(knows.value)
+    const { playbooks = [] } = held.value
+    return { ok: true, value: { ...shown(hostRow(held.value), held.value), handles, arqs, playbooks } }
+  }
+  const then = async (caller: Caller, name: HostName, decided: Outcome<unknown>) =>
+    decided.ok ? detail(caller, name) : decided
+  const setKey =
+    (type: 'ApproveKey' | 'ReplaceKey'): Control['hosts']['approve'] =>
+    async (caller, name, note, named) =>
+      then(caller, name, await decide(kernel, caller, name, { type, name, named, ...note }))
+  return {
+    approve: setKey('ApproveKey'),
+    rekey: setKey('ReplaceKey'),
+    list: async (page, standing) => {
+      const listed = await readers.list('hosts', standing === undefined ? {} : { liveness: standing }, page)
+      if (!listed.ok) return listed
+      const held = await allOf(listed.value.items.map(({ name }) => region.readCurrent(host, hostKey(name))))
+      if (!held.ok) return held
+      const items = listed.value.items.map((row, at) => shown(row, held.value[at]!.state))
+      return { ok: true, value: { items, next: listed.value.next } }
+    },
+    get: detail,
+    retire: async (caller, name, note) => then(caller, name, await retirement.retire(caller, name, note)),
+    restore: async (caller, name, note) => {
+      const known = await lookAt(name)
+      return known.ok ? then(caller, name, await decide(kernel, caller, name, { type: 'Restore', ...note })) : known
+    },
+    impact: createHostImpact(kernel, retirement),
+    remove: async (caller, name, note, force) => {
+      const removed = force
+        ? await removeByForce({ kernel, retirement }, caller, name, note)
+        : await retirement.remove(caller, name, note, false)
+      return removed.ok ? { ok: true, value: null } : removed
+    },
+  }
+}

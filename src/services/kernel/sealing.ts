@@ -1,0 +1,44 @@
+/** Adds to each order what its host judges it by: the cloud that sends it, the start of the host that it is meant for, and a signature or a MAC. */
+import type { HostName } from '../../identifiers.ts'
+import { CATALOGUE } from '../../wire/catalogue.ts'
+import type { BusRecord } from '../../wire/envelope.ts'
+import { BOOT_HEADER, CLUSTER_HEADER, sealed } from '../../wire/seal.ts'
+import type { Signer } from '../../wire/signature.ts'
+import { host, hostKey } from '../../actors/host/decider.ts'
+import type { Read } from '../../actors/runtime/region.ts'
+
+/** What is recorded of the host that an order is for. `receiver`: its key, if its present start checks MACs. */
+type Addressee = { readonly boot?: number; readonly receiver?: string }
+const addresseeOf = async (read: Read, name: HostName): Promise<readonly [HostName, Addressee]> => {
+  const known = await read(host, hostKey(name))
+  // without its start the order is taken by a host that has its ledger, and comes again for any other
+  if (!known.ok) return [name, {}]
+  const { bootNumber, macs, keys } = known.value.state
+  return [
+    name,
+    {
+      ...(bootNumber === undefined ? {} : { boot: bootNumber }),
+      ...(macs && keys?.key !== undefined ? { receiver: keys.key } : {}),
+    },
+  ]
+}
+
+/** This cloud as its hosts know it. */
+export type Cluster = { readonly id: string; readonly signer: Signer }
+
+export type Seal = (batch: readonly BusRecord[]) => Promise<readonly BusRecord[]>
+/** `read`: whether the journal is asked for the present start of a host, or what is cached is enough. */
+export const createSeal =
+  (cluster: Cluster | null, read: Read): Seal =>
+  async (batch) => {
+    if (cluster === null) return batch
+    const { topic } = CATALOGUE.hostOrders
+    const names = new Set(batch.flatMap((record) => (record.topic === topic ? [record.key] : [])))
+    const hosts = new Map(await Promise.all([...names].map((name) => addresseeOf(read, name))))
+    const headers = ({ key }: BusRecord): Readonly<Record<string, string>> => {
+      const boot = hosts.get(key)?.boot
+      return { [CLUSTER_HEADER]: cluster.id, ...(boot === undefined ? {} : { [BOOT_HEADER]: String(boot) }) }
+    }
+    const receiver = ({ key }: BusRecord): string | null => hosts.get(key)?.receiver ?? null
+    return sealed(batch, { channel: 'hostOrders', headers, signer: cluster.signer, receiver })
+  }

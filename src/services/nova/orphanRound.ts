@@ -1,0 +1,90 @@
+/**
+ * Deletes by itself what `orphans.ts` finds, when an operator has set how long a server must be unknown to Nova.
+ *
+ * GATHER-1 the holder of a lease does it, and asks slowly: one page of requests in a round. A page of slow answers may outlast the lease, and two
+ *    processes then ask: harmless, because a request that has changed since it was asked about is not deleted. What has been noted of the first
+ *    questions is in the memory of the holder, so that the next holder begins anew;
+ * GATHER-2 nothing is deleted while Nova knows none of the servers that have accelerators: that is more likely the wrong Nova, or an
+ *    empty one. An operator may still do it by the command.
+ */
+import type { InstanceUuid } from '../../identifiers.ts'
+import type { Orphan } from '../../actors/answers/orphan.ts'
+import type { PageCursor } from '../../actors/runtime/ports.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { askAll, collectOne, nextHolders, orphanOf } from './orphans.ts'
+
+const LEASE = 'orphans'
+const LEASE_MS = 30_000
+const LEAST_MS = 60_000
+const NOTED_MAX = 10_000
+const CAUSE = { by: 'orphan collection' } as const
+
+/** Since when Nova has not known it, by the monotonic clock, and its requests as they were then. */
+type Noted = { readonly since: number; readonly orphan: Orphan }
+type Sweep = {
+  after: PageCursor | null
+  known: number
+  readonly noted: Map<InstanceUuid, Noted>
+  readonly due: Orphan[]
+}
+const begun = (): Sweep => ({ after: null, known: 0, noted: new Map(), due: [] })
+
+const isSame = (one: Orphan, other: Orphan): boolean =>
+  one.changedAt === other.changedAt && one.arqs.length === other.arqs.length
+
+export type OrphanRound = () => Promise<void>
+
+export const createOrphanRound = (kernel: Kernel): OrphanRound => {
+  const { clock, sharing, ids, options, novaServers, log } = kernel
+  const holder = ids.uuid()
+  const everyMs = options.collectOrphansMs === 0 ? 0 : Math.max(LEAST_MS, options.collectOrphansMs)
+  let before: ReadonlyMap<InstanceUuid, Noted> = new Map()
+  let sweep: Sweep | null = null
+  let nextAt = -Infinity
+
+  const over = (noted: ReadonlyMap<InstanceUuid, Noted>) => {
+    before = noted
+    sweep = null
+    nextAt = clock.monotonic() + everyMs
+  }
+  const note = ({ noted, due }: Sweep, orphan: Orphan) => {
+    const now = clock.monotonic()
+    const known = before.get(orphan.instance)
+    const since = known && isSame(known.orphan, orphan) ? known.since : now
+    if (since <= now - everyMs) due.push(orphan)
+    if (noted.size < NOTED_MAX) noted.set(orphan.instance, { since, orphan })
+  }
+  const end = async ({ known, due, noted }: Sweep) => {
+    over(noted)
+    if (due.length > 0 && known === 0) return log.warn({ unknown: due.length }, 'orphans.none_known')
+    for (const orphan of due) {
+      const collected = await collectOne(kernel, CAUSE, orphan)
+      if (!collected.ok) log.warn({ instance: orphan.instance, fault: collected.fault }, 'orphans.refused')
+    }
+  }
+  /** What was noted before is dropped where Nova does not answer as it should: the first question is asked anew. */
+  const fail = (reason: unknown) => {
+    over(new Map())
+    log.warn({ reason }, 'orphans.not_asked')
+  }
+  const page = async (now: Sweep): Promise<void> => {
+    const blind = now.after === null ? await novaServers!.blind() : null
+    if (blind !== null) return fail(blind)
+    const holders = await nextHolders(kernel, now.after === null ? {} : { after: now.after })
+    if (!holders.ok) return fail(holders.fault)
+    for (const [instance, answer] of await askAll(novaServers!, holders.value.instances)) {
+      if (answer.is === 'known') now.known++
+      if (answer.is !== 'unknown') continue
+      const held = await orphanOf(kernel, instance)
+      if (held.ok && 'arqs' in held.value) note(now, held.value)
+    }
+    now.after = holders.value.next
+    if (now.after === null) await end(now)
+  }
+  return async () => {
+    if (everyMs === 0 || novaServers === null) return
+    if (sweep === null && clock.monotonic() < nextAt) return
+    if ((await sharing.acquire(LEASE, holder, LEASE_MS)) === null) return over(new Map())
+    await page((sweep ??= begun()))
+  }
+}

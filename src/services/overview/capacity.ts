@@ -1,0 +1,36 @@
+/** The capacity part of the control port: how many accelerators of each kind there are, and how many can be granted, from the views. */
+import { type Outcome, done } from '../../fault.ts'
+import { type Capacity, capacityOf } from '../../actors/capacity/tally.ts'
+import type { Control } from '../../actors/control.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+
+/** It reads four views as a whole: however many ask, this process does so once in this time. */
+const COUNTED_FOR_MS = 5000
+
+export const createCapacity = ({ readers, clock }: Pick<Kernel, 'readers' | 'clock'>): Control['capacity'] => {
+  const count = async (): Promise<Outcome<Capacity>> => {
+    const [hosts, devices, deployables, handles] = await Promise.all([
+      readers.list('hosts', {}, {}),
+      readers.list('devices', {}, {}),
+      readers.list('deployables', {}, {}),
+      readers.list('handles', {}, {}),
+    ])
+    if (!hosts.ok) return hosts
+    if (!devices.ok) return devices
+    if (!deployables.ok) return deployables
+    if (!handles.ok) return handles
+    const lines = capacityOf({
+      hosts: hosts.value.items,
+      devices: devices.value.items,
+      deployables: deployables.value.items,
+      handles: handles.value.items,
+    })
+    return done({ countedAt: clock.now(), lines })
+  }
+  let counted: { readonly at: number; readonly outcome: Promise<Outcome<Capacity>> } | null = null
+  return () => {
+    const at = clock.monotonic()
+    if (counted === null || at - counted.at >= COUNTED_FOR_MS) counted = { at, outcome: count() }
+    return counted.outcome
+  }
+}

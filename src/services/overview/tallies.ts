@@ -1,0 +1,103 @@
+/** The overview part of the control port: how many of everything there are, by state, and what waits. */
+import { type Outcome, allOf, done } from '../../fault.ts'
+import type { Control } from '../../actors/control.ts'
+import { NOVA_DUE, instance, instanceKey } from '../../actors/instance/decider.ts'
+import { idOf } from '../../actors/runtime/memory.ts'
+import type { Row, ViewName } from '../../actors/runtime/views.ts'
+import type { Delivery, Overview } from '../../actors/answers/tallied.ts'
+import { HOST_STATES, dueKindOf } from '../../actors/placement/hostState.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { createStanding } from './standing.ts'
+
+/** Counting reads whole views: however many ask, this process counts once in this time. */
+const COUNTED_FOR_MS = 1000
+
+type Counted = Readonly<Record<string, number>>
+
+const total = (counts: Counted): number => Object.values(counts).reduce((sum, each) => sum + each, 0)
+/** Pure. */
+const inPlacement = (due: Counted): Counted =>
+  Object.fromEntries(
+    HOST_STATES.flatMap((state) => {
+      const hosts = due[dueKindOf(state)] ?? 0
+      return hosts > 0 ? [[state, hosts]] : []
+    }),
+  )
+
+export const createOverview = (kernel: Kernel): Control['overview'] => {
+  const { reads, readers, guard, clock } = kernel
+  const standing = createStanding(kernel)
+  const tally = async <N extends ViewName>(view: N, by: keyof Row<N> & string): Promise<Outcome<Counted>> => {
+    const read = async () => done(Object.fromEntries(await reads.tally(view, by)))
+    return guard(read(), 'views', { view })
+  }
+  const oldestOrder = async (): Promise<Outcome<number | null>> => {
+    const found = await readers.first('pending_orders', {})
+    return found.ok ? done(found.value?.sent_at ?? null) : found
+  }
+  const oldestDelivery = async (): Promise<Outcome<number | null>> => {
+    const found = await readers.first('due', { kind: NOVA_DUE })
+    return found.ok ? done(found.value?.at ?? null) : found
+  }
+  const count = async (): Promise<Outcome<Overview>> => {
+    const counts = await allOf([
+      tally('arqs', 'state'),
+      tally('handles', 'state'),
+      tally('hosts', 'liveness'),
+      tally('devices', 'status'),
+      tally('devices', 'failing'),
+      tally('pending_orders', 'hostname'),
+      tally('due', 'kind'),
+    ])
+    const oldest = await allOf([oldestOrder(), oldestDelivery()])
+    const stands = await standing()
+    if (!counts.ok) return counts
+    if (!oldest.ok) return oldest
+    if (!stands.ok) return stands
+    const [arqs = {}, handles = {}, hosts = {}, devices = {}, failing = {}, orders = {}, due = {}] = counts.value
+    const [orderAt = null, deliveryAt = null] = oldest.value
+    return done({
+      countedAt: clock.now(),
+      arqs,
+      handles,
+      hosts,
+      devices,
+      orders: { waiting: total(orders), oldestAt: orderAt },
+      deliveries: { waiting: due[NOVA_DUE] ?? 0, oldestAt: deliveryAt },
+      failingDevices: total(failing),
+      placement: inPlacement(due),
+      standing: stands.value,
+    })
+  }
+  let counted: { readonly at: number; readonly outcome: Promise<Outcome<Overview>> } | null = null
+  return () => {
+    const at = clock.monotonic()
+    if (counted === null || at - counted.at >= COUNTED_FOR_MS) counted = { at, outcome: count() }
+    return counted.outcome
+  }
+}
+
+export const createDeliveries = ({ readers, region }: Pick<Kernel, 'readers' | 'region'>): Control['deliveries'] => {
+  const one = async ({ entity, at }: Row<'due'>): Promise<Outcome<Delivery>> => {
+    const uuid = idOf(entity)
+    const known = await region.readCurrent(instance, instanceKey(uuid))
+    if (!known.ok) return known
+    const { telling, hostname, requestId } = known.value.state
+    const { statuses = {}, attempts = 0, until = null } = telling ?? {}
+    return done({ instance: uuid, hostname, requestId, statuses, attempts, nextAt: at, until })
+  }
+  return async ({ limit, marker }) => {
+    const listed = await readers.list(
+      'due',
+      { kind: NOVA_DUE },
+      { limit, ...(marker && { marker: instanceKey(marker) }) },
+    )
+    if (!listed.ok) return listed
+    const items: Delivery[] = []
+    for (const outcome of await Promise.all(listed.value.items.map(one))) {
+      if (!outcome.ok) return outcome
+      items.push(outcome.value)
+    }
+    return done({ items, next: listed.value.next })
+  }
+}

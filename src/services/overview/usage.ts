@@ -1,0 +1,98 @@
+/**
+ * Reports how long accelerators were bound, by project, resource class and period.
+ *
+ * USAGE-1 a binding counts from the moment at which its request was Bound to the moment at which it was given up, by whatever way. What has ended is a
+ *    row that the append of the end has written; what has not is the request itself. The requests are read first, so none is in neither;
+ * USAGE-2 one that was read as not ended, and is found among the ended ones as well, is counted once, up to the moment at which the report began.
+ */
+import { setImmediate as turn } from 'node:timers/promises'
+import { type Outcome, done, refuse } from '../../fault.ts'
+import { boundSince, usageRow } from '../../actors/arq/rows.ts'
+import type { Caller, Control } from '../../actors/control.ts'
+import type { PageCursor } from '../../actors/runtime/ports.ts'
+import type { Row } from '../../actors/runtime/views.ts'
+import { type UsageAsked, type UsageReport, boundsOf, monthOf, openTally } from '../../actors/usage/tally.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+
+const PAGE_ROWS = 1000
+const LINES_MAX = 10_000
+const PERIODS_MAX = 400
+
+type Tally = ReturnType<typeof openTally>
+/** Another project than that of a caller who sees only the own one. */
+const NOBODY = Symbol('nobody')
+type Whose = string | null | typeof NOBODY
+/** Whose usage is asked for; null: everybody's. */
+const projectFor = ({ isAdmin, projectId }: Caller, { project }: UsageAsked): Whose => {
+  if (isAdmin) return project
+  return project === null || project === projectId ? projectId : NOBODY
+}
+const tooMany = (what: string) =>
+  refuse({
+    kind: 'invalid',
+    field: 'period',
+    rule: `the answer would have more than ${what}: ask for a longer period, or for less time`,
+  })
+
+/** Adds what has not ended; answers with their ids. */
+const addOpen = async (
+  { readers }: Kernel,
+  where: object,
+  asOf: number,
+  tally: Tally,
+): Promise<Outcome<ReadonlySet<string>>> => {
+  const open = new Set<string>()
+  for (let after: PageCursor | undefined; ;) {
+    const page = { limit: PAGE_ROWS, ...(after && { after }) }
+    const listed = await readers.list('arqs', { ...where, state: 'Bound' }, page)
+    if (!listed.ok) return listed
+    for (const row of listed.value.items) {
+      const from = boundSince(row)
+      if (from === null) continue
+      const binding = usageRow(row, from, asOf)
+      open.add(binding.id)
+      tally.add(binding)
+    }
+    if (listed.value.next === null) return done(open)
+    after = listed.value.next
+    await turn()
+  }
+}
+const addEnded = async (
+  { readers }: Kernel,
+  where: object,
+  { from, asOf }: { readonly from: number; readonly asOf: number },
+  { tally, open }: { readonly tally: Tally; readonly open: ReadonlySet<string> },
+): Promise<Outcome<null>> => {
+  for (let after: PageCursor = { value: from, key: '' }; ;) {
+    const listed = await readers.list('usage', where, { limit: PAGE_ROWS, sort: 'until_at', after })
+    if (!listed.ok) return listed
+    for (const row of listed.value.items) if (!open.has(row.id)) tally.add(cut(row, asOf))
+    if (tally.size() > LINES_MAX) return tooMany(`${LINES_MAX} lines`)
+    if (listed.value.next === null) return done(null)
+    after = listed.value.next
+    await turn()
+  }
+}
+const cut = (row: Row<'usage'>, asOf: number): Row<'usage'> => ({ ...row, until_at: Math.min(row.until_at, asOf) })
+
+export const createUsage =
+  (kernel: Kernel): Control['usage'] =>
+  async (caller, asked): Promise<Outcome<UsageReport>> => {
+    const asOf = kernel.clock.now()
+    const { period } = asked
+    const until = asked.until ?? asOf
+    const from = asked.from ?? monthOf(until)
+    if (until <= from) return refuse({ kind: 'invalid', field: 'until', rule: 'it must be after from' })
+    const days = (until - from) / 86_400_000
+    if ((period === 'day' ? days : days / 31) > PERIODS_MAX && period !== 'total')
+      return tooMany(`${PERIODS_MAX} periods`)
+    const tally = openTally(boundsOf(from, until, period))
+    const project = projectFor(caller, asked)
+    if (project === NOBODY) return done({ from, until, asOf, lines: [] })
+    const where = project === null ? {} : { project_id: project }
+    const open = await addOpen(kernel, where, asOf, tally)
+    if (!open.ok) return open
+    const ended = await addEnded(kernel, where, { from, asOf }, { tally, open: open.value })
+    return ended.ok ? done({ from, until, asOf, lines: tally.lines() }) : ended
+  }

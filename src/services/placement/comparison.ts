@@ -1,0 +1,29 @@
+/** A comparison of one host with Placement that writes nothing, and is recorded only by the moment of the next one (LOOK-3). */
+import type { HostName } from '../../identifiers.ts'
+import type { PassOutcome } from '../../actors/placement/counts.ts'
+import { isNothingNew, placementKey } from '../../actors/placement/decider.ts'
+import type { Placement } from '../../actors/placement/port.ts'
+import { nextUnrecordedAt } from '../../actors/placement/schedule.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { Agreements } from './agreements.ts'
+import { dryPass } from './dryPass.ts'
+import { factsOf } from './facts.ts'
+
+/** How it ended, when nothing new was found and the row of due work was moved from the moment `at`. Null: a pass is needed. */
+export type Comparison = (name: HostName, at: number) => Promise<PassOutcome | null>
+
+export const createComparison =
+  (kernel: Kernel, port: Placement, { holds, note }: Agreements): Comparison =>
+  async (name, at) => {
+    const { clock, options, sharing } = kernel
+    const facts = await factsOf(kernel, name)
+    if (!facts.ok) return null
+    const { task, record } = facts.value
+    const times = { now: clock.now(), auditEveryMs: options.placementAuditMs }
+    const next = nextUnrecordedAt(record, times)
+    if (next === null) return null
+    const found = await dryPass({ placement: port, clock, isUnchanged: holds, agreed: note }, task)
+    if (!isNothingNew(record, found)) return null
+    await sharing.postponeDue(placementKey(name), at, next)
+    return found.trouble?.state ?? 'unchanged'
+  }

@@ -1,0 +1,30 @@
+/** A Placement whose answers are counted when they are no success, by what they mean. */
+import type { PlacementCounts } from '../../actors/placement/counts.ts'
+import type { Placement, PlacementResult } from '../../actors/placement/port.ts'
+
+export const countedPort = (port: Placement, { troubles }: Pick<PlacementCounts, 'troubles'>): Placement => {
+  const counted =
+    <Arguments extends readonly unknown[], Value>(call: (...given: Arguments) => Promise<PlacementResult<Value>>) =>
+    async (...given: Arguments): Promise<PlacementResult<Value>> => {
+      const told = await call(...given)
+      if (!told.ok) troubles[told.error]++
+      return told
+    }
+  return {
+    ...port,
+    named: counted(port.named),
+    provider: counted(port.provider),
+    tree: counted(port.tree),
+    ownedIn: counted(port.ownedIn),
+    create: counted(port.create),
+    update: counted(port.update),
+    remove: counted(port.remove),
+    inventories: counted(port.inventories),
+    setInventories: counted(port.setInventories),
+    traits: counted(port.traits),
+    setTraits: counted(port.setTraits),
+    allocations: counted(port.allocations),
+    ensureTrait: counted(port.ensureTrait),
+    ensureClass: counted(port.ensureClass),
+  }
+}

@@ -1,0 +1,38 @@
+/** A pass over a host that writes nothing: what it would find and do (placement 9.2). */
+import type { Finding, HostBlocker } from '../../actors/placement/decider.ts'
+import { unwritten } from './fence.ts'
+import { type PassTools, type Task, pass } from './pass.ts'
+
+export type DryPass = {
+  readonly findings: readonly Finding[]
+  /** The compute node's provider; null: there is none, or nobody could tell. */
+  readonly root: string | null
+  /** What kept it from comparing everything. */
+  readonly trouble: HostBlocker | null
+}
+
+export const dryPass = async (
+  { placement, clock, isUnchanged, agreed }: Pick<PassTools, 'placement' | 'clock' | 'isUnchanged' | 'agreed'>,
+  task: Task,
+): Promise<DryPass> => {
+  const findings: Finding[] = []
+  let root: string | null = null
+  const passed = await pass(
+    {
+      placement: unwritten(placement),
+      clock,
+      names: new Set(),
+      found: async (told) => {
+        // in which generation it would agree is not known before it is written
+        const { agreed: _, ...finding } = told
+        findings.push(finding)
+        return true
+      },
+      rooted: async ({ uuid }) => ((root = uuid), true),
+      isUnchanged,
+      agreed,
+    },
+    task,
+  )
+  return { findings, root, trouble: typeof passed === 'string' ? null : passed }
+}

@@ -1,0 +1,93 @@
+/** A Placement that writes only while the caller may, and one that only notes what would be written. */
+import type { Inventories, Placement, PlacementFault, Provider, PlacementResult } from '../../actors/placement/port.ts'
+
+const SUPERSEDED: PlacementFault = {
+  ok: false,
+  error: 'unanswered',
+  reason: 'another process works on this host now',
+}
+
+/** Asks before each call that changes something. */
+export const fenced = (port: Placement, mayCall: () => Promise<boolean>): Placement => {
+  const guarded =
+    <Argument, Value>(call: (argument: Argument) => Promise<PlacementResult<Value>>) =>
+    async (argument: Argument): Promise<PlacementResult<Value>> =>
+      (await mayCall()) ? call(argument) : SUPERSEDED
+  return {
+    ...port,
+    create: guarded(port.create),
+    update: guarded(port.update),
+    remove: guarded(port.remove),
+    setInventories: guarded(port.setInventories),
+    setTraits: guarded(port.setTraits),
+    ensureTrait: guarded(port.ensureTrait),
+    ensureClass: guarded(port.ensureClass),
+  }
+}
+
+const ok = <Value>(value: Value): PlacementResult<Value> => ({ ok: true, value })
+const refused = (trouble: PlacementFault['error'], reason: string): PlacementFault => ({
+  ok: false,
+  error: trouble,
+  reason,
+})
+
+/** What Placement would say to this name for this provider. */
+const naming = async (
+  port: Placement,
+  { uuid, name }: Pick<Provider, 'uuid' | 'name'>,
+): Promise<PlacementResult<null>> => {
+  const told = await port.named(name)
+  if (!told.ok) return told
+  const taken = told.value !== null && told.value.uuid !== uuid
+  return taken ? refused('duplicate', `the name ${name} belongs to the provider ${told.value.uuid}`) : ok(null)
+}
+/** What Placement would say to this inventory: a class with allocations cannot go. */
+const replacing = async (port: Placement, uuid: string, wanted: Inventories): Promise<PlacementResult<null>> => {
+  const present = await port.inventories(uuid)
+  if (!present.ok) return present
+  const lost = Object.keys(present.value.inventories).filter((name) => !Object.hasOwn(wanted, name))
+  if (lost.length === 0) return ok(null)
+  const used = await port.allocations(uuid)
+  if (!used.ok) return used
+  const kept = lost.filter((name) => Object.values(used.value.consumers).some((held) => Object.hasOwn(held, name)))
+  return kept.length > 0 ? refused('inUse', `units of ${kept.join(', ')} are allocated`) : ok(null)
+}
+
+/** Answers each write as Placement would, without carrying it out, and reads of what was created as if it were there. */
+export const unwritten = (port: Placement): Placement => {
+  const made = new Set<string>()
+  const shown = async ({
+    uuid,
+    name,
+    parent,
+  }: {
+    readonly uuid: string
+    readonly name: string
+    readonly parent: string
+  }) => {
+    const told = await naming(port, { uuid, name })
+    return told.ok ? ok({ uuid, name, parent, root: parent, generation: 0 }) : told
+  }
+  return {
+    ...port,
+    create: async (it) => {
+      const other = await port.provider(it.uuid)
+      if (other.ok) return refused('duplicate', `the provider ${it.uuid} exists`)
+      const told = other.error === 'gone' ? await shown(it) : other
+      if (told.ok) made.add(it.uuid)
+      return told
+    },
+    update: shown,
+    remove: async () => ok(null),
+    inventories: async (uuid) => (made.has(uuid) ? ok({ generation: 0, inventories: {} }) : port.inventories(uuid)),
+    setInventories: async ({ uuid, generation, inventories }) => {
+      const told = made.has(uuid) ? ok(null) : await replacing(port, uuid, inventories)
+      return told.ok ? ok(generation) : told
+    },
+    traits: async (uuid) => (made.has(uuid) ? ok({ generation: 0, traits: [] }) : port.traits(uuid)),
+    setTraits: async ({ generation }) => ok(generation),
+    ensureTrait: async () => ok(null),
+    ensureClass: async () => ok(null),
+  }
+}

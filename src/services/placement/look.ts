@@ -1,0 +1,184 @@
+/**
+ * Looks at one host in Placement and repairs what differs.
+ *
+ * LOOK-1 one pass at a time works on a host: it is recorded at its beginning with an end that it moves on as it proceeds, and nothing is
+ *    written to Placement when that may be over;
+ * LOOK-2 Placement is called between appends, never within a decision: nothing that is recorded waits for Placement;
+ * LOOK-3 a comparison that comes with time, not with a change, is made without a record first. Where it finds nothing new, only the moment of the
+ *    next one is moved.
+ */
+import type { HostName } from '../../identifiers.ts'
+import { type Outcome, type Refused, done } from '../../fault.ts'
+import {
+  type Finding,
+  type PlacementCommand,
+  type HostBlocker,
+  placement,
+  placementKey,
+} from '../../actors/placement/decider.ts'
+import type { PassOutcome, PlacementCounts } from '../../actors/placement/counts.ts'
+import type { Placement } from '../../actors/placement/port.ts'
+import { isUnfinished, nextPassAt } from '../../actors/placement/schedule.ts'
+import type { Draft } from '../../actors/runtime/draft.ts'
+import { type Kernel, newWork } from '../kernel/kernel.ts'
+import { createAgreements } from './agreements.ts'
+import { createComparison } from './comparison.ts'
+import { type Facts, factsOf } from './facts.ts'
+import { countedPort } from './counted.ts'
+import { fenced } from './fence.ts'
+import { pass } from './pass.ts'
+
+/** A pass may last that long without recording anything. */
+const PASS_MS = 60_000
+/** The longest time between the check of its end and the moment at which a call that was checked is carried out. */
+const CALL_MS = 20_000
+/** Findings are recorded together, so many at once. */
+const FINDINGS_MAX = 20
+const CAUSE = { by: 'placement' } as const
+const UNREADABLE: HostBlocker = { state: 'unreachable', reason: 'what is recorded of the host cannot be read' }
+
+const tell = async <Value>(kernel: Kernel, name: HostName, plan: (draft: Draft) => Value) =>
+  kernel.region.tell(placementKey(name), newWork(kernel, CAUSE, plan))
+const command = (kernel: Kernel, name: HostName, given: PlacementCommand) =>
+  tell(kernel, name, (draft) => {
+    draft.decide(placement, placementKey(name), given)
+    return draft.state(placement, placementKey(name))
+  })
+
+/** The recorded right to work on this host, kept up while the pass proceeds; with what was found out and is not recorded yet. */
+const createClaim = (kernel: Kernel, name: HostName, number: number) => {
+  const { clock } = kernel
+  const findings: Finding[] = []
+  let changed = false
+  let until = clock.monotonic() + PASS_MS
+  const find = (): PlacementCommand => ({
+    type: 'Find',
+    number,
+    until: clock.now() + PASS_MS,
+    findings: findings.splice(0),
+  })
+  const flush = async (): Promise<boolean> => {
+    const asked = clock.monotonic()
+    const told = await command(kernel, name, find())
+    if (told.ok) until = asked + PASS_MS
+    return told.ok
+  }
+  return {
+    find: () => (findings.length === 0 ? null : find()),
+    found: async (finding: Finding) => {
+      changed ||= finding.did.length > 0
+      return findings.push(finding) < FINDINGS_MAX || flush()
+    },
+    hasChanged: () => changed,
+    mayCall: async () => clock.monotonic() < until - CALL_MS || flush(),
+  }
+}
+type Claim = ReturnType<typeof createClaim>
+type Looked = readonly [PassOutcome, Outcome<boolean>]
+const SUPERSEDED: Looked = ['superseded', done(false)]
+/** What is recorded of the pass was refused, or could not be written. */
+const failedBy = (refused: Refused): Looked => (refused.fault.kind === 'conflict' ? SUPERSEDED : ['failed', refused])
+
+type Ending = { readonly number: number; readonly trouble: HostBlocker | null; readonly wanted: number }
+const end = async (kernel: Kernel, name: HostName, claim: Claim, { number, trouble, wanted }: Ending) => {
+  const { clock, options, log } = kernel
+  const found = claim.find()
+  const told = await tell(kernel, name, (draft) => {
+    const key = placementKey(name)
+    if (found) draft.decide(placement, key, found)
+    const record = draft.state(placement, key)
+    const nextAt = nextPassAt(record, { trouble, wanted }, { now: clock.now(), auditEveryMs: options.placementAuditMs })
+    const failed = trouble !== null || isUnfinished(record)
+    const events = draft.decide(placement, key, { type: 'End', number, nextAt, trouble, failed })
+    return events.some(({ type }) => type === 'TroubleFound')
+  })
+  if (told.ok && told.value) log.warn({ host: name, ...trouble }, 'placement.trouble')
+  return told
+}
+
+export type Look = {
+  /** Repairs what differs. Resolves when the pass has ended; false: another one is under way, or has begun meanwhile. */
+  readonly pass: (name: HostName) => Promise<Outcome<boolean>>
+  /**
+   * Compares only. True: nothing was found that is not recorded, and the row of due work with the moment `at` was moved to that of the next
+   * comparison. False: a pass is needed.
+   */
+  readonly compare: (name: HostName, at: number) => Promise<boolean>
+}
+
+const noteFound = (
+  log: Kernel['log'],
+  { changes }: PlacementCounts,
+  host: HostName,
+  { did, uuid: provider, state, reason, reserving }: Finding,
+): void => {
+  for (const deed of did) changes[deed]++
+  if (did.length > 0) log.info({ host, provider, did, state, reason, reserving }, 'placement.changed')
+  if (state === 'placement_conflict') log.warn({ host, provider, reason }, 'placement.conflict')
+}
+
+const countPass = (counts: PlacementCounts, outcome: PassOutcome, ms: number): void => {
+  counts.passes[outcome]++
+  counts.passMs += ms
+}
+
+export const createLook = (kernel: Kernel, port: Placement, counts: PlacementCounts): Look => {
+  const { journal, clock, log } = kernel
+  const asked = countedPort(port, counts)
+  const [agreements, names] = [createAgreements(), new Set<string>()]
+  const compare = createComparison(kernel, asked, agreements)
+
+  const run = (name: HostName, number: number, claim: Claim, { task, record }: Facts) =>
+    pass(
+      {
+        placement: fenced(asked, claim.mayCall),
+        clock,
+        names,
+        found: (finding) => (noteFound(log, counts, name, finding), claim.found(finding)),
+        rooted: async ({ uuid }) =>
+          uuid === record.root || (await command(kernel, name, { type: 'FindRoot', number, root: uuid })).ok,
+        isUnchanged: agreements.holds,
+        agreed: agreements.note,
+      },
+      task,
+    )
+
+  /** How it ended, and what is answered. */
+  const look = async (name: HostName): Promise<Looked> => {
+    const at = clock.now()
+    const begin = { type: 'Begin', host: name, at, until: at + PASS_MS, alone: journal.exclusive } as const
+    const begun = await command(kernel, name, begin)
+    if (!begun.ok) return failedBy(begun)
+    const number = begun.value?.pass?.number
+    if (number === undefined) return SUPERSEDED
+    const claim = createClaim(kernel, name, number)
+    const facts = await factsOf(kernel, name)
+    if (!facts.ok) {
+      await end(kernel, name, claim, { number, trouble: UNREADABLE, wanted: 0 })
+      return ['failed', facts]
+    }
+    const passed = await run(name, number, claim, facts.value)
+    if (passed === 'superseded') return SUPERSEDED
+    const trouble = passed === 'done' ? null : passed
+    const { record, task } = facts.value
+    const ended = await end(kernel, name, claim, { number, trouble, wanted: task.wanted.length })
+    if (!ended.ok) return failedBy(ended)
+    if (record.trouble?.state === 'unreachable' && trouble?.state !== 'unreachable') counts.recovered++
+    return [trouble?.state ?? (claim.hasChanged() ? 'changed' : 'unchanged'), done(true)]
+  }
+  const count = (outcome: PassOutcome, since: number) => countPass(counts, outcome, clock.monotonic() - since)
+  return {
+    pass: async (name) => {
+      const since = clock.monotonic()
+      const [outcome, looked] = await look(name)
+      count(outcome, since)
+      return looked
+    },
+    compare: async (name, at) => {
+      const since = clock.monotonic()
+      const outcome = await compare(name, at)
+      if (outcome !== null) count(outcome, since)
+      return outcome !== null
+    },
+  }
+}

@@ -1,0 +1,292 @@
+/**
+ * Brings one provider into agreement with what is wanted. Everything is read before it is judged, and written with the generation that was
+ * read, so that a change by somebody else in between is noticed (placement 5.2, 9.2).
+ *
+ * SETTLE-1 what is equal is not written: each write of an inventory disturbs the claims of Nova;
+ * SETTLE-2 a provider that is not known to be ours is written only if it is ours by its UUID, name and content (placement 6.1);
+ * SETTLE-3 traits of others on our provider stay; only those that this service has set are taken away, and names of functions that the card
+ *    is not loaded with.
+ */
+import { type Backoff, backoffMs, pause } from '../../waiting.ts'
+import type { Clock } from '../../clock.ts'
+import { canonicalJson } from '../../wire/canonical.ts'
+import { rpUuidOf } from '../../rpUuid.ts'
+import type { ProviderChange, Finding, HeldProvider } from '../../actors/placement/decider.ts'
+import { FOREIGN_TRAITS, OWNER_TRAIT, isFunctionTrait } from '../../actors/placement/names.ts'
+import type { Inventories, Placement, PlacementFault, Provider, PlacementResult } from '../../actors/placement/port.ts'
+import { type Wanted, inventoriesOf } from '../../actors/placement/wanted.ts'
+import { agreedIn } from './agreements.ts'
+
+export type Tools = {
+  readonly placement: Placement
+  readonly clock: Pick<Clock, 'after'>
+  readonly root: Provider
+  /** By UUID: the compute node with all below it. */
+  readonly tree: ReadonlyMap<string, Provider>
+  /** Traits and resource classes that Placement is known to have; shared by all passes of this process. */
+  readonly names: Set<string>
+}
+
+/** All of it is withheld from the scheduler, and what is in use stays as it is. */
+export const allReserved = (inventories: Inventories): Inventories =>
+  Object.fromEntries(Object.entries(inventories).map(([name, record]) => [name, { ...record, reserved: record.total }]))
+
+export type Content = {
+  readonly generation: number
+  readonly inventories: Inventories
+  readonly traits: readonly string[]
+}
+/**
+ * Inventory and traits, with the older generation of the two reads: if somebody changed the provider between them, a write that follows is
+ * refused as out of date, and everything is read again.
+ */
+export const contentOf = async (placement: Placement, uuid: string): Promise<PlacementResult<Content>> => {
+  const [one, other] = await Promise.all([placement.inventories(uuid), placement.traits(uuid)])
+  if (!one.ok) return one
+  if (!other.ok) return other
+  const { generation, inventories } = one.value
+  const { traits } = other.value
+  return { ok: true, value: { generation: Math.min(generation, other.value.generation), inventories, traits } }
+}
+
+export const foreignTraitIn = (traits: readonly string[]): string | undefined =>
+  FOREIGN_TRAITS.find((trait) => traits.includes(trait))
+/** Whether a provider that nobody recorded can only have been made by this service or its predecessor (placement 6.1). */
+const isAdoptable = (
+  { uuid, name, resourceClass, traits: wanted }: Wanted,
+  { inventories, traits }: Content,
+): boolean =>
+  rpUuidOf(name) === uuid &&
+  (traits.includes(OWNER_TRAIT) ||
+    (traits.every((trait) => wanted.includes(trait) || isFunctionTrait(trait)) &&
+      Object.keys(inventories).every((each) => each === resourceClass)))
+
+/** Traits of others, which stay (SETTLE-3). */
+const foreignIn = (wanted: Wanted, held: HeldProvider | undefined, present: readonly string[]): readonly string[] => {
+  const own = new Set([...(held?.traits ?? []), ...wanted.traits])
+  return present.filter((trait) => !own.has(trait) && !isFunctionTrait(trait)).toSorted()
+}
+
+type Progress = {
+  readonly wanted: Wanted
+  readonly held: HeldProvider | undefined
+  readonly did: ProviderChange[]
+  ours: boolean
+}
+
+const finding = ({ wanted, held, did, ours }: Progress, state: Finding['state'], reason: string | null): Finding => ({
+  uuid: wanted.uuid,
+  name: wanted.name,
+  deployable: wanted.deployable,
+  // until they are certainly set, the former ones may still be there
+  traits:
+    state === 'in_sync'
+      ? wanted.traits
+      : [...new Set([...(held?.traits ?? []), ...(ours ? wanted.traits : [])])].toSorted(),
+  state,
+  reason,
+  reserving: state === 'placement_conflict' ? [] : wanted.reasons,
+  ours,
+  did: [...did],
+})
+const conflict = (progress: Progress, reason: string): Finding => finding(progress, 'placement_conflict', reason)
+const pending = (progress: Progress, reason: string): Finding => finding(progress, 'pending', reason)
+
+const NAMES_MAX = 10_000
+/** The names that Placement has to know before a provider can carry them. */
+const ensure = async (
+  { placement, names }: Tools,
+  { resourceClass, traits }: Wanted,
+): Promise<PlacementFault | null> => {
+  const asked = [
+    { name: `class ${resourceClass}`, ask: () => placement.ensureClass(resourceClass) },
+    ...traits.map((trait) => ({ name: `trait ${trait}`, ask: () => placement.ensureTrait(trait) })),
+  ]
+  for (const { name, ask } of asked) {
+    if (names.has(name)) continue
+    const told = await ask()
+    if (!told.ok) return told
+    if (names.size >= NAMES_MAX) names.clear()
+    names.add(name)
+  }
+  return null
+}
+
+/** Made, or a fault: whoever has the name or the UUID. */
+const make = async (tools: Tools, progress: Progress): Promise<PlacementResult<Provider>> => {
+  const { wanted } = progress
+  const unknown = await ensure(tools, wanted)
+  if (unknown) return unknown
+  const made = await tools.placement.create({ uuid: wanted.uuid, name: wanted.name, parent: tools.root.uuid })
+  if (!made.ok) return made
+  progress.did.push('created')
+  progress.ours = true
+  return made
+}
+
+/** It exists, or is made. A finding: it cannot be. */
+const stand = async (tools: Tools, progress: Progress): Promise<PlacementResult<Provider> | Finding> => {
+  const { placement, tree } = tools
+  const { wanted, held } = progress
+  const near = tree.get(wanted.uuid)
+  if (near) return { ok: true, value: near }
+  // one that was never seen is most likely not there: that is found out by making it
+  const first = held ? null : await make(tools, progress)
+  if (first && (first.ok || first.error !== 'duplicate')) return first
+  const known = await placement.provider(wanted.uuid)
+  if (known.ok || known.error !== 'gone') return known
+  const made = first ?? (await make(tools, progress))
+  if (made.ok || made.error !== 'duplicate') return made
+  const other = await placement.named(wanted.name)
+  if (!other.ok) return other
+  if (other.value === null || other.value.uuid === wanted.uuid) return { ...made, error: 'stale' }
+  return conflict(progress, `the name ${wanted.name} belongs to the provider ${other.value.uuid}, which is not ours`)
+}
+
+/** What Placement says before 1.37. */
+const isImmovable = ({ error, reason }: PlacementFault): boolean => error === 'refused' && /\bre-?parent/i.test(reason)
+/**
+ * Below the new compute node it has to be made anew, as Placement does not move it (before 1.37): it is deleted when nobody has units of it
+ * (P6). `gone`: now it can be made.
+ */
+const makeWay = async (
+  placement: Placement,
+  progress: Progress,
+  { reason }: PlacementFault,
+): Promise<PlacementFault | Finding> => {
+  const removed = await placement.remove(progress.wanted.uuid)
+  if (removed.ok) {
+    progress.did.push('removed')
+    return { ok: false, error: 'gone', reason: 'it was deleted to be made below its compute node' }
+  }
+  if (removed.error !== 'inUse') return removed
+  return pending(
+    progress,
+    `it cannot be moved below its compute node before Placement 1.37 (${reason}), nor be made anew while units of it are allocated`,
+  )
+}
+
+/** Null: it is ours and stands where it should. */
+const place = async (
+  { placement, root }: Tools,
+  progress: Progress,
+  provider: Provider,
+  content: Content,
+): Promise<PlacementFault | Finding | null> => {
+  const { wanted } = progress
+  const foreign = foreignTraitIn(content.traits)
+  if (foreign !== undefined)
+    return conflict(progress, `the provider ${provider.uuid} carries ${foreign}: it belongs to Nova`)
+  if (!progress.ours) {
+    if (provider.root !== root.uuid)
+      return conflict(progress, `the provider ${provider.uuid} stands below another compute node, ${provider.root}`)
+    if (provider.name !== wanted.name || !isAdoptable(wanted, content))
+      return conflict(progress, `the provider ${provider.uuid} (${provider.name}) exists and is not known to be ours`)
+    progress.did.push('adopted')
+    progress.ours = true
+  }
+  const [renamed, moved] = [provider.name !== wanted.name, provider.parent !== root.uuid]
+  if (!renamed && !moved) return null
+  const told = await placement.update({ uuid: wanted.uuid, name: wanted.name, parent: root.uuid })
+  if (!told.ok) return moved && isImmovable(told) ? makeWay(placement, progress, told) : told
+  if (renamed) progress.did.push('renamed')
+  if (moved) progress.did.push('moved')
+  return null
+}
+
+/** `kept`: units of another class are in use, so that class stays, reserved. */
+type Stocked = { readonly generation: number; readonly kept: string | null }
+/** Writes the inventory if it differs. */
+const writeInventory = async (
+  placement: Placement,
+  { wanted, did }: Progress,
+  { generation, inventories: present }: Content,
+): Promise<PlacementResult<Stocked>> => {
+  const { uuid, resourceClass } = wanted
+  const set = async (inventories: Inventories): Promise<PlacementResult<number>> => {
+    if (canonicalJson(inventories) === canonicalJson(present)) return { ok: true, value: generation }
+    const told = await placement.setInventories({ uuid, generation, inventories })
+    if (told.ok) did.push('inventory')
+    return told
+  }
+  const told = await set(inventoriesOf(wanted))
+  if (told.ok) return { ok: true, value: { generation: told.value, kept: null } }
+  if (told.error !== 'inUse') return told
+  const reserved = await set(allReserved(present))
+  if (!reserved.ok) return reserved
+  const others = Object.keys(present).filter((name) => name !== resourceClass)
+  return { ok: true, value: { generation: reserved.value, kept: `units of ${others.join(', ')} are still allocated` } }
+}
+
+/** Traits before the inventory: a provider of which units can be had is complete, and one that was cut off is known by its owner. */
+const write = async (tools: Tools, progress: Progress, content: Content): Promise<PlacementFault | Finding> => {
+  const { placement } = tools
+  const { wanted, held, did } = progress
+  const foreign = foreignIn(wanted, held, content.traits)
+  const traits = [...foreign, ...wanted.traits].toSorted()
+  const [lacks, differs] = [
+    Object.keys(content.inventories).join() !== wanted.resourceClass,
+    traits.join() !== content.traits.toSorted().join(),
+  ]
+  const unknown = lacks || differs ? await ensure(tools, wanted) : null
+  if (unknown) return unknown
+  let { generation } = content
+  if (differs) {
+    const told = await placement.setTraits({ uuid: wanted.uuid, generation, traits })
+    if (!told.ok) return told
+    did.push('traits')
+    generation = told.value
+  }
+  const stocked = await writeInventory(placement, progress, { ...content, generation })
+  if (!stocked.ok) return stocked
+  const { kept, generation: last } = stocked.value
+  const told = kept === null ? finding(progress, 'in_sync', null) : pending(progress, kept)
+  return {
+    ...told,
+    ...(foreign.length > 0 && { foreign }),
+    ...(kept === null && { agreed: agreedIn(wanted, last) }),
+  }
+}
+
+const ATTEMPTS_MAX = 5
+const BACKOFF: Backoff = { firstMs: 50, maxMs: 800 }
+const isFault = (told: PlacementFault | Finding | null): told is PlacementFault => told !== null && 'error' in told
+/** Whoever asks again may be answered otherwise at once: somebody else changed something between reading and writing. */
+const isPassing = ({ error: trouble }: PlacementFault): boolean => ['stale', 'gone', 'unknownName'].includes(trouble)
+
+/** As a provider is when it was just made. */
+const emptyAt = ({ generation }: Provider): PlacementResult<Content> => ({
+  ok: true,
+  value: { generation, inventories: {}, traits: [] },
+})
+
+const attempt = async (tools: Tools, progress: Progress): Promise<PlacementFault | Finding> => {
+  const { placement } = tools
+  const stood = await stand(tools, progress)
+  if (!('ok' in stood)) return stood
+  if (!stood.ok) return stood
+  const isNew = progress.did.includes('created') && stood.value.generation === 0
+  const content = isNew ? emptyAt(stood.value) : await contentOf(placement, progress.wanted.uuid)
+  if (!content.ok) return content
+  const placed = await place(tools, progress, stood.value, content.value)
+  return placed ?? write(tools, progress, content.value)
+}
+
+/** A fault: Placement could not be asked, or takes nothing from this service; the pass ends. */
+export const reconcileProvider = async (
+  tools: Tools,
+  wanted: Wanted,
+  held: HeldProvider | undefined,
+): Promise<Finding | PlacementFault> => {
+  const progress: Progress = { wanted, held, did: [], ours: held?.ours ?? false }
+  let [told, tree] = [await attempt(tools, progress), tools.tree]
+  for (let tries = 1; tries < ATTEMPTS_MAX && isFault(told) && isPassing(told); tries++) {
+    await pause(tools.clock, backoffMs(BACKOFF, tries))
+    // what was known at the beginning of the pass is out of date
+    tree = new Map()
+    if (told.error === 'unknownName') tools.names.clear()
+    told = await attempt({ ...tools, tree }, progress)
+  }
+  if (!isFault(told) || told.error === 'unanswered' || told.error === 'denied') return told
+  return pending(progress, told.reason)
+}

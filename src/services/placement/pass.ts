@@ -1,0 +1,133 @@
+/**
+ * One pass over a host: compares all its providers in Placement with what is wanted, and repairs what differs (placement 9.2).
+ *
+ * PASS-1 it may stop anywhere: the next one begins from what Placement holds then;
+ * PASS-2 a provider that cannot be repaired does not keep the others back; a Placement that does not answer ends the pass;
+ * PASS-3 the compute node itself is only read.
+ */
+import type { HostName } from '../../identifiers.ts'
+import type { Agreed, Finding, PlacementRecord, HostBlocker } from '../../actors/placement/decider.ts'
+import type { PlacementFault, Provider, PlacementResult } from '../../actors/placement/port.ts'
+import { type Wanted, unallocatedOf, withheld } from '../../actors/placement/wanted.ts'
+import { takeBack } from './removal.ts'
+import { type Tools, reconcileProvider } from './oneProvider.ts'
+import { type BoundBy, allocatedOn } from './units.ts'
+
+export type Task = {
+  readonly host: HostName
+  /** The other names under which Nova may know it. */
+  readonly aliases: readonly HostName[]
+  readonly wanted: readonly Wanted[]
+  /** Read before Placement is: an instance has its allocation before its requests are bound. */
+  readonly bound: BoundBy
+  readonly held: Pick<PlacementRecord, 'root' | 'providers'>
+}
+export type PassTools = Pick<Tools, 'placement' | 'clock' | 'names'> & {
+  /** False: somebody else works on this host now, and the pass ends. */
+  readonly found: (finding: Finding) => Promise<boolean>
+  readonly rooted: (root: Provider) => Promise<boolean>
+  /** True: this provider was in agreement, and has not changed since. `recorded`: in which generation it agreed. */
+  readonly isUnchanged: (wanted: Wanted, provider: Provider, recorded: Agreed | undefined) => boolean
+  /** It was found in agreement, without a change. */
+  readonly agreed: (wanted: Wanted, provider: Provider) => void
+}
+export type Passed = 'done' | 'superseded' | HostBlocker
+
+export const unreachable = ({ reason }: PlacementFault): HostBlocker => ({ state: 'unreachable', reason })
+
+/** The provider of the compute node: without a parent, and with one of the names of the host. Null: there is none. */
+const rootOf = async (
+  { placement }: PassTools,
+  names: readonly HostName[],
+): Promise<PlacementResult<Provider | null>> => {
+  for (const name of new Set(names)) {
+    const told = await placement.named(name)
+    if (!told.ok) return told
+    if (told.value !== null && told.value.parent === null) return told
+  }
+  return { ok: true, value: null }
+}
+
+type Unwanted = Parameters<typeof takeBack>[1]
+/** Ours that nothing explains any more: recorded ones, and those below the compute node that carry our trait (P4). */
+const unwantedOf = (
+  { wanted, held: { providers, root: former } }: Task,
+  own: readonly Provider[],
+  root: string | null,
+): readonly Unwanted[] => {
+  const names = new Set(wanted.map(({ uuid }) => uuid))
+  const recorded = Object.values(providers).filter(({ uuid, ours }) => ours && !names.has(uuid))
+  const known = new Set(recorded.map(({ uuid }) => uuid))
+  const orphans = own
+    .filter(({ uuid }) => uuid !== root && uuid !== former && !names.has(uuid) && !known.has(uuid))
+    .map(({ uuid, name }) => ({ uuid, name, deployable: null, traits: [] }))
+  return [...recorded, ...orphans]
+}
+/** What was recorded of providers that are neither wanted nor ours, such as conflicts that are over. */
+const forgettable = ({ wanted, held: { providers } }: Task): readonly Finding[] => {
+  const names = new Set(wanted.map(({ uuid }) => uuid))
+  return Object.values(providers)
+    .filter(({ uuid, ours }) => !ours && !names.has(uuid))
+    .map((found) => ({ ...found, did: [], gone: true }))
+}
+
+const takeAllBack = async (tools: PassTools, task: Task, own: readonly Provider[], root: string | null) => {
+  for (const finding of forgettable(task)) if (!(await tools.found(finding))) return 'superseded'
+  for (const unwanted of unwantedOf(task, own, root)) {
+    const told = await takeBack(tools.placement, unwanted)
+    if ('error' in told) return unreachable(told)
+    if (!(await tools.found(told))) return 'superseded'
+  }
+  return 'done'
+}
+
+/** With the units reserved that are bound without an allocation (P15). Only where something is bound, Placement is asked. */
+const wantedNow = async (
+  { placement }: PassTools,
+  { bound }: Task,
+  wanted: Wanted,
+): Promise<PlacementResult<Wanted>> => {
+  const users = bound.get(wanted.uuid)
+  if (users === undefined) return { ok: true, value: wanted }
+  const allocated = await allocatedOn(placement, wanted.uuid)
+  if (!allocated.ok) return allocated
+  const instances = users.map(({ instance }) => instance)
+  return { ok: true, value: withheld(wanted, unallocatedOf(instances, allocated.value)) }
+}
+
+const reconcileAll = async (tools: PassTools, task: Task, at: Pick<Tools, 'root' | 'tree'>): Promise<Passed> => {
+  for (const plain of task.wanted) {
+    const now = await wantedNow(tools, task, plain)
+    if (!now.ok) return unreachable(now)
+    const wanted = now.value
+    const [provider, held] = [at.tree.get(wanted.uuid), task.held.providers[wanted.uuid]]
+    const stands = provider?.parent === at.root.uuid && provider.name === wanted.name
+    if (provider && stands && held?.state === 'in_sync' && tools.isUnchanged(wanted, provider, held.agreed)) continue
+    const { placement, clock, names } = tools
+    const told = await reconcileProvider({ placement, clock, names, ...at }, wanted, held)
+    if ('error' in told) return unreachable(told)
+    if (provider && stands && told.state === 'in_sync' && told.did.length === 0) tools.agreed(wanted, provider)
+    if (!(await tools.found(told))) return 'superseded'
+  }
+  return 'done'
+}
+
+export const pass = async (tools: PassTools, task: Task): Promise<Passed> => {
+  const { placement } = tools
+  const root = await rootOf(tools, [task.host, ...task.aliases])
+  if (!root.ok) return unreachable(root)
+  if (root.value === null) {
+    const taken = await takeAllBack(tools, task, [], null)
+    if (taken !== 'done' || task.wanted.length === 0) return taken
+    return { state: 'waiting_for_compute_node', reason: `Placement has no compute node named ${task.host}` }
+  }
+  const { uuid } = root.value
+  if (!(await tools.rooted(root.value))) return 'superseded'
+  const tree = await placement.tree(uuid)
+  if (!tree.ok) return unreachable(tree)
+  const own = await placement.ownedIn(uuid)
+  if (!own.ok) return unreachable(own)
+  const at = { root: root.value, tree: new Map(tree.value.map((provider) => [provider.uuid, provider])) }
+  const settled = await reconcileAll(tools, task, at)
+  return settled === 'done' ? takeAllBack(tools, task, own.value, uuid) : settled
+}

@@ -1,0 +1,91 @@
+/**
+ * Keeps Placement in step with what is recorded, host by host: when a change has marked a host, when its next look is due, and again after
+ * trouble. Level-triggered: each pass compares everything, so one that was missed, cut off or done twice does no harm (placement 9).
+ */
+import type { EntityKey, HostName } from '../../identifiers.ts'
+import { type Outcome, isUndecided } from '../../fault.ts'
+import { textOf } from '../../errorText.ts'
+import { endedWithin } from '../../waiting.ts'
+import { PLACEMENT_DUE, isMark } from '../../actors/placement/marks.ts'
+import { type PlacementCounts, noPlacementCounts } from '../../actors/placement/counts.ts'
+import type { Placement } from '../../actors/placement/port.ts'
+import { idOf } from '../../actors/runtime/memory.ts'
+import type { Read } from '../../actors/runtime/region.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import type { Worker } from '../due/lanes.ts'
+import { createLook } from './look.ts'
+
+/** So many hosts are worked on at once: Placement answers other services too. */
+const LOOKS_MAX = 8
+const WAITING_MAX = 10_000
+const STOP_MS = 3000
+
+export type Placer = Worker & {
+  /** Looks at this host now. Resolves when the pass has ended; false: another process works on it. */
+  readonly now: (name: HostName) => Promise<Outcome<boolean>>
+  readonly counts: () => PlacementCounts
+}
+
+const emptied = async (inHand: ReadonlyMap<HostName, Promise<unknown>>): Promise<void> => {
+  while (inHand.size > 0) await Promise.allSettled(inHand.values())
+}
+
+export const createPlacer = (kernel: Kernel, port: Placement): Placer => {
+  const { clock, log } = kernel
+  const counts = noPlacementCounts()
+  const look = createLook(kernel, port, counts)
+  /** With the moment of the row that led to the host, when it is a comparison that comes with time. */
+  const waiting = new Map<HostName, number | null>()
+  const inHand = new Map<HostName, Promise<unknown>>()
+  let stopped = false
+
+  /** What fails is found again by its recorded moment. */
+  const attempt = async (name: HostName, at: number | null): Promise<void> => {
+    try {
+      if (at !== null && (await look.compare(name, at))) return
+      const looked = await look.pass(name)
+      if (!looked.ok && !isUndecided(looked.fault)) log.warn({ host: name, fault: looked.fault }, 'placement.refused')
+    } catch (error) {
+      log.error({ host: name, error: textOf(error) }, 'placement.failed')
+    }
+  }
+  const hold = (name: HostName, work: Promise<unknown>): void => {
+    const over = () => {
+      inHand.delete(name)
+      next()
+    }
+    inHand.set(name, work.then(over, over))
+  }
+  const next = (): void => {
+    for (const [name, at] of waiting) {
+      if (stopped || inHand.size >= LOOKS_MAX) return
+      waiting.delete(name)
+      hold(name, attempt(name, at))
+    }
+  }
+  return {
+    kinds: PLACEMENT_DUE,
+    moment: clock.now,
+    room: () => WAITING_MAX - waiting.size,
+    begin: (entity: EntityKey, _read: Read, at?: number) => {
+      const name = idOf(entity)
+      if (stopped || inHand.has(name) || waiting.has(name) || waiting.size >= WAITING_MAX) return
+      waiting.set(name, isMark(entity) ? null : (at ?? null))
+      next()
+    },
+    counts: () => structuredClone(counts),
+    isInHand: (entity) => inHand.has(idOf(entity)) || waiting.has(idOf(entity)),
+    ended: () => emptied(inHand),
+    stop: async () => {
+      stopped = true
+      waiting.clear()
+      await endedWithin(clock, STOP_MS, emptied(inHand))
+    },
+    now: async (name) => {
+      for (let busy = inHand.get(name); busy; busy = inHand.get(name)) await busy
+      const looked = look.pass(name)
+      hold(name, looked)
+      return looked
+    },
+  }
+}

@@ -1,0 +1,77 @@
+/** Takes back providers that nothing recorded explains any more: deleted when nobody has units of them, otherwise withheld from the scheduler. */
+import type { ProviderChange, Finding, HeldProvider } from '../../actors/placement/decider.ts'
+import type { Placement, PlacementFault } from '../../actors/placement/port.ts'
+import { canonicalJson } from '../../wire/canonical.ts'
+import { allReserved, contentOf, foreignTraitIn } from './oneProvider.ts'
+
+/** Those named in a reason. */
+const CONSUMERS_SHOWN = 5
+const textOf = (consumers: readonly string[]): string =>
+  consumers.slice(0, CONSUMERS_SHOWN).join(', ') +
+  (consumers.length > CONSUMERS_SHOWN ? ` and ${consumers.length - CONSUMERS_SHOWN} more` : '')
+
+type Unwanted = Pick<HeldProvider, 'uuid' | 'name' | 'deployable' | 'traits'>
+const finding = (
+  unwanted: Unwanted,
+  state: Finding['state'],
+  reason: string,
+  did: readonly ProviderChange[] = [],
+): Finding => ({
+  uuid: unwanted.uuid,
+  name: unwanted.name,
+  deployable: unwanted.deployable,
+  traits: unwanted.traits,
+  state,
+  reason,
+  reserving: [],
+  ours: state !== 'placement_conflict',
+  did,
+})
+const gone = (unwanted: Unwanted, did: readonly ProviderChange[]): Finding => ({
+  ...finding(unwanted, 'in_sync', '', did),
+  reason: null,
+  gone: true,
+})
+
+const reserveAll = async (
+  placement: Placement,
+  unwanted: Unwanted,
+  reason: string,
+): Promise<Finding | PlacementFault> => {
+  const content = await contentOf(placement, unwanted.uuid)
+  if (!content.ok) return content
+  const { generation, inventories } = content.value
+  const wish = allReserved(inventories)
+  if (canonicalJson(wish) === canonicalJson(inventories)) return finding(unwanted, 'pending', reason)
+  const told = await placement.setInventories({ uuid: unwanted.uuid, generation, inventories: wish })
+  return told.ok ? finding(unwanted, 'pending', reason, ['inventory']) : told
+}
+
+const attempt = async (placement: Placement, unwanted: Unwanted): Promise<Finding | PlacementFault> => {
+  const { uuid, name } = unwanted
+  const content = await contentOf(placement, uuid)
+  if (!content.ok) return content
+  const foreign = foreignTraitIn(content.value.traits)
+  if (foreign !== undefined)
+    return finding(
+      unwanted,
+      'placement_conflict',
+      `the provider ${uuid} (${name}) carries ${foreign}: it belongs to Nova`,
+    )
+  const used = await placement.allocations(uuid)
+  if (!used.ok) return used
+  const consumers = Object.keys(used.value.consumers)
+  if (consumers.length > 0) return reserveAll(placement, unwanted, `units are allocated to ${textOf(consumers)}`)
+  const removed = await placement.remove(uuid)
+  if (removed.ok) return gone(unwanted, ['removed'])
+  if (removed.error === 'inUse') return reserveAll(placement, unwanted, 'units were allocated meanwhile')
+  if (removed.error === 'hasChildren') return finding(unwanted, 'pending', 'other providers stand below it')
+  return removed
+}
+
+/** A fault: Placement could not be asked, or takes nothing from this service. */
+export const takeBack = async (placement: Placement, unwanted: Unwanted): Promise<Finding | PlacementFault> => {
+  const told = await attempt(placement, unwanted)
+  if (!('error' in told) || told.error === 'unanswered' || told.error === 'denied') return told
+  return told.error === 'gone' ? gone(unwanted, []) : finding(unwanted, 'pending', told.reason)
+}

@@ -1,0 +1,41 @@
+/** Who uses units of the providers of a host: by what is recorded, and by the allocations in Placement. */
+import type { ArqUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
+import { type Outcome, done } from '../../fault.ts'
+import type { Deployable } from '../../actors/deployable/state.ts'
+import type { Placement, PlacementResult } from '../../actors/placement/port.ts'
+import { heldBy } from '../../actors/placement/wanted.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+
+/** An accelerator request that holds one unit for an instance. */
+export type Bound = { readonly arq: ArqUuid; readonly instance: InstanceUuid }
+export type BoundBy = ReadonlyMap<ResourceProviderUuid, readonly Bound[]>
+
+/** By provider: what holds handles of these deployables. */
+export const boundOn = async (
+  { readers }: Pick<Kernel, 'readers'>,
+  deployables: readonly Deployable[],
+): Promise<Outcome<BoundBy>> => {
+  const held = deployables.flatMap((one) => heldBy(one).map((arq) => ({ rpUuid: one.rpUuid, arq })))
+  if (held.length === 0) return done(new Map())
+  const listed = await readers.list('arqs', { uuid: held.map(({ arq }) => arq) }, {})
+  if (!listed.ok) return listed
+  const instances = new Map(listed.value.items.map(({ uuid, instance_uuid: instance }) => [uuid, instance]))
+  const bound = held.flatMap(({ rpUuid, arq }) => {
+    const instance = instances.get(arq) ?? null
+    return instance === null ? [] : [{ rpUuid, arq, instance }]
+  })
+  return done(Map.groupBy(bound, ({ rpUuid }) => rpUuid))
+}
+
+/** Units by consumer, of whatever class. Of a provider that does not exist nobody has any. */
+export const allocatedOn = async (
+  placement: Pick<Placement, 'allocations'>,
+  uuid: ResourceProviderUuid,
+): Promise<PlacementResult<Readonly<Record<string, number>>>> => {
+  const told = await placement.allocations(uuid)
+  if (!told.ok) return told.error === 'gone' ? { ok: true, value: {} } : told
+  const units = (resources: Readonly<Record<string, number>>) =>
+    Object.values(resources).reduce((sum, amount) => sum + amount, 0)
+  const entries = Object.entries(told.value.consumers).map(([consumer, resources]) => [consumer, units(resources)])
+  return { ok: true, value: Object.fromEntries(entries) }
+}

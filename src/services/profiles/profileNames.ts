@@ -1,0 +1,69 @@
+/**
+ * Makes known to Placement what device profiles name: a custom trait or resource class that it does not know fails each search of Nova
+ * for such a profile (placement 5.4).
+ *
+ * NAMES-1 at the creation or change of a profile, without waiting: the profile is recorded whatever Placement answers;
+ * NAMES-2 again and again for all profiles: what was recorded while Placement was away, or deleted there since, appears.
+ */
+import type { Group } from '../../actors/arq/messages.ts'
+import { customNamesIn } from '../../actors/placement/names.ts'
+import type { PlacementFault } from '../../actors/placement/port.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+
+const EVERY_MS = 600_000
+/** After a round that did not end well. */
+const AGAIN_MS = 30_000
+/** Profiles that wait for their turn; others are found by the rounds. */
+const WAITING_MAX = 100
+const NAMES_MAX = 10_000
+/** What ends a round: the names that follow would be answered the same. */
+const ENDING: ReadonlySet<PlacementFault['error']> = new Set(['unanswered', 'denied'])
+
+type Parts = Pick<Kernel, 'placement' | 'log' | 'clock' | 'readers'>
+
+/** True when Placement knows all of them. Never rejects. */
+const ensureAll = async ({ placement, log }: Parts, groups: readonly Group[]): Promise<boolean> => {
+  if (placement === null) return true
+  const { classes, traits } = customNamesIn(groups)
+  const asks = [
+    ...classes.map((name) => ({ name, ask: placement.ensureClass })),
+    ...traits.map((name) => ({ name, ask: placement.ensureTrait })),
+  ]
+  let all = true
+  for (const { name, ask } of asks.slice(0, NAMES_MAX)) {
+    const told = await ask(name)
+    if (told.ok) continue
+    all = false
+    log.warn({ name, trouble: told.error, reason: told.reason }, 'placement.nameUnknown')
+    if (ENDING.has(told.error)) break
+  }
+  return all
+}
+
+/** NAMES-1 */
+export const createNaming = (parts: Parts): ((groups: readonly Group[]) => void) => {
+  let waiting = 0
+  let last: Promise<unknown> = Promise.resolve()
+  return (groups) => {
+    if (parts.placement === null || waiting >= WAITING_MAX) return
+    waiting++
+    last = last.then(async () => {
+      await ensureAll(parts, groups)
+      waiting--
+    })
+  }
+}
+
+/** NAMES-2: one round, when it is time. */
+export const createNamingRound = (parts: Parts): (() => Promise<void>) => {
+  const { clock, readers, log } = parts
+  let next = -Infinity
+  return async () => {
+    if (clock.monotonic() < next) return
+    next = clock.monotonic() + AGAIN_MS
+    const profiles = await readers.list('profiles', {}, {})
+    if (!profiles.ok) return log.warn({ fault: profiles.fault }, 'placement.profilesUnread')
+    const groups = profiles.value.items.flatMap((row) => row.groups)
+    if (await ensureAll(parts, groups)) next = clock.monotonic() + EVERY_MS
+  }
+}

@@ -1,0 +1,189 @@
+/** The device profiles part of the control port. */
+import type { ProfileUuid } from '../../identifiers.ts'
+import { type Outcome, allOf, done, refuse } from '../../fault.ts'
+import { impactOf } from '../../actors/answers/impact.ts'
+import { isUuid } from '../../uuid.ts'
+import type { Control, ProfileRow } from '../../actors/control.ts'
+import { createExplain } from './explain.ts'
+import { type Kernel, causeOf, newWork } from '../kernel/kernel.ts'
+import { createNaming } from './profileNames.ts'
+import {
+  type Groups,
+  type Profile,
+  profile,
+  profileKey,
+  profileName,
+  profileNameKey,
+  profileRow,
+} from '../../actors/profile/decider.ts'
+import { type Viewer, seenBy } from '../../actors/profile/usable.ts'
+
+const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device profile', id })
+const GUESSES_MAX = 10_000
+const rowOf = (held: Profile): ProfileRow | null => (held.facts ? profileRow({ ...held, facts: held.facts }) : null)
+
+/** Finds a profile by UUID or by name, from the actors of both. */
+const createFinder = ({ region }: Kernel) => {
+  const byUuid = async (uuid: ProfileUuid, viewer?: Viewer): Promise<Outcome<ProfileRow>> => {
+    const looked = await region.readCurrent(profile, profileKey(uuid))
+    if (!looked.ok) return looked
+    const row = rowOf(looked.value.state)
+    return row && (!viewer || seenBy(viewer, row)) ? { ok: true, value: row } : missing(uuid)
+  }
+  /** The actor of the name knows which profile holds it. */
+  const holderOf = async (name: string): Promise<Outcome<ProfileUuid>> => {
+    const looked = await region.readCurrent(profileName, profileNameKey(name))
+    if (!looked.ok) return looked
+    const { holder } = looked.value.state
+    return holder ? { ok: true, value: holder } : missing(name)
+  }
+  /** The profile that held a name last: a guess, so that both actors can be asked at the same time. */
+  const guesses = new Map<string, ProfileUuid>()
+  const anyByName = async (name: string) => {
+    const guess = guesses.get(name)
+    const [holder, guessed] = await Promise.all([holderOf(name), guess === undefined ? null : byUuid(guess)])
+    if (!holder.ok) return holder
+    if (guessed && guess === holder.value) return guessed
+    if (guesses.size >= GUESSES_MAX) guesses.clear()
+    guesses.set(name, holder.value)
+    return byUuid(holder.value)
+  }
+  const byName = async (name: string, viewer?: Viewer) => {
+    const found = await anyByName(name)
+    return !found.ok || !viewer || seenBy(viewer, found.value) ? found : missing(name)
+  }
+  return { byUuid, byName }
+}
+type Finder = ReturnType<typeof createFinder>
+
+type Selected = Outcome<readonly ProfileRow[]>
+const createSelect =
+  ({ byUuid, byName }: Finder) =>
+  async (selectors: readonly string[]): Promise<Selected> =>
+    allOf(selectors.map((selector) => (isUuid(selector) ? byUuid(selector) : byName(selector))))
+
+const createImpact =
+  (kernel: Kernel, select: (selectors: readonly string[]) => Promise<Selected>): Control['profiles']['impact'] =>
+  async (selectors) => {
+    const found = await select(selectors)
+    if (!found.ok) return found
+    const uuids = found.value.map(({ uuid }) => uuid)
+    const arqs = await kernel.readers.list('arqs', { profile_uuid: uuids }, {})
+    if (!arqs.ok) return arqs
+    const used = found.value.find(({ uuid }) => arqs.value.items.some((row) => row.profile_uuid === uuid))
+    return done(impactOf(arqs.value.items, { refusal: used ? inUseReason(used) : null, effect: 'kept', devices: [] }))
+  }
+const inUseReason = ({ name }: ProfileRow) => `device profile ${name} is in use by accelerator requests`
+
+const createRemove = (kernel: Kernel, { byUuid, byName }: Finder): Control['profiles']['remove'] => {
+  const { readers, units } = kernel
+  const inUse = async (uuid: ProfileUuid): Promise<Outcome<boolean>> => {
+    const first = await readers.first('arqs', { profile_uuid: uuid })
+    return first.ok ? { ok: true, value: first.value !== null } : first
+  }
+  const removable = async (selector: string): Promise<Outcome<ProfileRow>> => {
+    const found = isUuid(selector) ? await byUuid(selector) : await byName(selector)
+    if (!found.ok) return found
+    const used = await inUse(found.value.uuid)
+    if (!used.ok) return used
+    if (used.value) return refuse({ kind: 'conflict', reason: inUseReason(found.value) })
+    return found
+  }
+
+  return async (caller, selectors) => {
+    const found = await Promise.all(selectors.map(removable))
+    const refused = found.find((one) => !one.ok)
+    if (refused && !refused.ok) return refused
+    const leaving = new Map(found.flatMap((one) => (one.ok ? [[one.value.uuid, one.value.name] as const] : [])))
+    const keys = [...leaving].flatMap(([uuid, name]) => [profileKey(uuid), profileNameKey(name)])
+    const plan = newWork(kernel, causeOf(caller), (draft) => {
+      for (const [uuid, name] of leaving) {
+        if (!draft.state(profile, profileKey(uuid)).facts)
+          draft.refuse({ kind: 'not_found', resource: 'device profile', id: name })
+        draft.decide(profile, profileKey(uuid), { type: 'Remove' })
+        draft.decide(profileName, profileNameKey(name), { type: 'Free' })
+      }
+      return null
+    })
+    return units.together(keys, plan)
+  }
+}
+
+const createList =
+  ({ readers }: Kernel): Control['profiles']['list'] =>
+  (names, page, viewer) => {
+    const where = names ? { name: names } : {}
+    if (!viewer) return readers.list('profiles', where, page)
+    const { isAdmin } = viewer.caller
+    const visible = viewer.disabled && isAdmin ? {} : { enabled: true }
+    return readers.list('profiles', where, page, visible, isAdmin ? undefined : (row) => seenBy(viewer, row))
+  }
+
+const createVersions =
+  ({ region }: Kernel): Control['profiles']['versions'] =>
+  async (uuid) => {
+    const looked = await region.readCurrent(profile, profileKey(uuid))
+    if (!looked.ok) return looked
+    const { facts, versions } = looked.value.state
+    return facts ? done(versions) : missing(uuid)
+  }
+
+const createUpdate =
+  (kernel: Kernel, { byUuid }: Finder, nameInPlacement: (groups: Groups) => void): Control['profiles']['update'] =>
+  async (caller, uuid, change, reason) => {
+    const key = profileKey(uuid)
+    const work = newWork(kernel, causeOf(caller), (draft) => {
+      if (!draft.state(profile, key).facts) draft.refuse({ kind: 'not_found', resource: 'device profile', id: uuid })
+      draft.decide(profile, key, { type: 'Update', ...change, by: caller.userId, reason })
+      return rowOf(draft.state(profile, key))
+    })
+    const updated = await kernel.units.together([key], work)
+    if (!updated.ok) return updated
+    if (change.groups) nameInPlacement(change.groups)
+    // a command that was already carried out has no answer of its own
+    return updated.value ? done(updated.value) : byUuid(uuid)
+  }
+
+export const createProfiles = (kernel: Kernel): Control['profiles'] => {
+  const { units, ids } = kernel
+  const finder = createFinder(kernel)
+  const nameInPlacement = createNaming(kernel)
+  return {
+    ...finder,
+    list: createList(kernel),
+    versions: createVersions(kernel),
+    update: createUpdate(kernel, finder, nameInPlacement),
+    create: async (caller, { uuid = ids.uuid(), name, description, groups }) => {
+      const facts = { uuid, name, description, groups }
+      const work = newWork(kernel, causeOf(caller), (draft) => {
+        draft.decide(profileName, profileNameKey(name), { type: 'Take', name, holder: uuid })
+        draft.decide(profile, profileKey(uuid), { type: 'Create', profile: facts })
+        return rowOf(draft.state(profile, profileKey(uuid)))
+      })
+      const made = await units.together([profileKey(uuid), profileNameKey(name)], work)
+      if (made.ok) nameInPlacement(groups)
+      if (!made.ok) return made
+      return made.value ? done(made.value) : finder.byUuid(uuid)
+    },
+    check: createExplain(kernel),
+    impact: createImpact(kernel, createSelect(finder)),
+    remove: createRemove(kernel, finder),
+    regroup: async (caller, changes, reason) => {
+      const plan = newWork(kernel, causeOf(caller), (draft) => {
+        for (const { uuid, was, groups } of changes)
+          draft.decide(profile, profileKey(uuid), {
+            type: 'Regroup',
+            was,
+            groups,
+            by: caller.userId,
+            reason,
+          })
+        return null
+      })
+      const keys = changes.map(({ uuid }) => profileKey(uuid))
+      const regrouped = await units.together(keys, plan)
+      if (regrouped.ok) nameInPlacement(changes.flatMap(({ groups }) => groups))
+      return regrouped
+    },
+  }
+}

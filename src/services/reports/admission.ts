@@ -1,0 +1,123 @@
+/**
+ * Judges whom a report is from, before anything of it is believed: first the message alone, then what is recorded of the host.
+ *
+ * ADMISSION-1 a message with a wrong signature, or of a host of another cloud, is refused before it is read, and nothing is recorded;
+ * ADMISSION-2 a host is judged by a key that is out of date for as long as a sweep takes at most, and is refused by its present key only;
+ * ADMISSION-3 what a host without an approved key sends is passed over. At most `PENDING_MAX` such hosts are recorded.
+ */
+import type { HostName } from '../../identifiers.ts'
+import { type Outcome, done, refuse } from '../../fault.ts'
+import type { BusRecord } from '../../wire/envelope.ts'
+import type { Report } from '../../wire/reports.ts'
+import { CLUSTER_HEADER, clusterOf } from '../../wire/seal.ts'
+import { type Host, host, hostKey } from '../../actors/host/decider.ts'
+import { type Judgement, decideKey, judgeSigner } from '../../actors/host/enrollment.ts'
+import type { Refusal } from '../../actors/runtime/refusals.ts'
+import { type Kernel, newWork } from '../kernel/kernel.ts'
+import type { Liveness } from '../hosts/liveness.ts'
+import { noteRefusal } from './provenance.ts'
+
+/** Hosts that wait for approval, of which nothing else is recorded. */
+export const PENDING_MAX = 1000
+/** After that many were found, they are not counted again for this long. */
+const FULL_FOR_MS = 10_000
+
+/** `signer`: the key that the message is signed with; null: it is unsigned. `refused`: why nothing of it is taken. */
+export type Admission = { readonly signer: string | null } | { readonly refused: string }
+
+export const createAdmit =
+  ({ cluster, clock, counts, log, verify }: Kernel) =>
+  (record: BusRecord): Admission => {
+    const barred = (reason: Refusal, rule: string): Admission => {
+      counts.refusedReports[reason]++
+      counts.lastAt.refusedReports = clock.now()
+      log.warn({ host: record.key, reason, rule }, 'report.refused')
+      return { refused: rule }
+    }
+    const said = clusterOf(record)
+    // first, as a MAC for another cloud cannot be checked
+    if (cluster !== null && said !== null && said !== cluster.id)
+      return barred(
+        'foreign_cluster',
+        `${CLUSTER_HEADER}: host ${record.key} belongs to cloud ${said}, and this is cloud ${cluster.id}`,
+      )
+    const verified = verify(record)
+    return 'wrong' in verified ? barred('bad_signature', verified.wrong) : verified
+  }
+
+type Shown = Pick<Report, 'host' | 'type'> & { readonly signer: string | null }
+
+/** Whether there is room for another host that waits. */
+const createRoom = ({ reads, clock, log }: Kernel) => {
+  let fullUntil = -Infinity
+  return async (): Promise<boolean> => {
+    if (clock.monotonic() < fullUntil) return false
+    const pending = (await reads.tally('hosts', 'liveness')).get('pending') ?? 0
+    if (pending < PENDING_MAX) return true
+    fullUntil = clock.monotonic() + FULL_FOR_MS
+    log.warn({ pending }, 'host.tooManyPending')
+    return false
+  }
+}
+
+/** Records the key that a host shows, unless that is recorded already, and judges the host by its keys then. */
+const createPresent = (kernel: Kernel) => {
+  const { options, region, log } = kernel
+  const hasRoom = createRoom(kernel)
+  const waits = (name: HostName): Outcome<Judgement> =>
+    done({ refusal: 'not_approved', rule: `no operator has approved the key of host ${name}` })
+  return async (held: Host, { host: name, type }: Shown, signer: string): Promise<Outcome<Judgement>> => {
+    const { enrollment } = options
+    // of an unknown host nothing but its inventory has an effect
+    if (!held.exists && type !== 'Inventory') return enrollment === 'first-use' ? done('believed') : waits(name)
+    const commandAt = (at: number) => ({ type: 'PresentKey', name, key: signer, enrollment, at }) as const
+    const work = newWork(kernel, { by: `host ${name}` }, (draft) => {
+      const [event] = draft.decide(host, hostKey(name), commandAt(draft.at))
+      return { event, state: draft.state(host, hostKey(name)) }
+    })
+    if (enrollment === 'approve') {
+      if (decideKey(held.keys ?? {}, commandAt(work.at)) === null) return waits(name)
+      if (!held.exists && held.keys?.offered === undefined && !(await hasRoom())) return waits(name)
+    }
+    const told = await region.tell(hostKey(name), work)
+    if (!told.ok) return told
+    if (told.value?.event) log.info({ host: name, key: signer, enrollment }, 'host.keyPresented')
+    const now = told.value?.state ?? held
+    const judged = judgeSigner(name, now.keys ?? {}, signer, enrollment)
+    return judged === 'present' ? waits(name) : done(judged)
+  }
+}
+
+/** `passed over`: it is not believed, and not worth a dead letter. Any fault but `unavailable` is final. */
+export type JudgeSender = (shown: Shown) => Promise<Outcome<'believed' | 'passed over'>>
+
+export const createJudgeSender = (kernel: Kernel, liveness: Liveness): JudgeSender => {
+  const { options, region, counts } = kernel
+  const present = createPresent(kernel)
+  const judge = (held: Host, { host: name, signer }: Shown): Judgement =>
+    judgeSigner(name, held.keys ?? {}, signer, options.enrollment)
+  const refused = async (shown: Shown, refusal: Refusal, rule: string): ReturnType<JudgeSender> => {
+    if (refusal === 'not_approved') {
+      counts.refusedReports.not_approved++
+      return done('passed over')
+    }
+    await noteRefusal(kernel, { host: shown.host, reason: refusal, field: 'signer', rule })
+    // a heartbeat is not worth sending again
+    return shown.type === 'Heartbeat' ? done('passed over') : refuse({ kind: 'forbidden', rule: `signer: ${rule}` })
+  }
+  return async (shown) => {
+    const { host: name, signer } = shown
+    const cached = await region.readCached(host, hostKey(name))
+    if (!cached.ok) return cached
+    const isFresh = cached.value.state.updatedAt === liveness.changedAt(name)
+    if (isFresh && judge(cached.value.state, shown) === 'believed') return done('believed')
+    const current = await region.readCurrent(host, hostKey(name))
+    if (!current.ok) return current
+    const judged = judge(current.value.state, shown)
+    const decided =
+      judged === 'present' && signer !== null ? await present(current.value.state, shown, signer) : done(judged)
+    if (!decided.ok) return decided
+    if (typeof decided.value === 'object') return refused(shown, decided.value.refusal, decided.value.rule)
+    return done('believed')
+  }
+}

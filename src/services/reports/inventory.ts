@@ -1,0 +1,251 @@
+/**
+ * Records a host's full inventory report: one append for the host, its devices and its deployables.
+ *
+ * RECORD-1 the host's own row is part of every inventory change, so one writer wins per host and report (Q1);
+ * RECORD-2 what could not be recorded is tried again with the next report: such a report is not remembered as known;
+ * RECORD-3 the append that records a device marks every device with the same hardware as missing, and nothing of a missing device is
+ *   granted (R7). If an accelerator request was granted such hardware after the steps were made, the steps are made again.
+ */
+import type { EntityKey } from '../../identifiers.ts'
+import { canonicalJson } from '../../wire/canonical.ts'
+import type { PlaybookRun } from '../../wire/playbooks.ts'
+import type { InventoryReport } from '../../wire/reports.ts'
+import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
+import { functionOf } from '../../attachedFunctions.ts'
+import { isTaken, takenHandles } from '../../actors/deployable/state.ts'
+import { deviceKey } from '../../actors/device/decider.ts'
+import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
+import { type HeldDevice, type Host, type InventorySnapshot, host, hostKey, isNews } from '../../actors/host/decider.ts'
+import { type Outcome, allOf, done, refuse } from '../../fault.ts'
+import { transact } from '../../actors/runtime/transact.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { ownValue } from '../../record.ts'
+import { storable } from '../../text.ts'
+import { carryOut } from '../../actors/inventory/carryOut.ts'
+import { poolSizes } from '../../actors/inventory/describe.ts'
+import type { Tools } from '../../actors/inventory/grow.ts'
+import { NUMBERS_KEY, numbers } from '../../actors/inventory/numbers.ts'
+import { type Agreement, type Refused, type Step, reconcile } from '../../actors/inventory/reconcile.ts'
+import { type Handles, NO_HANDLES, type RecordedHandles, attachedBy } from '../../actors/inventory/rivalry.ts'
+import { withReturning } from './returning.ts'
+
+/** Names of deployables that a step adds. */
+const newNames = (step: Step): readonly string[] => {
+  if (!('shown' in step)) return []
+  const names = step.shown.device.deployables.map(({ name }) => name)
+  return 'held' in step ? names.filter((name) => !ownValue(step.held.deployables, name)) : names
+}
+
+/** Refuses steps that add a deployable name held by another host: the provider's UUID follows from the name, so a name can exist only once. */
+const withoutTaken = async ({ readers }: Kernel, { steps, refused }: Agreement): Promise<Outcome<Agreement>> => {
+  const names = steps.flatMap(newNames)
+  if (names.length === 0) return done({ steps, refused })
+  const found = await readers.list('deployables', { name: names }, {})
+  if (!found.ok) return found
+  const holders = new Map(found.value.items.map(({ name, hostname }) => [name, hostname]))
+  const judged = steps.map((step) => ({ step, name: newNames(step).find((name) => holders.has(name)) }))
+  return done({
+    steps: judged.flatMap(({ step, name }) => (name === undefined ? [step] : [])),
+    refused: [
+      ...refused,
+      ...judged.flatMap(({ step, name }): Refused[] =>
+        name === undefined || !('shown' in step)
+          ? []
+          : [
+              {
+                canonical: step.shown.canonical,
+                reason: `deployable name ${name} is held by host ${holders.get(name)}`,
+              },
+            ],
+      ),
+    ],
+  })
+}
+
+const handlesOf = async (
+  { region }: Kernel,
+  devices: readonly (readonly [canonical: string, device: HeldDevice])[],
+): Promise<Outcome<Handles>> => {
+  const read = devices.flatMap(([canonical, { deployables }]) =>
+    Object.values(deployables).map(async (uuid) => {
+      const known = await region.readCurrent(deployable, deployableKey(uuid))
+      return known.ok ? done({ canonical, handles: Object.values(known.value.state.handles) }) : known
+    }),
+  )
+  const all = await allOf(read)
+  if (!all.ok) return all
+  const byDevice = Map.groupBy(all.value, ({ canonical }) => canonical)
+  return done(new Map([...byDevice].map(([canonical, parts]) => [canonical, parts.flatMap(({ handles }) => handles)])))
+}
+
+/** What is recorded of attach handles now: of everything that this host has, and of what it had. */
+const recordedHandles = async (kernel: Kernel, { devices, departed }: Host): Promise<Outcome<RecordedHandles>> => {
+  const [present, away] = await Promise.all([
+    handlesOf(kernel, Object.entries(devices)),
+    handlesOf(
+      kernel,
+      departed.map(({ canonical, device }) => [canonical, device]),
+    ),
+  ])
+  if (!present.ok) return present
+  return away.ok ? done({ present: present.value, departed: away.value }) : away
+}
+
+type Agreed = {
+  readonly agreement: Agreement
+  /** As they were when the steps were made; empty when they do not matter. */
+  readonly handles: Handles
+}
+/** Unless the report brings something new, what is recorded of handles does not matter, and nobody is asked. */
+const agree = async (kernel: Kernel, held: Host, report: InventoryReport): Promise<Outcome<Agreed>> => {
+  const first = reconcile(held, report)
+  const isNews = first.steps.some((step) => 'shown' in step)
+  const matters = isNews || first.refused.some(({ canonical }) => ownValue(held.devices, canonical))
+  const handles = matters && !held.retired ? await recordedHandles(kernel, held) : done(NO_HANDLES)
+  if (!handles.ok) return handles
+  const agreed = handles.value === NO_HANDLES ? first : reconcile(held, report, handles.value)
+  const untaken = await withoutTaken(kernel, agreed)
+  if (!untaken.ok) return untaken
+  const agreement = await withReturning(kernel, held, untaken.value)
+  return agreement.ok ? done({ agreement: agreement.value, handles: handles.value.present }) : agreement
+}
+
+/** Whether a handle that was free when the steps were made, and that its device does not keep, is in use now. */
+const usedSince = (draft: Draft, handles: Handles, step: Step): boolean => {
+  if (!('held' in step)) return false
+  const [canonical, shown] = 'shown' in step ? [step.shown.canonical, [step.shown.device]] : [step.canonical, []]
+  const free = new Set((handles.get(canonical) ?? []).flatMap((one) => (isTaken(one) ? [] : [one.uuid])))
+  if (free.size === 0) return false
+  const kept = new Set(shown.flatMap(attachedBy).map(functionOf))
+  return Object.values(step.held.deployables).some((uuid) =>
+    takenHandles(draft.state(deployable, deployableKey(uuid))).some(
+      (one) => free.has(one.uuid) && !kept.has(functionOf(one)),
+    ),
+  )
+}
+/** Everything the step may decide on that exists already. */
+const keysOf = (step: Step): readonly string[] => {
+  if (!('held' in step)) return []
+  const { uuid, deployables, away = {} } = step.held
+  const back = 'shown' in step ? step.shown.device.deployables.flatMap(({ name }) => ownValue(away, name) ?? []) : []
+  return [deviceKey(uuid), ...[...Object.values(deployables), ...back].map(deployableKey)]
+}
+
+const inStorableWords = (run: PlaybookRun): PlaybookRun => ({
+  ...run,
+  driver: storable(run.driver),
+  reason: run.reason === null ? null : storable(run.reason),
+  output: storable(run.output),
+})
+const snapshotOf = (report: InventoryReport, digest: string): InventorySnapshot => ({
+  bootId: report.bootId,
+  ...(report.bootNumber === undefined ? {} : { bootNumber: report.bootNumber }),
+  ...(report.macs ? { macs: true } : {}),
+  number: report.number,
+  digest,
+  ...(report.playbooks === undefined ? {} : { playbooks: report.playbooks.map(inStorableWords) }),
+  aliases: report.aliases.map(storable),
+  drivers: Object.fromEntries(
+    report.drivers.map((section) => [
+      storable(section.driver),
+      { status: section.status, error: section.status === 'failed' ? storable(section.error) : null },
+    ]),
+  ),
+})
+const sameSnapshot = (held: Host, { bootId, macs, aliases, drivers, playbooks = [] }: InventorySnapshot) =>
+  held.bootId === bootId &&
+  held.macs === macs &&
+  canonicalJson([held.aliases, held.drivers, held.playbooks ?? []]) === canonicalJson([aliases, drivers, playbooks])
+
+type Taking = { readonly report: InventoryReport; readonly digest: string; readonly commandId: string }
+type Guess = {
+  readonly keys: readonly EntityKey[]
+  readonly fresh: readonly EntityKey[]
+  /** The host as the steps were made for it. */
+  readonly held: Host
+  readonly agreed: Agreed
+  /** UUIDs that the plan may use for new devices and deployables, and for what they hold: a plan makes none itself. */
+  readonly entities: readonly string[]
+  readonly parts: readonly string[]
+}
+
+const NOTHING: Agreed = { agreement: { steps: [], refused: [] }, handles: new Map() }
+const guessOf = async (kernel: Kernel, report: InventoryReport): Promise<Outcome<Guess>> => {
+  const { region, ids } = kernel
+  const key = hostKey(report.host)
+  const known = await region.readCurrent(host, key)
+  if (!known.ok) return known
+  const held = known.value.state
+  const agreed = isNews(held, report) ? await agree(kernel, held, report) : done(NOTHING)
+  if (!agreed.ok) return agreed
+  const { steps } = agreed.value.agreement
+  const sizes = poolSizes(steps.flatMap((step) => ('shown' in step ? [step.shown.device] : [])))
+  const uuids = (count: number) => Array.from({ length: count }, () => ids.ordered())
+  const [entities, parts] = [uuids(sizes.entities), uuids(sizes.parts)]
+  const keys = [key, ...(entities.length > 0 ? [NUMBERS_KEY] : []), ...steps.flatMap(keysOf)]
+  const fresh = entities.flatMap((uuid) => [deviceKey(uuid), deployableKey(uuid)])
+  return done({ keys, fresh, held, agreed: agreed.value, entities, parts })
+}
+
+const record =
+  ({ options }: Kernel, { report, digest }: Taking) =>
+  (draft: Draft, { held, agreed, entities, parts }: Guess): 'old' | Agreement | typeof MOVED => {
+    const { agreement, handles } = agreed
+    const key = hostKey(report.host)
+    const now = draft.state(host, key)
+    if (!isNews(now, report)) return 'old'
+    if (now.devices !== held.devices || now.retired !== held.retired) return MOVED
+    if (agreement.steps.some((step) => usedSince(draft, handles, step))) return MOVED
+    const { last } = entities.length > 0 ? draft.state(numbers, NUMBERS_KEY) : { last: 0 }
+    let [made, taken, numbered] = [0, 0, last]
+    const tools: Tools = {
+      entity: () => entities[made++]!,
+      part: () => parts[taken++]!,
+      number: () => ++numbered,
+      hostname: report.host,
+      missingRounds: options.missingRounds,
+    }
+    const reached = agreement.steps.map((step) => carryOut(draft, step, tools))
+    const changed = reached.filter(
+      ([canonical, one]) => canonicalJson(one) !== canonicalJson(ownValue(held.devices, canonical)),
+    )
+    if (numbered > last) draft.decide(numbers, NUMBERS_KEY, { type: 'Take', count: numbered - last })
+    const snapshot = snapshotOf(report, agreement.refused.length > 0 ? '' : digest)
+    if (changed.length > 0 || !sameSnapshot(now, snapshot))
+      draft.decide(host, key, {
+        type: 'RecordInventory',
+        name: report.host,
+        picture: snapshot,
+        devices: Object.fromEntries(changed),
+      })
+    return agreement
+  }
+
+/** `complete`: the same inventory again would change nothing. `old`: a later report of the host was recorded before. */
+export type Recorded = 'old' | 'complete' | 'incomplete'
+
+/** Records all of one report in one append. Faults: `unavailable`, when the report has to come again. */
+export const recordInventory = async (kernel: Kernel, taking: Taking): Promise<Outcome<Recorded>> => {
+  const { region, log } = kernel
+  const { report, commandId } = taking
+  const recorded = await transact(kernel, {
+    subject: `the inventory of host ${report.host}`,
+    cause: { by: `report ${report.number} of ${report.host}` },
+    commandId,
+    guess: () => guessOf(kernel, report),
+    plan: record(kernel, taking),
+  })
+  // another host recorded the same name in between: the next try finds it among the names that are taken
+  if (!recorded.ok && recorded.fault.kind === 'conflict')
+    return refuse({ kind: 'unavailable', reason: recorded.fault.reason, retryAfterSeconds: 1 })
+  if (!recorded.ok) return recorded
+  // null: this message was taken before
+  if (recorded.value === 'old' || recorded.value === null) return done('old')
+  const { steps, refused } = recorded.value
+  for (const one of refused) log.warn({ host: report.host, ...one }, 'inventory.refused')
+  if (steps.length > 0)
+    log.info({ host: report.host, steps: steps.length, refused: refused.length }, 'inventory.recorded')
+  const now = await region.readCurrent(host, hostKey(report.host))
+  if (!now.ok) return now
+  return done(refused.length === 0 && reconcile(now.value.state, report).steps.length === 0 ? 'complete' : 'incomplete')
+}

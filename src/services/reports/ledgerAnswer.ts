@@ -1,0 +1,60 @@
+/**
+ * Answers a host that has no ledger: what the journal holds prepared on it, so that it prepares none of that hardware for another slot, and carries
+ * out no order that was given before.
+ */
+import type { HostName } from '../../identifiers.ts'
+import { textOf } from '../../errorText.ts'
+import { type Outcome, done, refuse } from '../../fault.ts'
+import { ledgerAnswerRecord } from '../../wire/message.ts'
+import type { LedgerAnswer } from '../../wire/orders.ts'
+import type { InventoryReport } from '../../wire/reports.ts'
+import { type Deployable, takenHandles } from '../../actors/deployable/state.ts'
+import { host, hostKey } from '../../actors/host/decider.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { createHolders } from '../retirement/retirement.ts'
+
+/** Some 200 KiB. */
+const SLOTS_MAX = 500
+
+type Held = LedgerAnswer['slots'][number]
+const heldOn = (held: Deployable): readonly Held[] =>
+  takenHandles(held).flatMap(({ uuid: slot, type, info, arq, pending }) => {
+    const number = pending?.number ?? held.orders
+    // its host has never had an order for it
+    if (number < 1) return []
+    const unanswered =
+      pending?.type === 'PrepareSlot' || pending?.type === 'ReleaseSlot' ? { pending: pending.type } : {}
+    const { driver, name: deployable, uuid: deployableUuid } = held
+    const place = { driver, deployable, deployableUuid, handle: { type, info } }
+    return [{ slot, number, ...unanswered, ...place, ...(arq === null ? {} : { arq }) }]
+  })
+
+/** Faults: `unavailable`, when the report has to come again. An answer that comes twice changes nothing. */
+export const answerLedger = async (kernel: Kernel, report: InventoryReport): Promise<Outcome<null>> => {
+  const { region, clock, publish, log } = kernel
+  const name: HostName = report.host
+  const known = await region.readCurrent(host, hostKey(name))
+  if (!known.ok) return known
+  // it was started again since: that start asks too
+  if (known.value.state.bootId !== report.bootId) return done(null)
+  const places = await createHolders(kernel)(name)
+  if (!places.ok) return places
+  const slots = places.value.flatMap(heldOn)
+  const parts = Array.from({ length: Math.max(1, Math.ceil(slots.length / SLOTS_MAX)) }, (_, n) =>
+    slots.slice(n * SLOTS_MAX, (n + 1) * SLOTS_MAX),
+  )
+  log.info({ host: name, bootId: report.bootId, slots: slots.length }, 'host.ledgerAnswered')
+  const answers = parts.map((part, n) =>
+    ledgerAnswerRecord(
+      { type: 'LedgerAnswer', host: name, bootId: report.bootId, slots: part, last: n === parts.length - 1 },
+      `${report.bootId}.ledger.${report.number}.${n}`,
+      clock.now(),
+    ),
+  )
+  try {
+    await publish(answers)
+    return done(null)
+  } catch (error) {
+    return refuse({ kind: 'unavailable', reason: `the bus: ${textOf(error)}`, retryAfterSeconds: 1 })
+  }
+}

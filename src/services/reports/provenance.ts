@@ -1,0 +1,114 @@
+/**
+ * Judges whether a host may answer this order.
+ *
+ * PROVENANCE-1 a result counts only from the host that has the deployable;
+ * PROVENANCE-2 a result of a former boot changes nothing: its order is sent again, and the present boot answers it from its ledger;
+ * PROVENANCE-3 a report of a host that belongs to another cloud, or with a wrong signature, is not taken, and nothing of it is recorded
+ *   (`admission.ts`);
+ * PROVENANCE-4 when a start is alive though a later one has reported, two programs run under one name: the older one is told to stop;
+ * PROVENANCE-5 what is refused goes to the dead letters with the reason, is counted, and is recorded once an hour of a host that this cloud has.
+ */
+import type { HostName } from '../../identifiers.ts'
+import { textOf } from '../../errorText.ts'
+import { type Outcome, done, refuse } from '../../fault.ts'
+import { stopRecord } from '../../wire/message.ts'
+import type { Heartbeat, OrderResult } from '../../wire/reports.ts'
+import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
+import type { Deployable } from '../../actors/deployable/state.ts'
+import { bootAge } from '../../actors/host/boots.ts'
+import { host, hostKey } from '../../actors/host/decider.ts'
+import type { Refusal } from '../../actors/runtime/refusals.ts'
+import { type Kernel, newWork } from '../kernel/kernel.ts'
+
+export type Refused = {
+  readonly host: HostName
+  readonly reason: Refusal
+  /** For the dead letter: the field at fault, and what is wrong with it. */
+  readonly field: string
+  readonly rule: string
+}
+
+/** Counts the refusal and records it of the host. */
+export const noteRefusal = async (kernel: Kernel, { host: name, reason, field, rule }: Refused): Promise<void> => {
+  kernel.counts.refusedReports[reason]++
+  kernel.counts.lastAt.refusedReports = kernel.clock.now()
+  kernel.log.warn({ host: name, reason, field, rule }, 'report.refused')
+  const key = hostKey(name)
+  const work = newWork(kernel, { by: 'provenance' }, (draft) => {
+    draft.decide(host, key, { type: 'RefuseReport', reason, detail: `${field}: ${rule}`, at: draft.at })
+    return null
+  })
+  const told = await kernel.region.tell(key, work)
+  if (!told.ok) kernel.log.warn({ host: name, fault: told.fault }, 'report.refusalUnrecorded')
+}
+/** The outcome is final: the message goes to the dead letters. */
+const refuseReport = async (kernel: Kernel, refused: Refused) => {
+  await noteRefusal(kernel, refused)
+  return refuse({ kind: 'invalid', field: refused.field, rule: refused.rule })
+}
+
+const waitsFor = ({ handles, program }: Deployable, { slot, number }: OrderResult): boolean =>
+  handles[slot]?.pending?.number === number || program?.order.number === number
+
+/** `ignored`: the answer of a former boot to an order that waits for none. */
+export const judgeResult = async (kernel: Kernel, result: OrderResult): Promise<Outcome<'counts' | 'ignored'>> => {
+  const { region } = kernel
+  const key = deployableKey(result.deployableUuid)
+  const cached = await region.readCached(deployable, key)
+  const place = cached.ok && !cached.value.state.exists ? await region.readCurrent(deployable, key) : cached
+  if (!place.ok) return place
+  const held = place.value.state
+  if (held.exists && held.host !== result.host)
+    return refuseReport(kernel, {
+      host: held.host,
+      reason: 'foreign_host',
+      field: 'data.host',
+      rule: `deployable ${held.uuid} is on host ${held.host}, and host ${result.host} (boot ${result.bootId}) answers for it`,
+    })
+  return judgeBoot(kernel, result)
+}
+
+const judgeBoot = async (kernel: Kernel, result: OrderResult): Promise<Outcome<'counts' | 'ignored'>> => {
+  const { region } = kernel
+  const key = hostKey(result.host)
+  // what is cached may be out of date: then the present boot is not the recorded one, and the journal is asked
+  for (const read of [region.readCached, region.readCurrent]) {
+    const known = await read(host, key)
+    if (!known.ok) return known
+    const age = bootAge(known.value.state, result)
+    if (age === 'present' || (age === 'newer' && read === region.readCurrent)) return done('counts')
+  }
+  const place = await region.readCurrent(deployable, deployableKey(result.deployableUuid))
+  if (!place.ok) return place
+  if (!waitsFor(place.value.state, result)) return done('ignored')
+  return refuseReport(kernel, {
+    host: result.host,
+    reason: 'former_boot',
+    field: 'data.bootId',
+    rule: `boot ${result.bootId} of host ${result.host} is over: a later one has reported`,
+  })
+}
+
+/** A heartbeat that was sent before the present start began is a late or repeated one of a start that is over. */
+const SKEW_MS = 2000
+/** Whether this heartbeat shows a second program under the name of the host; a final fault when it does. */
+export const judgeHeartbeat = async (kernel: Kernel, beat: Heartbeat): Promise<Outcome<null>> => {
+  const { region, clock, ids, publish, log } = kernel
+  const { host: name, bootId, bootNumber, observedAt } = beat
+  const known = await region.readCached(host, hostKey(name))
+  if (!known.ok || bootNumber === undefined) return done(null)
+  const held = known.value.state
+  if (bootAge(held, beat) !== 'former' || observedAt < (held.bootNumber ?? Infinity) + SKEW_MS) return done(null)
+  const stop = { type: 'Stop', host: name, bootId, by: held.bootId } as const
+  try {
+    await publish([stopRecord(stop, `${bootId}.stop.${ids.uuid()}`, clock.now())])
+  } catch (error) {
+    log.warn({ host: name, reason: textOf(error) }, 'host.stopUnsent')
+  }
+  return refuseReport(kernel, {
+    host: name,
+    reason: 'doubled_host',
+    field: 'data.bootId',
+    rule: `two programs run under the name ${name}: boot ${bootId}, which is told to stop, and the later boot ${held.bootId}`,
+  })
+}

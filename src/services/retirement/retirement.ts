@@ -1,0 +1,149 @@
+/**
+ * An operator takes a host out of service. Retired: it is heard of, but nothing on it is offered any more. Removed: it does not count
+ * as a host, whatever it reports. Either way its devices leave as soon as nothing of them is in use, and come back by a restore only.
+ */
+import type { EntityKey, HostName } from '../../identifiers.ts'
+import { type Fault, type Outcome, refuse } from '../../fault.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
+import type { Caller } from '../../actors/control.ts'
+import type { HostChange } from '../../actors/answers/impact.ts'
+import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
+import { type Deployable, type SlotHandle } from '../../actors/deployable/state.ts'
+import { deviceKey } from '../../actors/device/decider.ts'
+import { type HeldDevice, type Host, type HostCommand, host, hostKey, isKnown } from '../../actors/host/decider.ts'
+import { takeOut } from '../../actors/inventory/carryOut.ts'
+import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
+import type { Cause } from '../../actors/runtime/ports.ts'
+import { transact } from '../../actors/runtime/transact.ts'
+import { type Kernel, causeOf } from '../kernel/kernel.ts'
+
+/** A refusal names at most so many of the handles that are in use. */
+const NAMED_MAX = 3
+export const unknownHost = (id: string) => refuse({ kind: 'not_found', resource: 'host', id })
+
+const partsOf = ({ devices }: Host): readonly EntityKey<'deployable'>[] =>
+  Object.values(devices).flatMap(({ deployables }) => Object.values(deployables).map(deployableKey))
+
+const TAKEN: ReadonlySet<SlotHandle['state']> = new Set(['held', 'releasing', 'quarantined'])
+const inTheWay = (draft: Draft, now: Host, forced: boolean): readonly string[] =>
+  partsOf(now).flatMap((key) => {
+    const held: Deployable = draft.state(deployable, key)
+    const handles = Object.values(held.handles).filter(({ state }) => (forced ? state === 'held' : TAKEN.has(state)))
+    return [
+      ...handles.map(
+        ({ uuid, state, arq }) => `handle ${uuid} is ${state}${arq ? ` by accelerator request ${arq}` : ''}`,
+      ),
+      ...(held.program && !forced ? [`deployable ${held.uuid} is being programmed`] : []),
+    ]
+  })
+
+/** Nothing on the host may be in use when it is removed; by force, nothing may be held, but what is quarantined may stay so. */
+const refuseInUse = (draft: Draft, now: Host, forced: boolean) => {
+  const found = inTheWay(draft, now, forced)
+  if (found.length === 0) return
+  const more = found.length > NAMED_MAX ? ` and ${found.length - NAMED_MAX} more` : ''
+  draft.refuse({
+    kind: 'conflict',
+    reason: `host ${now.name} is in use: ${found.slice(0, NAMED_MAX).join(', ')}${more}; retire it and wait until they are given up, or remove it by force`,
+  })
+}
+
+type Decision = {
+  readonly type: 'Retire' | 'Remove'
+  readonly note: OperatorNote
+  readonly forced: boolean
+  /** Everything is decided, and nothing recorded. */
+  readonly dry?: true
+}
+/** Ends a plan that would have been accepted. */
+const WOULD_BE_DONE: Fault = { kind: 'conflict', reason: 'a dry run records nothing' }
+/** The devices that leave with this decision. */
+const departures = (draft: Draft, now: Host, missingRounds: number): Readonly<Record<string, HeldDevice | null>> =>
+  Object.fromEntries(
+    Object.entries(now.devices)
+      .map(([canonical, held]) => [canonical, held, takeOut(draft, held, missingRounds)] as const)
+      .filter(([, held, after]) => after === null || after.missing !== held.missing)
+      .map(([canonical, , after]) => [canonical, after]),
+  )
+
+/** `decision` null: the host is out of service already, and the devices that are not in use any more leave. */
+const decide = (
+  kernel: Kernel,
+  name: HostName,
+  decision: Decision | null,
+  cause: Cause,
+): Promise<Outcome<Host | null>> => {
+  const { options, region } = kernel
+  const key = hostKey(name)
+  return transact(kernel, {
+    subject: `the inventory of host ${name}`,
+    cause,
+    guess: async () => {
+      const read = await region.readCurrent(host, key)
+      if (!read.ok) return read
+      const known = read.value.state
+      if (!isKnown(known)) return unknownHost(name)
+      const devices = Object.values(known.devices).map(({ uuid }) => deviceKey(uuid))
+      return { ok: true, value: { keys: [key, ...devices, ...partsOf(known)], devices: known.devices } }
+    },
+    plan: (draft, known) => {
+      const now = draft.state(host, key)
+      if (!isKnown(now)) draft.refuse(unknownHost(name).fault)
+      if (now.devices !== known.devices) return MOVED
+      if (!decision && !now.retired) return now
+      if (decision?.type === 'Remove') refuseInUse(draft, now, decision.forced)
+      const devices = departures(draft, now, options.missingRounds)
+      const command: HostCommand = decision
+        ? { type: decision.type, devices, ...decision.note }
+        : { type: 'Shed', devices, by: cause.by ?? '' }
+      draft.decide(host, key, command)
+      if (decision?.dry) draft.refuse(WOULD_BE_DONE)
+      return draft.state(host, key)
+    },
+  })
+}
+
+/** Of a host that is out of service, the devices leave that are not in use any more. Does nothing for a host in service. */
+export const shed = async (kernel: Kernel, name: HostName, cause: Cause): Promise<Outcome<null>> => {
+  const read = await kernel.region.readCurrent(host, hostKey(name))
+  if (!read.ok) return read
+  if (!read.value.state.retired) return { ok: true, value: null }
+  const done = await decide(kernel, name, null, cause)
+  return done.ok ? { ok: true, value: null } : done
+}
+
+export const createRetirement = (kernel: Kernel) => {
+  const decided = async (name: HostName, decision: Decision, caller: Caller): Promise<Outcome<Host>> => {
+    const done = await decide(kernel, name, decision, causeOf(caller))
+    if (!done.ok) return done
+    return done.value ? { ok: true, value: done.value } : unknownHost(name)
+  }
+  return {
+    retire: (caller: Caller, name: HostName, note: OperatorNote) =>
+      decided(name, { type: 'Retire', note, forced: false }, caller),
+    remove: (caller: Caller, name: HostName, note: OperatorNote, forced: boolean) =>
+      decided(name, { type: 'Remove', note, forced }, caller),
+    /** Decides as the change itself would, and records nothing. */
+    tryOut: async (caller: Caller, name: HostName, change: HostChange): Promise<Outcome<null>> => {
+      // a removal by force retires first, and unbinds what is in the way then
+      const type = change === 'remove' ? 'Remove' : 'Retire'
+      const decision = { type, note: { by: caller.userId, reason: '' }, forced: false, dry: true } as const
+      const decided = await decide(kernel, name, decision, causeOf(caller))
+      return decided.ok || decided.fault === WOULD_BE_DONE ? { ok: true, value: null } : decided
+    },
+    shed: (caller: Caller, name: HostName): Promise<Outcome<null>> => shed(kernel, name, causeOf(caller)),
+  }
+}
+export type Retirement = ReturnType<typeof createRetirement>
+
+/** The deployables of this host, with who holds what on them now. */
+export const createHolders =
+  ({ region }: Kernel) =>
+  async (name: HostName): Promise<Outcome<readonly Deployable[]>> => {
+    const read = await region.readCurrent(host, hostKey(name))
+    if (!read.ok) return read
+    const parts = await Promise.all(partsOf(read.value.state).map((key) => region.readCurrent(deployable, key)))
+    const refused = parts.find((one) => !one.ok)
+    if (refused && !refused.ok) return refused
+    return { ok: true, value: parts.flatMap((one) => (one.ok ? [one.value.state] : [])) }
+  }

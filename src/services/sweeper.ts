@@ -1,0 +1,139 @@
+/**
+ * Works on what falls due: recorded deadlines, the next try to notify Nova, orders without an answer, silent hosts, idle actors.
+ *
+ * SWEEPER-1 nothing exists only in a timer: after a restart, or in another process, the same reads find the same work;
+ * SWEEPER-2 every round is bounded, and only one worker has an entity at a time: within a process by a list, among processes by claims;
+ * SWEEPER-3 the process that recorded events for Nova begins with them at once and without a claim; other processes leave them alone for
+ *    `headStartMs`. A deadline belongs to whoever claims it first, and is not late for a head start;
+ * SWEEPER-4 each kind of work has rounds and a budget of its own (`lanes.ts`): no deadline waits for Nova, the bus, a silent fleet or
+ *    the comparison of views;
+ * SWEEPER-5 only a process that has its store to itself sends all unanswered orders again at its start, because its bus died with the
+ *    process before it. Otherwise the orders are still on the broker, and each restart would flood the hosts with repeats:
+ *    orders without an answer after `resendMs` are found by the rounds;
+ * SWEEPER-6 the process that recorded due work has it in memory: only entities that were claimed are read from the journal first.
+ */
+import type { EntityKey } from '../identifiers.ts'
+import type { Cancel } from '../clock.ts'
+import { createUnboundTtl } from './arqs/unboundTtl.ts'
+import { createViewChecks } from './overview/viewChecks.ts'
+import { textOf } from '../errorText.ts'
+import { endedWithin } from '../waiting.ts'
+import type { Kernel } from './kernel/kernel.ts'
+import { createLane, deadlineWorker } from './due/lanes.ts'
+import type { Liveness } from './hosts/liveness.ts'
+import type { MeasurementsKeeper } from './devices/measurements.ts'
+import { type Notifier, createNotifier } from './nova/notifier.ts'
+import { createOrphanRound } from './nova/orphanRound.ts'
+import { createPlacementWatch } from './placement/watch.ts'
+import { createNamingRound } from './profiles/profileNames.ts'
+import { type Placer, createPlacer } from './placement/placer.ts'
+import { createResend } from './due/resend.ts'
+
+export type Sweeper = {
+  readonly start: () => Promise<void>
+  readonly stop: () => Promise<void>
+  /** Tell Nova of this instance now rather than with the next round. */
+  readonly notifyNova: (entity: EntityKey) => void
+  /** One round of each kind of work; for tests and for a simulation that drives the clock. */
+  readonly round: () => Promise<void>
+  /** Resolves when no entity is being worked on any more. */
+  readonly idle: () => Promise<void>
+  /** The calls to Nova under way, and the instances that wait for a free one. */
+  readonly nova: Notifier['state']
+  /** Null: no Placement is configured. */
+  readonly placer: Placer | null
+}
+
+/** Silent hosts, idle actors and views are looked at every so many rounds. */
+const SLOW_ROUNDS = 8
+
+/** A stop waits as long for the rounds under way. */
+const STOP_MS = 2000
+
+/** Work that is looked for again and again, every so many rounds. */
+type Round = { readonly every: number; readonly work: () => Promise<unknown> }
+
+/** What no deadline leads to: it is looked for. */
+const slowWork = (kernel: Kernel, placer: Placer | null): readonly Round['work'][] => [
+  createViewChecks(kernel).now,
+  createUnboundTtl(kernel).now,
+  createOrphanRound(kernel),
+  ...(placer ? [createPlacementWatch(kernel, placer).round, createNamingRound(kernel)] : []),
+]
+
+/** Rounds that begin again some time after they have ended, until they are stopped. */
+const createLoops = ({ clock, options, log }: Kernel) => {
+  const timers = new Map<Round, Cancel>()
+  const running = new Map<Round, Promise<unknown>>()
+  let stopped = false
+  const loop = async (round: Round) => {
+    const work = round.work().catch((error: unknown) => {
+      // a round that the stop has not waited for may find the store closed: nothing is wrong, and another process goes on with it
+      if (!stopped) log.warn({ error: textOf(error) }, 'sweep.round')
+    })
+    running.set(round, work)
+    await work
+    if (stopped) return
+    const again = clock.after(options.sweepEveryMs * round.every, () => void loop(round))
+    timers.set(round, again)
+  }
+  return {
+    begin: (round: Round): void => void loop(round),
+    /** No round begins any more. */
+    halt: () => {
+      stopped = true
+      for (const cancel of timers.values()) cancel()
+    },
+    /** The store is closed next; a round that hangs must not hold up the end of the process. */
+    ended: () => endedWithin(clock, STOP_MS, Promise.all(running.values())),
+  }
+}
+
+export const createSweeper = (
+  kernel: Kernel,
+  liveness: Liveness,
+  measurements: Pick<MeasurementsKeeper, 'note'>,
+): Sweeper => {
+  const { journal, region, log } = kernel
+  const notifier = createNotifier(kernel)
+  const placer = kernel.placement && createPlacer(kernel, kernel.placement)
+  const workers = [deadlineWorker(kernel), notifier, ...(placer ? [placer] : [])]
+  const lanes = workers.map((worker) => createLane(kernel, worker))
+  const resend = createResend(kernel)
+  const loops = createLoops(kernel)
+  let rounds = 0
+
+  const orders: Round = { every: 1, work: resend.round }
+  const others: readonly Round[] = [
+    ...lanes.map((lane) => ({ every: 1, work: lane.round })),
+    { every: 1, work: liveness.note },
+    { every: SLOW_ROUNDS, work: async () => region.passivate() },
+    { every: SLOW_ROUNDS, work: liveness.sweep },
+    { every: SLOW_ROUNDS, work: measurements.note },
+    ...slowWork(kernel, placer).map((work) => ({ every: SLOW_ROUNDS, work })),
+  ]
+  const idle = async () => {
+    for (const worker of workers) await worker.ended()
+  }
+  return {
+    notifyNova: (entity) => notifier.begin(entity, region.readCached),
+    round: async () => {
+      for (const { every, work } of [...others, orders]) if (rounds % every === 0) await work()
+      rounds++
+    },
+    idle,
+    nova: notifier.state,
+    placer,
+    start: async () => {
+      others.forEach(loops.begin)
+      if (journal.exclusive)
+        await resend.all().catch((error: unknown) => log.warn({ error: textOf(error) }, 'sweep.resend'))
+      loops.begin(orders)
+    },
+    stop: async () => {
+      loops.halt()
+      await Promise.all(lanes.map((lane) => lane.stop()))
+      await loops.ended()
+    },
+  }
+}
