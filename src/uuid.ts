@@ -1,6 +1,8 @@
 /** UUIDs as text: the program compares them in one spelling, lower case with dashes. */
 
-const CANONICAL = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+/** Lower case with dashes, as part of a longer pattern. */
+export const CANONICAL_PATTERN = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+const CANONICAL = new RegExp(`^${CANONICAL_PATTERN}$`)
 const DIGIT = '[0-9A-Fa-f]'
 const DIGITS = [8, 4, 4, 4, 12].map((count) => `${DIGIT}{${count}}`).join('-?')
 /** Every spelling of a UUID that requests may hold: in either case, without dashes, in braces, as a URN. */

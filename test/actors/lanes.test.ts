@@ -8,7 +8,7 @@ import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { openCounters } from './counters.ts'
 
-const KIND = 'counter'
+const KIND = 'instance'
 const entity = (name: string) => `counter/${name}` as EntityKey
 
 describe('a lane', () => {

@@ -1,6 +1,7 @@
 /** The bind conversation of an instance: its ARQs, its deadline, and the events that Nova has yet to receive. */
 import type { EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
+import { type DueKind, NOVA_DUE } from '../runtime/dueKinds.ts'
 import { traceField } from '../../trace.ts'
 import { drop, put } from '../runtime/views.ts'
 import type { InstanceCommand, InstanceEvent, Part, BindOutcome } from './messages.ts'
@@ -172,9 +173,6 @@ const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance 
   }
 }
 
-/** The kind of a due row of an instance that waits for nothing but the next try to tell Nova. */
-export const NOVA_DUE = 'nova'
-
 /**
  * When the sweeper has to work on it next, and for what; null: never. While a conversation is open its deadline counts: events of
  * an earlier one are sent with its own.
@@ -182,7 +180,7 @@ export const NOVA_DUE = 'nova'
 export const dueOfInstance = ({
   telling,
   ...instance
-}: Instance): { readonly kind: string; readonly at: number } | null => {
+}: Instance): { readonly kind: DueKind; readonly at: number } | null => {
   if (instance.open) return { kind: 'instance', at: deadlineOf(instance) }
   return telling && { kind: NOVA_DUE, at: telling.nextAt }
 }

@@ -1,4 +1,5 @@
 /** What the state of a whole host in Placement is: the worst of what is recorded of it. Also the kinds of its rows of due work, so that hosts are counted by state. Pure. */
+import type { ComparisonKind } from '../runtime/dueKinds.ts'
 import type { Reserving } from './wanted.ts'
 
 /** From the worst to the best. `withheld`: units are reserved because they are in use without an allocation. */
@@ -33,4 +34,4 @@ export const hostStateOf = ({ trouble, providers }: Recorded): HostState => {
   return HOST_STATES.find((state) => found.includes(state)) ?? 'in_sync'
 }
 
-export const dueKindOf = (state: HostState): string => `placement ${state}`
+export const dueKindOf = (state: HostState): ComparisonKind => `placement ${state}`

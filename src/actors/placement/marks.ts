@@ -8,17 +8,17 @@ import type { EntityKey, HostName } from '../../identifiers.ts'
 import type { Deployable } from '../deployable/shape.ts'
 import { deployable } from '../deployable/decider.ts'
 import { type Host, host } from '../host/decider.ts'
+import { type DueKind, PLACEMENT_MARK } from '../runtime/dueKinds.ts'
 import { kindOf } from '../runtime/memory.ts'
 import { type ViewChange, put } from '../runtime/views.ts'
 import { HOST_STATES, dueKindOf } from './hostState.ts'
 import { concernsPlacement } from './wanted.ts'
 
-const MARK = 'placement-mark'
 /** The kinds of the rows of `due` that this service works on: marks, and recorded moments by the state of their host. */
-export const PLACEMENT_DUE: readonly string[] = [MARK, ...HOST_STATES.map(dueKindOf)]
-export const markKey = (name: HostName): EntityKey => `${MARK}/${name}`
+export const PLACEMENT_DUE: readonly DueKind[] = [PLACEMENT_MARK, ...HOST_STATES.map(dueKindOf)]
+export const markKey = (name: HostName): EntityKey => `${PLACEMENT_MARK}/${name}`
 /** A mark is no entity: it has no journal. */
-export const isMark = (key: EntityKey): boolean => kindOf(key) === MARK
+export const isMark = (key: EntityKey): boolean => kindOf(key) === PLACEMENT_MARK
 
 const hostConcern = (before: Host, after: Host): HostName | null =>
   before.liveness !== after.liveness || before.retired !== after.retired || before.aliases !== after.aliases
@@ -36,7 +36,8 @@ const CONCERNS: ReadonlyMap<string, (before: never, after: never) => HostName | 
   [host.kind, hostConcern],
 ])
 
-export const markOf = (name: HostName, at: number): ViewChange => put('due', { entity: markKey(name), kind: MARK, at })
+export const markOf = (name: HostName, at: number): ViewChange =>
+  put('due', { entity: markKey(name), kind: PLACEMENT_MARK, at })
 
 /** Pure: what an append has to mark because this entity has changed. */
 export const marksFor = (key: EntityKey, before: unknown, after: unknown, at: number): readonly ViewChange[] => {

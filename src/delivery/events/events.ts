@@ -11,6 +11,7 @@ import type { EventPage, Events, EventsAsked, Lost, StreamEnding, ToldEvent } fr
 import { STREAM_ENDINGS } from '../../actors/events.ts'
 import { createGuard } from '../../actors/runtime/unreadable.ts'
 import { type Outcome, type Refused, done, refuse } from '../../fault.ts'
+import { createSemaphore } from '../../semaphore.ts'
 import { showsTo } from './entries.ts'
 import { DEFAULTS, type EventsOptions, type Settings } from './options.ts'
 import { createOwners } from './owners.ts'
@@ -40,23 +41,6 @@ const PAGE_ROWS = 500
 /** One answer looks at so many pages of the journal at most. */
 const PAGES_MAX = 10
 const AGAIN_SECONDS = 5
-
-/** Runs a few works at a time, the others in the order in which they came. */
-const turns = (max: number): Shared['inTurn'] => {
-  const waiting: (() => void)[] = []
-  let free = max
-  return async (work) => {
-    if (free > 0) free--
-    else await new Promise<void>((resolve) => void waiting.push(resolve))
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else free++
-    }
-  }
-}
 
 const NO_ID = refuse({ kind: 'invalid', field: 'after', rule: 'it must be the id of an event' })
 const unavailable = (reason: string): Refused =>
@@ -159,7 +143,7 @@ export const openEvents = (options: EventsOptions): EventSource => {
   const settings: Settings = { ...DEFAULTS, ...options }
   const pages = createPages(settings, createOwners(settings.journal))
   const reader = new Reader(settings, pages)
-  const shared: Shared = { settings, pages, reader, inTurn: turns(CATCHING_UP_MAX) }
+  const shared: Shared = { settings, pages, reader, inTurn: createSemaphore(CATCHING_UP_MAX) }
   const desk = createDesk(settings, reader)
   const guard = createGuard(settings.log)
   const open = async (

@@ -3,6 +3,7 @@
  * that holds, among others, the UUID of the image.
  */
 import { storable } from '../../text.ts'
+import { canonicalUuid, isUuid } from '../../uuid.ts'
 
 const MAGIC = Buffer.from('xclbin2\0')
 const HEADER_AT = 304
@@ -24,7 +25,7 @@ const NIL = '00000000-0000-0000-0000-000000000000'
 /** Lower case with hyphens; null: the text is no UUID, or the one of nothing. */
 export const imageUuid = (text: string): string | null => {
   const uuid = text.trim().toLowerCase()
-  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(uuid) && uuid !== NIL ? uuid : null
+  return isUuid(uuid) && uuid !== NIL ? uuid : null
 }
 
 /** Pure. Throws what is wrong with the beginning of the file. */
@@ -33,7 +34,7 @@ export const readXclbin = (head: Uint8Array): XclbinHeader => {
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new Error('is no xclbin')
   if (bytes.length < XCLBIN_HEAD_BYTES) throw new Error('its header is cut off')
   const hex = bytes.subarray(UUID_AT, UUID_AT + UUID_BYTES).toString('hex')
-  const uuid = imageUuid(hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5'))
+  const uuid = imageUuid(canonicalUuid(hex) ?? '')
   if (uuid === null) throw new Error('its header holds no UUID')
   const platform = bytes
     .subarray(PLATFORM_AT, PLATFORM_AT + PLATFORM_BYTES)

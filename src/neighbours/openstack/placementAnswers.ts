@@ -1,13 +1,14 @@
 /** What an answer of Placement says: the shapes that are used of it, and which trouble an error means (placement.md 5.1). Pure. */
 import * as v from 'valibot'
 import type { PlacementFault, PlacementError, PlacementResult } from '../../actors/placement/port.ts'
+import { isUuid } from '../../uuid.ts'
 import type { Answer } from './send.ts'
 
 const LIST_MAX = 100_000
 const REASON_MAX = 500
 
 const NAME = v.pipe(v.string(), v.minLength(1), v.maxLength(255))
-const UUID = v.pipe(v.string(), v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i), v.toLowerCase())
+const UUID = v.pipe(v.string(), v.toLowerCase(), v.check(isUuid, 'is no UUID'))
 const COUNT = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 export const PROVIDER = v.pipe(

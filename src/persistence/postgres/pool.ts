@@ -1,9 +1,9 @@
 /** A pool of sessions whose sessions can be replaced all at once while it is in use. */
 import { Pool } from 'pg'
 import type { PoolConfig } from 'pg'
+import { createSemaphore } from '../../semaphore.ts'
 import type { Run } from '../sql.ts'
 import { runOn } from './run.ts'
-import { createTurns } from './turns.ts'
 
 export type ReplaceablePool = {
   readonly run: Run
@@ -24,7 +24,9 @@ const open = (config: PoolConfig): Pool => {
 
 /** `waitMs`: how long a statement waits for a free session. */
 export const createPool = (config: PoolConfig & { readonly max: number }, waitMs: number): ReplaceablePool => {
-  const turns = createTurns(config.max, waitMs)
+  // the queue of `pg` itself never serves who waits in a pool that is being ended, so callers wait here, before they choose a pool
+  const error = () => new Error(`no connection to the database was free within ${waitMs} ms`)
+  const inTurn = createSemaphore(config.max, { ms: waitMs, error })
   const ending = new Set<Promise<unknown>>()
   let pool = open(config)
   const end = (ended: Pool): Promise<unknown> => {
@@ -33,7 +35,7 @@ export const createPool = (config: PoolConfig & { readonly max: number }, waitMs
     return promise
   }
   return {
-    run: (statement) => turns(() => runOn(pool)(statement)),
+    run: (statement) => inTurn(() => runOn(pool)(statement)),
     replace: () => {
       const before = pool
       pool = open(config)

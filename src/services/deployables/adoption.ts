@@ -9,6 +9,7 @@ import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import type { DeployableEvent } from '../../actors/deployable/messages.ts'
 import type { HandleState } from '../../actors/deployable/states.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
+import { CANONICAL_PATTERN } from '../../uuid.ts'
 import { idOf, kindOf } from '../../actors/runtime/memory.ts'
 import type { JournalRow } from '../../actors/runtime/ports.ts'
 import { transact } from '../../actors/runtime/transact.ts'
@@ -34,7 +35,7 @@ export type Adoption = (
 ) => Promise<Outcome<readonly Adopted[]>>
 
 type Named = { readonly events: DeployableEvent[]; readonly handles: HandleUuid[] }
-const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+const UUIDS = new RegExp(CANONICAL_PATTERN, 'g')
 /** Handles looked up at once. */
 const PORTION = 500
 
@@ -43,7 +44,7 @@ const isOfDeployable = ({ key }: NamedRow): boolean => kindOf(key) === 'deployab
 const namedElsewhere = (rows: readonly NamedRow[]): readonly string[] => {
   const whole = new Set(rows.filter(isOfDeployable).map(({ command }) => command))
   const rest = rows.filter((row) => !isOfDeployable(row) && !whole.has(row.command))
-  return [...new Set(rest.flatMap(({ events }) => JSON.stringify(events).match(UUID) ?? []))]
+  return [...new Set(rest.flatMap(({ events }) => JSON.stringify(events).match(UUIDS) ?? []))]
 }
 
 const gather = async (

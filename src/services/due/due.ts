@@ -1,10 +1,12 @@
-/** Who attends to an entity whose recorded moment has come, by the kind of its row. A kind of entity that records such moments has a row here. */
+/** Who attends to an entity whose recorded moment has come, by the kind of its row. A kind of deadline (`dueKinds.ts`) without a row here is a type error. */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Fault } from '../../fault.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { instance, instanceKey } from '../../actors/instance/decider.ts'
+import type { DeadlineKind } from '../../actors/runtime/dueKinds.ts'
 import { idOf, kindOf } from '../../actors/runtime/memory.ts'
 import type { Read } from '../../actors/runtime/region.ts'
+import { ownValue } from '../../record.ts'
 import { conclude } from '../arqs/conclude.ts'
 import { type Kernel, RELEASE_FOR_MS, newWork } from '../kernel/kernel.ts'
 import { shed } from '../retirement/retirement.ts'
@@ -48,17 +50,14 @@ const attendDeployable: Attendant = async (kernel, uuid) => {
   return left.ok ? null : left.fault
 }
 
-const ATTENDANTS: ReadonlyMap<string, Attendant> = new Map([
-  [instance.kind, attendInstance],
-  [deployable.kind, attendDeployable],
-])
-
-/** The kinds of due rows that `attend` works on. */
-export const DEADLINES: readonly string[] = [...ATTENDANTS.keys()]
+const ATTENDANTS: Readonly<Record<DeadlineKind, Attendant>> = {
+  instance: attendInstance,
+  deployable: attendDeployable,
+}
 
 /** Throws for a kind that nobody attends to: recording such a moment is a bug. */
 export const attend = (kernel: Kernel, key: EntityKey, read: Read, isOver = false): Promise<Fault | null> => {
-  const attendant = ATTENDANTS.get(kindOf(key))
+  const attendant = ownValue<Attendant>(ATTENDANTS, kindOf(key))
   if (!attendant) throw new Error(`nobody attends to entities of the kind of ${key}`)
   return attendant(kernel, idOf(key), read, isOver)
 }

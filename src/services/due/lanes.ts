@@ -12,15 +12,16 @@ import type { EntityKey } from '../../identifiers.ts'
 import { isUndecided } from '../../fault.ts'
 import { textOf } from '../../errorText.ts'
 import type { Read } from '../../actors/runtime/region.ts'
+import { DEADLINE_KINDS, type DueKind } from '../../actors/runtime/dueKinds.ts'
 import type { DueAt } from '../../actors/runtime/sharing.ts'
 import { createClockSteps } from './clockSteps.ts'
-import { DEADLINES, attend } from './due.ts'
+import { attend } from './due.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 /** Works on entities, on each once at a time. */
 export type Worker = {
   /** The kinds of due rows that it works on. */
-  readonly kinds: readonly string[]
+  readonly kinds: readonly DueKind[]
   /** Rows that are due by this moment are claimed. */
   readonly moment: () => number
   /** No row of these kinds is recorded further ahead than this. Absent: it may be, or the worker notices steps of the clock itself. */
@@ -125,7 +126,7 @@ export const deadlineWorker = (kernel: Kernel): Worker => {
     while (inHand.size > 0) await Promise.allSettled(inHand.values())
   }
   return {
-    kinds: DEADLINES,
+    kinds: DEADLINE_KINDS,
     moment: steps.moment,
     room: () => DEADLINES_MAX - inHand.size,
     begin: (entity, read, at = -Infinity) => {

@@ -1,7 +1,8 @@
 /** The overview part of the control port: how many of everything there are, by state, and what waits. */
 import { type Outcome, allOf, done } from '../../fault.ts'
 import type { Control } from '../../actors/control.ts'
-import { NOVA_DUE, instance, instanceKey } from '../../actors/instance/decider.ts'
+import { instance, instanceKey } from '../../actors/instance/decider.ts'
+import { NOVA_DUE } from '../../actors/runtime/dueKinds.ts'
 import { idOf } from '../../actors/runtime/memory.ts'
 import type { Row, ViewName } from '../../actors/runtime/views.ts'
 import type { Delivery, Overview } from '../../actors/answers/tallied.ts'

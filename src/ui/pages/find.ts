@@ -1,15 +1,16 @@
 /** Finds what a text names: a UUID may be that of a request, an instance, a device, a handle; a word that of a host or a profile. */
 import * as v from 'valibot'
+import { canonicalUuid } from '../../uuid.ts'
 import { type Api, at } from '../api.ts'
 import * as shapes from '../shapes.ts'
 
-const UUID = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 const Any = v.unknown()
 
 /** The place of the console where it is; null: the API knows nothing of this name, or does not show it to the caller. */
 export const find = async (api: Api, text: string): Promise<string | null> => {
   const name = encodeURIComponent(text)
-  const looks: readonly (readonly [path: string, place: string])[] = UUID.test(text)
+  const isSomeUuid = canonicalUuid(text) !== null
+  const looks: readonly (readonly [path: string, place: string])[] = isSomeUuid
     ? [
         [at`/accelerator_requests/${text}`, `arqs/${name}`],
         [at`/accelerator_requests/${text}/timeline`, `arqs/${name}`],
@@ -23,7 +24,7 @@ export const find = async (api: Api, text: string): Promise<string | null> => {
       ]
   const found = await Promise.all(looks.map(async ([path, place]) => ((await api.get(path, Any)).ok ? place : null)))
   const place = found.find((each) => each !== null)
-  if (place !== undefined || !UUID.test(text)) return place ?? null
+  if (place !== undefined || !isSomeUuid) return place ?? null
   const [ofInstance, deployable] = await Promise.all([
     api.get(at`/accelerator_requests?instance=${text}&limit=1`, shapes.Arqs),
     api.get(at`/deployables/${text}`, v.object({ device_uuid: v.optional(v.string()) })),

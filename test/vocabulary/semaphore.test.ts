@@ -1,17 +1,16 @@
-/** Turns on a pool of connections. */
+/** A semaphore: how many pieces of work run at once, and how long the others wait. */
 import { describe, expect, test } from 'vitest'
-import { createTurns } from '../../src/persistence/postgres/turns.ts'
+import { createSemaphore } from '../../src/semaphore.ts'
 
-const LONG_MS = 60_000
 const held = () => Promise.withResolvers<string>()
 
-describe('turns', () => {
-  test('as many run at once as there are connections, the others in the order of asking', async () => {
-    const turns = createTurns(2, LONG_MS)
+describe('a semaphore', () => {
+  test('as many run at once as it admits, the others in the order of asking', async () => {
+    const inTurn = createSemaphore(2)
     const works = Array.from({ length: 5 }, held)
     const begun: number[] = []
     const answers = works.map(({ promise }, at) =>
-      turns(() => {
+      inTurn(() => {
         begun.push(at)
         return promise
       }),
@@ -31,17 +30,17 @@ describe('turns', () => {
   })
 
   test('who waits too long is told so, is never begun, and does not hold up those behind', async () => {
-    const turns = createTurns(1, 20)
+    const inTurn = createSemaphore(1, { ms: 20, error: () => new Error('no turn within 20 ms') })
     const first = held()
-    const running = turns(() => first.promise)
+    const running = inTurn(() => first.promise)
     let begun = false
-    const late = turns(async () => {
+    const late = inTurn(async () => {
       begun = true
     })
-    await expect(late).rejects.toThrow('no connection to the database was free within 20 ms')
-    const next = turns(async () => 'next')
+    await expect(late).rejects.toThrow('no turn within 20 ms')
+    const next = inTurn(async () => 'next')
     first.resolve('first')
     expect(await Promise.all([running, next])).toEqual(['first', 'next'])
-    expect({ begun, free: await turns(async () => 'free') }).toEqual({ begun: false, free: 'free' })
+    expect({ begun, free: await inTurn(async () => 'free') }).toEqual({ begun: false, free: 'free' })
   })
 })

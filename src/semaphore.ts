@@ -1,0 +1,39 @@
+/** Lets a few pieces of work run at once; the others wait in the order in which they came. */
+
+export type Semaphore = <Value>(work: () => Promise<Value>) => Promise<Value>
+/** How long a piece of work may wait for its turn, and the error of one that waits longer. Without it, one waits for as long as it takes. */
+export type WaitLimit = { readonly ms: number; readonly error: () => Error }
+
+export const createSemaphore = (atOnce: number, limit?: WaitLimit): Semaphore => {
+  const waiting: (() => void)[] = []
+  let running = 0
+  const turn = (): Promise<void> => {
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    const giveUp = () => {
+      waiting.splice(waiting.indexOf(begin), 1)
+      reject(limit!.error())
+    }
+    const timer = limit && setTimeout(giveUp, limit.ms)
+    const begin = () => {
+      clearTimeout(timer)
+      resolve()
+    }
+    waiting.push(begin)
+    return promise
+  }
+  /** Whoever waits takes over the turn of the one who ends, so that nobody who asks later comes first. */
+  const leave = () => {
+    const next = waiting.shift()
+    if (next === undefined) running--
+    else next()
+  }
+  return async (work) => {
+    if (running < atOnce) running++
+    else await turn()
+    try {
+      return await work()
+    } finally {
+      leave()
+    }
+  }
+}
