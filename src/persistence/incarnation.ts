@@ -26,7 +26,7 @@ export const REASON =
   'the database has lost rows that it had acknowledged; an operator decides with: accelerando migrate --adopt'
 
 /** What is asked of the database that a session has reached. */
-export type Custody = {
+export type IncarnationRecords = {
   /** Whether the tables are there; before the first migration they are not. */
   readonly isThere: () => Promise<boolean>
   /** Id of the cloud. */
@@ -48,9 +48,9 @@ export type Incarnation = {
   /** Remembers rows that this process acts upon, whoever wrote them. */
   readonly read: (rows: readonly JournalRow[]) => void
   /** Rejects when the session must not be used. If rows are gone, it stops all writing, and resolves. */
-  readonly prove: (custody: Custody) => Promise<void>
+  readonly checkSession: (records: IncarnationRecords) => Promise<void>
   /** Rejects with the reason while writing is stopped, and when the session cannot write. For readiness. */
-  readonly look: (custody: Custody) => Promise<void>
+  readonly look: (records: IncarnationRecords) => Promise<void>
 }
 
 /** The last rows that were added. */
@@ -70,13 +70,13 @@ export const openIncarnation = (graceMs = GRACE_MS): Incarnation => {
   let cluster: string | null = null
   /** How far the write-ahead log of the server was when it was last looked at. */
   let seenAt = 0n
-  const expectCluster = async (custody: Custody): Promise<void> => {
-    const id = await custody.cluster()
+  const expectCluster = async (records: IncarnationRecords): Promise<void> => {
+    const id = await records.cluster()
     if (cluster !== null && id !== cluster)
       throw new NotWritable(`the database that answers belongs to another cloud (${id ?? 'none'}, not ${cluster})`)
     cluster = id
   }
-  const findLost = async ({ keepLost, stop }: Custody): Promise<void> => {
+  const findLost = async ({ keepLost, stop }: IncarnationRecords): Promise<void> => {
     const known = written.last()
     const lost = await keepLost(known)
     const lostReads = await keepLost(read.last())
@@ -87,24 +87,24 @@ export const openIncarnation = (graceMs = GRACE_MS): Incarnation => {
       cut,
     )
   }
-  const look = async (custody: Custody): Promise<void> => {
-    const { reason, at } = await custody.look()
-    if (at < seenAt) await custody.wait(graceMs)
+  const look = async (records: IncarnationRecords): Promise<void> => {
+    const { reason, at } = await records.look()
+    if (at < seenAt) await records.wait(graceMs)
     seenAt = at
     if (reason !== null) throw new NotWritable(`writing is stopped: ${reason}`)
   }
   return {
     wrote: written.add,
     read: read.add,
-    prove: async (custody) => {
-      if (!(await custody.isThere())) return
-      await expectCluster(custody)
-      await custody.noteServer(graceMs)
-      await look(custody).catch((cause: unknown) => {
+    checkSession: async (records) => {
+      if (!(await records.isThere())) return
+      await expectCluster(records)
+      await records.noteServer(graceMs)
+      await look(records).catch((cause: unknown) => {
         // that writing is stopped already does not keep the session from being used for reading
         if (!(cause instanceof NotWritable)) throw cause
       })
-      await findLost(custody)
+      await findLost(records)
     },
     look,
   }

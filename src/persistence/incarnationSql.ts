@@ -1,6 +1,6 @@
 /** The tables and questions of `incarnation.ts` on SQL. */
 import type { JournalRow } from '../actors/runtime/ports.ts'
-import type { Custody } from './incarnation.ts'
+import type { IncarnationRecords } from './incarnation.ts'
 import { type LostRow, lostRow } from './lostRow.ts'
 import { NotWritable } from './notWritable.ts'
 import type { Run } from './sql.ts'
@@ -59,7 +59,7 @@ export const goneFrom = async (run: Run, rows: readonly JournalRow[]): Promise<r
   return gone
 }
 
-export const custodyOn = (run: Run): Custody => ({
+export const recordsOn = (run: Run): IncarnationRecords => ({
   isThere: async () => (await run(plain(THERE)))[0]!['there'] === true,
   cluster: async () =>
     ((await run(plain('select id::text as id from cluster')))[0]?.['id'] as string | undefined) ?? null,

@@ -41,7 +41,7 @@ const storeOn = async (
     bulk,
     { clusterIn },
     { remembering },
-    { custodyOn },
+    { recordsOn },
   ] = await Promise.all([
     import('./journal.ts'),
     import('./landmarks.ts'),
@@ -54,7 +54,7 @@ const storeOn = async (
   ])
   const journal = incarnation ? remembering(sqlJournal(database), incarnation) : sqlJournal(database)
   if (database.exclusive) await endAllOthers(database.write)
-  await incarnation?.prove(custodyOn(database.write))
+  await incarnation?.checkSession(recordsOn(database.write))
   // loads MikroORM, so it is imported only when needed
   let archiver: Promise<Store['archiveEnded']> | null = null
   return {
@@ -63,7 +63,7 @@ const storeOn = async (
     ...(database.lost ? { lost: database.lost } : {}),
     journal,
     landmarks: sqlLandmarks(database),
-    expectWriting: async () => incarnation?.look(custodyOn(database.write)),
+    expectWriting: async () => incarnation?.look(recordsOn(database.write)),
     isStopped: async () => (incarnation ? (await import('./stopped.ts')).isStopped(database.read) : false),
     reads: sqlReads(database),
     sharing: sqlSharing(database),
@@ -98,7 +98,7 @@ const openPglite = async (dir: string): Promise<Store> => {
 }
 
 const openPostgres = async (options: PostgresOptions): Promise<Store> => {
-  const [{ postgresDatabase }, { openIncarnation }, { custodyOn }] = await Promise.all([
+  const [{ postgresDatabase }, { openIncarnation }, { recordsOn }] = await Promise.all([
     import('./postgres/postgres.ts'),
     import('./incarnation.ts'),
     import('./incarnationSql.ts'),
@@ -110,7 +110,7 @@ const openPostgres = async (options: PostgresOptions): Promise<Store> => {
     ...rest,
     // whoever adopts may do so beside a program that has the database to itself
     ...(rest.adopting ? {} : { presence }),
-    prove: (run) => incarnation.prove(custodyOn(run)),
+    checkSession: (run) => incarnation.checkSession(recordsOn(run)),
   })
   const migrateUp = async () => {
     const orm = await import('./orm.ts')

@@ -10,7 +10,7 @@ import { gatherEvidence } from '../../src/cli/audit/gather.ts'
 import { auditLines } from '../../src/cli/audit/text.ts'
 import { silent } from '../../src/log.ts'
 import { openSource, type SnapshotSource } from '../../src/persistence/follow.ts'
-import { custodyOn } from '../../src/persistence/incarnationSql.ts'
+import { recordsOn } from '../../src/persistence/incarnationSql.ts'
 import { goOn, stoppedOf } from '../../src/persistence/stopped.ts'
 import { id } from '../actors/samples.ts'
 import { embeddedStoreIn, embeddedStoreMade } from '../support/embedded.ts'
@@ -71,9 +71,9 @@ const auditOf = (source: SnapshotSource, folder: string) => {
   /** Rows that a control misses; then, if so, an operator adopts what is left. */
   const lose = (rows: readonly ReturnType<typeof lostRow>[], adopts: boolean) =>
     onDatabase(async ({ read, write, transaction }) => {
-      const custody = custodyOn(write)
-      expect(await custody.keepLost(rows)).toBe(rows.length)
-      await custody.stop('rows are gone', false)
+      const records = recordsOn(write)
+      expect(await records.keepLost(rows)).toBe(rows.length)
+      await records.stop('rows are gone', false)
       const found = (await stoppedOf(read))!
       if (adopts) expect(await transaction((run) => goOn(run, found))).toBe(true)
     })

@@ -14,29 +14,29 @@ const opened = (look: () => Promise<unknown>) => {
 
 test('who answers is well, who refuses is not, and both changes are told once', async () => {
   let answers = false
-  const { clock, told, ailing } = opened(() =>
+  const { clock, told, whyFailing } = opened(() =>
     answers ? Promise.resolve() : Promise.reject(new Error('refused\nmore')),
   )
-  expect(ailing()).toBeNull()
+  expect(whyFailing()).toBeNull()
   await clock.pass(3000)
-  expect(ailing()).toBe('database: refused')
+  expect(whyFailing()).toBe('database: refused')
   answers = true
   await clock.pass(1000)
-  expect(ailing()).toBeNull()
+  expect(whyFailing()).toBeNull()
   await clock.pass(5000)
   expect(told).toEqual(['database.away', 'database.back'])
 })
 
 test('who says nothing is unwell after a while, and is asked once at a time', async () => {
   let asked = 0
-  const { clock, ailing, stop } = opened(() => {
+  const { clock, whyFailing, stop } = opened(() => {
     asked++
     return new Promise(() => undefined)
   })
   await clock.pass(3999)
-  expect(ailing()).toBeNull()
+  expect(whyFailing()).toBeNull()
   await clock.pass(1)
-  expect(ailing()).toBe('database: no answer within 4000 ms')
+  expect(whyFailing()).toBe('database: no answer within 4000 ms')
   await clock.pass(60_000)
   expect(asked).toBe(1)
   stop()

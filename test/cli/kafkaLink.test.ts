@@ -24,13 +24,13 @@ const watched = (work: Promise<unknown>) => {
 
 test('a program that has joined is well as long as the bus answers', async () => {
   const { link, state, log } = opened()
-  expect(link.ailing()).toBe('kafka: not joined yet')
+  expect(link.whyFailing()).toBe('kafka: not joined yet')
   await link.join(async () => 'anything')
-  expect([link.ailing(), log.said]).toEqual([null, []])
+  expect([link.whyFailing(), log.said]).toEqual([null, []])
   Object.assign(state, { connected: false })
-  expect(link.ailing()).toBe('kafka: no answer from it yet')
+  expect(link.whyFailing()).toBe('kafka: no answer from it yet')
   Object.assign(state, { lastError: { reason: 'it is away' } })
-  expect(link.ailing()).toBe('kafka: it is away')
+  expect(link.whyFailing()).toBe('kafka: it is away')
   await link.stop()
 })
 
@@ -41,13 +41,13 @@ test('what fails is begun again each second, and the start goes on without it at
     if (++begun < 3) throw new Error(`not ${begun}`)
   })
   await join
-  expect([begun, link.ailing()]).toEqual([1, 'kafka: not 1'])
+  expect([begun, link.whyFailing()]).toEqual([1, 'kafka: not 1'])
   await clock.pass(999)
   expect(begun).toBe(1)
   await clock.pass(1)
-  expect([begun, link.ailing()]).toEqual([2, 'kafka: not 2'])
+  expect([begun, link.whyFailing()]).toEqual([2, 'kafka: not 2'])
   await clock.pass(1000)
-  expect([begun, link.ailing()]).toEqual([3, null])
+  expect([begun, link.whyFailing()]).toEqual([3, null])
   await clock.pass(5000)
   expect(begun).toBe(3)
   expect(log.said).toEqual(
@@ -64,10 +64,10 @@ test('a start that takes long is waited for five seconds', async () => {
   expect(join.ended).toBe(false)
   await clock.pass(1)
   expect(join).toEqual({ ended: true, error: null })
-  expect(link.ailing()).toBe('kafka: not joined yet')
+  expect(link.whyFailing()).toBe('kafka: not joined yet')
   resolve()
   await quiet()
-  expect(link.ailing()).toBeNull()
+  expect(link.whyFailing()).toBeNull()
   await link.stop()
 })
 
@@ -80,7 +80,7 @@ test('what only an operator can mend ends the start, and is not begun again', as
   })
   await expect(join).rejects.toThrow('make the topics')
   await clock.pass(10_000)
-  expect([begun, link.ailing()]).toEqual([1, 'kafka: make the topics'])
+  expect([begun, link.whyFailing()]).toEqual([1, 'kafka: make the topics'])
   await link.stop()
 })
 

@@ -31,7 +31,7 @@ const opened = (env: Readonly<Record<string, string>> = {}) => {
   if (!loaded.ok) throw new Error(loaded.problems.join('\n'))
   const [clock, log] = [handClock(), memoryLog()]
   const cloud = openCloud({ config: loaded.config, clock, log, open })
-  const images = { ailing: () => null, source: () => 'absent' as const }
+  const images = { whyFailing: () => null, source: () => 'absent' as const }
   return {
     clock,
     told: () => log.said.map(({ detail, message }) => `${message} ${String(detail['neighbour'])}`),

@@ -4,16 +4,19 @@ import { neighboursOf } from '../../src/cli/programs/neighbours.ts'
 import type { Cloud } from '../../src/cli/programs/cloud.ts'
 
 type Given = Parameters<typeof neighboursOf>
-const session = (ailing: Readonly<Record<string, string>>, lacking: readonly string[] = []) =>
-  ({ ailing: () => ailing, lacks: (service) => lacking.includes(service) }) as Cloud['session']
+const session = (whyFailing: Readonly<Record<string, string>>, lacking: readonly string[] = []) =>
+  ({ whyFailing: () => whyFailing, lacks: (service) => lacking.includes(service) }) as Cloud['session']
 const [placement, nova] = [{} as Cloud['placement'], {} as Cloud['nova']]
-const images = (ailing: string | null): Given[1] => ({ ailing: () => ailing, source: () => 'the image service' })
+const images = (whyFailing: string | null): Given[1] => ({
+  whyFailing: () => whyFailing,
+  source: () => 'the image service',
+})
 
 test.each<readonly [string, Given[0], Given[1], readonly string[]]>([
   [
     'without a cloud',
     { session: null, placement: null, nova: null },
-    { ailing: () => null, source: () => 'absent' },
+    { whyFailing: () => null, source: () => 'absent' },
     ['absent', 'absent', 'absent', 'absent'],
   ],
   [
@@ -25,7 +28,7 @@ test.each<readonly [string, Given[0], Given[1], readonly string[]]>([
   [
     'with a Nova by its address, and nothing else',
     { session: null, placement: null, nova },
-    { ailing: () => null, source: () => 'a folder' },
+    { whyFailing: () => null, source: () => 'a folder' },
     ['absent', 'absent', 'in use', 'a folder'],
   ],
   [

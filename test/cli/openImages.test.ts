@@ -56,7 +56,7 @@ test('without a folder and without an account there are none', async () => {
   const { stores, close } = opened(null, false)
   expect(await stores.catalogue.find(await upload())).toEqual({ found: false, why: 'none' })
   expect(await (await stores.files()).open(await upload(), term)).toEqual({ found: false, why: 'none' })
-  expect([stores.ailing(), stores.source()]).toEqual([null, 'absent'])
+  expect([stores.whyFailing(), stores.source()]).toEqual([null, 'absent'])
   await close()
 })
 test('a folder comes before the image service, which is not asked', async () => {
@@ -80,14 +80,14 @@ test('with an account they come from the image service, which is looked at once'
   await until(() => told().includes('images.reachable'))
   const file = await (await stores.files()).open(await upload(), term)
   expect(file).toMatchObject({ found: true, path: expect.stringContaining(join(folder.path, 'images', 'sha512_')) })
-  expect([stores.ailing(), stores.source()]).toEqual([null, 'the image service'])
+  expect([stores.whyFailing(), stores.source()]).toEqual([null, 'the image service'])
   await close()
 })
 test('a cloud without an image service: said at the start and for as long as it lasts, once', async () => {
   keystone.services = {}
   const { stores, close, told, clock, session } = opened(null)
   await until(() => told().includes('images.absent'))
-  expect([stores.ailing(), stores.source()]).toEqual([null, 'absent'])
+  expect([stores.whyFailing(), stores.source()]).toEqual([null, 'absent'])
   expect(ailingOf(session!)).toBe(null)
   await clock.pass(60_000)
   await clock.pass(60_000)

@@ -37,7 +37,7 @@ export const glanceContract = (place: () => GlancePlace): void => {
   describe('Glance', () => {
     test('answers, and lets this service read', async () => {
       expect(await lab.glance.look()).toBe(null)
-      expect(lab.glance.ailing()).toBe(null)
+      expect(lab.glance.whyFailing()).toBe(null)
     })
     test('an image without data cannot be programmed', async () => {
       const uuid = await lab.put({}, null)
@@ -167,7 +167,7 @@ export const glanceContract = (place: () => GlancePlace): void => {
       file.close()
       lab.proxy.inject({ harm: { kind: 'answer', status: 503 } })
       expect(Buffer.compare(contentOf(await opened(files, uuid)), bytes)).toBe(0)
-      expect(lab.glance.ailing()).toMatch(/503/)
+      expect(lab.glance.whyFailing()).toMatch(/503/)
       expect(await lab.files().open(uuid, term(800))).toMatchObject({ why: 'unavailable' })
     })
     test('the token is revoked between description and bytes', async () => {

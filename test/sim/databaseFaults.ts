@@ -36,7 +36,7 @@ const isReadOnlyFor: Fault = (stage) => {
 /** The operator looks until every process has looked, and adopts when writing is stopped. */
 const operate = async (stage: Stage, untilMs: number, resume: () => void): Promise<void> => {
   const { store, schedule, say, adopt } = stage
-  const isStopped = (): boolean => store.server.custody.stopped() !== null
+  const isStopped = (): boolean => store.server.records.stopped() !== null
   try {
     if (isStopped()) await adopt()
   } catch (error) {

@@ -2,7 +2,7 @@
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import { type Incarnation, openIncarnation } from '../../src/persistence/incarnation.ts'
 import type { Memories } from '../../src/persistence/memory/memory.ts'
-import { type SimCustody, rowId, simCustody } from './custody.ts'
+import { type SimCustody, rowId, simCustody } from './incarnationRecords.ts'
 import type { Bite } from './lies.ts'
 import type { Life, Schedule } from './schedule.ts'
 
@@ -29,8 +29,8 @@ export type Session = {
   readonly ask: <Value>(work: () => Promise<Value>) => Promise<Value>
 }
 /** Rows that their writer was told are stored, that are gone, and that nothing names as lost. */
-export const unnamed = ({ custody, losses }: Pick<DatabaseServer, 'custody' | 'losses'>): readonly string[] => {
-  const found = custody.found()
+export const unnamed = ({ records, losses }: Pick<DatabaseServer, 'records' | 'losses'>): readonly string[] => {
+  const found = records.found()
   return losses.flatMap((loss) => loss.acknowledged).filter((id) => !found.has(id))
 }
 
@@ -44,7 +44,7 @@ export const doubtful = ({ losses }: DatabaseServer): readonly string[] =>
 export type DatabaseServer = {
   /** The server does not answer while this is held. */
   readonly life: () => Life
-  readonly custody: SimCustody
+  readonly records: SimCustody
   readonly sessionOf: (life: Life) => Session
   /** A standby that has everything now and follows no more; the returned function puts it in the place of the server. */
   readonly standby: () => () => Loss
@@ -76,7 +76,7 @@ export const databaseServer = ({ schedule, memories, rows, delayMs, bite, say }:
   const listeners = new Set<(place: number) => void>()
   /** What each process does when its session has ended. */
   const reconnecting = new Set<{ readonly of: Life; readonly reconnect: () => void }>()
-  const custody = simCustody({ now: schedule.elapsed, rows, isReadOnly: () => server.readOnly })
+  const records = simCustody({ now: schedule.elapsed, rows, isReadOnly: () => server.readOnly })
 
   const replace = (): void => {
     const before = life
@@ -103,7 +103,7 @@ export const databaseServer = ({ schedule, memories, rows, delayMs, bite, say }:
     const connect = async (): Promise<void> => {
       const [asked, its] = [life, number]
       const proved = async () => {
-        if (bite !== 'incarnation off') await incarnation.prove(custody.reached(its))
+        if (bite !== 'incarnation off') await incarnation.checkSession(records.reached(its))
       }
       await ask(async () => {
         if (server.readOnly) throw new Error('the database server is read-only')
@@ -122,7 +122,7 @@ export const databaseServer = ({ schedule, memories, rows, delayMs, bite, say }:
   }
   const server: DatabaseServer = {
     life: () => life,
-    custody,
+    records,
     sessionOf,
     standby: () => {
       const [promote, place, fromMs] = [memories.standby(), rows().length, schedule.elapsed()]

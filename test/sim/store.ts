@@ -5,7 +5,7 @@ import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { remembering } from '../../src/persistence/incarnation.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
-import { rowId } from './custody.ts'
+import { rowId } from './incarnationRecords.ts'
 import { type DatabaseServer, databaseServer } from './databaseServer.ts'
 import { CLOUD_KEY } from './forger.ts'
 import { type Bite, lyingJournal, lyingSharing, unfenced } from './lies.ts'
@@ -87,7 +87,7 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
   /** The database refuses before it looks at the append. */
   const refusal = (adopting: boolean): Verdict | null => {
     if (server.readOnly) return 'busy'
-    const stopped = adopting ? null : server.custody.refusal()
+    const stopped = adopting ? null : server.records.refusal()
     return stopped === null ? null : { stopped }
   }
   const append = async (journal: Journal, wanted: Append, adopting: boolean): Promise<Verdict> => {

@@ -124,7 +124,7 @@ export const openWorld = (
   const ids = seededIds(chance.fork('ids'), clock.now)
   const exclusive = controls === undefined && count === 1 && fates.chance(0.6)
   const store = simStore({ schedule, random: chance.fork('store'), snare, tap, exclusive, bite, say, complain })
-  const { onLoss, custody, losses } = store.server
+  const { onLoss, records, losses } = store.server
   const nova = simNova({ schedule, tap, random: chance.fork('nova'), committed: store.committed, onLoss, say })
   const placement =
     needsPlacement(bite) || (!calm && fates.chance(0.4))
@@ -183,13 +183,13 @@ export const openWorld = (
   })
   /** As `migrate --adopt`: a process of its own, which writes while writing is stopped. */
   const adopt = async (): Promise<void> => {
-    const [stopped, mine] = [custody.stopped(), schedule.life('operator')]
+    const [stopped, mine] = [records.stopped(), schedule.life('operator')]
     if (stopped === null) return
     const plane = openOfflinePlane(store.seenBy(mine, true), shared.log, { clock: schedule.clockOf(mine), ids })
     try {
       const failed = await keepBack(plane.adoption, stopped.lost, (line) => say(`operator: ${line}`))
       if (failed.length > 0) throw new Error(failed.join(', '))
-      custody.goOn(stopped.lost)
+      records.goOn(stopped.lost)
     } finally {
       await plane.stop()
       schedule.end(mine)

@@ -35,11 +35,11 @@ export type Tools = {
   readonly missingRounds: number
 }
 type Names = Readonly<Record<string, DeployableUuid>>
-type Card = { readonly uuid: DeviceUuid; readonly id: number }
+type RecordedDevice = { readonly uuid: DeviceUuid; readonly id: number }
 type Growing = {
   readonly draft: Draft
   readonly shown: Shown
-  readonly card: Card
+  readonly card: RecordedDevice
   readonly tools: Tools
   readonly tree: ReportedTree
   /** UUIDs of what is recorded by now. */
@@ -100,7 +100,7 @@ const recorded = (growing: Growing, reported: ReportedDeployable): DeployableUui
 }
 
 /** The deployables of a device that was never seen before. */
-export const recordAll = (draft: Draft, shown: Shown, card: Card, tools: Tools): Names => {
+export const recordAll = (draft: Draft, shown: Shown, card: RecordedDevice, tools: Tools): Names => {
   const tree = treeOf(shown.device.deployables)
   const growing = { draft, shown, card, tools, tree, known: new Map(), written: new Set<string>(), stuck: new Set() }
   return Object.fromEntries(tree.inOrder.map((one) => [one.name, recorded(growing, one)]))

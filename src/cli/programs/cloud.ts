@@ -27,7 +27,7 @@ export type Cloud = {
   /** Null: the service has no account in a cloud. */
   readonly session: Session | null
   /** Which services of the cloud do not answer; null: none is known not to. */
-  readonly ailing: () => string | null
+  readonly whyFailing: () => string | null
 }
 /** The type under which this service stands in the catalogue. */
 export const SERVICE_TYPE = 'accelerator'
@@ -44,9 +44,9 @@ export const openCloud = ({ config: { auth, keystone, http, nova, placement }, c
   const configured = url === null ? null : createNova({ ...rest, url })
   const asked = url === null ? null : createNovaServers({ ...rest, url })
   const session = openSession({ keystone, clock, log, open })
-  const ailing = () => session && ailingOf(session)
+  const whyFailing = () => session && ailingOf(session)
   if (auth !== 'keystone' || keystone === null || session === null)
-    return { identify: noauth, nova: configured, novaServers: asked, placement: null, session, ailing }
+    return { identify: noauth, nova: configured, novaServers: asked, placement: null, session, whyFailing }
   const tokens = createTokens({ session, cache: keystone.cache, clock, log })
   const { serviceTokenRoles } = http
   const services = [...(placement.enabled ? ['placement'] : []), ...(configured === null ? ['compute'] : [])]
@@ -57,6 +57,6 @@ export const openCloud = ({ config: { auth, keystone, http, nova, placement }, c
     novaServers: asked ?? novaServersInCatalogue(session, nova),
     placement: placement.enabled ? createPlacement(session) : null,
     session,
-    ailing,
+    whyFailing,
   }
 }

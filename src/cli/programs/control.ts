@@ -125,7 +125,7 @@ const serve = async (opened: Opened): Promise<Running> => {
   const system = await openPlane(opened, cloud, images.catalogue)
   const { control } = system.plane
   const draining = drain(systemClock, system.events.stop)
-  const notReady = () => draining.notReady() ?? database.ailing()
+  const notReady = () => draining.notReady() ?? database.whyFailing()
   const admin = await openAdmin({
     config,
     meter,
@@ -134,7 +134,7 @@ const serve = async (opened: Opened): Promise<Running> => {
     hosts: [],
     log,
     notReady,
-    degraded: () => link.ailing() ?? cloud.ailing() ?? images.ailing(),
+    degraded: () => link.whyFailing() ?? cloud.whyFailing() ?? images.whyFailing(),
     neighbours: () => neighboursOf(cloud, images),
   })
   open.add(() => admin.close(0))
@@ -146,11 +146,11 @@ const serve = async (opened: Opened): Promise<Running> => {
     options: config.http,
     log,
     metrics: meter.registry,
-    hindered: () => (database.ailing() === null ? null : 'the database does not answer'),
+    hindered: () => (database.whyFailing() === null ? null : 'the database does not answer'),
     about: () => ({
       version: VERSION,
       store: store.kind,
-      kafka: link.ailing() ?? 'in use',
+      kafka: link.whyFailing() ?? 'in use',
       ...neighboursOf(cloud, images),
     }),
     tracer,

@@ -8,7 +8,7 @@ import { repeatedly } from '../../waiting.ts'
 
 export type Health = {
   /** Null: it answers. Otherwise a short reason. */
-  readonly ailing: () => string | null
+  readonly whyFailing: () => string | null
   readonly stop: () => void
 }
 type Watched = {
@@ -47,7 +47,7 @@ export const watch = ({ name, look, everyMs, lateMs, clock, log }: Watched): Hea
     }
   })
   return {
-    ailing: () => (reason === null ? null : `${name}: ${reason}`),
+    whyFailing: () => (reason === null ? null : `${name}: ${reason}`),
     stop,
   }
 }

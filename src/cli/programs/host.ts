@@ -73,9 +73,9 @@ const admin = async (config: HostConfig, { meter }: Watching, open: Closer, { no
 }
 
 /** A host without images does all other work, so it is ready. */
-const imagesIn = ({ ailing, source }: ImageStores) => ({
-  images: ailing() ?? source(),
-  ...(ailing() !== null && { degraded: ailing() }),
+const imagesIn = ({ whyFailing, source }: ImageStores) => ({
+  images: whyFailing() ?? source(),
+  ...(whyFailing() !== null && { degraded: whyFailing() }),
 })
 
 export const startHostProgram = async (given: HostConfig, log: Log): Promise<RunningHost> => {
@@ -98,7 +98,7 @@ export const startHostProgram = async (given: HostConfig, log: Log): Promise<Run
     const stores = openImages({ config, session, clock: systemClock, log, open })
     const boot = { bootId: null as string | null }
     let doubled: () => string | null = () => null
-    const notReady = () => link.ailing() ?? doubled()
+    const notReady = () => link.whyFailing() ?? doubled()
     const url = await admin(config, watching, open, { notReady, detail: () => ({ ...boot, ...imagesIn(stores) }) })
     const images = await stores.files()
     const playbooks = config.demo === null ? playbooksOf(config) : null

@@ -20,7 +20,7 @@ export type ImageStores = {
   /** With a cache in the data folder, where images come from Glance. */
   readonly files: () => Promise<ImageFiles>
   /** Why images cannot be had at present; null: no reason is known, or the cloud has none. */
-  readonly ailing: () => string | null
+  readonly whyFailing: () => string | null
   readonly source: () => ImageSource
 }
 type Parts = {
@@ -48,8 +48,8 @@ const looking = (glance: Glance, { clock, log, open }: Parts): void => {
     else log.info({ store: 'glance' }, `images.${now}`)
   }
   const stop = repeatedly(clock, { everyMs: LOOK_MS }, async (isStopped) => {
-    if (last !== 'reachable' || glance.ailing() !== null) await glance.look()
-    if (!isStopped()) tell(glance.ailing())
+    if (last !== 'reachable' || glance.whyFailing() !== null) await glance.look()
+    if (!isStopped()) tell(glance.whyFailing())
   })
   open.add(stop)
 }
@@ -61,7 +61,7 @@ export const openImages = (parts: Parts): ImageStores => {
     return {
       catalogue: folderCatalogue(folder, log),
       files: async () => folderFiles(folder, log),
-      ailing: () => null,
+      whyFailing: () => null,
       source: () => (folder === null ? 'absent' : 'a folder'),
     }
   const glance = createGlance(session, options)
@@ -74,7 +74,7 @@ export const openImages = (parts: Parts): ImageStores => {
       const cache = createImageCache(dir, options.cacheMaxBytes, clock)
       return createGlanceFiles({ glance, cache, options: { ...options, pauses: PAUSES }, clock, log })
     },
-    ailing: () => (glance.ailing() === null ? null : `images: ${glance.ailing()}`),
+    whyFailing: () => (glance.whyFailing() === null ? null : `images: ${glance.whyFailing()}`),
     source: () => (glance.isAbsent() ? 'absent' : 'the image service'),
   }
 }

@@ -34,7 +34,7 @@ export type KafkaLink = {
    */
   readonly join: (begin: () => Promise<unknown>) => Promise<void>
   /** Null: the program has joined, and the last contact with Kafka succeeded. Otherwise the reason why not. */
-  readonly ailing: () => string | null
+  readonly whyFailing: () => string | null
   /** Resolves when the connection works for the first time, or at the stop. */
   readonly well: () => Promise<void>
   readonly stop: () => Promise<void>
@@ -67,13 +67,13 @@ class Link {
   constructor(parts: LinkParts) {
     this.#parts = parts
   }
-  readonly ailing = (): string | null => {
+  readonly whyFailing = (): string | null => {
     if (this.#hindered !== null) return `kafka: ${this.#hindered}`
     const { connected, lastError } = this.#parts.bus.state()
     return connected ? null : `kafka: ${lastError?.reason ?? 'no answer from it yet'}`
   }
   readonly well = async (): Promise<void> => {
-    while (this.ailing() !== null && !this.#stopping.signal.aborted) await this.#rest(LOOK_MS)
+    while (this.whyFailing() !== null && !this.#stopping.signal.aborted) await this.#rest(LOOK_MS)
   }
   readonly join = async (begin: () => Promise<unknown>): Promise<void> => {
     const first = this.#attempt(begin)

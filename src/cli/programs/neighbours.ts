@@ -7,15 +7,15 @@ export type Neighbours = Readonly<Record<'keystone' | 'placement' | 'nova' | 'im
 
 export const neighboursOf = (
   { session, placement, nova }: Pick<Cloud, 'session' | 'placement' | 'nova'>,
-  images: Pick<ImageStores, 'ailing' | 'source'>,
+  images: Pick<ImageStores, 'whyFailing' | 'source'>,
 ): Neighbours => {
-  const ailing = session?.ailing() ?? {}
+  const whyFailing = session?.whyFailing() ?? {}
   const said = (used: unknown, service: string): string =>
-    used === null || session?.lacks(service) === true ? 'absent' : (ailing[service] ?? 'in use')
+    used === null || session?.lacks(service) === true ? 'absent' : (whyFailing[service] ?? 'in use')
   return {
     keystone: said(session, 'identity'),
     placement: said(placement, 'placement'),
     nova: said(nova, 'compute'),
-    images: images.ailing() ?? images.source(),
+    images: images.whyFailing() ?? images.source(),
   }
 }

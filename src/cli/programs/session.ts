@@ -27,7 +27,7 @@ const askAgain = (session: Session, { clock, open }: Pick<Parts, 'clock' | 'open
     service === 'identity' ? session.ask('/') : session.call({ service, method: 'GET', path: '/' })
   const stop = repeatedly(clock, { everyMs: ASKED_AGAIN_MS, firstMs: ASKED_AGAIN_MS }, async () => {
     // what they say is noted by the session
-    await Promise.allSettled(Object.keys(session.ailing()).map(one))
+    await Promise.allSettled(Object.keys(session.whyFailing()).map(one))
   })
   open.add(stop)
 }
@@ -41,6 +41,6 @@ export const openSession = ({ keystone, clock, log, open }: Parts): Session | nu
   return session
 }
 export const ailingOf = (session: Session): string | null =>
-  Object.entries(session.ailing())
+  Object.entries(session.whyFailing())
     .map(([name, reason]) => `${name}: ${reason}`)
     .join('; ') || null

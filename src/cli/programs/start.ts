@@ -141,7 +141,7 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
       system,
       hosts,
       log,
-      degraded: () => cloud.ailing() ?? stores.ailing(),
+      degraded: () => cloud.whyFailing() ?? stores.whyFailing(),
       neighbours: () => neighboursOf(cloud, stores),
     })
     open.add(() => admin.close(GRACE_MS))

@@ -7,7 +7,7 @@ import type { JournalRow } from '../../actors/runtime/ports.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import type { Log } from '../../log.ts'
 import { REASON } from '../../persistence/incarnation.ts'
-import { custodyOn, goneFrom } from '../../persistence/incarnationSql.ts'
+import { recordsOn, goneFrom } from '../../persistence/incarnationSql.ts'
 import { postgresDatabase } from '../../persistence/postgres/postgres.ts'
 import type { LostRow } from '../../persistence/lostRow.ts'
 import { gatherTopics, journalOf } from '../audit/topics.ts'
@@ -29,12 +29,12 @@ export const lostOnTopics = async (
   const database = await postgresDatabase({ url, readers: 1 })
   try {
     return await database.transaction(async (run) => {
-      if (!(await custodyOn(run).isThere())) return []
+      if (!(await recordsOn(run).isThere())) return []
       const gone = await goneFrom(run, rows)
       if (!keep || gone.length === 0) return gone
-      const custody = custodyOn(run)
-      await custody.keepLost(rows)
-      await custody.stop(REASON, false)
+      const records = recordsOn(run)
+      await records.keepLost(rows)
+      await records.stop(REASON, false)
       return gone
     })
   } finally {

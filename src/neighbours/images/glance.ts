@@ -22,7 +22,7 @@ export type Glance = ImageCatalogue & {
   /** Whether Glance answers and lets this service read; null: it does. */
   readonly look: () => Promise<NoImage | null>
   /** Why it could not be asked the last time; null: it could, or there is none. */
-  readonly ailing: () => string | null
+  readonly whyFailing: () => string | null
   /** The catalogue had none the last time it was looked for. */
   readonly isAbsent: () => boolean
 }
@@ -59,7 +59,7 @@ const startOf = (range: string | undefined): number => Number(/^bytes (\d{1,15})
 
 /** Asks Glance, and remembers whether it could be asked. */
 const createAsking = (session: Session, timeoutMs: number) => {
-  let ailing: string | null = null
+  let whyFailing: string | null = null
   const isAbsent = () => session.lacks(IMAGE_SERVICE)
   /** The catalogue has the address with or without the version. */
   const base = async (): Promise<string> => ((await session.entry(IMAGE_SERVICE)).url.endsWith('/v2') ? '' : '/v2')
@@ -69,11 +69,11 @@ const createAsking = (session: Session, timeoutMs: number) => {
   ): Promise<Got | NoImage> => {
     try {
       const answer = await ask(`${await base()}${path}`)
-      ailing = answer.status >= 500 || answer.status === 401 ? `it answers ${answer.status}` : null
+      whyFailing = answer.status >= 500 || answer.status === 401 ? `it answers ${answer.status}` : null
       return answer
     } catch (error) {
       const reason = textOf(error)
-      ailing = error instanceof NotInCatalogue ? null : reason
+      whyFailing = error instanceof NotInCatalogue ? null : reason
       return noImage('unavailable', reason)
     }
   }
@@ -83,7 +83,7 @@ const createAsking = (session: Session, timeoutMs: number) => {
     )
     return 'found' in answer || answer.status === 200 ? answer : problemOf(answer.status)
   }
-  return { reached, get, ailing: () => ailing, isAbsent }
+  return { reached, get, whyFailing: () => whyFailing, isAbsent }
 }
 type Get = ReturnType<typeof createAsking>['get']
 
@@ -118,7 +118,7 @@ const searchWith =
   }
 
 export const createGlance = (session: Session, { timeoutMs, idleMs }: GlanceOptions): Glance => {
-  const { reached, get, ailing, isAbsent } = createAsking(session, timeoutMs)
+  const { reached, get, whyFailing, isAbsent } = createAsking(session, timeoutMs)
   return {
     search: searchWith(get),
     find: async (uuid) => {
@@ -142,7 +142,7 @@ export const createGlance = (session: Session, { timeoutMs, idleMs }: GlanceOpti
       const answer = await get(`/images?tag=${TAG}&limit=1`)
       return 'found' in answer ? answer : null
     },
-    ailing,
+    whyFailing,
     isAbsent,
   }
 }

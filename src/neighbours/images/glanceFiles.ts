@@ -143,7 +143,7 @@ const kept = async (parts: Parts, uuid: ImageUuid, signal: AbortSignal): Promise
   const image = { uuid, name: null, size, digest, tags: [], properties: {} }
   const wanted = { image, size, key, digest, signal }
   if (size === 0 || !(await isKept(parts, wanted))) return null
-  log.warn({ image: uuid, reason: glance.ailing() }, 'images.usedWithoutAsking')
+  log.warn({ image: uuid, reason: glance.whyFailing() }, 'images.usedWithoutAsking')
   return pinned(parts, wanted, async () => null)
 }
 

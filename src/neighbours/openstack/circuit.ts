@@ -19,7 +19,7 @@ export type Circuit = {
   /** Rejects with `NotAsked` without a call while the neighbour is left alone. */
   readonly run: <Got extends Pick<Answer, 'status'>>(call: () => Promise<Got>) => Promise<Got>
   /** Why the neighbour counts as unreachable; null: it answers, or was not asked yet. */
-  readonly ailing: () => string | null
+  readonly whyFailing: () => string | null
 }
 
 export const createCircuit = (name: string, clock: Pick<Clock, 'monotonic'>, log: Log): Circuit => {
@@ -56,6 +56,6 @@ export const createCircuit = (name: string, clock: Pick<Clock, 'monotonic'>, log
         probing = false
       }
     },
-    ailing: () => reason,
+    whyFailing: () => reason,
   }
 }

@@ -45,7 +45,7 @@ export type Session = {
   /** A token of this session, and the URL of a service in the catalogue. Rejects with `Unanswered`. */
   readonly entry: (service: string) => Promise<{ readonly token: string; readonly url: string }>
   /** The neighbours that do not answer at present, with the reason. */
-  readonly ailing: () => Readonly<Record<string, string>>
+  readonly whyFailing: () => Readonly<Record<string, string>>
   /** SESSION-6: the catalogue had no endpoint of the service when it was looked for the last time. */
   readonly lacks: (service: string) => boolean
 }
@@ -209,8 +209,10 @@ export const createSession = (parts: Parts): Session => {
       const token = await tokens.current()
       return { token: token.id, url: urlOf(service, token) }
     },
-    ailing: () =>
-      Object.fromEntries([...circuits].flatMap(([name, { ailing }]) => (ailing() === null ? [] : [[name, ailing()!]]))),
+    whyFailing: () =>
+      Object.fromEntries(
+        [...circuits].flatMap(([name, { whyFailing }]) => (whyFailing() === null ? [] : [[name, whyFailing()!]])),
+      ),
     lacks: (service) => lacking.has(service),
   }
 }

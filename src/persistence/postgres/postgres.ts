@@ -6,7 +6,7 @@ import { PLANNER } from '../planner.ts'
 import { postgresHints } from './hints.ts'
 import { createPool } from './pool.ts'
 import { again, runOn } from './run.ts'
-import type { Presence, Prove } from './session.ts'
+import type { Presence, CheckSession } from './session.ts'
 import { writerSession } from './session.ts'
 import type { Database, Run } from '../sql.ts'
 
@@ -86,7 +86,7 @@ const transactionOn = async <T>(client: Client, work: (run: Run) => Promise<T>):
 
 type Presented = Omit<PostgresOptions, 'sole'> & {
   /** Absent for callers that only read or that lock tables. */ readonly presence?: Presence
-  readonly prove?: Prove
+  readonly checkSession?: CheckSession
 }
 
 export const postgresDatabase = async (options: Presented): Promise<Database> => {
@@ -97,15 +97,15 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
   const sharers = createPool({ ...config, max: SHARERS }, timeoutMs)
   let closing = false
   /** With a new writer session all sessions are new: none may go on with a server that the writer has left. */
-  const prove = async (run: Run): Promise<void> => {
-    await options.prove?.(run)
+  const checkSession = async (run: Run): Promise<void> => {
+    await options.checkSession?.(run)
     // its sessions are ended by then
     if (closing) return
     readers.replace()
     sharers.replace()
   }
   const hints = postgresHints(given, options.log ?? silent)
-  const writer = writerSession(config, options.presence, prove)
+  const writer = writerSession(config, options.presence, checkSession)
   const close = async (): Promise<void> => {
     closing = true
     await Promise.all([writer.close(), hints.close(), readers.end(), sharers.end()])

@@ -44,7 +44,7 @@ export type WriterSession = {
   readonly close: () => Promise<void>
 }
 /** Asked of each new session before it is used; rejects when it must not be. */
-export type Prove = (run: Run) => Promise<void>
+export type CheckSession = (run: Run) => Promise<void>
 
 const SELF = `select pid, backend_start::text as since from pg_stat_activity where pid = pg_backend_pid()`
 const END = `select pg_terminate_backend(pid) from pg_stat_activity where pid = $1::int and backend_start = $2::timestamptz`
@@ -106,7 +106,7 @@ class Writer {
   readonly #displaced = Promise.withResolvers<Error>()
   readonly #lost = new WeakSet<Session>()
   readonly #looking: NodeJS.Timeout | undefined
-  readonly #prove: Prove
+  readonly #checkSession: CheckSession
   #undisturbed: boolean
   #sessions = 0
   /** Why the last session that was tried could not be used. */
@@ -115,11 +115,11 @@ class Writer {
   /** The open session; null while it is being reopened. */
   #standing: Session | null = null
 
-  constructor(given: ClientConfig, presence: Presence | null, prove: Prove) {
+  constructor(given: ClientConfig, presence: Presence | null, checkSession: CheckSession) {
     const sole = presence === 'alone'
     this.#config = sole ? { ...given, options: `${given.options ?? ''} ${KEEPALIVE}` } : given
     this.#presence = presence
-    this.#prove = prove
+    this.#checkSession = checkSession
     this.#undisturbed = sole
     this.#current = this.#open()
     this.#current.catch(() => undefined)
@@ -154,7 +154,7 @@ class Writer {
     try {
       await outlive(session, before)
       if (this.#presence !== null) await takeLock(session, this.#presence)
-      await this.#prove(session.run)
+      await this.#checkSession(session.run)
       return true
     } catch (cause) {
       if (cause instanceof Displaced) this.#displaced.resolve(cause)
@@ -203,5 +203,5 @@ class Writer {
 export const writerSession = (
   given: ClientConfig,
   presence: Presence | null = null,
-  prove: Prove = async () => {},
-): WriterSession => new Writer(given, presence, prove)
+  checkSession: CheckSession = async () => {},
+): WriterSession => new Writer(given, presence, checkSession)

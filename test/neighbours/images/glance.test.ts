@@ -21,7 +21,7 @@ const opened = (pages: number, { next, base = 'http://glance/v2' }: { next?: unk
     read: () => expect.unreachable(),
     ask: () => expect.unreachable(),
     entry: async () => ({ token: 't', url: base }),
-    ailing: () => ({}),
+    whyFailing: () => ({}),
     lacks: () => false,
   }
   const glance = createGlance(session, { timeoutMs: 1000, idleMs: 1000 })

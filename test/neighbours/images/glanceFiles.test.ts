@@ -24,7 +24,7 @@ const opened = (...find: readonly Glance['find'][]) => {
     search: () => expect.unreachable(),
     bytes: () => expect.unreachable(),
     look: () => expect.unreachable(),
-    ailing: () => null,
+    whyFailing: () => null,
     isAbsent: () => false,
     find: async (uuid) => {
       const answer = find[asked++]

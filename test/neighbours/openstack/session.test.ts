@@ -112,7 +112,7 @@ describe('session', () => {
     const before = keystone.asked.length
     await expect(session.ask(PATH, subject)).rejects.toThrow('it is not asked again yet: no answer within 100 ms')
     expect(keystone.asked.length).toBe(before)
-    expect(session.ailing()).toEqual({ identity: 'no answer within 100 ms' })
+    expect(session.whyFailing()).toEqual({ identity: 'no answer within 100 ms' })
     await clock.pass(500)
     const [probe, other] = await Promise.allSettled([session.ask(PATH, subject), session.ask(PATH, subject)])
     expect([probe, other].map((one) => one.status)).toEqual(['rejected', 'rejected'])
@@ -122,15 +122,15 @@ describe('session', () => {
     await expect(session.ask(PATH, subject)).rejects.toThrow('it is not asked again yet')
     await clock.pass(1)
     expect((await session.ask(PATH, subject)).status).toBe(404)
-    expect(session.ailing()).toEqual({})
+    expect(session.whyFailing()).toEqual({})
     expect(log.said.map(({ message }) => message)).toEqual(['neighbour.unreachable', 'neighbour.reachable'])
   })
   test('CIRCUIT-3 answers 503 count as failures, 404 does not', async () => {
     const { session } = open()
     for (let n = 0; n < 5; n++) expect((await session.ask(PATH, subject)).status).toBe(404)
-    expect(session.ailing()).toEqual({})
+    expect(session.whyFailing()).toEqual({})
     keystone.mood = 'broken'
     for (let n = 0; n < 3; n++) expect((await session.ask(PATH, subject)).status).toBe(503)
-    expect(session.ailing()).toEqual({ identity: 'it answers 503' })
+    expect(session.whyFailing()).toEqual({ identity: 'it answers 503' })
   })
 })

@@ -1,13 +1,13 @@
 /** What the database keeps of lost rows and of a stop: on PostgreSQL, and as the simulation has it. */
 import { describe, expect, test } from 'vitest'
 import type { FeedRow, Journal, JournalRow } from '../../src/actors/runtime/ports.ts'
-import { type Custody, openIncarnation, remembering } from '../../src/persistence/incarnation.ts'
-import { custodyOn } from '../../src/persistence/incarnationSql.ts'
+import { type IncarnationRecords, openIncarnation, remembering } from '../../src/persistence/incarnation.ts'
+import { recordsOn } from '../../src/persistence/incarnationSql.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { postgresDatabase } from '../../src/persistence/postgres/postgres.ts'
 import { goOn, stoppedOf } from '../../src/persistence/stopped.ts'
-import { simCustody } from '../sim/custody.ts'
+import { simCustody } from '../sim/incarnationRecords.ts'
 import { describeWith } from '../support/needs.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import * as sample from './samples.ts'
@@ -16,7 +16,7 @@ const GRACE_MS = 15_000
 
 type Opened = {
   readonly journal: Journal
-  readonly custody: Custody
+  readonly records: IncarnationRecords
   /** Lost rows that nobody has adopted; null: writing is not stopped. */
   readonly stopped: () => Promise<readonly { readonly key: string; readonly version: number }[] | null>
   /** Adopts what is shown now. */
@@ -36,36 +36,36 @@ const contract = (open: () => Promise<Opened>) => {
   const lost = (key: string, version = 1): JournalRow => sample.one(key, version).rows[0]!
 
   test('a row that the journal holds is not lost', () =>
-    opened(async ({ journal, custody, stopped }) => {
+    opened(async ({ journal, records, stopped }) => {
       const append = sample.one(sample.newKey(), 1)
       expect(await journal.append(append)).toBe('appended')
       const incarnation = openIncarnation(GRACE_MS)
       incarnation.wrote(append.rows)
-      await incarnation.prove(custody)
+      await incarnation.checkSession(records)
       expect(await stopped()).toBeNull()
     }))
   test('rows that are gone stop all writing, whether they were written or read, and are listed', () =>
-    opened(async ({ custody, stopped }) => {
+    opened(async ({ records, stopped }) => {
       const [written, read] = [lost(sample.newKey()), lost(sample.newKey(), 3)]
       const incarnation = openIncarnation(GRACE_MS)
       incarnation.wrote([written])
       incarnation.read([read])
-      await incarnation.prove(custody)
+      await incarnation.checkSession(records)
       const named = (await stopped())!.map(({ key, version }) => `${key} ${version}`)
       expect(new Set(named)).toEqual(new Set([`${written.key} 1`, `${read.key} 3`]))
-      await expect(incarnation.look(custody)).rejects.toThrow('writing is stopped: the database has lost rows')
+      await expect(incarnation.look(records)).rejects.toThrow('writing is stopped: the database has lost rows')
     }))
   test('rows that were adopted stop nobody again; others that were found meanwhile keep the stop', () =>
-    opened(async ({ custody, stopped, adopt }) => {
+    opened(async ({ records, stopped, adopt }) => {
       const [one, two] = [lost(sample.newKey()), lost(sample.newKey())]
       const incarnation = openIncarnation(GRACE_MS)
       incarnation.wrote([one])
-      await incarnation.prove(custody)
+      await incarnation.checkSession(records)
       expect(await adopt()).toBe(true)
-      await incarnation.prove(custody)
+      await incarnation.checkSession(records)
       expect(await stopped()).toBeNull()
       incarnation.wrote([two])
-      await incarnation.prove(custody)
+      await incarnation.checkSession(records)
       expect((await stopped())!.map(({ key }) => key)).toEqual([two.key])
     }))
 }
@@ -74,7 +74,7 @@ describe('lost rows, in the simulation', () =>
   contract(async () => {
     const store = memoryStores({ exclusive: false })()
     const rows: FeedRow[] = []
-    const custody = simCustody({ now: () => 0, rows: () => rows, isReadOnly: () => false })
+    const records = simCustody({ now: () => 0, rows: () => rows, isReadOnly: () => false })
     const append: Journal['append'] = async (wanted) => {
       const verdict = await store.journal.append(wanted)
       rows.splice(0, rows.length, ...(await store.journal.feed('', 1000)))
@@ -82,9 +82,9 @@ describe('lost rows, in the simulation', () =>
     }
     return {
       journal: { ...store.journal, append },
-      custody: custody.reached(1),
-      stopped: async () => custody.stopped()?.lost ?? null,
-      adopt: async () => custody.goOn(custody.stopped()!.lost),
+      records: records.reached(1),
+      stopped: async () => records.stopped()?.lost ?? null,
+      adopt: async () => records.goOn(records.stopped()!.lost),
       close: store.close,
     }
   }))
@@ -96,7 +96,7 @@ describeWith('postgres', 'lost rows, on PostgreSQL', (bin) =>
     const database = await postgresDatabase({ url, readers: 1 })
     return {
       journal: store.journal,
-      custody: custodyOn(database.write),
+      records: recordsOn(database.write),
       stopped: async () => (await stoppedOf(database.read))?.lost ?? null,
       adopt: async () => {
         const shown = (await stoppedOf(database.read))!
@@ -114,11 +114,11 @@ describeWith('postgres', 'lost rows, on PostgreSQL', (bin) =>
 describe('a journal whose process remembers', () => {
   const remembered = () => {
     const [written, read]: [JournalRow[], JournalRow[]] = [[], []]
-    const { prove, look } = openIncarnation()
+    const { checkSession, look } = openIncarnation()
     const incarnation = {
       wrote: (rows: readonly JournalRow[]) => void written.push(...rows),
       read: (rows: readonly JournalRow[]) => void read.push(...rows),
-      prove,
+      checkSession,
       look,
     }
     return { incarnation, written, read }

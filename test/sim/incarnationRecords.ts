@@ -1,13 +1,13 @@
 /** What the database itself keeps of lost rows and of a stop, as migration 0003 and `src/persistence/incarnationSql.ts` do it in SQL. */
 import type { FeedRow, JournalRow } from '../../src/actors/runtime/ports.ts'
 import type { NamedRow } from '../../src/services/deployables/adoption.ts'
-import type { Custody } from '../../src/persistence/incarnation.ts'
+import type { IncarnationRecords } from '../../src/persistence/incarnation.ts'
 import { NotWritable } from '../../src/persistence/notWritable.ts'
 
 export type LostRow = NamedRow & { readonly version: number }
 export type SimCustody = {
   /** Of a session with the server of that number. */
-  readonly reached: (server: number) => Custody
+  readonly reached: (server: number) => IncarnationRecords
   /** Why the journal cannot be written; null: it can. */
   readonly refusal: () => string | null
   /** Why writing is stopped until somebody adopts, and the lost rows that nobody has adopted; null: it is not stopped. */
