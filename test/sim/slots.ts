@@ -19,11 +19,12 @@ const namesIn = (journal: Evidence['journal']): ReadonlyMap<string, string> =>
     ),
   )
 
+type Row = Evidence['journal'][number]
 /** The hardware of each handle that was ever described, by its UUID: its host and its function. */
-const hardwareIn = (journal: Evidence['journal']): ReadonlyMap<string, string> => {
+const hardwareIn = (rows: readonly Pick<Row, 'key' | 'events'>[]): ReadonlyMap<string, string> => {
   const hosts = new Map<string, string>()
   const hardware = new Map<string, string>()
-  for (const { key, events } of journal.filter((row) => row.key.startsWith('deployable/')))
+  for (const { key, events } of rows.filter((row) => row.key.startsWith('deployable/')))
     for (const event of events as readonly DeployableEvent[]) {
       if (event.type === 'DeployableRecorded') hosts.set(key, event.identity.host)
       if (event.type !== 'DeployableRecorded' && event.type !== 'DeployableDescribed') continue
@@ -33,7 +34,6 @@ const hardwareIn = (journal: Evidence['journal']): ReadonlyMap<string, string> =
   return hardware
 }
 
-type Row = Evidence['journal'][number]
 /**
  * The handles whose last release has failed, by row of the journal: their host still has them prepared, and the journal knows. Once an image has
  * divided a card, or another image has made it whole again, the same function is a handle of another deployable, and is withheld there.
@@ -60,11 +60,12 @@ const isPartOf = (name: string, changed: ReadonlySet<string>): boolean =>
  * same function may be a handle of a root and, once an image has divided the card, one of a part of it.
  */
 export const falseDifferences = (
-  { journal }: Pick<Evidence, 'journal'>,
+  { journal, lost = [] }: Pick<Evidence, 'journal' | 'lost'>,
   changed: ReadonlySet<string>,
 ): readonly Violation[] => {
   const names = namesIn(journal)
-  const hardware = hardwareIn(journal)
+  // of a handle that the database has lost, only the lost rows tell what it was
+  const hardware = hardwareIn([...lost.flatMap(({ rows }) => rows), ...journal])
   const changedHardware = new Set([...changed].flatMap((handle) => hardware.get(handle) ?? []))
   const unreleased = unreleasedAt(journal)
   return journal.flatMap((row) => {

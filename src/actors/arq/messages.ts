@@ -31,19 +31,21 @@ export type Bond = {
   readonly order: number | null
 }
 
+/** What is known of a request when it is created. */
+type Creation = {
+  readonly uuid: ArqUuid
+  /** Null: of an import, where upstream did not know it. */
+  readonly projectId: ProjectId | null
+  readonly profileUuid: ProfileUuid
+  readonly profileName: string
+  /** The version of the profile that the group is from; absent: an import, or made by a release that knew no versions. */
+  readonly profileVersion?: number
+  readonly groupId: number
+  readonly group: Group
+}
+
 export type ArqCommand =
-  | {
-      readonly type: 'Create'
-      readonly uuid: ArqUuid
-      /** Null: of an import, where upstream did not know it. */
-      readonly projectId: ProjectId | null
-      readonly profileUuid: ProfileUuid
-      readonly profileName: string
-      /** The version of the profile that the group is from; absent: an import, or made by a release that knew no versions. */
-      readonly profileVersion?: number
-      readonly groupId: number
-      readonly group: Group
-    }
+  | ({ readonly type: 'Create' } & Creation)
   | { readonly type: 'Bind'; readonly bond: Bond; readonly projectId: ProjectId | null }
   | { readonly type: 'ReportBound'; readonly workMs: number | null }
   | { readonly type: 'ReportBindFailed'; readonly reason: string }
@@ -53,17 +55,7 @@ export type ArqCommand =
   | { readonly type: 'Remove' }
 
 export type ArqEvent =
-  | {
-      readonly type: 'ArqCreated'
-      readonly uuid: ArqUuid
-      readonly projectId: ProjectId | null
-      readonly profileUuid: ProfileUuid
-      readonly profileName: string
-      /** The version of the profile that the group is from; absent: an import, or made by a release that knew no versions. */
-      readonly profileVersion?: number
-      readonly groupId: number
-      readonly group: Group
-    }
+  | ({ readonly type: 'ArqCreated' } & Creation)
   | { readonly type: 'BindStarted'; readonly bond: Bond; readonly projectId: ProjectId | null }
   /** `workMs`: how long the host worked; null when it had nothing to do. */
   | { readonly type: 'Bound'; readonly workMs: number | null }
