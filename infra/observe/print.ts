@@ -55,12 +55,12 @@ const UNITS: Readonly<Record<Panel['unit'], string>> = {
 }
 
 const tableOf = ({ title, unit, lines }: Panel): string => {
-  const graph = lines.map(({ expr }, at) => `g${at}.expr=${encodeURIComponent(plain(expr))}&amp;g${at}.tab=graph`)
+  const graph = lines.map(({ expr }, at) => `g${at}.expr=${encodeURIComponent(plain(expr))}&amp;g${at}.tab=0`)
   const rows = lines.map(
     (one) =>
       `{{ range query \`${plain(one.expr)}\` }}<tr><td>${legend(one.legend)}</td><td>${UNITS[unit]}</td></tr>{{ end }}`,
   )
-  return `<section><h3><a href="../query?${graph.join('&amp;')}">${title}</a></h3><table>\n${rows.join('\n')}\n</table></section>`
+  return `<section><h3><a href="../graph?${graph.join('&amp;')}">${title}</a></h3><table>\n${rows.join('\n')}\n</table></section>`
 }
 
 export const consolePage = (): string => `<!doctype html>

@@ -101,6 +101,13 @@ const findKafka = (): Found => {
   return { at: join(import.meta.dirname, '../../infra/rig/kafka/kafka') }
 }
 
+const findPrometheus = (): Found => {
+  const server = findProgram('prometheus', '--version')
+  if (server.lacking !== undefined) return server
+  const folder = dirname(server.at)
+  return executable(join(folder, 'promtool')) ? { at: folder } : { lacking: `no promtool in ${folder}` }
+}
+
 const PARTS = {
   /** `at`: the folder that holds initdb, postgres and pg_ctl. */
   postgres: { name: 'PostgreSQL', installable: true, find: findPostgres },
@@ -113,6 +120,8 @@ const PARTS = {
   terminal: { name: 'a pseudo-terminal', installable: true, find: () => findProgram('python3', '-c', 'import pty') },
   fish: { name: 'fish', installable: true, find: () => findProgram('fish', '--version') },
   zsh: { name: 'zsh', installable: true, find: () => findProgram('zsh', '--version') },
+  /** `at`: the folder that holds prometheus and promtool. */
+  prometheus: { name: 'Prometheus', installable: true, find: findPrometheus },
   deno: { name: 'Deno', installable: true, find: () => findProgram('deno', '--version') },
 } as const satisfies Record<string, Part>
 

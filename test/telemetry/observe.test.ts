@@ -4,7 +4,12 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { SECTIONS } from '../../infra/observe/panels.ts'
 import { consolePage, dashboard, metricsPage } from '../../infra/observe/print.ts'
-import { METRICS, METRIC_PREFIX, type MetricRow } from '../../src/cli/observe/metricsTable.ts'
+import { STANDINGS } from '../../src/actors/host/decider.ts'
+import { HOST_STATES } from '../../src/actors/placement/hostState.ts'
+import { SLOT_DIFFERENCES } from '../../src/actors/runtime/counts.ts'
+import { REFUSALS } from '../../src/actors/runtime/refusals.ts'
+import { AT_ZERO, METRICS, METRIC_PREFIX, type MetricRow } from '../../src/cli/observe/metricsTable.ts'
+import { ALERT_CASES } from './alertCases.ts'
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 
@@ -33,6 +38,33 @@ const alertsIn = (text: string): readonly { readonly name: string; readonly expr
       name: rule.split('\n', 1)[0]!,
       expr: /^ {8}expr: (.*(?:\n {10}.*)*)/m.exec(rule)![1]!.replaceAll(/\s+/g, ' '),
     }))
+/** What the labels of our metrics may say. A value that none of them has finds nothing either. */
+const said = (metric: keyof typeof AT_ZERO, label: string) =>
+  AT_ZERO[metric].flatMap((series) =>
+    Object.entries<string>(series).flatMap(([name, text]) => (name === label ? [text] : [])),
+  )
+const VALUES: Readonly<Record<string, readonly string[]>> = {
+  'hosts liveness': STANDINGS,
+  'placement_hosts state': HOST_STATES,
+  'reports_refused_total reason': REFUSALS,
+  'slot_differences_total kind': SLOT_DIFFERENCES,
+  'journal_appends_total verdict': said('journal_appends_total', 'verdict'),
+  'binds_ended_total outcome': said('binds_ended_total', 'outcome'),
+  'binds_ended_total reason': said('binds_ended_total', 'reason'),
+  'nova_events_total outcome': said('nova_events_total', 'outcome'),
+  'dead_letters_total topic': said('dead_letters_total', 'topic'),
+}
+const OPEN = /^(?:bus_consumer_lag_messages|journal_append_seconds_bucket) /
+const valueProblems = (expr: string): readonly string[] =>
+  [...expr.matchAll(/accelerando_(\w+)\{([^}]*)\}/g)].flatMap(([, name, matchers]) =>
+    [...matchers!.matchAll(/(\w+)!?=~?"([^"]*)"/g)]
+      .filter(([, label]) => !TARGET.includes(label!) && !OPEN.test(`${name} ${label}`))
+      .flatMap(([, label, texts]) => {
+        const known = VALUES[`${name} ${label}`] ?? []
+        return texts!.split('|').flatMap((text) => (known.includes(text) ? [] : [`${name} has no ${label} ${text}`]))
+      }),
+  )
+
 const alerts = alertsIn(read('infra/observe/alerts.yml'))
 const lines = SECTIONS.flatMap(({ panels }) => panels).flatMap((panel) => panel.lines)
 
@@ -40,6 +72,19 @@ describe('what watches the service', () => {
   test('alerts use metrics and labels that exist', () => {
     expect(alerts.length).toBeGreaterThan(15)
     expect(alerts.flatMap(({ expr }) => problems(expr))).toEqual([])
+  })
+  test('every alert has cases in which it fires and cases in which it is silent', () => {
+    expect(Object.keys(ALERT_CASES).toSorted()).toEqual(alerts.map(({ name }) => name).toSorted())
+    for (const [name, { fires, silent }] of Object.entries(ALERT_CASES))
+      expect(Math.min(fires.length, silent.length), name).toBeGreaterThan(0)
+  })
+  test('alerts, and the cases that try them, use values of labels that exist', () => {
+    const cases = Object.values(ALERT_CASES).flatMap(({ fires, silent }) => [
+      ...fires.map(({ series }) => series),
+      ...silent,
+    ])
+    const texts = [...alerts.map(({ expr }) => expr), ...cases.flatMap((series) => Object.keys(series))]
+    expect(texts.flatMap(valueProblems)).toEqual([])
   })
   test('panels use metrics and labels that exist', () => {
     expect(lines.length).toBeGreaterThan(20)
@@ -65,6 +110,7 @@ describe('what watches the service', () => {
     expect(problems('sum(accelerando_bind_seconds)')).toEqual(['no metric accelerando_bind_seconds'])
     expect(problems('accelerando_hosts{state="up"}')).toEqual(['no label state in accelerando_hosts{state="up"}'])
     expect(problems('sum by (host) (accelerando_hosts)')).toHaveLength(1)
+    expect(valueProblems('accelerando_hosts{liveness=~"down|away"}')).toEqual(['hosts has no liveness away'])
     const planted =
       '      - alert: A\n        expr: >-\n          sum(x)\n          / accelerando_no\n        for: 1m\n'
     expect(alertsIn(planted).flatMap(({ expr }) => problems(expr))).toEqual(['no metric accelerando_no'])

@@ -28,6 +28,7 @@ test('of a host', async () => {
   await expect(driver.prepare(io, { ...slot, deployable: 'other' } as never, never)).rejects.toThrow('has no other')
   expect(await lines(meter)).toMatchInlineSnapshot(`
     [
+      "dead_letters_total topic=host.orders.v1 0",
       "host_devices driver=d health=ok 1",
       "host_devices driver=d health=warning 0",
       "host_devices driver=d health=bad 1",

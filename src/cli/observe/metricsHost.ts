@@ -6,6 +6,7 @@ import type { Driver } from '../../drivers/driver.ts'
 import { HEALTHS, QUANTITIES, type Quantity } from '../../health.ts'
 import type { Host } from '../../host/host.ts'
 import type { OrderEnded } from '../../host/orders.ts'
+import { CATALOGUE } from '../../wire/catalogue.ts'
 import type { Meter } from './metrics.ts'
 
 type Act = 'prepare' | 'release' | 'program' | 'discover'
@@ -70,6 +71,8 @@ const highest = (hosts: readonly Shown[]) =>
   )
 
 export const showHosts = (meter: Meter, hosts: readonly Shown[]): void => {
+  // the first one has to be an increase
+  meter.count('dead_letters_total', { topic: CATALOGUE.hostOrders.topic }, 0)
   meter.show('host_devices', () => devicesByHealth(hosts))
   meter.show('host_measured_highest', () => highest(hosts))
   const sum = (part: 'ordersInHand' | 'resultsWaiting') => () => hosts.reduce((all, host) => all + host.load()[part], 0)

@@ -13,6 +13,12 @@ export type MetricRow = {
   readonly buckets?: readonly number[]
 }
 
+/** What dead letters may be about: each topic but their own, and what cannot be read. */
+export const OTHER_TOPIC = 'other'
+const DEAD_LETTERS_OF = Object.values(CATALOGUE)
+  .filter((one) => one !== CATALOGUE.deadLetters)
+  .map(({ topic }) => topic)
+
 /**
  * Series that exist from the start. A counter that first appears with its first increment hides that increment from
  * `rate`.
@@ -31,7 +37,7 @@ export const AT_ZERO = {
     }),
   ),
   nova_events_total: ['delivered', 'gone', 'refused', 'undeliverable', 'retry'].map((outcome) => ({ outcome })),
-  dead_letters_total: [CATALOGUE.hostReports, CATALOGUE.hostOrders].map(({ topic }) => ({ topic })),
+  dead_letters_total: [...DEAD_LETTERS_OF, OTHER_TOPIC].map((topic) => ({ topic })),
   orders_resent_total: [{}],
 }
 const counter = <const L extends readonly string[]>(help: string, ...labels: L) =>

@@ -5,9 +5,10 @@ import { CATALOGUE } from '../../wire/catalogue.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { readDeadLetter } from '../../wire/message.ts'
 import type { Meter } from './metrics.ts'
+import { OTHER_TOPIC } from './metricsTable.ts'
 
 const TOPICS = new Set<string>(Object.values(CATALOGUE).map(({ topic }) => topic))
-const known = (topic: string): string => (TOPICS.has(topic) ? topic : 'other')
+const known = (topic: string): string => (TOPICS.has(topic) ? topic : OTHER_TOPIC)
 
 const countStored = (meter: Meter, batch: readonly BusRecord[]): void => {
   const stored = new Map<string, number>()
@@ -16,7 +17,7 @@ const countStored = (meter: Meter, batch: readonly BusRecord[]): void => {
   if (!stored.has(CATALOGUE.deadLetters.topic)) return
   for (const record of batch.filter(({ topic }) => topic === CATALOGUE.deadLetters.topic)) {
     const letter = readDeadLetter(record)
-    meter.count('dead_letters_total', { topic: letter.ok ? known(letter.value.body.topic) : 'other' })
+    meter.count('dead_letters_total', { topic: letter.ok ? known(letter.value.body.topic) : OTHER_TOPIC })
   }
 }
 
