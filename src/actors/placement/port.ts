@@ -2,13 +2,14 @@
  * What the reconciler asks of Placement, as a port: `src/neighbours/openstack/placement.ts` implements it.
  * All UUIDs are in lower case with hyphens. The rules behind the answers are in `docs/contract/placement.md`, section 5.
  */
+import type { ResourceProviderUuid } from '../../identifiers.ts'
 
 export type Provider = {
-  readonly uuid: string
+  readonly uuid: ResourceProviderUuid
   readonly name: string
   readonly generation: number
-  readonly parent: string | null
-  readonly root: string
+  readonly parent: ResourceProviderUuid | null
+  readonly root: ResourceProviderUuid
 }
 export type InventoryRecord = {
   readonly total: number
@@ -58,42 +59,42 @@ export const CANDIDATES_MAX = 100
 export type Placement = {
   /** The provider with this name, whoever owns it. A Placement on MySQL compares names without case. */
   readonly named: (name: string) => Promise<PlacementResult<Provider | null>>
-  readonly provider: (uuid: string) => Promise<PlacementResult<Provider>>
+  readonly provider: (uuid: ResourceProviderUuid) => Promise<PlacementResult<Provider>>
   /** The whole tree that contains this provider; empty when nobody knows it. */
-  readonly tree: (root: string) => Promise<PlacementResult<readonly Provider[]>>
+  readonly tree: (root: ResourceProviderUuid) => Promise<PlacementResult<readonly Provider[]>>
   /** All providers with the trait `OWNER_CYBORG`. */
   readonly owned: () => Promise<PlacementResult<readonly Provider[]>>
   /** All providers of PCI devices that Nova tracks itself: with the trait `COMPUTE_MANAGED_PCI_DEVICE`. */
   readonly ofNova: () => Promise<PlacementResult<readonly Provider[]>>
   /** Of the tree that contains this provider, those with the trait `OWNER_CYBORG`. */
-  readonly ownedIn: (root: string) => Promise<PlacementResult<readonly Provider[]>>
+  readonly ownedIn: (root: ResourceProviderUuid) => Promise<PlacementResult<readonly Provider[]>>
   readonly create: (it: {
-    readonly uuid: string
+    readonly uuid: ResourceProviderUuid
     readonly name: string
-    readonly parent: string
+    readonly parent: ResourceProviderUuid
   }) => Promise<PlacementResult<Provider>>
   /** Gives it this name and this parent. A new parent needs Placement 1.37: `refused` otherwise. */
   readonly update: (it: {
-    readonly uuid: string
+    readonly uuid: ResourceProviderUuid
     readonly name: string
-    readonly parent: string
+    readonly parent: ResourceProviderUuid
   }) => Promise<PlacementResult<Provider>>
-  readonly remove: (uuid: string) => Promise<PlacementResult<null>>
+  readonly remove: (uuid: ResourceProviderUuid) => Promise<PlacementResult<null>>
   readonly inventories: (
-    uuid: string,
+    uuid: ResourceProviderUuid,
   ) => Promise<PlacementResult<{ readonly generation: number; readonly inventories: Inventories }>>
   /** Replaces all of them; answers with the new generation. */
   readonly setInventories: (it: {
-    readonly uuid: string
+    readonly uuid: ResourceProviderUuid
     readonly generation: number
     readonly inventories: Inventories
   }) => Promise<PlacementResult<number>>
   readonly traits: (
-    uuid: string,
+    uuid: ResourceProviderUuid,
   ) => Promise<PlacementResult<{ readonly generation: number; readonly traits: readonly string[] }>>
   /** Replaces all of them; answers with the new generation. */
   readonly setTraits: (it: {
-    readonly uuid: string
+    readonly uuid: ResourceProviderUuid
     readonly generation: number
     readonly traits: readonly string[]
   }) => Promise<PlacementResult<number>>
@@ -103,11 +104,11 @@ export type Placement = {
    */
   readonly candidates: (asked: {
     readonly groups: readonly CandidateGroup[]
-    readonly tree: string
+    readonly tree: ResourceProviderUuid
     readonly eligible: boolean
   }) => Promise<PlacementResult<readonly (readonly string[])[]>>
   /** The amounts that each consumer holds, by resource class. */
-  readonly allocations: (uuid: string) => Promise<
+  readonly allocations: (uuid: ResourceProviderUuid) => Promise<
     PlacementResult<{
       readonly generation: number
       readonly consumers: Readonly<Record<string, Readonly<Record<string, number>>>>
