@@ -45,7 +45,7 @@ const cleanDone = (number: number): DeployableEvent => ({ ...done(1, number), cl
 const dirty = [byHost(), granted(1, null), ordered(1), unclean(1, WHY, DIRTY), withheld(WHY)]
 const slot = (...events: readonly DeployableEvent[]) => given(...events).state.handles[handle(1).uuid]
 
-describe('CLEAN-4 where hosts clean', () => {
+describe('UNCLEAN-1 where hosts clean', () => {
   it('a handle that is given up is ordered to be cleaned, also where nothing else is to be done on the host', () => {
     given(byHost(), granted(1, null)).when(release()).follows(ordered(1))
     expect(slot(byHost(), granted(1, null), ordered(1))).toMatchObject({ state: 'releasing' })
@@ -77,7 +77,7 @@ describe('CLEAN-4 where hosts clean', () => {
       .follows(unclean(1, NO_EVIDENCE), withheld(NO_EVIDENCE))
   })
 })
-describe('CLEAN-5 what was not cleaned', () => {
+describe('UNCLEAN-2 what was not cleaned', () => {
   const waiting = [byHost(), granted(1, null), ordered(1)]
   it('is withheld with the reason and the evidence, and not tried again by itself', () => {
     given(...waiting)
@@ -158,7 +158,7 @@ describe('CLEAN-5 what was not cleaned', () => {
       )
   })
 })
-describe('CLEAN-6 where operators clean', () => {
+describe('UNCLEAN-3 where operators clean', () => {
   const REASON = 'it was given up, and an operator has to clean it'
   const byOperator = recorded({ cleaning: 'by_operator', hostWork: false })
   it('a handle is withheld from the moment when it is given up', () => {

@@ -130,7 +130,7 @@ const CASES: Cases = {
   'GET /v2/handles/:uuid': async () => [`GET /v2/handles/${await aHandle()}`, 200],
   'POST /v2/handles/:uuid/quarantine': async () => [`POST /v2/handles/${await aHandle()}/quarantine`, 200, BECAUSE],
   'POST /v2/handles/:uuid/release': async () => [`POST /v2/handles/${await aHandle()}/release`, 200, BECAUSE],
-  // no command cleans it: CLEAN-1 to CLEAN-6 have tests of their own
+  // no command cleans it: CLEAN-1 to CLEAN-3 and UNCLEAN-1 to UNCLEAN-3 have tests of their own
   'POST /v2/handles/:uuid/clean': async () => [`POST /v2/handles/${await aHandle()}/clean`, 409, BECAUSE],
   'GET /v2/events': () => ['GET /v2/events', 200],
   'GET /v2/drift': () => ['GET /v2/drift', 200],

@@ -1,11 +1,11 @@
 /**
  * What is decided so that no handle is given to another request before it is clean (`../../cleaning.ts`).
  *
- * CLEAN-4 where hosts clean, a handle that is given up stays `releasing` until its host has proved that it is clean, also where the device needs
+ * UNCLEAN-1 where hosts clean, a handle that is given up stays `releasing` until its host has proved that it is clean, also where the device needs
  *   no other work on its host;
- * CLEAN-5 what was released and not cleaned is withheld until an operator releases it, or has it cleaned again. An order that asked for a cleaning
+ * UNCLEAN-2 what was released and not cleaned is withheld until an operator releases it, or has it cleaned again. An order that asked for a cleaning
  *   and was answered without evidence counts as that: the host is of a release that does not know cleaning;
- * CLEAN-6 where operators clean, a handle is withheld from the moment when it is given up.
+ * UNCLEAN-3 where operators clean, a handle is withheld from the moment when it is given up.
  */
 import { isClean } from '../../cleaning.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
@@ -25,11 +25,11 @@ const withheld = ({ uuid: handle, quarantine }: SlotHandle, reason: string): rea
 export const isBeingCleaned = ({ pending }: SlotHandle): boolean =>
   pending?.type === 'ReleaseSlot' && pending.clean === true
 
-/** With the release of a handle (CLEAN-6). */
+/** With the release of a handle (UNCLEAN-3). */
 export const withheldFor = ({ cleaning }: Deployable, handle: SlotHandle): readonly DeployableEvent[] =>
   cleaning === 'by_operator' ? withheld(handle, BY_OPERATOR) : []
 
-/** What follows from the answer to a release after which the handle is not clean (CLEAN-5); null: it says nothing of that kind. */
+/** What follows from the answer to a release after which the handle is not clean (UNCLEAN-2); null: it says nothing of that kind. */
 export const notCleaned = (
   handle: SlotHandle,
   { number, failed, cleaned }: Answer,
