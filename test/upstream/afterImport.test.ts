@@ -6,7 +6,18 @@ import type { Store } from '../../src/persistence/store.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 import { openTestStore } from '../support/stores.ts'
 import { NOW, importInto, violationsIn } from './recorded.ts'
-import { arqRow, boundRow, nameOf, pciText, profiles, simple, tablesOf, uuidOf } from './scenario.ts'
+import {
+  arqRow,
+  boundRow,
+  deployableRow,
+  handleRow,
+  nameOf,
+  pciText,
+  profiles,
+  simple,
+  tablesOf,
+  uuidOf,
+} from './scenario.ts'
 
 const HOST = 'compute-1'
 const used = { host: HOST, bus: 'a1' }
@@ -43,9 +54,9 @@ const shown = (bus: string): ReportedDevice => ({
 const all = [shown('a1'), shown('b1'), shown('c1')]
 type Plane = Awaited<ReturnType<typeof openPlane>>
 type Opened = Plane & { readonly store: Store }
-const opened = async (): Promise<Opened> => {
+const opened = async (tables = TABLES): Promise<Opened> => {
   const store = await openTestStore(() => NOW)
-  await importInto(store, TABLES)
+  await importInto(store, tables)
   return { ...(await openPlane({}, store)), store }
 }
 const reports = (it: Plane, devices: readonly ReportedDevice[]) =>
@@ -148,4 +159,23 @@ test('new devices get numbers above those of upstream', async () => {
   await reports(it_, [...all, shown('d1')])
   const ids = value(await it_.control.devices.list({}, {})).items.map(({ id }) => id)
   expect(ids.toSorted((one, other) => one - other)).toEqual([1, 2, 3, 4])
+})
+
+test('what a guest has of a deployable that is left out stays with it when the host reports, and is free when Nova deletes its request', async () => {
+  const twin = {
+    deployables: [deployableRow(9, 1, nameOf(used))],
+    attach_handles: [handleRow(9, 9, pciText('a1', '00', '1'), { inUse: true })],
+  }
+  const twins = tablesOf(profiles, simple(1, used, true), twin, {
+    extended_accelerator_requests: [boundRow(1, 1, nameOf(used)), boundRow(9, 9, nameOf(used))],
+  })
+  const it = await opened(twins)
+  await reports(it, [shown('a1')])
+  const states = async () => (await arqs(it)).map(({ uuid, state }) => `${uuid} ${state}`)
+  expect(await states()).toEqual([1, 9].map((id) => `${uuidOf('arq', id)} Bound`))
+  value(await it.control.arqs.removeByInstance(NOVA, uuidOf('instance', 9)))
+  await it.pump()
+  expect(await states()).toEqual([`${uuidOf('arq', 1)} Bound`])
+  expect(await handleOf(it, 1)).toMatchObject({ state: 'held', arq: uuidOf('arq', 1) })
+  expect(await violationsIn(it.store, Date.now())).toEqual([])
 })

@@ -177,8 +177,9 @@ export const CASES: readonly Case[] = [
     ),
     [
       'repaired W17 devices 2',
-      'repaired W7 extended_accelerator_requests 2',
-      'repaired W17 extended_accelerator_requests 2',
+      'left out W17 deployables 2',
+      'repaired W17 attach_handles 4',
+      'left out W17 attach_handles 2',
     ],
     ['1 Bound', '2 Bound'],
   ],

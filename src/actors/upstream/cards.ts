@@ -41,13 +41,17 @@ export const doubtfulCards = (tables: UpstreamTables, cards: readonly Card[]): R
     ({ state, handleId }) => state === 'Bound' && (handleId === null || !handles.has(handleId)),
   )
   const parts = new Set([...broken, ...lost].map(({ deployableId }) => deployableId))
-  const ids = cards.filter(({ units }) => units.some(({ row }) => parts.has(row.id))).map(({ row }) => row.id)
-  return new Set(ids)
+  // also where the deployable itself cannot be read
+  return new Set(tables.deployables.filter(({ id }) => parts.has(id)).map(({ deviceId }) => deviceId))
 }
 
 /** The attach handles that requests are bound to, by id. */
-export const boundHandles = ({ extended_accelerator_requests: arqs }: UpstreamTables): ReadonlySet<number> =>
+export type Live = ReadonlySet<number>
+export const boundHandles = ({ extended_accelerator_requests: arqs }: UpstreamTables): Live =>
   new Set(arqs.flatMap(({ state, handleId }) => (state === 'Bound' && handleId !== null ? [handleId] : [])))
+
+/** Whether a guest may use it: a request is bound to it, or upstream marked it. */
+export const isUsed = ({ row }: Slot, live: Live): boolean => row.inUse || live.has(row.id)
 
 const slotOf = (row: HandleRow, notes: Notes): readonly Slot[] => {
   const [uuid, attaching] = [uuidIn(row.uuid), attachingIn(row)]

@@ -4,10 +4,15 @@
  * KEPT-1 what a bound request uses is kept before anything else;
  * KEPT-2 of several devices with one control path on a host the oldest is kept (W17), of several with one provider the newest (W12): the
  *   newest has the name under which the host reports, so the one that is kept gets that name;
- * KEPT-3 a request that is bound to a row that is not kept goes over to the same attach handle of the row that is.
+ * KEPT-3 an attach handle that is used is kept, whatever else is left out: it goes over to the device and to the deployable that stand for its
+ *   own. Of several that attach the same in one deployable one is kept, and a request that is bound to another one goes over to it;
+ * KEPT-4 a device has one deployable of each name, and a provider has one root (`twins.ts`). Devices that share no more than a provider are both
+ *   kept where both are used.
  */
+import { pciAddressOf, pciJson } from '../../pci.ts'
 import type { Notes } from './notes.ts'
-import { type Card, type Slot, type Unit, canonicalOf } from './cards.ts'
+import { type Card, type Live, type Slot, type Unit, canonicalOf, isUsed } from './cards.ts'
+import { oneOfEachName, oneRootOfEachProvider, usedUnits } from './twins.ts'
 
 export type KeptHandle = { readonly card: Card; readonly unit: Unit; readonly slot: Slot }
 export type Kept = {
@@ -16,102 +21,115 @@ export type Kept = {
   readonly retired: readonly Card[]
   /** Where an attach handle of upstream is now, by its id; null: nowhere. */
   readonly placeOf: (handleId: number) => KeptHandle | null
+  /** The device that stands for a device of upstream, by their ids. */
+  readonly standsFor: (deviceId: number) => number
 }
-type Live = ReadonlySet<number>
 
-const isLive = ({ units }: Card, live: Live): boolean =>
-  units.some(({ slots }) => slots.some(({ row }) => live.has(row.id)))
+const slotsOf = ({ units }: Card): readonly Slot[] => units.flatMap(({ slots }) => slots)
+const isLive = (card: Card, live: Live): boolean => slotsOf(card).some(({ row }) => live.has(row.id))
+const isInUse = (card: Card, live: Live): boolean => slotsOf(card).some((slot) => isUsed(slot, live))
 const liveFirst = (live: Live, one: Card, other: Card): number =>
   Number(isLive(other, live)) - Number(isLive(one, live))
 
-/** A device without control path: a function that a bound request has of it says which one it is. */
+/** A device without control path: a function of it that is used says which one it is. */
 const identified = (card: Card, live: Live, notes: Notes): Card => {
   if (card.controlPath !== null) return card
-  const slots = card.units.flatMap((unit) => unit.slots)
-  const used = slots.find(({ row, known }) => live.has(row.id) && known.type === 'PCI')
-  if (!used) return card
-  notes.repaired(
-    'devices',
-    card.row,
-    'W14',
-    `it has no control path, and is known by ${used.row.info}, which a request has`,
-  )
-  return { ...card, controlPath: used.row.info }
+  const used = slotsOf(card).filter((slot) => isUsed(slot, live))
+  const slot = used.find(({ row }) => live.has(row.id)) ?? used[0]
+  if (!slot) return card
+  const address = pciAddressOf(slot.known.info)
+  const controlPath = address && slot.known.type !== 'PCI' ? pciJson(address) : slot.row.info
+  notes.repaired('devices', card.row, 'W14', `it has no control path, and is known by ${controlPath}, which is in use`)
+  return { ...card, controlPath }
 }
 
-type Sorting = { readonly stay: readonly Card[]; readonly go: readonly Card[] }
+/** What only one device of a host, or of all hosts, may have. */
+const claimsOf = ({ rpUuid, row }: Unit): readonly string[] => [`provider ${rpUuid}`, `name ${row.name}`]
+const sharesName = (one: Card, other: Card): boolean => {
+  const names = new Set(one.units.map(({ row }) => row.name))
+  return other.units.some(({ row }) => names.has(row.name))
+}
+
+/** The devices while they are sorted: one that goes hands over what is used of it. */
+type Sorting = {
+  readonly live: Live
+  readonly notes: Notes
+  readonly stay: Map<number, Card>
+  readonly go: Card[]
+  /** The device that stands for one that goes, by their ids. */
+  readonly owners: Map<number, number>
+}
+const goes = ({ live, stay, go, owners }: Sorting, card: Card, owner: Card | null): void => {
+  go.push(card)
+  stay.delete(card.row.id)
+  if (!owner) return
+  owners.set(card.row.id, owner.row.id)
+  const used = usedUnits(card.units, live)
+  stay.set(owner.row.id, { ...owner, units: [...owner.units, ...card.units.filter(({ row }) => used.has(row.id))] })
+}
 
 /** One device for each control path of a host. */
-const byControlPath = (cards: readonly Card[], live: Live, notes: Notes): Sorting => {
-  const owners = new Map<string, Card>()
-  const go: Card[] = []
-  for (const card of cards.toSorted((one, other) => liveFirst(live, one, other) || one.row.id - other.row.id)) {
+const byControlPath = (sorting: Sorting): void => {
+  const { live, stay, notes } = sorting
+  const found = new Map<string, number>()
+  for (const card of [...stay.values()].toSorted(
+    (one, other) => liveFirst(live, one, other) || one.row.id - other.row.id,
+  )) {
     const canonical = canonicalOf(card)
-    const owner = canonical === null ? undefined : owners.get(`${card.host} ${canonical}`)
+    const owner = canonical === null ? undefined : stay.get(found.get(`${card.host} ${canonical}`) ?? -1)
     if (canonical !== null && !owner) {
-      owners.set(`${card.host} ${canonical}`, card)
+      found.set(`${card.host} ${canonical}`, card.row.id)
       continue
     }
-    go.push(card)
-    if (owner)
-      notes.repaired(
-        'devices',
-        card.row,
-        'W17',
-        `retired: device ${owner.uuid} has the same control path on host ${card.host}`,
-      )
-    else notes.repaired('devices', card.row, 'W14', 'retired: it has no control path, so no host can show it')
+    goes(sorting, card, owner ?? null)
+    const [rule, why] = owner
+      ? (['W17', `retired: device ${owner.uuid} has the same control path on host ${card.host}`] as const)
+      : (['W14', 'retired: it has no control path, so no host can show it'] as const)
+    notes.repaired('devices', card.row, rule, why)
   }
-  return { stay: [...owners.values()], go }
 }
 
-/** What only one deployable may have. */
-const claimsOf = ({ rpUuid, row }: Unit): readonly string[] => [`provider ${rpUuid}`, `name ${row.name}`]
+type Rival = { readonly owner: Card; readonly isSame: boolean }
+/** The device that another one goes over to; undefined: it stays. */
+const rivalOf = (card: Card, rivals: readonly Card[], live: Live): Rival | undefined => {
+  const named = rivals.filter((one) => sharesName(one, card))
+  const same =
+    named.find(({ host }) => host === card.host) ?? named.find((one) => canonicalOf(one) === canonicalOf(card))
+  if (same) return { owner: same, isSame: true }
+  const [first] = rivals
+  return first && !isInUse(card, live) ? { owner: first, isSame: false } : undefined
+}
 
-/** One deployable for each name and provider: of a device, the first; of several devices, all of one. */
-const byProvider = (cards: readonly Card[], live: Live, notes: Notes): Sorting => {
-  const owners = new Map<string, Card>()
-  const [stay, go] = [new Map<Card, Card>(), [] as Card[]]
-  for (const card of cards.toSorted((one, other) => liveFirst(live, one, other) || other.row.id - one.row.id)) {
+/** One device for each name and provider of its deployables. */
+const byProvider = (sorting: Sorting): void => {
+  const { live, stay, notes } = sorting
+  const claimed = new Map<string, number[]>()
+  for (const card of [...stay.values()].toSorted(
+    (one, other) => liveFirst(live, one, other) || other.row.id - one.row.id,
+  )) {
     const claims = card.units.flatMap(claimsOf)
-    const owner = claims.map((claim) => owners.get(claim)).find((one) => one !== undefined)
-    if (!owner) {
-      for (const claim of claims) owners.set(claim, card)
-      stay.set(card, card)
-      continue
-    }
-    go.push(card)
+    const rivals = new Set(claims.flatMap((claim) => claimed.get(claim) ?? []))
+    const rival = rivalOf(
+      card,
+      [...rivals].map((id) => stay.get(id)!),
+      live,
+    )
+    for (const claim of claims)
+      claimed.set(claim, [...new Set([...(claimed.get(claim) ?? []), (rival?.owner ?? card).row.id])])
+    if (!rival) continue
+    const { owner, isSame } = rival
+    goes(sorting, card, owner)
     notes.repaired('devices', card.row, 'W12', `retired: device ${owner.uuid} stands for the same resource provider`)
-    const present = stay.get(owner)!
-    if (card.row.id <= present.row.id || card.host === present.host) continue
+    if (!isSame || card.row.id <= owner.row.id || card.host === owner.host) continue
     notes.repaired(
       'devices',
       owner.row,
       'W12',
-      `moved from host ${present.host} to ${card.host}, under which it was found later`,
+      `moved from host ${owner.host} to ${card.host}, under which it was found later`,
     )
-    stay.set(owner, { ...present, host: card.host })
+    stay.set(owner.row.id, { ...stay.get(owner.row.id)!, host: card.host })
   }
-  return { stay: [...stay.values()], go }
 }
-
-const withoutTwins = (card: Card, live: Live, notes: Notes): Card => {
-  const liveUnit = ({ slots }: Unit) => slots.some(({ row }) => live.has(row.id))
-  const taken = new Set<string>()
-  const units = card.units
-    .toSorted((one, other) => Number(liveUnit(other)) - Number(liveUnit(one)) || one.row.id - other.row.id)
-    .filter((unit) => {
-      const twin = claimsOf(unit).find((claim) => taken.has(claim) && !isChild(unit))
-      for (const claim of twin === undefined ? claimsOf(unit) : []) taken.add(claim)
-      if (twin !== undefined)
-        notes.leftOut('deployables', unit.row, 'W17', `another deployable of device ${card.uuid} has ${twin}`)
-      return twin === undefined
-    })
-    .map((unit) => ({ ...unit, slots: uniqueSlots(unit, live, notes) }))
-  return { ...card, units: units.toSorted((one, other) => one.row.id - other.row.id) }
-}
-/** One that has the provider of its parent by right. */
-const isChild = ({ row }: Unit): boolean => row.parentId !== null && row.rpUuid === null
 
 const uniqueSlots = ({ slots }: Unit, live: Live, notes: Notes): readonly Slot[] => {
   const first = new Map<string, Slot>()
@@ -130,16 +148,7 @@ const uniqueSlots = ({ slots }: Unit, live: Live, notes: Notes): readonly Slot[]
 }
 
 const key = (unit: Unit, { known }: Slot): string => `${unit.row.name} ${known.canonical}`
-
-export const keep = (all: readonly Card[], live: Live, notes: Notes): Kept => {
-  const known = all.map((card) => identified(card, live, notes))
-  const located = byControlPath(known, live, notes)
-  const provided = byProvider(located.stay, live, notes)
-  // a device that was moved to another host may meet one there
-  const again = byControlPath(provided.stay, live, notes)
-  const cards = again.stay
-    .map((card) => withoutTwins(card, live, notes))
-    .toSorted((one, other) => one.row.id - other.row.id)
+const placesIn = (all: readonly Card[], cards: readonly Card[]): Kept['placeOf'] => {
   const [places, alike] = [new Map<number, KeptHandle>(), new Map<string, KeptHandle>()]
   for (const card of cards)
     for (const unit of card.units)
@@ -152,9 +161,29 @@ export const keep = (all: readonly Card[], live: Live, notes: Notes): Kept => {
       units.flatMap((unit) => unit.slots.map((slot) => [slot.row.id, key(unit, slot)] as const)),
     ),
   )
-  return {
-    cards,
-    retired: [...located.go, ...provided.go, ...again.go],
-    placeOf: (id) => places.get(id) ?? alike.get(former.get(id) ?? '') ?? null,
+  return (id) => places.get(id) ?? alike.get(former.get(id) ?? '') ?? null
+}
+
+export const keep = (all: readonly Card[], live: Live, notes: Notes): Kept => {
+  const stay = new Map(all.map((card) => [card.row.id, identified(card, live, notes)]))
+  const sorting: Sorting = { live, notes, stay, go: [], owners: new Map() }
+  // a device that was moved to another host, or that took something over, may meet another one there
+  for (let before = Number.POSITIVE_INFINITY; stay.size < before;) {
+    before = stay.size
+    byControlPath(sorting)
+    byProvider(sorting)
   }
+  const named = [...stay.values()]
+    .map((card) => oneOfEachName(card, live, notes))
+    .map((card) => ({
+      ...card,
+      units: card.units.map((unit) => ({ ...unit, slots: uniqueSlots(unit, live, notes) })),
+    }))
+    .toSorted((one, other) => one.row.id - other.row.id)
+  const cards = oneRootOfEachProvider(named, live, notes)
+  const standsFor = (id: number): number => {
+    const owner = sorting.owners.get(id)
+    return owner === undefined ? id : standsFor(owner)
+  }
+  return { cards, retired: sorting.go, placeOf: placesIn(all, cards), standsFor }
 }

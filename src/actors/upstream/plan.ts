@@ -73,7 +73,8 @@ export const planImport = (given: UpstreamTables): Plan => {
   const live = boundHandles(tables)
   const cards = cardsIn(tables, notes)
   const kept = keep(cards, live, notes)
-  const uses = { live, doubtful: doubtfulCards(tables, cards), mayHoldOther: openProgramming(tables) }
+  const doubtful = new Set([...doubtfulCards(tables, cards)].map(kept.standsFor))
+  const uses = { live, doubtful, mayHoldOther: openProgramming(tables) }
   const devices = kept.cards.map((card) => planDevice(card, uses, notes))
   const retired = kept.retired.map(planRetired)
   const providers = new Map(

@@ -107,6 +107,8 @@ const bound = (judging: Judging, providers: Providers, row: ArqRow): Fate => {
     const reason = `attach handle ${uuid} belongs to ${other.uuid}, which was bound to it before`
     const mine = kept.placeOf(other.handleId!)!
     withhold(judging, mine, `upstream bound it to ${other.uuid} and to ${row.uuid}: both guests may use it`, true)
+    if (mine.slot.known.uuid !== uuid)
+      withhold(judging, place, `${other.uuid} is bound to the same function by attach handle ${mine.slot.known.uuid}`)
     return failed(judging, providers, row, 'two holders', reason)
   }
   if (instance === null) {

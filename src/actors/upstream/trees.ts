@@ -12,26 +12,35 @@ export type Grown = {
   readonly numAccelerators: number
 }
 
-/** From a deployable up to its root; null: a parent is missing, is of another device, or is its own descendant. */
-const pathUp = (unit: Unit, byId: ReadonlyMap<number, Unit>): readonly Unit[] | null => {
+const DEPTH_MAX = 16
+/** From a deployable upwards. `isWhole`: up to a root; otherwise a parent is missing, is of another device, or is its own descendant. */
+export const wayUp = (
+  unit: Unit,
+  byId: ReadonlyMap<number, Unit>,
+): { readonly path: readonly Unit[]; readonly isWhole: boolean } => {
   const path = [unit]
   for (let { parentId } = unit.row; parentId !== null;) {
     const parent = byId.get(parentId)
-    if (!parent || path.includes(parent) || path.length > DEPTH_MAX) return null
+    if (!parent || path.includes(parent) || path.length > DEPTH_MAX) return { path, isWhole: false }
     path.push(parent)
     parentId = parent.row.parentId
   }
-  return path
+  return { path, isWhole: true }
 }
-const DEPTH_MAX = 16
+/** Up to the deployable that is its root: the next one that has a provider of its own. Null: its parents lead to none. */
+const pathUp = (unit: Unit, byId: ReadonlyMap<number, Unit>): readonly Unit[] | null => {
+  const { path, isWhole } = wayUp(unit, byId)
+  if (!isWhole) return null
+  const root = path.reduceRight((above, one) =>
+    one.row.rpUuid === null || one.row.rpUuid === above.row.rpUuid ? above : one,
+  )
+  return path.slice(0, path.indexOf(root) + 1)
+}
 
 /** Why it stands alone although it names a parent; null: it does not. */
 const separate = ({ row }: Unit, path: readonly Unit[] | null): string | null => {
   if (path === null) return `parent ${row.parentId} leads to no root of its device`
-  const root = path.at(-1)!
-  return row.rpUuid === null || row.rpUuid === root.row.rpUuid
-    ? null
-    : 'it has a resource provider, which only a root has'
+  return path.length > 1 ? null : 'it has a resource provider, which only a root has'
 }
 
 const placed = (unit: Unit, byId: ReadonlyMap<number, Unit>, notes: Notes): Pick<Grown, 'tree' | 'rpUuid'> => {
@@ -51,6 +60,12 @@ const placed = (unit: Unit, byId: ReadonlyMap<number, Unit>, notes: Notes): Pick
     notes.repaired('deployables', row, 'tree', `its root is ${root.row.id}, not ${row.rootId}`)
   const tree = { parentUuid: parent.uuid, parentId: parent.row.id, rootUuid: root.uuid, rootId: root.row.id }
   return { rpUuid: root.rpUuid, tree }
+}
+
+/** The deployables that are taken over as roots. */
+export const rootsIn = ({ units }: Card): readonly Unit[] => {
+  const byId = new Map(units.map((unit) => [unit.row.id, unit]))
+  return units.filter((unit) => unit.row.parentId === null || separate(unit, pathUp(unit, byId)) !== null)
 }
 
 /** Handles of it and of all below it. */
