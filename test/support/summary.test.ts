@@ -12,7 +12,7 @@ const lastWords = (
   const args = [vitest, 'run', '--config', 'test/support/fixtures/vitest.config.ts', file]
   const run = spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8', env: { ...process.env, CI: ci } })
   const lines = run.stdout.trimEnd().split('\n')
-  return { status: run.status, lines: lines.filter((line) => /^skipped: |^\d+ passed/.test(line)) }
+  return { status: run.status, lines: lines.filter((line) => /^skipped: |^failed in: |^\d+ passed/.test(line)) }
 }
 
 const NAME = 'skipped: test/support/fixtures/skips.fixture.ts >'
@@ -36,11 +36,15 @@ test('with CI=true a part that can be installed fails instead', () => {
     lines: [
       `${NAME} round a moon > circles (needs a moon: none in sight)`,
       `${NAME} changes its mind (too late)`,
+      'failed in: test/support/fixtures/skips.fixture.ts',
       '1 passed, 1 failed, 2 skipped',
     ],
   })
 })
 
 test('a file that does not load counts as failed', () => {
-  expect(lastWords('broken', '')).toEqual({ status: 1, lines: ['0 passed, 1 failed, 0 skipped'] })
+  expect(lastWords('broken', '')).toEqual({
+    status: 1,
+    lines: ['failed in: test/support/fixtures/broken.fixture.ts', '0 passed, 1 failed, 0 skipped'],
+  })
 })

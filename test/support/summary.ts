@@ -1,4 +1,4 @@
-/** The summary at the end of a test run: skipped tests with their reasons, then one line of counts. */
+/** The summary at the end of a test run: skipped tests with their reasons, the files in which something failed, then one line of counts. */
 import { writeSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Reporter, SerializedError, TestCase, TestModule, Vitest } from 'vitest/node'
@@ -28,11 +28,20 @@ const count = (modules: readonly TestModule[], state: 'passed' | 'failed'): numb
 const broken = (modules: readonly TestModule[]): number =>
   modules.filter((module) => module.state() === 'failed' && count([module], 'failed') === 0).length
 
+const failedIn = (modules: readonly TestModule[]): readonly string[] =>
+  modules
+    .filter((module) => module.state() === 'failed')
+    .map(({ moduleId }) => `failed in: ${relative(process.cwd(), moduleId)}`)
+
 const lastWords = (modules: readonly TestModule[], errors: number, filtered: boolean): string => {
   const skipped = skips(modules, filtered)
   const failed = count(modules, 'failed') + broken(modules) + errors
   const lines = skipped.map(({ name, reason }) => `skipped: ${name} (${reason})`)
-  return [...lines, `${count(modules, 'passed')} passed, ${failed} failed, ${skipped.length} skipped`].join('\n')
+  return [
+    ...lines,
+    ...new Set(failedIn(modules)),
+    `${count(modules, 'passed')} passed, ${failed} failed, ${skipped.length} skipped`,
+  ].join('\n')
 }
 
 export default class Summary implements Reporter {
