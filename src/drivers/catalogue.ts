@@ -18,7 +18,8 @@ const kindOf = (driver: string) => CARD_KINDS.find((kind) => kind.driver === dri
 /** By entry-point name. */
 export const DRIVER_FACTS: Readonly<Record<string, DriverFacts>> = {
   nvidia_gpu_driver: {
-    hardware: 'NVIDIA GPUs: whole ones, and vGPUs of the functions in `gpu_devices.device_addresses`',
+    hardware:
+      'NVIDIA GPUs: whole ones that are not in MIG mode, and vGPUs of the functions in `gpu_devices.device_addresses`',
     type: 'GPU',
     resourceClass: '`PGPU`; `VGPU` where a function is divided',
     traits: '`CUSTOM_NVIDIA_<product>`, `CUSTOM_GPU_NVIDIA_<family>`; of a vGPU `CUSTOM_NVIDIA_<product>_<type>`',

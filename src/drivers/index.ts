@@ -7,6 +7,7 @@ import { nicKind, qatKind, sriovDriver } from './cards/sriovDriver.ts'
 import type { Driver } from './driver.ts'
 import { intelFpgaDriver } from './fpga/intelFpga.ts'
 import { xilinxFpgaDriver } from './fpga/xilinxFpga.ts'
+import { withoutMigCards } from './nvidia/mig.ts'
 import { nvidiaDriver } from './nvidia/nvidiaDriver.ts'
 import { readVgpuOptions, type VgpuOptions } from './nvidia/vgpuOptions.ts'
 import { type FakeOptions, fakeDriver } from './simulated/fake.ts'
@@ -101,6 +102,11 @@ const MAKERS: Readonly<Record<string, Maker>> = {
   simulated_driver: simulated,
 }
 
+/** Those that may offer NVIDIA GPUs. */
+const MAY_OFFER_NVIDIA = ['nvidia_gpu_driver', 'pci_driver', 'id_table_driver']
+const withoutMig = (one: Driver, { measuring = MEASURING }: DriverOptions): Driver =>
+  MAY_OFFER_NVIDIA.includes(one.name) ? withoutMigCards(one, measuring.nvidiaSmi) : one
+
 /** Supported entry-point names. */
 export const DRIVER_NAMES: readonly string[] = Object.keys(MAKERS)
 /** Those that look at hardware. */
@@ -115,7 +121,7 @@ export const driverByName = (name: string, options: DriverOptions = {}): DriverR
     const reading = make(options)
     const { sysfsRoot = '/sys', virtualFunctions = {} } = options.pci ?? {}
     return reading.ok && HARDWARE_DRIVERS.includes(name)
-      ? driver(withVirtualFunctions(reading.driver, sysfsRoot, virtualFunctions))
+      ? driver(withVirtualFunctions(withoutMig(reading.driver, options), sysfsRoot, virtualFunctions))
       : reading
   }
   const rule = `unknown driver '${name}'; this release has ${DRIVER_NAMES.join(', ')}`
