@@ -60,6 +60,7 @@ test('the text and the exit code, for profiles that fit, partly fit and do not f
     ['both', '--host', 'compute-1'],
     ['both', '--host', 'compute-2'],
     ['three-fpgas'],
+    ['three-fpgas', 'one-fpga', '--limit', '1'],
     ['nothing-of-that-name'],
   ]
   const shown = []
@@ -68,6 +69,38 @@ test('the text and the exit code, for profiles that fit, partly fit and do not f
     shown.push(`$ accelerando explain ${args.join(' ')}\n${out}${err}exit code ${code}\n`)
   }
   await expect(shown.join('\n')).toMatchFileSnapshot('golden/explain.txt')
+})
+
+test('of several profiles each is judged, the first that fits is named, and the exit code is 7 when none does', async () => {
+  const named = async (...profiles: readonly string[]) => {
+    const { code, out, err } = await run(...profiles, '--limit', '1')
+    return [code, err, ...out.split('\n\n')[0]!.trimEnd().split('\n')]
+  }
+  expect(await named('three-fpgas', 'both', 'one-fpga')).toEqual([
+    0,
+    '',
+    'the first that fits: both',
+    '1. three-fpgas: does not fit',
+    '2. both: fits',
+    '3. one-fpga: fits',
+  ])
+  expect(await named('three-fpgas', 'three-fpgas')).toEqual([
+    7,
+    '',
+    'none of them fits',
+    '1. three-fpgas: does not fit',
+    '2. three-fpgas: does not fit',
+  ])
+  const { out, code } = await run('three-fpgas', 'one-fpga', '--json')
+  expect([code, JSON.parse(out)]).toMatchObject([
+    0,
+    { fits: true, first: 'one-fpga', profiles: [{ fits: false }, { fits: true, profile: { name: 'one-fpga' } }] },
+  ])
+})
+test('one of several that is not there ends the question, with its name', async () => {
+  const { code, out, err } = await run('one-fpga', 'nothing-of-that-name')
+  expect([code, out]).toEqual([3, ''])
+  expect(err).toContain('nothing-of-that-name')
 })
 
 test('a draft, as JSON, as it would be posted, and as TOML', async () => {
@@ -92,15 +125,15 @@ test.each([
 test('a table of hosts: each code of an obstacle once', async () => {
   const { out } = await run('three-fpgas', '-f', 'value')
   expect(out).toMatchInlineSnapshot(`
-    "compute-1	false	trait_missing no_free_handle
-    compute-2	false	trait_missing no_free_handle device_disabled
-    compute-3	false	no_device
+    "compute-1	false	trait_missing no_free_handle	three-fpgas
+    compute-2	false	trait_missing no_free_handle device_disabled	three-fpgas
+    compute-3	false	no_device	three-fpgas
     "
   `)
   expect((await run('one-fpga', '-f', 'value')).out).toMatchInlineSnapshot(`
-    "compute-1	true	
-    compute-2	true	device_disabled
-    compute-3	false	no_device
+    "compute-1	true		one-fpga
+    compute-2	true	device_disabled	one-fpga
+    compute-3	false	no_device	one-fpga
     "
   `)
 })

@@ -84,7 +84,7 @@ const filled = async (lines: readonly string[]): Promise<(line: string) => strin
       .replaceAll(/\bUUID\b/g, uuids[line.split(' ')[1]!] ?? 'UUID')
       .replaceAll(/\b(NAME|compute-1)\b/g, host)
       .replaceAll(/\bTEXT\b/g, 'agreed')
-      .replaceAll(/\bPROFILE\b/g, profile)
+      .replaceAll(/\b(?:PROFILE|FIRST|SECOND)\b/g, profile)
       .replaceAll('draft.json', draft)
 }
 

@@ -1,4 +1,4 @@
-/** `accelerando explain`: which hosts fit a device profile, and what keeps the others from it. */
+/** `accelerando explain`: which hosts fit a device profile, and what keeps the others from it; of several, which is the first that fits. */
 import { EXITS, endWith, misused } from '../exits.ts'
 import { type Columns, addOutput, present } from '../output.ts'
 import { type Register, withPlainErrors } from '../command.ts'
@@ -6,13 +6,15 @@ import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.t
 import type { Explanation } from '../operators/apiShapes.ts'
 import { documentIn } from '../operators/documentFile.ts'
 import { profilePath } from '../operators/profileRows.ts'
-import { explainLines } from '../operators/explainLines.ts'
+import { alternativesLines, explainLines, firstThatFits } from '../operators/explainLines.ts'
 
 type Host = Explanation['hosts'][number]
-const COLUMNS: Columns<Host> = [
+/** `profile`: of several, which one the host was judged for. */
+const COLUMNS: Columns<Host & { readonly profile: string | null }> = [
   { name: 'host', of: ({ host }) => host },
   { name: 'fits', of: ({ fits }) => fits },
   { name: 'obstacles', of: (host) => [...new Set(obstaclesOf(host).map(({ code }) => code))].join(' ') || null },
+  { name: 'profile', of: ({ profile }) => profile },
 ]
 const obstaclesOf = ({ obstacles, groups }: Host) => [
   ...obstacles,
@@ -21,7 +23,7 @@ const obstaclesOf = ({ obstacles, groups }: Host) => [
 
 type Asked = ApiFlags & { readonly file?: string; readonly host?: string; readonly limit?: string }
 
-const asked = (profile: string | undefined, flags: Asked): Promise<Explanation> => {
+const asked = (flags: Asked, profile?: string): Promise<Explanation> => {
   const ask = apiOf(flags)<Explanation>
   const { host, limit } = flags
   if (flags.file === undefined) return ask('POST', withQuery(`${profilePath(profile!)}/check`, { host, limit }))
@@ -29,28 +31,50 @@ const asked = (profile: string | undefined, flags: Asked): Promise<Explanation> 
   return ask('POST', withQuery('/profile_checks', { host, limit }), draft as Readonly<Record<string, unknown>>)
 }
 
+/** The document for several profiles. */
+const alternativesOf = (told: readonly Explanation[]) => ({
+  fits: told.some(({ fits }) => fits),
+  first: firstThatFits(told),
+  profiles: told,
+})
+
 export const explain: Register = (program) => {
   const command = program
     .command('explain')
-    .argument('[PROFILE]', 'name or UUID of a device profile')
+    .argument('[PROFILE...]', 'name or UUID of a device profile; of several, alternatives in this order')
     .description(
-      `Which hosts fit a device profile, and what keeps the others from it. Changes nothing. Exit code ${EXITS.findings.code} when no host fits.`,
+      `Which hosts fit a device profile, and what keeps the others from it; of several profiles, which is the first that fits. Changes nothing. Exit code ${EXITS.findings.code} when no host fits.`,
     )
-    .example('accelerando explain fpga-small --host compute-1', 'accelerando explain --file draft.json')
+    .example(
+      'accelerando explain fpga-small --host compute-1',
+      'accelerando explain one-a100 two-t4',
+      'accelerando explain --file draft.json',
+    )
     .endsWith('findings')
   addOutput(addApiFlags(command), COLUMNS, { ownLimit: true })
     .option('--file <FILE>', 'JSON or TOML: a profile that is not stored, as it would be posted; instead of PROFILE')
     .option('--host <NAME>', 'only this host')
-    .option('--limit <N>', 'how many hosts are shown (default: 20, at most 100)')
+    .option('--limit <N>', 'how many hosts are shown for each profile (default: 20, at most 100)')
     .action(
-      withPlainErrors(async (profile: string | undefined, flags: Asked) => {
-        if ((profile === undefined) === (flags.file === undefined))
+      withPlainErrors(async (profiles: readonly string[], flags: Asked) => {
+        if ((profiles.length === 0) === (flags.file === undefined))
           throw misused('name a device profile, or a draft of one with --file')
-        const json = await asked(profile, flags)
+        const told: Explanation[] = []
+        // one after another: each is a question about the whole cloud
+        for (const profile of profiles) told.push(await asked(flags, profile))
+        if (flags.file !== undefined) told.push(await asked(flags))
         // the service has limited the hosts already
         const { limit: _, ...shape } = flags
-        present(shape, { document: json, rows: json.hosts, columns: COLUMNS, text: () => explainLines(json) })
-        if (!json.fits) endWith('findings')
+        const rows = told.flatMap(({ hosts, profile }) =>
+          hosts.map((host) => ({ ...host, profile: profile?.name ?? null })),
+        )
+        const [only, ...others] = told
+        const [document, text] =
+          others.length === 0
+            ? [only, () => explainLines(only!)]
+            : [alternativesOf(told), () => alternativesLines(told)]
+        present(shape, { document, rows, columns: COLUMNS, text })
+        if (!told.some(({ fits }) => fits)) endWith('findings')
       }),
     )
 }

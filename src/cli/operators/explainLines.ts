@@ -50,3 +50,17 @@ export const explainLines = (told: Explanation): readonly string[] => [
   ...told.hosts.flatMap(hostLines),
   ...(told.hosts_left_out > 0 ? [`${counted(told.hosts_left_out, 'further host')}; --limit shows more`] : []),
 ]
+
+/** The name of the first profile that a host fits; null: none. */
+export const firstThatFits = (told: readonly Explanation[]): string | null =>
+  told.find(({ fits }) => fits)?.profile?.name ?? null
+
+/** For several profiles, in the order in which they were named. */
+export const alternativesLines = (told: readonly Explanation[]): readonly string[] => {
+  const first = firstThatFits(told)
+  return [
+    first === null ? 'none of them fits' : `the first that fits: ${first}`,
+    ...told.map(({ profile, fits }, at) => `${at + 1}. ${profile?.name}: ${fits ? 'fits' : 'does not fit'}`),
+    ...told.flatMap((one) => ['', `${one.profile?.name}:`, ...explainLines(one).map((line) => `  ${line}`)]),
+  ]
+}
