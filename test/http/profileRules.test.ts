@@ -93,6 +93,15 @@ const REFUSED: readonly (readonly [string, unknown, string])[] = [
   ['11 a strange accel key', withGroup({ 'accel:a b': 'x' }), 'groups[0].accel:a b'],
   ['11 an object for an accel value', withGroup({ 'accel:x': {} }), 'groups[0].accel:x'],
   ['11 an accel value without end', withGroup({ 'accel:x': 'y'.repeat(65_536) }), 'groups[0].accel:x'],
+  ['11a alternatives', withGroup({ 'accel:any_of': 'CUSTOM_A,CUSTOM_B' }), 'groups[0].accel:any_of'],
+  ['11a alternatives as a list', withGroup({ 'accel:any_of': [group] }), 'groups[0].accel:any_of'],
+  ['11a alternatives in another spelling', withGroup({ 'accel:Any-Of': '1' }), 'groups[0].accel:Any-Of'],
+  ['11a alternatives with a number', withGroup({ 'accel:any_of1': 'x' }), 'groups[0].accel:any_of1'],
+  [
+    '11a alternatives in the second group',
+    [profile({ groups: [group, { 'accel:anyof:a': 'x' }] })],
+    'groups[1].accel:anyof:a',
+  ],
   ['12 a number for a description', [profile({ description: 5 })], 'description'],
   ['12 a description without end', [profile({ description: 'x'.repeat(256) })], 'description'],
   ['13 a uuid that is none', [profile({ uuid: 'fpga' })], 'uuid'],
@@ -106,6 +115,17 @@ describe('refused with 400, the field named, nobody asked', () => {
     expectRefusal(got, 400)
     expect(got.fault).toContain(`Invalid ${field}: `)
   })
+})
+
+test('11a the refusal of alternatives says why, and what to do instead', async () => {
+  const { fault } = await post(withGroup({ 'accel:any_of': 'x' }))
+  expect(fault).toMatch(
+    /because Nova asks for all of its groups at the same time; ask in one group .* or make a device profile and a flavor/,
+  )
+})
+test('11a a key that only begins alike is kept', () => {
+  const read = readProfile(withGroup({ 'accel:any_office': 'x' }))
+  expect(read).toMatchObject({ ok: true, value: { groups: [{ 'accel:any_office': 'x' }] } })
 })
 
 describe('the server faults that tests of clients expect', () => {

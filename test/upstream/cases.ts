@@ -254,6 +254,20 @@ export const CASES: readonly Case[] = [
     ['1 Bound'],
   ],
   [
+    'the profile names alternatives, which are taken over unread',
+    tablesOf(
+      {
+        device_profiles: [
+          profileRow(1, 'gpu', { json: '{"groups": [{"resources:PGPU": "1", "accel:any_of": "A,B"}]}' }),
+        ],
+      },
+      simple(1, A, true),
+      arqs(boundRow(1, 1, NAME)),
+    ),
+    [],
+    ['1 Bound'],
+  ],
+  [
     'the profile of a request is not there',
     tablesOf(simple(1, A, true), arqs(boundRow(1, 1, NAME))),
     ['left out orphan extended_accelerator_requests 1', 'repaired W9 attach_handles 1'],

@@ -74,6 +74,15 @@ export const mismatch = (...given: Parameters<typeof mismatches>): string | null
 export const amountOf = (group: Group, resourceClass: string): number =>
   amount(group[`resources:${resourceClass}`]) || 0
 
+/** `accel:any_of`, in any spelling and with any number: alternatives, which Nova cannot carry (decision 0100). */
+export const ANY_OF = '[Aa][Nn][Yy][_-]?[Oo][Ff](?:[0-9_:-][A-Za-z0-9_:-]*)?'
+const ALTERNATIVES = new RegExp(`^accel:${ANY_OF}$`)
+/** The keys of the group that name alternatives. Profiles that are stored may have them: nothing reads them. */
+export const alternativesIn = (group: Readonly<Record<string, unknown>>): readonly string[] =>
+  Object.keys(group).filter((key) => ALTERNATIVES.test(key))
+export const INSTEAD_OF_ALTERNATIVES =
+  'ask in one group for what the alternatives have in common (a resource class, traits), or make a device profile and a flavor for each of them'
+
 const SEARCHES = ['bitstream_name', 'function_id', 'function_name'] as const
 /** The image that the group asks for; `search`: it names a property, which has to be looked up. */
 export const bitstreamOf = (group: Group): { readonly image: string | null; readonly search: ImageSearch | null } => {

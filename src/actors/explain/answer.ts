@@ -78,7 +78,7 @@ export type GroupSummary = {
   /** Null: a device fits, or there is none. */
   readonly nearest: NearestMiss | null
 }
-export const WARNING_CODES = ['not_attached'] as const
+export const WARNING_CODES = ['not_attached', 'alternatives_not_read'] as const
 /** What keeps nothing from happening, and is hardly what was meant. */
 export type Warning = {
   readonly code: (typeof WARNING_CODES)[number]

@@ -1,5 +1,6 @@
 /** The answer for a whole cloud, from what was judged of each host. Pure. */
-import type { Explanation, GroupSummary, JudgedDevice, NearestMiss, ObstacleCode } from './answer.ts'
+import type { Explanation, GroupSummary, JudgedDevice, NearestMiss, ObstacleCode, Warning } from './answer.ts'
+import { alternativesIn, INSTEAD_OF_ALTERNATIVES } from '../arq/groups.ts'
 import { attachingWarnings } from './attaching.ts'
 import { distanceOf, type HostJudgement } from './host.ts'
 import type { AskedGroup } from './judge.ts'
@@ -23,6 +24,17 @@ const nearestOf = (hosts: readonly HostJudgement[], group: number): NearestMiss 
     }
   return best?.miss ?? null
 }
+
+/** Of a profile from an import, or from a version of this service that kept the key without reading it. */
+const alternativesWarnings = (asked: readonly AskedGroup[]): readonly Warning[] =>
+  asked.flatMap(({ group: wanted }, group) =>
+    alternativesIn(wanted).map((key) => ({
+      code: 'alternatives_not_read',
+      group,
+      reason: `group ${group} has ${key}, which neither Nova nor this service reads: it asks for the rest of the group`,
+      change: INSTEAD_OF_ALTERNATIVES,
+    })),
+  )
 
 /** `hosts`: in the order in which they are shown. */
 export const summarised = (
@@ -49,7 +61,10 @@ export const summarised = (
     hostsFitting: fitting,
     placement,
     groups,
-    warnings: attachingWarnings(asked.map((_, group) => new Set(hosts.flatMap((one) => [...one.attaches[group]!])))),
+    warnings: [
+      ...attachingWarnings(asked.map((_, group) => new Set(hosts.flatMap((one) => [...one.attaches[group]!])))),
+      ...alternativesWarnings(asked),
+    ],
     hosts: hosts.slice(0, limit).map(({ shown }) => shown),
     hostsLeftOut: Math.max(0, hosts.length - limit),
   }

@@ -1,4 +1,5 @@
 /** Parses one group of a device profile into canonical form. Pure. */
+import { alternativesIn, ANY_OF, INSTEAD_OF_ALTERNATIVES } from '../../actors/arq/groups.ts'
 import { brokenText } from '../../text.ts'
 import { invalid } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
@@ -97,7 +98,7 @@ const KINDS: Readonly<Record<string, (name: string, value: unknown, field: strin
 }
 
 const pairs = SELECTORS.flatMap((one, at) => SELECTORS.slice(at + 1).map((other) => [one, other]))
-/** The same rules as `groupOf` applies, for the printed description. */
+/** The same rules as `newGroupOf` applies, for the printed description. */
 export const GROUP_SHAPE: Json = {
   type: 'object',
   properties: Object.fromEntries(CLASSES.map((name) => [`resources:${name}`, AMOUNT])),
@@ -105,7 +106,7 @@ export const GROUP_SHAPE: Json = {
     [`^resources:${CLASS.source.slice(1)}`]: AMOUNT,
     [`^trait:${TRAIT.source.slice(1)}`]: { enum: ['required', 'forbidden'] },
     ...Object.fromEntries(Object.entries(ACCEL).map(([name, { shape }]) => [`^accel:${name}$`, shape])),
-    [`^accel:(?!(?:${Object.keys(ACCEL).join('|')})$)${ACCEL_NAME.source.slice(1)}`]: {
+    [`^accel:(?!(?:${[...Object.keys(ACCEL), ANY_OF].join('|')})$)${ACCEL_NAME.source.slice(1)}`]: {
       anyOf: [textShape(ACCEL_MAX), { type: 'number' }],
     },
   },
@@ -127,11 +128,9 @@ const entryOf = (key: string, value: unknown, place: string): Entry => {
   return read(key.slice(colon + 1), value, field)
 }
 
+type Read = { readonly ok: true; readonly value: Group } | HttpRefused
 /** `place` names the group in error messages. The order of the keys is kept. */
-export const groupOf = (
-  given: Readonly<Record<string, unknown>>,
-  place: string,
-): { readonly ok: true; readonly value: Group } | HttpRefused => {
+export const groupOf = (given: Readonly<Record<string, unknown>>, place: string): Read => {
   const group: Record<string, string> = {}
   for (const key of Object.keys(given)) {
     const entry = entryOf(key, given[key], place)
@@ -144,4 +143,19 @@ export const groupOf = (
   if (keys.filter((key) => SELECTORS.includes(key)).length > 1)
     return invalid(place, `it may hold only one of ${SELECTORS.join(', ')}`)
   return { ok: true, value: group }
+}
+
+/**
+ * Of a profile that is made. A stored one may name alternatives, because former versions kept the key unread: its other names can
+ * still be changed.
+ */
+export const newGroupOf = (given: Readonly<Record<string, unknown>>, place: string): Read => {
+  // before its value, which would be a list as likely as a text
+  const [key] = alternativesIn(given)
+  return key === undefined
+    ? groupOf(given, place)
+    : invalid(
+        `${place}.${key.slice(0, 100)}`,
+        `a device profile cannot hold alternatives, because Nova asks for all of its groups at the same time; ${INSTEAD_OF_ALTERNATIVES}`,
+      )
 }

@@ -5,7 +5,7 @@ import { ARQS_MAX, askedFor } from '../../actors/arq/groups.ts'
 import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
 import type { Refusal } from '../guard.ts'
-import { GROUP_SHAPE, groupOf } from './profileGroups.ts'
+import { GROUP_SHAPE, newGroupOf } from './profileGroups.ts'
 import type { Group } from './profileGroups.ts'
 import type { Body } from '../route.ts'
 import { readAs } from '../schemas.ts'
@@ -46,7 +46,7 @@ export const readGroups = (given: readonly unknown[]): Read<readonly Group[]> =>
   const groups: Group[] = []
   for (const [index, entry] of given.entries()) {
     if (!isRecord(entry)) return invalid(`groups[${index}]`, 'it must be an object')
-    const group = groupOf(entry, `groups[${index}]`)
+    const group = newGroupOf(entry, `groups[${index}]`)
     if (!group.ok) return group
     groups.push(group.value)
   }
