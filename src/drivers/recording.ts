@@ -59,11 +59,28 @@ export const withoutSecrets = (path: string, text: string): string => {
   if (name === 'mountinfo') return text.split('\n').map(plainMount).join('\n')
   return text
 }
-/** Pure. What a program printed, without serial numbers and UUIDs of hardware. */
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+/** Pure. What a program printed, without serial numbers and UUIDs of hardware. Names of GPUs are left to `standIns`. */
 export const outputWithoutSecrets = (text: string): string =>
   text
-    .replaceAll(/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, REMOVED)
+    .replaceAll(new RegExp(`(?<!\\b(?:GPU|MIG)-)\\b${UUID}\\b`, 'gi'), REMOVED)
     .replaceAll(/(serial[^:=\n"]*["']?\s*[:=]\s*["']?)[^\s"',]+/gi, `$1${REMOVED}`)
+
+const CARD_NAME = new RegExp(`\\b((?:MIG-)?(?:GPU|MIG))-(${UUID})`, 'gi')
+/**
+ * NVIDIA names GPUs and their MIG instances by UUIDs, which are as good as serial numbers: `GPU-...`, `MIG-...`, and with older drivers `MIG-GPU-.../1/0`. Each UUID gets
+ * another one that stands for it wherever it occurs in the recording, so that what belongs together is still found together.
+ */
+export const standIns = (): ((text: string) => string) => {
+  const numbers = new Map<string, number>()
+  return (text) =>
+    text.replaceAll(CARD_NAME, (_whole, kind: string, uuid: string) => {
+      const key = uuid.toLowerCase()
+      const number = numbers.get(key) ?? numbers.size + 1
+      numbers.set(key, number)
+      return `${kind}-00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+    })
+}
 
 const HOPS_MAX = 40
 type TreeEntry = { readonly folder: Tree; readonly name: string; readonly path: string }
@@ -80,12 +97,14 @@ const folderAt = (parent: Tree, name: string): Tree => {
 class Growing {
   readonly root: Tree = {}
   readonly #io: HostIo
+  readonly #standIn: (text: string) => string
   /** Paths as drivers name them that are recorded already; several drivers ask for the same. */
   readonly #noted = new Set<string>()
   readonly #links = new Map<string, Promise<string | null>>()
 
-  constructor(io: HostIo) {
+  constructor(io: HostIo, standIn: (text: string) => string) {
     this.#io = io
+    this.#standIn = standIn
   }
   /** What lies in the driver's own folder is nothing of the machine. */
   #isNew(what: string, path: string): boolean {
@@ -132,7 +151,7 @@ class Growing {
   async noteText(path: string, text: string): Promise<void> {
     if (!this.#isNew('read', path)) return
     const { folder, name } = await this.#place(path, true)
-    folder[name] = withoutSecrets(path, text)
+    folder[name] = this.#standIn(withoutSecrets(path, text))
   }
   async noteList(path: string, names: readonly string[]): Promise<void> {
     if (!this.#isNew('list', path)) return
@@ -149,8 +168,26 @@ class Growing {
 
 /** Wraps the access to a host, which is not changed. `recording` is complete when the drivers are done. */
 export const recorder = (io: HostIo): { readonly io: HostIo; readonly recording: () => Recording } => {
-  const growing = new Growing(io)
+  const standIn = standIns()
+  const growing = new Growing(io, standIn)
   const runs: RecordedRun[] = []
+  const clean = (text: string): string => standIn(outputWithoutSecrets(text))
+  /** Notes what is printed, or the error, and hands it on as it is. `text`: of what came. */
+  const noted = async <Answer>(
+    [program, args]: readonly [string, readonly string[]],
+    ask: () => Promise<Answer>,
+    text: (answer: Answer) => string,
+  ): Promise<Answer> => {
+    const note = { program, args: args.map(standIn) }
+    try {
+      const answer = await ask()
+      runs.push({ ...note, output: clean(text(answer)), error: null })
+      return answer
+    } catch (error) {
+      runs.push({ ...note, output: null, error: clean(textOf(error)) })
+      throw error
+    }
+  }
   const recording: HostIo = {
     ...io,
     read: async (path) => {
@@ -171,27 +208,14 @@ export const recorder = (io: HostIo): { readonly io: HostIo; readonly recording:
     write: async () => undefined,
     keep: async () => undefined,
     // as a program that is named by its socket
-    askSocket: async (path, text, timeoutMs) => {
-      const note = { program: path, args: [text] }
-      try {
-        const answer = await io.askSocket(path, text, timeoutMs)
-        runs.push({ ...note, output: outputWithoutSecrets(JSON.stringify(answer)), error: null })
-        return answer
-      } catch (error) {
-        runs.push({ ...note, output: null, error: outputWithoutSecrets(textOf(error)) })
-        throw error
-      }
-    },
-    run: async (program, args, timeoutMs, signal) => {
-      try {
-        const output = await io.run(program, args, timeoutMs, signal)
-        runs.push({ program, args, output: outputWithoutSecrets(output), error: null })
-        return output
-      } catch (error) {
-        runs.push({ program, args, output: null, error: outputWithoutSecrets(textOf(error)) })
-        throw error
-      }
-    },
+    askSocket: (path, text, timeoutMs) =>
+      noted([path, [text]], () => io.askSocket(path, text, timeoutMs), JSON.stringify),
+    run: (program, args, timeoutMs, signal) =>
+      noted(
+        [program, args],
+        () => io.run(program, args, timeoutMs, signal),
+        (output) => output,
+      ),
   }
   return { io: recording, recording: () => ({ tree: growing.root, runs }) }
 }

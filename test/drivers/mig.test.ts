@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { type DriverOptions, driverByName } from '../../src/drivers/index.ts'
 import { minorIn, modesIn } from '../../src/drivers/nvidia/mig.ts'
+import { recorder } from '../../src/drivers/recording.ts'
 import { never, slotsOf } from './driver.contract.ts'
 import { type Programs, recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { pciTree } from './trees.ts'
@@ -169,6 +170,19 @@ describe('a card in MIG mode without instances', () => {
     await nvidia().discover(host.io)
     expect(host.asked).toEqual([])
   })
+})
+
+test('a recording of the host gives the same report, without the UUIDs of the cards', async () => {
+  const host = machine()
+  const { io, recording } = recorder(host.io)
+  const driver = nvidia()
+  const [devices, leftOut] = [await driver.discover(io), await driver.leftOut!(io)]
+  const { tree, runs } = recording()
+  expect(JSON.stringify({ tree, runs })).not.toContain('3c6c5d4c')
+  const replayed = recordedHostIo(tree, 'compute1', '/state', { 'nvidia-smi': () => runs[0]!.output! })
+  const again = nvidia()
+  expect(await again.discover(replayed)).toEqual(devices)
+  expect(await again.leftOut!(replayed)).toEqual(leftOut)
 })
 
 test('the texts of the kernel and of nvidia-smi are read line by line', () => {
