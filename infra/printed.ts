@@ -12,7 +12,7 @@ import { driversPage } from './driversPage.ts'
 import { errorsPage } from './errorsPage.ts'
 import { eventsPage } from './eventsPage.ts'
 import { statesPage } from './statesPage.ts'
-import { consolePage, dashboard, metricsPage } from './observe/print.ts'
+import { consolePage, dashboards, metricsPage } from './observe/print.ts'
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)))
 export const CONTRACTS = join(ROOT, 'infra/contracts')
@@ -48,7 +48,7 @@ export const printed = async (): Promise<readonly Printed[]> => [
   { path: 'accelerando.sample.toml', text: sampleFile() },
   { path: '../../docs/configuration.md', text: manualPage() },
   { path: '../../docs/drivers.md', text: driversPage() },
-  json('../observe/dashboard.json', dashboard()),
+  ...dashboards().map(({ file, shown }) => json(`../observe/${file}`, shown)),
   { path: '../observe/consoles/accelerando.html', text: consolePage() },
   { path: '../../docs/metrics.md', text: metricsPage() },
   ...(await Promise.all(nouns().map(diagramOf))).flat(),

@@ -2,7 +2,7 @@
  * Prints the dashboard for Grafana, the same panels as a Prometheus console page, and the manual page of the metrics.
  */
 import { CONTROL_METRICS, HOST_METRICS, METRIC_PREFIX, type MetricRow } from '../../src/cli/observe/metricsTable.ts'
-import { type Panel, SECTIONS } from './panels.ts'
+import { type Dashboard, DASHBOARDS, type Panel, SECTIONS, type Section } from './panels.ts'
 
 const [WIDTH, HEIGHT, COLUMNS] = [8, 8, 3]
 const DATASOURCE = { type: 'prometheus', uid: '${datasource}' }
@@ -21,26 +21,36 @@ const panelAt = (panel: Panel, at: number, y: number) => ({
   })),
 })
 
-const panels = () => {
+const panelsOf = (sections: readonly Section[]) => {
   let y = 0
-  return SECTIONS.flatMap(({ title, panels: inside }) => {
-    const head = { type: 'row', title, collapsed: false, gridPos: { x: 0, y, w: 24, h: 1 }, panels: [] }
-    const placed = inside.map((panel, at) => panelAt(panel, at, y + 1))
-    y += 1 + Math.ceil(inside.length / COLUMNS) * HEIGHT
-    return [head, ...placed]
-  }).map((panel, at) => ({ id: at + 1, ...panel }))
+  return sections
+    .flatMap(({ title, panels: inside }) => {
+      const head = { type: 'row', title, collapsed: false, gridPos: { x: 0, y, w: 24, h: 1 }, panels: [] }
+      const placed = inside.map((panel, at) => panelAt(panel, at, y + 1))
+      y += 1 + Math.ceil(inside.length / COLUMNS) * HEIGHT
+      return [head, ...placed]
+    })
+    .map((panel, at) => ({ id: at + 1, ...panel }))
 }
 
-export const dashboard = () => ({
-  uid: 'accelerando',
-  title: 'accelerando',
+const TAG = 'accelerando'
+/** The links lead from each dashboard to the others. */
+const dashboardOf = ({ name, title, sections }: Dashboard) => ({
+  uid: `accelerando-${name}`,
+  title,
+  tags: [TAG],
+  links: [
+    { type: 'dashboards', title: 'accelerando', tags: [TAG], asDropdown: false, includeVars: true, keepTime: true },
+  ],
   schemaVersion: 39,
   timezone: 'utc',
   refresh: '10s',
   time: { from: 'now-1h', to: 'now' },
   templating: { list: [{ name: 'datasource', type: 'datasource', query: 'prometheus' }] },
-  panels: panels(),
+  panels: panelsOf(sections),
 })
+export const dashboards = () =>
+  DASHBOARDS.map((dashboard) => ({ file: `dashboards/${dashboard.name}.json`, shown: dashboardOf(dashboard) }))
 
 /** Prometheus does not support `$__rate_interval`. */
 const plain = (expr: string): string => expr.replaceAll('$__rate_interval', '1m')

@@ -148,10 +148,14 @@ describeWith('prometheus', 'a Prometheus that scrapes the demo', (bin) => {
     const client = clientOf(service.base)
     const places = await client.deployables()
     const place = places.find((one) => attributesOf(one)['rc'] === 'FPGA')!
+    // it has one accelerator, so that all binds but the first are refused
+    const whole = places.find((one) => one.num_accelerators === 1)!
+    await client.bind(whole, whole.name.split('_')[0]!)
     // a metric with labels appears with the first event, and only the next one is an increase
     for (const number of [1, 2]) {
       await client.bind(place, place.name.split('_')[0]!)
       await found(`accelerando_bind_seconds_count >= ${number}`)
+      await client.bind(whole, whole.name.split('_')[0]!).catch(() => undefined)
       await found(`accelerando_nova_events_total{outcome="delivered"} >= ${number}`)
     }
   }, LONG)

@@ -3,8 +3,9 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { SECTIONS } from '../../infra/observe/panels.ts'
-import { consolePage, dashboard, metricsPage } from '../../infra/observe/print.ts'
+import { consolePage, dashboards, metricsPage } from '../../infra/observe/print.ts'
 import { STANDINGS } from '../../src/actors/host/decider.ts'
+import { HANDLE_STATES } from '../../src/actors/deployable/states.ts'
 import { HOST_STATES } from '../../src/actors/placement/hostState.ts'
 import { SLOT_DIFFERENCES } from '../../src/actors/runtime/counts.ts'
 import { REFUSALS } from '../../src/actors/runtime/refusals.ts'
@@ -46,6 +47,8 @@ const said = (metric: keyof typeof AT_ZERO, label: string) =>
 const VALUES: Readonly<Record<string, readonly string[]>> = {
   'hosts liveness': STANDINGS,
   'placement_hosts state': HOST_STATES,
+  'attach_handles state': HANDLE_STATES,
+  'bind_requests_total outcome': ['accepted', 'refused'],
   'reports_refused_total reason': REFUSALS,
   'slot_differences_total kind': SLOT_DIFFERENCES,
   'journal_appends_total verdict': said('journal_appends_total', 'verdict'),
@@ -88,14 +91,29 @@ describe('what watches the service', () => {
   })
   test('panels use metrics and labels that exist', () => {
     expect(lines.length).toBeGreaterThan(20)
-    expect(lines.flatMap(({ expr }) => problems(expr))).toEqual([])
+    expect(lines.flatMap(({ expr }) => [...problems(expr), ...valueProblems(expr)])).toEqual([])
     for (const { expr, legend } of lines)
       for (const [, label] of legend.matchAll(/{{(\w+)}}/g))
         expect(problems(`${expr} by (${label})`), `${legend} of ${expr}`).toEqual([])
   })
-  test('dashboard and console page are what the rows print', () => {
-    expect(JSON.parse(read('infra/observe/dashboard.json'))).toEqual(dashboard())
+  test('dashboards and console page are what the rows print', () => {
+    for (const { file, shown } of dashboards()) expect(JSON.parse(read(`infra/observe/${file}`))).toEqual(shown)
     expect(read('infra/observe/consoles/accelerando.html')).toBe(consolePage())
+  })
+  test('there are four dashboards, each with an address and panels of its own', () => {
+    const all = dashboards().map(({ shown }) => shown)
+    expect(all.map(({ uid }) => uid)).toEqual([
+      'accelerando-service',
+      'accelerando-hosts',
+      'accelerando-capacity',
+      'accelerando-bus-and-journal',
+    ])
+    const titles = SECTIONS.flatMap(({ title, panels }) => panels.map((panel) => `${title}: ${panel.title}`))
+    expect(new Set(titles).size).toBe(titles.length)
+    for (const { panels } of all) {
+      expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+      expect(new Set(panels.map(({ gridPos: { x, y } }) => `${x} ${y}`)).size).toBe(panels.length)
+    }
   })
   test('the manual names metrics that exist, and says of every alert what to do', () => {
     expect(read('docs/metrics.md')).toBe(metricsPage())

@@ -7,7 +7,6 @@ import { observedJournal } from '../../src/cli/observe/metricsJournal.ts'
 import { observedBus } from '../../src/cli/observe/observedBus.ts'
 import { REFUSALS } from '../../src/actors/runtime/refusals.ts'
 import { NOT_IN_TIME } from '../../src/actors/instance/decider.ts'
-import { traceSettings } from '../../src/cli/observe/telemetrySettings.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { type Tracer, untraced } from '../../src/trace.ts'
 import { one } from '../persistence/samples.ts'
@@ -134,6 +133,17 @@ test('of a control', async () => {
       "hosts liveness=down 0",
       "hosts liveness=removed 0",
       "hosts liveness=pending 0",
+      "attach_handles state=free 0",
+      "attach_handles state=held 0",
+      "attach_handles state=releasing 0",
+      "attach_handles state=quarantined 0",
+      "attach_handles state=missing 0",
+      "devices type=GPU 0",
+      "devices type=FPGA 0",
+      "devices type=AICHIP 0",
+      "devices type=QAT 0",
+      "devices type=NIC 0",
+      "devices type=SSD 0",
       "devices_failing 0",
       "orders_pending 0",
       "due_oldest_seconds 0",
@@ -168,6 +178,11 @@ test('of a database, and nothing of one that does not answer', async () => {
       ['up', 3],
       ['down', 1],
     ]),
+    'handles state': new Map([
+      ['held', 9],
+      ['quarantined', 1],
+    ]),
+    'devices type': new Map([['GPU', 4]]),
     'devices failing': new Map([
       ['hot', 2],
       ['old', 3],
@@ -192,6 +207,17 @@ test('of a database, and nothing of one that does not answer', async () => {
       "hosts liveness=down 1",
       "hosts liveness=removed 0",
       "hosts liveness=pending 0",
+      "attach_handles state=free 0",
+      "attach_handles state=held 9",
+      "attach_handles state=releasing 0",
+      "attach_handles state=quarantined 1",
+      "attach_handles state=missing 0",
+      "devices type=GPU 4",
+      "devices type=FPGA 0",
+      "devices type=AICHIP 0",
+      "devices type=QAT 0",
+      "devices type=NIC 0",
+      "devices type=SSD 0",
       "devices_failing 5",
       "orders_pending 7",
       "due_oldest_seconds SIXTY",
@@ -206,6 +232,8 @@ test('of a database, and nothing of one that does not answer', async () => {
     [
       "scrape_failures_total read=stopped 1",
       "scrape_failures_total read=hosts 1",
+      "scrape_failures_total read=handles 1",
+      "scrape_failures_total read=devices 1",
       "scrape_failures_total read=failing 1",
       "scrape_failures_total read=orders 1",
       "scrape_failures_total read=due 1",
@@ -222,6 +250,17 @@ test('of a database, and nothing of one that does not answer', async () => {
       "hosts liveness=down 0",
       "hosts liveness=removed 0",
       "hosts liveness=pending 0",
+      "attach_handles state=free 0",
+      "attach_handles state=held 0",
+      "attach_handles state=releasing 0",
+      "attach_handles state=quarantined 0",
+      "attach_handles state=missing 0",
+      "devices type=GPU 0",
+      "devices type=FPGA 0",
+      "devices type=AICHIP 0",
+      "devices type=QAT 0",
+      "devices type=NIC 0",
+      "devices type=SSD 0",
       "devices_failing 0",
       "orders_pending 0",
       "due_oldest_seconds 0",
@@ -321,50 +360,4 @@ test('of the bus: messages by topic, and a span for each trace', async () => {
   const failing: Pick<Bus, 'publish'> = { publish: () => Promise.reject(new Error('away')) }
   await expect(observedBus(failing, { tracer }).publish([record('x', 't3')])).rejects.toThrow('away')
   expect(spans.at(-1)).toEqual(['end', 'Error: away'])
-})
-
-const STANDARD = {
-  sampler: 'parentbased_always_on',
-  ratio: 1,
-  queueMax: 2048,
-  batchMax: 512,
-  everyMs: 5000,
-  exportMs: 30_000,
-}
-const RULE = 'must be a number from 1 to 1000000'
-test.each<readonly [env: Readonly<Record<string, string>>, settings: object, told: readonly string[]]>([
-  [{}, {}, []],
-  [{ OTEL_TRACES_SAMPLER: ' always_off ' }, { sampler: 'always_off' }, []],
-  [{ OTEL_TRACES_SAMPLER: 'always_on', OTEL_TRACES_SAMPLER_ARG: '7' }, { sampler: 'always_on' }, []],
-  [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, { sampler: 'traceidratio', ratio: 0 }, []],
-  [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: ' ' }, { sampler: 'traceidratio' }, []],
-  [
-    { OTEL_TRACES_SAMPLER: 'xtraceidratio' },
-    {},
-    [
-      'OTEL_TRACES_SAMPLER must be one of always_on, always_off, traceidratio, parentbased_always_on, parentbased_always_off, parentbased_traceidratio',
-    ],
-  ],
-  [{ OTEL_BSP_MAX_QUEUE_SIZE: '100.9' }, { queueMax: 100, batchMax: 100 }, []],
-  [
-    { OTEL_BSP_MAX_QUEUE_SIZE: '1000000', OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '1' },
-    { queueMax: 1_000_000, batchMax: 1 },
-    [],
-  ],
-  [{ OTEL_BSP_MAX_QUEUE_SIZE: '1000001' }, {}, [`OTEL_BSP_MAX_QUEUE_SIZE ${RULE}`]],
-  [{ OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '0.9' }, {}, [`OTEL_BSP_MAX_EXPORT_BATCH_SIZE ${RULE}`]],
-  [{ OTEL_BSP_SCHEDULE_DELAY: '7', OTEL_BSP_EXPORT_TIMEOUT: '8' }, { everyMs: 7, exportMs: 8 }, []],
-  [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' }, {}, []],
-  [
-    { OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'grpc', OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
-    {},
-    ['OTEL_EXPORTER_OTLP_PROTOCOL only http/json is spoken'],
-  ],
-])('settings of traces: %j', (env, settings, told) => {
-  const heard: string[] = []
-  expect(traceSettings(env, (variable, rule) => heard.push(`${variable} ${rule}`))).toEqual({
-    ...STANDARD,
-    ...settings,
-  })
-  expect(heard).toEqual(told)
 })

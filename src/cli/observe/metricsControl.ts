@@ -3,6 +3,7 @@
  * cache.
  */
 import { REFUSALS } from '../../actors/runtime/refusals.ts'
+import { HANDLE_STATES } from '../../actors/deployable/states.ts'
 import { STANDINGS } from '../../actors/host/decider.ts'
 import { PASS_OUTCOMES } from '../../actors/placement/counts.ts'
 import { PLACEMENT_ERRORS } from '../../actors/placement/port.ts'
@@ -13,6 +14,7 @@ import type { ControlPlane } from '../../services/controlPlane.ts'
 import { type Counts, SLOT_DIFFERENCES } from '../../actors/runtime/counts.ts'
 import type { Bus } from '../../bus/port.ts'
 import { systemClock } from '../../clock.ts'
+import { DEVICE_TYPES } from '../../hardware.ts'
 import { STREAM_ENDINGS } from '../../actors/events.ts'
 import type { EventSource } from '../../delivery/events/events.ts'
 import type { Inbox } from '../../delivery/inbox.ts'
@@ -35,7 +37,7 @@ type Shown = {
   readonly store: Pick<Store, 'reads' | 'isStopped'>
 }
 
-/** Even when three scrapers read the page every second, the database gets only five small queries in ten seconds. */
+/** Even when three scrapers read the page every second, the database gets only seven small queries in ten seconds. */
 const FOR_MS = 10_000
 const WITHIN_MS = 1000
 
@@ -50,6 +52,8 @@ const reading = <Value>(meter: Meter, name: string, read: () => Promise<Value>) 
 export const showDatabase = (meter: Meter, { reads, isStopped }: Shown['store']): void => {
   const stopped = reading(meter, 'stopped', isStopped)
   const hosts = reading(meter, 'hosts', () => reads.tally('hosts', 'liveness'))
+  const handles = reading(meter, 'handles', () => reads.tally('handles', 'state'))
+  const devices = reading(meter, 'devices', () => reads.tally('devices', 'type'))
   const failing = reading(meter, 'failing', () => reads.tally('devices', 'failing'))
   const orders = reading(meter, 'orders', () => reads.tally('pending_orders', 'number'))
   const due = reading(meter, 'due', () => reads.dueBefore(systemClock.now(), 1))
@@ -61,6 +65,14 @@ export const showDatabase = (meter: Meter, { reads, isStopped }: Shown['store'])
   meter.show('hosts', async () => {
     const found = await hosts()
     return found && STANDINGS.map((liveness) => [{ liveness }, found.get(liveness) ?? 0] as const)
+  })
+  meter.show('attach_handles', async () => {
+    const found = await handles()
+    return found && HANDLE_STATES.map((state) => [{ state }, found.get(state) ?? 0] as const)
+  })
+  meter.show('devices', async () => {
+    const found = await devices()
+    return found && DEVICE_TYPES.map((type) => [{ type }, found.get(type) ?? 0] as const)
   })
   meter.show('devices_failing', async () => {
     const found = await failing()

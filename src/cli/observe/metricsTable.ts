@@ -115,6 +115,11 @@ export const CONTROL_METRICS = {
   ),
   dead_letters_total: counter('Messages that could not be read or handled, by the topic they came from.', 'topic'),
   hosts: gauge('Hosts by liveness.', 'liveness'),
+  attach_handles: gauge(
+    'Attach handles by state; free: it can be granted if its device is enabled and its host answers.',
+    'state',
+  ),
+  devices: gauge('Recorded devices by type.', 'type'),
   devices_failing: gauge('Devices that count as bad and are not offered.'),
   orders_pending: gauge('Orders that their hosts have not answered yet.'),
   orders_resent_total: counter('Orders sent again because no answer came.'),
