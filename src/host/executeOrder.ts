@@ -13,6 +13,8 @@ import type { Driver, HostIo, Slot } from '../drivers/driver.ts'
 import type { ReportedDeployable, ReportedHandle } from '../hardware.ts'
 import { type Tracer, inSpan } from '../trace.ts'
 import type { Cleaned } from '../cleaning.ts'
+import type { Clock } from '../clock.ts'
+import type { Loaded } from '../loaded.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Cleaner } from './cleaning.ts'
 import type { Functions } from './functions.ts'
@@ -33,10 +35,12 @@ export type Tools = {
   /** Keeps what the image says of the functions that the card will have; called before the card is written. */
   readonly keepFunctions: Functions['keep']
   readonly cleaner: Cleaner
+  readonly clock: Pick<Clock, 'monotonic'>
 }
 export type OrderOutcome = {
   readonly bitstreamId?: string
   readonly cleaned?: Cleaned
+  readonly loaded?: Loaded
   /** The inventory may look different now. */
   readonly changed: boolean
 }
@@ -115,10 +119,14 @@ const refuseToProgram = async (
   if (refusal !== null) throw new Final(refusal)
 }
 
-const program = async (tools: Tools, driver: Driver, order: Order, image: string, term: Terms): Promise<void> => {
+const wholeMs = (ms: number): number => Math.max(0, Math.round(ms))
+const program = async (tools: Tools, driver: Driver, order: Order, image: string, term: Terms): Promise<Loaded> => {
   if (driver.program === undefined) throw new Final(`the driver ${driver.name} cannot program`)
   const { signal } = term
+  const { monotonic } = tools.clock
+  const begunAt = monotonic()
   const file = await openImage(tools, image, term)
+  const fetchedAt = monotonic()
   const { path, close } = file
   try {
     await refuseToProgram(tools, order, file, term)
@@ -126,6 +134,7 @@ const program = async (tools: Tools, driver: Driver, order: Order, image: string
     const [functionId] = functionsOf(file.image)
     await tools.keepFunctions(order.deployable, file.image)
     await called(tools, order, 'program', () => driver.program!(tools.io, order.deployable, path, signal, functionId))
+    return { fetchMs: wholeMs(fetchedAt - begunAt), programMs: wholeMs(monotonic() - fetchedAt) }
   } finally {
     close()
   }
@@ -146,8 +155,8 @@ const imageFor = async (
   if (holds === wanted) return { changed: false, bitstreamId: wanted }
   if (bitstream === undefined)
     throw new Final(`${IMAGE_CHANGED}: ${order.deployable} holds ${holds ?? 'no known image'}, not image ${wanted}`)
-  await program(tools, driver, order, bitstream, term)
-  return { changed: true, bitstreamId: bitstream }
+  const loaded = await program(tools, driver, order, bitstream, term)
+  return { changed: true, bitstreamId: bitstream, loaded }
 }
 
 /** After the release, which is over by then: whatever happens here, the slot is no longer prepared. */
@@ -181,8 +190,7 @@ export const carryOut = async (tools: Tools, order: Order, term: Terms): Promise
         await called(tools, order, 'release', () => driver.release(tools.io, slot, signal))
       return { changed: false, ...(await clean(tools, order, signal)) }
     case 'Program':
-      await program(tools, driver, order, order.image, term)
-      return { changed: true, bitstreamId: order.image }
+      return { changed: true, bitstreamId: order.image, loaded: await program(tools, driver, order, order.image, term) }
     case 'Probe': {
       const found = await shownFor(tools, order)
       return { changed: true, ...(found.bitstreamId === undefined ? {} : { bitstreamId: found.bitstreamId }) }

@@ -139,6 +139,7 @@ class Program {
       images,
       tracer,
       cleaner,
+      clock,
       keepFunctions: this.#kept.functions.keep,
       look: (driver: string) => inventory.look(driver),
     }

@@ -191,8 +191,12 @@ export class Orders {
     const { order, abort } = run
     try {
       const deed = await this.#inTurn(run, await this.#turn(run, before))
-      const { bitstreamId, cleaned, changed: changes } = deed
-      const more = { ...(bitstreamId === undefined ? {} : { bitstreamId }), ...(cleaned && { cleaned }) }
+      const { bitstreamId, cleaned, loaded, changed: changes } = deed
+      const more = {
+        ...(bitstreamId === undefined ? {} : { bitstreamId }),
+        ...(cleaned && { cleaned }),
+        ...(loaded && { loaded }),
+      }
       return { result: { status: 'done', ...more }, changes }
     } catch (error) {
       if (abort.signal.reason === STOPPING) return { result: null, changes: false }

@@ -5,6 +5,7 @@ import { Cleaned } from '../cleaning.ts'
 import { count, line, moment, name, ordinal, prose } from '../fields.ts'
 import { ReportedDevice } from '../hardware.ts'
 import type * as id from '../identifiers.ts'
+import { Loaded } from '../loaded.ts'
 import { ArqUuid, BootId, DeployableUuid, SlotUuid } from './identifiers.ts'
 import { Measurements } from './measurements.ts'
 import { OrderNumber } from './orders.ts'
@@ -83,8 +84,13 @@ export const OrderResult = v.object({
   startedAt: moment,
   finishedAt: moment,
   result: v.variant('status', [
-    /** `cleaned`: of a release that was followed by a cleaning. Hosts before release 0.3.0 do not say it. */
-    v.object({ status: v.literal('done'), bitstreamId: v.optional(prose(100)), cleaned: v.optional(Cleaned) }),
+    /** `cleaned`: of a release that was followed by a cleaning; `loaded`: an image was loaded. Hosts before release 0.3.0 say neither. */
+    v.object({
+      status: v.literal('done'),
+      bitstreamId: v.optional(prose(100)),
+      cleaned: v.optional(Cleaned),
+      loaded: v.optional(Loaded),
+    }),
     /** `final`: trying the same order again cannot help. `cleaned`: the slot is released, and its cleaning has failed. */
     v.object({ status: v.literal('failed'), reason: prose(2000), final: v.boolean(), cleaned: v.optional(Cleaned) }),
   ]),

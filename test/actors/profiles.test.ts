@@ -161,6 +161,24 @@ describe('a timeline', () => {
     expect(timeline.steps.slice(1).every(({ tookMs }) => tookMs !== null && tookMs >= 0)).toBe(true)
     await fpga.stop()
   })
+  it('tells which image the card has to hold, and how long its host needed to load it', async () => {
+    const image = 'c0ffee00-0000-4000-8000-000000000001'
+    const group = { 'resources:FPGA': '1', 'accel:bitstream_id': image }
+    const fpga = await openCloud(FPGA, group, {}, undefined, 'when told')
+    const { arq } = await fpga.start()
+    await fpga.pump()
+    const steps = async () => value(await fpga.control.arqs.timeline(NOVA, arq)).steps
+    expect((await steps()).at(-1)).toMatchObject({ step: 'bind accepted', detail: { image } })
+    const loaded = { fetchMs: 1500, programMs: 2500 }
+    await fpga.answer(fpga.orders[0]!, { status: 'done', bitstreamId: image, loaded })
+    expect(await steps()).toContainEqual(
+      expect.objectContaining({
+        step: 'prepared on the host',
+        detail: { image_fetched_ms: 1500, card_programmed_ms: 2500 },
+      }),
+    )
+    await fpga.stop()
+  })
   it('is for the project of the request, also when it is gone, and for a set time', async () => {
     const [arq] = await cloud.create()
     value(await cloud.control.arqs.remove(TENANT, [arq!]))

@@ -49,7 +49,7 @@ test.each([
     })
     // the ledger holds nothing of it: another slot is given the card
     await lab.send(lab.order('PrepareSlot', 1, { unit: 1, bitstream: IMAGE }))
-    expect(results().at(-1)).toEqual({ status: 'done', bitstreamId: IMAGE })
+    expect(results().at(-1)).toEqual({ status: 'done', bitstreamId: IMAGE, loaded: { fetchMs: 0, programMs: 0 } })
   },
 )
 
@@ -58,7 +58,7 @@ test('a slot that may have its image loaded gets it although the card held it be
   await lab.send(lab.order('PrepareSlot', 1, { bitstream: IMAGE }), lab.order('ReleaseSlot', 2))
   await loadedByOthers(OTHER)
   await lab.send(lab.order('PrepareSlot', 3, { bitstream: IMAGE }))
-  expect(results().at(-1)).toEqual({ status: 'done', bitstreamId: IMAGE })
+  expect(results().at(-1)).toEqual({ status: 'done', bitstreamId: IMAGE, loaded: { fetchMs: 0, programMs: 0 } })
   expect((await lab.effects()).loaded).toEqual({ [nameOf()]: IMAGE })
 })
 

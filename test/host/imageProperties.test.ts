@@ -1,5 +1,5 @@
 /** What a host makes of that which the image store says of an image. */
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'
 import { type HostLab, IMAGE, openHostLab } from '../support/hostLab.ts'
 import { filesOf } from '../support/images.ts'
@@ -23,8 +23,22 @@ describe('programming', () => {
     expect(lab.results().map(({ result }) => result)).toEqual([
       { status: 'failed', reason: `${unsuitable}it is for vendor Xilinx, and this is INTEL`, final: true },
       { status: 'failed', reason: `${unsuitable}it is a shell, which only an operator loads`, final: true },
-      { status: 'done', bitstreamId: IMAGE },
+      { status: 'done', bitstreamId: IMAGE, loaded: { fetchMs: 0, programMs: 0 } },
     ])
+  })
+  test('the result says how long fetching the image and writing the card took', async () => {
+    const images = filesOf()
+    const slow = {
+      open: async (...asked: Parameters<typeof images.open>) => (await lab.clock.pass(1500), images.open(...asked)),
+    }
+    const program: Driver['program'] = async (...args) => {
+      await lab.clock.pass(2500)
+      await lab.driver.program(...args)
+    }
+    await lab.boot({ options: { images: slow }, drivers: [{ ...lab.driver, program }] })
+    await lab.send(lab.order('PrepareSlot', 1, { bitstream: IMAGE }))
+    await vi.waitFor(() => expect(lab.results()).toHaveLength(1))
+    expect(lab.results()[0]!.result).toMatchObject({ loaded: { fetchMs: 1500, programMs: 2500 } })
   })
   test('the driver is told what the image does, where the image store says it', async () => {
     const told: unknown[] = []

@@ -5,6 +5,7 @@ import type {
   DeployableUuid,
   HandleUuid,
   HostName,
+  ImageUuid,
   InstanceUuid,
   ProfileUuid,
   ProjectId,
@@ -29,6 +30,8 @@ export type Bond = {
   readonly handle: Handle
   /** Number of the order that the host has to carry out first; null when the host has nothing to do. */
   readonly order: number | null
+  /** The image that the card has to hold; its host loads it first when the card holds another one. Absent: none, or a bind of a release before 0.3.0. */
+  readonly image?: ImageUuid
 }
 
 /** What is known of a request when it is created. */

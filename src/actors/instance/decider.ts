@@ -82,7 +82,8 @@ const decide = (instance: Instance, command: InstanceCommand): Decision<Instance
       const part = instance.arqs[command.arq]
       if (!instance.open || !part || part.prepared) return accept()
       const rest = Object.values(instance.arqs).filter(({ arq, prepared }) => arq !== command.arq && !prepared)
-      const prepared: InstanceEvent = { type: 'PartPrepared', arq: command.arq }
+      const { arq: uuid, loaded } = command
+      const prepared: InstanceEvent = { type: 'PartPrepared', arq: uuid, ...(loaded && { loaded }) }
       return rest.length > 0 ? accept(prepared) : accept(prepared, settled(instance, 'completed', null, command.at))
     }
     case 'Fail':

@@ -1,4 +1,5 @@
 /** The commands and events of a bind conversation: one for an instance at a time, all its ARQs or none, one batch of events to Nova. */
+import type { Loaded } from '../../loaded.ts'
 import type { ArqUuid, DeployableUuid, HostName, InstanceUuid } from '../../identifiers.ts'
 
 export type Part = {
@@ -25,7 +26,12 @@ export type InstanceCommand =
       readonly requestId: string
       readonly trace?: string | undefined
     }
-  | { readonly type: 'ReportPrepared'; readonly arq: ArqUuid; readonly at: number }
+  | {
+      readonly type: 'ReportPrepared'
+      readonly arq: ArqUuid
+      readonly at: number
+      readonly loaded?: Loaded | undefined
+    }
   | { readonly type: 'Fail'; readonly reason: string; readonly at: number }
   /** Ends the conversation if all is prepared or the deadline has passed. `isOver`: it has, whatever the clock says now. */
   | { readonly type: 'Conclude'; readonly at: number; readonly isOver?: boolean }
@@ -51,7 +57,8 @@ export type InstanceEvent =
       /** `traceparent` of the bind, passed on to Nova. */
       readonly trace?: string
     }
-  | { readonly type: 'PartPrepared'; readonly arq: ArqUuid }
+  /** `loaded`: its host has loaded an image for it. */
+  | { readonly type: 'PartPrepared'; readonly arq: ArqUuid; readonly loaded?: Loaded }
   /** `tell` null: no Nova is configured. */
   | {
       readonly type: 'BindSettled'

@@ -17,6 +17,8 @@ import { type ImageSearches, createImageSearches } from './imageSearches.ts'
 import { instance, instanceKey } from '../../actors/instance/decider.ts'
 import { type Target, createDirectory } from '../kernel/directory.ts'
 import type { Part } from '../../actors/instance/messages.ts'
+import type { Bond } from '../../actors/arq/messages.ts'
+import type { Order } from '../../wire/orders.ts'
 
 type Terms = {
   readonly requestId: string
@@ -95,6 +97,12 @@ type Guess = {
   readonly certain: boolean
 }
 
+/** The image that the order is about. */
+const imageField = (order: Order | null): Pick<Bond, 'image'> => {
+  const image = order?.type === 'PrepareSlot' ? (order.bitstream ?? order.expects) : undefined
+  return image === undefined ? {} : { image }
+}
+
 type Together = Terms & Pick<Guess, 'targets' | 'certain'>
 const grant = (draft: Draft, one: Target, terms: Together, searches: ImageSearches): Part | typeof MOVED => {
   const { deadline, requestId, trace, targets } = terms
@@ -123,6 +131,7 @@ const grant = (draft: Draft, one: Target, terms: Together, searches: ImageSearch
     host: target.host,
     handle: { uuid, type, info },
     order: granted.order?.number ?? null,
+    ...imageField(granted.order),
   }
   draft.decide(arq, arqKey(one.arq), { type: 'Bind', bond, projectId: one.projectId ?? null })
   return { arq: one.arq, deployable: target.uuid, prepared: granted.order === null }

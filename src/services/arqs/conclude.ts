@@ -4,6 +4,7 @@ import { arq, arqKey } from '../../actors/arq/decider.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
 import type { Outcome } from '../../fault.ts'
+import type { Loaded } from '../../loaded.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, RELEASE_FOR_MS } from '../kernel/kernel.ts'
 import type { Cause } from '../../actors/runtime/ports.ts'
@@ -18,6 +19,7 @@ export type Prepared = {
   readonly number: number
   readonly failed: string | null
   readonly workMs: number
+  readonly loaded?: Loaded | undefined
 }
 
 /** True: the conversation ended by this command, and all its ARQs with it. */
@@ -101,7 +103,7 @@ export const reportPrepared = (
     if (bond.deployable !== report.deployable) return false
     const command: InstanceCommand =
       failed === null
-        ? { type: 'ReportPrepared', arq: report.arq, at: draft.at }
+        ? { type: 'ReportPrepared', arq: report.arq, at: draft.at, loaded: report.loaded }
         : { type: 'Fail', reason: failed, at: draft.at }
     return endBy(draft, key, command, report.workMs)
   })

@@ -33,7 +33,7 @@ const ofArq = (event: ArqEvent): StepText => {
     case 'ArqCreated':
       return { step: 'created', detail: { profile: event.profileName, group: event.groupId } }
     case 'BindStarted': {
-      const { hostname, host, instanceUuid, deviceRpUuid, handle, order } = event.bond
+      const { hostname, host, instanceUuid, deviceRpUuid, handle, order, image } = event.bond
       return {
         step: 'bind accepted',
         detail: {
@@ -43,6 +43,7 @@ const ofArq = (event: ArqEvent): StepText => {
           resource_provider: deviceRpUuid,
           attach_handle: handle.uuid,
           order,
+          ...(image === undefined ? {} : { image }),
         },
       }
     }
@@ -71,9 +72,12 @@ const ofArq = (event: ArqEvent): StepText => {
   }
 }
 
+const loadedIn = ({ loaded }: Extract<InstanceEvent, { readonly type: 'PartPrepared' }>): StepText['detail'] =>
+  loaded ? { image_fetched_ms: loaded.fetchMs, card_programmed_ms: loaded.programMs } : {}
+
 /** The step an event of the conversation means for this ARQ, unless the ARQ's own events show it. `told`: an event for Nova is pending. */
 const ofInstance = (event: InstanceEvent, arq: ArqUuid, told: boolean): StepText | null => {
-  if (event.type === 'PartPrepared' && event.arq === arq) return { step: PREPARED, detail: {} }
+  if (event.type === 'PartPrepared' && event.arq === arq) return { step: PREPARED, detail: loadedIn(event) }
   if (event.type === 'BindSettled' && event.arqs.includes(arq))
     return event.tell === null
       ? { step: 'nova not told', detail: { status: event.outcome, why: 'no Nova is configured' } }

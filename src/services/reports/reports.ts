@@ -112,7 +112,8 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
   if (bond && !bond.ok) return bond
   if (!bond?.value) return takeAnswer(kernel, { result, commandId, cause })
   const workMs = Math.max(0, result.finishedAt - result.startedAt)
-  const report = { arq: result.arq!, deployable: uuid, slot, number, failed: failedOf(result), workMs }
+  const loaded = result.result.status === 'done' ? result.result.loaded : undefined
+  const report = { arq: result.arq!, deployable: uuid, slot, number, failed: failedOf(result), workMs, loaded }
   const taken = await reportPrepared(kernel, bond.value.instanceUuid, commandId, report, cause)
   return taken.ok ? { ok: true, value: null } : taken
 }
