@@ -7,6 +7,7 @@ import { type Columns, addOutput, columnsOf, fieldsIn, fieldsOf, present } from 
 import { type Handle, type HandleDetail, noteLine } from '../operators/apiShapes.ts'
 import { cleaningFields } from '../operators/cleaningLines.ts'
 import { type Register, withPlainErrors } from '../command.ts'
+import { Failure } from '../exits.ts'
 
 const HEADS = { hostname: 'host', deployable_uuid: 'deployable', arq_uuid: 'arq', last_arq_uuid: 'last arq' }
 const LISTED = columnsOf<Handle>(['uuid', 'state', 'hostname', 'deployable_uuid', 'arq_uuid'], HEADS)
@@ -54,8 +55,12 @@ const clean = async (uuid: string, flags: Asked & Wait) => {
     return state === 'releasing' ? `attach handle ${uuid} is being cleaned` : null
   }
   const query = { subject: begun.deployable_uuid }
-  await waitUntil({ flags, query, unfinished, limitMs, next: `accelerando handle show ${uuid}` })
-  detail(flags, await api<HandleDetail>('GET', at(uuid)))
+  const next = `accelerando handle show ${uuid}`
+  await waitUntil({ flags, query, unfinished, limitMs, next })
+  const cleaned = await api<HandleDetail>('GET', at(uuid))
+  if (cleaned.quarantine !== null)
+    throw new Failure('failed', `attach handle ${uuid} is not clean: ${cleaned.quarantine.reason}`, { next })
+  detail(flags, cleaned)
 }
 
 const turning = (family: CommandRow, verb: string, about: string): CommandRow =>
