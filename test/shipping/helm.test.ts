@@ -83,6 +83,18 @@ describeWith('pip', 'the Helm chart', () => {
     expect(objects(values).map(({ kind }) => kind)).not.toContain('Secret')
   })
 
+  test('where it is wanted, a Job changes the tables as their owner before anything else, and gives the controls their rights', () => {
+    const values = { migration: { enabled: true, owner: { name: 'owner', key: 'url' }, grantTo: 'accelerando' } }
+    const job = one(values, 'Job')
+    expect(job.metadata).toMatchObject({ annotations: { 'helm.sh/hook': 'pre-install,pre-upgrade' } })
+    const { restartPolicy, containers } = job.spec.template.spec
+    expect([restartPolicy, containers[0].args]).toEqual(['Never', ['migrate', '--grant-to', 'accelerando']])
+    const owner = { name: 'ACCELERANDO_DATABASE', valueFrom: { secretKeyRef: { name: 'owner', key: 'url' } } }
+    expect(containers[0].env).toContainEqual(owner)
+    const [control] = one(values, 'Deployment').spec.template.spec.containers
+    expect(control.env).not.toContainEqual(owner)
+  })
+
   test('metrics are closed to everybody until it is said who reads them', () => {
     const ports = (values: unknown) =>
       one(values, 'NetworkPolicy').spec.ingress.flatMap((rule: { ports: { port: string }[] }) =>
@@ -104,6 +116,7 @@ describeWith('pip', 'the Helm chart', () => {
     [{ control: { replicas: 0 } }, /minimum/],
     [{ secrets: { password: { name: 'a', key: 'b' } } }, /password/],
     [{ kafka: { brokers: ['kafka'] } }, /brokers/],
+    [{ migration: { enabled: true, owner: { name: '' } } }, /owner/],
   ])('%j is refused', (values, reason) => expect(render(values)).toMatch(reason))
 
   test('its version is that of the program', () =>
