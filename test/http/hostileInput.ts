@@ -27,11 +27,12 @@ const value = fc.oneof(
   fc.constantFrom(null, true, [], {}, -0, 1.5, -1, 2 ** 31, 2 ** 53, 1e308, Infinity, [[[[]]]], { __proto__: 1 }),
   fc.jsonValue({ maxDepth: 3 }),
 )
+export { text as hostileText, value as hostileValue }
 const uuid = fc.uuid()
 const encode = (given: string): string => (given.isWellFormed() ? encodeURIComponent(given) : '%ED%A0%80')
 
 /** JSON text; a number beyond all numbers is written out, as JSON allows. */
-const jsonOf = (given: unknown): string =>
+export const jsonOf = (given: unknown): string =>
   (
     JSON.stringify(given, (_, each: unknown) =>
       typeof each === 'number' && !Number.isFinite(each) ? '(beyond)' : each,
@@ -130,7 +131,7 @@ export const attacks = (count: number, seed: number): readonly Attack[] => [
 ]
 
 /** One place of the document is replaced, counted through. */
-const spoilt = (document: object, place: number, by: unknown): unknown => {
+export const spoilt = (document: object, place: number, by: unknown): unknown => {
   const copy = structuredClone(document)
   const places: (readonly [Record<string, unknown>, string])[] = []
   const gather = (each: unknown): void => {
