@@ -3,7 +3,8 @@ import { type Socket, connect } from 'node:net'
 
 export type Answer = { readonly status: number; readonly body: string }
 export type Connection = {
-  readonly ask: (method: string, path: string, body?: unknown) => Promise<Answer>
+  /** `trace`: the `traceparent` that the request belongs to. */
+  readonly ask: (method: string, path: string, body?: unknown, trace?: string) => Promise<Answer>
   readonly close: () => void
 }
 type Waiting = { readonly resolve: (answer: Answer) => void; readonly reject: (cause: Error) => void }
@@ -81,14 +82,15 @@ export const connection = async (port: number): Promise<Connection> => {
     resolve(parsed.answer)
   })
   return {
-    ask: (method, path, body) =>
+    ask: (method, path, body, trace) =>
       new Promise((resolve, reject) => {
         if (socket.destroyed) return reject(new Error('the connection was closed'))
         waiting = { resolve, reject }
         const text = body === undefined ? '' : JSON.stringify(body)
         const head = `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\nx-service-roles: service\r\n`
+        const parent = trace === undefined ? '' : `traceparent: ${trace}\r\n`
         const about = `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(text)}\r\n`
-        socket.write(`${head}${body === undefined ? '' : about}\r\n${text}`)
+        socket.write(`${head}${parent}${body === undefined ? '' : about}\r\n${text}`)
       }),
     close: () => void socket.destroy(),
   }

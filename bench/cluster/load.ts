@@ -1,5 +1,5 @@
 /** The callers of a cluster, and the Nova that hears of their binds: a process of its own, so that what it costs is not counted as the program's. */
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openNovaServer } from '../../test/support/novaServer.ts'
 import {
@@ -42,8 +42,14 @@ const heard = async (instance: string): Promise<void> => {
   }
 }
 
+/** The requests of one bind as one trace, as of a client that traces. */
+const traced = (ask: Ask): Ask => {
+  const trace = `00-${randomBytes(16).toString('hex')}-${randomBytes(8).toString('hex')}-01`
+  return (method, path, body) => ask(method, path, body, trace)
+}
 type Timed = { readonly from: number; readonly target: Target }
-const bindOne = async (ask: Ask, profile: string, { from, target }: Timed, kept: Kept): Promise<string> => {
+const bindOne = async (plain: Ask, profile: string, { from, target }: Timed, kept: Kept): Promise<string> => {
+  const ask = traced(plain)
   const began = performance.now()
   const arq = await created(ask, profile)
   const posted = performance.now()

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Collected, openCollector } from '../../test/telemetry/collector.ts'
 import { ownBroker } from '../../test/support/kafka.ts'
+import { ARQS } from '../calls.ts'
 import { type Spread, type Table, digits, spread } from '../figures.ts'
 import { openGenerator } from '../generator.ts'
 import type { Options } from '../options.ts'
@@ -18,10 +19,16 @@ type Found = ReadonlyMap<string, { readonly from: number; readonly to: number }>
 type End = readonly [span: string, end: 'from' | 'to']
 type Step = { readonly what: string; readonly from: End; readonly to: End }
 
-const HOST_WORK: readonly Step[] = [
+const POST: Step = { what: 'POST: create the request', from: ['POST', 'from'], to: ['POST', 'to'] }
+const GET: Step = { what: 'GET: what was resolved of the instance', from: ['GET', 'from'], to: ['GET', 'to'] }
+const PATCH: readonly Step[] = [
   { what: 'PATCH: until the bind begins', from: ['PATCH', 'from'], to: ['bind', 'from'] },
   { what: 'bind: read, decide, append', from: ['bind', 'from'], to: ['bind', 'to'] },
   { what: 'answer 202', from: ['bind', 'to'], to: ['PATCH', 'to'] },
+]
+const HOST_WORK: readonly Step[] = [
+  POST,
+  ...PATCH,
   { what: 'until the relay publishes the order', from: ['bind', 'to'], to: ['order sent', 'from'] },
   { what: 'order over the broker', from: ['order sent', 'from'], to: ['order', 'from'] },
   { what: 'host: until the driver prepares', from: ['order', 'from'], to: ['prepare', 'from'] },
@@ -33,13 +40,20 @@ const HOST_WORK: readonly Step[] = [
   { what: 'until Nova is notified', from: ['taken', 'to'], to: ['nova', 'from'] },
   { what: 'Nova answers', from: ['nova', 'from'], to: ['nova', 'to'] },
   { what: 'from the answer 202 until Nova has answered', from: ['PATCH', 'to'], to: ['nova', 'to'] },
+  GET,
 ]
 const WITHOUT: readonly Step[] = [
-  ...HOST_WORK.slice(0, 3),
+  POST,
+  ...PATCH,
   { what: 'until Nova is notified', from: ['bind', 'to'], to: ['nova', 'from'] },
   { what: 'Nova answers', from: ['nova', 'from'], to: ['nova', 'to'] },
+  GET,
 ]
 
+/** The caller sends the three requests of a bind as one trace; nothing else it asks belongs to that. */
+const REQUESTS: Readonly<Record<string, string>> = Object.fromEntries(
+  ['POST', 'PATCH', 'GET'].map((method) => [`${method} ${ARQS}`, method]),
+)
 const topicOf = ({ attributes }: Collected): string => {
   const topic = attributes.find(({ key }) => key === 'messaging.destination.name')?.value['stringValue']
   return typeof topic === 'string' ? topic : ''
@@ -57,7 +71,7 @@ const nameOf = (span: Collected): string | null => {
     'result taken': 'taken',
     'nova notify': 'nova',
   }
-  return name.startsWith('PATCH ') ? 'PATCH' : (known[name] ?? null)
+  return REQUESTS[name] ?? known[name] ?? null
 }
 const ms = (nanoseconds: string): number => Number(BigInt(nanoseconds) / 1000n) / 1000
 
