@@ -70,6 +70,7 @@ const EVENTS: All = {
     PartPrepared: 'One of its requests is ready.',
     BindSettled: 'All of its requests are bound, or the bind has failed.',
     ArqsLeft: 'Requests of it were unbound or deleted.',
+    ResendAsked: 'An operator has Nova told once more of how its binds ended.',
     NovaTold: 'Nova took the event about it, refused it, or is asked again later.',
   },
   placement: {

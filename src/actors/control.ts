@@ -284,6 +284,11 @@ export type Control = {
   readonly overview: () => Answer<Overview>
   /** Those whose next try is due first come first. Fault `invalid`: marker. */
   readonly deliveries: (page: { readonly limit: number; readonly marker?: InstanceUuid }) => Answer<Listed<Delivery>>
+  /**
+   * Nova is told of all ends of the instance's binds once more, and at once of those that it has not taken. Faults: not_found
+   * (nothing of the instance has ended), bad_state (a bind is under way), conflict (no Nova is configured).
+   */
+  readonly resend: (caller: Caller, instance: InstanceUuid, note: OperatorNote) => Answer<Delivery>
   /** `at`: ms since the epoch. What is asked of it is folded from the journal when it is asked. */
   readonly asOf: (at: number) => Past
   /** For `/readyz`: null when ready, otherwise the reason why not. */

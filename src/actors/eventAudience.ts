@@ -27,6 +27,7 @@ const INSTANCE: Members<InstanceEvent> = {
   BindSettled: ['reason'],
   ArqsLeft: [],
   NovaTold: ['note'],
+  ResendAsked: ['by', 'reason'],
 }
 const HIDDEN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = { arq: ARQ, instance: INSTANCE }
 
@@ -59,6 +60,8 @@ export const arqsOf = (kind: string, id: string, event: Event): readonly ArqUuid
       return told.arqs
     case 'NovaTold':
       return Object.keys(told.endings)
+    case 'ResendAsked':
+      return Object.keys(told.statuses)
     default:
       // an event of a later release: nobody's
       return []

@@ -169,12 +169,12 @@ const openDues = (isNovaAsked: boolean) => {
   const owed = new Map<string, Owed>()
   const delivered: Owed[] = []
   const noteOf = ({ key, row, events, after }: ReturnType<typeof instancesIn>[number]): void => {
-    const owe = (arq: string, status: string): void =>
+    const owe = (arq: string, status: string, until = after.tellUntil ?? row.at): void =>
       void owed.set(`${key} ${arq}`, {
         instance: idOf(key),
         arq,
         status,
-        until: after.tellUntil ?? row.at,
+        until,
       })
     const over = (arq: string, ending: string): void => {
       const told = owed.get(`${key} ${arq}`)
@@ -183,6 +183,8 @@ const openDues = (isNovaAsked: boolean) => {
     }
     for (const event of events)
       if (event.type === 'BindSettled' && event.tell !== null) event.arqs.forEach((arq) => owe(arq, event.outcome))
+      else if (event.type === 'ResendAsked')
+        Object.entries(event.statuses).forEach(([arq, status]) => owe(arq, status, event.until))
       else if (event.type === 'NovaTold') Object.entries(event.endings).forEach((ending) => over(...ending))
   }
   return { owed, delivered, note: (step: Step): void => instancesIn(step).forEach(noteOf) }

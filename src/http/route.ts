@@ -2,7 +2,7 @@
  * A route is a row of a table: what it accepts, who may call it, since which microversion, and its handler. `mount`
  * does everything else.
  */
-import type { ArqUuid, AttributeUuid, DeployableUuid, DeviceUuid, HandleUuid } from '../identifiers.ts'
+import type { ArqUuid, AttributeUuid, DeployableUuid, DeviceUuid, HandleUuid, InstanceUuid } from '../identifiers.ts'
 import type { Caller, Control } from '../actors/control.ts'
 import type { Events, EventStream } from '../actors/events.ts'
 import type { Outcome } from '../fault.ts'
@@ -41,6 +41,7 @@ type Named = {
   attribute: AttributeUuid
   deployable: DeployableUuid
   device: DeviceUuid
+  instance: InstanceUuid
 }
 /** A UUID in the path: the resource it names, and how text that is not a UUID is answered. */
 export type PathUuid = { readonly resource: keyof Named; readonly otherwise: 'invalid' | 'not_found' }

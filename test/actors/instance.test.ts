@@ -156,3 +156,50 @@ describe('what Nova has to hear', () => {
       .follows()
   })
 })
+
+describe('what an operator has Nova told once more', () => {
+  const word = { by: 'operator', reason: 'Nova was restored' }
+  const resend = (statuses: Record<string, BindOutcome>): InstanceCommand => ({
+    type: 'Resend',
+    statuses,
+    at: 50_000,
+    until: 60_000,
+    ...word,
+  })
+  const asked = (statuses: Record<string, BindOutcome>): InstanceEvent => ({
+    type: 'ResendAsked',
+    statuses,
+    nextAt: 50_000,
+    until: 60_000,
+    ...word,
+  })
+  const over = [accepted(part(ARQ, true)), settled('completed', [ARQ])] as const
+  it('is due at once, with a time of its own', () => {
+    given(...over, told({ [ARQ]: 'undeliverable' }))
+      .when(resend({ [ARQ]: 'completed' }))
+      .follows(asked({ [ARQ]: 'completed' }))
+    const { state } = given(...over, told({ [ARQ]: 'undeliverable' }), asked({ [ARQ]: 'completed' }))
+    expect(dueOfInstance(state)).toMatchObject({ at: 50_000 })
+    expect(state.telling).toMatchObject({ until: 60_000, attempts: 0 })
+  })
+  it('goes with what Nova has not taken yet', () => {
+    given(...two, settled('failed', [ARQ, OTHER]), told({ [OTHER]: 'delivered' }), left(ARQ))
+      .when(resend({ [OTHER]: 'failed' }))
+      .follows(asked({ [ARQ]: 'failed', [OTHER]: 'failed' }))
+  })
+  it('is not ended by the answer to an earlier call', () => {
+    const { state } = given(...over, told({}), asked({ [ARQ]: 'completed' }))
+    given(...over, told({}), asked({ [ARQ]: 'completed' }))
+      .when({ type: 'ReportTold', endings: { [ARQ]: 'refused' }, upTo: 1, nextAt: 70_000, note: null })
+      .follows(told({}, 50_000))
+    expect(state.conversations).toBe(2)
+  })
+  it('is refused while a bind is under way, and where nothing has ended', () => {
+    given(...two)
+      .when(resend({}))
+      .isRefused({ kind: 'bad_state' })
+    given(...over, told({ [ARQ]: 'delivered' }), left(ARQ))
+      .when(resend({}))
+      .isRefused({ kind: 'not_found' })
+  })
+})

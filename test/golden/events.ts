@@ -57,6 +57,7 @@ const instance: All<InstanceEvent> = {
   BindSettled: true,
   ArqsLeft: true,
   NovaTold: true,
+  ResendAsked: true,
 }
 const placement: All<PlacementEvent> = {
   PassBegun: true,

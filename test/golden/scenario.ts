@@ -311,6 +311,13 @@ const divides = async (cloud: Cloud) => {
   }
 }
 
+/** Nova lost what it was told: an operator has it told once more. */
+const toldAgain = async ({ control, clock, plane }: Cloud, instance: string) => {
+  value(await control.resend(NOVA, instance, { by: 'operator', reason: 'Nova was restored' }))
+  await plane.sweeper.idle()
+  await clock.pass(1)
+}
+
 /** The compute node appears in Placement, and an operator deletes a provider of ours that is not wanted any more. */
 const placed = async ({ placing, clock, plane }: Cloud) => {
   await clock.pass(2 * PLACEMENT_AUDIT_MS)
@@ -332,7 +339,7 @@ export const openLivedCloud = async () => {
   await shows(cloud, cloud.shown)
   await placed(cloud)
   await profilesAndAttributes(cloud)
-  await binds(cloud)
+  const { gpu } = await binds(cloud)
   await cleared(cloud)
   await programs(cloud)
   await imageLost(cloud)
@@ -343,6 +350,7 @@ export const openLivedCloud = async () => {
   await divides(cloud)
   await keys(cloud)
   await adopts(cloud)
+  await toldAgain(cloud, gpu.instance)
   return cloud
 }
 

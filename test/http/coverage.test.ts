@@ -139,6 +139,8 @@ const CASES: Cases = {
   'GET /v2/capacity': () => ['GET /v2/capacity', 200],
   'GET /v2/programs': () => ['GET /v2/programs', 200],
   'GET /v2/deliveries': () => ['GET /v2/deliveries', 200],
+  // no Nova is configured here: test/http/resendToNova.test.ts has one
+  'POST /v2/deliveries/:uuid/resend': () => [`POST /v2/deliveries/${randomUUID()}/resend`, 409, BECAUSE],
   'GET /v2/permissions': () => ['GET /v2/permissions', 200],
   'GET /v2/orphans': () => ['GET /v2/orphans', 200],
   'POST /v2/orphans/collect': () => ['POST /v2/orphans/collect', 200, { body: { instance_uuids: [randomUUID()] } }],

@@ -137,6 +137,7 @@ const table = (mode: 'now' | 'legacy'): Cells => {
     'cyborg:overview:get': 'A',
     'cyborg:permission:get_all': reads,
     'cyborg:delivery:get_all': 'A',
+    'cyborg:delivery:resend': 'A',
   }
 }
 

@@ -91,6 +91,7 @@ const BODIES: readonly Body[] = [
     `POST /v2/handles/${A}/quarantine`,
     `POST /v2/handles/${A}/release`,
     `POST /v2/accelerator_requests/${A}/force_unbind`,
+    `POST /v2/deliveries/${A}/resend`,
   ].map((line): Body => [`the reason of ${line}`, line, 'reason', (reason) => ({ reason })]),
   [
     'the reason of a profile migration',

@@ -144,6 +144,11 @@ export const SAGAS: readonly Saga[] = [
     act: async (bench, { arqs }) => done(bench, `POST ${PATH}/${arqs[0]}/force_unbind`, BECAUSE),
   },
   {
+    name: 'telling Nova once more',
+    before: bound,
+    act: (bench, { instance }) => done(bench, `POST /v2/deliveries/${instance}/resend`, BECAUSE),
+  },
+  {
     name: 'program',
     act: (bench) =>
       done(bench, `PATCH /v2/deployables/${placeOf(bench, 'FPGA').uuid}/program`, [

@@ -24,7 +24,7 @@ export type Instance = {
     /** The number of the conversation that each status belongs to. */
     readonly of: Readonly<Record<string, number>>
   } | null
-  /** How many conversations have settled. */
+  /** How many conversations have settled, with those that an operator had told once more. */
   readonly conversations: number
   readonly tellUntil: number | null
 }
@@ -74,6 +74,19 @@ const bind = (instance: Instance, command: Extract<InstanceCommand, { type: 'Bin
     : accept(accepted)
 }
 
+/** What Nova has not taken yet is told with the rest. While a bind is open its own end is told soon, with all of these. */
+const resend = (
+  instance: Instance,
+  { statuses, at, until, by, reason }: Extract<InstanceCommand, { type: 'Resend' }>,
+): Decision<InstanceEvent> => {
+  if (instance.open)
+    return refuse({ kind: 'bad_state', resource: 'instance', id: instance.uuid, state: 'binding', allowed: ['bound'] })
+  const all = { ...instance.telling?.statuses, ...statuses }
+  return Object.keys(all).length === 0
+    ? refuse({ kind: 'not_found', resource: 'instance', id: instance.uuid })
+    : accept({ type: 'ResendAsked', statuses: all, nextAt: at, until, by, reason })
+}
+
 const decide = (instance: Instance, command: InstanceCommand): Decision<InstanceEvent> => {
   switch (command.type) {
     case 'Bind':
@@ -99,6 +112,8 @@ const decide = (instance: Instance, command: InstanceCommand): Decision<Instance
       const leaving = command.arqs.filter((arq) => instance.arqs[arq])
       return leaving.length > 0 ? accept({ type: 'ArqsLeft', arqs: leaving }) : accept()
     }
+    case 'Resend':
+      return resend(instance, command)
     case 'ReportTold':
       return instance.telling ? accept(ended(instance.telling, command)) : accept()
   }
@@ -165,6 +180,13 @@ const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance 
     case 'ArqsLeft': {
       const arqs = without(instance.arqs, event.arqs)
       return { ...instance, arqs, open: Object.keys(arqs).length > 0 ? instance.open : null }
+    }
+    case 'ResendAsked': {
+      // counted as a conversation of its own: the answer to a call that is under way does not end it
+      const conversations = instance.conversations + 1
+      const { statuses, nextAt, until } = event
+      const of = Object.fromEntries(Object.keys(statuses).map((arq) => [arq, conversations]))
+      return { ...instance, conversations, telling: { statuses, of, nextAt, until, attempts: 0 } }
     }
     case 'NovaTold':
       return { ...instance, telling: told(instance, event) }

@@ -1,6 +1,7 @@
 /** The commands and events of a bind conversation: one for an instance at a time, all its ARQs or none, one batch of events to Nova. */
 import type { Loaded } from '../../loaded.ts'
 import type { ArqUuid, DeployableUuid, HostName, InstanceUuid } from '../../identifiers.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
 
 export type Part = {
   readonly arq: ArqUuid
@@ -36,6 +37,13 @@ export type InstanceCommand =
   /** Ends the conversation if all is prepared or the deadline has passed. `isOver`: it has, whatever the clock says now. */
   | { readonly type: 'Conclude'; readonly at: number; readonly isOver?: boolean }
   | { readonly type: 'Leave'; readonly arqs: readonly ArqUuid[] }
+  /** Nova is told of these, and of what it has not taken yet, from `at` on until `until`. */
+  | ({
+      readonly type: 'Resend'
+      readonly statuses: Readonly<Record<ArqUuid, BindOutcome>>
+      readonly at: number
+      readonly until: number
+    } & OperatorNote)
   | {
       readonly type: 'ReportTold'
       readonly endings: Readonly<Record<string, Ending>>
@@ -59,6 +67,13 @@ export type InstanceEvent =
     }
   /** `loaded`: its host has loaded an image for it. */
   | { readonly type: 'PartPrepared'; readonly arq: ArqUuid; readonly loaded?: Loaded }
+  /** An operator has Nova told of these ends once more. */
+  | ({
+      readonly type: 'ResendAsked'
+      readonly statuses: Readonly<Record<ArqUuid, BindOutcome>>
+      readonly nextAt: number
+      readonly until: number
+    } & OperatorNote)
   /** `tell` null: no Nova is configured. */
   | {
       readonly type: 'BindSettled'

@@ -1,6 +1,7 @@
-/** `accelerando delivery list`: the events that Nova has not taken yet. */
+/** `accelerando delivery`: the events that Nova has not taken yet, and sending them once more. */
 import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.ts'
 import type { Delivery } from '../operators/apiShapes.ts'
+import type { CommandRow } from '../commandRow.ts'
 import { type Columns, addOutput, columnsOf, present } from '../output.ts'
 import { type Register, withPlainErrors } from '../command.ts'
 
@@ -27,11 +28,28 @@ const all = async (flags: ApiFlags): Promise<readonly Delivery[]> => {
   return found
 }
 
+const resend = (family: CommandRow): void => {
+  const command = family
+    .command('resend <INSTANCE>')
+    .description(
+      'Tells Nova once more how the binds of an instance ended, also what it has refused or was not reached for. Nova ignores what nobody waits for.',
+    )
+    .example('accelerando delivery resend d55ec672-bc67-4458-b10d-38ecb62abffe --reason "Nova was restored"')
+  addOutput(addApiFlags(command), COLUMNS, { one: true })
+    .requiredOption('--reason <TEXT>', 'why; kept in the journal')
+    .action(
+      withPlainErrors(async (instance: string, flags: ApiFlags & { readonly reason: string }) => {
+        const path = `/deliveries/${encodeURIComponent(instance)}/resend`
+        const asked = await apiOf(flags)<Delivery>('POST', path, { reason: flags.reason })
+        present(flags, { document: asked, rows: [asked], columns: COLUMNS, one: true })
+      }),
+    )
+}
+
 export const deliveries: Register = (program) => {
-  const list = program
-    .command('delivery')
-    .alias('deliveries')
-    .description('What Nova has to be told of binds.')
+  const family = program.command('delivery').alias('deliveries').description('What Nova has to be told of binds.')
+  resend(family)
+  const list = family
     .command('list')
     .description('Lists the events that Nova has not taken yet, with the moment of the next try.')
     .example('accelerando delivery list', 'accelerando delivery list --sort-column attempts:desc')

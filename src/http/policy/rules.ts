@@ -79,5 +79,6 @@ export const OPERATION_RULES = {
   'cyborg:overview:get': ADMIN,
   'cyborg:permission:get_all': READ,
   'cyborg:delivery:get_all': ADMIN,
+  'cyborg:delivery:resend': ADMIN,
 } as const satisfies Record<string, OperationRule>
 export type RuleName = keyof typeof OPERATION_RULES

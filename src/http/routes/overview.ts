@@ -2,6 +2,7 @@
 import type { Delivery, Overview } from '../../actors/answers/tallied.ts'
 import { OPERATION_RULES, type RuleName } from '../policy/rules.ts'
 import { integer, uuid } from '../query.ts'
+import { noteOf, reasonIn } from './operatorNote.ts'
 import { listBody } from '../listing.ts'
 import { time } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
@@ -92,6 +93,22 @@ const deliveries = route({
   },
 })
 
+const resend = route({
+  method: 'POST',
+  path: '/v2/deliveries/:uuid/resend',
+  rule: 'cyborg:delivery:resend',
+  uuids: { uuid: { resource: 'instance', otherwise: 'invalid' } },
+  body: reasonIn,
+  docs: {
+    summary:
+      'Tells Nova once more how the binds of an instance ended, and at once what it has not taken yet. Repeating it is harmless: Nova ignores what nobody waits for.',
+    answers: { 202: DeliverySchema },
+    refusals: [404, 409],
+  },
+  handle: ({ control, caller, params, body }) =>
+    answer(control.resend(caller, params.uuid, noteOf(caller, body)), 202, deliveryBody),
+})
+
 const permissions = route({
   method: 'GET',
   path: '/v2/permissions',
@@ -110,4 +127,4 @@ const permissions = route({
     }),
 })
 
-export const overviewRoutes: readonly Route[] = [overview, deliveries, permissions]
+export const overviewRoutes: readonly Route[] = [overview, deliveries, resend, permissions]

@@ -15,6 +15,7 @@ import type { ArqEvent } from '../../actors/arq/messages.ts'
 type StepText = Pick<TimelineStep, 'step' | 'detail'>
 const HISTORY_MAX = 2000
 const ENDED = 'nova told: '
+const TOLD_AGAIN = 'nova to be told once more'
 const PREPARED = 'prepared on the host'
 
 /**
@@ -82,6 +83,16 @@ const ofInstance = (event: InstanceEvent, arq: ArqUuid, told: boolean): StepText
     return event.tell === null
       ? { step: 'nova not told', detail: { status: event.outcome, why: 'no Nova is configured' } }
       : { step: 'nova to be told', detail: { status: event.outcome } }
+  if (event.type === 'ResendAsked' && arq in event.statuses)
+    return {
+      step: TOLD_AGAIN,
+      detail: {
+        status: event.statuses[arq]!,
+        code: 'operator_decided' satisfies Why,
+        by: event.by,
+        reason: event.reason,
+      },
+    }
   if (event.type !== 'NovaTold') return null
   const ending = event.endings[arq]
   const note = event.note === null ? {} : { note: event.note }
@@ -105,7 +116,7 @@ const fold = (rows: readonly FeedRow[], arq: ArqUuid): readonly TimelineStep[] =
   const steps = appends.flatMap((append) => {
     const found = append.flatMap((row) => stepsOf(row, arq, told))
     for (const { step } of found) {
-      if (step === 'nova to be told') told = true
+      if (step === 'nova to be told' || step === TOLD_AGAIN) told = true
       if (step.startsWith(ENDED)) told = false
     }
     return found.toSorted((one, other) => rank(one) - rank(other))

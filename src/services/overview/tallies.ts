@@ -8,6 +8,7 @@ import type { Row, ViewName } from '../../actors/runtime/views.ts'
 import type { Delivery, Overview } from '../../actors/answers/tallied.ts'
 import { HOST_STATES, dueKindOf } from '../../actors/placement/hostState.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { deliveryOf } from '../nova/resend.ts'
 import { createStanding } from './standing.ts'
 
 /** Counting reads whole views: however many ask, this process counts once in this time. */
@@ -83,9 +84,7 @@ export const createDeliveries = ({ readers, region }: Pick<Kernel, 'readers' | '
     const uuid = idOf(entity)
     const known = await region.readCurrent(instance, instanceKey(uuid))
     if (!known.ok) return known
-    const { telling, hostname, requestId } = known.value.state
-    const { statuses = {}, attempts = 0, until = null } = telling ?? {}
-    return done({ instance: uuid, hostname, requestId, statuses, attempts, nextAt: at, until })
+    return done({ ...deliveryOf(known.value.state, at), instance: uuid })
   }
   return async ({ limit, marker }) => {
     const listed = await readers.list(

@@ -52,6 +52,7 @@ const AFTER: Readonly<Record<string, Meaning>> = {
   bound: { label: 'tells Nova', kind: 'work', tone: 'good', who: ours },
   'bind failed': { label: 'tells Nova', kind: 'work', tone: 'bad', who: ours },
   'nova to be told': { label: 'tells Nova', kind: 'wait', tone: 'busy', who: nova },
+  'nova to be told once more': { label: 'tells Nova once more', kind: 'wait', tone: 'busy', who: nova },
   'nova not reached, will be told again': { label: 'tells Nova again', kind: 'wait', tone: 'bad', who: nova },
   'nova not told': { label: 'in use', kind: 'rest', tone: 'good', who: () => 'the instance' },
   'nova told: delivered': { label: 'in use', kind: 'rest', tone: 'good', who: () => 'the instance' },

@@ -196,6 +196,14 @@ export const novaTold = (...arqs: readonly string[]): Fact => ({
   nextAt: 0,
   note: null,
 })
+export const resendAsked = (until: number): Fact => ({
+  type: 'ResendAsked',
+  statuses: { a1: 'completed' },
+  nextAt: 0,
+  until,
+  by: 'operator',
+  reason: 'Nova was restored',
+})
 export const left = (...arqs: readonly string[]): Fact => ({ type: 'ArqsLeft', arqs })
 
 /** The append that accepts the bind of `a1`, and the one that settles it. */

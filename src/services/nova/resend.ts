@@ -1,0 +1,54 @@
+/** An operator has Nova told once more of how the binds of an instance ended: Nova was away for longer than it is tried, or lost the event. */
+import { type Outcome, done, refuse } from '../../fault.ts'
+import type { Control } from '../../actors/control.ts'
+import type { Delivery } from '../../actors/answers/tallied.ts'
+import { arq, arqKey } from '../../actors/arq/decider.ts'
+import { type Instance, instance, instanceKey } from '../../actors/instance/decider.ts'
+import type { BindOutcome } from '../../actors/instance/messages.ts'
+import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
+import { transact } from '../../actors/runtime/transact.ts'
+import { type Kernel, causeOf } from '../kernel/kernel.ts'
+
+/** What its requests say of themselves; of one that leaves Nova need hear nothing. */
+const endsOf = (draft: Draft, { arqs }: Instance): Readonly<Record<string, BindOutcome>> =>
+  Object.fromEntries(
+    Object.keys(arqs).flatMap((uuid): [string, BindOutcome][] => {
+      const { status } = draft.state(arq, arqKey(uuid))
+      if (status === 'Bound') return [[uuid, 'completed']]
+      return status === 'BindFailed' ? [[uuid, 'failed']] : []
+    }),
+  )
+const keysOf = ({ arqs }: Instance) => Object.keys(arqs).map(arqKey)
+
+/** Of one instance. */
+export const deliveryOf = ({ uuid, hostname, requestId, telling }: Instance, nextAt: number): Delivery => {
+  const { statuses = {}, attempts = 0, until = null } = telling ?? {}
+  return { instance: uuid, hostname, requestId, statuses, attempts, nextAt, until }
+}
+
+export const createResend =
+  (kernel: Kernel): Control['resend'] =>
+  async (caller, uuid, note): Promise<Outcome<Delivery>> => {
+    const { region, options, nova } = kernel
+    if (!nova) return refuse({ kind: 'conflict', reason: 'No Nova is configured that could be told.' })
+    const key = instanceKey(uuid)
+    const asked = await transact(kernel, {
+      subject: `what Nova is told of instance ${uuid}`,
+      cause: causeOf(caller),
+      guess: async () => {
+        const known = await region.readCurrent(instance, key)
+        return known.ok ? done({ keys: [key, ...keysOf(known.value.state)] }) : known
+      },
+      plan: (draft, { keys }) => {
+        const held = draft.state(instance, key)
+        if (keysOf(held).some((one) => !keys.includes(one))) return MOVED
+        if (held.uuid === '') draft.refuse({ kind: 'not_found', resource: 'instance', id: uuid })
+        const until = draft.at + options.tellForMs
+        draft.decide(instance, key, { type: 'Resend', statuses: endsOf(draft, held), at: draft.at, until, ...note })
+        return deliveryOf(draft.state(instance, key), draft.at)
+      },
+    })
+    if (!asked.ok) return asked
+    kernel.notifyNova(key)
+    return asked.value ? done(asked.value) : refuse({ kind: 'not_found', resource: 'instance', id: uuid })
+  }

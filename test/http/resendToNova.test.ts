@@ -1,0 +1,69 @@
+/** Telling Nova once more, over HTTP and with the command. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { EXITS } from '../../src/cli/exits.ts'
+import { type Listening, listen, urlOf } from '../../src/cli/programs/listen.ts'
+import { commandHere } from '../support/commandHere.ts'
+import { openWorkshop, speaker } from './cloud.ts'
+import { as, expectRefusal } from './steps.ts'
+
+let shop: Awaited<ReturnType<typeof openWorkshop>>
+let served: Listening
+/** What Nova was asked to take; it takes nothing. */
+const asked: (readonly string[])[] = []
+const nova = {
+  notify: async (events: readonly { readonly tag: string }[]) => {
+    asked.push(events.map(({ tag }) => tag))
+    return events.map(({ tag }) => ({ tag, outcome: 'refused' as const, code: 400, note: 'as told' }))
+  },
+}
+beforeAll(async () => {
+  shop = await openWorkshop({ parts: { nova }, hostWork: false })
+  served = await listen(shop.app, { host: '127.0.0.1', port: 0 })
+})
+afterAll(async () => {
+  await served.close(0)
+  await shop.close()
+})
+const BECAUSE = { body: { reason: 'Nova was restored' } }
+const told = (arqs: readonly { readonly uuid: string }[], times: number) =>
+  expect.poll(() => asked.flat().filter((tag) => tag === arqs[0]!.uuid).length).toBe(times)
+const refusedAt = (arq: { readonly uuid: string }) =>
+  expect
+    .poll(
+      async () => (await shop.must(200, `GET /v2/accelerator_requests/${arq.uuid}/timeline`)).json.steps.at(-1).step,
+    )
+    .toBe('nova told: refused')
+
+test('an event that Nova has refused is sent again, and who asked for it stands in the timeline', async () => {
+  const { arqs, instance } = await shop.bound(1)
+  await told(arqs, 1)
+  await refusedAt(arqs[0]!)
+  const { json } = await shop.must(202, `POST /v2/deliveries/${instance}/resend`, BECAUSE)
+  expect(json).toMatchObject({ instance_uuid: instance, statuses: { [arqs[0]!.uuid]: 'completed' }, attempts: 0 })
+  expect(Date.parse(json.given_up_at)).toBeGreaterThan(Date.parse(json.next_at))
+  await told(arqs, 2)
+  const { steps } = (await shop.must(200, `GET /v2/accelerator_requests/${arqs[0]!.uuid}/timeline`)).json
+  expect(steps.map(({ step }: { step: string }) => step)).toContain('nova to be told once more')
+})
+test('only administrators do it, with a reason, for an instance that has something to tell', async () => {
+  const { instance } = await shop.bound(1)
+  const line = `POST /v2/deliveries/${instance}/resend`
+  expectRefusal(await speaker(shop.app, as('member')).say(line, BECAUSE), 403)
+  expectRefusal(await shop.say(line, { body: {} }), 400)
+  expectRefusal(await shop.say('POST /v2/deliveries/nonsense/resend', BECAUSE), 400)
+  const nobody = await shop.say(`POST /v2/deliveries/${randomUUID()}/resend`, BECAUSE)
+  expectRefusal(nobody, 404)
+  expect(nobody.fault).toMatch(/^The instance .* could not be found\.$/)
+})
+test('the command asks for it', async () => {
+  const { arqs, instance } = await shop.bound(1)
+  await told(arqs, 1)
+  const run = (...args: readonly string[]) => commandHere(args, { ACCELERANDO_URL: `${urlOf(served)}/v2` })
+  const { code, out } = await run('delivery', 'resend', instance, '--reason', 'Nova was restored')
+  expect(code).toBe(0)
+  expect(out).toMatch(new RegExp(`^instance +${instance}$`, 'm'))
+  await told(arqs, 2)
+  const missing = await run('delivery', 'resend', randomUUID(), '--reason', 'x')
+  expect(missing).toMatchObject({ code: EXITS.notFound.code, out: '' })
+})
