@@ -51,15 +51,15 @@ export type ControlPlaneParts = {
   readonly nova: Nova | null
   /** Without it, Nova is not asked about servers. */
   readonly novaServers?: NovaServers | null
-  /** Without it, nothing is written to Placement, and nothing is remembered for it. */
+  /** Without it, nothing is written to Placement, and hosts are not marked for it. */
   readonly placement?: Placement | null
-  /** Without it, reports are not judged by their cloud, and orders are not signed. */
+  /** Without it, reports are accepted from the hosts of any cloud, and orders are not signed. */
   readonly cluster?: Cluster
   /** Checks the signatures and MACs of reports. */
   readonly verify?: Verify
-  /** Without them, nothing of the journal is in an archive. */
+  /** Without them, no row of the journal counts as archived. */
   readonly landmarks?: Landmarks | null
-  /** Without them, the overview says less. */
+  /** Without them, the overview leaves out the state of the relay and the leases. */
   readonly surroundings?: Surroundings | null
   readonly publish: Kernel['publish']
   readonly log: Log
@@ -72,7 +72,7 @@ export type ControlPlane = {
   /** For `migrate --adopt`. */
   readonly adoption: Adoption
   readonly reports: Reports
-  /** Makes orders ready for their hosts; what is not an order stays as it is. */
+  /** Completes and signs each order before it is published; other messages stay as they are. */
   readonly seal: Seal
   readonly sweeper: Sweeper
   readonly region: Region
@@ -97,7 +97,7 @@ const createRegion = (journal: Counted, { clock, log, region }: ControlPlanePart
   return openRegion({ journal, clock, deciderOf, crashed, options: { ...REGION_DEFAULTS, ...region } })
 }
 
-/** The parts that can be asked of an earlier moment, over the kernel of that moment. */
+/** The parts of the control port that can answer for an earlier moment, built over a kernel that shows that moment. */
 const createPastAnswers = (past: Kernel, liveness: Liveness): Past => {
   const [profiles, retirement] = [createProfiles(past), createRetirement(past)]
   return {

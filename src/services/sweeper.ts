@@ -1,11 +1,11 @@
 /**
  * Works on what falls due: recorded deadlines, the next try to notify Nova, orders without an answer, silent hosts, idle actors.
  *
- * SWEEPER-1 nothing exists only in a timer: after a restart, or in another process, the same reads find the same work;
- * SWEEPER-2 every round is bounded, and only one worker has an entity at a time: within a process by a list, among processes by claims;
- * SWEEPER-3 the process that recorded events for Nova begins with them at once and without a claim; other processes leave them alone for
- *    `headStartMs`. A deadline belongs to whoever claims it first, and is not late for a head start;
- * SWEEPER-4 each kind of work has rounds and a budget of its own (`lanes.ts`): no deadline waits for Nova, the bus, a silent fleet or
+ * SWEEPER-1 no work is known only to a timer: after a restart, or in another process, the same reads find the same work;
+ * SWEEPER-2 every round has a limit, and only one worker has an entity at a time: in a process by a list, among processes by claims;
+ * SWEEPER-3 the process that recorded events for Nova sends them at once and without a claim; other processes leave them alone for
+ *    `headStartMs`. A deadline belongs to the process that claims it first, without such a delay;
+ * SWEEPER-4 each kind of work has rounds and a limit of its own (`lanes.ts`): no deadline waits for Nova, the bus, silent hosts or
  *    the comparison of views;
  * SWEEPER-5 only a process that has its store to itself sends all unanswered orders again at its start, because its bus died with the
  *    process before it. Otherwise the orders are still on the broker, and each restart would flood the hosts with repeats:
@@ -32,28 +32,28 @@ import { createResend } from './due/resend.ts'
 export type Sweeper = {
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
-  /** Tell Nova of this instance now rather than with the next round. */
+  /** Tells Nova of this instance now instead of in the next round. */
   readonly notifyNova: (entity: EntityKey) => void
-  /** One round of each kind of work; for tests and for a simulation that drives the clock. */
+  /** Runs one round of each kind of work; for tests, and for a simulation that controls the clock. */
   readonly round: () => Promise<void>
   /** Resolves when no entity is being worked on any more. */
   readonly idle: () => Promise<void>
-  /** The calls to Nova under way, and the instances that wait for a free one. */
+  /** The open calls to Nova, and the instances that wait for a call. */
   readonly nova: Notifier['state']
   /** Null: no Placement is configured. */
   readonly placer: Placer | null
 }
 
-/** Silent hosts, idle actors and views are looked at every so many rounds. */
+/** Silent hosts, idle actors and views are looked at once in this many rounds. */
 const SLOW_ROUNDS = 8
 
-/** A stop waits as long for the rounds under way. */
+/** How long a stop waits for running rounds. */
 const STOP_MS = 2000
 
-/** Work that is looked for again and again, every so many rounds. */
+/** Work that is done in every n-th round. */
 type Round = { readonly every: number; readonly work: () => Promise<unknown> }
 
-/** What no deadline leads to: it is looked for. */
+/** Work that no recorded deadline leads to, so that it must be looked for. */
 const slowWork = (kernel: Kernel, placer: Placer | null): readonly Round['work'][] => [
   createViewChecks(kernel).now,
   createUnboundTtl(kernel).now,
@@ -61,14 +61,14 @@ const slowWork = (kernel: Kernel, placer: Placer | null): readonly Round['work']
   ...(placer ? [createPlacementWatch(kernel, placer).round, createNamingRound(kernel)] : []),
 ]
 
-/** Rounds that begin again some time after they have ended, until they are stopped. */
+/** Repeats each round some time after its end, until stopped. */
 const createLoops = ({ clock, options, log }: Kernel) => {
   const timers = new Map<Round, Cancel>()
   const running = new Map<Round, Promise<unknown>>()
   let stopped = false
   const loop = async (round: Round) => {
     const work = round.work().catch((error: unknown) => {
-      // a round that the stop has not waited for may find the store closed: nothing is wrong, and another process goes on with it
+      // a round that outlasts the stop may find the store closed; this is no error, because another process continues the work
       if (!stopped) log.warn({ error: textOf(error) }, 'sweep.round')
     })
     running.set(round, work)
@@ -79,12 +79,12 @@ const createLoops = ({ clock, options, log }: Kernel) => {
   }
   return {
     begin: (round: Round): void => void loop(round),
-    /** No round begins any more. */
+    /** Begins no further round. */
     halt: () => {
       stopped = true
       for (const cancel of timers.values()) cancel()
     },
-    /** The store is closed next; a round that hangs must not hold up the end of the process. */
+    /** The store is closed next; a round that hangs must not prevent the end of the process. */
     ended: () => endedWithin(clock, STOP_MS, Promise.all(running.values())),
   }
 }

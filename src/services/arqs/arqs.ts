@@ -18,7 +18,7 @@ import { createTimeline } from './timeline.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
 
-/** Why the profile's counts cannot be requested; null when they can. */
+/** Why the device profile asks for counts that cannot be requested; null when they can be. */
 const unfit = (counts: readonly (number | null)[]): string | null => {
   if (counts.includes(null))
     return 'each group must ask for a whole number of each resource, with CUSTOM_FPGA_XILINX for resources:FPGA'
@@ -63,14 +63,14 @@ const createCreate =
     return made.ok ? { ok: true, value: made.value ?? [] } : made
   }
 
-/** Rest-api 9.5: a service request sees an instance whole, whoever owns its ARQs. */
+/** A caller with a service role sees all ARQs of an instance, whatever project they belong to (rest-api 9.5). */
 const visibleTo = ({ isAdmin, isService, projectId }: Caller, instance: InstanceUuid | undefined) => {
   if (isAdmin) return {}
   return isService && instance !== undefined ? { instance_uuid: instance } : { project_id: projectId }
 }
 
 const createList = ({ readers }: Kernel): Control['arqs']['list'] => {
-  /** Compute asks for the resolved ones of an instance to learn whether all of them are (rest-api 4.3). */
+  /** Nova's compute service lists the resolved ARQs of an instance to learn whether all of its ARQs are resolved (rest-api 4.3). */
   const allResolved = async (
     instance: InstanceUuid,
     where: Parameters<typeof readers.list<'arqs'>>[1],
@@ -79,7 +79,7 @@ const createList = ({ readers }: Kernel): Control['arqs']['list'] => {
     if (!waiting.ok) return waiting
     return waiting.value ? refuse({ kind: 'unresolved', instance }) : { ok: true, value: null }
   }
-  /** Nova takes every resolved request for bound and would start the server without the accelerator; a refusal ends the boot (decision 0063). */
+  /** Nova treats each resolved ARQ as bound and would boot the server without the accelerator; a refusal makes the boot fail (decision 0063). */
   const noneFailed = async (
     instance: InstanceUuid,
     where: Parameters<typeof readers.list<'arqs'>>[1],
@@ -125,7 +125,7 @@ const forceUnbind = (kernel: Kernel, retirement: Retirement): Control['arqs']['f
     const left = await force(caller, uuid, note)
     if (!left.ok) return left
     const { row, host } = left.value
-    // this may have been the last handle in use of a device of a retired host
+    // this handle may have been the last one in use of a device of a retired host
     if (host !== null) await retirement.shed(caller, host)
     return { ok: true, value: row }
   }

@@ -36,13 +36,13 @@ const alreadySo = (held: Arq, { hostname, deviceRpUuid, instanceUuid }: Target) 
   held.bond.deviceRpUuid === deviceRpUuid &&
   held.bond.instanceUuid === instanceUuid
 
-/** An exact repeat of a bind changes nothing (rest-api 8.4). */
+/** A bind that repeats an accepted bind exactly changes nothing (rest-api 8.4). */
 const isRepeat = (draft: Draft, targets: readonly Target[], key: EntityKey<'instance'>) => {
   const held = Object.keys(draft.state(instance, key).arqs)
   return held.length === targets.length && targets.every((one) => alreadySo(draft.state(arq, arqKey(one.arq)), one))
 }
 
-/** Whether the deployable is there and stands for the resource provider that the binding names. */
+/** Whether the deployable exists and belongs to the resource provider that the binding names. */
 const owns = ({ exists, presence, rpUuid }: Deployable, { deviceRpUuid }: Target) =>
   exists && presence !== 'retired' && rpUuid === deviceRpUuid
 
@@ -67,7 +67,7 @@ const check = (draft: Draft, one: Target): Arq => {
   return held
 }
 
-/** The image that the ARQ wants. Its searches have results by then. */
+/** The image that the ARQ wants. All searches of the ARQ must have their results before this is called. */
 const imageFor = (draft: Draft, { group }: Arq, one: Target, searches: ImageSearches): string | null => {
   const { image, search } = bitstreamOf(group)
   const found = search && searches.resultOf(search)
@@ -78,7 +78,7 @@ const imageFor = (draft: Draft, { group }: Arq, one: Target, searches: ImageSear
     ? chosen.image.uuid
     : conflict(draft, `deployable ${target.name} does not suit accelerator request ${one.arq}: ${chosen.reason}`)
 }
-/** Whether the ARQ wants an image that has not been searched for yet; it is noted. */
+/** Whether the ARQ wants an image that has not been searched for yet. The missing search is noted for the next `lookUp`. */
 const lacksImage = (draft: Draft, one: Target, searches: ImageSearches): boolean => {
   const { search } = bitstreamOf(draft.state(arq, arqKey(one.arq)).group)
   return search !== null && searches.resultOf(search) === null
@@ -93,11 +93,11 @@ type Guess = {
   readonly keys: readonly EntityKey[]
   readonly likelyNew: readonly EntityKey[]
   readonly targets: readonly Target[]
-  /** The owners of the providers were read for this bind, not remembered from before. */
+  /** True: the owners of the providers were read for this bind; false: they may come from a cache. */
   readonly certain: boolean
 }
 
-/** The image that the order is about. */
+/** The image that the order loads or expects on the card. */
 const imageField = (order: Order | null): Pick<Bond, 'image'> => {
   const image = order?.type === 'PrepareSlot' ? (order.bitstream ?? order.expects) : undefined
   return image === undefined ? {} : { image }
@@ -111,7 +111,7 @@ const grant = (draft: Draft, one: Target, terms: Together, searches: ImageSearch
   const mates = targets.filter((each) => each.deployable === one.deployable).map((each) => each.arq)
   const card = cardOf(draft, one)
   const found = giverIn(card, mates)
-  // what stands below the root may be known from before
+  // the deployables below the root may come from a cache
   if (found === null && !terms.certain) return MOVED
   const giver = found ?? card.root
   const load = loadOf(card.root, giver, image)
@@ -137,7 +137,7 @@ const grant = (draft: Draft, one: Target, terms: Together, searches: ImageSearch
   return { arq: one.arq, deployable: target.uuid, prepared: granted.order === null }
 }
 
-/** `settled`: no host has work to do, so only Nova has to be notified. */
+/** `settled`: no host has work to do, so the bind is complete and only Nova has to be notified. */
 const accept =
   (terms: Terms, searches: ImageSearches) =>
   (draft: Draft, { targets, certain }: Guess): { readonly settled: boolean } | typeof MOVED => {
@@ -177,7 +177,7 @@ export const createBind = (kernel: Kernel): Control['arqs']['bind'] => {
   const { clock, options, nova, images, tracer } = kernel
   const directory = createDirectory(kernel)
   const guess = async (bindings: readonly Binding[], attempt: number): Promise<Outcome<Guess>> => {
-    // a provider gets another owner only when its device leaves and comes back
+    // a provider changes its owner only when the device is retired and returns
     if (attempt > 0) directory.forget(bindings)
     const targets = await directory.find(bindings)
     if (!targets.ok) return targets

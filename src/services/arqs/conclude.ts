@@ -1,4 +1,4 @@
-/** How a bind conversation ends: by its hosts' answers, or at its deadline. All its ARQs end alike, in one append (S16). */
+/** Ends a bind, by the answers of its hosts or at its deadline. All its ARQs end with the same outcome, in one append (S16). */
 import type { ArqUuid, DeployableUuid, EntityKey, InstanceUuid, SlotUuid } from '../../identifiers.ts'
 import { arq, arqKey } from '../../actors/arq/decider.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
@@ -22,7 +22,7 @@ export type Prepared = {
   readonly loaded?: Loaded | undefined
 }
 
-/** True: the conversation ended by this command, and all its ARQs with it. */
+/** Returns true when this command ended the bind; then all its ARQs have ended too. */
 const endBy = (draft: Draft, key: EntityKey<'instance'>, command: InstanceCommand, workMs: number | null): boolean => {
   const before = draft.state(instance, key)
   const settled = draft.decide(instance, key, command).find((event) => event.type === 'BindSettled')
@@ -48,8 +48,8 @@ const keysOf = (key: EntityKey<'instance'>, held: Instance): readonly EntityKey[
 ]
 
 /**
- * Runs `plan` over the instance and all that take part in its conversation. Who takes part is what is remembered of the instance, or
- * `more` when nothing is. True: the conversation ended.
+ * Runs `plan` over the instance and the ARQs and deployables of its bind, as cached state names them, and over `more`, which names those that
+ * an answer concerns even if the instance is not cached. Returns true when the bind ended.
  */
 const withConversation = async (
   kernel: Kernel,
@@ -96,10 +96,10 @@ export const reportPrepared = (
   return withConversation(kernel, uuid, { cause, commandId, more }, (draft, key) => {
     const held = draft.state(arq, arqKey(report.arq))
     draft.decide(deployable, target, { type: 'Answer', slot, number, failed, final: true, retryBy: draft.at })
-    // the answer to an order of an earlier bind changes nothing but that order
+    // an answer to an order of an earlier bind ends that order only
     const { bond } = held
     if (held.status !== 'BindStarted' || bond?.order !== number || bond.handle.uuid !== slot) return false
-    // whoever answers was judged by the deployable that the answer names
+    // the host was authorised for the deployable that its answer names, so the ARQ must be bound to that one
     if (bond.deployable !== report.deployable) return false
     const command: InstanceCommand =
       failed === null
@@ -109,7 +109,7 @@ export const reportPrepared = (
   })
 }
 
-/** Called by the sweeper: ends the conversation if its deadline has passed, and does nothing otherwise. */
+/** Called by the sweeper. Ends the bind if its deadline has passed; otherwise it does nothing. */
 export const conclude = (kernel: Kernel, uuid: InstanceUuid, isOver = false): Promise<Outcome<boolean>> =>
   withConversation(kernel, uuid, { cause: { by: 'deadline' } }, (draft, key) =>
     endBy(draft, key, { type: 'Conclude', at: draft.at, isOver }, null),

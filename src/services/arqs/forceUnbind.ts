@@ -1,6 +1,6 @@
 /**
- * Unbinds by an operator's decision, when the instance is gone for good or its host does not return. It ends at once (L6) and
- * looks to Nova like any unbind; only the handle has to wait for its host, in quarantine where the host is silent (S8).
+ * Unbinds by an operator's decision, when the instance is gone for good or its host does not return. The unbind ends at once (L6), and Nova
+ * sees an ordinary unbind. Only the handle waits for its host; if the host is silent, the handle is quarantined (S8).
  */
 import type { ArqUuid, DeployableUuid, HostName } from '../../identifiers.ts'
 import { type Outcome } from '../../fault.ts'
@@ -16,7 +16,7 @@ import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, RELEASE_FOR_MS, causeOf } from '../kernel/kernel.ts'
 import { gone, inventoried, missingArq, partners } from './unbind.ts'
 
-/** The deployable that it has, or that it gave up without the release being finished. */
+/** The deployable to which the ARQ is bound, or which has not finished the release of the ARQ's handle. */
 const targetOf = ({ bond, gaveUp, status }: Arq): DeployableUuid | null =>
   bond?.deployable ?? (status === 'UnbindFailed' ? (gaveUp?.deployable ?? null) : null)
 const bindsNothing = (held: Arq) => held.status === 'Initial' || held.status === 'Unbound'
@@ -44,7 +44,7 @@ const reach = async ({ region }: Kernel, target: DeployableUuid | null): Promise
   return owner.ok ? { ok: true, value: { reachable: owner.value.state.liveness === 'up', host: name } } : owner
 }
 
-/** `host`: the host on which it was bound; null when it was not bound. */
+/** `host`: the host on which the ARQ was bound; null when it was not bound. */
 export type ForceUnbound = { readonly row: ArqRow; readonly host: HostName | null }
 
 /** `hostGone`: the host is treated as silent even if it still reports. */

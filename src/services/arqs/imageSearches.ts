@@ -1,16 +1,16 @@
-/** The searches for images of one bind: a plan, which waits for nothing, notes what it needs, and finds the answers when it is made anew. */
+/** The image searches of one bind. A plan cannot wait: it notes the searches it needs, and reads their results when it runs again after `lookUp`. */
 import { type Fault, refuse, type Refused } from '../../fault.ts'
 import { type Image, isFinal, type NoImage } from '../../images.ts'
 import type { ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
 
 type Found = { readonly found: true; readonly images: readonly Image[] } | NoImage
 export type ImageSearches = {
-  /** Null: it was not asked yet, and is with the next `lookUp`. */
+  /** Null: the search has no result yet; the next `lookUp` makes it. */
   readonly resultOf: (search: ImageSearch) => Found | null
-  /** Asks for what was noted. A refusal when the store cannot say. */
+  /** Makes the noted searches. Refused when the image service cannot answer one of them. */
   readonly lookUp: () => Promise<Refused | null>
 }
-/** In one bind; each costs requests at the image service. */
+/** The most searches in one bind; each costs several requests to the image service. */
 const SEARCHES_MAX = 16
 
 const faultOf = ({ by, value }: ImageSearch, problem: NoImage): Fault => {

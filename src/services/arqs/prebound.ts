@@ -18,7 +18,7 @@ type Terms = { readonly deadline: number; readonly requestId: string }
 const HALF_A_YEAR_MS = 180 * 24 * 3_600_000
 const cause = { by: 'seed' }
 export type PreboundTarget = { readonly memory: Memory; readonly row: Row<'deployables'> }
-/** What the ARQ asks for. */
+/** The group of the device profile that the ARQ asks for. */
 export type Asked = { readonly profile: Row<'profiles'>; readonly group: Group; readonly projectId: ProjectId }
 type Born = { readonly uuid: ArqUuid; readonly at: number }
 
@@ -31,7 +31,7 @@ const create = (ids: Ids, { uuid, at }: Born, { profile, group, projectId }: Ask
   return toAppend(loan, drafted, { commandId: ids.uuid(), at, cause })
 }
 
-/** The handle is granted and, where the host has work, prepared as if it had answered at once. */
+/** Grants the handle and, if the host has work to do, records the preparation as if the host had answered at once. */
 const grant = (draft: Draft, target: EntityKey<'deployable'>, arqUuid: ArqUuid, terms: Terms) => {
   const [granted] = draft.decide(deployable, target, { type: 'Grant', arq: arqUuid, bitstream: null, ...terms })
   if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')
@@ -69,7 +69,7 @@ const bind = (ids: Ids, { uuid, at }: Born, { row, memory }: PreboundTarget, cre
   return { append, memory: after.get(target)! }
 }
 
-/** One ARQ on the next free handle of the deployable: two appends, as at run time. */
+/** Binds one ARQ to the next free handle of the deployable, in two appends as at run time. */
 export const boundOn = (
   ids: Ids,
   at: number,

@@ -1,10 +1,10 @@
 /**
  * The quota of accelerator requests of a project, decided in the append that creates them.
  *
- * QUOTA-1 each creation has a row of the project's quota in its append, so creations of one project have an order, whoever makes them;
- * QUOTA-2 how many requests exist is read after the total that was admitted: what was admitted since is added to it, so the sum is never
- *    too small. Deletions may make it too large, therefore nothing is refused by a sum that was not read for this very creation;
- * QUOTA-3 without a quota nobody takes part: there is no actor that all creations of a project have to pass.
+ * QUOTA-1 each append that creates requests also writes a row of their project's quota, so all creations of a project, by any control, have an order;
+ * QUOTA-2 the stored requests are counted after the total of admitted ones was read; requests admitted since then are added, so the sum is never too
+ *    small. Deletions may make it too large, so a creation is refused only by a sum that was read for that creation;
+ * QUOTA-3 without a quota, creations write no such row, so they do not wait for one another.
  */
 import type { ArqUuid, EntityKey, ProjectId } from '../../identifiers.ts'
 import { type Fault, type Outcome, done } from '../../fault.ts'
@@ -17,13 +17,13 @@ import { type Kernel, causeOf, newWork } from '../kernel/kernel.ts'
 
 const PROJECTS_MAX = 10_000
 
-/** How many requests existed, at most, when so many had been admitted. */
+/** At most `existing` requests existed when `admitted` requests had been admitted in total. */
 type Sum = { readonly admitted: number; readonly existing: number }
 type Guess = {
   readonly keys: readonly EntityKey[]
   readonly fresh: readonly EntityKey[]
   readonly sum: Sum
-  /** It was read for this creation. */
+  /** True: the sum was read for this creation; false: it is remembered from an earlier one. */
   readonly read: boolean
 }
 

@@ -19,8 +19,8 @@ const TOLD_AGAIN = 'nova to be told once more'
 const PREPARED = 'prepared on the host'
 
 /**
- * Why something failed. The code is for everybody; the words of a driver or an operator are for administrators, because they may tell
- * of a host, of another project or of a person.
+ * The reason of a failure. Everybody may read the code; only administrators read the text of a driver or an operator, because it may
+ * name a host, another project or a person.
  */
 type Why = 'host_failed' | 'deadline_passed' | 'operator_decided'
 const bindFailure = (reason: string): Why => (reason === NOT_IN_TIME ? 'deadline_passed' : 'host_failed')
@@ -76,7 +76,7 @@ const ofArq = (event: ArqEvent): StepText => {
 const loadedIn = ({ loaded }: Extract<InstanceEvent, { readonly type: 'PartPrepared' }>): StepText['detail'] =>
   loaded ? { image_fetched_ms: loaded.fetchMs, card_programmed_ms: loaded.programMs } : {}
 
-/** The step an event of the conversation means for this ARQ, unless the ARQ's own events show it. `told`: an event for Nova is pending. */
+/** The step that an event of the instance means for this ARQ; null if the ARQ's own events show it. `told`: a notification to Nova is pending. */
 const ofInstance = (event: InstanceEvent, arq: ArqUuid, told: boolean): StepText | null => {
   if (event.type === 'PartPrepared' && event.arq === arq) return { step: PREPARED, detail: loadedIn(event) }
   if (event.type === 'BindSettled' && event.arqs.includes(arq))

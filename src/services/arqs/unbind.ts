@@ -1,4 +1,4 @@
-/** Unbind and removal: the ARQ leaves at once, its handle goes back to the deployable, which finishes the release with its host. */
+/** Unbind and removal: the ARQ is unbound or deleted at once; the deployable takes the handle back and finishes the release with its host. */
 import type { ArqUuid, EntityKey, InstanceUuid } from '../../identifiers.ts'
 import { type Fault, type Outcome, refuse } from '../../fault.ts'
 import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'
@@ -15,17 +15,17 @@ type UnbindCommand = 'Unbind' | 'Remove'
 export const missingArq = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
 export const gone = (held: Arq) => held.status === 'Absent' || held.status === 'Gone'
 
-/** Foreign ARQs do not exist for the caller (rest-api 9.5). */
+/** For the caller, ARQs of other projects do not exist (rest-api 9.5). */
 export const visible = (caller: Caller, held: Arq, serviceSeesAll: boolean): boolean =>
   !gone(held) && (caller.isAdmin || held.projectId === caller.projectId || (serviceSeesAll && caller.isService))
 
-/** The entities that take part when this ARQ leaves. */
+/** The entities that change together when this ARQ is unbound or removed. */
 export const partners = (held: Arq): readonly EntityKey[] => [
   ...(held.bond ? [instanceKey(held.bond.instanceUuid), deployableKey(held.bond.deployable)] : []),
   ...(held.gaveUp ? [deployableKey(held.gaveUp.deployable)] : []),
 ]
 
-/** Hardware that was retired has nothing left to release. */
+/** Whether the deployable is in the inventory. Retired hardware has nothing left to release. */
 export const inventoried = ({ exists, presence }: Deployable) => exists && presence !== 'retired'
 
 const unbindOne = (draft: Draft, uuid: ArqUuid, type: UnbindCommand, trace: string | undefined) => {
@@ -39,7 +39,7 @@ const unbindOne = (draft: Draft, uuid: ArqUuid, type: UnbindCommand, trace: stri
   if (held.bond) draft.decide(instance, instanceKey(held.bond.instanceUuid), { type: 'Leave', arqs: [uuid] })
 }
 
-/** The states of these ARQs; the first that cannot be read refuses all. */
+/** The states of these ARQs. If one cannot be read, the fault of that read is returned. */
 const readAll = async (read: Read, uuids: readonly ArqUuid[]): Promise<Outcome<ReadonlyMap<ArqUuid, Arq>>> => {
   const answers = await Promise.all(uuids.map((uuid) => read(arq, arqKey(uuid))))
   const states = new Map<ArqUuid, Arq>()
@@ -50,10 +50,10 @@ const readAll = async (read: Read, uuids: readonly ArqUuid[]): Promise<Outcome<R
   return { ok: true, value: states }
 }
 
-/** The fault for which the ARQ may not leave, decided on its state; null: it may. */
+/** The fault that forbids the unbind or removal, decided from the ARQ's state; null: none does. */
 type Guard = (held: Arq, uuid: ArqUuid) => Fault | null
 
-/** All of them leave in one append, or none does. */
+/** Unbinds or removes all these ARQs in one append, or none of them. */
 const unbindAll = (
   kernel: Kernel,
   origin: Origin,
@@ -110,7 +110,7 @@ const createRemove =
     return unknown.length > 0 ? missingArq(unknown.join(', ')) : { ok: true, value: null }
   }
 
-/** Once this is acknowledged, the instance has no accelerator request. */
+/** Once this is acknowledged, the instance has no ARQ. */
 const createRemoveByInstance =
   (kernel: Kernel): Control['arqs']['removeByInstance'] =>
   async (caller, uuid) => {
@@ -144,10 +144,10 @@ export const createUnbind = (kernel: Kernel): Pick<Control['arqs'], 'unbind' | '
   removeByInstance: createRemoveByInstance(kernel),
 })
 
-/** As they were at a moment: of one that has another instance, or has changed since, nothing is deleted. */
+/** The ARQs as an earlier read showed them. One that has another instance, or has changed since that read, prevents all deletions. */
 type Unchanged = { readonly instance: InstanceUuid; readonly arqs: readonly ArqUuid[]; readonly before: number }
 
-/** Deletes requests of an instance for which Nova will not ask any more. Faults: conflict (one has changed). */
+/** Deletes ARQs of an instance for which Nova will not ask any more. Fault: conflict, when one has changed. */
 export const removeUnchanged = (
   kernel: Kernel,
   cause: Origin,

@@ -2,9 +2,9 @@
  * Deletes accelerator requests that nobody has bound for too long, when an operator has set a limit (rest-api 8.1). Compute leaves such
  * requests behind when it fails between creating and binding them.
  *
- * UNBOUND-1 the age is judged by the request itself, in the append that deletes it: of a bind at the same moment one comes first, and
- *    the other meets a request that is bound, or one that is gone;
- * UNBOUND-2 one process looks at a time, in pages; a round goes on where the last one ended.
+ * UNBOUND-1 the age is judged on the ARQ's own state in the append that deletes it. If a bind comes at the same moment, one of the two appends
+ *    is first, and the other finds the ARQ bound, or deleted;
+ * UNBOUND-2 one process at a time does this, page by page; each round continues where the one before it ended.
  */
 import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'
 import type { Row } from '../../actors/runtime/views.ts'
@@ -13,7 +13,7 @@ import { type Kernel, newWork } from '../kernel/kernel.ts'
 const LEASE = 'unbound'
 const LEASE_MS = 30_000
 const PAGE = 200
-/** Of one round. */
+/** The most ARQs deleted in one round. */
 const PAGES_MAX = 5
 const UNBOUND = ['Initial', 'Unbound'] as const
 
@@ -42,7 +42,7 @@ export const createUnboundTtl = (kernel: Kernel): UnboundTtl => {
     counts.unboundDeleted++
     log.info({ arq: uuid }, 'arq.unbound_too_long')
   }
-  /** False: the next round begins with the oldest again. */
+  /** False: all pages are done, and the next round begins with the oldest ARQ. */
   const page = async (before: number): Promise<boolean> => {
     const rows: readonly Row<'arqs'>[] =
       (await reads.page({

@@ -1,6 +1,6 @@
 /**
- * What an operator's decision to go on after lost rows does to the deployables that these rows name: their orders go on with higher
- * numbers, and no handle that another guest may use is given to anybody. One append for each deployable, whatever the controls do meanwhile.
+ * After the database lost rows and an operator decided to go on: changes the deployables of the lost rows. Their orders continue with higher
+ * numbers, and no handle that a guest may still use is granted. Each deployable has one append, safe against concurrent work of controls.
  */
 import type { DeployableUuid, HandleUuid, HostName } from '../../identifiers.ts'
 import { type Fault, type Outcome, done } from '../../fault.ts'
@@ -16,7 +16,7 @@ import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, causeOf } from '../kernel/kernel.ts'
 
 export type NamedRow = Pick<JournalRow, 'key' | 'events'> & { readonly command: string }
-/** A handle that another guest may use. `state` and `arq`: what the journal holds of it now. */
+/** A handle that a guest may still use because its grant was lost. `state` and `arq`: as the journal now holds the handle. */
 export type Withheld = {
   readonly handle: HandleUuid
   readonly host: HostName
@@ -25,7 +25,7 @@ export type Withheld = {
 }
 export type Adopted = { readonly deployable: DeployableUuid } & (
   | { readonly fault: Fault }
-  /** `raisedTo` null: its next order has a number that its host does not know in any case. */
+  /** `raisedTo` null: the next order number is already higher than any that the host has seen. */
   | { readonly fault: null; readonly raisedTo: number | null; readonly withheld: readonly Withheld[] }
 )
 export type Adoption = (
@@ -36,11 +36,11 @@ export type Adoption = (
 
 type Named = { readonly events: DeployableEvent[]; readonly handles: HandleUuid[] }
 const UUIDS = new RegExp(CANONICAL_PATTERN, 'g')
-/** Handles looked up at once. */
+/** How many handles one query looks up. */
 const PORTION = 500
 
 const isOfDeployable = ({ key }: NamedRow): boolean => kindOf(key) === 'deployable'
-/** A handle is granted and released in an append with a row of its deployable; only where that is not known, the other rows speak for it. */
+/** The append that grants or releases a handle has a row of the deployable, which is decisive. If that row is unknown, the other rows are used. */
 const namedElsewhere = (rows: readonly NamedRow[]): readonly string[] => {
   const whole = new Set(rows.filter(isOfDeployable).map(({ command }) => command))
   const rest = rows.filter((row) => !isOfDeployable(row) && !whole.has(row.command))

@@ -48,7 +48,7 @@ const createOwnerOf =
     return looked.ok ? { ok: true, value: looked.value.state } : looked
   }
 
-/** What is shown of handles: without the ARQs that the caller may not know of. */
+/** The handles as the caller may see them: without ARQs that the caller may not know of. */
 const createShown = (kernel: Kernel, ownerOf: OwnerOf): Pick<Control['handles'], 'get' | 'list'> => {
   const visibility = createVisibility(kernel)
   return {
@@ -95,7 +95,7 @@ export const createHandles = (kernel: Kernel, retirement: Retirement): Control['
         if ((draft.state(deployable, key).handles[handle]?.lastArq ?? null) !== lastArq) return MOVED
         const events = draft.decide(deployable, key, { ...command, deadline: draft.at + RELEASE_FOR_MS })
         const cleared = events.some(({ type }) => type === 'HandleCleared')
-        // an ARQ whose release has failed ends with the quarantine of its handle
+        // an ARQ whose release failed leaves that state when the quarantine of its handle ends
         if (cleared && lastArq !== null && draft.state(arq, arqKey(lastArq)).status === 'UnbindFailed')
           draft.decide(arq, arqKey(lastArq), { type: 'ReportReleased', handle })
         return { host }
@@ -103,7 +103,7 @@ export const createHandles = (kernel: Kernel, retirement: Retirement): Control['
     })
     if (!decided.ok) return decided
     const shown = await get(caller, handle)
-    // it may have been the last one that kept a device of a retired host in the inventory
+    // this handle may have been the last one that kept a device of a retired host in the inventory
     if (command.type === 'Clear' && decided.value) await retirement.shed(caller, decided.value.host)
     return shown
   }

@@ -1,9 +1,9 @@
 /**
  * Loads an image into a deployable because an operator asked for it.
  *
- * PROGRAM-1 the order is recorded before anything happens, and its result whenever it comes; the caller waits only for `programWaitMs`;
- * PROGRAM-2 what stands below it in its tree takes part: none of it may be in use, and none is offered until the host shows it again. Each of
- *   them is written, so that a grant that another process decides at the same moment is decided again.
+ * PROGRAM-1 the order is recorded before it is sent, and its result is recorded whenever it arrives; the caller waits for `programWaitMs` at most;
+ * PROGRAM-2 the deployables below the programmed one take part: none may be in use, and none is offered until the host shows it again. The append
+ *   writes a row of each, so that another process that decides a grant on one of them at the same moment must decide again.
  */
 import { type Backoff, backoffMs } from '../../waiting.ts'
 import type { DeployableUuid, EntityKey, HostName, ImageUuid } from '../../identifiers.ts'
@@ -22,7 +22,7 @@ import { transact } from '../../actors/runtime/transact.ts'
 import { belowRoot } from '../kernel/directory.ts'
 import { createRead } from './readDeployable.ts'
 
-/** This process does not notice a result that another control records, so the deployable is read again after this long. */
+/** A result that another control records does not notify this process, so the deployable is read again after this long. */
 const LOOK_AFTER: Backoff = { firstMs: 100, maxMs: 1000 }
 type Programming = { readonly deployable: DeployableRow; readonly finished: boolean }
 
@@ -34,7 +34,7 @@ const imageFault = (image: ImageUuid, problem: NoImage): Fault => {
     : { kind: 'unavailable', reason, retryAfterSeconds: 5 }
 }
 
-/** The fault when the host is silent, so that no caller waits for it (rest-api 6.4); null: it is up. */
+/** The fault when the host is silent, so that no caller waits for it (rest-api 6.4); null: the host is up. */
 const unreachable = async ({ region }: Kernel, name: HostName): Promise<Fault | null> => {
   const known = await region.readCurrent(host, hostKey(name))
   if (!known.ok) return known.fault
@@ -47,7 +47,7 @@ const unreachable = async ({ region }: Kernel, name: HostName): Promise<Fault | 
 type Program = { readonly uuid: DeployableUuid; readonly image: ImageUuid; readonly deadline: number }
 type Guess = {
   readonly keys: readonly EntityKey[]
-  /** As it was when those below it were looked up. */
+  /** The root deployable as it was when the deployables below it were looked up. */
   readonly root: Deployable
   readonly below: readonly DeployableUuid[]
 }
@@ -61,7 +61,7 @@ const guessOf = async (kernel: Kernel, uuid: DeployableUuid): Promise<Outcome<Gu
   return done({ keys, root: root.value, below: below.value })
 }
 
-/** The next report of the device is compared as a whole, although it may be equal to the one before: what stands below it is missing until then. */
+/** Makes the next report of the device count as new, even if equal to the last: the deployables below are missing until a report shows them. */
 const lookAgain = (draft: Draft, { root }: Guess, by: string): void => {
   const key = hostKey(root.host)
   const changed = Object.entries(draft.state(host, key).devices)

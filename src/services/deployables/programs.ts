@@ -1,4 +1,4 @@
-/** The programming of deployables: what is loaded, what is being loaded, and how the last try ended. */
+/** The programming of deployables: the loaded image, the image being loaded, and the outcome of the last attempt. */
 import { type Outcome, allOf, done } from '../../fault.ts'
 import type { Control } from '../../actors/control.ts'
 import type { Programming } from '../../actors/deployable/programming.ts'
@@ -7,7 +7,7 @@ import type { Row } from '../../actors/runtime/views.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 const PROGRAMMABLE = 'FPGA'
-/** What has another resource class is never programmed; what has this one may be. */
+/** The resource class of deployables that may be programmable; those of other classes never are. */
 const mayBe = ({ attributes }: Row<'deployables'>): boolean =>
   (attributes as readonly Readonly<Record<string, string>>[]).some(({ rc }) => rc === PROGRAMMABLE)
 

@@ -1,4 +1,4 @@
-/** How a device is: what is recorded of it, what was last measured, and who has it while it fails. */
+/** The health of a device: the recorded state, the last measurement, and, while the device is failing, the requests bound to it. */
 import type { DeviceUuid } from '../../identifiers.ts'
 import { type Outcome, allOf, done, refuse } from '../../fault.ts'
 import { canonicalInfo } from '../../pci.ts'
@@ -15,7 +15,6 @@ import { createVisibility } from '../kernel/visibility.ts'
 
 type Reading = HostReading['reading']
 
-/** Pure. */
 const measuredOf = (held: Device, readings: readonly Reading[]): DeviceHealth['measured'] => {
   const own = canonicalInfo(held.facts.controlPath)
   const reading = readings.find(({ driver }) => driver === held.facts.driver)

@@ -20,7 +20,7 @@ type Given<Filter> = { readonly [Name in keyof Filter]?: Exclude<Filter[Name], u
 export const given = <Filter extends object>(filter: Filter): Given<Filter> =>
   Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined)) as Given<Filter>
 
-/** What a device and its deployables are told alike. */
+/** The fields and commands that a device and its deployables have in common. */
 type ForAll = Extract<DeviceCommand, { readonly type: 'SetStatus' | 'SetHealth' }>
 /**
  * The device and all its deployables in one append: once it is acknowledged no bind starts on any of them (S9). Its host takes part,

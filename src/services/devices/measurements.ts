@@ -1,11 +1,11 @@
 /**
- * What hosts measure of their devices: the last readings are kept beside the sightings of hosts, and a device that becomes bad, or is no longer
- * bad, is recorded.
+ * Takes the measurements that hosts send of their devices: stores the last readings beside the time the host was last heard from, and records when a
+ * device becomes bad or recovers.
  *
- * MEASURED-1 values are no rows of the journal: of all that is measured, only a change between bad and not bad is a fact, of the device and of its deployables;
- * MEASURED-2 a reading is compared with what is recorded, again and again: one that was lost, came twice, or met a store that did not answer, is made good
- *   by the next one. What agrees is remembered for `AGREED_FOR_MS`, because another process may have taken readings in between;
- * MEASURED-3 a device that a whole reading does not list cannot be measured any more, and counts as not bad; of a reading with a complaint nothing follows for it.
+ * MEASURED-1 measured values are not written to the journal: only a change between bad and not bad is, for the device and for its deployables;
+ * MEASURED-2 each reading is compared with the recorded state. A reading that was lost, repeated or not stored is therefore made good by the next one.
+ *   An agreement is remembered for `AGREED_FOR_MS` only, because another process may take readings too;
+ * MEASURED-3 a device that a complete reading does not list cannot be measured and counts as not bad; a reading with an error says nothing of it.
  */
 import type { Heartbeat } from '../../wire/reports.ts'
 import type { MeasuredDevice, Measurements } from '../../wire/measurements.ts'
@@ -19,30 +19,30 @@ import { createTellAll } from './devices.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 export type MeasurementsKeeper = {
-  /** Takes the readings of a heartbeat that counts. Never fails: what could not be recorded is tried again with the next reading. */
+  /** Takes the readings of an accepted heartbeat. Never fails: a change that could not be recorded is tried again with the next reading. */
   readonly take: (beat: Heartbeat) => Promise<void>
-  /** Stores what was read, for all processes; called by the sweeper. */
+  /** Stores the last readings for all processes; called by the sweeper. */
   readonly note: () => Promise<void>
 }
 
 const AGREED_FOR_MS = 300_000
 const READINGS_MAX = 20_000
-/** Stored with one statement. */
+/** How many readings one statement stores. */
 const PORTION_MAX = 1000
 const REASON_MAX = 1000
 
-/** Pure. What hosts say in words is text that a column can hold. */
+/** Pure. Turns the texts of a host into texts that a database column can hold. */
 const inStorableWords = ({ complaint, devices, ...reading }: Measurements): Measurements => ({
   ...reading,
   ...(complaint === undefined ? {} : { complaint: storable(complaint) }),
   devices: devices.map((one) => ({ ...one, reasons: one.reasons.map(storable) })),
 })
 
-/** Pure. Why the device is bad, in words; null: it is not. */
+/** Pure. Why the device is bad, as text; null: it is not bad. */
 const failingBy = ({ health, reasons }: MeasuredDevice): string | null =>
   health === 'bad' ? storable(reasons.join('; ')).slice(0, REASON_MAX) || 'its host says so' : null
 
-/** Pure. What is to be recorded of the devices of the driver that measured; `null` as reason: not bad. */
+/** Pure. The changes to record for the devices of the driver that measured; a `null` reason means not bad. */
 export const verdicts = (
   { devices }: Pick<Host, 'devices'>,
   { driver, devices: measured, complaint }: Measurements,
@@ -61,11 +61,11 @@ export const verdicts = (
 const placeOf = (host: HostName, { driver }: Measurements): string => JSON.stringify([host, driver])
 const isBad = (reason: string | null): boolean => reason !== null
 
-/** Records which devices are bad now, and which are not any more. */
+/** Records which devices have become bad and which have recovered. */
 const createRecord = (kernel: Kernel) => {
   const { readers, log } = kernel
   const tellAll = createTellAll(kernel)
-  /** Whether everything that the reading says is recorded now. */
+  /** Returns whether the recorded states now agree with the whole reading. */
   return async (name: HostName, wanted: ReturnType<typeof verdicts>): Promise<boolean> => {
     const listed = await readers.list('devices', { hostname: name }, {})
     if (!listed.ok) return false

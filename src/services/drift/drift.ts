@@ -1,6 +1,6 @@
 /**
- * How far hardware, records, Placement and allocations agree, host by host. Reads only: the pass that would repair Placement is run against
- * a port that notes what it would write.
+ * Compares hardware, records, Placement and allocations, host by host. Reads only: the pass that would repair Placement runs against
+ * a port that notes the writes instead of making them.
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Outcome, allOf, done, refuse } from '../../fault.ts'
@@ -26,7 +26,7 @@ const NOT_CONFIGURED = refuse({
   kind: 'conflict',
   reason: 'this service writes nothing to Placement: it needs auth = keystone and placement.enabled',
 })
-/** So many hosts are compared at once. */
+/** How many hosts are compared at once. */
 const HOSTS_AT_ONCE = 8
 
 const placementEntry = (found: Finding): readonly DriftEntry[] => {
@@ -57,7 +57,7 @@ const allocationEntries = async (
   return { ok: true, value: entries }
 }
 
-/** What the host does not show any more although it is recorded, and handles that are withheld. */
+/** Recorded hardware that the host no longer shows, and handles that are withheld. */
 const hardwareEntries = ({ uuid, name, rpUuid, presence, handles }: Deployable): readonly DriftEntry[] => {
   const all = Object.values(handles)
   const count = (state: string) => all.filter((handle) => handle.state === state).length
@@ -113,7 +113,7 @@ const compare = async (
   return done({ host: name, root: record.root, checkedAt: record.endedAt, trouble, entries })
 }
 
-/** The values for all hosts, or the first refusal; nothing more is begun after it. */
+/** The values for all hosts, or the first refusal, after which no further host is compared. */
 const forEach = async <Value>(
   names: readonly HostName[],
   work: (name: HostName) => Promise<Outcome<Value>>,

@@ -1,4 +1,4 @@
-/** An entry of a drift: what every kind has, and what only some have. */
+/** One difference that a drift comparison found: the fields of every kind, and those of some kinds. */
 import type { ResourceProviderUuid } from '../../identifiers.ts'
 import type { DriftEntry } from '../../actors/answers/drift.ts'
 

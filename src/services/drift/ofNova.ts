@@ -8,7 +8,7 @@ import type { Placement, Provider, PlacementResult } from '../../actors/placemen
 import { driftEntry } from './entry.ts'
 import type { Facts } from '../placement/facts.ts'
 
-/** The functions of a deployable, and the physical ones behind them, each with what it is to the deployable. */
+/** The PCI functions of a deployable and the physical functions behind them, each with its relation to the deployable. */
 const functionsOf = ({ handles }: Deployable): ReadonlyMap<string, 'own' | 'physical'> => {
   const found = new Map<string, 'own' | 'physical'>()
   const all = Object.values(handles).filter(({ type }) => type === 'PCI')
@@ -25,7 +25,7 @@ const reasonOf = ({ provider, use }: OfNova, part: 'own' | 'physical'): string =
     : `${shows} of its physical function, or of virtual functions of that: 'accelerando doctor --nova-conf' on the host says which`
 }
 
-/** A name alone is no proof: another party may use names of the same form. */
+/** The provider's name is no proof: somebody else may use names of the same form. */
 const isOfNova = async (port: Placement, { provider, use }: OfNova): Promise<PlacementResult<boolean>> => {
   const told = await port.traits(provider.uuid)
   if (!told.ok) return told.error === 'gone' ? { ok: true, value: false } : told
@@ -36,7 +36,7 @@ const isOfNova = async (port: Placement, { provider, use }: OfNova): Promise<Pla
 const entryOf = ({ uuid, name, rpUuid }: Deployable, reason: string): DriftEntry =>
   driftEntry({ kind: 'nova_device', provider: rpUuid, name, deployable: uuid }, { reason })
 
-/** `tree`: all providers below the compute node. Placement is asked only about those that have the name of a device of ours. */
+/** `tree`: all providers below the compute node. Placement is asked only about those whose name matches one of our devices. */
 export const novaEntries = async (
   port: Placement,
   { task, deployables }: Facts,

@@ -1,6 +1,6 @@
 /**
- * What Nova shows of the servers that have accelerators of a host, where it differs from what is recorded here. Asked only on demand: it is one
- * question for each server.
+ * Differences between Nova's servers that have accelerators of a host and the records here. Made only on demand, because each server costs
+ * one request to Nova.
  */
 import type { InstanceUuid } from '../../identifiers.ts'
 import { type Outcome, done } from '../../fault.ts'
@@ -14,10 +14,10 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { askAll } from '../nova/orphans.ts'
 import type { Facts } from '../placement/facts.ts'
 
-/** Of so many servers Nova is asked for one host; the answer says when there are more. */
+/** For one host, Nova is asked about this many servers at most; the answer says when there are more. */
 const SERVERS_MAX = 1000
 
-/** Null: nothing differs. A server that Nova is only making has no node yet. */
+/** Null: nothing differs. A server that Nova is still building has no compute node yet. */
 const differenceOf = (answer: NovaServer, node: string | null): string | null => {
   if (answer.is === 'unknown') return 'Nova does not know the server (accelerando orphan)'
   if (answer.is === 'unclear' || answer.status === 'BUILD' || answer.node === node) return null

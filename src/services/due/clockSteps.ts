@@ -1,26 +1,26 @@
 /**
- * Notices that the clock of this machine was set. Deadlines are moments by that clock, recorded in the journal: those recorded before a
- * step are meant by the clock as it was.
+ * Notices that the clock of this machine was set. The journal records deadlines by this clock, so a deadline that was recorded before a step
+ * has to be compared with the clock without that step.
  *
- * STEP-1 for as long as a bind may take after a step forward, deadlines are judged by the clock as it was, so that no bind fails early.
- *    Those recorded after the step are not due before that time is over, so none of them is late;
- * STEP-2 after a step back, a deadline that is further away than any bind may take was recorded before it, and is judged by the clock
- *    as it was. A step back that is shorter than that makes deadlines late by no more than itself.
+ * STEP-1 after a step forward, deadlines are compared with the unstepped clock for as long as a bind may take, so that no bind fails early.
+ *    A deadline recorded after the step falls due after that time, so this makes none late;
+ * STEP-2 after a step back, a deadline further ahead than any bind may take must have been recorded before the step, and counts as passed.
+ *    A step back that is shorter than that makes a deadline late by the length of the step at most.
  */
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 
-/** Less is the drift of two clocks, or a process that was busy between its two looks at them. */
+/** A smaller difference can be drift between the two clocks, or a process that was busy between reading one and the other. */
 const STEP_MS = 2_000
 
 export type ClockSteps = {
-  /** Until which moment recorded deadlines are over. */
+  /** The moment up to which recorded deadlines count as passed. */
   readonly moment: () => number
-  /** Whether a deadline that is before that moment is over by it. */
+  /** Whether a recorded deadline that is before `moment()` has really passed, or lies so far ahead that it precedes a step back. */
   readonly isOver: (at: number) => boolean
 }
 
-/** `holdMs`: how long a bind may take. `moment` has to be asked more often than that. */
+/** `holdMs`: how long a bind may take. `moment` has to be called more often than that. */
 export const createClockSteps = (
   { clock, log }: { readonly clock: Pick<Clock, 'now' | 'monotonic'>; readonly log: Pick<Log, 'warn'> },
   holdMs: number,

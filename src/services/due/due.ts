@@ -1,4 +1,4 @@
-/** Who attends to an entity whose recorded moment has come, by the kind of its row. A kind of deadline (`dueKinds.ts`) without a row here is a type error. */
+/** The function that does the due work of an entity, by kind of row. A kind of deadline (`dueKinds.ts`) without a function is a type error. */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Fault } from '../../fault.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
@@ -12,14 +12,14 @@ import { type Kernel, RELEASE_FOR_MS, newWork } from '../kernel/kernel.ts'
 import { shed } from '../retirement/retirement.ts'
 
 /**
- * Returns the fault that kept it from being done, if any: the entity stays due and is found again. `isOver`: its moment has come although
- * the clock says otherwise, because the clock was set back (`clockSteps.ts`).
+ * Returns the fault that prevented the work, or null; after a fault the entity stays due and is claimed again. `isOver`: the deadline counts as
+ * passed although it is ahead of the clock, because the clock was set back (`clockSteps.ts`).
  */
 type Attendant = (kernel: Kernel, id: string, read: Read, isOver: boolean) => Promise<Fault | null>
 
 /**
- * Ends the bind if its deadline has passed. Events for Nova are handed over: nothing waits for Nova here. Releases before 0.3.0
- * record the moments of those events as rows of this kind too.
+ * Ends the bind if its deadline has passed. Events for Nova are passed to the notifier without waiting for Nova. Releases before 0.3.0
+ * record the moments of the next notification as rows of this kind too.
  */
 const attendInstance: Attendant = async (kernel, uuid, read, isOver) => {
   const key = instanceKey(uuid)
@@ -35,7 +35,7 @@ const attendInstance: Attendant = async (kernel, uuid, read, isOver) => {
 }
 
 const SWEEPER = { by: 'sweeper' } as const
-/** Orders a failed release once more, and ends a programming whose deadline has passed. Then the device of a host that has left may leave too. */
+/** Repeats a failed release, or ends a programming whose deadline has passed; then the device may leave if its host is out of service. */
 const attendDeployable: Attendant = async (kernel, uuid) => {
   const key = deployableKey(uuid)
   const work = newWork(kernel, SWEEPER, (draft) => {
@@ -55,7 +55,7 @@ const ATTENDANTS: Readonly<Record<DeadlineKind, Attendant>> = {
   deployable: attendDeployable,
 }
 
-/** Throws for a kind that nobody attends to: recording such a moment is a bug. */
+/** Throws for a kind without a function, because recording a deadline of that kind is a bug. */
 export const attend = (kernel: Kernel, key: EntityKey, read: Read, isOver = false): Promise<Fault | null> => {
   const attendant = ownValue<Attendant>(ATTENDANTS, kindOf(key))
   if (!attendant) throw new Error(`nobody attends to entities of the kind of ${key}`)

@@ -1,12 +1,12 @@
 /**
- * A lane is a budget for due work of some kinds: so many entities in hand at once, which no other lane can use up.
+ * A lane does the due work of some kinds. It has its own limit of entities worked on at once, which other lanes cannot use up.
  *
- * LANE-1 one lane never waits for another: a deadline is not late because Nova does not answer;
- * LANE-2 a lane claims no more than it can begin with: the rest is left to other processes;
- * LANE-3 a claim ends when the work is done, well or badly, and expires when its process is dead;
- * LANE-4 an entity that is still due at the same moment after `SAME_MAX` tries keeps its claim until that expires, so that those behind it
+ * LANE-1 lanes do not wait for each other: a deadline is not late because Nova does not answer;
+ * LANE-2 a lane claims no more entities than it can begin to work on; the rest is left to other processes;
+ * LANE-3 a claim is given up when the work has ended, with or without success, and expires if its process dies;
+ * LANE-4 if an entity is still due at the same moment after `SAME_MAX` tries, its claim is kept until it expires, so that the entities behind it
  *    are claimed meanwhile;
- * LANE-5 where a worker says how far ahead its work is ever recorded, what lies further ahead is due now: a clock was set back since.
+ * LANE-5 a worker may state how far ahead its moments can lie. A moment further ahead was recorded before the clock was set back, and is due now.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import { isUndecided } from '../../fault.ts'
@@ -18,39 +18,39 @@ import { createClockSteps } from './clockSteps.ts'
 import { attend } from './due.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
-/** Works on entities, on each once at a time. */
+/** Does the due work of entities; it works on each entity once at a time. */
 export type Worker = {
-  /** The kinds of due rows that it works on. */
+  /** The kinds of due rows that this worker handles. */
   readonly kinds: readonly DueKind[]
   /** Rows that are due by this moment are claimed. */
   readonly moment: () => number
-  /** No row of these kinds is recorded further ahead than this. Absent: it may be, or the worker notices steps of the clock itself. */
+  /** No row of these kinds is recorded further ahead than this. Absent: there is no such limit, or the worker detects steps of the clock itself. */
   readonly aheadMs?: number
-  /** How many entities it can begin with now. */
+  /** How many more entities the worker can begin now. */
   readonly room: () => number
-  /** Ignored when the entity is in hand already, or there is no room: a later round finds it again. */
+  /** Ignored when the worker already has the entity or has no room; a later round claims the entity again. */
   readonly begin: (entity: EntityKey, read: Read, at?: number) => void
   readonly isInHand: (entity: EntityKey) => boolean
-  /** Resolves when nothing is in hand any more. */
+  /** Resolves when the worker has no entity any more. */
   readonly ended: () => Promise<void>
-  /** Begins nothing more. Resolves when nothing of it is worked on any more, or it is not worth waiting for. */
+  /** Begins no further work. Resolves when the current work has ended, or has taken longer than a stop may wait. */
   readonly stop: () => Promise<void>
 }
 export type Lane = {
-  /** Ends the claims on what is done, and claims what is due. */
+  /** Gives up the claims of finished work, and claims due entities. */
   readonly round: () => Promise<void>
   readonly stop: () => Promise<void>
 }
 
-/** So many entities are claimed by one statement. */
+/** How many entities one statement claims. */
 const CLAIM_MAX = 500
 
-/** What is due further ahead than possible is looked for so often. */
+/** How often rows further ahead than `aheadMs` are looked for. */
 const FAR_EVERY_MS = 10_000
 
 const SAME_MAX = 3
 const SAME_KEPT = 20_000
-/** Counts how often an entity was claimed for the same moment: its row is the oldest each time, until somebody changes it. */
+/** Counts how often an entity was claimed for the same moment: until it changes, its row is the oldest and comes first in each round. */
 const createTries = () => {
   const tries = new Map<EntityKey, { readonly at: number; readonly count: number }>()
   return {
@@ -78,7 +78,7 @@ export const createLane = ({ region, sharing, options, log, clock }: Parts, work
     for (const entity of over) claimed.delete(entity)
   }
   const claim = async (moments: DueAt) => {
-    // entities in hand may be claimed as well, once: they must not hide the others
+    // the query may also return entities that are already being worked on, so it asks for more: they must not displace the others
     const limit = Math.min(CLAIM_MAX, worker.room())
     if (limit <= 0) return
     for (const { entity, at } of await sharing.claimDue(worker.kinds, moments, limit, options.claimMs)) {
@@ -104,10 +104,10 @@ export const createLane = ({ region, sharing, options, log, clock }: Parts, work
   }
 }
 
-/** At most this many entities whose deadline has passed are worked on at once. */
+/** How many entities with a passed deadline are worked on at once. */
 const DEADLINES_MAX = 2000
 
-/** Ends what is over by its recorded deadline. */
+/** Does what is due for entities whose recorded deadline has passed. */
 export const deadlineWorker = (kernel: Kernel): Worker => {
   const { log, clock, options } = kernel
   const steps = createClockSteps(kernel, options.bindDeadlineMs)
@@ -116,7 +116,7 @@ export const deadlineWorker = (kernel: Kernel): Worker => {
   const work = async (entity: EntityKey, read: Read, isOver: boolean) => {
     try {
       const fault = await attend(kernel, entity, read, isOver)
-      // that the store cannot be read is logged elsewhere, once; a later round finds the entity again
+      // an unreadable store is logged once, elsewhere; a later round claims the entity again
       if (fault && !isUndecided(fault)) log.warn({ entity, fault }, 'sweep.refused')
     } catch (error) {
       log.error({ entity, error: textOf(error) }, 'sweep.failed')

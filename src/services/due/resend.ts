@@ -3,10 +3,10 @@
  * it did.
  *
  * RESEND-1 the pause before the next repeat grows with the age of the order, up to `RESEND_MAX_MS`;
- * RESEND-2 nothing is sent to a host that is down or removed; whether it still is, is looked at every `QUIET_MS`;
- * RESEND-3 a programming whose deadline has passed is not repeated but ends as failed. This way it also ends where the release that
- *    ordered it recorded no moment for that;
- * RESEND-4 an order that was put off further ahead than possible is sent now: a clock was set back since.
+ * RESEND-2 nothing is sent to a host that is down or removed; every `QUIET_MS` it is checked whether the host still is;
+ * RESEND-3 a programming whose deadline has passed is not repeated but ends as failed. This also ends a programming that an older release
+ *    ordered without recording its deadline as due work;
+ * RESEND-4 an order postponed further ahead than possible is sent now, because the clock was set back since it was postponed.
  */
 import type { HostName } from '../../identifiers.ts'
 import { isUndecided } from '../../fault.ts'
@@ -18,11 +18,11 @@ import { attend } from './due.ts'
 import { type Kernel, RELEASE_FOR_MS } from '../kernel/kernel.ts'
 
 const ORDERS_MAX = 500
-/** At a start at most this many portions of orders are sent again; the rounds go on with the rest. */
+/** At a start at most this many portions of orders are sent again; the rounds send the rest. */
 const PORTIONS_MAX = 1000
 export const RESEND_MAX_MS = 60_000
 export const QUIET_MS = 120_000
-/** No order is put off for so long, also by a control whose clock differs by two minutes. Looked for every so often. */
+/** No control postpones an order further than this, even if its clock is two minutes ahead. Such orders are looked for every `FAR_EVERY_MS`. */
 const AHEAD_MS = 2 * QUIET_MS
 const FAR_EVERY_MS = 10_000
 
@@ -34,7 +34,7 @@ type Times = {
 }
 const isOver = ({ body }: Pending, now: number): boolean => body.type === 'Program' && now >= body.deadline
 
-/** How long the order had from the moment it was given to its deadline. */
+/** The time between the creation of the order and its deadline. */
 const termMs = ({ body: { type } }: Pending, { bindDeadlineMs, programDeadlineMs }: Times): number => {
   if (type === 'ReleaseSlot') return RELEASE_FOR_MS
   return type === 'Program' ? programDeadlineMs : bindDeadlineMs
@@ -44,7 +44,7 @@ export const pauseMs = (order: Pending, now: number, silent: boolean, times: Tim
   const { resendMs } = times
   const age = now - (order.body.deadline - termMs(order, times))
   const pause = silent ? QUIET_MS : Math.min(age, RESEND_MAX_MS)
-  // a programming ends at its deadline, whoever is silent
+  // a programming ends at its deadline, even if its host is silent
   const left = order.body.type === 'Program' ? order.body.deadline - now : Infinity
   return Math.max(resendMs, Math.min(pause, left))
 }
@@ -55,14 +55,14 @@ const createSilent =
   async (orders: readonly Pending[]): Promise<ReadonlySet<HostName>> => {
     const names = [...new Set(orders.map(({ hostname }) => hostname))]
     const found = await readers.list('hosts', { name: names }, {})
-    // when the view cannot be read, one repeat too many does no harm
+    // if the view cannot be read, hosts count as up: one repeat too many does no harm
     return new Set(
       found.ok ? found.value.items.filter(({ liveness }) => SILENT.has(liveness)).map(({ name }) => name) : [],
     )
   }
 
 export type Resend = {
-  /** Sends what is due now. */
+  /** Sends the orders whose next repeat is due. */
   readonly round: () => Promise<void>
   /** Sends everything again, in portions: what was sent before this process started may be lost. */
   readonly all: () => Promise<void>
@@ -81,7 +81,7 @@ export const createResend = (kernel: Kernel): Resend => {
     const silent = await silentHosts(orders)
     const running = orders.filter((order) => !isOver(order, now))
     const sent = running.filter(({ hostname }) => !silent.has(hostname))
-    // first, since no deadline waits for the bus
+    // ended first, because a deadline must not wait for the bus
     for (const order of orders.filter((one) => isOver(one, now))) await end(order)
     if (sent.length > 0) await publish(sent.map(({ body }) => orderMessage(body, now)))
     return running.map((order) => {
@@ -105,13 +105,13 @@ export const createResend = (kernel: Kernel): Resend => {
       await repeat({ after: now + AHEAD_MS }, now)
     },
     all: async () => {
-      // also those that were put off, and none of them twice
+      // this moment also covers postponed orders, and lets none be taken twice
       const before = clock.now() + Math.max(QUIET_MS, RESEND_MAX_MS)
       const places: Awaited<ReturnType<typeof send>>[number][] = []
       try {
         for (let portion = 0; portion < PORTIONS_MAX; portion++) {
           const orders = await sharing.takeOrders(before, before + 1, ORDERS_MAX)
-          // where they stay when they cannot be sent: the rounds find them
+          // orders keep this moment if they cannot be sent, so that the rounds find them
           const unsent = orders.map(({ slot, number }) => ({ slot, number, sentAt: clock.now() }))
           const from = places.push(...unsent) - unsent.length
           if (orders.length > 0) places.splice(from, unsent.length, ...(await send(orders)))

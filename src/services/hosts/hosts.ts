@@ -14,7 +14,7 @@ import { type Host, type HostCommand, host, hostKey, hostRow, isKnown } from '..
 import type { Liveness } from './liveness.ts'
 import { type Retirement, createHolders, unknownHost } from '../retirement/retirement.ts'
 
-/** A forced removal first retires the host, so that no new bind can start; binds accepted just before may need another round. */
+/** A forced removal first retires the host, so that no new bind can start; binds accepted just before may need another round of unbinding. */
 const ROUNDS = 3
 
 const countsOf = (places: readonly Deployable[]): HostDetail['handles'] => {
@@ -30,7 +30,7 @@ type Parts = {
   readonly retirement: Retirement
 }
 
-/** Retires the host, unbinds what is bound on it, then removes it. A call that was interrupted may be repeated and continues. */
+/** Retires the host, unbinds all its ARQs, then removes it. An interrupted call may be repeated, and then continues. */
 const removeByForce = async (
   { kernel, retirement }: Parts,
   caller: Caller,

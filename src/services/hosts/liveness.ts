@@ -2,14 +2,14 @@
  * Records when each host was last heard from. Each process hears from some hosts only and writes that into one record for all; a host's
  * liveness is recorded in its journal only when it changes.
  *
- * LIVENESS-1 a host becomes up again only when a process heard from it: a process that has just started changes nothing;
+ * LIVENESS-1 a host becomes up again only when a process has heard from it: a process that has just started changes nothing;
  * LIVENESS-2 the silence of a host counts only from the start of this process, so that hosts that went on while no
  *    control ran are not called silent when controls start again;
- * LIVENESS-3 hosts that change at once are recorded together, in portions of one append; after a portion that failed the next ones are
+ * LIVENESS-3 hosts that change at the same time are recorded in portions of one append each; after a failed portion the next ones are
  *    smaller, down to single hosts, so that a host that cannot be recorded does not keep the others back;
- * LIVENESS-4 the clock of the store tells how long ago a host was heard from only at the first look. After it, a host was heard from when its
- *    record has changed, by the monotonic clock of this process: a step of the other clock makes no host look silent, or heard from;
- * LIVENESS-5 who was heard from is forgotten an hour later unless it is a host of the journal: anybody can write a name into a report.
+ * LIVENESS-4 only the first read uses the store's clock to tell how long ago a host was heard from. After it, a changed record means that the host was
+ *    heard from, and its age is measured by this process's monotonic clock: a step of the store's clock makes no host look silent or alive;
+ * LIVENESS-5 a name in a report is forgotten after an hour unless the journal has such a host, because anybody can write a name into a report.
  */
 import type { HostName } from '../../identifiers.ts'
 import { textOf } from '../../errorText.ts'
@@ -22,7 +22,7 @@ export type Liveness = {
   readonly lastSeen: (host: HostName) => number | null
   /** When the recorded state of the host last changed, as of the last sweep. */
   readonly changedAt: (host: HostName) => number | null
-  /** Records for the other processes which hosts were heard from, when that is due; called by the sweeper. */
+  /** Stores for the other processes which hosts this one has heard from, when that is due; called by the sweeper. */
   readonly note: () => Promise<void>
   /** Reads the common record and changes the liveness of hosts accordingly; called by the sweeper. */
   readonly sweep: () => Promise<void>
@@ -53,14 +53,14 @@ export const livenessNow = (
 }
 
 const HOSTS_MAX = 100_000
-/** So far a record may lie ahead of the clock of the store because two statements ran at once. */
+/** A record may be ahead of the store's clock by this much, because two statements ran at once. */
 const AHEAD_MS = 1000
-/** Names that are no host any more, or never were one, are forgotten when they were silent for so long; looked for every so often. */
+/** After this much silence, names that are not hosts of the journal are forgotten; this is checked every `FORGET_EVERY_MS`. */
 const FORGET_AFTER_MS = 3_600_000
 const FORGET_EVERY_MS = 60_000
-/** When each host was last heard from, by the monotonic clock: by this process, and by any process as of the last read of the record. */
+/** When each host was last heard from, by the monotonic clock: by this process, or by any process according to the last read of the store. */
 const createHearing = ({ clock, sharing, options, log }: Kernel) => {
-  /** Heard from, and not yet recorded for the other processes. */
+  /** Hosts heard from by this process and not yet stored for the other processes. */
   const heard = new Map<HostName, number>()
   const known = new Map<HostName, number>()
   const marks = new Map<HostName, string>()
@@ -84,7 +84,7 @@ const createHearing = ({ clock, sharing, options, log }: Kernel) => {
   const forget = async () => {
     if (clock.monotonic() - forgotAt < FORGET_EVERY_MS) return
     forgotAt = clock.monotonic()
-    // a role of an earlier release may not delete; what it keeps harms nobody
+    // the database role of an earlier release may not delete; the rows that stay do no harm
     const failed = (error: unknown) => (log.warn({ error: textOf(error) }, 'host.notForgotten'), 0)
     const names = await sharing.forgetSeen(FORGET_AFTER_MS).catch(failed)
     if (names > 0) log.info({ names }, 'host.forgotten')
@@ -104,7 +104,7 @@ const createHearing = ({ clock, sharing, options, log }: Kernel) => {
       for (const name of marks.keys()) if (!silences.has(name)) marks.delete(name)
       for (const [name, at] of known) if (!silences.has(name) && now - at >= FORGET_AFTER_MS) known.delete(name)
     },
-    /** Null: it was never heard from. */
+    /** Null: the host was never heard from. */
     silence: (name: HostName): number | null => {
       const at = heard.get(name) ?? known.get(name)
       return at === undefined ? null : clock.monotonic() - at
@@ -114,14 +114,14 @@ const createHearing = ({ clock, sharing, options, log }: Kernel) => {
 
 type Change = { readonly name: HostName; readonly liveness: State }
 
-/** How many hosts are recorded by one append. */
+/** How many hosts one append records. */
 export const PORTION_MAX = 256
 
-/** Records the changes, portion by portion. A later sweep finds those of a portion that could not be recorded. */
+/** Records the changes in portions. If a portion cannot be recorded, a later sweep finds its changes again. */
 const createRecord = (kernel: Kernel): ((changes: readonly Change[]) => Promise<void>) => {
   const { units, log } = kernel
   let size = PORTION_MAX
-  /** Whether it was recorded. */
+  /** Returns whether the portion was recorded. */
   const together = async (portion: readonly Change[]): Promise<boolean> => {
     const work = newWork(kernel, { by: 'liveness' }, (draft) =>
       portion.filter(({ name, liveness }) => {

@@ -4,7 +4,7 @@ import { type Outcome, refuse } from '../../fault.ts'
 import type { Binding } from '../../actors/control.ts'
 import type { Kernel } from './kernel.ts'
 
-/** `host`: the name under which the host called `hostname` is recorded; null when no host has that name. */
+/** `host`: the name under which the journal has the host with that `hostname`; null when there is none. */
 export type Target = Binding & {
   /** The root that owns the provider. */
   readonly deployable: DeployableUuid
@@ -16,7 +16,7 @@ type Owner = Pick<Target, 'deployable' | 'below'>
 type Names = ReadonlyMap<HostName, HostName>
 
 const OWNERS_MAX = 20_000
-/** A new host, or a new name of a host, is known after this long at the latest. */
+/** A new host, or a new hostname, is found after this long at the latest. */
 const NAMES_KEPT_MS = 10_000
 
 /** The deployables below a root, in the order in which they were recorded. */
@@ -33,8 +33,8 @@ export const createDirectory = ({ readers, clock }: Kernel) => {
   let names: { readonly read: Promise<Outcome<Names>>; readonly until: number } | null = null
 
   /**
-   * A provider gets another deployable only when its device is retired and returns, and other deployables below that one only when the card is
-   * programmed: so they are remembered until a bind finds them wrong.
+   * Cached until a bind finds them wrong: a provider's owner changes only when its device is retired and returns, and the deployables below the owner
+   * change only when the card is programmed.
    */
   const ownerOf = async (rpUuid: ResourceProviderUuid): Promise<Outcome<Owner>> => {
     const known = owners.get(rpUuid)
@@ -56,7 +56,7 @@ export const createDirectory = ({ readers, clock }: Kernel) => {
     const own = hosts.value.items.map(({ name }) => [name, name] as const)
     return { ok: true, value: new Map([...aliases, ...own]) }
   }
-  /** One read serves all names and all callers meanwhile; a read that failed is not kept. */
+  /** One read serves all names and all callers that ask while it runs; a failed read is not cached. */
   const allNames = async (): Promise<Outcome<Names>> => {
     if (!names || names.until <= clock.monotonic())
       names = { read: readNames(), until: clock.monotonic() + NAMES_KEPT_MS }

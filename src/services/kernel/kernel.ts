@@ -23,7 +23,7 @@ import type { Units } from '../../actors/runtime/unit.ts'
 import type { Guard } from '../../actors/runtime/unreadable.ts'
 
 export type ControlOptions = {
-  /** An accepted bind that has no answer by then has failed. Below Nova's own 300 s. */
+  /** A bind that its hosts have not answered after this long fails. Below Nova's own 300 s. */
   readonly bindDeadlineMs: number
   /** Events for Nova are retried for this long after the acceptance of the bind (rest-api 8.5). */
   readonly tellForMs: number
@@ -36,21 +36,21 @@ export type ControlOptions = {
   /** A host that was silent for this long is stale; then down. */
   readonly staleAfterMs: number
   readonly downAfterMs: number
-  /** Complete reports in a row without a device before it is retired (Q11). */
+  /** A device that this many complete reports in a row do not contain is retired (Q11). */
   readonly missingRounds: number
-  /** A removed ARQ's timeline can be read for this long. */
+  /** The timeline of a removed ARQ can be read for this long. */
   readonly timelineKeptMs: number
-  /** A request that was not bound for this long is deleted; 0: never (rest-api 8.1). */
+  /** An ARQ that was not bound for this long is deleted; 0: never (rest-api 8.1). */
   readonly unboundTtlMs: number
-  /** Requests of servers that Nova has not known for this long are deleted; 0: never. */
+  /** The ARQs of a server that Nova has not known for this long are deleted; 0: never. */
   readonly collectOrphansMs: number
-  /** So many accelerator requests may a project have; 0: any number. */
+  /** How many ARQs a project may have; 0: any number. */
   readonly arqsPerProject: number
   /** Who accepts the key of a new host: the first report that is signed with it, or an operator. */
   readonly enrollment: Enrollment
-  /** Each host is compared with Placement at least this often. */
+  /** Each host is compared with Placement at least once in this time. */
   readonly placementAuditMs: number
-  /** From which silence on all units of a host are reserved in Placement. */
+  /** After this much silence of a host, all its units are reserved in Placement. */
   readonly reserveSilent: ReserveSilent
 }
 export const CONTROL_DEFAULTS: ControlOptions = {
@@ -74,24 +74,24 @@ export const CONTROL_DEFAULTS: ControlOptions = {
 
 /** How processes divide the work. These are not options for operators. */
 export type Paces = {
-  /** A claim on due work expires after this long: the process that had it is dead or very slow. */
+  /** A claim on due work expires after this long, because the process that made it is then considered dead. */
   readonly claimMs: number
-  /** The process that recorded due work begins with it at once; others leave it alone for this long. */
+  /** The process that recorded due work does it at once; other processes leave it alone for this long. */
   readonly headStartMs: number
-  /** The hosts that this process heard from are recorded for all processes at most this often. */
+  /** A process stores which hosts it heard from, for the other processes, at most this often. */
   readonly noteSeenEveryMs: number
-  /** One process compares some view rows with the journal this often; 0: never. */
+  /** One process at a time compares some view rows with the journal, once in this time; 0: never. */
   readonly checkEveryMs: number
 }
 export const PACES: Paces = {
-  // work that was claimed by a process that died is late by this much; work that takes longer is done twice, which is harmless
+  // work claimed by a process that died is late by this long; work that takes longer is done twice, which is harmless
   claimMs: 8000,
   headStartMs: 3000,
   noteSeenEveryMs: 2000,
   checkEveryMs: 60_000,
 }
 
-/** No caller waits for a release, but it has a deadline: after it the host is ordered anew. */
+/** No caller waits for a release, but its order has a deadline: after it, the host gets a new order. */
 export const RELEASE_FOR_MS = 600_000
 
 export type Kernel = {
@@ -107,29 +107,29 @@ export type Kernel = {
   readonly clock: Clock
   readonly ids: Ids
   readonly images: ImageCatalogue
-  /** Null: no Nova is configured; that is recorded as such. */
+  /** Null: no Nova is configured, and binds record that Nova need not be notified. */
   readonly nova: Nova | null
-  /** Null: no Nova can be asked about servers. */
+  /** Null: Nova cannot be asked about servers. */
   readonly novaServers: NovaServers | null
-  /** Null: no Placement is configured; nothing is marked for it. */
+  /** Null: no Placement is configured, and hosts are not marked for it. */
   readonly placement: Placement | null
-  /** Null: reports are not judged by their cloud, and orders are not signed. */
+  /** Null: reports are accepted from the hosts of any cloud, and orders are not signed. */
   readonly cluster: Cluster | null
   /** Checks the signatures of reports. */
   readonly verify: Verify
-  /** Null: nothing of the journal is in an archive. */
+  /** Null: no row of the journal is in an archive. */
   readonly landmarks: Landmarks | null
-  /** Null: nothing is known of what is around the actors. */
+  /** Null: nothing is known of the relay, the leases and other work outside the actors. */
   readonly surroundings: Surroundings | null
   readonly publish: (records: readonly BusRecord[]) => Promise<void>
   readonly options: ControlOptions & Paces
   readonly log: Log
   readonly tracer: Tracer
-  /** Asks the notifier to tell Nova of this instance now. Returns at once. */
+  /** Asks the notifier to tell Nova of this instance now. Returns without waiting. */
   readonly notifyNova: (instance: EntityKey) => void
 }
 
-/** Who or what caused some work, and how long it waits. */
+/** Who or what caused the work, and how long the work may wait. */
 export type Origin = Cause & Pick<Work<unknown>, 'notAfter'>
 export const causeOf = (caller: Caller): Origin => ({
   ...(caller.notAfter === undefined ? {} : { notAfter: caller.notAfter }),

@@ -3,7 +3,7 @@ import type { DeviceUuid, EntityKey } from '../../identifiers.ts'
 import { deployableKey } from '../../actors/deployable/state.ts'
 import type { Host } from '../../actors/host/decider.ts'
 
-/** As its host has them. */
+/** The UUIDs of the deployables as the host's record lists them. */
 export const partsOf = ({ devices }: Host, uuid: DeviceUuid): readonly EntityKey<'deployable'>[] =>
   Object.values(devices).flatMap((held) =>
     held.uuid === uuid ? Object.values(held.deployables).map(deployableKey) : [],

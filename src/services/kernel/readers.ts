@@ -8,7 +8,7 @@ import { type Row, VIEWS, type ViewName, keyOfRow } from '../../actors/runtime/v
 
 type Where<N extends ViewName> = PageQuery<N>['where']
 export type Readers = {
-  /** Without a limit everything is read, page by page. Fault `invalid`: marker or sort key. `visible`: as a page has it. `keep`: the rows that are meant. */
+  /** Without a limit all pages are read. Fault `invalid`: bad marker or sort key. `visible` filters within each page; `keep` selects the rows to return. */
   readonly list: <N extends ViewName>(
     view: N,
     where: Where<N>,
@@ -21,7 +21,7 @@ export type Readers = {
 }
 
 const PAGE_ROWS = 1000
-/** So many questions about one view run at once; a further one is refused. */
+/** How many queries of one view run at once; a further one is refused. */
 const RUNNING_MAX = 2048
 const FULL = refuse({ kind: 'unavailable', reason: 'too many lists are being read', retryAfterSeconds: 1 })
 
@@ -52,7 +52,7 @@ const collect = async <N extends ViewName>(
       ? {}
       : { marker: page.marker }
   for (;;) {
-    // of rows that are chosen one by one, any number may be needed
+    // when `keep` selects rows, any number of pages may be needed
     const limit = keep ? PAGE_ROWS : Math.min(PAGE_ROWS, want - items.length + 1)
     const query = {
       view,
@@ -70,7 +70,7 @@ const collect = async <N extends ViewName>(
     if (items.length > want)
       return { ok: true, value: { items: items.slice(0, want), next: placeOf(items[want - 1]!) } }
     if (!rows || rows.length < limit) return { ok: true, value: { items, next: null } }
-    // by its place, not by its key: the row may be deleted before the next page is read
+    // continues after the row's position, not its key, because the row may be deleted before the next page is read
     from = { after: placeOf(rows.at(-1)!) }
   }
 }

@@ -1,4 +1,4 @@
-/** Adds to each order what its host judges it by: the cloud that sends it, the start of the host that it is meant for, and a signature or a MAC. */
+/** Adds to each order the data that its host checks: the cloud that sends the order, the start of the host it is for, and a signature or a MAC. */
 import type { HostName } from '../../identifiers.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
@@ -7,11 +7,11 @@ import type { Signer } from '../../wire/signature.ts'
 import { host, hostKey } from '../../actors/host/decider.ts'
 import type { Read } from '../../actors/runtime/region.ts'
 
-/** What is recorded of the host that an order is for. `receiver`: its key, if its present start checks MACs. */
+/** The recorded start of the host that an order is for. `receiver`: the host's key, if its present start checks MACs. */
 type Addressee = { readonly boot?: number; readonly receiver?: string }
 const addresseeOf = async (read: Read, name: HostName): Promise<readonly [HostName, Addressee]> => {
   const known = await read(host, hostKey(name))
-  // without its start the order is taken by a host that has its ledger, and comes again for any other
+  // an order that names no start is accepted by a host that has its ledger; any other host ignores it until it is sent again
   if (!known.ok) return [name, {}]
   const { bootNumber, macs, keys } = known.value.state
   return [
@@ -23,11 +23,11 @@ const addresseeOf = async (read: Read, name: HostName): Promise<readonly [HostNa
   ]
 }
 
-/** This cloud as its hosts know it. */
+/** The identity of this cloud, as its hosts know it. */
 export type Cluster = { readonly id: string; readonly signer: Signer }
 
 export type Seal = (batch: readonly BusRecord[]) => Promise<readonly BusRecord[]>
-/** `read`: whether the journal is asked for the present start of a host, or what is cached is enough. */
+/** `read` true: the present start of the host is read from the journal; false: a cached state is enough. */
 export const createSeal =
   (cluster: Cluster | null, read: Read): Seal =>
   async (batch) => {

@@ -1,13 +1,13 @@
-/** Who may know of which accelerator requests (rest-api 9.5): an administrator of all, anybody else of those of the own project. */
+/** Who may know of which ARQs (rest-api 9.5): an administrator of all, other users of those of their own project. */
 import type { ArqUuid } from '../../identifiers.ts'
 import { type Outcome, done } from '../../fault.ts'
 import type { Caller } from '../../actors/control.ts'
 import type { Kernel } from './kernel.ts'
 
-/** So many are asked about in one read. */
+/** How many ARQs one read asks about. */
 const ASKED_MAX = 1000
 
-/** True of those that the caller may know of. A request that is gone has no owner that could be asked for: only administrators know it. */
+/** True for the ARQs that the caller may know of. A deleted ARQ has no recorded owner any more, so only administrators may know of it. */
 export type Knows = (arq: ArqUuid) => boolean
 export type Visibility = (caller: Caller, arqs: readonly ArqUuid[]) => Promise<Outcome<Knows>>
 

@@ -1,9 +1,9 @@
 /**
- * Tells Nova how binds ended: durable, judged event by event, retried with back-off until the time is over (rest-api 8.5).
+ * Tells Nova how binds ended. Events are durable, have a verdict each, and are retried with back-off until their time limit (rest-api 8.5).
  *
- * NOTIFIER-1 at most `CALLS_MAX` calls are open at once; while all are open, further events wait and are gathered into the next call;
+ * NOTIFIER-1 at most `CALLS_MAX` calls are open at once; while all are, further events wait and are put together into the next call;
  * NOTIFIER-2 a call names each ARQ once, because Nova's verdicts are matched by ARQ;
- * NOTIFIER-3 nothing that waits here is lost: the moment of the next try is recorded with the instance, and rounds find it.
+ * NOTIFIER-3 no waiting event is lost: the time of the next try is recorded with the instance, and rounds find it.
  */
 import { backoffMs, endedWithin } from '../../waiting.ts'
 import type { EntityKey } from '../../identifiers.ts'
@@ -20,18 +20,18 @@ import { type Span, traceField } from '../../trace.ts'
 import type { Ending } from '../../actors/instance/messages.ts'
 import type { Read } from '../../actors/runtime/region.ts'
 
-/** How long to wait before the next try after one that did not reach Nova. */
+/** How long to wait before the next try after a call that did not reach Nova. */
 export const BACKOFF = { firstMs: 1000, maxMs: 30_000 }
-/** No next try is recorded so far ahead, also by a control whose clock differs by half a minute. */
+/** No control records a next try further ahead than this, even if its clock is half a minute ahead. */
 const AHEAD_MS = 2 * BACKOFF.maxMs
 export const CALLS_MAX = 16
 /** One call tells of at most this many instances. */
 export const GATHERED_MAX = 100
 const WAITING_MAX = 2000
-/** At a stop the calls under way are waited for this long. What they bring later is not recorded, and the events are sent again. */
+/** At a stop the open calls are waited for this long. Answers that come later are not recorded, and their events are sent again. */
 const STOP_MS = 2000
 
-/** Pure: which of the events need no further try after this answer, and why. */
+/** Pure: the events that need no further try after this answer, each with the reason. */
 export const endingsOf = (verdicts: readonly NovaVerdict[], late: boolean): Readonly<Record<string, Ending>> =>
   Object.fromEntries(
     verdicts.flatMap(({ tag, outcome }): [string, Ending][] => {
@@ -58,7 +58,7 @@ const notesOf = (verdicts: readonly NovaVerdict[]): string | undefined => {
 const unjudged = (events: readonly NovaEvent[], note: string): readonly NovaVerdict[] =>
   events.map(({ tag }) => ({ tag, outcome: 'retry', code: 0, note }))
 
-/** What one instance has to say in a call. */
+/** The events of one instance for one call. */
 type Due = {
   readonly key: EntityKey<'instance'>
   readonly held: Instance & { readonly telling: NonNullable<Instance['telling']> }
@@ -66,12 +66,12 @@ type Due = {
 }
 type Notification = Due & { readonly span: Span }
 
-/** A verdict for every event, also when Nova did not answer. */
+/** A verdict for each event, also when Nova did not answer. */
 const ask = async ({ nova, ids }: Kernel, told: readonly Notification[]): Promise<readonly NovaVerdict[]> => {
   const events = told.flatMap((one) => one.events)
   if (!nova) return unjudged(events, 'no Nova is configured any more')
   const requests = new Set(told.map(({ held }) => held.requestId))
-  // a call for several requests has an id of its own: that of one of them would mislead
+  // a call for several ARQs gets a request id of its own, because that of one of them would mislead
   const requestId = requests.size === 1 ? told[0]!.held.requestId : `req-${ids.uuid()}`
   const trace = told.find(({ span }) => span.trace !== undefined)?.span.trace
   try {
@@ -84,7 +84,7 @@ const ask = async ({ nova, ids }: Kernel, told: readonly Notification[]): Promis
   }
 }
 
-/** Records the answer for one instance. */
+/** Records Nova's answer for one instance. */
 const record = async (
   kernel: Kernel,
   { key, held, events, span }: Notification,
@@ -108,7 +108,7 @@ const record = async (
   if (!recorded.ok && !isUndecided(recorded.fault)) log.warn({ entity: key, fault: recorded.fault }, 'sweep.refused')
 }
 
-/** What is due of an instance; null: nothing is. It works on cached state: at worst an event is sent twice. */
+/** The due events of an instance; null: there are none. Uses cached state, so an event may be sent twice at worst. */
 const dueOf = async ({ clock, log }: Kernel, key: EntityKey<'instance'>, read: Read): Promise<Due | null> => {
   const known = await read(instance, key)
   if (!known.ok) {
@@ -117,7 +117,7 @@ const dueOf = async ({ clock, log }: Kernel, key: EntityKey<'instance'>, read: R
   }
   const { state: held } = known.value
   const { telling } = held
-  // further ahead than possible: a clock was set back since
+  // a moment further ahead than possible was recorded before the clock was set back
   const isDue = telling !== null && (telling.nextAt <= clock.now() || telling.nextAt > clock.now() + AHEAD_MS)
   return isDue ? { key, held: { ...held, telling }, events: eventsOf(held) } : null
 }
@@ -126,7 +126,7 @@ const withSpan = ({ tracer }: Kernel, due: Due): Notification => ({
   span: tracer.part('client', 'nova notify', due.held.trace, { 'accelerando.events': due.events.length }),
 })
 
-/** Pure: those that one call can tell of (NOTIFIER-2), and the others. */
+/** Pure: splits the instances into those that one call can name (NOTIFIER-2) and those that need a later call. */
 export const gatheredOf = <One extends { readonly events: readonly Pick<NovaEvent, 'tag'>[] }>(due: readonly One[]) => {
   const tags = new Set<string>()
   const [now, later]: [One[], One[]] = [[], []]
@@ -144,7 +144,7 @@ export type Notifier = Worker & {
 
 type Taken = readonly (readonly [EntityKey, Read])[]
 
-/** Tells Nova of the instances in one call. Those that must go into a later one are given to `postpone` before it. */
+/** Tells Nova of the instances in one call. Before that, instances that need a later call are given to `postpone`. */
 const tellTogether = async (kernel: Kernel, taken: Taken, postpone: (key: EntityKey) => void): Promise<void> => {
   const found = await Promise.all(taken.map(([key, read]) => dueOf(kernel, instanceKey(idOf(key)), read)))
   const { now, later } = gatheredOf(found.filter((one) => one !== null))
@@ -158,7 +158,7 @@ const tellTogether = async (kernel: Kernel, taken: Taken, postpone: (key: Entity
 export const createNotifier = (kernel: Kernel): Notifier => {
   const { clock, log } = kernel
   const waiting = new Map<EntityKey, Read>()
-  /** With the entities that were taken together with each. */
+  /** By instance: all entities that the same call was given. */
   const inHand = new Map<EntityKey, Taken>()
   const calls = new Set<Promise<void>>()
   let stopped = false
@@ -173,7 +173,7 @@ export const createNotifier = (kernel: Kernel): Notifier => {
     } catch (error) {
       log.error({ error: textOf(error) }, 'sweep.failed')
     } finally {
-      // what was left for a later call may be in its hands already
+      // an instance that was postponed may already belong to the next call
       for (const [key] of taken) if (inHand.get(key) === taken) inHand.delete(key)
     }
   }
@@ -196,7 +196,7 @@ export const createNotifier = (kernel: Kernel): Notifier => {
   }
   return {
     kinds: [NOVA_DUE],
-    // whoever recorded an event begins with it at once: others leave it alone for a while
+    // the process that recorded an event sends it at once: other processes leave it alone for a while
     moment: () => clock.now() - (kernel.journal.exclusive ? 0 : kernel.options.headStartMs),
     aheadMs: AHEAD_MS,
     room: () => Math.max(0, (CALLS_MAX - calls.size) * GATHERED_MAX - waiting.size),

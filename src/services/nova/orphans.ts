@@ -1,10 +1,10 @@
 /**
  * Finds and deletes accelerator requests of servers that Nova does not know any more (agent-and-conductor Q4).
  *
- * ORPHAN-1 a server counts as gone only when Nova has said twice, some time apart, that it does not know this very server, while it shows this
- *    service the servers of all projects. Any other answer means that it is kept;
+ * ORPHAN-1 a server counts as gone only after Nova has said twice, some time apart, that it does not know this server, while Nova shows this
+ *    service the servers of all projects. After any other answer its requests are kept;
  * ORPHAN-2 a request that changed within `SETTLED_MS` is kept: Nova binds requests of servers that it has only begun to make;
- * ORPHAN-3 what is deleted leaves like at any deletion: its host releases the handle. One that changed since Nova was asked is kept.
+ * ORPHAN-3 these requests are deleted like any others: the host releases the handle. A request that has changed since Nova was asked is kept.
  */
 import type { InstanceUuid } from '../../identifiers.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
@@ -17,19 +17,19 @@ import { removeUnchanged } from '../arqs/unbind.ts'
 
 /** Nova's conductor waits for at most 300 s between the bind of a request and the end of a boot. */
 const SETTLED_MS = 600_000
-/** Between the two questions of one call. */
+/** The time between the two questions about a server in one call. */
 const APART_MS = 10_000
-/** Requests that one call looks at. */
+/** How many requests one call looks at. */
 const PAGE = 200
-/** So many questions are open at Nova at once. */
+/** How many questions to Nova are open at once. */
 const ASKS_MAX = 8
-/** Others are being worked on, or hold nothing of the server. */
+/** Only requests in these states are considered: in other states they are being bound or released, or belong to no server. */
 const HOLDING = ['Bound', 'BindFailed'] as const
 
 const changedAt = ({ created_at: created, updated_at: updated }: ArqRow): number => updated ?? created
 const isHolding = ({ state }: ArqRow): boolean => HOLDING.some((one) => one === state)
 
-/** All requests of the instance, when none of them has changed lately; otherwise why not. */
+/** All requests of the instance, if none of them has changed recently; otherwise the reason to keep them. */
 export const orphanOf = async (
   { readers, clock }: Kernel,
   instance: InstanceUuid,
@@ -47,7 +47,7 @@ export const orphanOf = async (
   return done({ instance, arqs: all.map(({ uuid }) => uuid), host, project, changedAt: latest })
 }
 
-/** Answers in the order of the questions. */
+/** The answers, in the order of the instances. */
 export const askAll = async (
   servers: NovaServers,
   instances: readonly InstanceUuid[],
@@ -60,7 +60,7 @@ export const askAll = async (
   return answers
 }
 
-/** The next requests in the order of their creation, as far as they hold something for an instance. */
+/** The next page of requests, in the order of their creation; returns the instances of those that hold something and are old enough. */
 export const nextHolders = async ({ readers, clock }: Kernel, from: Pick<Page, 'marker' | 'after'>) => {
   const listed = await readers.list('arqs', { state: HOLDING }, { limit: PAGE, ...from })
   if (!listed.ok) return listed
@@ -70,7 +70,7 @@ export const nextHolders = async ({ readers, clock }: Kernel, from: Pick<Page, '
   return done({ instances: [...new Set(instances)], next })
 }
 
-/** Deletes the requests as they were when Nova was asked. */
+/** Deletes the requests unless one has changed since Nova was asked. */
 export const collectOne = async (kernel: Kernel, cause: Origin, orphan: Orphan): Promise<Outcome<null>> => {
   const { instance, arqs, changedAt: before } = orphan
   const removed = await removeUnchanged(kernel, cause, { instance, arqs, before })
@@ -99,12 +99,12 @@ const said = (answer: Exclude<NovaServer, { readonly is: 'unknown' }>): string =
 
 type Looked = {
   readonly orphans: readonly Orphan[]
-  /** Why the others stay. */
+  /** The instances whose requests are kept, with the reason. */
   readonly kept: readonly Kept[]
-  /** Those of them of which Nova did not say whether it knows them. */
+  /** Those of `kept` for which Nova did not say whether it knows the server. */
   readonly unclear: readonly Kept[]
 }
-/** One question about each instance: those that Nova does not know, and why the others stay. */
+/** Asks Nova once about each instance; returns those that Nova does not know, and the reason to keep each of the others. */
 const look = async (kernel: Kernel, instances: readonly InstanceUuid[]): Promise<Outcome<Looked>> => {
   const seeing = await seeingServers(kernel)
   if (!seeing.ok) return seeing

@@ -4,7 +4,7 @@ import { type Capacity, capacityOf } from '../../actors/capacity/tally.ts'
 import type { Control } from '../../actors/control.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
-/** It reads four views as a whole: however many ask, this process does so once in this time. */
+/** Four views are read completely, so this process computes the capacity at most once in this time, for all callers. */
 const COUNTED_FOR_MS = 5000
 
 export const createCapacity = ({ readers, clock }: Pick<Kernel, 'readers' | 'clock'>): Control['capacity'] => {

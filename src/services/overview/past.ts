@@ -1,9 +1,9 @@
 /**
- * What the service would have answered at an earlier moment, folded from the journal by the deciders themselves.
+ * The answers that the service would have given at an earlier moment, folded from the journal by the same deciders.
  *
- * PAST-1 an entity is as its last row left it that was decided at that moment or before, by the clock of the control that decided it;
- * PAST-2 whoever asks sees what that caller was allowed to see then: the same rules judge the rows of that moment;
- * PAST-3 nothing is guessed: where the journal is too long to be folded, or its rows are in the archive, the question is refused.
+ * PAST-1 an entity is in the state after its last row decided at or before that moment, by the clock of the control that decided the row;
+ * PAST-2 a caller sees what this caller was allowed to see at that moment: the same rules are applied to the rows of that moment;
+ * PAST-3 nothing is guessed: if the journal is too long to be folded, or some of its rows are in the archive, the question is refused.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { done, type Outcome, refuse } from '../../fault.ts'
@@ -24,14 +24,14 @@ import type { Read } from '../../actors/runtime/region.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { openReaders, type Readers } from '../kernel/readers.ts'
 
-/** A list reads at most so many rows of the journal. */
+/** The most journal rows that are read for a list. */
 const JOURNAL_ROWS_MAX = 500_000
-/** Of one entity, at most so many. */
+/** The most journal rows that are read for one entity. */
 const ENTITY_ROWS_MAX = 20_000
 const ROWS_AT_ONCE = 1000
-/** So many lists are folded at once in a process. */
+/** How many lists one process folds at once. */
 const RUNNING_MAX = 2
-/** Rows are in the order of their commits. One that was decided before another may come this much later, not more. */
+/** Rows come in commit order. A row may be this much older, by its moment of decision, than a row before it, but not more. */
 const SKEW_MS = 600_000
 
 /** The kind of entity that writes the rows of a view. */
@@ -50,7 +50,7 @@ const isPastView = (view: string): view is PastView => Object.hasOwn(WRITTEN_BY,
 type Entities = ReadonlyMap<EntityKey, Memory>
 type Folding = { readonly memories: Map<EntityKey, Memory>; readonly ended: Set<EntityKey> }
 
-/** One more row; an entity ends with its first row that is later than the moment (PAST-1). */
+/** Adds one row to its entity; the fold of an entity ends at its first row later than the moment (PAST-1). */
 const absorb = ({ memories, ended }: Folding, row: JournalRow, at: number): void => {
   const { key } = row
   if (ended.has(key)) return
@@ -76,7 +76,7 @@ const MAIN_VIEW = {
 type PastKind = keyof typeof MAIN_VIEW
 
 type Stored = Pick<Kernel, 'journal' | 'landmarks' | 'readers'>
-/** Adds the rows that are stored and that the feed does not show yet, because an older transaction is still open on the server. */
+/** Adds stored rows that the feed does not show yet, because an older transaction is still open on the server. */
 const createTail =
   ({ journal, readers }: Stored) =>
   async (kind: PastKind, at: number, folding: Folding): Promise<Outcome<null>> => {
@@ -98,12 +98,12 @@ const createTail =
     return done(null)
   }
 
-/** All entities of a kind at that moment. */
+/** The states of all entities of a kind at that moment. */
 const createFold = (stored: Stored) => {
   const { journal, landmarks } = stored
   const addTail = createTail(stored)
   let running = 0
-  /** Deleted requests of before that are in the archive, which no feed shows. */
+  /** Refuses when requests that existed at that moment may have been deleted and archived since, because no feed shows archived rows. */
   const archived = async (kind: string, at: number) => {
     const horizon = kind === arq.kind && landmarks ? await landmarks.horizon() : ''
     const row = horizon === '' ? null : await landmarks!.at(horizon)
@@ -157,7 +157,7 @@ const rowsIn = (entities: Entities, view: PastView): ReadonlyMap<string, Cells> 
 
 const NOT_ASKED = () => Promise.reject(new Unreadable('this is not known of the past', { permanent: true }))
 
-/** Questions about the views of that moment. Each kind of entity is folded once, however many pages are asked for. */
+/** The readers of the views at that moment. Each kind of entity is folded once, for all pages. */
 const readersAt = ({ guard }: Kernel, entitiesOf: (kind: PastKind) => Promise<Outcome<Entities>>): Readers => {
   const rows = new Map<string, ReadonlyMap<string, Cells>>()
   const page: Reads['page'] = async (query) =>
@@ -182,7 +182,7 @@ const readersAt = ({ guard }: Kernel, entitiesOf: (kind: PastKind) => Promise<Ou
   }
 }
 
-/** `over`: the answering parts of the control port over another kernel. */
+/** `over` builds, from a kernel, the parts of the control port that answer questions. */
 export const createPast = (kernel: Kernel, over: (past: Kernel) => Past): ((at: number) => Past) => {
   const { guard, journal, region, sharing } = kernel
   const fold = createFold(kernel)
@@ -206,7 +206,7 @@ export const createPast = (kernel: Kernel, over: (past: Kernel) => Past): ((at: 
       ...kernel,
       readers: readersAt(kernel, entitiesOf),
       region: { ...region, readCurrent: read, readCached: read },
-      // what was measured, and how it stood in Placement, is not kept
+      // measured values and the state in Placement are not kept for earlier moments
       sharing: { ...sharing, measuredOn: async () => [] },
       placement: null,
     })

@@ -1,4 +1,4 @@
-/** How the service itself gets on: binds that run late, moments that nobody attended to, the journal and its way to the bus, and what must not happen. */
+/** The health of the service itself: late binds, overdue work, the journal, the publication to the bus, and violations of what must never happen. */
 import { type Outcome, allOf, done } from '../../fault.ts'
 import { FOUND, type Found, LATE_MAX, type Standing } from '../../actors/answers/tallied.ts'
 import { instance } from '../../actors/instance/decider.ts'
@@ -8,7 +8,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 
 const sumOf = (counts: Readonly<Record<string, number>>, names: readonly string[]): number =>
   names.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
-/** A host whose key waits for an operator goes on reporting. */
+/** Refusals that need attention. A host whose key waits for approval keeps on reporting, so its refused reports are left out. */
 const ALARMING = REFUSALS.filter((reason) => reason !== 'not_approved')
 
 const NUMBERS: Readonly<Record<Exclude<Found, 'deadLetters'>, (counts: Counts) => number>> = {
@@ -30,7 +30,7 @@ export const createStanding = ({
 }: Kernel): (() => Promise<Outcome<Standing>>) => {
   const binds = async (): Promise<Standing['binds']> => {
     const where = { kind: instance.kind }
-    // the moment 0 stands for: as soon as somebody looks
+    // the moment 0 means: as soon as a worker looks
     const open = (await reads.page({ view: 'due', where, sort: 'at', limit: LATE_MAX })) ?? []
     const halfway = clock.now() + options.bindDeadlineMs / 2
     const late = open.filter(({ at }) => at > 0 && at <= halfway)

@@ -1,4 +1,4 @@
-/** The overview part of the control port: how many of everything there are, by state, and what waits. */
+/** The overview part of the control port: the number of entities of each kind, by state, and the work that waits. */
 import { type Outcome, allOf, done } from '../../fault.ts'
 import type { Control } from '../../actors/control.ts'
 import { instance, instanceKey } from '../../actors/instance/decider.ts'
@@ -11,13 +11,12 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { deliveryOf } from '../nova/resend.ts'
 import { createStanding } from './standing.ts'
 
-/** Counting reads whole views: however many ask, this process counts once in this time. */
+/** Whole views are read to count, so this process counts at most once in this time, for all callers. */
 const COUNTED_FOR_MS = 1000
 
 type Counted = Readonly<Record<string, number>>
 
 const total = (counts: Counted): number => Object.values(counts).reduce((sum, each) => sum + each, 0)
-/** Pure. */
 const inPlacement = (due: Counted): Counted =>
   Object.fromEntries(
     HOST_STATES.flatMap((state) => {

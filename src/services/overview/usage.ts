@@ -1,9 +1,9 @@
 /**
  * Reports how long accelerators were bound, by project, resource class and period.
  *
- * USAGE-1 a binding counts from the moment at which its request was Bound to the moment at which it was given up, by whatever way. What has ended is a
- *    row that the append of the end has written; what has not is the request itself. The requests are read first, so none is in neither;
- * USAGE-2 one that was read as not ended, and is found among the ended ones as well, is counted once, up to the moment at which the report began.
+ * USAGE-1 a binding counts from the moment at which its request became Bound until the request gave its handle up, in whatever way. The append that
+ *    ends a binding writes a row for it; a binding that has not ended is read from its request. Requests are read first, so none is missed;
+ * USAGE-2 a binding that is read both as not ended and as ended is counted once, up to the moment at which the report began.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Outcome, done, refuse } from '../../fault.ts'
@@ -19,10 +19,10 @@ const LINES_MAX = 10_000
 const PERIODS_MAX = 400
 
 type Tally = ReturnType<typeof openTally>
-/** Another project than that of a caller who sees only the own one. */
+/** Marks a question for the usage of another project by a caller who may see only the own project; the answer is empty. */
 const NOBODY = Symbol('nobody')
 type Whose = string | null | typeof NOBODY
-/** Whose usage is asked for; null: everybody's. */
+/** The project whose usage is asked for; null: all projects. */
 const projectFor = ({ isAdmin, projectId }: Caller, { project }: UsageAsked): Whose => {
   if (isAdmin) return project
   return project === null || project === projectId ? projectId : NOBODY
@@ -34,7 +34,7 @@ const tooMany = (what: string) =>
     rule: `the answer would have more than ${what}: ask for a longer period, or for less time`,
   })
 
-/** Adds what has not ended; answers with their ids. */
+/** Adds the bindings that have not ended; returns the ids of their requests. */
 const addOpen = async (
   { readers }: Kernel,
   where: object,

@@ -1,10 +1,10 @@
 /**
- * Compares what is recorded twice: view rows with the fold of their journal, a few of each view at a time,
- * and handles with the ARQs they are held for. Differences are counted and logged, never repaired silently.
+ * Compares data that is recorded twice: view rows with the fold of their journal, a few rows of each view at a time,
+ * and handles with the ARQs that hold them. Differences are counted and logged, never repaired silently.
  *
  * CHECKS-1 one process checks at a time, the one that holds the lease `checks`; each round continues where the last one ended;
- * CHECKS-2 a view row is written with its journal row, so it is judged only if the journal of its entity ended at the same row before
- *    and after it was read.
+ * CHECKS-2 a view row is written in the same append as its journal row, so it is judged only if the last row of the entity's journal is the
+ *    same before and after the view row was read.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
@@ -38,11 +38,11 @@ const hasJournal = (row: Cells): boolean => typeof row['entity'] !== 'string' ||
 const SAMPLED = Object.keys(OWNERS) as readonly ViewName[]
 const SAMPLE = 10
 const HELD = 50
-/** Of one entity at most so many rows of a view are compared. */
+/** The most rows of a view that are compared for one entity. */
 const ROWS_MAX = 1000
 const LEASE = 'checks'
 
-/** A release before 0.3.0 that runs beside this one records other kinds of due work. */
+/** The kind of due work is not compared: a release before 0.3.0 that runs beside this one records other kinds. */
 const compared = (view: ViewName, row: Cells): string =>
   canonicalJson({ ...recordedPart(view, row), ...(view === 'due' && { kind: '' }) })
 
@@ -51,7 +51,7 @@ export type Difference = {
   readonly row: string
   readonly what: 'missing' | 'spare' | 'differs'
 }
-/** Pure: where the rows found differ from the rows folded. */
+/** Pure: the differences between the stored rows and the folded rows. */
 export const differencesOf = (
   folded: ReadonlyMap<ViewName, ReadonlyMap<string, Cells>>,
   found: ReadonlyMap<ViewName, ReadonlyMap<string, Cells>>,
@@ -90,7 +90,7 @@ const foldOf = ({ key, state }: Memory): ReadonlyMap<ViewName, ReadonlyMap<strin
   )
 }
 
-/** Pure: by view, the keys of the rows to read: those of the fold, and of the sampled rows that name this entity. */
+/** Pure: by view, the keys of the rows to read: the folded rows, and the sampled rows that name this entity. */
 export const rowsToRead = (
   folded: ReadonlyMap<ViewName, ReadonlyMap<string, Cells>>,
   sampled: readonly (readonly [ViewName, string])[],
@@ -129,7 +129,7 @@ const checkEntity = async (
   log.error({ key, version: memory.version, differences: differences.slice(0, 5) }, 'views.differ')
 }
 
-/** Reports a handle that is held for an ARQ which does not hold it, if its deployable did not change meanwhile. */
+/** Reports a handle that names an ARQ as holder which does not hold it, unless its deployable changed while both were read. */
 const checkHandle = async ({ region, counts, clock, log }: Kernel, row: Cells): Promise<void> => {
   const key = deployableKey(row['deployable_uuid'] as string)
   const before = await region.readCurrent(deployable, key)
@@ -147,7 +147,7 @@ const checkHandle = async ({ region, counts, clock, log }: Kernel, row: Cells): 
 }
 
 export type ViewChecks = {
-  /** Checks, when it is due and no other process does. */
+  /** Runs a check when one is due and no other process runs one. */
   readonly now: () => Promise<void>
 }
 export const createViewChecks = (kernel: Kernel): ViewChecks => {
@@ -155,7 +155,7 @@ export const createViewChecks = (kernel: Kernel): ViewChecks => {
   const holder = ids.uuid()
   const cursors = new Map<string, string>()
   let nextAt = clock.monotonic() + options.checkEveryMs
-  /** The next rows of the view; after the last row it begins again. */
+  /** The next rows of the view; after the last row, the first again. */
   const next = async (name: string, view: ViewName, where: Cells, limit: number): Promise<readonly Cells[]> => {
     const rows = await rowsOf(reads, view, where, limit, cursors.get(name))
     const last = rows.length < limit ? undefined : rows.at(-1)

@@ -1,11 +1,11 @@
 /**
- * What is remembered of providers that agreed, so that they need not be read each time (placement 9.2).
+ * Remembers which providers agreed with the records, so that they need not be read each time (placement 9.2).
  *
- * AGREED-1 a provider agrees as long as Placement shows the generation in which it agreed, and the same is wanted of it: inventory and traits
- *    change no generation only where they do not change;
- * AGREED-2 the generation and a digest of what was wanted are recorded with the provider, so that a process that has just started, or takes a host
- *    over, need not read everything anew;
- * AGREED-3 each process relies on it only so many times in a row, and reads then.
+ * AGREED-1 a provider still agrees if its generation in Placement and the wanted content are both unchanged: a write of inventory or traits that
+ *    leaves the generation as it was has changed nothing;
+ * AGREED-2 the generation and a digest of the wanted content are recorded with the provider, so a process that has just started, or takes over a
+ *    host, need not read everything again;
+ * AGREED-3 a process skips the read of a provider only a limited number of times in a row.
  */
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../wire/canonical.ts'
@@ -13,14 +13,14 @@ import type { Agreed } from '../../actors/placement/decider.ts'
 import type { Provider } from '../../actors/placement/port.ts'
 import type { Wanted } from '../../actors/placement/wanted.ts'
 
-/** A provider that does not seem to have changed is not read, so many times in a row. */
+/** How many times in a row the read of an unchanged provider is skipped. */
 const UNREAD_MAX = 5
 const AGREED_MAX = 100_000
 
 export const digestOf = (wanted: Wanted): string => createHash('sha256').update(canonicalJson(wanted)).digest('base64')
 export const agreedIn = (wanted: Wanted, generation: number): Agreed => ({ generation, digest: digestOf(wanted) })
 
-/** Which providers agreed with what was wanted when they had that generation, and how often that was relied on. */
+/** By provider: the generation and the wanted content at which it agreed, and how many more times its read may be skipped. */
 export const createAgreements = () => {
   const agreed = new Map<string, { readonly mark: string; left: number }>()
   const markOf = ({ generation, digest }: Agreed) => `${generation} ${digest}`
@@ -31,7 +31,7 @@ export const createAgreements = () => {
     return noted
   }
   return {
-    /** `recorded`: in which generation it agreed, by whatever process. */
+    /** `recorded`: the agreement that any process recorded last. */
     holds: (wanted: Wanted, { generation }: Provider, recorded: Agreed | undefined): boolean => {
       const mark = markOf(agreedIn(wanted, generation))
       const own = agreed.get(wanted.uuid)

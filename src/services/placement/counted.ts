@@ -1,4 +1,4 @@
-/** A Placement whose answers are counted when they are no success, by what they mean. */
+/** A Placement port that counts unsuccessful answers by their meaning. */
 import type { PlacementCounts } from '../../actors/placement/counts.ts'
 import type { Placement, PlacementResult } from '../../actors/placement/port.ts'
 

@@ -1,13 +1,13 @@
-/** A pass over a host that writes nothing: what it would find and do (placement 9.2). */
+/** A pass over a host that writes nothing: returns what a real pass would find and do (placement 9.2). */
 import type { Finding, HostBlocker } from '../../actors/placement/decider.ts'
 import { unwritten } from './fence.ts'
 import { type PassTools, type Task, pass } from './pass.ts'
 
 export type DryPass = {
   readonly findings: readonly Finding[]
-  /** The compute node's provider; null: there is none, or nobody could tell. */
+  /** The provider of the compute node; null: there is none, or Placement did not say. */
   readonly root: string | null
-  /** What kept it from comparing everything. */
+  /** The reason why not everything was compared; null: everything was. */
   readonly trouble: HostBlocker | null
 }
 
@@ -23,7 +23,7 @@ export const dryPass = async (
       clock,
       names: new Set(),
       found: async (told) => {
-        // in which generation it would agree is not known before it is written
+        // the generation in which the provider would agree is unknown until it is written
         const { agreed: _, ...finding } = told
         findings.push(finding)
         return true

@@ -1,4 +1,4 @@
-/** What is recorded of a host, as far as Placement should show it. */
+/** The recorded facts of a host that Placement should show. */
 import type { HostName } from '../../identifiers.ts'
 import { type Outcome, allOf, done } from '../../fault.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
@@ -16,7 +16,7 @@ export type Facts = {
   readonly deployables: readonly Deployable[]
 }
 
-/** Read from the journal, so that everything is in it that was recorded before this call. */
+/** Reads the journal, so that the facts include everything recorded before this call. */
 export const factsOf = async (kernel: Kernel, name: HostName): Promise<Outcome<Facts>> => {
   const { region, options } = kernel
   const [known, recorded] = await Promise.all([

@@ -1,4 +1,4 @@
-/** A Placement that writes only while the caller may, and one that only notes what would be written. */
+/** Two wrappers of the Placement port: one writes only while the caller has the right to, the other only notes the writes. */
 import type { Inventories, Placement, PlacementFault, Provider, PlacementResult } from '../../actors/placement/port.ts'
 
 const SUPERSEDED: PlacementFault = {
@@ -7,7 +7,7 @@ const SUPERSEDED: PlacementFault = {
   reason: 'another process works on this host now',
 }
 
-/** Asks before each call that changes something. */
+/** Calls `mayCall` before each call that changes something. */
 export const fenced = (port: Placement, mayCall: () => Promise<boolean>): Placement => {
   const guarded =
     <Argument, Value>(call: (argument: Argument) => Promise<PlacementResult<Value>>) =>
@@ -32,7 +32,7 @@ const refused = (trouble: PlacementFault['error'], reason: string): PlacementFau
   reason,
 })
 
-/** What Placement would say to this name for this provider. */
+/** What Placement would answer if this provider were given this name. */
 const naming = async (
   port: Placement,
   { uuid, name }: Pick<Provider, 'uuid' | 'name'>,
@@ -42,7 +42,7 @@ const naming = async (
   const taken = told.value !== null && told.value.uuid !== uuid
   return taken ? refused('duplicate', `the name ${name} belongs to the provider ${told.value.uuid}`) : ok(null)
 }
-/** What Placement would say to this inventory: a class with allocations cannot go. */
+/** What Placement would answer if this inventory were set: a class with allocations cannot be removed. */
 const replacing = async (port: Placement, uuid: string, wanted: Inventories): Promise<PlacementResult<null>> => {
   const present = await port.inventories(uuid)
   if (!present.ok) return present
@@ -54,7 +54,7 @@ const replacing = async (port: Placement, uuid: string, wanted: Inventories): Pr
   return kept.length > 0 ? refused('inUse', `units of ${kept.join(', ')} are allocated`) : ok(null)
 }
 
-/** Answers each write as Placement would, without carrying it out, and reads of what was created as if it were there. */
+/** Answers each write as Placement would, without making it; later reads show the providers that such writes created. */
 export const unwritten = (port: Placement): Placement => {
   const made = new Set<string>()
   const shown = async ({

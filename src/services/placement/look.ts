@@ -1,11 +1,11 @@
 /**
- * Looks at one host in Placement and repairs what differs.
+ * Compares one host with Placement and repairs differences.
  *
- * LOOK-1 one pass at a time works on a host: it is recorded at its beginning with an end that it moves on as it proceeds, and nothing is
- *    written to Placement when that may be over;
- * LOOK-2 Placement is called between appends, never within a decision: nothing that is recorded waits for Placement;
- * LOOK-3 a comparison that comes with time, not with a change, is made without a record first. Where it finds nothing new, only the moment of the
- *    next one is moved.
+ * LOOK-1 only one pass at a time works on a host: its beginning is recorded with an expiry that the pass extends as it proceeds, and the pass
+ *    writes nothing to Placement when that expiry may have been reached;
+ * LOOK-2 Placement is called between appends, never within a decision: no append waits for Placement;
+ * LOOK-3 a comparison made because of time, not because of a change, first runs without recording a pass. If it finds nothing new, only the time
+ *    of the next comparison is stored.
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Outcome, type Refused, done } from '../../fault.ts'
@@ -28,11 +28,11 @@ import { countedPort } from './counted.ts'
 import { fenced } from './fence.ts'
 import { pass } from './pass.ts'
 
-/** A pass may last that long without recording anything. */
+/** A pass expires if it records nothing for this long. */
 const PASS_MS = 60_000
-/** The longest time between the check of its end and the moment at which a call that was checked is carried out. */
+/** The longest time between the check that the pass has not expired and the execution of the checked call in Placement. */
 const CALL_MS = 20_000
-/** Findings are recorded together, so many at once. */
+/** How many findings are recorded in one append. */
 const FINDINGS_MAX = 20
 const CAUSE = { by: 'placement' } as const
 const UNREADABLE: HostBlocker = { state: 'unreachable', reason: 'what is recorded of the host cannot be read' }
@@ -45,7 +45,7 @@ const command = (kernel: Kernel, name: HostName, given: PlacementCommand) =>
     return draft.state(placement, placementKey(name))
   })
 
-/** The recorded right to work on this host, kept up while the pass proceeds; with what was found out and is not recorded yet. */
+/** The recorded right of this pass to work on the host, extended while the pass proceeds; collects findings that are not recorded yet. */
 const createClaim = (kernel: Kernel, name: HostName, number: number) => {
   const { clock } = kernel
   const findings: Finding[] = []
@@ -76,7 +76,7 @@ const createClaim = (kernel: Kernel, name: HostName, number: number) => {
 type Claim = ReturnType<typeof createClaim>
 type Looked = readonly [PassOutcome, Outcome<boolean>]
 const SUPERSEDED: Looked = ['superseded', done(false)]
-/** What is recorded of the pass was refused, or could not be written. */
+/** A record of the pass was refused or could not be written. */
 const failedBy = (refused: Refused): Looked => (refused.fault.kind === 'conflict' ? SUPERSEDED : ['failed', refused])
 
 type Ending = { readonly number: number; readonly trouble: HostBlocker | null; readonly wanted: number }
@@ -97,10 +97,10 @@ const end = async (kernel: Kernel, name: HostName, claim: Claim, { number, troub
 }
 
 export type Look = {
-  /** Repairs what differs. Resolves when the pass has ended; false: another one is under way, or has begun meanwhile. */
+  /** Repairs differences. Resolves with true when the pass has ended; false: another pass is running, or began meanwhile. */
   readonly pass: (name: HostName) => Promise<Outcome<boolean>>
   /**
-   * Compares only. True: nothing was found that is not recorded, and the row of due work with the moment `at` was moved to that of the next
+   * Compares only. True: everything found is already recorded, and the row of due work with the moment `at` was moved to the next
    * comparison. False: a pass is needed.
    */
   readonly compare: (name: HostName, at: number) => Promise<boolean>
@@ -143,7 +143,7 @@ export const createLook = (kernel: Kernel, port: Placement, counts: PlacementCou
       task,
     )
 
-  /** How it ended, and what is answered. */
+  /** The outcome of the pass, and the answer to the caller. */
   const look = async (name: HostName): Promise<Looked> => {
     const at = clock.now()
     const begin = { type: 'Begin', host: name, at, until: at + PASS_MS, alone: journal.exclusive } as const

@@ -1,11 +1,11 @@
 /**
- * Brings one provider into agreement with what is wanted. Everything is read before it is judged, and written with the generation that was
- * read, so that a change by somebody else in between is noticed (placement 5.2, 9.2).
+ * Brings one provider in Placement into agreement with the records. Everything is read before it is judged, and written with the generation that
+ * was read, so that a change by somebody else in between is noticed (placement 5.2, 9.2).
  *
- * SETTLE-1 what is equal is not written: each write of an inventory disturbs the claims of Nova;
- * SETTLE-2 a provider that is not known to be ours is written only if it is ours by its UUID, name and content (placement 6.1);
- * SETTLE-3 traits of others on our provider stay; only those that this service has set are taken away, and names of functions that the card
- *    is not loaded with.
+ * SETTLE-1 equal content is not written: each write of an inventory disturbs the claims of Nova;
+ * SETTLE-2 a provider not recorded as ours is written only if its UUID, name and content show that it is ours (placement 6.1);
+ * SETTLE-3 traits that others set on our provider stay. Only traits that this service has set are removed, and names of functions that the
+ *    card is not loaded with.
  */
 import { type Backoff, backoffMs, pause } from '../../waiting.ts'
 import type { Clock } from '../../clock.ts'
@@ -21,13 +21,13 @@ export type Tools = {
   readonly placement: Placement
   readonly clock: Pick<Clock, 'after'>
   readonly root: Provider
-  /** By UUID: the compute node with all below it. */
+  /** By UUID: the provider of the compute node and all providers below it. */
   readonly tree: ReadonlyMap<string, Provider>
   /** Traits and resource classes that Placement is known to have; shared by all passes of this process. */
   readonly names: Set<string>
 }
 
-/** All of it is withheld from the scheduler, and what is in use stays as it is. */
+/** The inventories with all units reserved: the scheduler gets no more of them, and allocations stay. */
 export const allReserved = (inventories: Inventories): Inventories =>
   Object.fromEntries(Object.entries(inventories).map(([name, record]) => [name, { ...record, reserved: record.total }]))
 
@@ -37,7 +37,7 @@ export type Content = {
   readonly traits: readonly string[]
 }
 /**
- * Inventory and traits, with the older generation of the two reads: if somebody changed the provider between them, a write that follows is
+ * Inventory and traits, with the lower of the two generations read: if somebody changed the provider between the reads, a write that follows is
  * refused as out of date, and everything is read again.
  */
 export const contentOf = async (placement: Placement, uuid: string): Promise<PlacementResult<Content>> => {
@@ -51,7 +51,7 @@ export const contentOf = async (placement: Placement, uuid: string): Promise<Pla
 
 export const foreignTraitIn = (traits: readonly string[]): string | undefined =>
   FOREIGN_TRAITS.find((trait) => traits.includes(trait))
-/** Whether a provider that nobody recorded can only have been made by this service or its predecessor (placement 6.1). */
+/** Whether a provider without a record must have been made by this service or its predecessor (placement 6.1). */
 const isAdoptable = (
   { uuid, name, resourceClass, traits: wanted }: Wanted,
   { inventories, traits }: Content,
@@ -78,7 +78,7 @@ const finding = ({ wanted, held, did, ours }: Progress, state: Finding['state'],
   uuid: wanted.uuid,
   name: wanted.name,
   deployable: wanted.deployable,
-  // until they are certainly set, the former ones may still be there
+  // the former traits may still be set until a write of the new ones is confirmed
   traits:
     state === 'in_sync'
       ? wanted.traits
@@ -93,7 +93,7 @@ const conflict = (progress: Progress, reason: string): Finding => finding(progre
 const pending = (progress: Progress, reason: string): Finding => finding(progress, 'pending', reason)
 
 const NAMES_MAX = 10_000
-/** The names that Placement has to know before a provider can carry them. */
+/** The names that Placement must know before the provider can use them. */
 const ensure = async (
   { placement, names }: Tools,
   { resourceClass, traits }: Wanted,
@@ -112,7 +112,7 @@ const ensure = async (
   return null
 }
 
-/** Made, or a fault: whoever has the name or the UUID. */
+/** Creates the provider. Fault `duplicate`: the name or the UUID is in use. */
 const make = async (tools: Tools, progress: Progress): Promise<PlacementResult<Provider>> => {
   const { wanted } = progress
   const unknown = await ensure(tools, wanted)
@@ -124,13 +124,13 @@ const make = async (tools: Tools, progress: Progress): Promise<PlacementResult<P
   return made
 }
 
-/** It exists, or is made. A finding: it cannot be. */
+/** Returns the existing provider, or creates it. A finding: it cannot be created. */
 const stand = async (tools: Tools, progress: Progress): Promise<PlacementResult<Provider> | Finding> => {
   const { placement, tree } = tools
   const { wanted, held } = progress
   const near = tree.get(wanted.uuid)
   if (near) return { ok: true, value: near }
-  // one that was never seen is most likely not there: that is found out by making it
+  // a provider never seen before is most likely absent, so creating it is tried before reading it
   const first = held ? null : await make(tools, progress)
   if (first && (first.ok || first.error !== 'duplicate')) return first
   const known = await placement.provider(wanted.uuid)
@@ -143,11 +143,11 @@ const stand = async (tools: Tools, progress: Progress): Promise<PlacementResult<
   return conflict(progress, `the name ${wanted.name} belongs to the provider ${other.value.uuid}, which is not ours`)
 }
 
-/** What Placement says before 1.37. */
+/** The answer of Placement before 1.37 to a change of parent. */
 const isImmovable = ({ error, reason }: PlacementFault): boolean => error === 'refused' && /\bre-?parent/i.test(reason)
 /**
- * Below the new compute node it has to be made anew, as Placement does not move it (before 1.37): it is deleted when nobody has units of it
- * (P6). `gone`: now it can be made.
+ * Placement before 1.37 cannot move the provider below the new compute node, so it is deleted, unless units of it are allocated (P6), and
+ * made again. The fault `gone` means: it was deleted and can now be made.
  */
 const makeWay = async (
   placement: Placement,
@@ -166,7 +166,7 @@ const makeWay = async (
   )
 }
 
-/** Null: it is ours and stands where it should. */
+/** Null: the provider is ours and has the right name and parent. */
 const place = async (
   { placement, root }: Tools,
   progress: Progress,
@@ -194,7 +194,7 @@ const place = async (
   return null
 }
 
-/** `kept`: units of another class are in use, so that class stays, reserved. */
+/** `kept`: units of another class are allocated, so that class stays, fully reserved. */
 type Stocked = { readonly generation: number; readonly kept: string | null }
 /** Writes the inventory if it differs. */
 const writeInventory = async (
@@ -218,7 +218,7 @@ const writeInventory = async (
   return { ok: true, value: { generation: reserved.value, kept: `units of ${others.join(', ')} are still allocated` } }
 }
 
-/** Traits before the inventory: a provider of which units can be had is complete, and one that was cut off is known by its owner. */
+/** Traits are written before the inventory: a provider with units is then complete, and a partly written one already has our owner trait. */
 const write = async (tools: Tools, progress: Progress, content: Content): Promise<PlacementFault | Finding> => {
   const { placement } = tools
   const { wanted, held, did } = progress
@@ -251,10 +251,10 @@ const write = async (tools: Tools, progress: Progress, content: Content): Promis
 const ATTEMPTS_MAX = 5
 const BACKOFF: Backoff = { firstMs: 50, maxMs: 800 }
 const isFault = (told: PlacementFault | Finding | null): told is PlacementFault => told !== null && 'error' in told
-/** Whoever asks again may be answered otherwise at once: somebody else changed something between reading and writing. */
+/** Faults worth an immediate new try, because somebody else changed something between the read and the write. */
 const isPassing = ({ error: trouble }: PlacementFault): boolean => ['stale', 'gone', 'unknownName'].includes(trouble)
 
-/** As a provider is when it was just made. */
+/** The content of a provider that was just created. */
 const emptyAt = ({ generation }: Provider): PlacementResult<Content> => ({
   ok: true,
   value: { generation, inventories: {}, traits: [] },
@@ -272,7 +272,7 @@ const attempt = async (tools: Tools, progress: Progress): Promise<PlacementFault
   return placed ?? write(tools, progress, content.value)
 }
 
-/** A fault: Placement could not be asked, or takes nothing from this service; the pass ends. */
+/** A fault ends the pass: Placement did not answer, or it accepts nothing from this service. */
 export const reconcileProvider = async (
   tools: Tools,
   wanted: Wanted,
@@ -282,7 +282,7 @@ export const reconcileProvider = async (
   let [told, tree] = [await attempt(tools, progress), tools.tree]
   for (let tries = 1; tries < ATTEMPTS_MAX && isFault(told) && isPassing(told); tries++) {
     await pause(tools.clock, backoffMs(BACKOFF, tries))
-    // what was known at the beginning of the pass is out of date
+    // the tree that was read at the beginning of the pass is out of date
     tree = new Map()
     if (told.error === 'unknownName') tools.names.clear()
     told = await attempt({ ...tools, tree }, progress)

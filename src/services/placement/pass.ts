@@ -1,8 +1,8 @@
 /**
- * One pass over a host: compares all its providers in Placement with what is wanted, and repairs what differs (placement 9.2).
+ * One pass over a host: compares all its providers in Placement with the records, and repairs differences (placement 9.2).
  *
- * PASS-1 it may stop anywhere: the next one begins from what Placement holds then;
- * PASS-2 a provider that cannot be repaired does not keep the others back; a Placement that does not answer ends the pass;
+ * PASS-1 a pass may stop anywhere: the next one starts from the content of Placement at that time;
+ * PASS-2 a provider that cannot be repaired does not prevent work on the others; if Placement does not answer, the pass ends;
  * PASS-3 the compute node itself is only read.
  */
 import type { HostName } from '../../identifiers.ts'
@@ -15,27 +15,27 @@ import { type BoundBy, allocatedOn } from './units.ts'
 
 export type Task = {
   readonly host: HostName
-  /** The other names under which Nova may know it. */
+  /** Other names under which Nova may know the host. */
   readonly aliases: readonly HostName[]
   readonly wanted: readonly Wanted[]
-  /** Read before Placement is: an instance has its allocation before its requests are bound. */
+  /** Must be read before Placement: an instance gets its allocation before its requests are bound, so each one listed here should have one. */
   readonly bound: BoundBy
   readonly held: Pick<PlacementRecord, 'root' | 'providers'>
 }
 export type PassTools = Pick<Tools, 'placement' | 'clock' | 'names'> & {
-  /** False: somebody else works on this host now, and the pass ends. */
+  /** Records a finding. False: another pass works on this host now, and this one ends. */
   readonly found: (finding: Finding) => Promise<boolean>
   readonly rooted: (root: Provider) => Promise<boolean>
-  /** True: this provider was in agreement, and has not changed since. `recorded`: in which generation it agreed. */
+  /** True: this provider agreed earlier and is unchanged. `recorded`: the recorded agreement, by any process. */
   readonly isUnchanged: (wanted: Wanted, provider: Provider, recorded: Agreed | undefined) => boolean
-  /** It was found in agreement, without a change. */
+  /** Called when the provider agreed and nothing had to be changed. */
   readonly agreed: (wanted: Wanted, provider: Provider) => void
 }
 export type Passed = 'done' | 'superseded' | HostBlocker
 
 export const unreachable = ({ reason }: PlacementFault): HostBlocker => ({ state: 'unreachable', reason })
 
-/** The provider of the compute node: without a parent, and with one of the names of the host. Null: there is none. */
+/** The provider of the compute node: it has no parent, and one of the host's names. Null: there is none. */
 const rootOf = async (
   { placement }: PassTools,
   names: readonly HostName[],
@@ -49,7 +49,7 @@ const rootOf = async (
 }
 
 type Unwanted = Parameters<typeof takeBack>[1]
-/** Ours that nothing explains any more: recorded ones, and those below the compute node that carry our trait (P4). */
+/** Our providers that nothing recorded explains any more: recorded ones, and those below the compute node with our owner trait (P4). */
 const unwantedOf = (
   { wanted, held: { providers, root: former } }: Task,
   own: readonly Provider[],
@@ -63,7 +63,7 @@ const unwantedOf = (
     .map(({ uuid, name }) => ({ uuid, name, deployable: null, traits: [] }))
   return [...recorded, ...orphans]
 }
-/** What was recorded of providers that are neither wanted nor ours, such as conflicts that are over. */
+/** Records of providers that are neither wanted nor ours, such as conflicts that are over; they are deleted. */
 const forgettable = ({ wanted, held: { providers } }: Task): readonly Finding[] => {
   const names = new Set(wanted.map(({ uuid }) => uuid))
   return Object.values(providers)
@@ -81,7 +81,7 @@ const takeAllBack = async (tools: PassTools, task: Task, own: readonly Provider[
   return 'done'
 }
 
-/** With the units reserved that are bound without an allocation (P15). Only where something is bound, Placement is asked. */
+/** The wanted provider, with units reserved for requests that are bound without an allocation (P15). Asks Placement only if some are bound. */
 const wantedNow = async (
   { placement }: PassTools,
   { bound }: Task,

@@ -1,6 +1,6 @@
 /**
- * Keeps Placement in step with what is recorded, host by host: when a change has marked a host, when its next look is due, and again after
- * trouble. Level-triggered: each pass compares everything, so one that was missed, cut off or done twice does no harm (placement 9).
+ * Keeps Placement in agreement with the records, host by host: after a change has marked a host, when its next comparison is due, and again after
+ * a failure. Each pass compares everything, so a pass that was missed, interrupted or repeated does no harm (placement 9).
  */
 import type { EntityKey, HostName } from '../../identifiers.ts'
 import { type Outcome, isUndecided } from '../../fault.ts'
@@ -15,13 +15,13 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { Worker } from '../due/lanes.ts'
 import { createLook } from './look.ts'
 
-/** So many hosts are worked on at once: Placement answers other services too. */
+/** How many hosts are worked on at once; limited because Placement answers other services too. */
 const LOOKS_MAX = 8
 const WAITING_MAX = 10_000
 const STOP_MS = 3000
 
 export type Placer = Worker & {
-  /** Looks at this host now. Resolves when the pass has ended; false: another process works on it. */
+  /** Compares this host now. Resolves with true when the pass has ended; false: another process works on the host. */
   readonly now: (name: HostName) => Promise<Outcome<boolean>>
   readonly counts: () => PlacementCounts
 }
@@ -34,12 +34,12 @@ export const createPlacer = (kernel: Kernel, port: Placement): Placer => {
   const { clock, log } = kernel
   const counts = noPlacementCounts()
   const look = createLook(kernel, port, counts)
-  /** With the moment of the row that led to the host, when it is a comparison that comes with time. */
+  /** With the moment of the row of due work, if the comparison is due by time. */
   const waiting = new Map<HostName, number | null>()
   const inHand = new Map<HostName, Promise<unknown>>()
   let stopped = false
 
-  /** What fails is found again by its recorded moment. */
+  /** A failed host is claimed again, because its moment is recorded. */
   const attempt = async (name: HostName, at: number | null): Promise<void> => {
     try {
       if (at !== null && (await look.compare(name, at))) return

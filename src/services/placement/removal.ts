@@ -1,10 +1,10 @@
-/** Takes back providers that nothing recorded explains any more: deleted when nobody has units of them, otherwise withheld from the scheduler. */
+/** Removes providers that nothing recorded explains any more: deletes them, or reserves all their units while some are allocated. */
 import type { ProviderChange, Finding, HeldProvider } from '../../actors/placement/decider.ts'
 import type { Placement, PlacementFault } from '../../actors/placement/port.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { allReserved, contentOf, foreignTraitIn } from './oneProvider.ts'
 
-/** Those named in a reason. */
+/** How many consumers a reason names. */
 const CONSUMERS_SHOWN = 5
 const textOf = (consumers: readonly string[]): string =>
   consumers.slice(0, CONSUMERS_SHOWN).join(', ') +
@@ -69,7 +69,7 @@ const attempt = async (placement: Placement, unwanted: Unwanted): Promise<Findin
   return removed
 }
 
-/** A fault: Placement could not be asked, or takes nothing from this service. */
+/** A fault: Placement did not answer, or it accepts nothing from this service. */
 export const takeBack = async (placement: Placement, unwanted: Unwanted): Promise<Finding | PlacementFault> => {
   const told = await attempt(placement, unwanted)
   if (!('error' in told) || told.error === 'unanswered' || told.error === 'denied') return told

@@ -1,4 +1,4 @@
-/** Who uses units of the providers of a host: by what is recorded, and by the allocations in Placement. */
+/** Who uses units of a host's providers, by the records and by the allocations in Placement. */
 import type { ArqUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import { type Outcome, done } from '../../fault.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
@@ -10,7 +10,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 export type Bound = { readonly arq: ArqUuid; readonly instance: InstanceUuid }
 export type BoundBy = ReadonlyMap<ResourceProviderUuid, readonly Bound[]>
 
-/** By provider: what holds handles of these deployables. */
+/** By provider: the requests that hold handles of its deployables. */
 export const boundOn = async (
   { readers }: Pick<Kernel, 'readers'>,
   deployables: readonly Deployable[],
@@ -27,7 +27,7 @@ export const boundOn = async (
   return done(Map.groupBy(bound, ({ rpUuid }) => rpUuid))
 }
 
-/** Units by consumer, of whatever class. Of a provider that does not exist nobody has any. */
+/** By consumer: the number of allocated units, of any class. A provider that does not exist has none. */
 export const allocatedOn = async (
   placement: Pick<Placement, 'allocations'>,
   uuid: ResourceProviderUuid,

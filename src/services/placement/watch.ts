@@ -1,6 +1,6 @@
 /**
- * Finds hosts that have to be compared with Placement although no recorded moment says so now: those that were recorded while no Placement was
- * configured, and, once Placement answers again for one host, all others that wait because it did not.
+ * Finds hosts that must be compared with Placement although no recorded moment says so: hosts recorded while no Placement was configured, and, once
+ * Placement has answered again for one host, all other hosts that wait because it did not answer.
  */
 import type { HostName } from '../../identifiers.ts'
 import { placementKey } from '../../actors/placement/decider.ts'

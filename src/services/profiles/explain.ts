@@ -1,6 +1,6 @@
 /**
- * Why hosts do or do not fit the groups of a device profile. Reads only: each view once, and the present state of the deployables that have a
- * class that is asked for. The rules are those of bind and of what Placement is told.
+ * Why hosts do or do not fit the groups of a device profile. Reads only: each view once, and the present state of the deployables of the requested
+ * resource classes. Applies the same rules as a bind and as the content written to Placement.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { EntityKey, HostName } from '../../identifiers.ts'
@@ -31,16 +31,16 @@ import { createImageSearches } from '../arqs/imageSearches.ts'
 import { withPlacement } from './explainInPlacement.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
-/** So many entities are read from the journal at once. */
+/** How many entities are read from the journal at once. */
 const READ_MAX = 256
-/** So many rows of a view are read at once. */
+/** How many rows of a view are read at once. */
 const ROWS_AT_ONCE = 1000
-/** So many hosts are judged between two reads. */
+/** How many hosts are judged before other work gets a turn. */
 const HOSTS_AT_ONCE = 32
-/** Other work waits at most about that long for this. */
+/** The longest time for which this computation holds up other work, approximately. */
 const SLICE_MS = 10
 
-/** The present states of these entities, without an actor for each: they are looked at once. */
+/** The present states of these entities, read without creating actors, because each is needed once. */
 const createStates = ({ journal, guard }: Kernel) => {
   const read = async (keys: readonly EntityKey[]) => done(await journal.recall(keys.map((key) => ({ key, after: 0 }))))
   return async <State>(
@@ -60,7 +60,7 @@ const createStates = ({ journal, guard }: Kernel) => {
   }
 }
 
-/** The image of each group as a bind finds it. */
+/** The image of each group, chosen as a bind would choose it. */
 const createAsked =
   ({ images }: Kernel) =>
   async (groups: readonly Group[]): Promise<Outcome<readonly AskedGroup[]>> => {
@@ -88,7 +88,7 @@ const createAsked =
     return done(asked)
   }
 
-/** Only a root can be asked for (R4); its handles may be those of what stands below it. */
+/** Only a root deployable can be bound (R4); it may use the handles of the deployables below it. */
 type Rows = {
   readonly roots: ReadonlyMap<HostName, readonly Row<'deployables'>[]>
   readonly below: ReadonlyMap<string | null, readonly Row<'deployables'>[]>
@@ -204,7 +204,7 @@ export const createExplain = (kernel: Kernel): Control['profiles']['check'] => {
     return done(summarised(asked.value, hostsNow, near.placement, limit))
   }
 }
-/** All rows of a view that match, page by page: a store in this process would read them all in one turn of the event loop. */
+/** All matching rows of a view, page by page: an in-process store would read them all in one turn of the event loop. */
 const whole = async <N extends 'hosts' | 'deployables'>(
   { list }: Kernel['readers'],
   view: N,

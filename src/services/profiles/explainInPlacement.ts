@@ -1,4 +1,4 @@
-/** What Placement itself says of hosts that were judged by what is recorded: it is asked as Nova asks it, host by host. */
+/** Asks Placement, as Nova would, about hosts that were first judged by the records, host by host. */
 import type { Explanation, JudgedDevice, Obstacle } from '../../actors/explain/answer.ts'
 import type { HostJudgement } from '../../actors/explain/host.ts'
 import { type AskedGroup, obstacle } from '../../actors/explain/judge.ts'
@@ -6,10 +6,10 @@ import type { CandidateGroup, Placement, PlacementError, PlacementResult } from 
 import { placementGroupOf } from '../../actors/placement/candidates.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
-/** So many hosts are asked about at once. */
+/** How many hosts are asked about at once. */
 const HOSTS_AT_ONCE = 8
 
-/** Placement's verdict counts: what was only concluded from what is recorded stands no more. */
+/** Replaces the conclusion from the records by Placement's verdict. */
 const agreed = (judgement: HostJudgement, fits: boolean): HostJudgement => {
   const kept = (found: readonly Obstacle[]): readonly Obstacle[] =>
     found.flatMap((one) => {
@@ -35,7 +35,7 @@ const verdictOf = async (
   judgement: HostJudgement,
 ): Promise<PlacementResult<HostJudgement>> => {
   const { shown, root } = judgement
-  // without a compute node there is nothing to ask about, and a class that the host does not have needs no question
+  // a host without a compute node cannot be asked about, and a class that the host does not have needs no question
   if (root === null || !judgement.isNear) return { ok: true, value: judgement }
   const told = await port.candidates({ groups, tree: root, eligible: false })
   if (!told.ok && told.error !== 'unknownName') return told
@@ -60,7 +60,7 @@ const verdictOf = async (
     return shown.placement === false ? { ok: true, value: judgement } : refused('not_in_candidates', reason)
   }
   const eligible = await port.candidates({ groups, tree: root, eligible: true })
-  // an older Placement cannot be asked that
+  // an older Placement does not support this query
   if (!eligible.ok && !UNASKABLE.has(eligible.error)) return eligible
   if (eligible.ok && eligible.value.length === 0)
     return refused('node_not_eligible', 'its compute node is disabled or does not report COMPUTE_ACCELERATORS')

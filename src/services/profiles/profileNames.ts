@@ -1,9 +1,9 @@
 /**
- * Makes known to Placement what device profiles name: a custom trait or resource class that it does not know fails each search of Nova
- * for such a profile (placement 5.4).
+ * Makes the traits and resource classes of device profiles known to Placement: Nova's search for a profile fails if Placement does not know a custom
+ * name in it (placement 5.4).
  *
  * NAMES-1 at the creation or change of a profile, without waiting: the profile is recorded whatever Placement answers;
- * NAMES-2 again and again for all profiles: what was recorded while Placement was away, or deleted there since, appears.
+ * NAMES-2 in rounds for all profiles, so that names are restored that were recorded while Placement was away, or deleted there since.
  */
 import type { Group } from '../../actors/arq/messages.ts'
 import { customNamesIn } from '../../actors/placement/names.ts'
@@ -11,17 +11,17 @@ import type { PlacementFault } from '../../actors/placement/port.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 const EVERY_MS = 600_000
-/** After a round that did not end well. */
+/** How long to wait after a round that failed. */
 const AGAIN_MS = 30_000
-/** Profiles that wait for their turn; others are found by the rounds. */
+/** How many profiles may wait for their turn; further ones are found by the rounds. */
 const WAITING_MAX = 100
 const NAMES_MAX = 10_000
-/** What ends a round: the names that follow would be answered the same. */
+/** Answers that end a round, because all further names would get the same answer. */
 const ENDING: ReadonlySet<PlacementFault['error']> = new Set(['unanswered', 'denied'])
 
 type Parts = Pick<Kernel, 'placement' | 'log' | 'clock' | 'readers'>
 
-/** True when Placement knows all of them. Never rejects. */
+/** True when Placement knows all names of the profile. Never rejects. */
 const ensureAll = async ({ placement, log }: Parts, groups: readonly Group[]): Promise<boolean> => {
   if (placement === null) return true
   const { classes, traits } = customNamesIn(groups)
@@ -54,7 +54,7 @@ export const createNaming = (parts: Parts): ((groups: readonly Group[]) => void)
   }
 }
 
-/** NAMES-2: one round, when it is time. */
+/** NAMES-2: one round, if it is due. */
 export const createNamingRound = (parts: Parts): (() => Promise<void>) => {
   const { clock, readers, log } = parts
   let next = -Infinity

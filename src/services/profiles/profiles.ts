@@ -22,7 +22,7 @@ const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device pr
 const GUESSES_MAX = 10_000
 const rowOf = (held: Profile): ProfileRow | null => (held.facts ? profileRow({ ...held, facts: held.facts }) : null)
 
-/** Finds a profile by UUID or by name, from the actors of both. */
+/** Finds a profile by UUID or by name; the UUID's actor and the name's actor are both asked. */
 const createFinder = ({ region }: Kernel) => {
   const byUuid = async (uuid: ProfileUuid, viewer?: Viewer): Promise<Outcome<ProfileRow>> => {
     const looked = await region.readCurrent(profile, profileKey(uuid))
@@ -37,7 +37,7 @@ const createFinder = ({ region }: Kernel) => {
     const { holder } = looked.value.state
     return holder ? { ok: true, value: holder } : missing(name)
   }
-  /** The profile that held a name last: a guess, so that both actors can be asked at the same time. */
+  /** The profile that last held a name, cached: a guess, so that both actors can be asked at the same time. */
   const guesses = new Map<string, ProfileUuid>()
   const anyByName = async (name: string) => {
     const guess = guesses.get(name)
@@ -140,7 +140,7 @@ const createUpdate =
     const updated = await kernel.units.together([key], work)
     if (!updated.ok) return updated
     if (change.groups) nameInPlacement(change.groups)
-    // a command that was already carried out has no answer of its own
+    // a repeated command that was already carried out returns no answer, so the profile is read
     return updated.value ? done(updated.value) : byUuid(uuid)
   }
 

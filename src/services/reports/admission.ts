@@ -1,9 +1,9 @@
 /**
- * Judges whom a report is from, before anything of it is believed: first the message alone, then what is recorded of the host.
+ * Decides whether a report may be believed: first by the message alone, then by the recorded state of its host.
  *
- * ADMISSION-1 a message with a wrong signature, or of a host of another cloud, is refused before it is read, and nothing is recorded;
- * ADMISSION-2 a host is judged by a key that is out of date for as long as a sweep takes at most, and is refused by its present key only;
- * ADMISSION-3 what a host without an approved key sends is passed over. At most `PENDING_MAX` such hosts are recorded.
+ * ADMISSION-1 a message with a wrong signature, or from a host of another cloud, is refused before it is read, and nothing is recorded;
+ * ADMISSION-2 the cached key of a host may be out of date for one sweep at most. A report is refused only by the present key;
+ * ADMISSION-3 a report of a host without an approved key is ignored. At most `PENDING_MAX` such hosts are recorded.
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
@@ -17,12 +17,12 @@ import { type Kernel, newWork } from '../kernel/kernel.ts'
 import type { Liveness } from '../hosts/liveness.ts'
 import { noteRefusal } from './provenance.ts'
 
-/** Hosts that wait for approval, of which nothing else is recorded. */
+/** How many hosts may wait for approval; nothing else is recorded of them. */
 export const PENDING_MAX = 1000
-/** After that many were found, they are not counted again for this long. */
+/** After that many were counted, they are not counted again for this long. */
 const FULL_FOR_MS = 10_000
 
-/** `signer`: the key that the message is signed with; null: it is unsigned. `refused`: why nothing of it is taken. */
+/** `signer`: the key that signed the message; null: the message is unsigned. `refused`: the reason to ignore the message. */
 export type Admission = { readonly signer: string | null } | { readonly refused: string }
 
 export const createAdmit =
@@ -35,7 +35,7 @@ export const createAdmit =
       return { refused: rule }
     }
     const said = clusterOf(record)
-    // first, as a MAC for another cloud cannot be checked
+    // checked first, because a MAC of a host of another cloud cannot be verified
     if (cluster !== null && said !== null && said !== cluster.id)
       return barred(
         'foreign_cluster',
@@ -47,7 +47,7 @@ export const createAdmit =
 
 type Shown = Pick<Report, 'host' | 'type'> & { readonly signer: string | null }
 
-/** Whether there is room for another host that waits. */
+/** Whether one more host may wait for approval. */
 const createRoom = ({ reads, clock, log }: Kernel) => {
   let fullUntil = -Infinity
   return async (): Promise<boolean> => {
@@ -60,7 +60,7 @@ const createRoom = ({ reads, clock, log }: Kernel) => {
   }
 }
 
-/** Records the key that a host shows, unless that is recorded already, and judges the host by its keys then. */
+/** Records the key that a host presents, if it is not recorded yet; then judges the host by its recorded keys. */
 const createPresent = (kernel: Kernel) => {
   const { options, region, log } = kernel
   const hasRoom = createRoom(kernel)
@@ -68,7 +68,7 @@ const createPresent = (kernel: Kernel) => {
     done({ refusal: 'not_approved', rule: `no operator has approved the key of host ${name}` })
   return async (held: Host, { host: name, type }: Shown, signer: string): Promise<Outcome<Judgement>> => {
     const { enrollment } = options
-    // of an unknown host nothing but its inventory has an effect
+    // of an unknown host, only an inventory report has an effect
     if (!held.exists && type !== 'Inventory') return enrollment === 'first-use' ? done('believed') : waits(name)
     const commandAt = (at: number) => ({ type: 'PresentKey', name, key: signer, enrollment, at }) as const
     const work = newWork(kernel, { by: `host ${name}` }, (draft) => {
@@ -88,7 +88,7 @@ const createPresent = (kernel: Kernel) => {
   }
 }
 
-/** `passed over`: it is not believed, and not worth a dead letter. Any fault but `unavailable` is final. */
+/** `passed over`: the report is ignored, without a dead letter. Every fault but `unavailable` is final. */
 export type JudgeSender = (shown: Shown) => Promise<Outcome<'believed' | 'passed over'>>
 
 export const createJudgeSender = (kernel: Kernel, liveness: Liveness): JudgeSender => {
@@ -102,7 +102,7 @@ export const createJudgeSender = (kernel: Kernel, liveness: Liveness): JudgeSend
       return done('passed over')
     }
     await noteRefusal(kernel, { host: shown.host, reason: refusal, field: 'signer', rule })
-    // a heartbeat is not worth sending again
+    // a refused heartbeat is ignored, because it is not worth a dead letter
     return shown.type === 'Heartbeat' ? done('passed over') : refuse({ kind: 'forbidden', rule: `signer: ${rule}` })
   }
   return async (shown) => {

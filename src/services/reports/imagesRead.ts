@@ -1,4 +1,4 @@
-/** Records what a card holds, once its host has confirmed that it differs from what is recorded (COMPARE-1, IMAGE-1). */
+/** Records the image that a card holds, once its host has confirmed that it differs from the recorded image (COMPARE-1, IMAGE-1). */
 import type { HostName } from '../../identifiers.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import type { ImageDifference } from '../../actors/inventory/imageDifferences.ts'
@@ -20,6 +20,6 @@ export const recordImage = async (kernel: Kernel, host: HostName, found: ImageDi
   if (!told.ok) return log.warn({ ...about, fault: told.fault }, 'image.unrecorded')
   if (told.value === null) return
   counts.imagesRead++
-  // requests that use the card go on: their guests may have another function than they asked for
+  // requests that use the card stay bound, although their guests may now have another function than requested
   log.warn({ ...about, heldBy: told.value.slice(0, 10) }, 'image.read')
 }

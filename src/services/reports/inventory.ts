@@ -1,10 +1,10 @@
 /**
  * Records a host's full inventory report: one append for the host, its devices and its deployables.
  *
- * RECORD-1 the host's own row is part of every inventory change, so one writer wins per host and report (Q1);
- * RECORD-2 what could not be recorded is tried again with the next report: such a report is not remembered as known;
+ * RECORD-1 every inventory change has a row of the host, so that each report of a host is recorded by one process only (Q1);
+ * RECORD-2 a report that could not be recorded completely is not remembered as known, so the next report tries again;
  * RECORD-3 the append that records a device marks every device with the same hardware as missing, and nothing of a missing device is
- *   granted (R7). If an accelerator request was granted such hardware after the steps were made, the steps are made again.
+ *   granted (R7). If a request was granted such hardware after the steps were computed, they are computed again.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
@@ -29,7 +29,7 @@ import { type Agreement, type Refused, type Step, reconcile } from '../../actors
 import { type Handles, NO_HANDLES, type RecordedHandles, attachedBy } from '../../actors/inventory/rivalry.ts'
 import { withReturning } from './returning.ts'
 
-/** Names of deployables that a step adds. */
+/** The names of the deployables that a step adds. */
 const newNames = (step: Step): readonly string[] => {
   if (!('shown' in step)) return []
   const names = step.shown.device.deployables.map(({ name }) => name)
@@ -78,7 +78,7 @@ const handlesOf = async (
   return done(new Map([...byDevice].map(([canonical, parts]) => [canonical, parts.flatMap(({ handles }) => handles)])))
 }
 
-/** What is recorded of attach handles now: of everything that this host has, and of what it had. */
+/** The recorded attach handles of all present and former devices of this host. */
 const recordedHandles = async (kernel: Kernel, { devices, departed }: Host): Promise<Outcome<RecordedHandles>> => {
   const [present, away] = await Promise.all([
     handlesOf(kernel, Object.entries(devices)),
@@ -93,10 +93,10 @@ const recordedHandles = async (kernel: Kernel, { devices, departed }: Host): Pro
 
 type Agreed = {
   readonly agreement: Agreement
-  /** As they were when the steps were made; empty when they do not matter. */
+  /** The recorded handles when the steps were computed; empty when the steps do not depend on them. */
   readonly handles: Handles
 }
-/** Unless the report brings something new, what is recorded of handles does not matter, and nobody is asked. */
+/** Compares a report with the recorded host. Handles are read only if the report shows something new, because otherwise they do not matter. */
 const agree = async (kernel: Kernel, held: Host, report: InventoryReport): Promise<Outcome<Agreed>> => {
   const first = reconcile(held, report)
   const isNews = first.steps.some((step) => 'shown' in step)
@@ -110,7 +110,7 @@ const agree = async (kernel: Kernel, held: Host, report: InventoryReport): Promi
   return agreement.ok ? done({ agreement: agreement.value, handles: handles.value.present }) : agreement
 }
 
-/** Whether a handle that was free when the steps were made, and that its device does not keep, is in use now. */
+/** Whether a handle that was free when the steps were computed, and that the step removes from its device, is in use now. */
 const usedSince = (draft: Draft, handles: Handles, step: Step): boolean => {
   if (!('held' in step)) return false
   const [canonical, shown] = 'shown' in step ? [step.shown.canonical, [step.shown.device]] : [step.canonical, []]
@@ -123,7 +123,7 @@ const usedSince = (draft: Draft, handles: Handles, step: Step): boolean => {
     ),
   )
 }
-/** Everything the step may decide on that exists already. */
+/** The keys of all existing entities that the step may change. */
 const keysOf = (step: Step): readonly string[] => {
   if (!('held' in step)) return []
   const { uuid, deployables, away = {} } = step.held
@@ -161,10 +161,10 @@ type Taking = { readonly report: InventoryReport; readonly digest: string; reado
 type Guess = {
   readonly keys: readonly EntityKey[]
   readonly fresh: readonly EntityKey[]
-  /** The host as the steps were made for it. */
+  /** The host as it was when the steps were computed. */
   readonly held: Host
   readonly agreed: Agreed
-  /** UUIDs that the plan may use for new devices and deployables, and for what they hold: a plan makes none itself. */
+  /** UUIDs for new devices and deployables and their parts, made beforehand, because a plan makes none itself. */
   readonly entities: readonly string[]
   readonly parts: readonly string[]
 }
@@ -221,10 +221,10 @@ const record =
     return agreement
   }
 
-/** `complete`: the same inventory again would change nothing. `old`: a later report of the host was recorded before. */
+/** `complete`: the same inventory again would change nothing. `old`: a later report of the host is already recorded. */
 export type Recorded = 'old' | 'complete' | 'incomplete'
 
-/** Records all of one report in one append. Faults: `unavailable`, when the report has to come again. */
+/** Records one report in one append. Fault `unavailable`: the report has to be delivered again. */
 export const recordInventory = async (kernel: Kernel, taking: Taking): Promise<Outcome<Recorded>> => {
   const { region, log } = kernel
   const { report, commandId } = taking
@@ -235,11 +235,11 @@ export const recordInventory = async (kernel: Kernel, taking: Taking): Promise<O
     guess: () => guessOf(kernel, report),
     plan: record(kernel, taking),
   })
-  // another host recorded the same name in between: the next try finds it among the names that are taken
+  // another host recorded the same name meanwhile: the next attempt finds the name taken
   if (!recorded.ok && recorded.fault.kind === 'conflict')
     return refuse({ kind: 'unavailable', reason: recorded.fault.reason, retryAfterSeconds: 1 })
   if (!recorded.ok) return recorded
-  // null: this message was taken before
+  // null: this message was already recorded
   if (recorded.value === 'old' || recorded.value === null) return done('old')
   const { steps, refused } = recorded.value
   for (const one of refused) log.warn({ host: report.host, ...one }, 'inventory.refused')

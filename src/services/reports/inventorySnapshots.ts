@@ -1,10 +1,10 @@
 /**
- * The last inventory that this process took of each host: one that shows nothing new is recognised by its digests. A cache; reports without changes
- * are known only here.
+ * Caches the last inventory that this process took from each host, so that a report without changes is recognised by its digests. Reports without
+ * changes are not recorded, so only this cache knows of them.
  *
- * INVENTORY-SNAPSHOT-1 an inventory is known when it was recorded as a whole, from the same signer, and nothing of the host was recorded since, in
- *    the same incarnation of the journal: another server may lack what was recorded;
- * INVENTORY-SNAPSHOT-2 what is prepared is known when it agreed with the journal, until an order of the host ends, and for `COMPARED_FOR_MS` at most.
+ * INVENTORY-SNAPSHOT-1 an inventory is known if it was recorded completely, came from the same signer, and nothing of the host was recorded since, in
+ *    the same incarnation of the journal: a server after a failover may lack recorded rows;
+ * INVENTORY-SNAPSHOT-2 the prepared slots are known if they agreed with the journal, until an order of the host ends, for `COMPARED_FOR_MS` at most.
  */
 import type { BootId, HostName } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
@@ -13,28 +13,28 @@ import type { Journal } from '../../actors/runtime/ports.ts'
 import { slotsDigest } from '../../wire/slots.ts'
 import type { Liveness } from '../hosts/liveness.ts'
 
-/** `complete`: the same inventory again would change nothing, unless what is recorded of the host has changed since. */
+/** `complete`: the same inventory again would change nothing, unless something of the host was recorded since. */
 export type InventorySnapshot = {
   readonly boot: BootId
   readonly number: number
   readonly digest: string
   readonly complete: boolean
   readonly changedAt: number | null
-  /** The key that it was signed with; null: none. */
+  /** The key that signed the report; null: it was unsigned. */
   readonly signer: string | null
-  /** Of the journal, before anything of it was recorded. */
+  /** The incarnation of the journal before this inventory was recorded. */
   readonly incarnation: number
 }
-/** `slots` null: the host does not say what is prepared on it. */
+/** `slots`: digest of the prepared slots; null: the host does not report them. */
 export type Shown = Pick<InventorySnapshot, 'boot' | 'number' | 'digest' | 'signer'> & {
   readonly host: HostName
   readonly slots?: string | null
 }
 type Known = InventorySnapshot & {
-  /** The slots that agreed, and when they were compared; null: none did, or an order has ended since. */
+  /** The slots that agreed with the journal, and when they were compared; null: none did, or an order has ended since. */
   readonly slots: { readonly digest: string | null; readonly at: number } | null
 }
-/** An operator may have changed something without an order. */
+/** After this time, slots are compared again: an operator may have changed something without an order. */
 const COMPARED_FOR_MS = 600_000
 const HOSTS_MAX = 100_000
 
@@ -44,7 +44,7 @@ export const createInventorySnapshots = (
 ) => {
   const known = new Map<HostName, Known>()
   const incarnation = (): number => journal.incarnation ?? 0
-  /** What is known of the host, unless it may be lost, or something of the host was recorded since. */
+  /** The cached inventory; undefined if the journal may have lost its rows, or if something of the host was recorded since. */
   const current = (host: HostName): Known | undefined => {
     const last = known.get(host)
     const holds = last?.incarnation === incarnation() && last.changedAt === liveness.changedAt(host)
@@ -57,12 +57,12 @@ export const createInventorySnapshots = (
     digest === null || (slots !== null && slots.digest === digest && clock.monotonic() - slots.at < COMPARED_FOR_MS)
   return {
     incarnation,
-    /** A later report of the same start was taken. */
+    /** Whether a later report of the same start was already taken. */
     isOld: ({ host, bootId, number }: InventoryReport): boolean => {
       const last = known.get(host)
       return last?.boot === bootId && number < last.number
     },
-    /** The last one came from this signer, and the host has not changed since. */
+    /** Whether the cached inventory came from this signer and nothing of the host was recorded since. */
     isFrom: (host: HostName, signer: string | null): boolean => {
       const last = current(host)
       return last !== undefined && last.signer === signer
@@ -71,12 +71,12 @@ export const createInventorySnapshots = (
       const last = current(host)
       if (last?.signer !== signer) return false
       if (!last.complete || last.boot !== boot || last.digest !== digest || !agrees(last, slots)) return false
-      // a report in between was taken by another process and may have differed
+      // numbers are missing: another process took the reports in between, and they may have differed
       if (number > last.number + 1) return false
       remember(host, { ...last, number: Math.max(number, last.number) })
       return true
     },
-    /** `compare`: whether the slots agree with the journal. An order that ends meanwhile is noted, and then they count as not compared. */
+    /** `compare` returns whether the slots agree with the journal. If an order ends while it runs, the slots count as not compared. */
     take: async (
       report: InventoryReport,
       snapshot: InventorySnapshot,

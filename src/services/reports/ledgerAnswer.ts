@@ -1,6 +1,6 @@
 /**
- * Answers a host that has no ledger: what the journal holds prepared on it, so that it prepares none of that hardware for another slot, and carries
- * out no order that was given before.
+ * Answers a host that has lost its ledger with the slots that the journal holds prepared on it, so that the host prepares none of that hardware for
+ * another slot, and executes no order that was given before.
  */
 import type { HostName } from '../../identifiers.ts'
 import { textOf } from '../../errorText.ts'
@@ -13,14 +13,14 @@ import { host, hostKey } from '../../actors/host/decider.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { createHolders } from '../retirement/retirement.ts'
 
-/** Some 200 KiB. */
+/** About 200 KiB for each message. */
 const SLOTS_MAX = 500
 
 type Held = LedgerAnswer['slots'][number]
 const heldOn = (held: Deployable): readonly Held[] =>
   takenHandles(held).flatMap(({ uuid: slot, type, info, arq, pending }) => {
     const number = pending?.number ?? held.orders
-    // its host has never had an order for it
+    // the deployable has given no order yet, so its host has nothing prepared
     if (number < 1) return []
     const unanswered =
       pending?.type === 'PrepareSlot' || pending?.type === 'ReleaseSlot' ? { pending: pending.type } : {}
@@ -29,13 +29,13 @@ const heldOn = (held: Deployable): readonly Held[] =>
     return [{ slot, number, ...unanswered, ...place, ...(arq === null ? {} : { arq }) }]
   })
 
-/** Faults: `unavailable`, when the report has to come again. An answer that comes twice changes nothing. */
+/** Fault `unavailable`: the report has to be delivered again. An answer that a host gets twice changes nothing. */
 export const answerLedger = async (kernel: Kernel, report: InventoryReport): Promise<Outcome<null>> => {
   const { region, clock, publish, log } = kernel
   const name: HostName = report.host
   const known = await region.readCurrent(host, hostKey(name))
   if (!known.ok) return known
-  // it was started again since: that start asks too
+  // the host was started again since, and its new start asks too
   if (known.value.state.bootId !== report.bootId) return done(null)
   const places = await createHolders(kernel)(name)
   if (!places.ok) return places

@@ -1,12 +1,12 @@
 /**
- * Judges whether a host may answer this order.
+ * Decides whether a host may answer an order.
  *
- * PROVENANCE-1 a result counts only from the host that has the deployable;
- * PROVENANCE-2 a result of a former boot changes nothing: its order is sent again, and the present boot answers it from its ledger;
- * PROVENANCE-3 a report of a host that belongs to another cloud, or with a wrong signature, is not taken, and nothing of it is recorded
+ * PROVENANCE-1 a result counts only if it comes from the host that has the deployable;
+ * PROVENANCE-2 a result of a former boot changes nothing: its order is sent again, and the present boot answers that from its ledger;
+ * PROVENANCE-3 a report of a host of another cloud, or with a wrong signature, is ignored, and nothing of it is recorded
  *   (`admission.ts`);
- * PROVENANCE-4 when a start is alive though a later one has reported, two programs run under one name: the older one is told to stop;
- * PROVENANCE-5 what is refused goes to the dead letters with the reason, is counted, and is recorded once an hour of a host that this cloud has.
+ * PROVENANCE-4 if a start still reports after a later start has reported, two programs run under one name: the older one is told to stop;
+ * PROVENANCE-5 a refused report goes to the dead letters with the reason and is counted; for a host of this cloud it is recorded once an hour.
  */
 import type { HostName } from '../../identifiers.ts'
 import { textOf } from '../../errorText.ts'
@@ -23,12 +23,12 @@ import { type Kernel, newWork } from '../kernel/kernel.ts'
 export type Refused = {
   readonly host: HostName
   readonly reason: Refusal
-  /** For the dead letter: the field at fault, and what is wrong with it. */
+  /** For the dead letter: the wrong field, and the problem. */
   readonly field: string
   readonly rule: string
 }
 
-/** Counts the refusal and records it of the host. */
+/** Counts the refusal and records it in the host's journal. */
 export const noteRefusal = async (kernel: Kernel, { host: name, reason, field, rule }: Refused): Promise<void> => {
   kernel.counts.refusedReports[reason]++
   kernel.counts.lastAt.refusedReports = kernel.clock.now()
@@ -41,7 +41,7 @@ export const noteRefusal = async (kernel: Kernel, { host: name, reason, field, r
   const told = await kernel.region.tell(key, work)
   if (!told.ok) kernel.log.warn({ host: name, fault: told.fault }, 'report.refusalUnrecorded')
 }
-/** The outcome is final: the message goes to the dead letters. */
+/** The refusal is final: the message goes to the dead letters. */
 const refuseReport = async (kernel: Kernel, refused: Refused) => {
   await noteRefusal(kernel, refused)
   return refuse({ kind: 'invalid', field: refused.field, rule: refused.rule })
@@ -50,7 +50,7 @@ const refuseReport = async (kernel: Kernel, refused: Refused) => {
 const waitsFor = ({ handles, program }: Deployable, { slot, number }: OrderResult): boolean =>
   handles[slot]?.pending?.number === number || program?.order.number === number
 
-/** `ignored`: the answer of a former boot to an order that waits for none. */
+/** `ignored`: a former boot answered an order that waits for no answer. */
 export const judgeResult = async (kernel: Kernel, result: OrderResult): Promise<Outcome<'counts' | 'ignored'>> => {
   const { region } = kernel
   const key = deployableKey(result.deployableUuid)
@@ -71,7 +71,7 @@ export const judgeResult = async (kernel: Kernel, result: OrderResult): Promise<
 const judgeBoot = async (kernel: Kernel, result: OrderResult): Promise<Outcome<'counts' | 'ignored'>> => {
   const { region } = kernel
   const key = hostKey(result.host)
-  // what is cached may be out of date: then the present boot is not the recorded one, and the journal is asked
+  // a cached host may be out of date: if the boot differs from the cached one, the journal is read
   for (const read of [region.readCached, region.readCurrent]) {
     const known = await read(host, key)
     if (!known.ok) return known
@@ -89,9 +89,9 @@ const judgeBoot = async (kernel: Kernel, result: OrderResult): Promise<Outcome<'
   })
 }
 
-/** A heartbeat that was sent before the present start began is a late or repeated one of a start that is over. */
+/** A heartbeat sent before the present start began comes from a start that has ended; it was delivered late or twice. */
 const SKEW_MS = 2000
-/** Whether this heartbeat shows a second program under the name of the host; a final fault when it does. */
+/** Returns a final fault if this heartbeat shows a second program under the name of the host; otherwise null. */
 export const judgeHeartbeat = async (kernel: Kernel, beat: Heartbeat): Promise<Outcome<null>> => {
   const { region, clock, ids, publish, log } = kernel
   const { host: name, bootId, bootNumber, observedAt } = beat

@@ -1,4 +1,4 @@
-/** Takes the reports of hosts to the actors they concern. Every message is idempotent by its id. */
+/** Passes the reports of hosts to the actors they concern. A message that is delivered twice has its effect once, because of its id. */
 import type { ArqUuid, DeployableUuid } from '../../identifiers.ts'
 import type { InventoryReport, OrderResult, Report } from '../../wire/reports.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
@@ -26,21 +26,21 @@ import { traceField, inSpan } from '../../trace.ts'
 import { storable } from '../../text.ts'
 
 export type Reports = {
-  /** Faults: `unavailable`, when the message has to come again later; any other is final. `signer`: as `admit` found it. */
+  /** Fault `unavailable`: the message has to be delivered again; other faults are final. `signer`: the key that `admit` found. */
   readonly take: (report: Report, messageId: string, signer?: string | null) => Promise<Outcome<null>>
   /** Whether the message may be read, and who signed it. */
   readonly admit: (record: BusRecord) => Admission
-  /** True when this inventory of this boot was taken before from this signer and would change nothing. Compares only; reads nothing. */
+  /** True if the same inventory of this boot and signer was taken before, so that it would change nothing. Only compares; reads no store. */
   readonly unchanged: (shown: Omit<Shown, 'signer'>, signer?: string | null) => boolean
 }
 
 const failedOf = ({ result }: OrderResult) => (result.status === 'failed' ? storable(result.reason) : null)
 
-/** Every store takes its texts. */
+/** The inventory with texts that every store accepts. */
 const cleanedOf = ({ result: { cleaned } }: OrderResult) =>
   cleaned && { ...cleaned, command: storable(cleaned.command), output: storable(cleaned.output) }
 
-/** The end of a release also concerns the ARQ that gave the handle up, as long as that ARQ exists. */
+/** The end of a release also changes the ARQ that gave the handle up, if that ARQ still exists. */
 const releaseAnswered = (draft: Draft, uuid: DeployableUuid, lastArq: ArqUuid | null, result: OrderResult) => {
   const key = deployableKey(uuid)
   const answer = {
@@ -63,7 +63,7 @@ const releaseAnswered = (draft: Draft, uuid: DeployableUuid, lastArq: ArqUuid | 
   return null
 }
 
-/** The bond that waits for the answer to this order; null: none does. Cached state is enough when it shows the bond. */
+/** The bond that waits for the answer to this order; null: none does. Uses the cached state if that shows the bond. */
 const bondOf = async ({ region }: Kernel, uuid: ArqUuid, number: number): Promise<Outcome<Bond | null>> => {
   for (const read of [region.readCached, region.readCurrent]) {
     const known = await read(arq, arqKey(uuid))
@@ -76,7 +76,7 @@ const bondOf = async ({ region }: Kernel, uuid: ArqUuid, number: number): Promis
 
 type Taking = { readonly result: OrderResult; readonly commandId: string; readonly cause: Cause }
 
-/** The answer to any order but one that prepares a slot for a bind under way. */
+/** Records the answer to any order except one that prepares a slot for an open bind. */
 const takeAnswer = async (kernel: Kernel, { result, commandId, cause }: Taking): Promise<Outcome<null>> => {
   const { deployableUuid: uuid, slot } = result
   const key = deployableKey(uuid)
@@ -94,7 +94,7 @@ const takeAnswer = async (kernel: Kernel, { result, commandId, cause }: Taking):
     plan: (draft, { lastArq }) =>
       lastArqOf(draft.state(deployable, key)) === lastArq ? releaseAnswered(draft, uuid, lastArq, result) : MOVED,
   })
-  // a host that reads its orders anew also answers those for deployables that are gone
+  // a host that reads its orders again also answers those for deployables that no longer exist
   if (taken.ok || taken.fault.kind !== 'not_found') return taken
   kernel.log.info({ host: result.host, deployable: uuid, slot, number: result.number }, 'result.unknownDeployable')
   return { ok: true, value: null }
@@ -150,7 +150,7 @@ export const createReports = (
     try {
       return await inSpan(span, take, (taken) => (taken.ok ? undefined : taken.fault.kind))
     } finally {
-      // not before: slots that were compared while the result was being recorded agreed with what was recorded before it
+      // only after the result is recorded: slots compared before that agreed with the state before the result
       snapshots.orderEnded(report.host)
     }
   }

@@ -1,6 +1,6 @@
 /**
- * A device that was retired and is shown again is the same one: it keeps its UUIDs and ids, and what an operator decided of it holds
- * until an operator changes it (data-model 11.4, decision 0032). It is recognised by its control path and by what card it is.
+ * A retired device that is shown again is the same device: it keeps its UUIDs and ids, and an operator's decisions about it hold
+ * until an operator changes them (data-model 11.4, decision 0032). It is recognised by its control path and its kind of card.
  */
 import { type Outcome, allOf, done } from '../../fault.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
@@ -13,7 +13,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 const NAMES_MAX = 1000
 type Parts = Readonly<Record<string, string>>
 
-/** What may come back with the device: what it had when it was retired, and what had not come back by then. */
+/** The parts that may return with the device: those it had when it was retired and that have not returned yet. */
 const partsOf = async ({ region }: Kernel, { deployables, away = {} }: HeldDevice): Promise<Outcome<Parts>> => {
   const all = Object.entries({ ...away, ...deployables })
   const names = all.length > NAMES_MAX ? Object.entries(deployables) : all
@@ -42,7 +42,7 @@ const returning = async (kernel: Kernel, departed: readonly Departed[], step: St
   return done(step)
 }
 
-/** A device that would be recorded as new, and was here before, returns instead. */
+/** Turns a device that would be recorded as new, but was here before, into a returning one. */
 export const withReturning = async (
   kernel: Kernel,
   { departed }: Host,

@@ -1,13 +1,13 @@
 /**
- * Compares what a host says to have prepared, and which images its cards hold, with the journal, and acts where they differ.
+ * Compares the prepared slots and the images of cards that a host reports with the journal, and acts on differences.
  *
- * COMPARE-1 nothing is done for what one report shows: the host is asked, and its answer has to show the same, while the handle has had no order
- *   and no other holder, and the card no order that may write it, from before the question to after the answer. So a report that was late is
- *   never acted upon;
- * COMPARE-2 what the host has and the journal does not explain is withheld (SLOT-1); what the host has lost is prepared again (SLOT-2); what a card
- *   holds is recorded (IMAGE-1);
- * COMPARE-3 whatever a host says concerns its own devices only;
- * COMPARE-4 a process that forgets its question asks again with the next report; a comparison that fails is made again with it.
+ * COMPARE-1 one report alone causes no action: the host is asked, and its answer must show the same difference. From before the question until after
+ *   the answer, the handle must have no order and no other holder, and the card no order that may write it. So a delayed report never
+ *   causes an action;
+ * COMPARE-2 a slot on the host without an explanation in the journal is withheld (SLOT-1); a slot that the host has lost is prepared again (SLOT-2);
+ *   the image that a card holds is recorded (IMAGE-1);
+ * COMPARE-3 a report can change only the devices of the host that sent it;
+ * COMPARE-4 a process that loses its question (a restart) asks again after the next report; a comparison that fails is repeated with that report.
  */
 import type { HandleUuid, HostName } from '../../identifiers.ts'
 import { textOf } from '../../errorText.ts'
@@ -25,25 +25,25 @@ import { type Kernel, newWork } from '../kernel/kernel.ts'
 import { createHolders } from '../retirement/retirement.ts'
 
 export type SlotComparison = {
-  /** Compares the report of the present start of a host. True: nothing differs and no order is under way, so the same again need not be compared. */
+  /** Compares a report of the host's present start. True: nothing differs and no order is open, so an equal report need not be compared. */
   readonly compare: (report: InventoryReport) => Promise<boolean>
 }
 
-/** So many handles of a host are acted upon at once; the next report shows the others. */
+/** How many handles of a host are acted upon for one report; the next report shows the others. */
 const AT_ONCE_MAX = 200
 const HOSTS_MAX = 10_000
-/** A host that reports often is not asked again while it may still answer. */
+/** A host that reports often is not asked again within this time, because its answer may still come. */
 const ANSWER_MS = 2000
 const SAID = { unexplained: 'slot.unexplained', lost: 'slot.preparedAgain', in_use: 'slot.inUse' } as const
 const CAUSE = { by: 'comparison of slots' } as const
 
 type Seen = Pick<Difference, 'kind' | 'mark'>
-/** What differs. */
+/** The differences that were found. */
 type Found = { readonly slots: readonly Difference[]; readonly images: readonly ImageDifference[] }
 type Question = {
   readonly id: string
   readonly bootId: string
-  /** By the monotonic clock. */
+  /** When it was asked, by the monotonic clock. */
   readonly at: number
   readonly seen: ReadonlyMap<HandleUuid, Seen>
   readonly images: readonly ImageDifference[]
@@ -65,8 +65,8 @@ const commandOf = (kernel: Kernel, { kind, handle, mark, reason, found }: Differ
 }
 
 /**
- * Whether its host ever had it prepared: the request that holds the handle was bound by an order or, where it was taken over from upstream, has a
- * mediated device.
+ * Whether the host ever had the slot prepared: its request was bound by an order or, if it was imported from upstream, has a mediated
+ * device.
  */
 const wasPrepared = async ({ region }: Kernel, { deployable: uuid, handle }: Difference): Promise<boolean> => {
   const place = await region.readCurrent(deployable, deployableKey(uuid))
@@ -123,9 +123,9 @@ export const createSlotComparison = (kernel: Kernel): SlotComparison => {
     if (slots === undefined) return true
     const present = await region.readCurrent(host, hostKey(name))
     if (!present.ok) return false
-    // one that an operator took out of service is not repaired
+    // a handle that an operator took out of service is not repaired
     if (present.value.state.bootId !== bootId || present.value.state.retired) return false
-    // what this process remembers may be older than the report: another one may have taken the results of this host
+    // cached state may be older than the report, because another process may have taken this host's results
     const places = await createHolders(kernel)(name)
     if (!places.ok) return false
     const { differences, unknown, undecided } = slotDifferences(slots, places.value)

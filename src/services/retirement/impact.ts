@@ -1,4 +1,4 @@
-/** Whom a change of a device, of a host or of profiles would concern. Reads only: a dry run decides with the plan of the change itself, and records nothing. */
+/** The requests that a change of a device, a host or profiles would concern. Reads only: runs the plan of the change itself and records nothing. */
 import type { ArqUuid, DeviceUuid, HostName } from '../../identifiers.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
 import type { Control } from '../../actors/control.ts'
@@ -9,10 +9,10 @@ import type { Row } from '../../actors/runtime/views.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { type Retirement, createHolders } from './retirement.ts'
 
-/** So many requests are asked about in one read. */
+/** How many requests one read asks about. */
 const ASKED_MAX = 1000
 
-/** Those that hold a handle, or gave one up and wait for its release. */
+/** The requests that hold a handle, and those that gave one up and wait for its release. */
 const arqsOn = (places: readonly Deployable[]): readonly ArqUuid[] => {
   const all = places.flatMap(({ handles }) =>
     Object.values(handles).flatMap(({ arq, lastArq }) => arq ?? lastArq ?? []),

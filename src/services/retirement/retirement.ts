@@ -1,6 +1,6 @@
 /**
- * An operator takes a host out of service. Retired: it is heard of, but nothing on it is offered any more. Removed: it does not count
- * as a host, whatever it reports. Either way its devices leave as soon as nothing of them is in use, and come back by a restore only.
+ * Takes a host out of service. Retired: its reports are taken, but nothing on it is offered. Removed: it does not count as a host,
+ * whatever it reports. In both cases its devices leave as soon as nothing on them is in use, and return only by a restore.
  */
 import type { EntityKey, HostName } from '../../identifiers.ts'
 import { type Fault, type Outcome, refuse } from '../../fault.ts'
@@ -17,7 +17,7 @@ import type { Cause } from '../../actors/runtime/ports.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, causeOf } from '../kernel/kernel.ts'
 
-/** A refusal names at most so many of the handles that are in use. */
+/** How many of the handles in use a refusal names. */
 const NAMED_MAX = 3
 export const unknownHost = (id: string) => refuse({ kind: 'not_found', resource: 'host', id })
 
@@ -37,7 +37,7 @@ const inTheWay = (draft: Draft, now: Host, forced: boolean): readonly string[] =
     ]
   })
 
-/** Nothing on the host may be in use when it is removed; by force, nothing may be held, but what is quarantined may stay so. */
+/** When a host is removed, nothing on it may be in use; by force, no handle may be held, but handles may be in quarantine. */
 const refuseInUse = (draft: Draft, now: Host, forced: boolean) => {
   const found = inTheWay(draft, now, forced)
   if (found.length === 0) return
@@ -52,12 +52,12 @@ type Decision = {
   readonly type: 'Retire' | 'Remove'
   readonly note: OperatorNote
   readonly forced: boolean
-  /** Everything is decided, and nothing recorded. */
+  /** Everything is decided, but nothing is recorded. */
   readonly dry?: true
 }
-/** Ends a plan that would have been accepted. */
+/** The refusal that ends an accepted plan of a dry run. */
 const WOULD_BE_DONE: Fault = { kind: 'conflict', reason: 'a dry run records nothing' }
-/** The devices that leave with this decision. */
+/** The devices that leave the inventory with this decision. */
 const departures = (draft: Draft, now: Host, missingRounds: number): Readonly<Record<string, HeldDevice | null>> =>
   Object.fromEntries(
     Object.entries(now.devices)
@@ -66,7 +66,7 @@ const departures = (draft: Draft, now: Host, missingRounds: number): Readonly<Re
       .map(([canonical, , after]) => [canonical, after]),
   )
 
-/** `decision` null: the host is out of service already, and the devices that are not in use any more leave. */
+/** `decision` null: the host is already out of service, and only the devices without use leave. */
 const decide = (
   kernel: Kernel,
   name: HostName,
@@ -103,7 +103,7 @@ const decide = (
   })
 }
 
-/** Of a host that is out of service, the devices leave that are not in use any more. Does nothing for a host in service. */
+/** Removes the devices without use of a host that is out of service. Does nothing for a host in service. */
 export const shed = async (kernel: Kernel, name: HostName, cause: Cause): Promise<Outcome<null>> => {
   const read = await kernel.region.readCurrent(host, hostKey(name))
   if (!read.ok) return read
@@ -123,9 +123,9 @@ export const createRetirement = (kernel: Kernel) => {
       decided(name, { type: 'Retire', note, forced: false }, caller),
     remove: (caller: Caller, name: HostName, note: OperatorNote, forced: boolean) =>
       decided(name, { type: 'Remove', note, forced }, caller),
-    /** Decides as the change itself would, and records nothing. */
+    /** Decides as the change would, and records nothing. */
     tryOut: async (caller: Caller, name: HostName, change: HostChange): Promise<Outcome<null>> => {
-      // a removal by force retires first, and unbinds what is in the way then
+      // a removal by force first retires the host, then unbinds the requests that prevent the removal
       const type = change === 'remove' ? 'Remove' : 'Retire'
       const decision = { type, note: { by: caller.userId, reason: '' }, forced: false, dry: true } as const
       const decided = await decide(kernel, name, decision, causeOf(caller))
@@ -136,7 +136,7 @@ export const createRetirement = (kernel: Kernel) => {
 }
 export type Retirement = ReturnType<typeof createRetirement>
 
-/** The deployables of this host, with who holds what on them now. */
+/** The deployables of this host, with the requests that hold their handles now. */
 export const createHolders =
   ({ region }: Kernel) =>
   async (name: HostName): Promise<Outcome<readonly Deployable[]>> => {
