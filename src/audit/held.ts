@@ -1,48 +1,48 @@
 /**
- * Values by key, of which only those used last are objects; all others are held compressed. An audit looks at an entity while its
- * appends are judged, which are near each other in the journal, and seldom again.
+ * A map that keeps only recently used values as objects; all others are compressed, in blocks. This suits an audit: the appends of
+ * an entity are near each other in the journal, so that it is used often for a while, and then seldom.
  *
- * HELD-1 A value is JSON: what is read later may be a copy of what was set.
- * HELD-2 A block of which half the values have been taken out is dissolved, so that at most half of the compressed bytes are waste.
+ * HELD-1 A value must be JSON: a later read may return a copy.
+ * HELD-2 When half of a block's values have been taken out, the others are too, so that at most half of the compressed bytes are waste.
  */
 import { compressed, expanded } from './compressed.ts'
 
 export type Held<Value> = {
   readonly get: (key: string) => Value | undefined
   readonly set: (key: string, value: Value) => void
-  /** In the order in which the keys were first set. Nothing may be set meanwhile. */
+  /** In the order in which the keys were first set. Nothing may be set during the iteration. */
   readonly entries: () => Iterable<readonly [key: string, value: Value]>
 }
 type Pair<Value> = readonly [key: string, value: Value]
 type Block = { readonly bytes: Buffer; left: number }
 
-/** So many values are held as objects. */
+/** How many values are kept as objects. */
 const OBJECTS_MAX = 1_000
-/** A block is compressed and read as a whole: it has at most so many values, and after so many characters no further one. */
+/** Limits of a block, which is compressed and read as a whole: its number of values, and a length after which no further value is added. */
 const BLOCK_VALUES = 16
 const BLOCK_CHARS = 16_384
-/** Blocks that are kept as objects while all entries are read. */
+/** How many blocks are kept expanded while all entries are read. */
 const OPEN_BLOCKS_MAX = 64
-/** The place of a value that is held as an object. Other places are numbers of the block and in the block. */
+/** The place of a value that is kept as an object. The place of any other value is a number: block times `BLOCK_VALUES`, plus index in the block. */
 const OBJECT = -1
 
 const blockOf = (place: number): number => Math.floor(place / BLOCK_VALUES)
 const openBlocks = <Value>() => {
   const blocks: (Block | undefined)[] = []
   return {
-    /** Returns the place of the first. */
+    /** Adds a block; returns the place of its first value. */
     add: (pairs: readonly string[]): number =>
       (blocks.push({ bytes: compressed(`[${pairs.join()}]`), left: pairs.length }) - 1) * BLOCK_VALUES,
     pairsAt: (place: number) => expanded(blocks[blockOf(place)]!.bytes) as readonly Pair<Value>[],
     leftAt: (place: number): number => blocks[blockOf(place)]!.left,
-    /** The value at this place is held elsewhere, or is another one now. */
+    /** Call this when the value at a place has been taken out or replaced. A block without values is dropped. */
     leave: (place: number): void => {
       if (--blocks[blockOf(place)]!.left === 0) blocks[blockOf(place)] = undefined
     },
   }
 }
 
-/** The values of these keys in their order, few blocks of them as objects at a time. */
+/** The values of these keys in their order; only a few blocks are expanded at a time. */
 function* entriesOf<Value>(
   places: ReadonlyMap<string, number>,
   objects: ReadonlyMap<string, Value>,
@@ -62,7 +62,7 @@ function* entriesOf<Value>(
   }
 }
 
-/** The first values, as many as make a block, as text. */
+/** The least recently used values as text, at most one block of them. */
 const oldestOf = <Value>(
   objects: ReadonlyMap<string, Value>,
 ): readonly { readonly key: string; readonly text: string }[] => {
@@ -79,11 +79,11 @@ const oldestOf = <Value>(
 
 export const openHeld = <Value>(objectsMax = OBJECTS_MAX): Held<Value> => {
   const places = new Map<string, number>()
-  /** The one used last is the last. */
+  /** Ordered by use: the most recently used value is the last. */
   const objects = new Map<string, Value>()
   const blocks = openBlocks<Value>()
 
-  /** Compresses the values that were not used for the longest time. */
+  /** Moves the least recently used values into a compressed block. */
   const shrink = (): void => {
     const oldest = oldestOf(objects)
     const first = blocks.add(oldest.map(({ text }) => text))
@@ -97,7 +97,7 @@ export const openHeld = <Value>(objectsMax = OBJECTS_MAX): Held<Value> => {
     objects.set(key, value)
     places.set(key, OBJECT)
   }
-  /** Makes an object of one value in a block; of all that are left in it when these are few (HELD-2). */
+  /** Turns one value of a block into an object, and all its remaining values when those are few (HELD-2). */
   const take = (place: number): Value => {
     const pairs = blocks.pairsAt(place)
     const at = place % BLOCK_VALUES

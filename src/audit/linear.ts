@@ -3,8 +3,8 @@
  * reads: there must be an order of the operations in which at most one ARQ holds the handle at any time. The record must contain all
  * binds and unbinds of the ARQs it shows.
  *
- * An ARQ of which the database has lost rows keeps what clients were told it has: its guest uses it, whatever the journal says by then. What
- * is shown of it afterwards proves nothing until it is bound again, and each request that gives it up, however it is answered, ends that.
+ * An ARQ whose rows the database has lost keeps the handle that clients were told of: its guest uses it, whatever the journal says now. What
+ * clients read of that ARQ afterwards proves nothing until it is bound again or a request gives the handle up, however that is answered.
  */
 import { arqKey } from '../actors/arq/decider.ts'
 import type { Asked, Records } from './evidence.ts'
@@ -24,7 +24,7 @@ const RELEASES: ReadonlySet<Asked['act']> = new Set(['unbind', 'remove', 'remove
 /** `certain`: the answer says that the operation happened; `refused`: that it did not. Otherwise it is unknown. */
 const certain = ({ status }: Asked): boolean => status !== null && status < 300
 const refused = ({ status }: Asked): boolean => status !== null && status >= 300 && status < 500
-/** A removal that does not find some of its ARQs has still removed the others (rest-api 4.6). */
+/** A removal that does not find some of its ARQs has still removed those that it found (rest-api 4.6). */
 const partly = ({ act, status }: Asked): boolean => act === 'remove' && status === 404
 
 const between = ({ from, to, fromMs, toMs }: Asked) => ({ from: fromMs ?? from, to: toMs ?? to })
@@ -67,15 +67,15 @@ const changes = (asked: Asked, arq: string): readonly HandleOperation[] => {
 }
 
 const GIVES_UP: ReadonlySet<Asked['act']> = new Set([...RELEASES, 'bind'])
-/** `gone`: each time that rows of the ARQ were lost. */
+/** `gone`: each time at which rows of the ARQ were lost. */
 const afterLoss = (asked: Asked, arq: string, gone: readonly Gone[]): readonly HandleOperation[] => {
   const { from, to } = between(asked)
   if (gone.every(({ since }) => (asked.toMs ?? 0) < since) || !GIVES_UP.has(asked.act)) return []
-  // who binds it again uses what that gives it
+  // a client that binds the ARQ again uses the handle of the new bind
   const until = asked.act === 'bind' ? to : Infinity
   return [{ from, to: until, must: false, apply: (held) => (holderOf(held) === arq ? FREE : null), asked, arq }]
 }
-/** Whether what is shown of the ARQ says who has its handle. */
+/** Whether a read of the ARQ proves who holds its handle. */
 const isProof = (asked: Asked, gone: readonly Gone[], binds: readonly Asked[]): boolean =>
   gone.every(
     ({ since, until }) =>

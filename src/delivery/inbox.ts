@@ -3,14 +3,14 @@
  *
  * INBOX-1 an inventory report whose digest is known is recognised by its headers alone; its body is not parsed;
  * INBOX-2 a message that cannot be read, or is refused for good, goes to the dead letters with the reason, and consuming goes on;
- * INBOX-3 a report that cannot be taken now (`unavailable`, or an exception) is tried again, at most `tries` times and for at most
- *    `forMs` since it came, then INBOX-2. Any other fault is final at once: the next try would meet it again;
- * INBOX-4 reports of one kind of one host are taken in order, results of one slot as well; different slots do not wait for each other;
+ * INBOX-3 a report that cannot be taken now (`unavailable`, or an exception) is tried again, at most `tries` times and within
+ *    `forMs` of its arrival, then INBOX-2. Any other fault is final at once, because the next try would fail in the same way;
+ * INBOX-4 reports of one kind from one host are taken in order, and so are the results of one slot; different slots do not wait for each other;
  * INBOX-5 a message is acknowledged to the bus only when it was taken or stored among the dead letters;
  * INBOX-6 no host waits for another (L7): a report that waits for its next try, or for such a report, steps aside on the bus, at most
  *    `ASIDE_MAX` of a host at a time. Further ones are given back to the bus, which keeps later messages of that host back meanwhile;
  * INBOX-7 an inventory that can never be recorded is one dead letter, not one with each repetition: its digest is remembered;
- * INBOX-8 nothing of a message is believed before it was admitted, not even its headers.
+ * INBOX-8 no part of a message is used before the message was admitted, not even its headers.
  */
 import { type KeyedMutex, keyedMutex } from '../keyedMutex.ts'
 import { type Pauses, backoffMs, createPauses } from '../waiting.ts'
@@ -30,7 +30,7 @@ export type InboxOptions = {
   readonly bus: Pick<Bus, 'consume' | 'publish'>
   readonly clock: Clock
   readonly log: Log
-  /** Who signed this message (null: nobody), or why nothing of it may be taken. Without it, nobody signs. */
+  /** Who signed this message (null: it is unsigned), or the reason to refuse it. Absent: no message is signed. */
   readonly admit?: (record: BusRecord) => { readonly signer: string | null } | { readonly refused: string }
   /** Whether this inventory of that host is known and was counted as seen again. False: the body has to be read. */
   readonly unchanged: (seen: Sighting, signer: string | null) => boolean | Promise<boolean>
@@ -50,7 +50,7 @@ export type InboxCounts = {
 }
 export type Inbox = {
   readonly start: () => Promise<void>
-  /** Messages that wait for another try are left to the next inbox of the group. */
+  /** At a stop, messages that wait for another try are left to the next inbox of the group. */
   readonly stop: () => Promise<void>
   readonly counts: () => InboxCounts
 }
@@ -59,11 +59,11 @@ const DEFAULTS = { group: CONTROL_GROUP, window: 64, retry: { firstMs: 50, maxMs
 const ASIDE_MAX = 32
 const RECENT = { ids: 64, hosts: 4096 }
 type Settings = Omit<InboxOptions, keyof typeof DEFAULTS> & typeof DEFAULTS
-/** Why a report was not taken; whether it may be taken later; whether its own content is at fault. */
+/** `reason`: why a report was not taken; `later`: it may be taken later; `content`: its own content is at fault. */
 type Refusal = { readonly reason: string; readonly later: boolean; readonly content: boolean }
-/** A message on its way through the inbox. */
+/** A message while the inbox works on it. */
 type Visit = { readonly record: Delivered; readonly cameAt: number; readonly aside: () => void }
-/** The same after it was admitted. */
+/** A message that was admitted. */
 type Admitted = Visit & { readonly signer: string | null }
 
 const words = (fault: Fault): string => {
@@ -82,7 +82,7 @@ class Intake {
   readonly #counts = { unchanged: 0, taken: 0, repeated: 0, retried: 0, dead: 0 }
   /** How many reports of each host have stepped aside. */
   readonly #asides = new Map<string, number>()
-  /** The digest of the last inventory of each host that could not be recorded for good. */
+  /** The digest of each host's last inventory that was refused for good. */
   readonly #refused = recent(1, RECENT.hosts)
   #consumer: Consumer | null = null
   #stopping = false
@@ -158,13 +158,13 @@ class Intake {
       return false
     }
   }
-  /** `inTurn`: the mutex of the report is held already. */
+  /** `inTurn`: the caller already holds the mutex of the report. */
   async #read(visit: Admitted, inTurn = false): Promise<void> {
     const message = readReport(visit.record)
     if (!message.ok) return this.#bury(visit.record, words(message.fault))
     const { body } = message.value
     const work = (): Promise<void> => this.#hand(visit, message.value)
-    // a body that differs from its headers would wait here for itself
+    // the mutex of this host's inventories is held already, so taking it again would wait forever
     return inTurn && body.type === 'Inventory' ? work() : this.#inTurn(laneOf(body), visit, work)
   }
   async #hand(visit: Admitted, { id, body }: Message<Report>): Promise<void> {
@@ -174,15 +174,15 @@ class Intake {
       return
     }
     const refusal = await this.#attempts(visit, body, id)
-    // a dead letter may be sent again by an operator and is to be tried then, so its id is not remembered
+    // the id of a dead letter is not remembered, because an operator may send the message again
     if (refusal !== null) {
       await this.#bury(record, refusal.reason)
-      // not the digest that the headers claim: with it, a message could suppress the inventory of another host
+      // computed, not taken from the headers: there, a message could claim the digest of another host's inventory and suppress it
       if (refusal.content && body.type === 'Inventory') this.#refused.add(body.host, inventoryDigest(body))
       return
     }
     this.#counts.taken++
-    // a repeated heartbeat does no harm, and would push out ids of messages that matter
+    // a heartbeat that is taken twice does no harm, and its id would displace ids that matter
     if (body.type !== 'Heartbeat') this.#recent.add(record.key, id)
   }
   async #attempts({ cameAt, aside, signer }: Admitted, report: Report, id: string): Promise<Refusal | null> {

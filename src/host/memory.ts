@@ -1,13 +1,13 @@
 /**
- * A host without its ledger: which orders it may carry out all the same.
+ * Decides which orders a host that has lost its ledger may execute.
  *
- * MEMORY-1 of a slot that the ledger does not know, it carries out only what was sent for a start since the ledger began. An order that does not
- *   say its start (of a control up to release 0.2.0) must have been sent since then. Any other is left alone: if it still matters, it is
- *   sent again, for the present start;
- * MEMORY-2 before the first such order, it asks what the journal holds prepared on it, and enters the answer into its ledger. An order
- *   that names its start waits for the answer, for a limited time, and is then left alone as well.
- * MEMORY-3 an order for a later start than this one, and a word of the control that there is one, say that another program runs under the name of
- *   this host: from then on this one does nothing more until it is started anew.
+ * MEMORY-1 for a slot that the ledger does not contain, only orders sent for a start since the ledger began are executed. An order that names no
+ *   start (of a control up to release 0.2.0) must have been sent since then. Other orders are ignored: those that still matter are sent again
+ *   for the present start;
+ * MEMORY-2 before the first such order, the host asks which slots the journal holds prepared on it, and writes the answer into its ledger. An order
+ *   that names its start waits for that answer for a limited time, and is ignored if none comes;
+ * MEMORY-3 an order for a later start than this one, or a control's message that a later start exists, means that another program runs under the
+ *   name of this host: from then on, this program executes nothing until it is restarted.
  */
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
@@ -17,10 +17,10 @@ import type { Boot } from './boot.ts'
 import { recalled } from './entry.ts'
 import type { Ledger } from './ledger.ts'
 
-/** An answer comes within milliseconds; an order that did not get it in this time comes again. */
+/** An answer comes within milliseconds. An order that got no answer within this time is ignored, and is sent again by the control. */
 const ANSWER_WITHIN_MS = 5000
 
-/** `meant`: number of the start that the order was sent for; null: it does not say. `sentAt`: ms since the epoch. */
+/** `meant`: number of the start that the order was sent for; null: the order names none. `sentAt`: ms since the epoch. */
 export type Sending = { readonly meant: number | null; readonly sentAt: number }
 
 type Ports = { readonly clock: Clock; readonly log: Log; readonly doubled: (by: string) => void }
@@ -44,11 +44,11 @@ export class Memory {
     this.#asking = ledger.asks
   }
 
-  /** The next report has to ask. */
+  /** True: the next report must ask for the prepared slots. */
   get asking(): boolean {
     return this.#asking
   }
-  /** Resolves when the answer is on disk. */
+  /** Enters an answer into the ledger. Resolves when it is on disk. */
   async take({ bootId, slots, last }: LedgerAnswer): Promise<void> {
     if (bootId !== this.#boot.bootId || !this.#asking) return
     const now = this.#clock.now()
@@ -63,7 +63,7 @@ export class Memory {
   heed({ bootId, by }: StopOrder): void {
     if (bootId === this.#boot.bootId) this.#doubled(`boot ${by}`)
   }
-  /** Why the order is left alone; null: it is judged by its number. */
+  /** The reason to ignore the order; null: there is none, and its number decides. */
   async against(order: Order, { meant, sentAt }: Sending): Promise<string | null> {
     const { from } = this.#ledger
     const { bootNumber } = this.#boot

@@ -1,12 +1,12 @@
-/** Where a reader of the feed may begin: the end of the journal, the row at a place, and up to where rows may be in the archive. */
+/** Finds places in the journal's feed: the last row, the row at a position, and the position up to which rows may be in the archive. */
 import type { FeedRow, Landmarks, Position } from '../actors/runtime/ports.ts'
 import { journalRow, JOURNAL } from './recall.ts'
 import { reading } from './sql.ts'
 import type { Database, Rows } from './sql.ts'
 
-/** The reader under which the archive notes how far it has looked. */
+/** The name under which the archiver stores the position up to which it has examined the journal. */
 export const ARCHIVE_READER = 'archive'
-/** The journal position at the end of a checkpoint; a reader may write other text before it. */
+/** The journal position at the end of a checkpoint's text; a reader may store other text before it. */
 export const placeIn = (text: string): string | undefined => /\d+\.\d+$/.exec(text)?.[0]
 
 export const placeOf = (position: Position): readonly [xid: string, pos: number] => {
@@ -26,13 +26,13 @@ const LAST = 'order by xid desc, pos desc limit 1'
 const shown = (rows: string): string =>
   `select key, version, command, data, at, cause, found.xid::text as xid, pos from (${rows}) found
   order by found.xid desc, found.pos desc limit 1`
-/** As the feed does, this stops before the oldest open transaction. */
+/** Like the feed, this leaves out rows that an open transaction may still precede. */
 const NEWEST = shown(`(select ${COLUMNS} from journal where xid < pg_snapshot_xmin(pg_current_snapshot()) ${LAST})
   union all (select ${COLUMNS} from journal_archive ${LAST})`)
 const AT = shown(`(select ${COLUMNS} from journal where (xid, pos) = ($1::xid8, $2::int))
   union all (select ${COLUMNS} from journal_archive where (xid, pos) = ($1::xid8, $2::int))`)
 
-/** Other text would be refused by the server, and no journal has such a place. */
+/** The server would refuse other text as a position, and no row has such a position. */
 const POSITION = /^\d{1,19}\.\d{1,9}$/
 
 export const sqlLandmarks = (database: Database): Landmarks => {

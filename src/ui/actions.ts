@@ -1,4 +1,4 @@
-/** What can be done from the console: a row each. The API decides; what a row says beforehand spares a question whose answer is known. */
+/** The actions that the console offers, one row each. The API decides; a row only hides an action that the API is known to refuse. */
 import { at } from './api.ts'
 import type { Offer } from './view/screen.ts'
 
@@ -8,20 +8,20 @@ export type Action = {
   readonly name: string
   readonly label: string
   readonly grave?: true
-  /** The policy rule. */
+  /** The policy rule that allows the action. */
   readonly rule: string
   readonly sentence: string
   readonly reason?: true
-  /** The API says beforehand whom it would concern. */
+  /** The API offers a dry run that lists whom the action would concern. */
   readonly dryRun?: true
   readonly method: 'POST' | 'DELETE'
   readonly path: (id: string) => string
-  /** The same as a command. */
+  /** The command-line form of the same action. */
   readonly command: (id: string) => string
-  /** In these states it can be done; otherwise `else` says why not. */
+  /** The states in which the action is possible; in others, `otherwise` is shown as the reason. */
   readonly states: readonly string[]
   readonly otherwise: string
-  /** Where one is afterwards: the thing, or the list when the thing is gone. */
+  /** The page shown afterwards: the list if the entity is deleted by the action, else the entity. */
   readonly after?: 'list'
 }
 
@@ -182,7 +182,7 @@ export const ACTIONS: readonly Action[] = [
 export const actionOf = (kind: string, name: string): Action | undefined =>
   ACTIONS.find((action) => action.kind === kind && action.name === name)
 
-/** Why it cannot be done; null: nothing is known against it. */
+/** The reason not to offer the action; null: none is known. */
 export const hindrance = (action: Action, state: string, may: Readonly<Record<string, boolean>>): string | null => {
   if (may[action.rule] === false) return `your roles do not allow ${action.rule}`
   return action.states.includes(state) ? null : action.otherwise

@@ -1,4 +1,4 @@
-/** Who is looking at a page, and how a page is answered. */
+/** Identifies the user of a page, and answers requests for pages. */
 import type { Context } from 'hono'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
@@ -19,9 +19,9 @@ export type Account = {
   readonly project: string
   readonly domain: string
 }
-/** Null: the API authenticates nobody. */
+/** Null: the API authenticates nobody, so nobody signs in. */
 export type SignIn = {
-  /** The identity service, as people know it. */
+  /** The name of the identity service, shown on the sign-in page. */
   readonly identity: string
   readonly withPassword: (account: Account) => Promise<Signed>
 } | null
@@ -31,13 +31,13 @@ export type UiParts = {
   /** Loaded once, when somebody looks at the first page. */
   readonly assets: () => Promise<Assets>
   readonly signIn: SignIn
-  /** Why a request must not be served; null: it may be. */
+  /** The reason to refuse a request; null: there is none. */
   readonly barred: (header: (name: string) => string | undefined) => string | null
   readonly clock: Pick<Clock, 'now' | 'after'>
   readonly log: Log
 }
 
-/** Time limit for one question to the API: a page shows what is missing as such. */
+/** Time limit for one request to the API; a page shows parts without an answer as missing. */
 export const ASK_MS = 8000
 export const TEXT_MAX = 255
 
@@ -78,14 +78,14 @@ export const shower =
 
 const AGAIN = '<!doctype html><meta http-equiv="refresh" content="0"><title>accelerando</title>'
 
-/** Who is looking and what they may do; a response: nobody is signed in. */
+/** The user and what that user may do, or the response that leads to the sign-in page. */
 export const looker =
   (parts: UiParts) =>
   async (c: Context, here: string): Promise<Looking | Response> => {
     const token = parts.signIn === null ? null : tokenOf(c)
     const root = '../'.repeat(here.split('/').length - 1)
     const away = () => {
-      // a browser that follows a link on another site keeps the cookie back: once more from here, and it is sent
+      // a browser omits the cookie when a link on another site leads here; a reload from our own page sends it
       if (c.req.header('sec-fetch-site') === 'cross-site') return c.html(AGAIN)
       return c.redirect(`${root}sign-in?back=${encodeURIComponent(here)}`, 303)
     }

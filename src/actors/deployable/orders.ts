@@ -11,7 +11,7 @@ type Wanted =
       readonly deadline: number
       readonly requestId: string
       readonly bitstream: string | null
-      /** The card has to hold it already. */
+      /** The image that the card must already hold; the host does not load it. */
       readonly expects?: string | null
       readonly trace?: string | undefined
     }
@@ -19,7 +19,7 @@ type Wanted =
       readonly type: 'ReleaseSlot'
       readonly deadline: number
       readonly trace?: string | undefined
-      /** Slots that the journal does not know, released with it. */
+      /** Slots that the journal does not know and that the host releases in the same order. */
       readonly also?: readonly SlotUuid[]
     }
   | {

@@ -1,4 +1,4 @@
-/** What is told of a row of the journal: each of its facts as the relay publishes it, and as a project may read it. */
+/** Turns a journal row into events for readers of the API: each fact as the relay publishes it, and the part that a project may read. */
 import { arqsOf, forProject, hostsOf, instancesOf } from '../../actors/eventAudience.ts'
 import type { Caller } from '../../actors/control.ts'
 import type { EventFilter, ToldEvent } from '../../actors/events.ts'
@@ -16,19 +16,19 @@ export type Entry = {
   readonly place: EventPosition
   readonly kind: string
   readonly subject: string
-  /** Without the prefix that all types have. */
+  /** The event type without the prefix that all types have. */
   readonly type: string
   readonly hosts: readonly string[]
   readonly instances: readonly string[]
-  /** Null: no project has all accelerator requests that it is about, or it is about none. */
+  /** The project of all ARQs that the event is about; null: they belong to several projects, or there are none. */
   readonly project: ProjectId | null
   readonly whole: ToldEvent
-  /** Null: a project may not read it. */
+  /** The event as its project may read it; null: a project may not read it. */
   readonly forProject: ToldEvent | null
   readonly bytes: number
 }
 export type LettersOf = (row: FeedRow) => readonly Letter[]
-/** The project of an accelerator request; null: it is not known. */
+/** The project of an ARQ; null: unknown. */
 export type OwnerOf = (arq: ArqUuid) => ProjectId | null
 
 const PREFIX = 'accelerando.fact.'
@@ -71,10 +71,10 @@ const entryOf = (row: FeedRow, letter: Letter, place: EventPosition, ownerOf: Ow
 
 export type RowTold = {
   readonly entries: readonly Entry[]
-  /** The place after all of the row. */
+  /** The place after all facts of the row. */
   readonly end: EventPosition
 }
-/** A fact that cannot be told is left out, as the relay leaves it out of the topics. */
+/** A fact that is too large is left out; the relay does not publish it either. */
 export const rowTold = (row: FeedRow, lettersOf: LettersOf, ownerOf: OwnerOf, log: Log): RowTold => {
   const placeAt = positionsOf(row)
   try {
@@ -92,7 +92,7 @@ export type Shows = (entry: Entry) => ToldEvent | null
 const among = (wanted: readonly string[] | undefined, ...found: readonly string[]): boolean =>
   wanted === undefined || found.some((each) => wanted.includes(each))
 
-/** What a caller is shown of an entry; null: nothing. */
+/** Returns the form of an entry that a caller may see; null: the caller may not see it. */
 export const showsTo = (
   { isAdmin, projectId }: Pick<Caller, 'isAdmin' | 'projectId'>,
   { kinds, types, subjects, hosts, instances, projects }: EventFilter,

@@ -1,10 +1,10 @@
 /**
- * The facts of the journal for readers of the API: streams, and pages of them.
+ * Offers the facts of the journal to readers of the API, as streams and as pages.
  *
- * EVENTS-1 one reader of the journal feeds all streams of the process (`reader.ts`); a stream that begins further back reads up to there by
- *    itself, a few streams at a time;
+ * EVENTS-1 one reader of the journal feeds all streams of the process (`reader.ts`); a stream that begins at an older place reads by
+ *    itself up to that reader, a few streams at a time;
  * EVENTS-2 every stream counts against the limits of the process and of its caller until it has ended;
- * EVENTS-3 a process that stops ends its streams at first, each with a hint when to come back, and opens no more.
+ * EVENTS-3 a process that stops first ends its streams, each with a hint when to reconnect, and opens no more.
  */
 import type { Caller } from '../../actors/control.ts'
 import type { EventPage, Events, EventsAsked, Lost, StreamEnding, ToldEvent } from '../../actors/events.ts'
@@ -23,22 +23,22 @@ import { type From, type Shared, Stream } from './stream.ts'
 export type EventsState = {
   /** Streams that are open. */
   readonly open: number
-  /** Events that streams were given. */
+  /** Events sent to streams. */
   readonly told: number
   /** Streams that have ended, by reason. */
   readonly ended: Readonly<Record<StreamEnding, number>>
-  /** What is kept in memory for all streams. */
+  /** Events kept in memory for all streams. */
   readonly ringBytes: number
 }
 export type EventSource = Events & {
   readonly state: () => EventsState
-  /** Tells all clients to come back later, and refuses new ones. */
+  /** Tells all clients to reconnect later, and refuses new ones. */
   readonly stop: () => void
 }
 
 const CATCHING_UP_MAX = 4
 const PAGE_ROWS = 500
-/** One answer looks at so many pages of the journal at most. */
+/** How many pages of the journal one answer reads at most. */
 const PAGES_MAX = 10
 const AGAIN_SECONDS = 5
 
@@ -67,7 +67,7 @@ const createDesk = ({ streamsMax, streamsPerCaller }: Settings, reader: Reader) 
     else perCaller.delete(name)
   }
   return {
-    /** Null: there is room, and it is taken. */
+    /** Null: the limits allow a stream, and it is counted. */
     admit: (caller: Caller): Refused | null => {
       if (stopping) return unavailable('this process is stopping')
       if (taken >= streamsMax) return unavailable(`${streamsMax} streams of events are open`)

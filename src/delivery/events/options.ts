@@ -8,13 +8,13 @@ import type { LettersOf } from './entries.ts'
 
 /** What an operator may set. */
 export type EventLimits = {
-  /** Streams of one process; a further one is refused. */
+  /** The most streams of one process; a further one is refused. */
   readonly streamsMax: number
-  /** Streams of one user of one project on one process. */
+  /** The most streams of one user of one project in one process. */
   readonly streamsPerCaller: number
   /** Facts that are kept in memory for all streams together; a client that falls further behind is cut off. */
   readonly ringBytes: number
-  /** A stream is ended after this long; its client comes back and goes on. */
+  /** A stream is ended after this long; its client reconnects and continues. */
   readonly lifeMs: number
 }
 export const EVENT_LIMITS: EventLimits = {
@@ -30,13 +30,13 @@ export type EventsOptions = Partial<EventLimits> & {
   readonly lettersOf: LettersOf
   readonly clock: Clock
   readonly log: Log
-  /** Absent: what other processes write is only looked for. */
+  /** Absent: rows of other processes are found only by polling. */
   readonly hints?: Hints
-  /** The name of the hints that the relay is woken by. */
+  /** The name of the hints that wake the relay. */
   readonly hint?: string
   /** A number from 0 to 1 for each stream that ends, so that clients do not all come back at once. */
   readonly random?: () => number
-  /** How often the journal is read when nothing wakes the reader, and at most how often when something does. */
+  /** The reader polls the journal at this interval, and reads it no more often than this when it is woken. */
   readonly poll?: {
     readonly busyMs: number
     readonly idleMs: number
@@ -46,11 +46,11 @@ export type EventsOptions = Partial<EventLimits> & {
   }
   readonly rowsMax?: number
   readonly beatMs?: number
-  /** A client that takes nothing for so long is cut off. */
+  /** A client that reads nothing for this long is disconnected. */
   readonly stallMs?: number
-  /** A client is told to come back after this long, or up to twice as long. */
+  /** A client is told to reconnect after this long, or up to twice as long. */
   readonly retryMs?: number
-  /** The journal is still read for so long after the last stream has ended. */
+  /** The journal is read for this long after the last stream has ended. */
   readonly lingerMs?: number
   readonly retry?: { readonly firstMs: number; readonly maxMs: number }
 }
@@ -63,7 +63,7 @@ export const DEFAULTS = {
   rowsMax: 500,
   beatMs: 10_000,
   stallMs: 30_000,
-  // a load balancer has noticed by then that a control stops
+  // by then a load balancer has noticed that this control stops
   retryMs: 2000,
   lingerMs: 30_000,
   retry: { firstMs: 100, maxMs: 5000 },

@@ -1,4 +1,4 @@
-/** To which projects accelerator requests belong: learned from the rows that are read, and for older ones from their journal. */
+/** Finds the projects of ARQs: from the rows that are read, and for older ARQs from their journal. */
 import { arq, arqKey } from '../../actors/arq/decider.ts'
 import type { Arq } from '../../actors/arq/state.ts'
 import { arqsOf, projectGiven } from '../../actors/eventAudience.ts'
@@ -7,11 +7,11 @@ import type { FeedRow, Journal } from '../../actors/runtime/ports.ts'
 import type { ArqUuid, ProjectId } from '../../identifiers.ts'
 import type { OwnerOf } from './entries.ts'
 
-/** Some 10 MB. */
+/** About 10 MB. */
 const REMEMBERED_MAX = 50_000
 
 export type Owners = {
-  /** The owners of all accelerator requests that the rows are about. Rejects with `Unreadable`. */
+  /** The projects of all ARQs that the rows name. Rejects with `Unreadable`. */
   readonly of: (rows: readonly FeedRow[]) => Promise<OwnerOf>
 }
 

@@ -1,4 +1,4 @@
-/** Reads what followed a place, from the journal: for a stream that begins before the ring, and for answers of one page. */
+/** Reads the rows after a place from the journal: for a stream that begins before the ring, and for answers of one page. */
 import type { FeedRow } from '../../actors/runtime/ports.ts'
 import type { Lost } from '../../actors/events.ts'
 import { type Entry, rowTold } from './entries.ts'
@@ -9,22 +9,22 @@ import { type Earlier, type EventPosition, BEGINNING, earlierBy, positionsOf } f
 export type Page = {
   readonly entries: readonly Entry[]
   readonly end: EventPosition
-  /** There was nothing more when it was read. */
+  /** True: the journal had no further rows at the time of the read. */
   readonly last: boolean
 }
-/** A place that events may be told after. `rest`: facts of the very row that were not told yet. */
+/** A place from which events can be read. `rest`: facts of the row at that place that come after the place. */
 export type Start = { readonly place: EventPosition; readonly rest: readonly Entry[] }
 /** All reject with `Unreadable` when the store cannot be read. */
 export type Pages = {
   readonly earlier: Earlier
-  /** Where the journal ends. */
+  /** The end of the journal. */
   readonly newest: () => Promise<EventPosition>
-  /** The first place after which nothing is missing. */
+  /** The earliest place after which no row is archived. */
   readonly oldest: () => Promise<EventPosition>
-  /** Judges a place that a client names. */
+  /** Checks a place that a client names. */
   readonly start: (place: EventPosition) => Promise<Start | Lost>
   readonly isWholeAfter: (place: EventPosition) => Promise<boolean>
-  /** The rows after a place; null: some of them are in the archive. If there are none, that was not looked at. */
+  /** The rows after a place; null: some of them are in the archive, which is checked only if there are rows. */
   readonly after: (place: EventPosition, rows: number) => Promise<Page | null>
 }
 
@@ -61,7 +61,7 @@ export const createPages = (
     isWholeAfter,
     after: async (place, count) => {
       const rows = await journal.feed(place.position, count)
-      // looked at after the rows were read: what was archived before that is known now
+      // checked after the read, because rows may be archived during it
       if (rows.length > 0 && !(await isWholeAfter(place))) return null
       const told = await toldOf(rows)
       return {

@@ -1,10 +1,10 @@
 /**
  * Reads the journal once for all streams of the process.
  *
- * READER-1 facts are told in the order of the feed, which is the order of the relay: no row is read before all older transactions have ended;
- * READER-2 it reads while there are streams. It is woken by appends of this process and by the hints for the relay, and looks by itself as well;
- * READER-3 when another server may hold the journal, the last row that was told must still be there. If it is not, or rows after it are
- *    in the archive, the ring begins anew, and every stream tells its client (`reset`).
+ * READER-1 facts are sent in the order of the feed, which is also the relay's: no row is read before all older transactions have ended;
+ * READER-2 it reads while streams are open. Appends of this process and hints for the relay wake it, and it polls as well;
+ * READER-3 after a possible failover of the database, the last row that was sent must still exist. If it does not, or rows after it are
+ *    in the archive, the ring starts empty, and every stream tells its client (`reset`).
  */
 import type { Cancel } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
@@ -21,10 +21,10 @@ export class Reader {
   #ring: Ring | null = null
   #generation = 0
   #incarnation = 0
-  /** The ring that is being begun. */
+  /** The ring that is being started. */
   #beginning: Promise<void> | null = null
   #users = 0
-  /** The loop that reads at present. */
+  /** The loop that reads now. */
   #loop: object | null = null
   #woken = false
   #failures = 0
@@ -38,7 +38,7 @@ export class Reader {
     this.#pauses = createPauses(settings.clock)
   }
 
-  /** Changes when the ring begins anew. */
+  /** Changes whenever the ring starts empty. */
   get generation(): number {
     return this.#generation
   }
@@ -50,7 +50,7 @@ export class Reader {
   get bytes(): number {
     return this.#ring?.bytes ?? 0
   }
-  /** Begins to read if nobody did. Rejects with `Unreadable`; then it was not entered. */
+  /** Starts the loop if none runs. Rejects with `Unreadable`; then the call does not count as entered. */
   async enter(): Promise<void> {
     this.#users++
     this.#linger()
@@ -69,7 +69,7 @@ export class Reader {
       if (this.#users === 0) this.stop()
     })
   }
-  /** The listener is called when there is something new, or the ring began anew. */
+  /** The listener is called when there are new events, or the ring has started empty. */
   readonly onMoved = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
@@ -117,11 +117,11 @@ export class Reader {
   }
   #restMs(): number {
     const { poll, clock, journal } = this.#settings
-    // what is written by this process itself wakes it
+    // appends of this process wake the loop
     if (journal.exclusive) return poll.aloneMs
     return clock.monotonic() - this.#lastRows < poll.busyForMs ? poll.busyMs : poll.idleMs
   }
-  /** Whether there may be more to read at once. */
+  /** Whether the next read may find more rows at once. */
   async #read(): Promise<boolean> {
     const { journal, rowsMax, clock } = this.#settings
     const [ring, incarnation] = [this.#ring, journal.incarnation ?? 0]
@@ -129,7 +129,7 @@ export class Reader {
     if (incarnation !== this.#incarnation && (await this.#pages.start(ring.head)) === 'unknown') return this.#again()
     this.#incarnation = incarnation
     const page = await this.#pages.after(ring.head, rowsMax)
-    // what was read may be of two servers
+    // the rows may come from two servers
     if (this.#ring !== ring || (journal.incarnation ?? 0) !== incarnation) return true
     if (page === null) return this.#again()
     if (page.end === ring.head) return false

@@ -1,4 +1,4 @@
-/** The last facts that were read, shared by all streams of the process and limited in bytes. Each stream is only a place in it. */
+/** The last events that were read, shared by all streams of the process, with a limit in bytes. A stream is only a place in this ring. */
 import type { Entry } from './entries.ts'
 import type { Earlier, EventPosition } from './position.ts'
 
@@ -6,32 +6,32 @@ export class Ring {
   readonly #bytesMax: number
   readonly #earlier: Earlier
   #entries: Entry[] = []
-  /** Entries before this index have left, and are removed together with others. */
+  /** Entries before this index are no longer part of the ring; they are removed from the array many at a time. */
   #from = 0
-  /** How many entries were removed altogether: the number of an entry stays the same. */
+  /** How many entries were removed in total, so that the number of an entry never changes. */
   #removed = 0
   #bytes = 0
   #floor: EventPosition
   #head: EventPosition
 
-  /** `at`: what is added follows this place. */
+  /** `at`: the place before the first entry that will be added. */
   constructor(at: EventPosition, bytesMax: number, earlier: Earlier) {
     this.#floor = this.#head = at
     this.#bytesMax = bytesMax
     this.#earlier = earlier
   }
-  /** All facts after this place, up to the head, are here. */
+  /** The ring has all events after this place, up to the head. */
   get floor(): EventPosition {
     return this.#floor
   }
   get head(): EventPosition {
     return this.#head
   }
-  /** The number of the first entry that is here. */
+  /** The number of the oldest entry of the ring. */
   get first(): number {
     return this.#removed + this.#from
   }
-  /** The number that the next entry gets. */
+  /** The number that the next added entry gets. */
   get end(): number {
     return this.#removed + this.#entries.length
   }
@@ -39,7 +39,7 @@ export class Ring {
     return this.#bytes
   }
   readonly entry = (number: number): Entry => this.#entries[number - this.#removed]!
-  /** `head`: the place after the rows of the entries. The newest entry stays, however large it is. */
+  /** `head`: the place after the rows of the entries. The newest entry is kept, however large it is. */
   add(entries: readonly Entry[], head: EventPosition): void {
     for (const entry of entries) {
       this.#entries.push(entry)

@@ -1,11 +1,11 @@
 /**
- * One stream of events: a place in the ring, or before it in the journal. It keeps nothing else for its client.
+ * One stream of events: a place in the ring, or in the journal before the ring. Nothing else is kept for a client.
  *
- * STREAM-EVENTS-1 what is told follows the place of what was told before, without a gap; where that cannot be, the client is told (`reset`);
- * STREAM-EVENTS-2 a client gets the next portion when it has taken the one before. One that falls out of the ring is cut off (`slow`);
- *    it may come back, and then goes on from the journal;
- * STREAM-EVENTS-3 a beat tells the place when nothing else was told for a while, so that a client which is shown few events goes on from
- *    there, and not from the last event that it was shown.
+ * STREAM-EVENTS-1 events continue from the last one sent, without a gap; where that is impossible, the client is told (`reset`);
+ * STREAM-EVENTS-2 a client gets the next portion when it has read the one before. A client that falls behind the ring is disconnected (`slow`);
+ *    it may reconnect, and then continues from the journal;
+ * STREAM-EVENTS-3 when no event was sent for a while, a beat tells the place, so that a client that may see few events continues from
+ *    there and not from its last event.
  */
 import type { EventStream, Lost, Portion, StreamEnding, ToldEvent } from '../../actors/events.ts'
 import type { Cancel } from '../../clock.ts'
@@ -17,7 +17,7 @@ import type { Pages } from './pages.ts'
 import type { EventPosition } from './position.ts'
 import type { Reader } from './reader.ts'
 
-/** A client is given about this much at a time. */
+/** About this much is sent to a client at a time. */
 const PORTION_BYTES = 64 * 1024
 const PAGE_ROWS = 100
 
@@ -25,14 +25,14 @@ export type Shared = {
   readonly settings: Settings
   readonly pages: Pages
   readonly reader: Reader
-  /** Lets a few streams read the journal at a time. */
+  /** Limits how many streams read the journal at a time. */
   readonly inTurn: <Value>(work: () => Promise<Value>) => Promise<Value>
 }
-/** Where it begins; `lost`: the place that was asked for is not there. */
+/** The place where the stream begins; `lost`: why the requested place cannot be used. */
 export type From = { readonly place: EventPosition; readonly rest: readonly Entry[]; readonly lost: Lost | null }
 
 export class Stream implements EventStream {
-  /** Resolves when it ends. */
+  /** Resolves when the stream ends. */
   readonly closed: Promise<StreamEnding>
   readonly #closing: (why: StreamEnding) => void
   readonly #shared: Shared
@@ -44,13 +44,13 @@ export class Stream implements EventStream {
   #generation: number
   #place: EventPosition
   #lost: Lost | null
-  /** Facts after the place that were read from the journal and not told yet. */
+  /** Facts after the place that were read from the journal and not sent yet. */
   #pending: readonly Entry[]
-  /** Where the page ends from which they are. */
+  /** The end of the page that `#pending` comes from. */
   #pageEnd: EventPosition | null = null
-  /** The number of the next entry of the ring; null: the place is before the ring, or not looked for yet. */
+  /** The ring number of the next entry; null: the place is before the ring, or has not been looked up. */
   #number: number | null = null
-  /** Another control has told its client more than this one had read: what is not after the place was told. */
+  /** Another control has sent this client events that this control has not read yet; only events after the place are sent. */
   #ahead = false
   #over: StreamEnding | null = null
   #unstalled: Cancel = () => {}
@@ -73,7 +73,7 @@ export class Stream implements EventStream {
     this.#waitForClient()
   }
 
-  /** Events that were given to the client. */
+  /** Number of events sent to the client. */
   get told(): number {
     return this.#told
   }
@@ -90,7 +90,7 @@ export class Stream implements EventStream {
     try {
       return await this.#next()
     } catch (error) {
-      // the store does not answer: the client comes back, to this control or another
+      // the store does not answer: the client reconnects, to this control or another
       if (this.#over === null) this.#shared.settings.log.warn({ reason: textOf(error) }, 'events.failed')
       return this.#bye('failed')
     } finally {
@@ -112,13 +112,13 @@ export class Stream implements EventStream {
       await this.#pauses.pause(Math.max(0, Math.min(this.#beatAt, this.#endsAt) - now))
     }
   }
-  /** Whether there may be something to say at once. */
+  /** Whether there may be something to send at once. */
   #isMoved(): boolean {
     const { generation, ring } = this.#shared.reader
     if (this.#over !== null || this.#lost !== null || this.#generation !== generation) return true
     return this.#number === null || this.#number < ring.end
   }
-  /** What is said whatever there is to tell. */
+  /** The messages that come before any event. */
   #due(): Portion | null {
     const now = this.#shared.settings.clock.monotonic()
     if (this.#over !== null) return this.#bye(this.#over)
@@ -179,7 +179,7 @@ export class Stream implements EventStream {
       return
     }
     this.#pending = page.entries
-    // an empty page after which nothing is missing: up to the floor there is nothing to tell
+    // an empty page with nothing archived after it: no events lie between the place and the beginning of the ring
     this.#place = page.end === this.#place && page.last ? floor : page.entries.length === 0 ? page.end : this.#place
     this.#pageEnd = page.end
   }

@@ -12,16 +12,16 @@ import type { LeaseTimes } from './lease.ts'
 export type RelayOptions = {
   readonly journal: Pick<Journal, 'feed' | 'checkpoint' | 'onAppended' | 'exclusive' | 'incarnation'>
   readonly sharing: Pick<Sharing, 'acquire' | 'release' | 'saveUnder'>
-  /** Absent: what other processes write is only looked for. */
+  /** Absent: rows of other processes are found only by polling. */
   readonly hints?: Hints
   /** Identifies this process, and this run of it. */
   readonly holder: string
   readonly bus: Pick<Bus, 'publish'>
   /** Pure: the messages that follow from a row. */
   readonly reactions: (row: FeedRow) => readonly BusRecord[]
-  /** Where the latest states are read. Absent: state topics are not written. */
+  /** Where the latest states are read from. Absent: no state topics are written. */
   readonly states?: Latest
-  /** Whether a reader waits for the messages of this row. Absent: always. */
+  /** Whether a reader waits for the messages of this row. Absent: a reader waits for every row. */
   readonly urgent?: (row: JournalRow) => boolean
   readonly clock: Clock
   readonly log: Log
@@ -40,12 +40,12 @@ export type RelayOptions = {
   readonly saveEveryMs?: number
   readonly retry?: { readonly firstMs: number; readonly maxMs: number }
   readonly lease?: LeaseTimes
-  /** A relay whose rounds have failed for this long releases the lease, and does not ask for it for `asideForMs`. */
+  /** A relay whose rounds have failed for this long releases the lease, and asks for it again only after `asideForMs`. */
   readonly asideAfterMs?: number
   readonly asideForMs?: number
-  /** After this long a message that the bus does not take may be set aside (ASIDE-2): longer than any outage that heals by itself. */
+  /** A message that the bus refused for this long may be set aside (ASIDE-2): longer than any outage that ends by itself. */
   readonly stuckAfterMs?: number
-  /** After this long no message of a former holder can arrive any more: longer than any publish may take. */
+  /** After this long, no message of a former holder can still arrive: longer than any publish may take. */
   readonly graceMs?: number
 }
 export type RelayState = {
@@ -53,7 +53,7 @@ export type RelayState = {
   readonly active: boolean
   /** The epoch of the lease that was held last. */
   readonly epoch: number
-  /** Empty when it is not active. */
+  /** Empty while the relay is not active. */
   readonly position: Position
   readonly rows: number
   readonly messages: number
@@ -63,7 +63,7 @@ export type RelayState = {
   readonly lagMs: number
   /** States published on the compacted topics. */
   readonly states: number
-  /** Messages that the bus never took: they are dead letters. */
+  /** Messages that the bus refused for good and that became dead letters. */
   readonly setAside: number
 }
 /** The name under which checkpoint and lease are stored. */

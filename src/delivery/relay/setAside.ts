@@ -1,9 +1,9 @@
 /**
  * Publishes records, and sets aside those that the bus never takes (RELAY-4): they become dead letters, and the others are published.
  *
- * ASIDE-1 a record is set aside only when the bus stored its dead letter and then still refused the record: a bus that is away loses nothing;
- * ASIDE-2 the bus may say that it never takes a record (`Unpublishable`). If it does not say so, the records have to have failed for
- *    `stuckAfterMs` before each is tried by itself.
+ * ASIDE-1 a record is set aside only when the bus stored its dead letter and then refused the record again: an outage of the bus loses nothing;
+ * ASIDE-2 the bus may reject a record as `Unpublishable`. If it does not, the records must have failed for
+ *    `stuckAfterMs` before each is published separately.
  */
 import { commandIdOf } from '../../actors/runtime/commandId.ts'
 import { Unpublishable, type Bus } from '../../bus/port.ts'
@@ -22,7 +22,7 @@ type Ports = {
 
 export class SetAside {
   readonly #ports: Ports
-  /** When the first of the failures in a row happened. */
+  /** When the first failure of an unbroken series happened. */
   #failingSince: number | null = null
   #count = 0
 
@@ -34,7 +34,7 @@ export class SetAside {
   get count(): number {
     return this.#count
   }
-  /** Rejects when the bus is away. False: `mayPublish` was no longer true, and some records may not be published. */
+  /** Rejects when the bus is away. False: `mayPublish` became false, and some records may not have been published. */
   async publish(records: readonly BusRecord[], mayPublish: () => boolean): Promise<boolean> {
     const { bus } = this.#ports
     try {

@@ -1,15 +1,15 @@
 /**
- * State topics: the latest state of every entity that a row changed, read after the row and published soon.
+ * Publishes to the state topics the latest state of every entity that a row changed. The state is read after the row.
  *
- * STATES-1 one relay publishes states portion after portion, each read after the one before was stored, so no state is followed by an older one;
- * STATES-2 a checkpoint is saved only when the states its rows changed are published (`flush`); several rows of an entity give one state;
- * STATES-3 a publish of a former holder can arrive late and leave an old state as the last one. A new holder therefore publishes
- *    all that changed since that holder's checkpoint once more after `graceMs`. Until then the store keeps where that began
- *    (reader `<reader>.unsettled`), so that it is not forgotten when this holder ends as well;
- * STATES-4 a relay that finds its own states came late publishes them until they are still true when it reads again: whoever published something
- *    older meanwhile will publish something newer as its rows come;
- * STATES-5 a portion that may or may not have been stored can arrive late as well, after a newer one of the same relay: it is published once
- *    more after `graceMs`, and what STATES-3 keeps says so before the checkpoint moves past it.
+ * STATES-1 a relay publishes states in portions, and reads each after the bus stored the one before, so a state is never followed by an older one;
+ * STATES-2 a checkpoint is saved only after the states that its rows changed are published (`flush`); several rows of an entity give one state;
+ * STATES-3 a publish of a former holder may arrive late, so that an old state is the last one on the topic. A new holder therefore publishes
+ *    all states changed since that holder's checkpoint again after `graceMs`. Until then the store keeps that checkpoint
+ *    (reader `<reader>.unsettled`), so that a further holder knows it too;
+ * STATES-4 a relay whose own states arrived late publishes them again until a second read shows the same states: another relay that published
+ *    older ones meanwhile will publish newer ones with its next rows;
+ * STATES-5 a portion whose publish had an uncertain outcome may also arrive after a newer one of the same relay: it is published again
+ *    after `graceMs`, and the record of STATES-3 says so before the checkpoint moves past its rows.
  */
 import { type Pauses, createPauses } from '../../waiting.ts'
 import type { Latest } from '../../actors/latest.ts'
@@ -33,12 +33,12 @@ type Ports = {
   readonly rowsMax: number
   /** Saves under the epoch of the tenure; false: the tenure is over. */
   readonly save: (reader: string, position: string) => Promise<boolean>
-  /** Called when there is something to flush. */
+  /** Called when there are states to flush. */
   readonly wake: () => void
 }
 
 const PORTION = 500
-/** At most this many entities are published once more after a change of holders; the others wait for their next change. */
+/** The most entities that are published again after a change of holders; others wait for their next change. */
 const UNSETTLED_MAX = 200_000
 const LATE_TRIES = 30
 const LATE_PAUSE_MS = 1000
@@ -53,13 +53,13 @@ export class States {
   #touched = new Map<string, Mark>()
   readonly #late = new Map<string, Mark>()
   #healing: Promise<void> | null = null
-  /** Entities changed by rows that a former holder may have been publishing; null: all of them are published. */
+  /** Entities changed by rows that a former holder may have been publishing; null: all of them are known, and no more are collected. */
   #unsettled: Map<string, Mark> | null = null
-  /** To be published once more when the grace time is over. */
+  /** States to publish again when the grace time has passed. */
   #again = new Map<string, Mark>()
-  /** The grace time is over, and that is not recorded yet. */
+  /** The grace time has passed, but the store does not record that yet. */
   #settling = false
-  /** The store has recorded that something may come late. */
+  /** The store records that states may arrive late. */
   #marked = false
   #grace: Cancel = () => {}
   #stopped = false
@@ -90,7 +90,7 @@ export class States {
     }
     this.#unsettled = unsettled
   }
-  /** Notes rows that are published. `all`: there were no more when they were read. */
+  /** Notes published rows. `all`: the journal had no further rows at the time of the read. */
   noted(rows: readonly FeedRow[], all: boolean): void {
     this.#note(rows, this.#touched)
     if (this.#unsettled === null) return
@@ -115,13 +115,13 @@ export class States {
     return this.#published
   }
   /**
-   * Publishes the states changed until now; false: the lease was no longer trusted, and the rest was not published. Rejects when the
-   * outcome is not certain.
+   * Publishes the states changed until now; false: the lease was no longer trusted, and some states were not published. Rejects when the
+   * outcome is uncertain.
    */
   async flush(trusted: () => boolean): Promise<boolean> {
     await this.#mark()
     const settling = this.#settling
-    // published entities leave the map, the others stay
+    // published entities are removed from the map; the others stay for the next flush
     const open = this.#touched
     this.#touched = new Map()
     try {
@@ -150,7 +150,7 @@ export class States {
       this.#ports.wake()
     })
   }
-  /** Done before anything is published, so that the checkpoint stays before the rows whose states may come late. */
+  /** Recorded before the publish, so that the checkpoint stays before the rows whose states may arrive late. */
   async #mark(): Promise<void> {
     const { journal, reader, save } = this.#ports
     if (this.#marked || this.#again.size === 0) return

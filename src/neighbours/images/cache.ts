@@ -1,9 +1,9 @@
 /**
  * The folder in which a host keeps images, by digest.
  *
- * CACHE-1 an image is a folder with `bits` (whole, verified) or `part` (the beginning of it), and a name of `bits` for each UUID that it has;
- * CACHE-2 what is not used for longest goes first when room is needed; what is in use, or being downloaded, stays;
- * CACHE-3 a name other than those of this cache is left alone.
+ * CACHE-1 an image is a folder with `bits` (complete, verified) or `part` (incomplete), and a link to `bits` for each UUID of the image;
+ * CACHE-2 when room is needed, the least recently used images are deleted first, but none that is in use or being downloaded;
+ * CACHE-3 files whose names are not of this cache are not touched.
  */
 import { link, mkdir, open, opendir, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,11 +13,11 @@ import { keyedMutex } from '../../keyedMutex.ts'
 export type CachePaths = { readonly dir: string; readonly whole: string; readonly part: string }
 export type ImageCache = {
   readonly place: (key: string) => CachePaths
-  /** It stays until the function that is returned is called. */
+  /** Protects the image from deletion until the returned function is called. */
   readonly pin: (key: string) => () => void
-  /** Makes the folder of an image, and room for so many bytes in all there. False: what is in use leaves no room. */
+  /** Makes the folder of an image, and frees this many bytes for it. False: the images in use leave too little room. */
   readonly reserve: (key: string, bytes: number) => Promise<boolean>
-  /** Removes the whole file with all its names; what was received of a new one stays. */
+  /** Deletes the complete file with all its names; a partial download of a new one stays. */
   readonly clear: (key: string) => Promise<void>
   /** The verified file under a name that drivers understand. */
   readonly named: (key: string, name: string) => Promise<string>
@@ -32,7 +32,7 @@ export const sizeOf = async (path: string): Promise<number> => {
   const found = await stat(path).catch(() => null)
   return found?.isFile() ? found.size : 0
 }
-/** What a rename in it has done outlives a crash of the machine. */
+/** Makes renames in this folder survive a crash of the machine. */
 export const syncFolder = async (dir: string): Promise<void> => {
   const handle = await open(dir, 'r')
   try {
@@ -59,7 +59,7 @@ const entryAt = async (key: string, { dir, whole, part }: CachePaths): Promise<E
   return { key, bytes: (await sizeOf(whole)) + (await sizeOf(part)), usedAt: found?.mtimeMs ?? 0 }
 }
 
-/** What is in use, and how many bytes each download under way will need. */
+/** The images in use, and the bytes that each running download will need. */
 const createUses = () => {
   const pinned = new Map<string, number>()
   const reserved = new Map<string, number>()

@@ -2,9 +2,9 @@
  * One download of an image into the cache.
  *
  * DOWNLOAD-1 bytes go to `part`, are verified, forced to the disk and only then become `bits`;
- * DOWNLOAD-2 what an earlier download has left, also of a process that was killed, is continued; where Glance sends no part of an image it is begun anew;
+ * DOWNLOAD-2 a partial file is continued, also one of a process that was killed; if Glance does not support ranges, the download starts again;
  * DOWNLOAD-3 no byte beyond the size of the image is written;
- * DOWNLOAD-4 what does not match the digest is removed.
+ * DOWNLOAD-4 bytes that do not match the digest are deleted.
  */
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import { type Image, type NoImage, noImage } from '../../images.ts'
@@ -24,7 +24,7 @@ const append = async (file: FileHandle, { body, start }: Bytes, size: number): P
   return total
 }
 
-/** Null: all bytes are there. */
+/** Downloads the missing bytes. Null: all bytes are there. */
 const fetchRest = async (glance: Glance, { image, size, place: { part }, signal }: Wanted): Promise<NoImage | null> => {
   const kept = await sizeOf(part)
   const from = kept > size ? 0 : kept
@@ -48,7 +48,7 @@ const fetchRest = async (glance: Glance, { image, size, place: { part }, signal 
   return noImage('corrupt', 'more bytes came than it has')
 }
 
-/** Null: the image is in the cache. Rejects with an error of the disk, of the connection, or with the reason of the signal. */
+/** Null: the image is in the cache. Rejects with an error of the disk or the connection, or with the reason of the signal. */
 export const download = async (glance: Glance, wanted: Wanted): Promise<NoImage | null> => {
   const { image, place, signal } = wanted
   const lacking = await fetchRest(glance, wanted)
