@@ -55,7 +55,11 @@ export const withoutSecrets = (path: string, text: string): string => {
       .split('\n')
       .flatMap((line) => (routes[0].test(line) ? [line.replace(...routes)] : []))
       .join('\n')
-  if (path === '/proc/cmdline') return (text.match(/\S*iommu\S*/g) ?? []).join(' ')
+  if (path === '/proc/cmdline')
+    return text
+      .split(/\s+/)
+      .filter((word) => word.includes('iommu'))
+      .join(' ')
   if (name === 'mountinfo') return text.split('\n').map(plainMount).join('\n')
   return text
 }

@@ -1,4 +1,5 @@
 /** The names of PCI devices as `lspci` prints them, from the file `pci.ids` of the host, for what people read. Nothing is decided by them. */
+import { messageOf } from '../../errorText.ts'
 import { readIfThere } from '../files.ts'
 import type { HostIo } from '../driver.ts'
 
@@ -46,23 +47,36 @@ export const pciNames = (
   known: (ids: Ids) => string | null,
 ): ((io: HostIo, wanted: readonly Ids[]) => Promise<(ids: Ids) => string>) => {
   const found = new Map<string, string>()
-  const textOf = async (io: HostIo): Promise<string> => {
+  let told = ''
+  /** Null: there is a file, and it cannot be read now. Devices are reported without its names then, and it is tried again. */
+  const textOf = async (io: HostIo): Promise<string | null> => {
     for (const place of PLACES) {
-      const text = await readIfThere(io, place)
-      if (text !== null) return text
+      try {
+        const text = await readIfThere(io, place)
+        if (text !== null) return text
+      } catch (error) {
+        const reason = messageOf(error)
+        if (reason !== told) io.warn('pci_names_unreadable', { path: place, reason })
+        told = reason
+        return null
+      }
     }
     return ''
   }
   return async (io, wanted) => {
+    const now = new Map(found)
     const missing = wanted.filter((one) => !found.has(keyOf(one)))
     if (missing.length > 0) {
-      const names = namesIn(await textOf(io), missing)
+      const text = await textOf(io)
+      const names = namesIn(text ?? '', missing)
       for (const one of missing) {
         const name = names.get(keyOf(one))
         const vague = name === undefined || name.endsWith(` ${UNKNOWN}`)
-        found.set(keyOf(one), (vague ? known(one) : null) ?? name ?? UNKNOWN)
+        const called = (vague ? known(one) : null) ?? name ?? UNKNOWN
+        now.set(keyOf(one), called)
+        if (text !== null) found.set(keyOf(one), called)
       }
     }
-    return (ids) => found.get(keyOf(ids)) ?? UNKNOWN
+    return (ids) => now.get(keyOf(ids)) ?? UNKNOWN
   }
 }

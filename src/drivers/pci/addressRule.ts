@@ -56,8 +56,11 @@ const readGlob = (text: string): AddressReading => {
   }
 }
 
+/** A longer one may be refused only when it is first used. */
+const SOURCE_MAX = 1000
 /** Sticky: anchored at the start of the field but not at its end. */
 const compiled = (source: string): RegExp | null => {
+  if (source.length > SOURCE_MAX) return null
   try {
     return new RegExp(source, 'y')
   } catch {
@@ -65,12 +68,14 @@ const compiled = (source: string): RegExp | null => {
   }
 }
 
+const shown = (source: unknown): string => (JSON.stringify(source) ?? String(source)).slice(0, 100)
+
 const readRegex = (given: Readonly<Record<string, unknown>>): AddressReading => {
   const tests: Record<Part, Test> = { domain: null, bus: null, slot: null, function: null }
   for (const [part, source] of Object.entries(given)) {
     if (!Object.hasOwn(tests, part)) return refused(part, 'is no part of an address: domain, bus, slot, function')
     const expression = typeof source === 'string' ? compiled(source) : null
-    if (expression === null) return refused(part, `must be a regular expression, is ${JSON.stringify(source)}`)
+    if (expression === null) return refused(part, `must be a regular expression, is ${shown(source)}`)
     tests[part as Part] = (text) => {
       expression.lastIndex = 0
       return expression.test(text)
