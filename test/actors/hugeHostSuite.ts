@@ -20,7 +20,12 @@ const PAGE = 1000
 
 /** No two of them are the same function. */
 const handle = (n: number): ReportedHandle => {
-  const info = { bus: hex(n >> 8, 2), device: hex((n >> 3) & 31, 2), domain: hex(n >> 16, 4), function: hex(n & 7, 1) }
+  const info = {
+    bus: hex((n >> 8) & 255, 2),
+    device: hex((n >> 3) & 31, 2),
+    domain: hex(n >> 16, 4),
+    function: hex(n & 7, 1),
+  }
   return { type: 'PCI', info }
 }
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0')
