@@ -18,6 +18,23 @@ afterAll(async () => {
 })
 
 const run = (...args: readonly string[]) => commandHere(args, { ACCELERANDO_URL: `${urlOf(served)}/v2` })
+/** The same API, whose callers are a service of another project, which sees no request of this one. */
+const asStranger = async (...args: readonly string[]) => {
+  const stranger = { 'x-roles': 'service', 'x-project-id': 'elsewhere', 'x-user-id': 'stranger' }
+  const fetch = (request: Request, ...rest: readonly unknown[]) => {
+    const headers = { ...Object.fromEntries(request.headers), ...stranger }
+    return (shop.app.fetch as (...given: readonly unknown[]) => Response | Promise<Response>)(
+      new Request(request, { headers }),
+      ...rest,
+    )
+  }
+  const there = await listen({ fetch }, { host: '127.0.0.1', port: 0 })
+  try {
+    return await commandHere(args, { ACCELERANDO_URL: `${urlOf(there)}/v2` })
+  } finally {
+    await there.close(0)
+  }
+}
 const said = async (...args: readonly string[]): Promise<string> => {
   const { code, out, err } = await run(...args)
   expect([code, err], args.join(' ')).toEqual([0, ''])
@@ -80,6 +97,21 @@ describe('a request', () => {
       out: '',
       err: expect.stringContaining(`next: accelerando arq timeline ${uuid}`),
     })
+  })
+  test('that is bound by a service that may not read it is accepted, and a wait for it is refused before anything is changed', async () => {
+    const { uuid, target, instance } = await asked()
+    const refused = await asStranger('arq', 'bind', uuid, ...target, '--wait', '5')
+    expect(refused).toMatchObject({ code: EXITS.notFound.code, out: '' })
+    expect((await shop.arq(uuid)).state).toBe('Initial')
+    expect(await asStranger('arq', 'bind', uuid, ...target)).toEqual({ code: 0, out: `accepted: ${uuid}\n`, err: '' })
+    await answered()
+    expect((await shop.arq(uuid)).state).toBe('Bound')
+    expect((await asStranger('arq', 'unbind', uuid, '--wait', '5')).code).toBe(EXITS.notFound.code)
+    expect((await shop.arq(uuid)).state).toBe('Bound')
+    const left = await asStranger('arq', 'unbind', uuid, '--json')
+    expect([left.code, JSON.parse(left.out)]).toEqual([0, { arqs: [{ uuid }] }])
+    await answered()
+    expect((await run('instance', 'show', instance)).code).toBe(EXITS.notFound.code)
   })
   test('is deleted when somebody agrees, and its instance names those of an instance', async () => {
     const { uuid } = await asked()

@@ -14,6 +14,18 @@ const showAll = (flags: ApiFlags, arqs: readonly Arq[]): void =>
 const readAll = (api: Api, uuids: readonly string[]): Promise<readonly Arq[]> =>
   Promise.all(uuids.map((uuid) => api<Arq>('GET', arqPath(uuid))))
 
+/** Whether this account may not read it, whatever is there. */
+const isHidden = (error: unknown): boolean =>
+  error instanceof Failure && (error.exit === 'notFound' || error.exit === 'denied')
+/** After it was accepted. A service may act for a project whose requests it does not see: then what it named is all that can be shown. */
+const readAfter = (api: Api, uuids: readonly string[]): Promise<readonly Arq[] | null> =>
+  readAll(api, uuids).catch((error: unknown) => {
+    if (isHidden(error)) return null
+    throw error
+  })
+const showAccepted = (flags: ApiFlags, uuids: readonly string[]): void =>
+  out(flags.json ? JSON.stringify({ arqs: uuids.map((uuid) => ({ uuid })) }) : `accepted: ${uuids.join(', ')}`)
+
 type Acted = { readonly flags: ApiFlags & Wait; readonly uuids: readonly string[] }
 const waitFor = async ({ flags, uuids }: Acted, unfinished: Waiting['unfinished']): Promise<void> => {
   const limitMs = waitMsOf(flags)
@@ -65,14 +77,16 @@ const bind = (family: CommandRow): void => {
     .option('--project <ID>', 'the project, where it is another one than that of who made the requests')
     .action(
       withPlainErrors(async (uuids: readonly string[], flags: Bind) => {
-        waitMsOf(flags)
         const [api, patch] = [apiOf(flags, { service: true }), bindPatch(flags)]
+        // who could not look later is told so before anything is changed
+        if (waitMsOf(flags) !== null) await readAll(api, uuids)
         await api('PATCH', COLLECTION, Object.fromEntries(uuids.map((uuid) => [uuid, patch])))
         await waitFor({ flags, uuids }, async () => {
           const open = (await readAll(api, uuids)).filter(({ state }) => !RESOLVED.includes(state))
           return open.length === 0 ? null : open.map(({ uuid, state }) => `${uuid} is ${state}`).join(', ')
         })
-        const arqs = await readAll(api, uuids)
+        const arqs = await readAfter(api, uuids)
+        if (arqs === null) return showAccepted(flags, uuids)
         const failed = arqs.find(({ state }) => state === 'BindFailed')
         if (failed)
           throw new Failure('failed', `the accelerator request ${failed.uuid} could not be bound`, {
@@ -95,16 +109,20 @@ const unbind = (family: CommandRow): void => {
       const api = apiOf(flags, { service: true })
       const handles =
         waitMsOf(flags) === null ? [] : (await readAll(api, uuids)).flatMap((arq) => arq.attach_handle_uuid ?? [])
+      const look = () => Promise.all(handles.map((handle) => api<HandleDetail>('GET', `/handles/${handle}`)))
+      // who could not look later is told so before anything is changed
+      await look()
       const patch = ['/hostname', '/device_rp_uuid', '/instance_uuid'].map((path) => ({ op: 'remove', path }))
       await api('PATCH', COLLECTION, Object.fromEntries(uuids.map((uuid) => [uuid, patch])))
       await waitFor({ flags, uuids }, async () => {
-        const all = await Promise.all(handles.map((handle) => api<HandleDetail>('GET', `/handles/${handle}`)))
-        const busy = all.filter(({ state, last_arq_uuid: last, arq_uuid: holder }) => {
+        const busy = (await look()).filter(({ state, last_arq_uuid: last, arq_uuid: holder }) => {
           return BUSY.includes(state) && uuids.includes(holder ?? last ?? '')
         })
         return busy.length === 0 ? null : busy.map(({ uuid, state }) => `attach handle ${uuid} is ${state}`).join(', ')
       })
-      showAll(flags, await readAll(api, uuids))
+      const arqs = await readAfter(api, uuids)
+      if (arqs === null) showAccepted(flags, uuids)
+      else showAll(flags, arqs)
     }),
   )
 }
