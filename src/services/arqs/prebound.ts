@@ -18,7 +18,7 @@ type Terms = { readonly deadline: number; readonly requestId: string }
 const HALF_A_YEAR_MS = 180 * 24 * 3_600_000
 const cause = { by: 'seed' }
 export type PreboundTarget = { readonly memory: Memory; readonly row: Row<'deployables'> }
-/** The group of the device profile that the ARQ asks for. */
+/** The project that creates the ARQ, and the device profile and group that it asks for. */
 export type Asked = { readonly profile: Row<'profiles'>; readonly group: Group; readonly projectId: ProjectId }
 type Born = { readonly uuid: ArqUuid; readonly at: number }
 

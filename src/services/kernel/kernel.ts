@@ -119,7 +119,7 @@ export type Kernel = {
   readonly verify: Verify
   /** Null: no row of the journal is in an archive. */
   readonly landmarks: Landmarks | null
-  /** Null: nothing is known of the relay, the leases and other work outside the actors. */
+  /** Null: nothing is known of the relay and the dead letters. */
   readonly surroundings: Surroundings | null
   readonly publish: (records: readonly BusRecord[]) => Promise<void>
   readonly options: ControlOptions & Paces
