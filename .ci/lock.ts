@@ -1,5 +1,5 @@
 /**
- * Completes package-lock.json with packages made for other platforms: `npm run lock`, after each `npm install`.
+ * Completes the lockfiles with packages made for other platforms: `npm run lock`, after each `npm install`.
  *
  * npm leaves an optional package out of the lockfile when the registry it asks does not hold it, and then refuses that
  * lockfile in `npm ci`, here and everywhere. Such packages carry their platform in their name and their version in the
@@ -68,9 +68,14 @@ export const complete = (lock: Lock): Lock => {
   return { ...lock, packages: Object.fromEntries(packages.toSorted(([a], [b]) => a.localeCompare(b, 'en'))) }
 }
 
+/** That of the program, and that of the package which builds the documents. */
+export const LOCKFILES = ['package-lock.json', 'site/package-lock.json']
+
 if (import.meta.main) {
-  const path = fileURLToPath(new URL('../package-lock.json', import.meta.url))
-  const lock = JSON.parse(readFileSync(path, 'utf8')) as Lock
-  writeFileSync(path, `${JSON.stringify(complete(lock), null, 2)}\n`)
-  process.stdout.write(`packages of other platforms added: ${missing(lock).length}\n`)
+  for (const name of LOCKFILES) {
+    const path = fileURLToPath(new URL(`../${name}`, import.meta.url))
+    const lock = JSON.parse(readFileSync(path, 'utf8')) as Lock
+    writeFileSync(path, `${JSON.stringify(complete(lock), null, 2)}\n`)
+    process.stdout.write(`${name}: packages of other platforms added: ${missing(lock).length}\n`)
+  }
 }

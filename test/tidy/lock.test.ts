@@ -1,28 +1,31 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { expect, test } from 'vitest'
-import { type Lock, complete, missing } from '../../.ci/lock.ts'
+import { describe, expect, test } from 'vitest'
+import { LOCKFILES, type Lock, complete, missing } from '../../.ci/lock.ts'
 
 const read = (name: string): unknown =>
   JSON.parse(readFileSync(fileURLToPath(new URL(`../../${name}`, import.meta.url)), 'utf8'))
-const lock = read('package-lock.json') as Lock
 
-test('npm ci finds every package in the lockfile, those of other platforms too (else: npm run lock)', () =>
-  expect(missing(lock)).toEqual([]))
+describe.each(LOCKFILES)('%s', (name) => {
+  const lock = read(name) as Lock
 
-test('the lockfile names no registry', () => expect(JSON.stringify(lock)).not.toContain('"resolved"'))
+  test('npm ci finds every package in the lockfile, those of other platforms too (else: npm run lock)', () =>
+    expect(missing(lock)).toEqual([]))
 
-test('npm ci warns of no package that asks for a newer Node than that of the machine (else: npm run lock)', () => {
-  const asking = Object.entries(lock.packages).filter(([place, entry]) => place !== '' && 'engines' in entry)
-  expect(asking.map(([place]) => place)).toEqual([])
-})
+  test('the lockfile names no registry', () => expect(JSON.stringify(lock)).not.toContain('"resolved"'))
 
-test('every version in package.json is exact', () => {
-  const { dependencies, devDependencies } = read('package.json') as Record<string, Record<string, string>>
-  const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
-    ([, range]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(range),
-  )
-  expect(loose).toEqual([])
+  test('npm ci warns of no package that asks for a newer Node than that of the machine (else: npm run lock)', () => {
+    const asking = Object.entries(lock.packages).filter(([place, entry]) => place !== '' && 'engines' in entry)
+    expect(asking.map(([place]) => place)).toEqual([])
+  })
+
+  test('every version in package.json is exact', () => {
+    const { dependencies, devDependencies } = read(name.replace('-lock', '')) as Record<string, Record<string, string>>
+    const loose = Object.entries({ ...dependencies, ...devDependencies }).filter(
+      ([, range]) => !/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(range),
+    )
+    expect(loose).toEqual([])
+  })
 })
 
 test('a package of another platform is written as its name tells', () => {
