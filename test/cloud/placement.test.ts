@@ -1,5 +1,6 @@
 /** The contract with Placement on the real one. */
 import { afterAll, beforeAll } from 'vitest'
+import { driverNamesContract } from '../contracts/driverNames.contract.ts'
 import { placementContract } from '../contracts/placement.contract.ts'
 import { placementAsNovaContract } from '../contracts/placementAsNova.contract.ts'
 import { describeWith } from '../support/needs.ts'
@@ -13,4 +14,5 @@ describeWith(CLOUD, 'a real Placement', (rig) => {
   afterAll(() => cloud?.stop())
   placementContract(() => ({ authUrl: cloud.authUrl }))
   placementAsNovaContract(() => ({ authUrl: cloud.authUrl }))
+  driverNamesContract(() => ({ authUrl: cloud.authUrl }))
 })

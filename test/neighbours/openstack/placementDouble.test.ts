@@ -1,5 +1,6 @@
 /** The contract with Placement on its double; `test/cloud` runs it on the real one. */
 import { afterAll, beforeAll, describe } from 'vitest'
+import { driverNamesContract } from '../../contracts/driverNames.contract.ts'
 import { placementContract } from '../../contracts/placement.contract.ts'
 import { placementAsNovaContract } from '../../contracts/placementAsNova.contract.ts'
 import { type KeystoneDouble, keystoneDouble } from './keystoneDouble.ts'
@@ -16,4 +17,5 @@ describe('the double of Placement', () => {
   afterAll(() => Promise.all([double.close(), keystone.close()]))
   placementContract(() => ({ authUrl: keystone.authUrl }))
   placementAsNovaContract(() => ({ authUrl: keystone.authUrl }))
+  driverNamesContract(() => ({ authUrl: keystone.authUrl }))
 })
