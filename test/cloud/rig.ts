@@ -10,7 +10,7 @@ import { freePort } from '../support/port.ts'
 
 const RIG = join(import.meta.dirname, '../../infra/rig/openstack')
 /** The first start installs the services. */
-export const START_MS = 600_000
+export const START_MS = 1_200_000
 const START_ENDS_SECONDS = '10'
 const run = promisify(execFile)
 
