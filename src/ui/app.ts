@@ -7,6 +7,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { messageOf } from '../errorText.ts'
 import { actionPage, act } from './acting.ts'
 import { POLICY } from './document.ts'
+import { serveDocuments } from './documentPages.ts'
 import { STATUSES, TEXT_MAX, type UiParts, looker, shower, errorOf } from './looking.ts'
 import { find } from './pages/find.ts'
 import * as answers from './pages/answers.ts'
@@ -70,7 +71,8 @@ const guard = (app: Hono, { barred, log }: UiParts): void => {
     const reason = barred(header) ?? (c.req.method === 'POST' ? foreign(c) : null)
     if (reason === null) await next()
     else c.res = c.text(reason, 403)
-    c.res.headers.set('content-security-policy', POLICY)
+    // the documents have a policy of their own
+    if (!c.res.headers.has('content-security-policy')) c.res.headers.set('content-security-policy', POLICY)
     c.res.headers.set('x-content-type-options', 'nosniff')
     c.res.headers.set('referrer-policy', 'same-origin')
   })
@@ -108,6 +110,7 @@ export const createUi = (parts: UiParts): Hono => {
   const look = looker(parts)
   guard(app, parts)
   serveAssets(app, parts)
+  serveDocuments(app, parts.documents)
   signing(app, parts, show)
   app.get('/', (c) => c.redirect('ui/', 302))
   app.get('/ui', (c) => c.redirect('ui/', 302))

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { type Api, type Fetch, createApi } from './api.ts'
 import type { Assets } from './assets.ts'
+import type { Documents } from './documents.ts'
 import { documentOf } from './document.ts'
 import { tokenOf } from './session.ts'
 import * as shapes from './shapes.ts'
@@ -30,6 +31,8 @@ export type UiParts = {
   readonly fetch: Fetch
   /** Loaded once, when somebody looks at the first page. */
   readonly assets: () => Promise<Assets>
+  /** Another site than the one beside the program. */
+  readonly documents?: Documents | undefined
   readonly signIn: SignIn
   /** The reason to refuse a request; null: there is none. */
   readonly barred: (header: (name: string) => string | undefined) => string | null

@@ -35,6 +35,8 @@ beforeAll(async () => {
   // A copy: packing writes beside the sources, which other tests read at the same time.
   for (const name of ['bin', 'src', 'infra/pack', 'package.json', 'README.md', 'LICENSE', 'CHANGELOG.md'])
     cpSync(join(ROOT, name), join(source, name), { recursive: true })
+  mkdirSync(join(source, 'documents'))
+  writeFileSync(join(source, 'documents/index.html'), 'built before')
   symlinkSync(join(ROOT, 'node_modules'), join(source, 'node_modules'))
   const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', folder.path], {
     cwd: source,
@@ -61,7 +63,8 @@ const dataFolder = async (name: string): Promise<string> => {
 describe('the package', () => {
   test('holds the program and what every package holds, and nothing of its tests', () => {
     const kinds = new Set(files.map((path) => path.split('/')[0]))
-    expect(kinds).toEqual(new Set(['bin', 'dist', 'prepared', 'package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']))
+    const KINDS = ['bin', 'dist', 'prepared', 'documents', 'package.json', 'README.md', 'LICENSE', 'CHANGELOG.md']
+    expect(kinds).toEqual(new Set(KINDS))
     expect(files.filter((path) => /\.tsx?$|tsconfig|\btests?\b|fixture/i.test(path))).toEqual([])
     expect(files).toContain('dist/ui/style.css')
   })

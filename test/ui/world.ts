@@ -221,11 +221,16 @@ export const consoleOf = (
   {
     clock = systemClock,
     assets: given = REAL_ASSETS,
-  }: { readonly clock?: Clock | undefined; readonly assets?: UiParts['assets'] | undefined } = {},
+    documents,
+  }: Pick<UiParts, 'documents'> & {
+    readonly clock?: Clock | undefined
+    readonly assets?: UiParts['assets'] | undefined
+  } = {},
 ) =>
   createUi({
     fetch,
     assets: given,
+    ...(documents !== undefined && { documents }),
     signIn: signing,
     barred: (header) => (gate(header) === null ? null : 'barred'),
     clock,

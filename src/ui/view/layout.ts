@@ -43,6 +43,9 @@ export const NAV_ENTRIES: readonly NavEntry[] = [
   { href: 'system', word: 'System', key: 's', views: ['system'] },
 ]
 
+/** Beside the console, not below it. */
+export const DOCUMENTS_HREF = '../docs/'
+
 const logo = (): Node =>
   svg(
     { class: 'logo', viewBox: '0 0 20 20', width: 20, height: 20, 'aria-hidden': 'true' },
@@ -58,6 +61,7 @@ const side = ({ view }: Screen): Node =>
       ...NAV_ENTRIES.map(({ href, word, key, views }) =>
         li({ key: href }, a({ href, 'aria-current': views.includes(view) ? 'page' : undefined, 'data-go': key }, word)),
       ),
+      li({ key: 'docs' }, a({ href: DOCUMENTS_HREF }, 'Documents')),
     ),
   )
 
