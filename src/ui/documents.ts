@@ -92,7 +92,11 @@ export const documentsIn = (folder: string): Documents => {
   return async () => {
     const index = await stat(join(folder, 'index.html')).catch(() => null)
     if (index === null) return null
-    if (known?.builtMs !== index.mtimeMs) known = { builtMs: index.mtimeMs, site: readSite(folder) }
-    return known.site
+    if (known?.builtMs === index.mtimeMs) return known.site
+    const site = readSite(folder)
+    known = { builtMs: index.mtimeMs, site }
+    // read while it was being built anew: the next question reads it again
+    site.catch(() => (known = null))
+    return site
   }
 }
