@@ -80,6 +80,10 @@ export default {
   base: process.env['DOCS_BASE'] ?? '/docs/',
   lang: 'en',
   title: 'accelerando',
+  // otherwise a style would be put into each page while it is loaded, which the content policy forbids
+  appearance: { disableTransition: false },
+  // an empty icon: without one browsers ask the listener for /favicon.ico
+  head: [['link', { rel: 'icon', href: 'data:,' }]],
   description: 'Manages hardware accelerators of a cloud',
   srcExclude: ['plan.md'],
   rewrites: Object.fromEntries(

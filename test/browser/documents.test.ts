@@ -61,7 +61,7 @@ describeWith(WITH_DOCUMENTS, 'the documents in a browser', (chromium) => {
     await page.goto(served.base)
     await page.click('nav.side a:text("Documents")')
     await page.waitForURL(docs)
-    await page.click('.VPSidebar a:text("The console")')
+    await page.click('.VPSidebar a:has-text("The console") >> nth=0')
     await page.waitForSelector('main h1:has-text("The console")')
     expect(page.url()).toBe(`${docs}operators/console.html`)
     await page.close()
