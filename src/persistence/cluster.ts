@@ -1,11 +1,11 @@
 /** The identity of the cloud, which is part of its database: an id, and the key with which its orders are signed. */
 import type { Database } from './sql.ts'
 
-/** `privateKey`: as text (PKCS8, PEM). Whoever knows it can give orders to the hosts of this cloud. */
+/** `privateKey`: PKCS8 as PEM text. Whoever knows this key can give orders to the hosts of this cloud. */
 export type ClusterIdentity = { readonly id: string; readonly privateKey: string }
 
 const READ = `select id, private_key from cluster where name = 'this'`
-/** Of several programs that find none, the first one to write decides. */
+/** If several programs find no key, the first one to write decides. */
 const ADD = `update cluster set private_key = $1 where name = 'this' and private_key is null`
 
 const identityIn = async ({ read }: Pick<Database, 'read'>) => {

@@ -1,16 +1,16 @@
 /**
- * How much is spent on a query that the database rolled back, to find out which of its parts is at fault. A fault that never passes is
- * pursued to its end. One that passes (a full disk, a time-out) is pursued only a little, since all parts may meet the same.
+ * Limits the search for the faulty part of a query that the database rolled back. A fault that never passes is searched for to the
+ * end. One that passes (a full disk, a time-out) is searched for only briefly, since it may hit all parts alike.
  */
 import type { Failure } from './sql.ts'
 
-/** Enough to find two parts at fault among 512. */
+/** The most failed statements in the search for a fault that passes: enough to find two faulty parts among 512. */
 const STATEMENTS = 24
-/** Shorter than the wait for a lock or a time-out: a search among statements that take so long would keep all others waiting. */
+/** The most time for such a search. It is shorter than one wait for a lock or a time-out: other appends would wait for a longer search. */
 const MS = 2_500
 
 export type Effort = {
-  /** Whether to ask again for each half of the parts. */
+  /** Whether to send each half of the parts in a query of its own. */
   readonly worth: (failure: Failure, parts: number) => boolean
 }
 

@@ -1,9 +1,9 @@
 /**
  * A lock file that lets one process at a time use a folder. It names its holder; the lock of a process that has ended is void.
  *
- * FOLDER-1 a holder that has the same process numbers (PID namespace) is looked up by its number and its start;
- * FOLDER-2 one of another container on this machine is asked by its socket, since its number means nothing here;
- * FOLDER-3 a holder of which neither can be said keeps the folder: an operator decides.
+ * FOLDER-1 a holder in the PID namespace of this process is looked up by its process number and its start time;
+ * FOLDER-2 a holder in another container of this machine is asked through its socket, since its process number means nothing here;
+ * FOLDER-3 if neither shows whether the holder still runs, the folder stays locked, and an operator decides.
  */
 import { codeOf } from '../errorText.ts'
 import { closeSync, mkdirSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, writeSync } from 'node:fs'
@@ -15,7 +15,7 @@ export type FolderLock = {
   readonly held: () => boolean
   readonly release: () => void
 }
-/** `space`: the PID namespace. Absent in the locks of older releases. */
+/** `space`: the PID namespace of the holder. Locks of older releases lack it. */
 type Holder = {
   readonly pid: number
   readonly started: string
@@ -34,7 +34,7 @@ const readOr = (path: string, otherwise: string): string => {
   }
 }
 
-/** The fields of `/proc/PID/stat` from the third on. Linux only; empty elsewhere. */
+/** Returns the fields of `/proc/PID/stat` from the third on; empty on other systems than Linux. */
 const statOf = (pid: number): readonly string[] => {
   const stat = readOr(`/proc/${pid}/stat`, '')
   // The second field, the program name in parentheses, may contain spaces and parentheses.
@@ -42,10 +42,10 @@ const statOf = (pid: number): readonly string[] => {
 }
 /** Clock ticks from boot to the start of the process. Together with the pid it identifies a process even when pids are reused. */
 const startOf = (pid: number): string => statOf(pid)[19] ?? ''
-/** The process is a zombie: it has ended, but its parent has not collected its exit status. In a container the parent may never do so. */
+/** Whether the process is a zombie: it has ended, but its parent has not collected its exit status. In a container the parent may never do so. */
 const isOver = (pid: number): boolean => /^[ZX]/.test(statOf(pid)[0] ?? '')
 const bootOf = (): string => readOr('/proc/sys/kernel/random/boot_id', '').trim()
-/** Empty where there are none. */
+/** Returns the PID namespace of this process; empty on systems that have none. */
 const spaceOf = (): string => {
   try {
     return readlinkSync('/proc/self/ns/pid')
@@ -81,7 +81,7 @@ const answerOf = async (folder: string, holder: Holder): Promise<Answer> => {
   if (holder.space === undefined || holder.space === spaceOf()) return alive(holder) ? 'lives' : 'ended'
   return isSocket(holder.socket) ? askLockSocket(folder, holder.socket) : 'unknown'
 }
-/** A lock may have been written by anybody: only a file of this folder is touched. */
+/** Anybody may have written the lock file: its socket is touched only if the name is that of a socket in this folder. */
 const isSocket = (name: unknown): name is string => typeof name === 'string' && /^lock\.[\da-f]+\.sock$/.test(name)
 
 const create = (path: string, text: string): boolean => {

@@ -15,7 +15,7 @@ export const openSource = async (source: SnapshotSource): Promise<Database> => {
     const { kind: _, ...options } = source
     return (await import('./postgres/postgres.ts')).postgresDatabase({ ...options, readers: 1 })
   }
-  // opening would create the folder
+  // opening a store would create its folder
   if (!existsSync(join(source.dir, 'pglite'))) throw new Error(`${source.dir} holds no store`)
   return (await import('./pglite/pglite.ts')).pgliteDatabase(source.dir)
 }

@@ -1,59 +1,59 @@
 /**
- * Notices that a database comes back with less than it acknowledged: a replica without the last commits was promoted, or an older copy
- * was put in its place. Used by every writing session before its first write.
+ * Notices that a database has lost rows that it acknowledged: a replica without the last commits was promoted, or an older copy
+ * replaced the database. Every writing session is checked before its first write.
  *
  * INCARNATION-1 a session to a server that cannot be written (a standby, read-only) is not used;
- * INCARNATION-2 each new session looks for the rows that this process was told are stored, and for those that it has read. If one is gone,
- *    writing is stopped for all processes, by a trigger in the database, until an operator adopts what is there;
+ * INCARNATION-2 each new session looks for the rows that this process was told are stored, and for those that it has read. If a row is gone,
+ *    writing is stopped for all processes, by a trigger in the database, until an operator adopts what the database still holds;
  * INCARNATION-3 nobody writes for `GRACE_MS` after a change of server or of its timeline, or after a process has found the write-ahead log of
- *    the server behind what it had seen of it. So every control has looked before anything is decided on rows that may be gone;
- * INCARNATION-4 the lost rows are kept in the database, so that an operator sees what is gone and whom it concerns.
+ *    the server behind the position that it saw before. In this time every control looks, before anything is decided without the lost rows;
+ * INCARNATION-4 the lost rows are kept in the database, so that an operator sees which rows are gone and whom they concern.
  */
 import type { Journal, JournalRow } from '../actors/runtime/ports.ts'
 import { NotWritable } from './notWritable.ts'
 
 /**
- * Longer than a control needs to notice that its server is gone (7 s at most), to reach another one (5 s), and to look. A control that needs
- * longer finds what it wrote later; hosts then still refuse a second slot for a function.
+ * Longer than a control needs to notice that its server is gone (7 s at most), to reach another one (5 s), and to look. A slower control
+ * finds its lost rows only after others have written again; hosts then still refuse a second slot for a function.
  */
 export const GRACE_MS = 15_000
-/** The last rows that a process remembers, of those it wrote and of those it read; a replica that lacks more has lost some of these as well. */
+/** How many of its last written rows, and of its last read rows, a process remembers. A replica that lacks more rows also lacks some of these. */
 export const REMEMBERED_MAX = 2_000
-/** An entity that is read anew may have a long history, which is not what a replica lacks. */
+/** Of an entity that is read anew, only so many last rows are remembered: a replica lacks only recent rows. */
 const READ_OF_ENTITY_MAX = 8
 
 export const REASON =
   'the database has lost rows that it had acknowledged; an operator decides with: accelerando migrate --adopt'
 
-/** What is asked of the database that a session has reached. */
+/** Questions and orders to the database that a session has reached. */
 export type IncarnationRecords = {
-  /** Whether the tables are there; before the first migration they are not. */
+  /** Whether the tables exist; before the first migration they do not. */
   readonly isThere: () => Promise<boolean>
-  /** Id of the cloud. */
+  /** The id of the cloud. */
   readonly cluster: () => Promise<string | null>
-  /** Records which server this is; if it is another one than before, nobody writes for `graceMs`. */
+  /** Records the identity of the server; if it differs from the recorded one, nobody may write for `graceMs`. */
   readonly noteServer: (graceMs: number) => Promise<void>
-  /** Keeps those of these rows that the journal does not hold as lost, and returns how many they are. */
+  /** Stores, as lost, those of the rows that the journal does not hold; returns their number. */
   readonly keepLost: (rows: readonly JournalRow[]) => Promise<number>
-  /** Stops all writing. The first reason stays, unless this one `counts` more. */
+  /** Stops all writing. The reason of an earlier stop is replaced only if `counts` is true. */
   readonly stop: (reason: string, counts: boolean) => Promise<void>
-  /** Rejects with `NotWritable`; else why writing is stopped, and how far the write-ahead log of the server is. */
+  /** Rejects with `NotWritable`; otherwise returns why writing is stopped (null: it is not) and the position of the server's write-ahead log. */
   readonly look: () => Promise<{ readonly reason: string | null; readonly at: bigint }>
-  /** Nobody writes for so long. */
+  /** Forbids all writing for `graceMs`. */
   readonly wait: (graceMs: number) => Promise<void>
 }
 export type Incarnation = {
   /** Remembers rows that the store has acknowledged. */
   readonly wrote: (rows: readonly JournalRow[]) => void
-  /** Remembers rows that this process acts upon, whoever wrote them. */
+  /** Remembers rows that this process acts upon, regardless of their writer. */
   readonly read: (rows: readonly JournalRow[]) => void
-  /** Rejects when the session must not be used. If rows are gone, it stops all writing, and resolves. */
+  /** Rejects when the session must not be used. If rows are gone, this stops all writing and still resolves. */
   readonly checkSession: (records: IncarnationRecords) => Promise<void>
   /** Rejects with the reason while writing is stopped, and when the session cannot write. For readiness. */
   readonly look: (records: IncarnationRecords) => Promise<void>
 }
 
-/** The last rows that were added. */
+/** Remembers the rows that were added last. */
 const remembered = () => {
   let rows: JournalRow[] = []
   return {
@@ -68,7 +68,7 @@ const remembered = () => {
 export const openIncarnation = (graceMs = GRACE_MS): Incarnation => {
   const [written, read] = [remembered(), remembered()]
   let cluster: string | null = null
-  /** How far the write-ahead log of the server was when it was last looked at. */
+  /** The position of the server's write-ahead log at the last look. */
   let seenAt = 0n
   const expectCluster = async (records: IncarnationRecords): Promise<void> => {
     const id = await records.cluster()
@@ -101,7 +101,7 @@ export const openIncarnation = (graceMs = GRACE_MS): Incarnation => {
       await expectCluster(records)
       await records.noteServer(graceMs)
       await look(records).catch((cause: unknown) => {
-        // that writing is stopped already does not keep the session from being used for reading
+        // a session may still be used for reading while writing is stopped
         if (!(cause instanceof NotWritable)) throw cause
       })
       await findLost(records)
@@ -111,8 +111,8 @@ export const openIncarnation = (graceMs = GRACE_MS): Incarnation => {
 }
 
 /**
- * The journal of a process that remembers what passes through it. What was written although its writer got no answer is read again by the
- * writer, and what others wrote by the relay before it leaves the system: so rows are known also when their writer has died.
+ * A journal that remembers the rows that pass through it. A row whose writer got no answer is remembered when that writer reads it again, and
+ * rows of other processes when the relay reads them to publish them: so a row is remembered even if its writer has died.
  */
 export const remembering = (journal: Journal, incarnation: Incarnation): Journal => ({
   ...journal,

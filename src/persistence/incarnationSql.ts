@@ -1,4 +1,4 @@
-/** The tables and questions of `incarnation.ts` on SQL. */
+/** The tables and queries of `incarnation.ts` in SQL. */
 import type { JournalRow } from '../actors/runtime/ports.ts'
 import type { IncarnationRecords } from './incarnation.ts'
 import { type LostRow, lostRow } from './lostRow.ts'
@@ -8,14 +8,14 @@ import type { Run } from './sql.ts'
 export const plain = (text: string, ...params: readonly unknown[]) => ({ text, params })
 
 const STANDING = `select pg_is_in_recovery() as standby, current_setting('transaction_read_only') = 'on' as locked`
-/** Rejects with `NotWritable`. */
+/** Rejects with `NotWritable` when the server is a standby or read-only. */
 export const expectWritable = async (run: Run): Promise<void> => {
   const [standing] = await run(plain(STANDING))
   if (standing!['standby'] === true) throw new NotWritable('the database server is a standby: it cannot be written')
   if (standing!['locked'] === true) throw new NotWritable('the database server is read-only')
 }
 
-/** A dump that was restored into the same server has tables of other numbers. */
+/** `system` contains the oid of the journal table, since a dump that was restored into the same server has tables with other oids. */
 const SERVER = `update incarnation set system = s.system, timeline = s.timeline,
     writable_at = case when incarnation.system is null then null else clock_timestamp() + $1::bigint * interval '1 ms' end
   from (select (select system_identifier::text from pg_control_system()) || '/' || 'journal'::regclass::oid as system,
@@ -36,23 +36,23 @@ const STOP = `update incarnation set stopped_at = coalesce(stopped_at, clock_tim
     reason = case when reason is null or $2 then $1 else reason end where id = 1`
 const LOOK = `select reason, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::text as at from (
     select case when stopped_at is null then null else reason end as reason from incarnation where id = 1) one`
-/** The log of the server is behind what was seen of it: it is an older copy, or a crash has taken back what was not synced. */
+/** For a write-ahead log that is behind the position seen before: the server is an older copy, or a crash has lost unsynced commits. */
 const WAIT = `update incarnation set writable_at = clock_timestamp() + $1::bigint * interval '1 ms' where id = 1`
 
-/** Whether the tables are there; before the first migration they are not. */
+/** Whether the tables exist; before the first migration they do not. */
 export const THERE = `select to_regclass('incarnation') is not null and to_regclass('cluster') is not null as there`
 
-/** Rows looked for in one statement. */
+/** How many rows one statement looks for. */
 const PORTION = 200
 const cellsOf = (rows: readonly JournalRow[]) =>
   rows.map(({ key, version, commandId, events, at }) => ({ key, version, command: commandId, data: events, at }))
 
 function* portionsOf(rows: readonly JournalRow[]): Generator<string> {
-  // also with nothing to look for, so that a missing right is found at the start
+  // one statement runs even without rows, so that a missing right is noticed at the start
   for (let from = 0; from === 0 || from < rows.length; from += PORTION)
     yield JSON.stringify(cellsOf(rows.slice(from, from + PORTION)))
 }
-/** Those of these rows that the database does not hold, and that nobody has adopted yet. Changes nothing. */
+/** Returns those of the rows that the database does not hold and that nobody has adopted as lost. Changes nothing. */
 export const goneFrom = async (run: Run, rows: readonly JournalRow[]): Promise<readonly LostRow[]> => {
   const gone: LostRow[] = []
   for (const portion of portionsOf(rows)) gone.push(...(await run(plain(GONE, portion))).map(lostRow))

@@ -1,6 +1,6 @@
 /**
  * A socket in a folder that is open as long as its process lives. Processes of other containers cannot see that process, but they can
- * connect: the kernel answers for it, also while it is stopped, and refuses when it has ended.
+ * connect: while the process exists, even stopped, the kernel accepts the connection; after its end the kernel refuses it.
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
@@ -9,18 +9,18 @@ import { join } from 'node:path'
 import { codeOf } from '../errorText.ts'
 
 export type LockSocket = {
-  /** The name of its file in the folder. */
+  /** The name of the socket's file in the folder. */
   readonly name: string
   readonly close: () => void
 }
-/** `unknown`: it is there, and does not say whether its process lives. */
+/** `unknown`: the socket does not show whether its process lives. */
 export type Answer = 'lives' | 'ended' | 'unknown'
 
-/** The kernel takes no longer address of a socket. */
+/** In bytes. Kernels refuse the address of a socket that is much longer. */
 const PATH_MAX = 100
 const ANSWER_MS = 2_000
 
-/** Calls `use` with an address of the file; a long one is shortened by way of the open folder. */
+/** Calls `use` with an address of the socket's file; too long an address is shortened by way of the open folder. */
 const addressed = <Value>(folder: string, name: string, use: (path: string) => Value): Value => {
   const path = join(folder, name)
   if (Buffer.byteLength(path) <= PATH_MAX) return use(path)
@@ -32,12 +32,12 @@ const addressed = <Value>(folder: string, name: string, use: (path: string) => V
   }
 }
 
-/** Null: the folder is on a file system, or the machine has a system, that has no such sockets. */
+/** Null: the file system or the operating system has no such sockets. */
 export const openLockSocket = (folder: string): LockSocket | null => {
   const name = `lock.${randomUUID().slice(0, 8)}.sock`
   const path = join(folder, name)
   const server = createServer((socket) => socket.destroy())
-  // whether it listens is seen by its file, which is there before `listen` returns
+  // errors need no handling: `listen` creates the file of the socket before it returns, and the file shows whether it succeeded
   server.on('error', () => undefined)
   try {
     addressed(folder, name, (address) => server.listen(address))

@@ -1,13 +1,13 @@
-/** A journal row that is gone, as the database tells it. */
+/** A journal row that the database has lost, and its reading from SQL. */
 import type { Run } from './sql.ts'
 
-/** A row that the database had acknowledged and does not hold any more. */
+/** A row that the database had acknowledged and no longer holds. */
 export type LostRow = {
   readonly key: string
   readonly version: number
   readonly command: string
   readonly events: readonly { readonly type: string }[]
-  /** When it was decided, ms since the epoch. */
+  /** When the row was decided, in ms since the epoch. */
   readonly at: number
 }
 

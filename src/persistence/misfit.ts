@@ -1,4 +1,4 @@
-/** Finds what of an append no store can hold, so that every store refuses it alike and names the field and the rule. Pure. */
+/** Finds the value of an append that no store can hold, so that every store refuses it alike and names the field and the rule. Pure. */
 import type { Append } from '../actors/runtime/ports.ts'
 import type { ViewChange } from '../actors/runtime/views.ts'
 import { isStorable } from '../text.ts'
@@ -16,7 +16,7 @@ const RULES: Readonly<Record<Base, string>> = {
   bool: 'must be true or false',
   json: 'must be JSON',
 }
-/** UUIDs are made by this program. What is inside JSON can only break the rule for text, which is judged for the whole append. */
+/** Not checked: this program makes the UUIDs, and JSON can break only the rule for text, which is checked for the whole append. */
 const UNJUDGED: ReadonlySet<Base> = new Set<Base>(['uuid', 'json'])
 const misfit = (field: string, rule: string): Misfit => ({ kind: 'invalid', field, rule })
 
@@ -31,7 +31,7 @@ const ofRow = ({ view, row }: ViewChange): Misfit | null => {
   return null
 }
 
-/** The first misfit; null when every store can hold all of it. */
+/** Returns the first value that no store can hold; null: there is none. */
 export const misfitOf = ({ rows, changes }: Append): Misfit | null => {
   for (const change of changes) {
     const found = ofRow(change)
@@ -40,7 +40,7 @@ export const misfitOf = ({ rows, changes }: Append): Misfit | null => {
   return isStorable({ rows, changes }) ? null : misfit('text', TEXT_RULE)
 }
 
-/** What kind of value the database refused, by the class of the SQLSTATE; null: not the value is at fault. */
+/** The rule for a value that the database refused, by the class of the SQLSTATE. Errors of other classes are not about a value. */
 const DATA: ReadonlyMap<string, string> = new Map([
   ['21', 'is no value that the database takes'],
   ['22', 'is no value that the database takes'],
@@ -48,7 +48,7 @@ const DATA: ReadonlyMap<string, string> = new Map([
   ['44', 'breaks a rule of the database'],
   ['54', 'is larger than the database takes'],
 ])
-/** For what the rules above do not know: what the database itself said, by its code. */
+/** For values that pass the rules above and that the database still refuses. Null: the code is not about a value. */
 export const misfitByCode = (code: string): Misfit | null => {
   const rule = DATA.get(code.slice(0, 2))
   return rule === undefined ? null : misfit('a value', `${rule} (SQLSTATE ${code})`)

@@ -1,4 +1,4 @@
-/** The session that was reached is not to be used for writing; the message says why. */
+/** The session must not be used for writing; the message says why. */
 export class NotWritable extends Error {
   override readonly name = 'NotWritable'
 }

@@ -1,9 +1,9 @@
 /**
- * When a record that another process renews is over: it was seen unchanged for its duration, by this process's own monotonic clock.
- * Clocks of the database and of other machines may jump; they do not matter here. Kubernetes ends leases in the same way.
+ * Decides that a record that another process renews has expired: this process saw it unchanged for its duration, by its own monotonic clock.
+ * Clocks of the database and of other machines may jump; they do not matter here. Kubernetes decides in the same way that a lease has ended.
  */
 
-/** What was not asked about for so long is forgotten, and counts as seen for the first time again. */
+/** A record that nobody has asked about for this long is forgotten; the next question counts as the first sight of it. */
 const FORGOTTEN_MS = 60_000
 const SWEEP_EVERY = 1000
 

@@ -85,7 +85,7 @@ const storeOn = async (
   }
 }
 
-/** The store on an embedded database, which is closed with it. */
+/** The store on an embedded database; closing the store closes the database. */
 export const pgliteStore = (database: Embedded): Promise<Store> =>
   storeOn(database, async () => {
     const { migrateUp, ormOnPglite } = await import('./orm.ts')
@@ -108,7 +108,7 @@ const openPostgres = async (options: PostgresOptions): Promise<Store> => {
   const presence = sole ? 'alone' : 'together'
   const database = await postgresDatabase({
     ...rest,
-    // whoever adopts may do so beside a program that has the database to itself
+    // an operator may adopt while a program has the database to itself, so this session takes no lock
     ...(rest.adopting ? {} : { presence }),
     checkSession: (run) => incarnation.checkSession(recordsOn(run)),
   })

@@ -25,7 +25,7 @@ const migrationsList = () =>
 const common = async () => ({
   entities: [...entities],
   extensions: [Migrator],
-  // the trigger that stops writing is plain SQL of its migration
+  // the trigger that stops writing is made by plain SQL in a migration, so the ORM does not know it
   schemaGenerator: { ignoreTriggers: true },
   migrations: {
     tableName: MIGRATION_TABLE,

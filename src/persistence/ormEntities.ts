@@ -20,7 +20,7 @@ const makers = {
   bigint: whole,
   bool: () => p.boolean(),
 }
-/** An older program that does not know a newer column leaves it out of its inserts. */
+/** Defaults of newer columns, which an older program does not know and leaves out of its inserts. */
 const DEFAULTS: Readonly<Record<string, number | boolean>> = {
   'snapshots.schema': 1,
   'profiles.version': 1,
@@ -69,7 +69,7 @@ const viewEntity = (name: ViewName): EntitySchema => {
     uniques: unique.map((each) => ({ properties: [...each], name: uniqueRule(name, each), deferMode: 'immediate' })),
   })
 }
-/** By name, as in VIEWS. */
+/** The entities by the names of their views, as in VIEWS. */
 const viewEntities = Object.fromEntries(viewNames.map((name) => [name, viewEntity(name)])) as unknown as {
   readonly [N in ViewName]: ViewEntity<N>
 }

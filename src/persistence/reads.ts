@@ -41,7 +41,7 @@ export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statemen
   if (marker !== undefined) {
     const id = `${bind(marker)}::${types[viewOf(view).key]!}`
     const seen = [`m.${key} = ${id}`, ...conditionsOf(view, visible, bind, 'm.')].join(' and ')
-    // null when the marker is not visible, and then no row comes after it
+    // null when the marker is not visible; no row comes after null
     const from = `(select m.${quoted(sort)} from ${quoted(view)} m where ${seen})`
     const place = tied ? `(${quoted(sort)}, ${key}) ${after} (${from}, ${id})` : `${quoted(sort)} ${after} ${from}`
     conditions.push(place)

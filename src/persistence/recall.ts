@@ -63,7 +63,7 @@ const idOf = ({ key, after, last }: Wish): string => `${after} ${last?.commandId
 
 const answerAll = async (database: Database, calls: readonly Call[]): Promise<void> => {
   const asked = new Map(calls.flatMap((call) => call.wishes.map((wish) => [idOf(wish), wish] as const)))
-  // no journal holds a key that PostgreSQL cannot, and asking for it would fail the whole query
+  // PostgreSQL cannot hold such a key, so no journal has it, and asking for it would fail the whole query
   const wishes = [...asked.values()].filter(({ key }) => isStorable(key))
   await database.readsAreFinal().catch((cause: unknown) => {
     throw unreadable(JOURNAL, cause)
@@ -79,7 +79,7 @@ const answerAll = async (database: Database, calls: readonly Call[]): Promise<vo
     resolve(new Map(wishes.map((wish) => [wish.key, found.get(idOf(wish)) ?? NOTHING])))
 }
 
-/** The calls of a query that failed are halved until those at fault are alone, so that the others are answered. */
+/** When a query fails, its calls are halved until those at fault are alone, so that the others are answered. */
 const answerEach = async (database: Database, calls: readonly Call[], effort = openEffort()): Promise<void> => {
   try {
     await answerAll(database, calls)

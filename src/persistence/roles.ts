@@ -9,7 +9,7 @@ export const RIGHTS: Readonly<Record<string, string>> = {
   journal_archive: 'select, insert',
   checkpoints: 'select, insert, update',
   leases: 'select, insert, update',
-  // which server holds the journal, and what it has lost
+  // the server that holds the journal, and the rows that it has lost
   incarnation: 'select, update',
   lost_rows: 'select, insert, update',
   claims: 'select, insert, update, delete',

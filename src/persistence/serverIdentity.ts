@@ -1,7 +1,7 @@
 /**
  * Commit order is the order of transaction ids (xid), which are valid within one database cluster only. A journal that was dumped
  * on one cluster and restored on another may contain xids that the other has not reached yet: the feed would return new rows only
- * after it has reached them, and out of order.
+ * after the server has reached those xids, and out of order.
  */
 import type { Database, Run } from './sql.ts'
 
@@ -46,7 +46,7 @@ const ADOPT = [
       order by p.xid desc, p.pos desc, p.place desc limit 1), ''))
     where c.position ~ '${PLACE}'`,
   `update journal j set xid = '1', pos = p.place from places p where not p.old and p.key = j.key and p.version = j.version`,
-  // no program runs now: nobody has to be given time to look for what it wrote
+  // all programs are stopped, so no program needs time to look for lost rows
   'update incarnation set system = null, timeline = null, writable_at = null',
   `update journal_archive j set xid = '1', pos = p.place from places p where p.old and p.key = j.key and p.version = j.version`,
 ]
@@ -67,7 +67,7 @@ const isAheadIn = async (database: Pick<Database, 'read' | 'close'>): Promise<bo
   }
 }
 
-/** To be run by the owner of the tables. Null: the journal is of this server. Rejects while a program uses the database. */
+/** Must be run by the owner of the tables. Null: the journal was written on this server. Rejects while a program uses the database. */
 export const adoptCluster = async (url: string): Promise<Adopted | null> => {
   const { postgresDatabase } = await import('./postgres/postgres.ts')
   if (!(await isAheadIn(await postgresDatabase({ url, readers: 1 })))) return null

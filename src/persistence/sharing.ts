@@ -1,6 +1,6 @@
 /**
- * Leases, claims and host sightings over SQL. Leases and claims of others end by this process's own monotonic clock. Sightings of hosts are
- * dated by the clock of the database, which only the first look of a process relies on.
+ * Leases, claims and host sightings over SQL. A process decides by its own monotonic clock that leases and claims of others have expired. Host
+ * sightings are dated by the clock of the database, on which only the first look of a process relies.
  */
 import { listOf } from './reads.ts'
 import { type Observer, createObserver } from './observer.ts'
@@ -10,20 +10,20 @@ import type { Database, Rows, Run, Statement } from './sql.ts'
 /** `n`: the number of the parameter that holds a duration in ms. */
 const fromNow = (n: number): string => `clock_timestamp() + $${n}::bigint * interval '1 ms'`
 
-/** "until" is the mark of a renewal; older releases also take a lease when it has passed. `for_ms`: after how long without a renewal it is over. */
+/** "until" changes with each renewal; older releases also take over a lease when it has passed. `for_ms`: without renewal the lease ends after it. */
 const RENEW = `update leases set until = ${fromNow(3)}, for_ms = $3::bigint, epoch = epoch + $4::int
   where name = $1 and holder = $2 returning epoch`
 const BEGIN = `insert into leases (name, holder, epoch, until, for_ms) values ($1, $2, 1, ${fromNow(3)}, $3::bigint)
   on conflict (name) do nothing returning epoch`
 const LOOK = `select holder, epoch, until::text as until, for_ms, until = '-infinity' as free from leases where name = $1`
-/** Only as it was observed: whoever renewed or took it meanwhile keeps it. */
+/** Takes a lease only if it is as it was observed: a process that has renewed or taken it since then keeps it. */
 const TAKE_OVER = `update leases set holder = $2, until = ${fromNow(3)}, for_ms = $3::bigint, epoch = epoch + 1
   where name = $1 and holder = $4 and epoch = $5::bigint and until::text = $6 returning epoch`
 /** The row is kept, since its epoch must never start again from 1. */
 const RELEASE = `update leases set until = '-infinity' where name = $1 and holder = $2`
 /**
  * The row of the lease is locked until the checkpoint is committed, so no other process can take the lease in between. A position that
- * this server has not reached is one of another server: it is refused as well.
+ * this server has not reached belongs to another server and is refused as well.
  */
 const SAVE_UNDER = `with held as (select 1 from leases where name = $1 and epoch = $2::bigint for share)
   insert into checkpoints (reader, position) select $3, $4 from held
@@ -31,9 +31,9 @@ const SAVE_UNDER = `with held as (select 1 from leases where name = $1 and epoch
   on conflict (reader) do update set position = excluded.position returning reader`
 
 /**
- * `for update skip locked` makes concurrent callers pick different rows. A caller that selected a row before the claim of another
- * was visible meets that claim at the insert, and leaves it alone. `over`: claims that the caller has observed to be over, as they were then.
- * Claims of rows that are not due any more are deleted, some at a time.
+ * `for update skip locked` makes concurrent callers pick different rows. If the claim of another caller became visible only after the row
+ * was selected, the insert meets that claim and leaves it alone. `over`: expired claims as this caller observed them.
+ * Claims of rows that are no longer due are deleted, a limited number at a time.
  */
 const claimWhere = (
   compare: string,
@@ -52,7 +52,7 @@ const claimWhere = (
     and not exists (select from due d where d.entity = c.entity) order by until limit 500 for update skip locked),
   swept as (delete from claims where entity in (select entity from old))
   select p.entity, p.kind, p.at from picked p join claimed using (entity) order by p.at, p.entity`
-/** Due rows that others have claimed: whoever asks observes how long these claims stand. */
+/** Due rows that others have claimed: the caller observes for how long these claims stay unchanged. */
 const claimedWhere = (
   compare: string,
 ): string => `select c.entity, c.until::text as until, c.for_ms from due d join claims c on c.entity = d.entity
@@ -71,7 +71,7 @@ const takeWhere = (compare: string): string => `with picked as (
     returning t.slot, t.hostname, t.deployable_uuid, t.number, t.body, picked.sent_at)
   select slot, hostname, deployable_uuid, number, body, sent_at from marked order by sent_at, slot`
 
-/** A statement for each kind of `DueAt`, so that each is planned for itself. */
+/** One statement for each kind of `DueAt`, so that the database plans them separately. */
 const statementsFor = (compare: '<=' | '>', suffix: string) => ({
   claim: [`claim${suffix}`, claimWhere(compare)] as const,
   claimed: [`claimed${suffix}`, claimedWhere(compare)] as const,
@@ -81,7 +81,7 @@ const [DUE, FAR] = [statementsFor('<=', ''), statementsFor('>', '_far')]
 const momentOf = (moments: DueAt) =>
   typeof moments === 'number' ? { at: moments, by: DUE } : { at: moments.after, by: FAR }
 
-/** An order that another statement has locked is being answered or taken: it need not be put off. */
+/** An order that another statement has locked is just being answered or taken, so it need not be postponed and is skipped. */
 const POSTPONE = `with wanted as (
     select t.slot, r.sent_at from pending_orders t
     join json_to_recordset($1::json) r(slot uuid, number int, sent_at bigint) on t.slot = r.slot and t.number = r.number
@@ -93,7 +93,7 @@ const SEEN = `insert into host_seen (name, seen_at)
   on conflict (name) do update set seen_at = excluded.seen_at`
 const SILENCES = `select name, floor(extract(epoch from clock_timestamp() - seen_at) * 1000)::bigint as ms, seen_at::text as mark
   from host_seen`
-/** Only names whose row nobody is writing at this moment. */
+/** Only names whose row no other statement is writing. */
 const FORGET = `with old as (
     select s.name from host_seen s left join hosts h on h.name = s.name
     where s.seen_at <= clock_timestamp() - $1::bigint * interval '1 ms' and (h.name is null or h.liveness = 'removed')
@@ -116,7 +116,7 @@ const leasesOn = (
   observer: Observer,
   monotonic: () => number,
 ): Pick<Sharing, 'acquire' | 'release'> => {
-  /** Until when leases of this process hold if it does not renew them. */
+  /** The time until which each lease of this process holds without renewal, in ms of `monotonic`. */
   const own = new Map<string, number>()
   const epochOf = ([taken]: Rows): Lease | null => (taken === undefined ? null : { epoch: taken['epoch'] as number })
   const takeOver = async (name: string, holder: string, forMs: number): Promise<Lease | null> => {
@@ -199,7 +199,7 @@ export const sqlSharing = (database: Calls, monotonic: () => number = () => perf
   }
 }
 
-/** For a process that has the database to itself: whoever held leases and claims has ended. */
+/** For a process that has the database to itself: the other holders of leases and claims have ended. */
 export const endAllOthers = async (run: Run): Promise<void> => {
   await run({ text: `update leases set until = '-infinity' where until > '-infinity'`, params: [] })
   await run({ text: 'delete from claims', params: [] })

@@ -31,7 +31,7 @@ export type Snapshot = {
   readonly settledBefore: Position
 }
 
-/** Rows read at once. Snapshots are states of whole entities, which may be large. */
+/** How many rows are read at once. Snapshots are states of whole entities, which may be large. */
 const PAGE = 1_000
 const SNAPSHOTS_PAGE = 32
 const plain = (text: string) => ({ text, params: [] })

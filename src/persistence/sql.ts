@@ -18,15 +18,15 @@ export type Database = {
   /** Resolves when the store is lost permanently and only a new process can open it again. */
   readonly lost?: Promise<Error>
   readonly read: Run
-  /** Runs in the one session for appends. Rejects with `NotSent` when there is no session in time. */
+  /** Runs in the only session for appends. Rejects with `NotSent` when no session is open in time. */
   readonly write: Run
   /** Runs in separate sessions, so that leases are renewed in time under any load of reads and writes. Never retried. */
   readonly share: Run
   /** Resolves when no earlier writer session of this process can still commit: from then on, reads are final. */
   readonly readsAreFinal: () => Promise<void>
-  /** Changes with each new writer session: another server may have answered it. */
+  /** Changes with each new writer session, since that session may be with another server. */
   readonly incarnation?: () => number
-  /** Absent: no other process can be told. */
+  /** Absent: other processes cannot be told. */
   readonly hints?: Hints
   /** A session of its own without statement timeout, for work on whole tables. */
   readonly transaction: <T>(work: (run: Run) => Promise<T>) => Promise<T>
@@ -37,27 +37,27 @@ export class NotSent extends Error {
   override readonly name = 'NotSent'
 }
 
-/** The statement could not even be put together, for example because it would be longer than a text can be. */
+/** The statement could not be built, for example because it would exceed the maximum length of a text. */
 export class Unsendable extends Error {
   override readonly name = 'Unsendable'
 }
 
 /**
- * What a failed statement means to the appends in it. `fenced`: a row already exists, or its predecessor is missing. `again`: rolled back
- * by a conflict, to be retried. `late`: rolled back because it took longer than it may. `refused`: rolled back, and it would be each time. `rolled back`: for a reason that passes. `not sent`:
- * the database did not see it. `stopped`: writing is stopped in the database. `unknown`: it may have been committed.
+ * The meaning of a failed statement for its appends. `fenced`: a row already exists, or its predecessor is missing. `again`: a conflict rolled
+ * it back; retry. `late`: rolled back because it took too long. `refused`: rolled back, as any retry would be. `rolled back`: for a reason
+ * that passes. `not sent`: the database did not see it. `stopped`: writing is stopped in the database. `unknown`: it may have been committed.
  */
 export type Failure = 'fenced' | 'again' | 'late' | 'refused' | 'rolled back' | 'stopped' | 'not sent' | 'unknown'
 type SqlError = Readonly<Partial<Record<'code' | 'constraint' | 'severity', unknown>>>
 
 const UNIQUE_VIOLATION = '23505'
-/** Raised on purpose by the append statement when a version leaves a gap. */
+/** The append statement raises this error on purpose when a version leaves a gap. */
 const DIVISION_BY_ZERO = '22012'
-/** Zero to a negative power: raised on purpose by the append statement when its time is over. */
+/** Zero to a negative power: the append statement raises this error on purpose when its time is over. */
 const LATE = '2201F'
-/** The name that `ruleOf` gives such a gap. */
+/** The name that `ruleOf` gives to a gap between versions. */
 export const GAP_RULE = `sql_${DIVISION_BY_ZERO}`
-/** Raised by the trigger of the journal: writing is stopped until an operator acts, or for a moment. */
+/** The trigger of the journal raises these errors: writing is stopped until an operator acts, or for a limited time. */
 const STOPPED = new Set(['P0S01', 'P0S02'])
 const ROLLED_BACK = new Set(['40001', '40P01'])
 
@@ -77,12 +77,12 @@ export const failureOf = (error: unknown): Failure => {
   if (code === LATE) return 'late'
   if (STOPPED.has(code)) return 'stopped'
   if (rolledBack(error)) return 'again'
-  // the server answers a statement with an error only when it has rolled it back; without an answer nobody knows
+  // the server answers with an error only after it has rolled back; without an answer the statement may have been committed
   if (sessionLost(error)) return 'unknown'
   return isPermanent(error) ? 'refused' : 'rolled back'
 }
 
-/** An error of the system, such as EPIPE or EBADF, is none. */
+/** Matches codes of the database; codes of the operating system, such as EPIPE or EBADF, do not match. */
 const SQLSTATE = /^(?:\d[0-9A-Z]|[FP]0|HV|XX)[0-9A-Z]{3}$/
 const READ_ONLY = '25006'
 /** The server cannot be written any more; a new session may reach another one. */
@@ -126,7 +126,7 @@ export const reading =
       throw unreadable(what, cause)
     })
 
-/** The name of the broken rule: of the constraint, or else the code of the error. */
+/** The name of the broken rule: the constraint, or else the code of the error. */
 export const ruleOf = (error: unknown): string => {
   const { constraint } = error as SqlError
   return typeof constraint === 'string' ? constraint : `sql_${codeOf(error)}`

@@ -7,7 +7,7 @@ import { prepared } from './prepared.ts'
 import type { Statement } from './sql.ts'
 
 const JOURNAL = { pos: 'int', key: 'text', version: 'int', command: 'uuid', data: 'json', at: 'bigint', cause: 'json' }
-/** Not stored: the row that the new one follows, by its command and the moment it was decided. */
+/** Sent but not stored: the row that the new one follows, by its command and the time at which it was decided. */
 const FOLLOWS = { follows: 'uuid', follows_at: 'bigint' }
 const followed = ({ follows }: JournalRow) => ({ follows: follows?.commandId ?? null, follows_at: follows?.at ?? null })
 
@@ -54,7 +54,7 @@ const journalCells = (row: JournalRow, pos: number): Cells => ({
   ...followed(row),
 })
 
-/** Journal rows as a parameter: `pos` counts those of one transaction in the order given, and they are sorted in lock order. */
+/** Journal rows as a parameter, sorted in lock order; `pos` counts the rows of one transaction in the order given. */
 const journalParam = (rows: readonly JournalRow[], before: number): string =>
   JSON.stringify(
     rows
@@ -65,16 +65,16 @@ const journalParam = (rows: readonly JournalRow[], before: number): string =>
   )
 
 /**
- * Whether the journal holds such a row. Not written with `exists`, for which the planner may hash the whole journal first.
+ * Whether the journal holds a row that meets the condition. Not written with `exists`, for which the planner may hash the whole journal first.
  * The subquery returns one row at most, since the row is looked up by a unique key.
  */
 const holds = (condition: string): string =>
   `((select j.version from journal j where j.key = r.key and ${condition}) is not null)`
 
-/** Version 1 is stale as well if the entity has rows in the archive: its first rows were moved there. */
+/** The first rows of the entity are in the archive; then a new version 1 is stale. */
 const BEGAN = `((select a.version from journal_archive a where a.key = r.key and a.version = 1) is not null)`
 
-/** The row before it exists, and is the one that its writer remembers. */
+/** The row before `r` exists, and is the one that the writer of `r` remembers. */
 const FOLLOWED = holds(
   'j.version = r.version - 1 and (r.follows is null or j.command = r.follows) and (r.follows_at is null or j.at = r.follows_at)',
 )
@@ -101,8 +101,8 @@ const dropsParam = (drops: readonly ViewChange[]): string => JSON.stringify(drop
 type Shape = { readonly fenced: boolean; readonly drops: readonly ViewName[]; readonly puts: readonly ViewName[] }
 
 /**
- * Fails with "zero raised to a negative power" when more than $3 ms have passed since the server received the statement, as its last part. By the server's own clock
- * alone: no two clocks have to agree. The statement is its own transaction, whose time begins before it waits for any lock. `written`: what has to be done before.
+ * The last part of the statement: fails with "zero raised to a negative power" when more than $3 ms have passed since the server received it,
+ * by the server's clock alone. The statement is its own transaction, whose time begins before it waits for a lock. `written`: computed before.
  */
 const inTime = (written: string): string =>
   `power(0, case when ${written} < 0 then 0
@@ -135,9 +135,9 @@ const textOf = (name: string, shape: Shape): string => {
 
 /**
  * Writes the journal first, since its unique keys are the fence and so must be the first locks taken; then deletes view rows, which
- * frees unique values; then upserts the other view rows. `fenced`: each row must follow the one that its writer remembers, otherwise the statement
- * fails with a division by zero. `withinMs`: a statement that takes longer writes nothing; null: it may take any time. `before`: how many journal rows the
- * same transaction has written already.
+ * frees unique values; then upserts the other view rows. `fenced`: each row must follow the one that its writer remembers, otherwise the
+ * statement fails with a division by zero. `withinMs`: a statement that takes longer writes nothing; null: there is no time limit. `before`:
+ * how many journal rows the same transaction has written already.
  */
 export const appendStatement = (
   appends: readonly Append[],

@@ -1,9 +1,9 @@
-/** Why writing is stopped, what is gone, and the end of the stop. */
+/** Reads why writing is stopped and which rows are gone, and ends the stop. */
 import { THERE, plain } from './incarnationSql.ts'
 import { type Cells, type LostRow, lostRow } from './lostRow.ts'
 import type { Run } from './sql.ts'
 
-/** With when a control found that it is gone, and when an operator adopted what was left; ms since the epoch, by the database's clock. */
+/** `foundAt`: when a control found that the row is gone; `adoptedAt`: when an operator adopted the rest; in ms, by the database's clock. */
 export type DeclaredRow = LostRow & { readonly foundAt: number; readonly adoptedAt: number | null }
 export type Stopped = { readonly reason: string; readonly since: Date; readonly lost: readonly LostRow[] }
 
@@ -11,9 +11,9 @@ const MS = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint a
 const ALL = `select key, version, command, data, at, ${MS('found_at')}, ${MS('adopted_at')} from lost_rows
   order by found_at, key, version, command`
 const PAGE = 500
-/** All rows that were ever found to be lost, in the order in which they were found. In one transaction. */
+/** All rows that were ever found to be lost, in the order in which they were found. Must run in a transaction. */
 export async function* declaredLost(run: Run): AsyncGenerator<DeclaredRow> {
-  // a database that is not migrated yet has lost nothing that it could know of
+  // a database that is not migrated yet has no record of lost rows
   const [table] = await run(plain(`select to_regclass('lost_rows') is not null as there`))
   if (table!['there'] !== true) return
   await run(plain(`declare lost_rows_read no scroll cursor for ${ALL}`))
@@ -27,12 +27,12 @@ export async function* declaredLost(run: Run): AsyncGenerator<DeclaredRow> {
 }
 
 const IS_STOPPED = 'select stopped_at is not null as stopped from incarnation where id = 1'
-/** Whether writing is stopped until an operator adopts. A reading session can ask, whatever the writing one can do. */
+/** Whether writing is stopped until an operator adopts. A reading session can ask this even when nothing can be written. */
 export const isStopped = async (run: Run): Promise<boolean> => (await run(plain(IS_STOPPED)))[0]?.['stopped'] === true
 
 const STATE = `select reason, stopped_at from incarnation where id = 1 and stopped_at is not null`
 const KEPT = `select key, version, command, data, at from lost_rows where adopted_at is null order by at, key, version`
-/** Why writing is stopped, and what is gone; null: it is not stopped. */
+/** Returns why writing is stopped and which rows are gone; null: writing is not stopped. */
 export const stoppedOf = async (run: Run): Promise<Stopped | null> => {
   const [tables] = await run(plain(THERE))
   if (tables!['there'] !== true) return null
@@ -44,8 +44,8 @@ export const stoppedOf = async (run: Run): Promise<Stopped | null> => {
 }
 
 /**
- * Ends the stop: what the database holds is what counts from now on. Only rows that were shown are marked as adopted; if a control has
- * found others meanwhile, the stop stays. Resolves to whether it has ended. In one transaction.
+ * Ends the stop: from now on, the rows that the database holds are the truth. Only the rows in `lost`, which an operator was shown, are
+ * marked as adopted; if a control has found others meanwhile, the stop stays. Resolves to whether it has ended. Must run in a transaction.
  */
 export const goOn = async (run: Run, { lost }: Stopped): Promise<boolean> => {
   await run(plain('select 1 from incarnation where id = 1 for update'))

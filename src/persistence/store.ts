@@ -33,11 +33,11 @@ export type Store = {
   readonly expectWriting: () => Promise<void>
   /** Whether writing is stopped because rows were lost, until an operator adopts. For the metrics. */
   readonly isStopped: () => Promise<boolean>
-  /** The id of the cloud, made with its journal, and its private key, which the first program that asks makes by `newKey`. */
+  /** The id of the cloud, made with its journal, and its private key. The first program that asks makes the key, with `newKey`. */
   readonly cluster: (newKey: () => string) => Promise<ClusterIdentity>
   /** Writes whole histories in large statements. Rejects when one conflicts with the existing rows. */
   readonly bulkLoad: (appends: Stream<Append>) => Promise<Loaded>
-  /** The same in one transaction: after a failure or the end of the process nothing of it is there. */
+  /** Like `bulkLoad`, but in one transaction: if it fails or the process ends, nothing is stored. */
   readonly loadWhole: (appends: Stream<Append>) => Promise<Loaded>
   /** Position of the last row, for a reader that starts after it. No process may write at the same time. */
   readonly journalEnd: () => Promise<Position>

@@ -5,10 +5,10 @@
  * WRITER-1 an append is answered `unknown` only when its statement may have been committed;
  * WRITER-2 a batch that was surely rolled back is halved until the append at fault is alone: only that one is refused, the others are
  *    written;
- * WRITER-3 for a reason that passes (a full disk, a lock) it is halved only a few times, since all halves may meet the same: the appends
- *    that are left are answered `busy`;
- * WRITER-4 an append that nobody waits for any more (`notAfter`) is not sent, and a statement that is under way by then writes nothing: the
- *    append is answered `busy`, and the others of its batch are sent again. Only what the server has begun to commit by then is written.
+ * WRITER-3 a batch that fails for a reason that passes (a full disk, a lock) is halved only a few times, since all halves may fail alike: the
+ *    remaining appends are answered `busy`;
+ * WRITER-4 an append that nobody waits for any more (`notAfter`) is not sent. A statement that runs when that time comes writes nothing: the
+ *    late append is answered `busy`, and the others are sent again. It is written only if the server had begun to commit before that time.
  */
 import type { Append, Journal, Verdict } from '../actors/runtime/ports.ts'
 import { pickBatch } from './batch.ts'
@@ -39,7 +39,7 @@ const resolveAll = (batch: readonly Waiting[], verdict: Verdict): void => {
 
 const appendsOf = (batch: readonly Waiting[]): readonly Append[] => batch.map(({ append }) => append)
 
-/** For how long a statement with these appends may run; null: nobody's time ends. */
+/** How long a statement with these appends may run, in ms; null: no append has a time limit. */
 const timeOf = (appends: readonly Append[]): number | null => {
   const end = Math.min(...appends.map(({ notAfter = Infinity }) => notAfter))
   return end === Infinity ? null : Math.max(0, end - performance.now())
@@ -55,7 +55,7 @@ const send = async (database: Database, make: () => Statement): Promise<Rows> =>
   return database.write(statement)
 }
 
-/** WRITER-4. Returns the others. */
+/** Answers late appends with `busy` (WRITER-4); returns the others. */
 const withoutLate = (waiting: readonly Waiting[]): readonly Waiting[] => {
   const now = performance.now()
   const [late, rest] = [[] as Waiting[], [] as Waiting[]]

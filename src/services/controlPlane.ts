@@ -59,7 +59,7 @@ export type ControlPlaneParts = {
   readonly verify?: Verify
   /** Without them, no row of the journal counts as archived. */
   readonly landmarks?: Landmarks | null
-  /** Without them, the overview leaves out the state of the relay and the leases. */
+  /** Without them, the overview leaves out the state of the relay and the dead letters. */
   readonly surroundings?: Surroundings | null
   readonly publish: Kernel['publish']
   readonly log: Log

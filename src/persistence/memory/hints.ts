@@ -1,7 +1,7 @@
 /** Hints between the processes of a simulation. */
 import { type Hints, createListeners } from '../../actors/runtime/hints.ts'
 
-/** One call for each process. */
+/** Each call returns the hints of one process. */
 export const memoryHints = (): (() => Hints) => {
   const processes = new Set<(name: string) => void>()
   return () => {

@@ -1,4 +1,4 @@
-/** What a store in memory keeps, shared by all processes of a simulation. */
+/** The data of a store in memory, shared by all processes of a simulation. */
 import type { FeedRow, Position } from '../../actors/runtime/ports.ts'
 import type { HostReading } from '../../actors/runtime/sharing.ts'
 import type { Tables } from './tables.ts'
@@ -12,7 +12,7 @@ export type Held = {
   readonly free?: true
 }
 export type Claim = { readonly mark: number; readonly forMs: number }
-/** How the processes divide the work. */
+/** The records by which the processes divide the work. */
 export type SharedWork = {
   readonly leases: Map<string, Held>
   readonly claims: Map<string, Claim>

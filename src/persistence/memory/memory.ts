@@ -87,7 +87,7 @@ const fed = ({ log, archived }: Kept, after: number, limit: number): readonly Fe
   return left.slice(0, limit)
 }
 
-/** Reads fail as the hook of the options says. */
+/** Reads after the hook `beforeRead`; if the hook rejects, the read fails. */
 const readerOf =
   (options: MemoryOptions) =>
   async <T>(look: () => T): Promise<T> => {
@@ -198,7 +198,7 @@ async function* dumpViews({ tables }: Kept): AsyncGenerator<string> {
 }
 
 export type Memories = ((monotonic?: () => number) => Store) & {
-  /** A copy of all there is now; the returned function puts it in the place of what there is by then, and returns the rows lost by that. */
+  /** Copies all present data. The returned function replaces the data with that copy, and returns the rows that are lost thereby. */
   readonly standby: () => () => readonly FeedRow[]
 }
 /** Stores of several processes over the same rows: each call stands for one process, and each store is closed separately. */

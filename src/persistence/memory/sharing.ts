@@ -13,7 +13,7 @@ export const noSharedWork = (): SharedWork => ({
   measured: new Map(),
   marks: 0,
 })
-/** For a process that has the store to itself: whoever held leases and claims has ended. */
+/** For a process that has the store to itself: the other holders of leases and claims have ended. */
 export const endAllOthers = ({ leases, claims }: SharedWork): void => {
   for (const [name, held] of leases) leases.set(name, { ...held, free: true })
   claims.clear()
@@ -49,7 +49,7 @@ const leasesOn = (
     },
     saveUnder: async ({ name, epoch }, reader, position) => {
       if (leases.get(name)?.epoch !== epoch) return false
-      // rows were lost: it is a position of what was there before
+      // the position is beyond the end of the journal, so it belongs to rows that were lost
       if (Number(/\d+$/.exec(position)?.[0] ?? 0) > log.length) return false
       checkpoints.set(reader, position)
       return true

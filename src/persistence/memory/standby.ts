@@ -1,4 +1,4 @@
-/** A copy of all that is in memory, as a standby that has stopped to follow: it can take the place of what there is. */
+/** A copy of all data in memory, like a standby that no longer follows its server: it can replace the data later. */
 import type { FeedRow, JournalRow } from '../../actors/runtime/ports.ts'
 import { type ViewChange, keyOfRow } from '../../actors/runtime/views.ts'
 import { viewNames } from '../rules.ts'
@@ -9,7 +9,7 @@ const putBack = <Key, Value>(into: Map<Key, Value>, copy: ReadonlyMap<Key, Value
   for (const [key, value] of copy) into.set(key, value)
 }
 
-/** Returns the function that puts the copy in the place of what there is by then, and returns the rows that are lost with that. */
+/** Returns a function that replaces the data with the copy, and returns the rows that are lost thereby. */
 export const standbyOf = (kept: Kept, commandOf: (row: JournalRow) => string) => {
   const { log, byKey, commands, tables, checkpoints, work, archived } = kept
   const count = log.length

@@ -7,7 +7,7 @@ import { cellsOf, lastChanges, uniqueRule, viewNames, viewOf } from '../rules.ts
 import type { Cells } from '../rules.ts'
 
 type Table = Map<string, Cells>
-/** Rule and values -> key of the row that holds them. */
+/** Maps a rule with its values to the key of the row that holds them. */
 type Taken = Map<string, string>
 
 export type Tables = {
@@ -22,14 +22,14 @@ export type Tables = {
 const UNIQUE = new Map(
   viewNames.map((view) => [view, viewOf(view).unique.map((columns) => ({ rule: uniqueRule(view, columns), columns }))]),
 )
-/** `rule: value` for each unique rule the row falls under; a null in it exempts the row, as in SQL. */
+/** Returns the rule and an id of its values, for each unique rule that applies to the row; a null value exempts the row, as in SQL. */
 const claims = (view: ViewName, row: Cells): readonly { readonly rule: string; readonly id: string }[] =>
   UNIQUE.get(view)!.flatMap(({ rule, columns }) => {
     const values = columns.map((column) => row[column])
     return values.includes(null) ? [] : [{ rule, id: `${rule} ${JSON.stringify(values)}` }]
   })
 
-/** The rule these changes would break, checked on the state after all of them. */
+/** Returns the rule that these changes would break, judged on the state after all of them. */
 const brokenRule = (changes: readonly Change[], tables: Map<ViewName, Table>, taken: Taken): string | null => {
   const freed = new Set<string>()
   for (const { view, key } of changes) {

@@ -1,10 +1,10 @@
 /**
- * An empty store that was made in advance: creating one with `initdb` and all migrations takes seconds of processor time, unpacking one
- * some tenths. `npm ci` in a checkout and `npm pack` make it (infra/pack/store.ts).
+ * An empty store that was made in advance: creating a store with `initdb` and all migrations takes seconds of processor time, unpacking
+ * this one takes some tenths of a second. `npm ci` in a checkout and `npm pack` make it (infra/pack/store.ts).
  *
- * TEMPLATE-1 it is used only for a folder that does not exist yet, and the folder appears with all that belongs in it, or not at all;
- * TEMPLATE-2 it is used only by the release of the embedded database and with the migrations that it was made by, and only undamaged;
- * TEMPLATE-3 where there is none, or not a fitting one, the store is created as if there were no templates.
+ * TEMPLATE-1 a template is used only for a folder that does not exist yet; that folder appears complete, or not at all;
+ * TEMPLATE-2 a template is used only undamaged, and only with the release of the embedded database and the migrations that made it;
+ * TEMPLATE-3 without a fitting template the store is created as if there were no templates.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -15,12 +15,12 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import * as v from 'valibot'
 import { MIGRATIONS, MODULE_EXTENSION, migrationNames } from '../migrate.ts'
 
-/** Beside `src/` in a checkout, beside `dist/` in the package. */
+/** The folder of the template: beside `src/` in a checkout, beside `dist/` in the package. */
 export const TEMPLATES = fileURLToPath(new URL('../../../prepared/', import.meta.url))
 const [DESCRIPTION, CONTENT] = ['store.json', 'store.gz']
 const CONTENT_MAX_BYTES = 256 * 1024 * 1024
 
-/** `bytes`: null for a folder. */
+/** `bytes`: the length of a file; null for a folder. */
 const Entry = v.object({ path: v.string(), bytes: v.nullable(v.number()) })
 /** `migrations`: the digest of each source file, by name. */
 const Description = v.object({
@@ -45,7 +45,7 @@ const ownMigrations = (): Readonly<Record<string, string>> =>
     migrationNames().map((name) => [name, digestOf(readFileSync(new URL(`${name}${MODULE_EXTENSION}`, MIGRATIONS)))]),
   )
 
-/** In a checkout a migration may have been edited since. In the package the files have lost their types, and only the names can be compared. */
+/** In a checkout a migration may have been edited since. In the package the files are compiled, and only their names can be compared. */
 const isByOurMigrations = (migrations: Readonly<Record<string, string>>): boolean => {
   const own = ownMigrations()
   if (Object.keys(own).join() !== Object.keys(migrations).join()) return false
@@ -69,7 +69,7 @@ const unpack = (content: Buffer, entries: Description['entries'], to: string): v
   }
 }
 
-/** Fills `to`, the folder of the embedded database, from the template in `templates`. False when there was no need or nothing that fits. */
+/** Fills `to`, the folder of the embedded database, from the template in `templates`. False: the folder exists, or no template fits. */
 export const filledFromTemplate = (to: string, templates = TEMPLATES): boolean => {
   if (existsSync(to)) return false
   const found = described(templates)

@@ -3,7 +3,7 @@ import type { PGlite } from '@electric-sql/pglite'
 
 /** Limits how much write-ahead log the next start has to replay after a kill. */
 const CHECKPOINT_BYTES = 8_000_000
-/** Every so many checkpoints all tables are vacuumed, which takes some tenths of a second. */
+/** After this many checkpoints all tables are vacuumed, which takes some tenths of a second. */
 const SWEEP_EVERY = 16
 
 /** Tables whose rows change all the time: without frequent vacuum, readers would have to skip many dead rows. */

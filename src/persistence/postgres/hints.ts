@@ -12,7 +12,7 @@ import { causeOf } from '../sql.ts'
 import { hangUp } from './run.ts'
 
 const CHANNEL = 'accelerando_hints'
-/** Hints of one statement. */
+/** Sends several hints in one statement. */
 const NOTIFY = `select pg_notify('${CHANNEL}', json_array_elements_text($1::json))`
 const BACKOFF = { firstMs: 100, maxMs: 5000 }
 
@@ -31,7 +31,7 @@ class HintSession {
 
   constructor(config: ClientConfig, log: Pick<Log, 'warn'>) {
     this.#log = log
-    // a hint that a crash of the server takes back is no loss, so its commit need not wait for the disk
+    // a hint that is lost in a crash of the server does no harm, so its commit need not wait for the disk
     this.#config = { ...config, options: `${config.options ?? ''} -c synchronous_commit=off` }
   }
 
@@ -62,7 +62,7 @@ class HintSession {
       await wait(backoffMs(BACKOFF, failures), null, { signal: this.#ending.signal, ref: false }).catch(() => undefined)
     }
   }
-  /** One session, until it ends. False: it could not be opened. */
+  /** Opens one session and waits until it ends. False: it could not be opened. */
   async #session(): Promise<boolean> {
     const client = new Client(this.#config)
     const ended = new Promise<void>((resolve) => client.once('end', resolve))
@@ -89,7 +89,7 @@ class HintSession {
     this.#client = null
     return true
   }
-  /** One statement at a time; what comes meanwhile is in the next one. */
+  /** Sends one statement at a time; hints that arrive meanwhile go into the next one. */
   async #send(): Promise<void> {
     this.#sending = true
     while (this.#waiting.size > 0) {

@@ -7,9 +7,9 @@ import { runOn } from './run.ts'
 
 export type ReplaceablePool = {
   readonly run: Run
-  /** What begins from now on runs in new sessions; the old ones end when their statements do. */
+  /** Statements that start after this call run in new sessions; an old session ends when its statement has ended. */
   readonly replace: () => void
-  /** Resolves when all sessions have ended, the replaced ones too. */
+  /** Resolves when all sessions have ended, including the replaced ones. */
   readonly end: () => Promise<void>
 }
 
@@ -24,7 +24,7 @@ const open = (config: PoolConfig): Pool => {
 
 /** `waitMs`: how long a statement waits for a free session. */
 export const createPool = (config: PoolConfig & { readonly max: number }, waitMs: number): ReplaceablePool => {
-  // the queue of `pg` itself never serves who waits in a pool that is being ended, so callers wait here, before they choose a pool
+  // statements wait here before they choose a pool: `pg` never serves statements that wait in a pool that is being ended
   const error = () => new Error(`no connection to the database was free within ${waitMs} ms`)
   const inTurn = createSemaphore(config.max, { ms: waitMs, error })
   const ending = new Set<Promise<unknown>>()

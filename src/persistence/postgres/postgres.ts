@@ -12,15 +12,15 @@ import type { Database, Run } from '../sql.ts'
 
 export type PostgresOptions = {
   readonly url: string
-  /** Longer than any of our statements takes, shorter than a caller waits. Default 5 s. `session` derives the other time-outs from it; a read waits as long for a free connection. */
+  /** The longest run of a statement, default 5 s; callers wait longer. Other time-outs depend on it (`session`), and a read waits as long for a connection. */
   readonly statementTimeoutMs?: number
   /** Connections for reads, default 4. There are two more for leases and claims, one for hints, and one for writes. */
   readonly readers?: number
   /** Absent: nothing is logged. */
   readonly log?: Log
-  /** True: the store opens only if no other process has it open. False: several processes may write, and a sole one is refused. */
+  /** True: the store opens only if no other process has it open. False: several processes may write, and a sole writer is refused. */
   readonly sole?: boolean
-  /** For the operator's command that decides what holds after rows were lost: it may write while writing is stopped. */
+  /** For the operator's command that adopts what is left after rows were lost: it may write while writing is stopped. */
   readonly adopting?: boolean
 }
 
@@ -31,7 +31,7 @@ const SHARERS = 2
 
 /** The longest wait for a connection that is being opened. */
 const CONNECT_MS = 5_000
-/** The longest wait for a lock. After it nothing is written, and the caller is told to retry. */
+/** The longest wait for a lock. After it the statement writes nothing, and the caller is told to retry. */
 const LOCK_MS = 3_000
 /**
  * Settings of each session. A process that is disconnected or paused keeps its locks for about ten seconds at most: the server
@@ -39,7 +39,7 @@ const LOCK_MS = 3_000
  */
 const session = (timeoutMs: number): Readonly<Record<string, string | number>> => ({
   ...PLANNER,
-  // what one session reads as text another one compares or reads: that must not depend on settings of the role or the database
+  // one session compares or reads values that another one has read as text, so their text must not depend on settings of role or database
   datestyle: 'ISO',
   timezone: 'UTC',
   lock_timeout: Math.min(LOCK_MS, timeoutMs),
@@ -57,7 +57,7 @@ export const clientConfig = (url: string, timeoutMs: number): ClientConfig => ({
   keepAliveInitialDelayMillis: 5_000,
   connectionTimeoutMillis: CONNECT_MS,
   statement_timeout: timeoutMs,
-  // If the server has not even cancelled the statement by then, the connection is considered dead.
+  // If the server has not even cancelled the statement after this time, the connection is considered dead.
   query_timeout: timeoutMs + 2_000,
   options: Object.entries(session(timeoutMs))
     .map(([name, value]) => `-c ${name}=${value}`)
@@ -96,10 +96,10 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
   const readers = createPool({ ...config, max: options.readers ?? READERS }, timeoutMs)
   const sharers = createPool({ ...config, max: SHARERS }, timeoutMs)
   let closing = false
-  /** With a new writer session all sessions are new: none may go on with a server that the writer has left. */
+  /** When the writer has a new session, the pools get new ones too, so that no session stays on a server that the writer has left. */
   const checkSession = async (run: Run): Promise<void> => {
     await options.checkSession?.(run)
-    // its sessions are ended by then
+    // `close` ends the sessions of both pools
     if (closing) return
     readers.replace()
     sharers.replace()

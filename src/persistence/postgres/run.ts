@@ -18,7 +18,7 @@ export const hangUp = (client: Client): void => {
   connection?.stream?.destroy()
 }
 
-/** How long a read is retried. A restarted server is back in about a second, and callers wait a little longer than this. */
+/** How long a read is retried. A restarted server answers after about a second, and callers wait a little longer than this limit. */
 const PATIENCE_MS = 3_000
 const BACKOFF = { firstMs: 50, maxMs: 800 }
 
