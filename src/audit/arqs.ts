@@ -49,12 +49,12 @@ function* arqMoves(step: Step): Iterable<Finding> {
 }
 const leadsTo = (from: HandleState, to: HandleState): boolean =>
   HANDLE_MOVES.some((move) => HANDLE_TABLE[from][move] === to)
-/** `withheld`: it was marked while a request had it, so what would make it free quarantines it. */
+/** `withheld`: the handle was marked while a request had it, so a move that would free it quarantines it. */
 const lawful = (from: HandleState | undefined, to: HandleState, withheld: boolean): boolean =>
   from === undefined ||
   from === to ||
   leadsTo(from, to) ||
-  // released while the discovery report no longer contained it
+  // the handle was released while the discovery report no longer contained it
   (to === 'missing' && leadsTo(from, 'free')) ||
   (to === 'quarantined' && withheld && leadsTo(from, 'free'))
 /** Checks only rows of one event: a row of several events may contain intermediate states that are not visible here. */
@@ -80,9 +80,9 @@ const closed: Invariant = {
   }),
 }
 
-/** A profile may change between the time a request reads it and the time its ARQs are recorded; at most this much later. */
+/** The most time between a request's read of a profile and the record of its ARQs; the profile may change in this time. */
 const READ_MS = 60_000
-/** The versions of the group that the profile had when the ARQ was created, or up to `READ_MS` before. */
+/** The texts of the group in the states that the profile had when the ARQ was created, or up to `READ_MS` before. */
 const pinnedGroups = (history: History, { profileUuid, groupId, createdAt }: Arq, place: number) => {
   const states = profileStates(history, profileUuid, 0, place)
   return states.flatMap(({ facts }, n) => {
@@ -97,7 +97,7 @@ const pinned: Invariant = {
   meaning: 'an ARQ keeps its group as the profile had it at creation, whatever happens to the profile (I14)',
   judge: ({ views }) => {
     const groups = new Map<string, string>()
-    // the groups of many requests are the same text, which is held once
+    // many requests have groups with the same text, so each text is kept once
     const texts = new Map<string, string>()
     const known = (text: string): string => texts.get(text) ?? (texts.set(text, text), text)
     return {
@@ -127,7 +127,7 @@ const pinned: Invariant = {
   },
 }
 
-/** Whether a version of the profile with that number had the group, at any time up to `place`. Null: no such version is known. */
+/** Whether the version of the profile with that number had the group at any time up to `place`. Null: no such version is known. */
 const hadGroup = (history: History, { profileUuid, profileVersion, groupId }: Arq, group: string, place: number) => {
   const named = profileStates(history, profileUuid, 0, place)
     .flatMap(({ versions }) => versions)

@@ -102,7 +102,7 @@ type Bind = {
   readonly deadline: number
   endedAt: number | null
 }
-/** The binds that are open or did not end as they have to, in the order of their acceptance. */
+/** The binds that are open or that ended in a wrong way, in the order of their acceptance. */
 const openBinds = (isFine: (bind: Bind) => boolean) => {
   const binds = new Set<Bind>()
   const open = new Map<string, Bind>()
@@ -129,7 +129,7 @@ const terminal: Invariant = {
   meaning: 'every accepted bind ends by its deadline, which is below the 300 s that Nova waits',
   judge: (evidence) => {
     const lateMs = ({ from, deadline, endedAt }: Bind): number =>
-      // a clock that jumps between the request and its append leaves a deadline that is over from the start
+      // if a clock jumps between the request and its append, the deadline may be over from the start
       usableMs(evidence, from, endedAt ?? evidence.now) - Math.max(0, deadline - from)
     const isLate = (bind: Bind): boolean => lateMs(bind) > (evidence.slackMs ?? SLACK_MS)
     // a bind that ended in the append that accepted it needs no deadline
@@ -164,7 +164,7 @@ type Owed = {
   readonly status: string
   readonly until: number
 }
-/** `owed`: notifications to Nova without a recorded end. `delivered`: those recorded as delivered, kept where Nova is asked too. */
+/** `owed`: notifications to Nova without a recorded end. `delivered`: those recorded as delivered, kept only if Nova's own record is compared. */
 const openDues = (isNovaAsked: boolean) => {
   const owed = new Map<string, Owed>()
   const delivered: Owed[] = []

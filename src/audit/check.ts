@@ -33,13 +33,13 @@ export const INVARIANTS: readonly Invariant[] = [
 /** The most findings reported per invariant, since a broken invariant is often violated many times. */
 const LINES_MAX = 5
 
-/** Adds what is found, up to `LINES_MAX`. */
+/** Adds findings, up to `LINES_MAX`. */
 const collect = (kept: Finding[], items: Iterable<Finding>): void => {
   for (const item of items) if (kept.push(item) >= LINES_MAX) return
 }
 
 type Found = { readonly invariant: Invariant; readonly findings: readonly Finding[] }
-/** What the invariants find, in one pass over the journal. One that has found enough is asked no more. */
+/** Returns the findings of the invariants after one pass over the journal. An invariant with `LINES_MAX` findings is not asked again. */
 export const findingsOf = (invariants: readonly Invariant[], evidence: Records): readonly Found[] => {
   const judges = invariants.map((invariant) => {
     const findings: Finding[] = []

@@ -1,9 +1,9 @@
-/** Invariants of the cleaning between two accelerator requests. */
+/** Invariants of the cleaning of a handle between two accelerator requests. */
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
 import { type Cleaning, isClean } from '../cleaning.ts'
 import { type Finding, type Invariant, at, deployablesIn } from './history.ts'
 
-/** The policy that the event brings; undefined: it is not about policies. */
+/** The cleaning policy that the event sets; undefined: the event does not set one. */
 const policyIn = (event: DeployableEvent): Cleaning | null | undefined =>
   event.type === 'DeployableRecorded' || event.type === 'DeployableDescribed'
     ? (event.description.cleaning ?? null)
@@ -12,7 +12,7 @@ const policyIn = (event: DeployableEvent): Cleaning | null | undefined =>
 /** Handles that were given up under a policy and are not known to be clean, each with the request that gave it up. */
 const openDirty = () => {
   const dirty = new Map<string, string>()
-  /** Returns what gave the handle up that is granted here although it is not clean. */
+  /** Takes an event. If it grants a handle that is not clean, returns the request that gave the handle up. */
   const take = (event: DeployableEvent, policy: Cleaning | null): string | undefined => {
     if (event.type === 'Granted') {
       const by = event.repeated === undefined ? dirty.get(event.handle) : undefined
@@ -20,7 +20,7 @@ const openDirty = () => {
       return by
     }
     if (event.type === 'HandleReleased') {
-      // who takes a policy back says that nothing has to be cleaned
+      // an operator who removes the policy says that nothing has to be cleaned
       if (policy === null) dirty.delete(event.handle)
       else dirty.set(event.handle, event.arq || (dirty.get(event.handle) ?? ''))
     }

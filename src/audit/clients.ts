@@ -127,7 +127,7 @@ const stale: Invariant = {
 /** Origins that may change bound ARQs. `accelerando seed` and `import` fill a store while no service uses it. */
 const MAY_CHANGE_BOUND: ReadonlySet<string> = new Set(['service', 'seed', 'import'])
 const SERVICE_ONLY: ReadonlySet<ArqEvent['type']> = new Set(['BindStarted', 'Unbound', 'ArqRemoved'])
-/** A forced unbind by an operator, which the policy allows. */
+/** Whether an operator forced the unbind, which the policy allows. */
 const isForced = (event: ArqEvent) => event.type === 'Unbound' && event.forced !== undefined
 function* seenAcross(history: History, asked: Asked, excuses: Excuses): Iterable<Finding> {
   const { from, to, caller, shown = [], instance } = asked

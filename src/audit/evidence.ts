@@ -21,10 +21,10 @@ export type Asked = {
     | 'disable'
     | 'enable'
     | 'other'
-  /** When it was sent, and when its answer arrived. */
+  /** When the request was sent, and when its answer arrived. */
   readonly from: JournalCount
   readonly to: JournalCount
-  /** The same by the client's own clock, which orders the observations of clients without the journal; ms. */
+  /** The same times by the client's own clock, in ms; they order the observations of clients without the journal. */
   readonly fromMs?: number
   readonly toMs?: number
   readonly caller: { readonly projectId: string; readonly isAdmin: boolean; readonly isService: boolean }
@@ -52,32 +52,32 @@ export type HostStep =
       readonly slot: string
       readonly number: number
       readonly done: boolean
-      /** For which ARQ the slot is prepared from now on; null: for none. Absent: as before, or not known. */
+      /** The ARQ for which the slot is prepared from now on; null: none. Absent: the same as before, or unknown. */
       readonly preparedFor?: string | null
     }
   | {
       readonly did: 'prepare' | 'release' | 'program' | 'told'
       readonly slot: string
       readonly number: number
-      /** Of a programming: the other slots of the deployable that its hardware held prepared. Absent: none, or not known. */
+      /** For a programming: the other slots of the deployable that were prepared in its hardware. Absent: none, or unknown. */
       readonly beside?: readonly string[]
-      /** Of a preparation: the image that the card held then; null: none. Absent: not known. */
+      /** For a preparation: the image that the card held at that time; null: none. Absent: unknown. */
       readonly holds?: string | null
     }
 export type HostTrace = {
   readonly name: string
   readonly steps: readonly HostStep[]
-  /** Slots that are prepared in its hardware now, where the hardware can be inspected. */
+  /** Slots that are prepared in the host's hardware now, where the hardware can be inspected. */
   readonly prepared?: readonly string[]
-  /** Images that its cards hold now, by name of the deployable, where the hardware can be inspected. */
+  /** Images that the host's cards hold now, by name of the deployable, where the hardware can be inspected. */
   readonly loaded?: Readonly<Record<string, string>>
-  /** The cleanings that have ended well on it, each as `<slot> <number of its order>`, where what it does can be watched. */
+  /** The cleanings that succeeded on the host, each as `<slot> <number of its order>`, where cleanings can be observed. */
   readonly cleaned?: readonly string[]
 }
 
 /** One message of a topic. */
 export type TopicMessage = {
-  /** Without the prefix. */
+  /** The name of the topic without the prefix. */
   readonly topic: string
   readonly partition: number
   readonly offset: number
@@ -94,9 +94,9 @@ export type TopicMessage = {
 /** The messages of all partitions of all topics from the oldest on, in order of offset. */
 export type Topics = {
   readonly messages: readonly TopicMessage[]
-  /** `<topic>/<partition>` of those whose oldest messages were deleted by retention. */
+  /** `<topic>/<partition>` of the partitions whose oldest messages were deleted by retention. */
   readonly cut: ReadonlySet<string>
-  /** The checkpoint of the relay: it has published everything up to this position; null: unknown. */
+  /** The checkpoint of the relay, which has published everything up to this position; null: unknown. */
   readonly told: string | null
   /** False: a relay took over so recently that the topics may still hold the states of its predecessor. */
   readonly settled: boolean
@@ -107,52 +107,52 @@ export type Topics = {
 export type LostRow = Pick<JournalRow, 'key' | 'version' | 'commandId' | 'events' | 'at' | 'cause'>
 export type Loss = {
   readonly rows: readonly LostRow[]
-  /** Between these moments, by the clients' clock, answers may have told of these rows; ms. */
+  /** Between these times, in ms by the clients' clock, answers may have told of these rows. */
   readonly fromMs: number
   readonly toMs: number
-  /** From this moment on they may have been gone; absent: from `toMs`, and not before. */
+  /** The earliest time at which the rows may have been gone; absent: `toMs`. */
   readonly goneMs?: number
-  /** When an operator adopted what was left, by the clock of the database; null: nobody has yet. Absent: not known. */
+  /** When an operator adopted the remaining rows, by the clock of the database; null: not yet. Absent: unknown. */
   readonly adoptedAt?: number | null
 }
 
-/** Placement as somebody saw it who stood in front of it. */
+/** Placement as recorded by an observer between this service and Placement. */
 export type PlacementSeen = {
-  /** At the end. */
+  /** The providers at the end of the observation. */
   readonly providers: readonly {
     readonly uuid: string
     readonly name: string
     readonly inventories: Readonly<Record<string, unknown>>
     readonly traits: readonly string[]
-    /** The units that each consumer has of it. */
+    /** The units of the provider that each consumer has. */
     readonly allocated: Readonly<Record<string, number>>
   }[]
-  /** The requests of this service that changed a provider. `foreign`: it was not ours at that moment; `allocated`: units of it were. */
+  /** The requests of this service that changed a provider. `foreign`: it was not ours at that time; `allocated`: some of its units were allocated. */
   readonly writes: readonly {
     readonly uuid: string
     readonly what: string
     readonly foreign: boolean
     readonly allocated: boolean
   }[]
-  /** From which silence on everything of a host is reserved. */
+  /** The setting that says after which silence of a host all its units are reserved. */
   readonly reserveSilent: ReserveSilent
 }
 
-/** Rows that may be too many to be held as objects: an array, or something that makes them anew each time they are asked for. */
+/** Rows that may be too many for memory: an array, or an object that reads them again for each iteration. */
 export type Rows<Item> = Iterable<Item> & {
   readonly length: number
   /** Counts from the end when negative. */
   readonly at: (index: number) => Item | undefined
 }
 
-/** `position`: where it was read from a store or from topics. */
+/** `position`: known if the row was read from a store or from topics. */
 export type Recorded = JournalRow & { readonly position?: string }
 export type Evidence = {
-  /** All rows in commit order, with their positions if they were read from a store or from topics. */
+  /** All rows in commit order. */
   readonly journal: readonly Recorded[]
   /** ms since the epoch, by the clock of the journal's `at`. */
   readonly now: number
-  /** Faults have ended and enough time has passed: all work must be finished by now. */
+  /** True: faults have ended and enough time has passed, so that all work must be finished. */
   readonly quiet?: boolean
   /** Hosts that still cannot carry out orders, so that their orders need not be finished. */
   readonly unable?: readonly string[]
@@ -168,7 +168,7 @@ export type Evidence = {
   readonly clients?: readonly Asked[]
   readonly topics?: Topics
   readonly placement?: PlacementSeen
-  /** What the database has lost, oldest first. */
+  /** The rows that the database has lost, oldest loss first. */
   readonly lost?: readonly Loss[]
 }
 /** Evidence of any size, as the invariants read it. */
@@ -176,7 +176,7 @@ export type Records = Omit<Evidence, 'journal' | 'views'> & {
   readonly journal: Rows<Recorded>
   readonly views?: { readonly [N in ViewName]?: Rows<Row<N>> }
 }
-/** What proves a violation. */
+/** The proof of a violation. */
 export type Proof =
   | {
       readonly of: 'journal'
@@ -195,7 +195,7 @@ export type Proof =
   | {
       readonly of: 'placement'
       readonly uuid: string
-      /** What was written, or what is shown; null: nothing is. */
+      /** The write, or the provider as Placement shows it; null: there is no such provider. */
       readonly seen: PlacementSeen['writes'][number] | PlacementSeen['providers'][number] | null
     }
 export type Violation = {

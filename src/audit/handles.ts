@@ -40,7 +40,7 @@ const capacity: Invariant = {
       *step(step) {
         for (const { events, key, after } of deployablesIn(step)) {
           const granted = events.some(({ type }) => type === 'Granted')
-          // what its host shows no more is none of its accelerators, also while a request still has it
+          // a handle that the host no longer shows does not count as an accelerator, even while a request has it
           const given = granted ? countUnits(after, 'some', ({ state, unseen }) => state === 'held' && !unseen) : 0
           if (given > after.numAccelerators)
             yield at(step.place, [key], `${key} gave ${given} of ${after.numAccelerators}`)
@@ -134,7 +134,7 @@ const backReference: Invariant = {
   },
 }
 
-/** Whether instances share an accelerator. */
+/** Whether several instances share one accelerator of the deployable. */
 const isDivided = (deployable: Deployable, world: World): boolean =>
   unitsOf(heldBy(deployable)).some(
     (unit) => new Set(unit.map(({ arq }) => arq && world.arq(arq).bond?.instanceUuid)).size > 1,
@@ -189,7 +189,7 @@ const retired: Invariant = {
   },
 }
 
-/** Several texts under one key. Most keys have one: a set for each would be most of what is held. */
+/** Several texts under one key. Most keys have only one text: a set for each key would need most of the memory. */
 const openSets = () => {
   const sets = new Map<string, string | Set<string>>()
   return {
@@ -210,7 +210,7 @@ const openSets = () => {
   }
 }
 
-/** Held handles by the function they attach; those of virtual functions also by their physical function. */
+/** Held handles by the function that they attach; those of virtual functions also by their physical function. */
 const openHolders = () => {
   const { add, drop, at } = openSets()
   const keysOf = (host: string, handle: SlotHandle) => ({

@@ -1,4 +1,4 @@
-/** The journal as a sequence of appends, folded as it is read: what is held are the entities as they are, not the rows. Pure. */
+/** The journal as a sequence of appends, folded as it is read. Memory holds the states of the entities, not the rows. Pure. */
 import type { ArqUuid, DeployableUuid, DeviceUuid, EntityKey, InstanceUuid } from '../identifiers.ts'
 import { type Arq, arq, arqKey } from '../actors/arq/decider.ts'
 import type { Decider, Event, Kind } from '../actors/runtime/decider.ts'
@@ -23,12 +23,12 @@ type Reached<State = unknown> = { readonly place: JournalCount; readonly state: 
 export type History = {
   /** Findings about rows that no decider can read. */
   readonly unreadable: readonly Finding[]
-  /** The states of an entity so far; only the last one of those whose past nothing asks for. */
+  /** The states of an entity so far; only the last one if no invariant asks for the past of its kind. */
   readonly reached: (key: string) => readonly Reached[]
-  /** All entities as they are now, in the order of their first rows. */
+  /** The current states of all entities, in the order of their first rows. */
   readonly entities: () => Iterable<readonly [key: string, state: unknown]>
 }
-/** One violation. It names its proof, which is looked up afterwards. */
+/** A violation. It names its proof, which is looked up afterwards. */
 export type Finding = {
   readonly found: string
   /** The violation is in the append that ends at this row count. */
@@ -37,9 +37,9 @@ export type Finding = {
   readonly keys?: readonly string[]
   readonly proof?: readonly Proof[]
 }
-/** What one invariant finds, append by append, and at the end. It keeps what it has to know of earlier appends. */
+/** The work of one invariant: it judges each append, and the end, and remembers what it needs of earlier appends. */
 export type Judge = {
-  /** `after` and `before`: all entities after this append, and when it was decided. */
+  /** `before`: all entities when the append was decided; `after`: all entities after it. */
   readonly step?: (step: Step, after: World, before: World, history: History) => Iterable<Finding>
   readonly end?: (history: History) => Iterable<Finding>
 }
@@ -92,7 +92,7 @@ type States = {
   readonly get: (key: string) => unknown
   readonly set: (key: string, state: unknown, place: JournalCount) => unknown
 }
-/** The appends of the journal, one after the other; `states` holds the entities. Rows that cannot be folded are noted, and change nothing. */
+/** The appends of the journal in order; `states` receives the states. Rows that cannot be folded are added to `unreadable` and change nothing. */
 export function* stepsOf(
   journal: Rows,
   unreadable: Finding[] = [],
@@ -110,7 +110,7 @@ export function* stepsOf(
   }
 }
 
-/** Whose past is asked for: of profiles by S15, of the others by what clients, Nova and topics say of them. */
+/** The kinds whose past is kept, and when: profiles for S15, other kinds if clients, Nova or topics tell of them. */
 const PASTS: Readonly<Record<string, (evidence: Records) => boolean>> = {
   profile: () => true,
   arq: ({ clients, nova, topics }) => Boolean(clients ?? nova ?? topics),
@@ -139,7 +139,7 @@ export type World = {
   readonly device: (uuid: DeviceUuid) => Device
   readonly instance: (uuid: InstanceUuid) => Instance
 }
-/** The entities in the states that `stateOf` knows. */
+/** The entities in the states that `stateOf` returns. */
 const worldOf = (stateOf: (key: string) => unknown): World => {
   const get = <State, Name extends string>(of: Kind<State, Name>, key: EntityKey<NoInfer<Name>>) =>
     (stateOf(key) ?? of.initial) as State
@@ -150,7 +150,7 @@ const worldOf = (stateOf: (key: string) => unknown): World => {
     instance: (uuid) => get(instance, instanceKey(uuid)),
   }
 }
-/** The states that entities have reached; the past of those kinds only that something asks for. */
+/** The states that entities have reached; past states only of the kinds for which `PASTS` says so. */
 const openReached = (evidence: Records) => {
   const past = new Set(Object.keys(PASTS).filter((kind) => PASTS[kind]!(evidence)))
   const held = openHeld<Reached[]>()
@@ -166,7 +166,7 @@ const openReached = (evidence: Records) => {
   const reached = (key: EntityKey): readonly Reached[] => held.get(key) ?? []
   return { states: { get: (key: EntityKey) => last(held.get(key)), set }, reached, entities }
 }
-/** Calls `visit` for each append, with all entities after it and when it was decided, and returns what was reached at the end. */
+/** Calls `visit` for each append, with all entities after it and when it was decided; returns the history at the end. */
 export const walk = (
   evidence: Records,
   visit: (step: Step, after: World, before: World, history: History) => void,
@@ -216,7 +216,7 @@ export const devicesIn = changesOf(device)
 export const instancesIn = changesOf(instance)
 export const hostsIn = changesOf(host)
 
-/** All deployables as the history leaves them. */
+/** All deployables in their last states. */
 export function* lastDeployables({ entities }: History): Iterable<Deployable> {
   for (const [key, state] of entities()) if (kindOf(key) === 'deployable') yield state as Deployable
 }

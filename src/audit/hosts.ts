@@ -78,7 +78,7 @@ const numbered: Invariant = {
   },
 }
 
-/** What such a host has lost is not prepared again until an operator restores it (`services/reports/slots.ts`). */
+/** Returns the retired hosts. A slot that such a host has lost is not prepared again until an operator restores the host (`services/reports/slots.ts`). */
 const retiredHosts = ({ entities }: History): ReadonlySet<string> => {
   const names = new Set<string>()
   for (const [key, state] of entities()) if (kindOf(key) === 'host' && (state as Host).retired) names.add(idOf(key))
@@ -152,9 +152,9 @@ const level: Invariant = {
         const there = prepared.get(held.host)
         if (!there) continue
         for (const { uuid, state, pending, quarantine, unseen } of Object.values(held.handles)) {
-          // of one that is in doubt, nobody knows who gave it up; one that its host lost and could not prepare again is marked for an operator
+          // nobody knows who gave up a handle in doubt; a handle that its host lost and could not prepare again is marked for an operator
           const isTold = quarantine?.inDoubt || quarantine?.by === COMPARISON || retired.has(held.host)
-          // what its host does not show cannot be compared with what it has prepared
+          // a handle that its host does not show cannot be compared with the slots that the host has prepared
           const isShown = held.presence === 'present' && !unseen
           if (held.hostWork && isShown && state === 'held' && !pending && !isTold && !there.has(uuid))
             yield onHost(held.host, null, `slot ${uuid} is held and not prepared`, [deployableKey(held.uuid)])
@@ -204,7 +204,7 @@ const agreed: Invariant = {
       }
     }
     if (hosts.length === 0) return {}
-    // hosts know what the journal has lost
+    // hosts know the orders of lost rows, so these count as recorded
     for (const { key, events } of lost.flatMap(({ rows }) => rows))
       for (const order of kindOf(key) === 'deployable' ? events.map((event) => orderOf(event as DeployableEvent)) : [])
         if (order) given.add(orderId(order))

@@ -13,7 +13,7 @@ const provider: Invariant = {
       *step(step) {
         for (const { key, before, after } of deployablesIn(step)) {
           if (owners.get(before.rpUuid) === key) owners.delete(before.rpUuid)
-          // one that is no root is bound by the provider of its root
+          // a deployable below a root is bound by the provider of the root
           if (!after.exists || after.presence === 'retired' || after.tree) continue
           const other = owners.get(after.rpUuid)
           if (other) yield at(step.place, [key, other], `provider ${after.rpUuid} of ${key} is that of ${other}`)
@@ -64,18 +64,18 @@ const classed: Invariant = {
   },
 }
 
-/** One handle of each accelerator. */
+/** Returns one handle of each accelerator that the host shows. */
 const shownIn = ({ handles }: Deployable) =>
   unitsOf(Object.values(handles).filter(({ unseen }) => !unseen)).map(([first]) => first!)
 type Trees = Map<DeployableUuid, Set<DeployableUuid>>
-/** Notes which deployables stand in which tree; those that have left it are sorted out when they are looked at. */
+/** Notes the deployables of each tree. Those that have left the tree stay noted; `below` leaves them out. */
 const noteTrees = (trees: Trees, step: Step): void => {
   for (const { after } of deployablesIn(step)) {
     const root = after.tree?.rootUuid
     if (root !== undefined) trees.set(root, (trees.get(root) ?? new Set()).add(after.uuid))
   }
 }
-/** What stands below it now, at any depth, and is there, or is as missing as it is itself. */
+/** Returns the deployables below this one, at any depth, that are present or have the same presence as this one. */
 const below = ({ uuid, tree: own, presence: is }: Deployable, trees: Trees, world: World): readonly Deployable[] => {
   const nodes = [...(trees.get(own?.rootUuid ?? uuid) ?? [])].map((one) => world.deployable(one))
   const under = (parent: DeployableUuid): readonly Deployable[] =>

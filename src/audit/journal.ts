@@ -15,12 +15,12 @@ import { onHost } from './hosts.ts'
 import { openBindings } from './usage.ts'
 import { type Finding, type History, type Invariant, type Step, at, deployablesIn, inView } from './history.ts'
 
-/** So many commands of an entity are held as a list, and compressed with it. Only few entities have more: each gets a set. */
+/** Up to this many commands of an entity are kept in a list that can be compressed. The few entities with more commands get a set. */
 const FEW = 16
 const openCommands = () => {
   const held = openHeld<{ version: number; readonly commands: string[] }>()
   const many = new Map<string, Set<string>>()
-  /** Notes a row. Returns the version of the row before it, and whether the entity had its command already. */
+  /** Notes a row. Returns the version of the entity's previous row, and whether the entity has carried out this command before. */
   return ({ key, version, commandId }: JournalRow): { readonly last: number; readonly again: boolean } => {
     const known = held.get(key) ?? { version: 0, commands: [] }
     const [last, set] = [known.version, many.get(key)]
@@ -104,24 +104,24 @@ const foldedRows = (entity: string, state: unknown) => {
   return decider?.rows(decider.initial, state) ?? []
 }
 type Folded = { readonly entity: string; readonly id: string; readonly text: string }
-/** All view rows that the entities fold to, of these views. */
+/** All rows of these views to which the entities fold. */
 function* foldedViews({ entities }: History, names: readonly ViewName[]): Iterable<Folded> {
   for (const [entity, state] of entities())
     for (const { view, key, row } of foldedRows(entity, state))
       if (row && names.includes(view)) yield { entity, id: `${view}/${key}`, text: comparable(view, row) }
 }
-/** Texts are compared by their digest, since those of all rows together are too large to be held. */
+/** Texts are compared by their digests, since the texts of all rows would need too much memory. */
 const digestOf = (...texts: readonly string[]): string => hash('sha1', texts.join(' '), 'base64').slice(0, 20)
 /** Snapshots, which are a cache, and ended bindings are judged separately. */
 const namesOf = (views: NonNullable<Records['views']>): readonly ViewName[] =>
   (Object.keys(views) as ViewName[]).filter((name) => name !== 'snapshots' && name !== 'usage')
 
-/** Without the marks that a host is due for Placement: they follow from entities that know nothing of Placement, and are no entity's fold. */
+/** Leaves out the marks that a host is due for Placement: they follow from other entities, so no entity folds to them. */
 function* foldable(view: ViewName, views: NonNullable<Records['views']>): Iterable<Row<ViewName>> {
   for (const row of views[view]!) if (!('entity' in row) || !isMark(row.entity)) yield row
 }
 
-/** Whether each view row is one that an entity folds to, and each such row is in its view once. */
+/** Whether each view row is one to which an entity folds, and each such row is in its view once. */
 const viewsAgree = (history: History, views: NonNullable<Records['views']>): boolean => {
   const digests = new Set<string>()
   for (const { id, text } of foldedViews(history, namesOf(views))) {
@@ -136,7 +136,7 @@ const viewsAgree = (history: History, views: NonNullable<Records['views']>): boo
 }
 
 type Fold = { readonly entity: string; readonly digest: string }
-/** What differs. It holds more than `viewsAgree`, and is asked for only when something does. */
+/** Finds the differences. It needs more memory than `viewsAgree`, so it is called only if there is a difference. */
 function* viewsDiffer(history: History, views: NonNullable<Records['views']>): Iterable<Finding> {
   const names = namesOf(views)
   const folds = new Map<string, Fold>()
@@ -161,7 +161,7 @@ function* viewsDiffer(history: History, views: NonNullable<Records['views']>): I
   }
 }
 
-/** The rows of each of these entities. */
+/** Returns the rows of each of these entities. */
 const rowsOf = (journal: Records['journal'], keys: ReadonlySet<string>): ReadonlyMap<string, readonly JournalRow[]> => {
   const found = new Map<string, JournalRow[]>()
   if (keys.size > 0)
@@ -174,7 +174,7 @@ const rowsOf = (journal: Records['journal'], keys: ReadonlySet<string>): Readonl
   return found
 }
 
-/** Snapshots are compared so many at a time: the rows of their entities are held meanwhile. */
+/** How many snapshots are compared at a time; the rows of their entities are in memory meanwhile. */
 const SNAPSHOTS_AT_ONCE = 64
 function* portionsOf<Item>(items: Iterable<Item>, size: number): Iterable<readonly Item[]> {
   let portion: Item[] = []
@@ -189,7 +189,7 @@ function* snapshotsDiffer(journal: Records['journal'], snapshots: Iterable<Row<'
   for (const some of portionsOf(snapshots, SNAPSHOTS_AT_ONCE)) {
     const rows = rowsOf(journal, new Set(some.map(({ entity }) => entity)))
     for (const { entity, version, memory, schema } of some) {
-      // another release wrote it: no program of this one reads it
+      // another release wrote this snapshot, and no program of this release reads it
       if (schema !== snapshotSchemaOf(entity)) continue
       const own = rows.get(entity) ?? []
       const folded = remember(entity, own)

@@ -12,7 +12,7 @@ import type { Invariant } from './history.ts'
 import { type Gone, lostArqs } from './loss.ts'
 import { type Operation, linearize } from './linearize.ts'
 
-/** '' when free; else the ARQ, followed by `!` once it was seen Bound: from then on it loses the handle only by a request. */
+/** '' when the handle is free; else the ARQ, followed by `!` once it was seen Bound: from then on only a request takes the handle from it. */
 type Held = string
 export type HandleOperation = Operation<Held> & { readonly asked: Asked; readonly arq: string }
 

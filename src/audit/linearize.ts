@@ -24,7 +24,7 @@ const LOOKS_MAX = 200_000
 
 type Node<State> = {
   readonly state: State
-  /** Those taken that could otherwise still come. What is over is left out: whether it was taken makes no difference any more. */
+  /** Operations that were taken and could otherwise still come. Those whose time is over are left out: taken or not, they change nothing now. */
   readonly done: readonly number[]
   readonly left: number
   /** The next operation cannot take effect earlier than this. */

@@ -1,6 +1,6 @@
 /**
- * What the database had acknowledged and has lost, as far as it is known. The answers that told of it are no violation of the program, and
- * what the lost rows sent to hosts and topics is explained by them. That no handle is given to two guests is judged in any case.
+ * The rows that the database had acknowledged and has lost, as far as they are known. Answers that told of such rows are no violation of the
+ * program, and messages that hosts or topics got because of them are explained. Two guests with one handle are a violation in any case.
  */
 import { idOf } from '../actors/runtime/memory.ts'
 import type { Asked, Heard, Loss, LostRow } from './evidence.ts'
@@ -11,9 +11,9 @@ const overlaps = ({ fromMs, toMs }: Loss, asked: Asked): boolean =>
   (asked.toMs ?? toMs) >= fromMs && (asked.fromMs ?? fromMs) <= toMs
 
 export type Excuses = {
-  /** The answer may tell of what was lost of that ARQ, device or instance. */
+  /** Whether the answer may tell of lost rows of that ARQ, device or instance. */
   readonly answer: (asked: Asked, id: string) => boolean
-  /** It may have been on its way when its rows were lost. */
+  /** Whether the event may have been on its way to Nova when the rows that caused it were lost. */
   readonly event: (heard: Heard) => boolean
 }
 export const excusesOf = (lost: readonly Loss[] = []): Excuses => {
@@ -24,9 +24,9 @@ export const excusesOf = (lost: readonly Loss[] = []): Excuses => {
   }
 }
 
-/** Rows of an ARQ were lost after `since` and before `until`, by the clients' own clock. */
+/** Rows of an ARQ were lost after `since` and before `until`, in ms by the clients' own clock. */
 export type Gone = { readonly since: number; readonly until: number }
-/** Of each ARQ that has lost rows: each time. */
+/** The losses of each ARQ that has lost rows. */
 export const lostArqs = (lost: readonly Loss[]): ReadonlyMap<string, readonly Gone[]> => {
   const times = new Map<string, Gone[]>()
   for (const loss of lost)
@@ -35,7 +35,7 @@ export const lostArqs = (lost: readonly Loss[]): ReadonlyMap<string, readonly Go
   return times
 }
 
-/** Whether the entity, of which the journal holds rows up to this version, has none that was written after it lost some. */
+/** Whether the entity has lost rows and got no new row since then. `version`: that of its last row in the journal. */
 export const untoldSince = (lost: readonly Loss[]): ((key: string, version: number) => boolean) => {
   const first = new Map<string, number>()
   for (const { rows } of lost) {
@@ -45,7 +45,7 @@ export const untoldSince = (lost: readonly Loss[]): ((key: string, version: numb
   return (key, version) => version < (first.get(key) ?? 0)
 }
 
-/** A row as the database keeps it when a control has found that it is gone. Moments are ms since the epoch, by the clock of the database. */
+/** A lost row as the database keeps it after a control has missed it. Times are in ms since the epoch, by the clock of the database. */
 export type Declared = LostRow & { readonly foundAt: number; readonly adoptedAt: number | null }
 
 const lossOf = (rows: readonly Declared[], skewMs: number): Loss => {
@@ -57,14 +57,14 @@ const lossOf = (rows: readonly Declared[], skewMs: number): Loss => {
     rows,
     fromMs: Math.min(...of(({ at }) => at)) - skewMs,
     toMs: found + skewMs,
-    // after the last of them was decided, and before anybody missed one
+    // the rows were lost after the last of them was decided, and before a control missed one of them
     goneMs: Math.min(last, found) - skewMs,
     adoptedAt: adoptions.length < rows.length ? null : Math.max(...adoptions),
   }
 }
 /**
- * The losses that a database declares, oldest first. Rows belong to one loss when they were found before any of them was adopted. `skewMs`: how
- * far the clocks of clients, controls and the database may differ.
+ * The losses that a database declares, oldest first. Rows belong to one loss if they were found before any of them was adopted. `skewMs`:
+ * how far the clocks of clients, controls and the database may differ.
  */
 export const lossesOf = (declared: readonly Declared[], skewMs: number): readonly Loss[] => {
   const groups: Declared[][] = []

@@ -1,4 +1,4 @@
-/** What Placement shows, against what is recorded. */
+/** Invariants of Placement: its providers compared with the recorded state. */
 import * as v from 'valibot'
 import { type Arq, arq } from '../actors/arq/decider.ts'
 import { deployable } from '../actors/deployable/decider.ts'
@@ -41,9 +41,9 @@ const ours: Invariant = {
   }),
 }
 
-/** `given`: units that requests hold, and have an allocation of. */
+/** `given`: the units that requests hold and that are allocated in Placement. */
 type Judged = Wanted & { readonly given: number }
-/** All providers that there should be. */
+/** Returns all providers that Placement should have. */
 const allWanted = (history: History, { reserveSilent, providers }: PlacementSeen): readonly Judged[] => {
   const [hosts, byHost] = [new Map<string, Host>(), new Map<string, Deployable[]>()]
   const instances = new Map<string, string>()
@@ -71,7 +71,7 @@ const allWanted = (history: History, { reserveSilent, providers }: PlacementSeen
 }
 
 type Shown = PlacementSeen['providers'][number]
-/** What somebody else has claimed is left alone (S11). */
+/** A provider that another service has claimed is left alone (S11). */
 const isClaimed = ({ traits }: Shown): boolean => traits.some((trait) => FOREIGN_TRAITS.includes(trait))
 const isOurs = (shown: Shown): boolean => shown.traits.includes(OWNER_TRAIT) && !isClaimed(shown)
 const differences = ({ name, resourceClass, total, reserved, traits }: Wanted, shown: Shown): readonly string[] => {
@@ -109,7 +109,7 @@ const inStep: Invariant = {
   }),
 }
 
-/** What does not stand for single units: then everything is reserved, whatever requests hold. */
+/** Reasons that reserve single units. For any other reason all units are reserved, whether requests hold them or not. */
 const OF_UNITS: ReadonlySet<Reserving> = new Set(['handles unusable', 'bound without allocation'])
 const Counted = v.object({ total: v.number(), reserved: v.number() })
 

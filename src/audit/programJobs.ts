@@ -1,7 +1,7 @@
-/** The jobs that write a card, as its rows tell of them, and the image that they prove. It folds the events by itself: nothing of the decider is believed. */
+/** Finds the jobs that write a card, and the image that they prove, in the events of its deployable. The decider's own state is not used. */
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
 
-/** `slot` null: an operator has asked for it. */
+/** `slot`: null for a job that an operator has asked for. */
 type Job = { readonly number: number; readonly image: string; readonly slot: string | null }
 
 const jobIn = (event: DeployableEvent): Job | null => {
@@ -11,14 +11,14 @@ const jobIn = (event: DeployableEvent): Job | null => {
   return image === undefined ? null : { number, image, slot: event.handle }
 }
 
-/** What the event says that the card holds; undefined: it says nothing of it. */
+/** Returns the image on the card according to the event; null: none or unknown. Undefined: the event does not tell it. */
 const readIn = (event: DeployableEvent): string | null | undefined => {
   if (event.type === 'DeployableRecorded' || event.type === 'BitstreamRead') return event.bitstreamId
   return event.type === 'OrdersRaised' && event.imageUnknown ? null : undefined
 }
 
 type Standing = { readonly open: readonly Job[]; readonly held: ReadonlySet<string>; readonly image: string | null }
-/** Why the job must not begin now: it would write the card beside another job, or under a request that is not of its own bind. */
+/** Returns why the job must not begin now: a job for another image or purpose is open, or a handle is held for which no job is open. */
 const against = (job: Job, { open, held, image }: Standing): readonly string[] => {
   if (job.slot !== null && job.image === image) return []
   const what = `order ${job.number} loads image ${job.image} while`
@@ -63,7 +63,7 @@ export const openJobs = () => {
     if (isAway) image = event.bitstreamId ?? null
     isAway = event.presence === 'retired'
   }
-  /** What is wrong with the event. */
+  /** Returns the faults of the event. */
   const take = (event: DeployableEvent): readonly string[] => {
     const read = readIn(event)
     if (read !== undefined) image = read

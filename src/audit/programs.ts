@@ -7,7 +7,7 @@ import { type Finding, type Invariant, arqsIn, at, deployablesIn, lastDeployable
 import { onHost } from './hosts.ts'
 import { openJobs } from './programJobs.ts'
 
-/** An order for it is unanswered, so that the record may be older than the card. */
+/** Whether an order for the card is unanswered: then the record may be older than the card. */
 const isBeingProgrammed = ({ program, handles }: Deployable): boolean =>
   program !== null || Object.values(handles).some(({ pending }) => pending !== null)
 
@@ -75,7 +75,7 @@ const proved: Invariant = {
 }
 
 type Prepared = Extract<HostStep, { readonly did: 'prepare' | 'release' | 'program' | 'told' }>
-/** The last time that each order prepared its slot, with what the card held then. */
+/** The last preparation of a slot by each order, with the image that the card held at that time. */
 const preparedOn = ({ steps }: HostTrace): ReadonlyMap<string, Prepared> =>
   new Map(
     steps.flatMap((step) =>

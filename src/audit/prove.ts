@@ -44,7 +44,7 @@ export const prove = (journal: Rows, { place, keys = [], proof = [] }: Finding):
   const append = place === undefined ? [] : appendAt(journal, place)
   const before = lastOf(journal, keys, place ?? journal.length)
   const named = append.length > ENTRIES_MAX ? append.filter(({ key }) => keys.includes(key)) : append
-  // a row may be read twice, and is named once
+  // a row may be found twice, but is named once
   const rows = new Map([...before, ...named].map((row) => [`${row.key} ${row.version} ${row.commandId}`, row]))
   return [...proof, ...[...rows.values()].map(shown)].slice(0, ENTRIES_MAX)
 }

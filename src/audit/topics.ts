@@ -21,7 +21,7 @@ const STATES: Readonly<Record<string, (id: string) => string>> = {
   [CATALOGUE.deviceState.topic]: deviceKey,
   [CATALOGUE.hostState.topic]: hostKey,
 }
-/** Messages that correspond one to one to journal entries. */
+/** Whether the message corresponds to one entry of the journal. */
 const isTold = ({ topic }: TopicMessage): boolean => topic === ORDERS || topic.endsWith('.events.v1')
 /** The part to compare. A re-sent order, or a message published by an older release, may differ in the other fields. */
 const said = ({ topic, body }: Pick<TopicMessage, 'topic' | 'body'>): string => {
@@ -60,7 +60,7 @@ function* expectedOf(journal: Records['journal']): Iterable<Expected> {
       yield { row: row as FeedRow, place, topic: CATALOGUE[channel].topic, key, id, body: data }
   }
 }
-/** The messages without those that only lost rows explain, and without those that came before their row was lost and written again. */
+/** Leaves out messages that only lost rows explain, and messages that were published before their row was lost and written again. */
 const withoutLost = ({ journal, topics, lost = [] }: Records): Topics | undefined => {
   if (!topics || lost.length === 0) return topics
   const gone = new Map<string, Set<string>>()
@@ -81,7 +81,7 @@ const withoutLost = ({ journal, topics, lost = [] }: Records): Topics | undefine
     if (!lostWords.has(words)) return false
     const again = there.get(`${idOf(message)} ${words}`)
     if (again === undefined) return true
-    // the row that was written again may have the position that the lost one had
+    // the row that was written again may have the position of the lost row
     const { position, time } = message
     return (position !== null && position !== again.position) || (time !== null && time !== again.at)
   }
@@ -90,7 +90,7 @@ const withoutLost = ({ journal, topics, lost = [] }: Records): Topics | undefine
 
 const passed = ({ told }: Topics, { position }: FeedRow): boolean => told !== null && !comesBefore(told, position)
 
-/** For each topic that lost messages by retention: all positions from this one on are still there; null: possibly none is. */
+/** For each topic that lost messages by retention: the position from which on all messages are still there; null: possibly none is. */
 const keptFrom = ({ messages, cut }: Topics): ReadonlyMap<string, string | null> => {
   const oldest = new Map<string, string>()
   for (const { topic, partition, position } of messages) {
@@ -156,7 +156,7 @@ const ordered: Invariant = {
   }),
 }
 
-/** The message was published after the journal was read. */
+/** Whether the message was published after the journal was read. */
 const later = ({ open }: Topics, { now, slackMs = 30_000 }: Records, { position, time }: TopicMessage): boolean =>
   open !== null && (position === null ? time !== null && time > now - slackMs : !comesBefore(position, open))
 
@@ -188,7 +188,7 @@ function* judged(evidence: Records, fits: (message: TopicMessage) => boolean): I
           proof: [proof(message)],
         }
 }
-/** No orders: they follow from the state of the journal and from reports, not from one row. */
+/** Messages that are no orders: they follow from the state of the journal and from reports, not from one row. */
 const ANSWERS: ReadonlySet<unknown> = new Set(['LedgerAnswer', 'Stop', 'TellSlots'])
 const isAnswer = ({ body }: TopicMessage): boolean => ANSWERS.has((body as { readonly type?: unknown } | null)?.type)
 /** The entity of the message; for an order, its deployable. */
@@ -220,9 +220,9 @@ const rowOf = (entity: string, state: unknown): Cells | null => {
   const gone = (change?.row as { readonly liveness?: string } | undefined)?.liveness === 'removed'
   return !change?.row || gone ? null : change.row
 }
-/** Columns that a control of the last release leaves out of what it publishes, also of rows that others have written. */
+/** Columns that a control of the previous release leaves out of its messages, even for rows that other controls wrote. */
 const LATER: ReadonlySet<string> = new Set(['profile_version', 'failing'])
-/** What an earlier release has published lacks the columns that were added since. */
+/** Compares a row with a message. A message of an earlier release lacks the columns that were added since then. */
 const isShownAs = (row: Cells | null, shown: Cells | null): boolean => {
   if (row === null || shown === null) return row === shown
   const then = Object.entries(row).filter(
