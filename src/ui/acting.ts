@@ -1,4 +1,4 @@
-/** The question before something is done, and doing it. The API decides and records; what it says is shown. */
+/** Shows the question before an action, and carries the action out. The API decides and records the action; its answer is shown. */
 import type { Context } from 'hono'
 import { actionOf, hindrance, type Action } from './actions.ts'
 import type { Looking, Painted, Show } from './looking.ts'
@@ -55,7 +55,7 @@ const unknown = (c: Context, place: ActionTarget, { who }: Looking, show: Show):
   return show(c, place.here, who, { view: 'trouble', title: 'Not found', body: { trouble } }, 404)
 }
 
-/** A reason is not known yet, and none is recorded. */
+/** Asks with a placeholder, since no reason is known yet; a dry run does not record it. */
 const concernedBy = ({ api }: Looking, { dryRun, method, path, reason }: Action, id: string) =>
   dryRun ? api.wouldConcern(method, path(id), reason ? { reason: 'to be given' } : undefined) : null
 

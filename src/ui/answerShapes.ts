@@ -1,4 +1,4 @@
-/** Documents of the API that answer questions: why nothing fits, how much there is, how much was used, what happens, what is loaded. */
+/** Schemas of the API documents for the pages about explanations, capacity, usage, events and loaded images. */
 import * as v from 'valibot'
 
 const Text = v.string()

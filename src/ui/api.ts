@@ -1,9 +1,9 @@
 /**
- * The API as the console uses it.
+ * The API as a client of the console sees it.
  *
- * UI-1 every question carries the token of the person who is looking, and nothing else that says who asks: without a token none is sent, so
- *    that nobody sees more through the console than through the API;
- * UI-2 every question has a time limit, and a page shows what is missing as such instead of waiting for it.
+ * UI-1 every question carries the token of the current user, and nothing else that identifies a caller; without a token none is sent. So
+ *    nobody sees more through the console than through the API;
+ * UI-2 every question has a time limit, and a page shows a missing answer as missing instead of waiting for it.
  */
 import * as v from 'valibot'
 import type { Clock } from '../clock.ts'
@@ -17,13 +17,13 @@ export type Method = 'GET' | 'POST' | 'DELETE'
 
 export type Api = {
   readonly get: <S extends v.GenericSchema>(path: string, schema: S) => Promise<Loaded<v.InferOutput<S>>>
-  /** Asks a question that has a body, or changes nothing although it is posted. */
+  /** Posts a question that needs a body or the method POST; nothing is changed. */
   readonly ask: <S extends v.GenericSchema>(path: string, schema: S, body?: object) => Promise<Loaded<v.InferOutput<S>>>
-  /** The events of the API as they happen, for as long as somebody reads them. `after`: the id of the last one that was seen. */
+  /** The events of the API as they happen, until `signal` is aborted. `after`: the id of the last event that was seen; null: none. */
   readonly stream: (after: string | null, signal: AbortSignal) => Promise<Response>
-  /** Whom a change would concern; nothing is changed. */
+  /** Returns whom a change would concern; nothing is changed. */
   readonly wouldConcern: (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Loaded<Impact>>
-  /** `value`: the request id under which it is recorded. */
+  /** `value` of the result: the id of the request, under which the API records the change. */
   readonly change: (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Loaded<string>>
 }
 type Parts = {
@@ -32,12 +32,12 @@ type Parts = {
   readonly timeoutMs: number
 }
 
-/** Nobody is asked over a network: the name only completes the address. */
+/** Only completes the address, which `Request` requires: `fetch` calls the API within the process. */
 const ORIGIN = 'http://127.0.0.1'
-/** The newest microversion that the service announces: both are of one release, and the newer ones only add. */
+/** The newest microversion of the service. Console and service belong to the same release, and newer microversions only add to older ones. */
 const VERSION = 'accelerator latest'
 
-/** An address of the API with values in it: each value is one segment or one argument, whatever it holds. */
+/** Builds an address of the API: each value becomes one segment or one argument, whatever characters it contains. */
 export const at = (parts: TemplateStringsArray, ...values: readonly (string | number)[]): string =>
   parts.reduce((path, part, index) => path + encodeURIComponent(String(values[index - 1] ?? '')) + part)
 

@@ -1,6 +1,6 @@
 /**
- * The console: pages for people, on a listener of its own. It is a client of the API with the rights of whoever is looking, and knows
- * nothing that the API does not tell this person.
+ * The console: pages for people, on a listener of its own. It is a client of the API with the rights of its user, and shows nothing that
+ * the API does not tell this user.
  */
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -49,7 +49,7 @@ const serveAssets = (app: Hono, { assets }: UiParts): void => {
   app.get('/ui/assets/:hash/:name{.+}', async (c) => {
     const { get, hash } = await assets()
     const asset = get(c.req.param('name'))
-    // another hash is that of another version: a page of it must not be given files of this one
+    // another hash belongs to another version, whose pages must not get files of this one
     if (asset === undefined || c.req.param('hash') !== hash) return c.text('there is no such file', 404)
     const accepted = c.req.header('accept-encoding') ?? ''
     const coding = /\bbr\b/.test(accepted) ? 'br' : /\bgzip\b/.test(accepted) ? 'gzip' : null
@@ -62,10 +62,10 @@ const serveAssets = (app: Hono, { assets }: UiParts): void => {
   })
 }
 
-/** Headers of every answer, and the same judgement of where a request comes from as the API has. */
+/** Sets the headers of every answer, and judges the origin of a request as the API does. */
 const guard = (app: Hono, { barred, log }: UiParts): void => {
   app.use('*', async (c, next) => {
-    // a link on a page of another site may lead here: what is shown is shown to the person who follows it
+    // a link on another site may lead here; only the person who follows the link sees the page
     const visits = c.req.method === 'GET' && c.req.header('sec-fetch-mode') === 'navigate'
     const header = (name: string) => (visits && name === 'sec-fetch-site' ? undefined : c.req.header(name))
     const reason = barred(header) ?? (c.req.method === 'POST' ? foreign(c) : null)
@@ -83,7 +83,7 @@ const guard = (app: Hono, { barred, log }: UiParts): void => {
   })
 }
 
-/** What a page offers to download. */
+/** Files that pages offer for download. */
 const files = (app: Hono, look: ReturnType<typeof looker>): void => {
   app.get('/ui/arqs/:id/timeline.json', async (c) => {
     const looking = await look(c, 'arqs/x/timeline.json')
@@ -117,7 +117,7 @@ export const createUi = (parts: UiParts): Hono => {
   const draw = async (c: Context, here: string, load: Load, id = ''): Promise<Response> => {
     const looking = await look(c, here)
     if (looking instanceof Response) return looking
-    // who may not see what the whole service does begins with the own requests
+    // the first page of a user who may not read the overview is the list of requests
     if (here === '' && looking.may['cyborg:overview:get'] === false) return c.redirect('arqs', 302)
     const painted: LoadedPage = await load({ ...looking, id, query: c.req.query() })
     const trouble = errorOf(painted)

@@ -1,6 +1,6 @@
 /**
- * What the browser loads: our own files with the types stripped, and preact from node_modules, all from this process. There is no build
- * step, and nothing is fetched from elsewhere. The address of each file holds a hash of all of them, so a browser asks for none twice.
+ * Loads the files for the browser: our own ones with the types stripped, and preact from node_modules, all from this process. There is no
+ * build step, and nothing is fetched from elsewhere. Each address holds a hash of all files, so a browser fetches no file twice.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -23,14 +23,14 @@ const ENTRY = fileURLToPath(new URL('./browser/main.ts', import.meta.url))
 const TAIL = fileURLToPath(new URL('./browser/tail.ts', import.meta.url))
 const VIEWS = fileURLToPath(new URL('./view/views.ts', import.meta.url))
 const WORKER = fileURLToPath(new URL('./browser/worker.ts', import.meta.url))
-/** Comments that stand on lines of their own. */
+/** Matches comments on lines of their own. */
 const COMMENTS = /^ *\/\*\*[\s\S]*?\*\/$/gm
-/** The lines of the table of views. */
+/** Matches the lines of the table of views. */
 const VIEW = /^ {2}(\w+): .*import\('(\.\/\w+\.[jt]s)'\)/gm
 const OWN = /from\s*'(\.{1,2}\/[^']+\.[jt]s)'/g
 const TYPES = { js: 'text/javascript; charset=utf-8', css: 'text/css; charset=utf-8', svg: 'image/svg+xml' }
 
-/** Imports of our own files end in `.js` there, and a library is a file beside them. */
+/** In the browser, the files that our own imports name end in `.js`, and a library is a file beside them. */
 const readdressed = (text: string): string =>
   text
     .replaceAll(/(from\s*|import\s*|import\()'(\.{1,2}\/[^']+)\.ts'/g, "$1'$2.js'")
@@ -45,7 +45,7 @@ const assetOf = async (name: string, text: string): Promise<readonly [string, As
   return [name, { type, plain, br, gzip: gzipped }]
 }
 
-/** Node says of this function that it is experimental; who starts the service cannot do anything about that. */
+/** Suppresses the warning of Node that this function is experimental, since an operator cannot do anything about it. */
 const stripped = (text: string): string => {
   const warn = Reflect.get(process, 'emitWarning')
   process.emitWarning = () => {}
@@ -56,7 +56,7 @@ const stripped = (text: string): string => {
   }
 }
 
-/** The file and all that it imports, by path. What is only a type is gone when the types are stripped. */
+/** Returns the file and all files that it imports, by path. Stripping has removed the imports of types. */
 const reached = (path: string, found = new Map<string, string>()): ReadonlyMap<string, string> => {
   if (found.has(path)) return found
   const text = stripped(readFileSync(path, 'utf8'))
@@ -65,7 +65,7 @@ const reached = (path: string, found = new Map<string, string>()): ReadonlyMap<s
   return found
 }
 
-/** The file of each view. Throws when the table holds a view in another form. */
+/** Returns the file of each view. Throws when a line of the table has another form. */
 const filesOfViews = (): ReadonlyMap<string, string> => {
   const files = [...readFileSync(VIEWS, 'utf8').matchAll(VIEW)].map(
     ([, view = '', file = '']) => [view, join(dirname(VIEWS), file)] as const,

@@ -1,4 +1,4 @@
-/** The HTML document of a page. It holds no script and no style of its own: the content policy allows only files from here. */
+/** The HTML document of a page. It contains no script and no style, since the content policy allows only files of this server. */
 import { renderToString } from 'preact-render-to-string'
 import type { Assets } from './assets.ts'
 import { layout } from './view/layout.ts'
@@ -18,10 +18,10 @@ export const POLICY = [
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (each) => ENTITIES[each] ?? each)
-/** JSON in a data block: nothing in it can end the block. */
+/** JSON for a data block, in which nothing can end the block. */
 const inScript = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c')
 
-/** The way from a page back to the root of the console, which may itself be anywhere: `../` for each folder. */
+/** The path from a page to the root of the console, which a proxy may have put anywhere: `../` for each folder. */
 export const rootFrom = (here: string): string => '../'.repeat(here.split('/').length - 1) || './'
 
 export const documentOf = async (

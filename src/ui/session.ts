@@ -1,23 +1,23 @@
 /**
- * Who is looking: with Keystone, whoever holds the token in the cookie; without, nobody is asked.
+ * Identifies the user: with Keystone, by the token in the cookie; without Keystone, nobody signs in.
  *
- * SESSION-UI-1 the token lies in a cookie that no script can read (HttpOnly), that no page of another site makes a browser send
+ * SESSION-UI-1 the token is kept in a cookie that no script can read (HttpOnly) and that no page of another site makes a browser send
  *    (SameSite=Strict), and nowhere else: not in an address, not in the page, not in this process;
- * SESSION-UI-2 the cookie has no path of its own, so it counts below the folder of the sign-in page, wherever a proxy has put it;
- * SESSION-UI-3 what changes something is taken only from a page of this very site: its `Origin` or `Sec-Fetch-Site` says so.
+ * SESSION-UI-2 the cookie has no explicit path, so it applies below the folder of the sign-in page, wherever a proxy has put that folder;
+ * SESSION-UI-3 a change is accepted only from a page of this site, as its `Origin` or `Sec-Fetch-Site` header says.
  */
 import type { Context } from 'hono'
 import { getCookie } from 'hono/cookie'
 import { serialize } from 'hono/utils/cookie'
 
 const COOKIE = 'accelerando-token'
-/** A browser keeps no larger cookie. */
+/** In characters. Browsers keep no larger cookie. */
 export const TOKEN_MAX = 4000
 
 const isTls = (c: Context): boolean =>
   new URL(c.req.url).protocol === 'https:' || c.req.header('x-forwarded-proto') === 'https'
 
-/** A token holds no character that a header cannot. */
+/** Whether the text may be a token: not too long, and only characters that a header can hold. */
 export const isToken = (text: string): boolean => text.length <= TOKEN_MAX && /^[\x21-\x7e]+$/.test(text)
 
 export const tokenOf = (c: Context): string | null => {
@@ -32,7 +32,7 @@ export const keepToken = (c: Context, token: string, seconds: number): void =>
   cookie(c, token, Math.max(1, Math.floor(seconds)))
 export const dropToken = (c: Context): void => cookie(c, '', 0)
 
-/** Why a change is not taken; null: it comes from a page of this site. */
+/** Returns why a change is refused; null: the request comes from a page of this site. */
 export const foreign = (c: Context): string | null => {
   const site = c.req.header('sec-fetch-site')
   if (site !== undefined) return site === 'same-origin' ? null : 'It was sent for a page of another site.'

@@ -1,4 +1,4 @@
-/** The documents of the API, as far as the console reads them. Whatever else they hold is left out. */
+/** Schemas of the API documents, with only the fields that the console reads. */
 import * as v from 'valibot'
 
 const Text = v.string()
@@ -69,12 +69,12 @@ export const Device = v.object({
   vendor_board_info: MaybeText,
   hostname: Text,
   status: v.optional(Text, 'unknown'),
-  /** Why it counts as bad; absent before microversion 2.4. */
+  /** Why the device counts as failing; absent before microversion 2.4. */
   failing: v.optional(MaybeText, null),
   ...Times,
 })
 export type Device = v.InferOutput<typeof Device>
-/** What was last measured of a device, and who has it; absent before microversion 2.4. */
+/** The health of a device, with its last measurements; absent before microversion 2.4. */
 const Health = v.object({
   state: Text,
   reason: MaybeText,
@@ -124,7 +124,7 @@ export const Profile = v.object({
   name: Text,
   description: MaybeText,
   groups: v.array(v.record(Text, Text)),
-  /** These three are absent before microversion 2.5. */
+  /** These three fields are absent before microversion 2.5. */
   version: v.optional(v.nullable(v.number()), null),
   enabled: v.optional(v.boolean(), true),
   projects: v.optional(v.nullable(v.array(Text)), null),
@@ -221,7 +221,7 @@ export const Permissions = v.object({
 export type Permissions = v.InferOutput<typeof Permissions>
 
 export const Version = v.object({ max_version: Text, min_version: Text })
-/** Whom a change would concern. */
+/** The entities that a change would concern. */
 export const Impact = v.object({
   refusal: MaybeText,
   devices: v.array(Text),
@@ -231,7 +231,7 @@ export const Impact = v.object({
   arqs_left_out: v.number(),
 })
 export type Impact = v.InferOutput<typeof Impact>
-/** Errors of the API. A 401 has the form of the identity service, and another key. */
+/** Errors of the API. An answer 401 has the form of the identity service, with another key, and does not match. */
 export const Refusal = v.object({
   errors: v.tupleWithRest([v.object({ detail: Text, code: Text })], v.unknown()),
 })

@@ -1,4 +1,4 @@
-/** The pages on which people say who they are. */
+/** The pages for signing in and out. */
 import type { Hono } from 'hono'
 import { createApi } from './api.ts'
 import { ASK_MS, type Painted, type Show, type Signed, type UiParts } from './looking.ts'
@@ -6,10 +6,10 @@ import { dropToken, isToken, keepToken } from './session.ts'
 import * as shapes from './shapes.ts'
 import { type PageError, pageError } from './told.ts'
 
-/** How long a token that somebody pasted is kept; its own end comes earlier, as a rule. */
+/** How long a pasted token is kept, in ms; the token itself usually expires earlier. */
 const PASTED_MS = 12 * 3600 * 1000
 
-/** Where to go after signing in: a place of the console, never another site. */
+/** The address to open after signing in: a page of the console, never one of another site. */
 const placeIn = (text: unknown): string =>
   typeof text === 'string' && /^[a-z][\w\-./?=&%]*$/.test(text) && !text.includes('//') ? text : './'
 

@@ -1,15 +1,15 @@
-/** What the API said: a value, or the trouble that stands in its place on a page. */
+/** The answer of the API: a value, or the error that a page shows in its place. */
 
 export type PageErrorKind = 'sign_in' | 'forbidden' | 'missing' | 'off' | 'refused' | 'away' | 'failed'
 export type PageError = {
   /**
-   * `sign_in`: no valid token. `off`: a neighbour that this needs is not configured. `refused`: the state does not allow it, or the input
-   * is not valid. `away`: no answer in time, or 503. `failed`: an answer that cannot be read, or 500.
+   * `sign_in`: no valid token. `off`: a service that the request needs is not configured. `refused`: the state does not allow the request, or
+   * its input is not valid. `away`: no answer in time, or 503. `failed`: an answer that cannot be read, or 500.
    */
   readonly kind: PageErrorKind
   /** One sentence in the words of the API. */
   readonly text: string
-  /** The policy rule that forbids it. */
+  /** The policy rule that forbids the request. */
   readonly rule: string | null
   readonly requestId: string | null
 }
@@ -25,6 +25,6 @@ export const pageError = (
   rule: string | null = null,
 ) => ({ ok: false, trouble: { kind, text, rule, requestId } }) as const
 
-/** What is derived from a value, or the same trouble. */
+/** Derives a value from a value, or passes the error on. */
 export const mapped = <Value, Other>(given: Loaded<Value>, map: (value: Value) => Other): Loaded<Other> =>
   given.ok ? loaded(map(given.value)) : given

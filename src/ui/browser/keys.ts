@@ -1,4 +1,4 @@
-/** Keys: search, rows, pages, places. None of them is needed, because everything is a link or a field. */
+/** Keyboard shortcuts for the search, rows, pages and places. None of them is needed, because everything is also a link or a field. */
 
 const typing = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.matches('input, textarea, select') || target.isContentEditable)
@@ -8,7 +8,7 @@ const rowLinks = (): readonly HTMLElement[] =>
     (row) => row.querySelector<HTMLElement>('a') ?? [],
   )
 
-/** From row to row: the focus stands on the first link of each, so that Enter opens it. */
+/** Moves from row to row by focusing the first link of each, so that Enter opens it. */
 const step = (by: 1 | -1): void => {
   const links = rowLinks()
   const row = document.activeElement?.closest('tr')

@@ -1,28 +1,28 @@
 /**
- * Keeps the page up to date: asks for the screen again when something happened, and now and then in any case, while somebody looks at it; says
- * whether it is current: live, paused while something is selected, stale when it was not renewed, or reconnecting.
+ * Keeps a visible page up to date: asks for the screen again when something happened, and at intervals. Shows how current the page is:
+ * live, paused while something is selected, stale when it was not renewed in time, or reconnecting.
  */
 import type { Screen } from '../view/screen.ts'
 import { whole } from '../view/words.ts'
 
 const EVERY_MS = 2000
-/** While the stream of events is open, for what no event tells: ages, and what was lost on the way. */
+/** The interval while the stream of events is open: for ages, which no event tells, and for events that were lost. */
 const SELDOM_MS = 5000
-/** Many things that happen at once are asked for once. */
+/** The delay in which several events are gathered, so that they cause one request. */
 const GATHER_MS = 100
 const SLOWEST_MS = 15_000
 const LATE_MS = 10_000
-/** What is shown is stale when it was not renewed for so long. */
+/** A page that was not renewed for this long is stale. */
 const STALE_MS = SELDOM_MS + 3000
 const LOOK_MS = 500
 
 type Parts = {
-  /** Where the page is asked for again. */
+  /** The address at which the screen is asked for. */
   readonly address: () => string
-  /** There is more that the service has told already. */
+  /** Whether the service holds further events that the page has not received. */
   readonly isBehind: () => boolean
   readonly take: (screen: Screen) => void
-  /** True while something is typed or chosen that a new drawing would disturb. */
+  /** True while the user types or selects something that a redraw would disturb. */
   readonly busy: () => boolean
 }
 
@@ -36,7 +36,7 @@ const say = (tone: keyof typeof WORDS, ageMs: number): void => {
   place.textContent = text
 }
 
-/** Where a browser knows no shared workers, pages only ask now and then. */
+/** In a browser without shared workers, pages only ask at intervals. */
 const follow = (told: (what: unknown) => void): void => {
   if (!('SharedWorker' in window)) return
   const { port } = new SharedWorker(new URL('worker.js', import.meta.url), { type: 'module', name: 'accelerando' })
@@ -44,7 +44,7 @@ const follow = (told: (what: unknown) => void): void => {
   port.start()
 }
 
-/** Null: the page is to be loaded as a whole, for example because somebody has to sign in. */
+/** Null: the whole page must be loaded again, for example because the user must sign in. */
 const askedAgain = async (address: string): Promise<Screen | null> => {
   const answer = await fetch(address, {
     headers: { accept: 'application/json' },
@@ -56,7 +56,7 @@ const askedAgain = async (address: string): Promise<Screen | null> => {
 
 export const keepLive = ({ address, take, busy, isBehind }: Parts): void => {
   let [failures, freshAt, timer, streaming, asking, again] = [0, Date.now(), 0, false, false, false]
-  /** How current the page is, for every reason that it may not be. */
+  /** Shows how current the page is. */
   const tell = (): void => {
     const ms = Date.now() - freshAt
     say(failures > 0 ? 'bad' : busy() ? 'held' : ms > STALE_MS ? 'busy' : 'good', ms)
@@ -89,7 +89,7 @@ export const keepLive = ({ address, take, busy, isBehind }: Parts): void => {
     if (what === 'changed' && !asking) after(GATHER_MS)
     else if (what === 'changed') again = true
     else {
-      // a stream that ends may be the first sign that the service is away
+      // the end of the stream may be the first sign that the service is away
       if (streaming && what === 'closed') after(GATHER_MS)
       streaming = what === 'open'
     }
@@ -100,7 +100,7 @@ export const keepLive = ({ address, take, busy, isBehind }: Parts): void => {
   }, LOOK_MS)
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) return
-    // nobody asked while nobody looked
+    // a hidden page was not renewed
     tell()
     void ask()
   })

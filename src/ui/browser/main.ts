@@ -6,7 +6,7 @@ import { drawnBy } from '../view/views.ts'
 import { isHelpShown, listenToKeys } from './keys.ts'
 import { keepLive } from './live.ts'
 
-/** What is asked once, or filled in. */
+/** Views that are not renewed: answers to one question, and forms. */
 const STATIC = new Set(['act', 'sign_in', 'trouble', 'explain', 'usage'])
 const COPIED_MS = 1500
 
@@ -37,9 +37,8 @@ const start = async (): Promise<void> => {
   keepLive({
     address: tail?.address ?? (() => location.href),
     take: (screen) => {
-      // a page that has become another one, such as one that says why it cannot be shown
+      // the address now leads to another view, such as one that says why the page cannot be shown
       if (screen.view !== first.view) return location.reload()
-      // what was done is told once
       redraw(tail?.merged(screen) ?? screen)
     },
     busy: () => isHelpShown() || document.getSelection()?.type === 'Range' || tail?.isPaused() === true,

@@ -1,20 +1,20 @@
-/** The tail of the page of events: what came is kept, and the next question goes on after the last event that is shown. */
+/** The list on the page of events: received events are kept, and the next question continues after the last event that is shown. */
 import type { Screen } from '../view/screen.ts'
 
-/** More rows would only slow the browser down: the oldest ones leave. */
+/** The most rows. The oldest ones are removed, since more rows would slow the browser down. */
 const ROWS_MAX = 500
 type Told = Screen<'events'>['body']['told']
 
 export type Tail = {
   readonly address: () => string
-  /** The screen with what was shown before. */
+  /** The new screen, with the events that were shown before. */
   readonly merged: (screen: Screen) => Screen
   readonly isPaused: () => boolean
-  /** There is more that the service has told already. */
+  /** Whether the service holds further events that the page has not received. */
   readonly isBehind: () => boolean
 }
 
-/** `redraw`: called when somebody pauses it or goes on. */
+/** `redraw`: called when the user pauses or resumes the list. */
 export const openTail = (first: Screen<'events'>, redraw: (screen: Screen) => void): Tail => {
   let [shown, paused] = [first, false]
   const valueOf = (told: Told) => (told.ok ? told.value : null)

@@ -1,6 +1,6 @@
 /**
- * One stream of events for all pages of a browser, which may open only a few connections to a server. Pages are told that something happened, and
- * ask for what they show by themselves.
+ * One stream of events for all pages of a browser, since a browser opens only a few connections to a server. The worker tells pages that
+ * something happened, and each page then asks for its own screen.
  */
 type Said = 'open' | 'changed' | 'closed'
 
@@ -21,7 +21,7 @@ const follow = async (): Promise<void> => {
   if (!answer.ok || answer.body === null || !type.startsWith('text/event-stream'))
     throw new Error(String(answer.status))
   tell('open')
-  // something may have happened while there was no stream
+  // something may have happened while no stream was open
   tell('changed')
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
   let rest = ''

@@ -1,4 +1,4 @@
-/** Loads the pages that answer a question: why nothing fits, how much there is, how much was used, what happens, what is loaded. */
+/** Loads the pages about explanations, capacity, usage, events and loaded images. */
 import { type Api, at } from '../api.ts'
 import * as shapes from '../answerShapes.ts'
 import { type Loaded, mapped, pageError } from '../told.ts'
@@ -45,12 +45,12 @@ export const usage: Load = async (asked) => {
 
 const quoted = (value: string | number | null): string => {
   const text = String(value ?? '')
-  // a table calculator takes what begins so for a formula
+  // a spreadsheet would take a value that begins like this for a formula
   const plain = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text
   return /[",\n\r]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain
 }
 const CSV = ['project_id', 'resource_class', 'from', 'until', 'device_seconds', 'bindings'] as const
-/** The same lines as the page has, as comma separated values. */
+/** The lines of the page about usage as comma separated values. */
 export const usageCsv = async (asked: Parameters<Load>[0]): Promise<Loaded<string>> =>
   mapped(await usageOf(asked).told, ({ usage: lines }) =>
     [CSV.join(','), ...lines.map((line) => CSV.map((name) => quoted(line[name])).join(','))]
@@ -62,7 +62,7 @@ export const EVENT_FILTERS = ['kind', 'type', 'subject', 'host', 'instance', 'pr
 const EVENTS_MAX = 100
 const BEGIN_MS = 4000
 
-/** The id of the newest event: a stream tells it first. */
+/** Returns the id of the newest event, which a stream sends first. */
 const newest = async (api: Api): Promise<Loaded<string>> => {
   const stop = new AbortController()
   const { status, body } = await api.stream(null, AbortSignal.any([stop.signal, AbortSignal.timeout(BEGIN_MS)]))
@@ -90,7 +90,7 @@ const kindIn = (data: unknown): string => {
   const key: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'entity') : null
   return typeof key === 'string' ? (key.split('/')[0] ?? '') : ''
 }
-/** What the event says, without the name that has a column of its own. */
+/** Returns the event within the data of a fact. */
 const factOf = (data: unknown): Readonly<Record<string, unknown>> => {
   const event: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'event') : null
   return typeof event === 'object' && event !== null ? { ...event } : {}

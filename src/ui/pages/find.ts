@@ -1,4 +1,4 @@
-/** Finds what a text names: a UUID may be that of a request, an instance, a device, a handle; a word that of a host or a profile. */
+/** Finds the page for a text: a UUID may be that of a request, an instance, a device or a handle, a word that of a host or a profile. */
 import * as v from 'valibot'
 import { canonicalUuid } from '../../uuid.ts'
 import { type Api, at } from '../api.ts'
@@ -6,7 +6,7 @@ import * as shapes from '../shapes.ts'
 
 const Any = v.unknown()
 
-/** The place of the console where it is; null: the API knows nothing of this name, or does not show it to the caller. */
+/** Returns the address within the console; null: the API knows nothing of this name, or does not show it to the user. */
 export const find = async (api: Api, text: string): Promise<string | null> => {
   const name = encodeURIComponent(text)
   const isSomeUuid = canonicalUuid(text) !== null

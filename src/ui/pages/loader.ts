@@ -1,4 +1,4 @@
-/** What every page is loaded with, and the paging that lists share. */
+/** The input of all functions that load pages, and the paging that lists share. */
 import type { Api } from '../api.ts'
 import type { Arq } from '../shapes.ts'
 import * as shapes from '../shapes.ts'
@@ -11,7 +11,7 @@ export type Asked = {
   /** The parameters of the path. */
   readonly id: string
   readonly query: Readonly<Record<string, string>>
-  /** What the policy lets the caller do; empty: it is not known, and the API decides. */
+  /** The actions that the policy allows the user; empty: unknown, and the API decides. */
   readonly may: Readonly<Record<string, boolean>>
 }
 export type LoadedPage<V extends ViewName = ViewName> = {
@@ -19,7 +19,7 @@ export type LoadedPage<V extends ViewName = ViewName> = {
 }[V]
 export type Load = (asked: Asked) => Promise<LoadedPage>
 
-/** Rows of a page: few enough that a browser draws them at once. */
+/** Rows of a page: few enough for a browser to draw them at once. */
 export const PAGE_ROWS = 50
 
 const queryOf = (fields: Readonly<Record<string, string | number | undefined>>): string => {
@@ -32,7 +32,7 @@ const queryOf = (fields: Readonly<Record<string, string | number | undefined>>):
 export type Order = { readonly key: string; readonly newestFirst: boolean }
 /**
  * One page of a list. `after`: the page begins after this entry; `before`: it ends before it. To go back, the list is read in the
- * other direction. One more than fits is asked for, to know whether there is another page.
+ * other direction. One row more than fits is requested, which shows whether there is another page.
  */
 export const pageOf = async <Row>(
   path: string,
@@ -72,7 +72,7 @@ export const pageOf = async <Row>(
   return { list: mapped(list, () => shown), turn: { earlier, later } }
 }
 
-/** Turns of a page, as addresses from the root of the console. */
+/** The addresses of the previous and the next page, from the root of the console. */
 export const turnsAt = (place: string, { earlier, later }: Turn): Turn => ({
   earlier: earlier === null ? null : `${place}${earlier}`,
   later: later === null ? null : `${place}${later}`,

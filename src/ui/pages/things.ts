@@ -1,4 +1,4 @@
-/** Loads the pages of one thing. */
+/** Loads the pages of single entities. */
 import { offersOf } from '../actions.ts'
 import { at } from '../api.ts'
 import * as shapes from '../shapes.ts'
@@ -32,7 +32,7 @@ export const arq: Load = async ({ api, id, may }) => {
   }
 }
 
-/** Members of an instance whose timelines are read at once. */
+/** How many members of an instance have their timelines read at once. */
 const MEMBERS_MAX = 16
 export const instance: Load = async ({ api, id }) => {
   const members = await arqsIn(api, at`/accelerator_requests?instance=${id}`)
@@ -116,7 +116,7 @@ export const profile: Load = async ({ api, id, may }) => {
   }
 }
 
-/** The state by which it is judged what can be done with a thing; '': it is not known. */
+/** Returns the state on which the possible actions depend; '': unknown. */
 export const stateFor = async ({ api, id }: Pick<Asked, 'api' | 'id'>, kind: string): Promise<string> => {
   switch (kind) {
     case 'arqs':

@@ -1,4 +1,4 @@
-/** What of preact-render-to-string is used here. */
+/** The part of preact-render-to-string that is used here. */
 import type { VNode } from './preact.d.ts'
 
 export const renderToString: (node: VNode) => string

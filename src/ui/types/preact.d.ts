@@ -1,4 +1,4 @@
-/** What of preact is used here. Its own types bring those of a browser into every file of the program, where there is none. */
+/** The part of preact that is used here. Its own types would add those of a browser to every file of the program. */
 export type VNode = { readonly type: unknown; readonly props: object; readonly key: unknown }
 export type ComponentChild = VNode | string | number | bigint | boolean | null | undefined | readonly ComponentChild[]
 export const h: (
@@ -6,6 +6,6 @@ export const h: (
   props: Readonly<Record<string, string | number | boolean | null | undefined>> | null,
   ...children: readonly ComponentChild[]
 ) => VNode
-/** Both take the element under which the tree stands. */
+/** For both, `parent` is the element that contains the tree. */
 export const hydrate: (node: VNode, parent: object) => void
 export const render: (node: VNode, parent: object) => void

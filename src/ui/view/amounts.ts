@@ -1,4 +1,4 @@
-/** How many accelerators there are and how many are free, and for how long they were used. */
+/** The pages about capacity and usage: accelerators that exist, that are free, and that were used. */
 import type { Capacity, Usage } from '../answerShapes.ts'
 import { command, counts, empty, id, idLink, panel, trouble, when } from './parts.ts'
 import { type Column, filtersOf, rows, under } from './rows.ts'

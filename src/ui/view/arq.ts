@@ -1,4 +1,4 @@
-/** The flight recorder: one accelerator request, what happened to it, and what it waits for. */
+/** The page of one accelerator request: its history as a bar and as steps, and what the request waits for. */
 import type { Arq, Timeline } from '../shapes.ts'
 import type { Loaded } from '../told.ts'
 import { type Fact, command, facts, id, idLink, link, mark, panel, state, trouble, when } from './parts.ts'
@@ -55,7 +55,7 @@ const factsOf = (arq: Arq, now: number): readonly Fact[] => [
   ['Created', when(arq.created_at, now)],
 ]
 
-/** In percent: what took no time can still be seen. */
+/** In percent of the width, so that a span that took no time can still be seen. */
 const THINNEST = 0.4
 const bar = ({ x, width, tone, kind, open }: Placed): Node =>
   svg(
@@ -119,7 +119,7 @@ const detail = (fields: Readonly<Record<string, unknown>>): readonly Child[] =>
       )
     })
 
-/** A person or a service account is named by its id; a host or a part of the service by words. */
+/** The length that tells the id of a user or a service account from the words that name a host or a part of the service. */
 const UUID_LENGTH = 36
 const stepRow =
   (start: number) =>

@@ -1,4 +1,4 @@
-/** Why a device profile fits no host, or which hosts it fits: for one that is stored, or for a draft. */
+/** The page that says why a device profile, stored or drafted, fits no host, or which hosts it fits. */
 import type { Explanation, Obstacle } from '../answerShapes.ts'
 import { command, empty, facts, link, mark, panel, state, trouble } from './parts.ts'
 import type { Screen } from './screen.ts'

@@ -1,4 +1,4 @@
-/** What needs a look: each state that can be wrong is a row, with the sentence that says so, the place where it is, and the command that mends it. */
+/** The conditions that need attention. Each is a row with its sentence, the page that shows it, and the command that mends it. */
 import type { Overview } from '../shapes.ts'
 import type { Tone } from './states.ts'
 import { ago, many, sum } from './words.ts'
@@ -10,7 +10,7 @@ export type Finding = {
   readonly since: string | null
   readonly mend: string
 }
-/** `number` 0: there is nothing to say. */
+/** `number` 0: there is nothing to report. */
 type Seen = { readonly number: number; readonly since?: string | null }
 type Watched = {
   readonly tone: Tone
@@ -20,10 +20,10 @@ type Watched = {
   readonly mend: string
 }
 
-/** An order, a moment or a row that waits so long is worth a look. */
+/** An order, a due moment or a row that waits longer than this needs attention. */
 const LONG_MS = 30_000
 const UNTOLD_MS = 5000
-/** What was found once is shown for so long. */
+/** How long a single occurrence is shown. */
 const REMEMBERED_MS = 24 * 3_600_000
 
 const NOTHING: Seen = { number: 0 }
@@ -39,7 +39,7 @@ const found =
     return last !== null && now - Date.parse(last) < REMEMBERED_MS ? { number: count, since: last } : NOTHING
   }
 
-/** Gravest first. */
+/** The gravest conditions come first. */
 export const WATCHED: readonly Watched[] = [
   {
     tone: 'bad',
@@ -244,7 +244,7 @@ export const findingsOf = (overview: Overview, now: number): readonly Finding[] 
   ...ofNeighbours(overview.program),
 ]
 
-/** What a calm page says: nothing more than what was looked at. */
+/** The sentence of a page without findings. It claims no more than was looked at. */
 export const calm = ({ journal, hosts }: Overview, now: number): string => {
   const event =
     journal.newest_at === null

@@ -1,4 +1,4 @@
-/** What happens now, and what is loaded into programmable cards. */
+/** The pages about current events, and about the images in programmable cards. */
 import type { EventLine, Program } from '../answerShapes.ts'
 import { command, empty, id, idLink, none, state, trouble, when } from './parts.ts'
 import { type Column, type Filter, filtersOf, listed, rows, turning, under } from './rows.ts'

@@ -1,4 +1,4 @@
-/** The home page: is anything wrong now? */
+/** The home page: it shows whether anything is wrong now. */
 import type { Arq, Overview } from '../shapes.ts'
 import type { Loaded } from '../told.ts'
 import { calm, findingsOf } from './findings.ts'

@@ -1,4 +1,4 @@
-/** The frame of every page: where one can go, the search, whether the page is alive, who is looking. */
+/** The frame of every page: navigation, search, how current the page is, and the user. */
 import type { Screen, ViewName } from './screen.ts'
 import { mark } from './parts.ts'
 import {
@@ -65,7 +65,7 @@ const side = ({ view }: Screen): Node =>
     ),
   )
 
-/** A UUID is cut off earlier than it is told apart by. */
+/** A longer name or UUID is cut: its beginning tells users apart, and the title shows all of it. */
 const NAME_SHOWN = 24
 const who = ({ who }: Screen): Node | null => {
   if (who === null) return null
@@ -89,7 +89,7 @@ const top = (screen: Screen): Node =>
       input({
         type: 'search',
         name: 'q',
-        // not `value`: what somebody types stays when the page is drawn anew
+        // `defaultValue` instead of `value`: typed text stays when the page is redrawn
         defaultValue: screen.search,
         placeholder: 'Find a request, instance, device, host …',
         'aria-label': 'Find by UUID or name',

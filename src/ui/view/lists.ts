@@ -18,7 +18,7 @@ export const arqColumns = (now: number): readonly Column<Arq>[] => [
   { title: 'Instance', cell: (row) => idLink('instances', row.instance_uuid) },
   { title: 'Created', cell: (row) => when(row.created_at, now) },
 ]
-/** A host that an operator took out of service is that first, whatever is heard of it. */
+/** Returns the word for a host. That an operator took the host out of service counts more than its liveness. */
 export const standingOf = ({ liveness, retired }: Pick<Host, 'liveness' | 'retired'>): string =>
   retired !== null && liveness !== 'removed' ? 'retired' : liveness
 export const hostState = (row: Pick<Host, 'liveness' | 'retired'>): Node => {
@@ -38,7 +38,7 @@ const hostColumns = (now: number): readonly Column<Host>[] => [
   { title: 'Last heard of', cell: (row) => when(row.last_seen_at, now) },
   { title: 'Known since', cell: (row) => when(row.created_at, now) },
 ]
-/** A device that fails is that first, whatever an operator has decided of it. */
+/** The state of a device. That the device is failing counts more than the status that an operator set. */
 export const deviceState = ({ status, failing }: Pick<Device, 'status' | 'failing'>): Node =>
   failing === null
     ? state(toneOf(DEVICE_STATES, status), status, DEVICE_STATES[status]?.means)
@@ -54,7 +54,7 @@ export const deviceColumns = (now: number): readonly Column<Device>[] => [
   { title: 'Host', cell: (row) => idLink('hosts', row.hostname) },
   { title: 'Known since', cell: (row) => when(row.created_at, now) },
 ]
-/** `resources:FPGA=1` of each group. */
+/** Shows the resources of each group, such as `resources:FPGA=1`. */
 const wants = ({ groups }: Profile): Child =>
   groups.map((group, index) =>
     span(
@@ -95,7 +95,7 @@ const deliveryColumns = (now: number): readonly Column<Delivery>[] => [
   { title: 'Request', cell: (row) => id(row.request_id) },
 ]
 
-/** A tab for each value of one filter, and the first for all; whatever else narrows the list goes on doing so. */
+/** One tab for each value of a filter, after a tab for all values; the other filters stay in effect. */
 const tabsOf = (
   path: string,
   name: string,

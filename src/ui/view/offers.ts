@@ -1,4 +1,4 @@
-/** What can be done with the thing on a page: links to the page that asks once more. What cannot be done says why. */
+/** The actions on the entity of a page, as links to a page that asks for confirmation. An action that is impossible shows the reason. */
 import type { Offer } from './screen.ts'
 import { type Node, a, div } from './tags.ts'
 

@@ -1,4 +1,4 @@
-/** What several pages are made of. */
+/** Parts that several pages share. */
 import type { PageError } from '../told.ts'
 import type { Tone } from './states.ts'
 import {
@@ -37,7 +37,7 @@ export const state = (tone: Tone, word: string, means?: string): Node =>
   span({ class: `state ${tone}`, title: means }, mark(tone), word)
 
 export const id = (text: string | null): Child => (text === null ? none() : code({ class: 'id' }, text))
-/** A value that there is not. Not a zero, and not an unknown one. */
+/** Shown in place of a value that does not exist, which is neither zero nor unknown. */
 export const none = (): Node => span({ class: 'none', title: 'there is none' }, '–')
 export const link = (href: string, ...children: readonly Child[]): Node => a({ href }, ...children)
 export const idLink = (kind: string, text: string | null): Child =>
@@ -53,7 +53,7 @@ export const facts = (list: readonly Fact[]): Node =>
 export const panel = (title: Child, more: Child, ...children: readonly Child[]): Node =>
   section({ class: 'panel' }, div({ class: 'panel-head' }, div({ class: 'panel-title' }, title), more), ...children)
 
-/** A command that does the same, to be copied. */
+/** A command line for the same action, with a button that copies it. */
 export const command = (text: string): Node =>
   div(
     { class: 'command' },
@@ -70,7 +70,7 @@ const TROUBLES: Readonly<Record<PageError['kind'], string>> = {
   away: 'No answer at present',
   failed: 'This could not be read',
 }
-/** Instead of what could not be had. */
+/** Shown in place of content that could not be loaded. */
 export const trouble = ({ kind, text, rule, requestId }: PageError): Node =>
   div(
     { class: `trouble ${kind}`, role: 'status' },
@@ -84,7 +84,7 @@ export const trouble = ({ kind, text, rule, requestId }: PageError): Node =>
     requestId === null ? null : p({ class: 'dim' }, 'Request ', code({ class: 'id' }, requestId)),
   )
 
-/** Nothing to show, why, and what to do next. */
+/** Shown in place of an empty list: the fact, its reason, and what to do next. */
 export const empty = (title: string, ...more: readonly Child[]): Node =>
   div({ class: 'empty' }, p({ class: 'empty-title' }, title), ...more)
 

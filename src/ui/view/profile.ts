@@ -1,4 +1,4 @@
-/** The page of a device profile: what it asks for, and how that has changed. */
+/** The page of a device profile: its groups, and how they have changed. */
 import type { ProfileVersions } from '../shapes.ts'
 import { type Fact, command, facts, id, link, panel, state, trouble, when } from './parts.ts'
 import { rows, under } from './rows.ts'

@@ -1,6 +1,6 @@
 /**
- * The flight recorder of an accelerator request: what its timeline means. Between two steps lies a span: somebody worked, or something was
- * waited for. Spans in which nothing had to happen, such as the time that an instance uses the device, are drawn shorter than they were.
+ * Computes how the timeline of an accelerator request is drawn. Between two steps lies a span, in which somebody works or something is waited
+ * for. Spans in which nothing has to happen, such as the time that an instance uses the device, are drawn shorter than they are.
  */
 import type { Timeline } from '../shapes.ts'
 import type { Tone } from './states.ts'
@@ -11,12 +11,12 @@ export type Span = {
   readonly from: number
   readonly to: number
   readonly label: string
-  /** Who was at it. */
+  /** The party that works, or that is waited for. */
   readonly who: string
-  /** `rest`: nothing had to happen. */
+  /** `rest`: nothing has to happen. */
   readonly kind: 'work' | 'wait' | 'rest'
   readonly tone: Tone
-  /** It has not ended: `to` is now. */
+  /** The span has not ended: `to` is the present time. */
   readonly open: boolean
   readonly note: string | null
 }
@@ -27,10 +27,10 @@ export type Placed = Span & {
 }
 export type Recorder = {
   readonly spans: readonly Placed[]
-  /** The places where time was left out: in percent, and how much. */
+  /** The places where time is left out: in percent of the width, and the time in ms. */
   readonly cuts: readonly { readonly x: number; readonly ms: number }[]
   readonly waitingFor: Span | null
-  /** From the acceptance of the last bind to its end; null: it was not bound yet. */
+  /** The time from the acceptance of the last bind to its end; null: that bind has not ended, or there was none. */
   readonly bindMs: number | null
 }
 
@@ -44,7 +44,7 @@ const hostOf = ({ detail }: Step): string =>
 const ours = () => 'accelerando'
 const nova = () => 'Nova'
 
-/** What goes on after a step, until the next one. */
+/** The meaning of the span after each step. */
 const AFTER: Readonly<Record<string, Meaning>> = {
   created: { label: 'waits to be bound', kind: 'rest', tone: 'idle', who: nova },
   'bind accepted': { label: 'prepares the device', kind: 'work', tone: 'busy', who: hostOf },
@@ -72,7 +72,7 @@ const AFTER: Readonly<Record<string, Meaning>> = {
 const UNKNOWN: Meaning = { label: 'continues', kind: 'rest', tone: 'idle', who: ours }
 const FAILED = new Set(['bind failed', 'release failed on the host'])
 
-/** After the bind failed nobody uses the device, whatever Nova was told. */
+/** After a failed bind nobody uses the device, so the span after the notification of Nova is then not called `in use`. */
 const meaningOf = (step: Step, failed: boolean): Meaning => {
   const meaning = AFTER[step.step] ?? UNKNOWN
   return failed && meaning.label === 'in use'
@@ -80,7 +80,7 @@ const meaningOf = (step: Step, failed: boolean): Meaning => {
     : meaning
 }
 
-/** How much of the time the host itself worked: the rest is the way there and back. */
+/** Says how much of the time the host itself worked; orders and reports took the rest. */
 const onHost = (later: readonly Step[]): string => {
   const ms = later.find(({ step }) => step === 'bound')?.detail['host_work_ms']
   return typeof ms === 'number' ? `, ${duration(ms)} of it on the host` : ''
@@ -122,7 +122,7 @@ const spansOf = ({ steps, deleted }: Timeline, now: number): readonly Span[] => 
   return ended.filter(({ from, to, open, note }) => to > from || open || note !== null)
 }
 
-/** Time in which nothing had to happen is drawn as this much of the longest work, however long it was. */
+/** The width of a span in which nothing had to happen, at most, as a share of the longest other span. */
 const REST_SHARE = 0.35
 const LEAST_MS = 1
 

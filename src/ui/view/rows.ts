@@ -1,4 +1,4 @@
-/** Lists: a table in its own scroll box, its filters, and the way to the next page. */
+/** Lists: a table that scrolls by itself, its filters, and the link to the next page. */
 import type { Loaded } from '../told.ts'
 import { empty, trouble } from './parts.ts'
 import { type Child, type Node, a, code, div, nav, p, span, table, tbody, td, th, thead, tr } from './tags.ts'
@@ -70,7 +70,7 @@ export const turning = ({ earlier, later }: Turn, shown: number): Child =>
         ),
       )
 
-/** The list, or what stands in its place: trouble, nothing at all, or nothing under this filter. */
+/** The list, or what is shown in its place: an error, the text for an empty list, or the text for a filter that nothing matches. */
 export const listed = <Row>(
   given: Loaded<readonly Row[]>,
   show: (list: readonly Row[]) => Child,
@@ -84,7 +84,7 @@ export const listed = <Row>(
 }
 
 export type Filter = Readonly<Record<string, string>>
-/** The list under these filters. */
+/** The address of the list with these filters. */
 export const under = (path: string, filter: Filter): string => {
   const query = new URLSearchParams(filter).toString()
   return query === '' ? path : `${path}?${query}`
@@ -92,7 +92,7 @@ export const under = (path: string, filter: Filter): string => {
 export const without = (filter: Filter, name: string): Filter =>
   Object.fromEntries(Object.entries(filter).filter(([each]) => each !== name))
 
-/** What the list is narrowed by besides its tabs, each with a link that takes it away. */
+/** The filters besides the tabs, each with a link that removes it. */
 export const filtersOf = (path: string, filter: Filter, ofTabs: string | null): Child => {
   const others = Object.entries(filter).filter(([name]) => name !== ofTabs)
   return others.length === 0
@@ -113,13 +113,13 @@ export const filtersOf = (path: string, filter: Filter, ofTabs: string | null): 
       )
 }
 
-/** The first of a list, and how long the whole list is. */
+/** A part of a list, and the length of the whole list. */
 export type Cut<Item> = { readonly some: readonly Item[]; readonly of: number }
 export const cutTo = <Item>(list: readonly Item[], max: number, from = 0): Cut<Item> => ({
   some: list.slice(from, from + max),
   of: list.length,
 })
-/** Says that not all is shown, and where the rest is. */
+/** Says that not all items are shown, and where the others are. */
 export const cutNote = ({ some, of }: Cut<unknown>, what: string, href: string): Child =>
   some.length >= of
     ? null

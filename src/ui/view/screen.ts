@@ -1,4 +1,4 @@
-/** A page before it is drawn: what the server loads, renders, and sends along, so that the browser can take the page over. JSON throughout. */
+/** A page before it is drawn. The server loads and renders it, and sends it along as JSON, so that the browser can take the page over. */
 import type {
   Arq,
   Deployable,
@@ -26,16 +26,16 @@ export type Who = {
   /** False: the API authenticates nobody, so there is nothing to sign out of. */
   readonly signedIn: boolean
 }
-/** What can be done with the thing that a page shows. */
+/** An action on the entity that a page shows. */
 export type Offer = {
   readonly name: string
   readonly label: string
   readonly grave: boolean
-  /** Why it cannot be done; null: it can. */
+  /** Why the action is impossible; null: it is possible. */
   readonly not: string | null
 }
 
-/** A deployable with its attach handles; `tally`: how many of all of them are in each state. */
+/** A deployable with its attach handles; `tally`: the number of all its handles in each state. */
 export type Part = {
   readonly deployable: Deployable
   readonly handles: Loaded<Cut<Handle> & { readonly tally: Readonly<Record<string, number>> }>
@@ -70,7 +70,7 @@ export type Bodies = {
   }
   device: {
     readonly device: Loaded<DeviceDetail>
-    /** `from`: so many come before those that are shown. */
+    /** `from`: how many parts come before those that are shown. */
     readonly parts: Loaded<Cut<Part> & { readonly from: number }>
     readonly offers: readonly Offer[]
   }
@@ -82,14 +82,14 @@ export type Bodies = {
   profiles: Filtered & { readonly list: Loaded<readonly Profile[]> }
   profile: {
     readonly profile: Loaded<Profile>
-    /** Oldest first; none where the service announces no versions of profiles, or the caller may not see them. */
+    /** Oldest first; empty where the service announces no versions of profiles, or the user may not see them. */
     readonly versions: ProfileVersions['versions']
     readonly offers: readonly Offer[]
   }
   drift: { readonly drift: Loaded<Drift>; readonly marker: string | null; readonly next: string | null }
   deliveries: { readonly list: Loaded<readonly Delivery[]>; readonly turn: Turn }
   explain: {
-    /** Null: nothing was asked. */
+    /** Null: no question was asked. */
     readonly told: Loaded<Explanation> | null
     readonly profile: string
     readonly draft: string
@@ -120,11 +120,11 @@ export type Bodies = {
     readonly grave: boolean
     readonly command: string
     readonly reason: 'asked' | 'none'
-    /** Null: nobody was asked. */
+    /** Null: no dry run was made. */
     readonly concerned: Loaded<Impact> | null
     readonly typed: string
     readonly trouble: PageError | null
-    /** It was refused for good reasons that are known beforehand. */
+    /** Why the action is impossible, if that is known beforehand; null: it is possible as far as is known. */
     readonly not: string | null
   }
   sign_in: {
@@ -140,13 +140,13 @@ export type Screen<N extends ViewName = ViewName> = {
   readonly [V in N]: {
     readonly view: V
     readonly title: string
-    /** Where the page is, from the root of the console: `arqs/<uuid>`. */
+    /** The address of the page, from the root of the console, such as `arqs/<uuid>`. */
     readonly here: string
     /** The time of the server, in ms since the epoch. */
     readonly now: number
     /** Null: nobody is signed in. */
     readonly who: Who | null
-    /** What was done a moment ago. */
+    /** The action that was just carried out, as a sentence. */
     readonly done: string | null
     readonly search: string
     readonly body: Bodies[V]

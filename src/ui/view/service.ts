@@ -1,4 +1,4 @@
-/** The pages about the service itself: drift, the system, signing in, and the question before something is done. */
+/** The pages about the service itself: drift, the system, signing in, and the question before an action. */
 import type { Drift } from '../shapes.ts'
 import { command, empty, facts, id, idLink, link, mark, none, panel, state, trouble, when } from './parts.ts'
 import { rows } from './rows.ts'

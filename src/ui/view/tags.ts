@@ -3,7 +3,7 @@ import { type ComponentChild, type VNode, h } from 'preact'
 
 export type Child = ComponentChild
 export type Node = VNode
-/** No styles and no handlers: the content policy allows no inline style, and the browser attaches its listeners by itself. */
+/** Without styles and handlers: the content policy allows no inline style, and the browser attaches its listeners by itself. */
 export type Props = Readonly<Record<string, string | number | boolean | null | undefined>> | null
 export type Tag = (props: Props, ...children: readonly Child[]) => Node
 

@@ -1,4 +1,4 @@
-/** The pages of one thing: a host, a device with its parts, an attach handle, an instance. */
+/** The pages of single entities: a host, a device with its parts, an attach handle, an instance. */
 import type { DeviceDetail, Handle, Health } from '../shapes.ts'
 import { lanes } from './arq.ts'
 import { deviceColumns, deviceState, hostState } from './lists.ts'
@@ -117,7 +117,7 @@ const attributes = (text: string): readonly string[] => {
   }
 }
 
-/** One small square for each attach handle: its state as shape and colour, and a link to whoever has it. */
+/** One small square for each attach handle: its state as shape and colour, and a link to the page of the handle. */
 const cell = ({ uuid, state: word, arq_uuid: arq }: Handle): Node => {
   const tone: Tone = toneOf(HANDLE_STATES, word)
   const said = `${word}${arq === null ? '' : `, request ${arq}`}`
@@ -159,7 +159,7 @@ const part = ({ deployable, handles }: Part, now: number): Node => {
   )
 }
 
-/** A device in many parts is shown some at a time. */
+/** A link to the next parts of a device that has too many for one page. */
 const moreParts = ({ some, of, from }: Cut<Part> & { readonly from: number }, uuid: string): Child => {
   const next = from + some.length < of ? from + some.length : 0
   return cutNote({ some, of }, 'deployables', under(`devices/${uuid}`, next === 0 ? {} : { from: String(next) }))

@@ -1,4 +1,4 @@
-/** The page that stands in place of one that cannot be shown. */
+/** The page that is shown in place of one that cannot be shown. */
 import { trouble } from './parts.ts'
 import type { Screen } from './screen.ts'
 import { type Node, div, h1, header } from './tags.ts'

@@ -1,9 +1,9 @@
-/** Which function draws which view. A browser loads the file of the view that it shows, and no other. */
+/** The functions that draw the views. A browser loads only the file of the view that it shows. */
 import type { Screen, ViewName } from './screen.ts'
 import type { Node } from './tags.ts'
 
 type Views = { readonly [N in ViewName]: () => Promise<(screen: Screen<N>) => Node> }
-/** A line each: `assets.ts` reads from it which file a page needs. */
+/** One line for each view: `assets.ts` reads from these lines which file a page needs. */
 export const VIEWS: Views = {
   home: async () => (await import('./home.ts')).homePage,
   arqs: async () => (await import('./lists.ts')).arqsPage,
@@ -30,7 +30,7 @@ export const VIEWS: Views = {
   trouble: async () => (await import('./troublePage.ts')).troublePage,
 }
 
-/** What draws the screens of a view, in their frame. */
+/** Draws the screens of one view, without the frame. */
 export type Draw = (screen: Screen) => Node
-/** The table holds a function for the body of each view, and the screen says which view it is. */
+/** The cast is valid, since the table holds a function for the body of each view, and the screen is one of this view. */
 export const drawnBy = async (view: ViewName): Promise<Draw> => (await VIEWS[view]()) as Draw

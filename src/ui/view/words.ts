@@ -1,4 +1,4 @@
-/** Moments, durations and counts as text: the only place where any of them is formatted. All moments are UTC. */
+/** Formats moments, durations and counts as text; no other file formats them. All moments are in UTC. */
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -20,13 +20,13 @@ export const duration = (ms: number): string => {
   return `${Math.floor(ms / unit)} ${name}${less > 0 ? ` ${less} ${small}` : ''}`
 }
 
-/** `4 s ago`; what lies ahead: `in 4 s`. `now` is the server's, in ms since the epoch. */
+/** `4 s ago`, or `in 4 s` for a time in the future. `now` is the server's, in ms since the epoch. */
 export const ago = (iso: string, now: number): string => {
   const ms = now - Date.parse(iso)
   if (ms < -1500) return `in ${whole(-ms)}`
   return ms < 1500 ? 'just now' : `${whole(ms)} ago`
 }
-/** Ages change as one looks at them: one unit is enough, and smaller ones would only flicker. */
+/** Ages change while they are shown, so they have only one unit: smaller ones would flicker. */
 export const whole = (ms: number): string => {
   const [unit, name] = ms < MINUTE ? [1000, 's'] : ms < HOUR ? [MINUTE, 'min'] : ms < DAY ? [HOUR, 'h'] : [DAY, 'd']
   return `${Math.floor(ms / unit)} ${name}`
