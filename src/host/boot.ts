@@ -1,8 +1,8 @@
 /**
  * The number of this start of the host program, on the host's own disk.
  *
- * BOOT-1 it rises with each start, so a control knows which of two starts is the later one, however many there were;
- * BOOT-2 it begins with the time, so that it also rises when the folder is lost, unless the clock was set back meanwhile.
+ * BOOT-1 the number rises with each start, so a control can tell which of any two starts is the later one;
+ * BOOT-2 the number is at least the time of the start, so it also rises when the folder is lost, unless the clock was set back meanwhile.
  */
 import * as v from 'valibot'
 import type { BootId } from '../identifiers.ts'
@@ -11,7 +11,7 @@ import type { Log } from '../log.ts'
 import { BootNumber } from '../wire/reports.ts'
 import type { Disk } from './disk.ts'
 
-/** As every report says it. */
+/** The start of the host program, as every report names it. */
 export type Boot = { readonly bootId: BootId; readonly bootNumber: number }
 
 const BootFile = v.pipe(v.string(), v.parseJson(), v.object({ boot: BootNumber }))

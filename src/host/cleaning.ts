@@ -1,7 +1,7 @@
 /**
- * The cleaning of released slots on this host, driver by driver, as its operator has chosen.
+ * Cleans released slots on this host, by the policy that the operator has chosen for each driver.
  *
- * CLEAN-2, CLEAN-3 (`../cleaning.ts`): a command runs with each release, in the turn of the device, after the driver has released the slot.
+ * CLEAN-2, CLEAN-3 (`../cleaning.ts`): a command runs after the driver has released the slot, and before another order may use the device.
  */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
@@ -11,17 +11,17 @@ import { formatPciAddress, pciAddressOf } from '../pci.ts'
 import type { Slot } from '../drivers/driver.ts'
 import type { Section } from './sections.ts'
 
-/** How a program has ended. `code` null: not by itself, and `why` says it. */
+/** The end of a program. `code` null: it did not end by itself, and `why` says what happened. */
 export type ProgramEnd = {
   readonly code: number | null
   readonly why: string | null
-  /** In hex. */
+  /** As hexadecimal text. */
   readonly outputSha256: string
   readonly outputBytes: number
-  /** The end of the output, of some thousand bytes at least. */
+  /** The last part of the output, at least some thousand bytes. */
   readonly outputEnd: string
 }
-/** Rejects never: what cannot be started has ended without a code. Once `signal` is aborted the program is killed with its children. */
+/** Never rejects: a program that cannot be started ends without a code. When `signal` is aborted, the program and its children are killed. */
 export type RunProgram = (
   program: string,
   args: readonly string[],
@@ -32,17 +32,17 @@ export type RunProgram = (
 export type CleaningOrder = { readonly driver: string; readonly number: number; readonly slot: Slot }
 export type CleaningPolicy =
   | { readonly driver: string; readonly kind: 'quarantine' }
-  /** `command`: a program by its absolute path, and its arguments. */
+  /** `command`: the absolute path of a program, and its arguments. */
   | {
       readonly driver: string
       readonly kind: 'command'
       readonly command: readonly [string, ...string[]]
       readonly limitMs: number
     }
-/** By driver; of one that is not here, nothing is cleaned. */
+/** The policies by driver. Slots of a driver without a policy are not cleaned. */
 export type CleaningPolicies = ReadonlyMap<string, CleaningPolicy>
 
-/** The slot is released, and was not cleaned. */
+/** The slot was released, but was not cleaned. */
 export class NotClean extends Error {
   readonly cleaned: Cleaned
   constructor(reason: string, cleaned: Cleaned) {
@@ -51,14 +51,14 @@ export class NotClean extends Error {
   }
 }
 
-/** Text that every store keeps and every terminal shows: control characters but the ends of lines are left out. */
+/** Removes what a store or a terminal may not accept: control characters except line ends and tabs, and halves of surrogate pairs. */
 const printable = (text: string): string => text.replaceAll(/[^\P{Cc}\n\t]|\p{Cs}/gu, '')
 
 const addressOf = (info: Slot['info']): string => {
   const address = pciAddressOf(info)
   return address === null ? '' : formatPciAddress(address)
 }
-/** The environment of a command: what it has to clean. The address is empty where the handle has none. */
+/** The environment of a command, which tells it what to clean. The address is empty where the handle has none. */
 export const environmentOf = ({ driver, number, slot }: CleaningOrder): Readonly<Record<string, string>> => ({
   ACCELERANDO_DRIVER: driver,
   ACCELERANDO_DEPLOYABLE: slot.deployable,
@@ -95,7 +95,7 @@ export const cleaningLimitMs = (policies: CleaningPolicies, driver: string): num
 
 export type Cleaner = {
   readonly policies: CleaningPolicies
-  /** Null: no command is chosen for the driver. Throws `NotClean` when the command has not ended with exit code 0. */
+  /** Null: no command is chosen for the driver. Throws `NotClean` unless the command ended with exit code 0. */
   readonly clean: (order: CleaningOrder, signal: AbortSignal) => Promise<Cleaned | null>
 }
 export const createCleaner = (policies: CleaningPolicies, run: RunProgram, clock: Pick<Clock, 'now'>): Cleaner => ({
@@ -108,7 +108,7 @@ export const createCleaner = (policies: CleaningPolicies, run: RunProgram, clock
     const limits = { timeoutMs: policy.limitMs, signal }
     const end = await run(program, args, environmentOf(order), limits).catch(unstarted)
     const cleaned = evidenceOf(program, end, startedAt, clock.now())
-    // the host stops, or a newer order has come: nobody waits for this result
+    // the host stops, or a newer order has come, so nobody waits for this result
     signal.throwIfAborted()
     if (isClean(cleaned)) return cleaned
     const how = end.code === null ? (end.why ?? 'did not end by itself') : `ended with exit code ${end.code}`
@@ -118,7 +118,7 @@ export const createCleaner = (policies: CleaningPolicies, run: RunProgram, clock
 
 const CHOSEN: Readonly<Record<CleaningPolicy['kind'], Cleaning>> = { command: 'by_host', quarantine: 'by_operator' }
 
-/** The section with what its deployables are cleaned by, as it is reported. */
+/** Returns the section as it is reported, with the way in which its deployables are cleaned. */
 export const withCleaning = (policies: CleaningPolicies, section: Section): Section => {
   const policy = policies.get(section.driver)
   if (section.status === 'failed' || policy === undefined) return section

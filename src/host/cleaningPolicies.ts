@@ -43,10 +43,10 @@ const readOne = (given: v.InferOutput<ReturnType<typeof policyIn>>): readonly Cl
   return [{ driver, kind: 'command', command, limitMs: seconds * 1000 }]
 }
 
-/** `problems`: each with its place and the rule. */
+/** `problems`: each one names its place and the broken rule. */
 export type PoliciesRead = { readonly policies: readonly CleaningPolicy[]; readonly problems: readonly string[] }
 
-/** `given`: the decoded content of the file; nothing at all is no policy. `drivers`: the names that exist. */
+/** `given`: the decoded content of the file; an empty file holds no policy. `drivers`: the names of all drivers. */
 export const readCleaningPolicies = (given: unknown, drivers: readonly string[]): PoliciesRead => {
   const List = v.pipe(
     v.array(policyIn(drivers), 'must be a list of policies'),

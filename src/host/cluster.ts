@@ -1,12 +1,12 @@
 /**
  * The cloud that this host belongs to.
  *
- * CLUSTER-1 the first order that names a cloud decides it, and it is on disk before that order has any effect;
+ * CLUSTER-1 the first order that names a cloud decides the cloud, which is on disk before that order has any effect;
  * CLUSTER-2 orders of any other cloud are refused; every report names the cloud once it is known;
- * CLUSTER-3 only an operator changes it, by removing the file while the host does not run;
+ * CLUSTER-3 only an operator changes the cloud, by removing the file while the host does not run;
  * CLUSTER-4 the first signed order of that cloud decides the key of the cloud in the same way: from then on an order that is unsigned,
- *   or signed with another key, is refused. An order with a wrong signature always is. A MAC of the cloud counts as its signature;
- * CLUSTER-5 results and heartbeats carry a MAC as soon as an order of the cloud did so in this start; inventories are always signed, so that
+ *   or signed with another key, is refused. An order with a wrong signature is always refused. A MAC of the cloud counts as its signature;
+ * CLUSTER-5 results and heartbeats carry a MAC once an order of the cloud has carried one in this start; inventories are always signed, so that
  *   a control with another key can judge them as well.
  */
 import * as v from 'valibot'
@@ -18,7 +18,7 @@ import { REPORT_HEADERS } from '../wire/reports.ts'
 import { MAC_HEADER, type Signer, type Verify } from '../wire/signature.ts'
 import type { Disk } from './disk.ts'
 
-/** Files that were written before there were signatures hold no key: the next signed order adds it. */
+/** Files from the time before signatures hold no key: the next signed order adds the key. */
 const Cloud = v.object({ cluster: v.pipe(v.string(), v.uuid()), publicKey: v.optional(publicKey) })
 type Cloud = v.InferOutput<typeof Cloud>
 const ClusterFile = v.pipe(v.string(), v.parseJson(), Cloud)
@@ -26,26 +26,26 @@ const ClusterFile = v.pipe(v.string(), v.parseJson(), Cloud)
 export type Membership = {
   /** Null: no order has named a cloud yet. */
   readonly id: () => string | null
-  /** Why the order must not be taken; null: it may. */
+  /** Returns why the order must be refused; null: it may be taken. */
   readonly judge: (record: BusRecord) => Promise<string | null>
-  /** Key of the cloud, if it is known to check MACs. */
+  /** The key of the cloud if the cloud is known to check MACs; otherwise null. */
   readonly checksMacs: () => string | null
 }
-/** What an order says of its sender; `signer` null: it is unsigned, `cluster` null: it names no cloud. */
+/** The sender of an order. `signer`: its key; null: the order is unsigned. `cluster` null: the order names no cloud. */
 type Sender = { readonly cluster: string | null; readonly signer: string | null }
 
-/** Why an order of that cloud is refused; null: it is not. */
+/** Returns why a host of `cloud` refuses an order that names `cluster`; null: it does not. */
 const ofAnother = (cloud: Cloud, cluster: string | null, path: string): string | null =>
   cluster === null || cluster === cloud.cluster
     ? null
     : `it is an order of cloud ${cluster}, and this host belongs to cloud ${cloud.cluster} (${path})`
-/** Why an order with this key is refused by a host of that cloud; null: it is not. */
+/** Returns why a host of `cloud` refuses an order signed with this key; null: it does not. */
 const against = (cloud: Cloud, signer: string | null, path: string): string | null => {
   if (cloud.publicKey === undefined || cloud.publicKey === signer) return null
   const how = signer === null ? 'is not signed' : `is signed with key ${signer}`
   return `it ${how}, and the orders of cloud ${cloud.cluster} are signed with key ${cloud.publicKey} (${path})`
 }
-/** What is known of the cloud after an order of this sender was accepted. */
+/** Returns the cloud and its key, as they are known after an order of this sender was accepted. */
 const learnt = (cloud: Cloud | null, { cluster, signer }: Sender): Cloud | null => {
   if (cluster === null) return cloud
   const key = cloud?.publicKey ?? signer
@@ -60,17 +60,17 @@ const kept = async (disk: Disk, path: string): Promise<Cloud | null> => {
   throw new Error(`${path}: it does not name a cloud; correct it, or remove it if this host may join any cloud`)
 }
 
-/** Rejects when the file cannot be read: a host that forgets its cloud would obey any other. */
+/** Rejects when the file cannot be read: a host that has forgotten its cloud would obey any other cloud. */
 export const openMembership = async (disk: Disk, path: string, verify: Verify): Promise<Membership> => {
   let cloud = await kept(disk, path)
   let pinning = Promise.resolve()
-  /** The key of an order with a MAC that was accepted. */
+  /** The key of the last accepted order that carried a MAC. */
   let checking: string | null = null
   const pin = (now: Cloud): void => {
     const before = cloud
     cloud = now
     pinning = disk.replace(path, `${JSON.stringify(now)}\n`)
-    // tried again with the order, which the bus delivers again
+    // the bus delivers the order again, and then the file is written again
     pinning.catch(() => {
       cloud = before
       pinning = Promise.resolve()
@@ -80,7 +80,7 @@ export const openMembership = async (disk: Disk, path: string, verify: Verify): 
     id: () => cloud?.cluster ?? null,
     judge: async (record) => {
       const cluster = clusterOf(record)
-      // first, as a MAC of another cloud may be for a key that this host does not have
+      // checked first, since a MAC of another cloud may be for a key that this host does not have
       const foreign = cloud === null ? null : ofAnother(cloud, cluster, path)
       if (foreign !== null) return foreign
       const verified = verify(record)
@@ -92,7 +92,7 @@ export const openMembership = async (disk: Disk, path: string, verify: Verify): 
         if (now !== null && (now.cluster !== cloud?.cluster || now.publicKey !== cloud.publicKey)) pin(now)
         if (Object.hasOwn(record.headers, MAC_HEADER)) checking = signer
       }
-      // every order waits alike, so that they keep their order
+      // all orders wait here, so that their sequence stays the same
       await pinning
       return refusal
     },
@@ -102,7 +102,7 @@ export const openMembership = async (disk: Disk, path: string, verify: Verify): 
 
 const isInventory = ({ headers }: BusRecord): boolean => headers[REPORT_HEADERS.kind] === 'Inventory'
 
-/** The bus of the host: every report is signed, and says which cloud the host belongs to, once that is known. */
+/** The bus of the host. It signs every report, and adds the cloud of the host once the cloud is known. */
 export const reportingFrom = (
   bus: Pick<Bus, 'publish' | 'consume'>,
   { id, checksMacs }: Membership,

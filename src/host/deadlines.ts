@@ -1,21 +1,21 @@
 /**
- * When an order is over, by the monotonic clock of this host. Its deadline is a moment by the clock of a control, and either clock may be wrong.
+ * Computes when an order is over, by the monotonic clock of this host. A deadline is a time by the clock of a control; either clock may be wrong.
  *
- * DEADLINE-1 an order lasts no longer than it had left when it was sent, counted from its arrival: a host whose clock is behind does not carry
- *   it out hours later;
- * DEADLINE-2 an order for this start of the host was sent after the start. As old as the freshest of them in the last minutes seems to be, so
- *   far this host's clock counts as ahead: a host whose clock is ahead carries out what is sent to it. Any other order is judged by
- *   the clock of this host;
- * DEADLINE-3 after the arrival of an order no step of the clock changes when it is over.
+ * DEADLINE-1 from its arrival, an order lasts no longer than it had left when it was sent: a host whose clock is behind does not carry an order
+ *   out hours later;
+ * DEADLINE-2 orders for this start of the host were sent after the start. The smallest age that such an order seemed to have in the last minutes
+ *   is how far the clock of this host counts as ahead, so that a host whose clock is ahead still carries out its orders. Any other order is
+ *   judged by the clock of this host;
+ * DEADLINE-3 after the arrival of an order, a step of the clock does not change when the order is over.
  */
 import type { Clock } from '../clock.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Sending } from './memory.ts'
 
-/** The freshest order of this span and of the one before it counts. */
+/** The freshest order of the present span and of the previous span of this length counts. */
 const SPAN_MS = 300_000
 
-/** By how much this clock is ahead at most, judged by the messages of the last one to two spans. */
+/** Estimates how far this clock is ahead at most, in ms, from the apparent ages of the orders of the last one to two spans. */
 const createAhead = (monotonic: () => number) => {
   let [began, least, before] = [-Infinity, Infinity, Infinity]
   return (seemsOldMs: number): number => {
@@ -29,12 +29,12 @@ const createAhead = (monotonic: () => number) => {
   }
 }
 
-/** The moment when an order that has just arrived is over. */
+/** Returns when an order that has just arrived is over, by the monotonic clock. */
 export type DueAt = (order: Pick<Order, 'deadline'>, sending: Sending) => number
 
 /** `boot`: the number of this start. */
 export const createDeadlines = ({ now, monotonic }: Pick<Clock, 'now' | 'monotonic'>, boot: number): DueAt => {
-  // as the clock was at the start: a step of it is no news about the control
+  // the difference of the clocks at the start: a later step of the clock tells nothing about the control
   const difference = now() - monotonic()
   const aheadBy = createAhead(monotonic)
   return ({ deadline }, { meant, sentAt }) => {
@@ -42,7 +42,7 @@ export const createDeadlines = ({ now, monotonic }: Pick<Clock, 'now' | 'monoton
     const steady = at + difference
     const left =
       meant === boot && Number.isFinite(sentAt) ? deadline - steady + aheadBy(steady - sentAt) : deadline - now()
-    // sent after its deadline: by a control whose clock is not that of who gave the order, or a release
+    // an order without time left is a release, or came from a control whose clock differs from that of the control that set the deadline
     return at + (term > 0 ? Math.min(left, term) : left)
   }
 }

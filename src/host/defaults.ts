@@ -1,9 +1,9 @@
-/** How often and how long a host program does what, unless its start says otherwise. */
+/** The default intervals and time limits of a host program. */
 import type { Limits } from './orders.ts'
 
 const DAY_MS = 24 * 3600 * 1000
 export const DEFAULTS = {
-  /** The release of the program, as it is reported. */
+  /** The release of the program, as reports name it. */
   version: 'unknown',
   reportEveryMs: 60_000,
   heartbeatEveryMs: 5000,

@@ -6,16 +6,16 @@ import { dirname } from 'node:path'
 export type Disk = {
   /** Null: there is no such file. */
   readonly read: (path: string) => Promise<string | null>
-  /** After it resolved, the new text survives a kill and a power loss; before, the old text or the new one does. */
+  /** When it has resolved, the new text survives a kill and a power loss; before, either the old text or the new text does. */
   readonly replace: (path: string, text: string) => Promise<void>
   /**
-   * Adds to the end of a file that is there. After it resolved, the text survives a kill and a power loss; before, any
-   * beginning of it may be there.
+   * Adds to the end of an existing file. When it has resolved, the text survives a kill and a power loss; before, any beginning of
+   * the text may be in the file.
    */
   readonly append: (path: string, text: string) => Promise<void>
 }
 
-/** What a host keeps is read and written by its own user only. */
+/** Only the user of the host program may read and write its files. */
 const MODE = 0o600
 const flushed = async (path: string, flags: string, text?: string): Promise<void> => {
   const file = await open(path, flags, MODE)
@@ -27,7 +27,7 @@ const flushed = async (path: string, flags: string, text?: string): Promise<void
   }
 }
 
-/** The flag for writes that return when the data is on the disk; 0 where the system does not have it. */
+/** The flag for writes that return only when the data is on the disk; 0 where the system lacks it. */
 const DSYNC = constants.O_DSYNC ?? 0
 const APPENDING = constants.O_WRONLY | constants.O_APPEND | DSYNC
 
@@ -55,22 +55,22 @@ export const fileDisk: Disk = {
       await file.writeFile(text)
       if (!DSYNC) await file.datasync()
     } finally {
-      // the data is on the disk, or writing was refused: closing need not be waited for
+      // the data is on the disk or the write has failed, so nothing has to wait until the file is closed
       void file.close().catch(() => undefined)
     }
   },
 }
 
 export type MemoryDisk = Disk & {
-  /** Undoes the last write, as a disk does that lied about its cache. False: there is none left to undo. */
+  /** Undoes the last write, like a disk that lied about its cache. False: no write is left to undo. */
   readonly loseLast: () => boolean
-  /** Cuts the last write in two, if it was an append, as a power loss does. */
+  /** Cuts the last write in two if it was an append, like a power loss. */
   readonly tearLast: () => boolean
 }
 type Step = { readonly path: string; readonly before: string | undefined; readonly added: string | null }
 const STEPS_MAX = 8
 
-/** A disk in memory that outlives the host; it can undo one write for each call, at most eight. */
+/** A disk in memory that outlives the host. The last eight writes can be undone, one with each call. */
 export const memoryDisk = (): MemoryDisk => {
   const files = new Map<string, string>()
   const steps: Step[] = []

@@ -1,4 +1,4 @@
-/** What a host remembers of a slot, and how it judges the next order by it. Pure. */
+/** The entry of a slot in the ledger of a host, and the judgement of the next order by it. Pure. */
 import * as v from 'valibot'
 import type { Attaching } from '../attachedFunctions.ts'
 import type { Slot } from '../drivers/driver.ts'
@@ -19,16 +19,16 @@ export const Entry = v.object({
   /** The handle on the device; empty for orders on a deployable as a whole. */
   handle: v.string(),
   arq: v.optional(v.string()),
-  /** The image that its preparation loads. */
+  /** The image that the preparation loads. */
   image: v.optional(v.string()),
-  /** `traceparent` of the work on it. */
+  /** `traceparent` of the work on the order. */
   trace: v.optional(v.string()),
   /** `in-hand`: the order may have touched the device, and its result is not known. */
   state: v.picklist(['in-hand', 'done']),
   startedAt: v.number(),
   finishedAt: v.number(),
   result: v.optional(OrderResult.entries.result),
-  /** The result is on the bus. */
+  /** True: the result is on the bus. */
   sent: v.boolean(),
   /** Whether the hardware may be prepared for the slot. Releases up to 0.2.0 did not write it. */
   prepared: v.optional(v.boolean()),
@@ -53,8 +53,8 @@ export const slotIn = (entry: Entry): readonly Slot[] => {
 }
 
 /**
- * A preparation counts from the moment it is in hand. One that failed may have touched the hardware, unless its failure is final: then
- * the driver was not called. A release that failed has released nothing.
+ * A slot may be prepared once its preparation is in hand. A failed preparation may have touched the hardware, unless its failure is final:
+ * then the driver was not called. A failed release has released nothing.
  */
 export const mayBePrepared = (known: Entry | undefined): boolean => {
   if (known === undefined) return false
@@ -64,7 +64,7 @@ export const mayBePrepared = (known: Entry | undefined): boolean => {
   return type === 'ReleaseSlot' && result?.status !== 'done'
 }
 
-/** `refused`: the order will not touch the hardware. */
+/** `refused`: true if the order will not touch the hardware. */
 export const inHand = (order: Order, at: number, known: Entry | undefined, refused: boolean): Entry => ({
   slot: order.slot,
   number: order.number,
@@ -84,11 +84,11 @@ export const inHand = (order: Order, at: number, known: Entry | undefined, refus
 })
 
 const preparedAfter = ({ type, prepared }: Entry, result: Result, before: boolean): boolean => {
-  // a cleaning begins when the release is done
+  // a cleaning begins only when the driver has released the slot
   if (type === 'ReleaseSlot' && (result.status === 'done' || result.cleaned !== undefined)) return false
   return result.status === 'failed' && result.final ? before : prepared === true
 }
-/** As an entry, what the journal holds prepared: its result is known there. */
+/** Makes an entry of a slot that the journal holds prepared. Without a pending order, its result is known to the control already. */
 export const recalled = (held: LedgerAnswer['slots'][number], at: number): Entry => ({
   slot: held.slot,
   number: held.number,
@@ -104,7 +104,7 @@ export const recalled = (held: LedgerAnswer['slots'][number], at: number): Entry
   prepared: true,
 })
 
-/** `known`: what was remembered of the slot when the order came. */
+/** `known`: the entry of the slot when the order came. */
 export const finished = (entry: Entry, result: Result, at: number, known: Entry | undefined): Entry => ({
   ...entry,
   prepared: preparedAfter(entry, result, mayBePrepared(known)),
@@ -128,14 +128,14 @@ export type Judgement = 'carry out' | 'answer' | 'wait' | 'ignore'
 export const judge = (known: Entry | undefined, number: number, running: boolean): Judgement => {
   if (known === undefined || number > known.number) return 'carry out'
   if (number < known.number) return 'ignore'
-  // also while its result is being written to the disk: it is sent only afterwards
+  // also while its result is being written to the disk, since the result is sent only afterwards
   if (running) return 'wait'
   return known.state === 'done' ? 'answer' : 'carry out'
 }
 
-/** The order of that number was another one: it asked for something else, or for another accelerator request. */
+/** Whether the entry is of another order with the same number: for something else, or for another accelerator request. */
 export const isOther = (known: Entry, order: Order): boolean =>
   known.type !== order.type || ('arq' in order && known.arq !== undefined && known.arq !== order.arq)
 
-/** The result is no longer waited for. A release is never late: its handle stays taken until it is done. Both moments by one clock. */
+/** Whether nobody waits for the result any more. A release is never late: its handle stays taken until it is done. Both times are of one clock. */
 export const isLate = ({ type }: Order, dueAt: number, now: number): boolean => type !== 'ReleaseSlot' && now > dueAt

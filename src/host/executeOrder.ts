@@ -1,4 +1,4 @@
-/** Carries out an order through its driver. Throws what went wrong; `Final` means that trying again cannot help. */
+/** Carries out an order through its driver. Throws the error of an order that fails; `Final` means that another try cannot help. */
 import {
   type ImageFile,
   type ImageFiles,
@@ -22,7 +22,7 @@ import type { Section } from './sections.ts'
 
 export class Final extends Error {}
 
-/** The code of a failure that programs can look for: the card holds another image than the control has recorded. */
+/** The code by which programs recognize this failure: the card holds another image than the control has recorded. */
 const IMAGE_CHANGED = 'image_changed'
 
 export type Tools = {
@@ -32,7 +32,7 @@ export type Tools = {
   readonly tracer: Tracer
   /** Discovers the driver's devices; the discovery begins after the call. */
   readonly look: (driver: string) => Promise<Section | null>
-  /** Keeps what the image says of the functions that the card will have; called before the card is written. */
+  /** Keeps the description of the functions that the card will have, from the image; called before the card is written. */
   readonly keepFunctions: Functions['keep']
   readonly cleaner: Cleaner
   readonly clock: Pick<Clock, 'monotonic'>
@@ -41,7 +41,7 @@ export type OrderOutcome = {
   readonly bitstreamId?: string
   readonly cleaned?: Cleaned
   readonly loaded?: Loaded
-  /** The inventory may look different now. */
+  /** True: the inventory may have changed. */
   readonly changed: boolean
 }
 
@@ -61,7 +61,7 @@ const openImage = async ({ images }: Tools, image: string, term: ImageTerm): Pro
 
 type Shown = ReportedDeployable & {
   readonly vendor: string
-  /** The image that its card holds: a part of a card that does not say it itself holds what the card does. */
+  /** The image on the card. A part of a card that reports no image of its own has the image of the card. */
   readonly holds: string | undefined
 }
 const heldIn = (all: readonly ReportedDeployable[], one: ReportedDeployable): string | undefined => {
@@ -76,7 +76,7 @@ const heldIn = (all: readonly ReportedDeployable[], one: ReportedDeployable): st
       : undefined)
   )
 }
-/** The deployable as the driver reports it now, with the vendor of its device; null: it is not there. */
+/** Returns the deployable as the driver reports it now, with the vendor of its device; null: the driver does not show it. */
 const shown = async ({ look }: Tools, { driver, deployable }: Order): Promise<Shown | null> => {
   const section = await look(driver)
   if (section?.status !== 'ok') throw new Error(section?.error ?? `the driver ${driver} is not enabled on this host`)
@@ -97,13 +97,13 @@ const called = (tools: Tools, { driver, trace }: Order, call: string, work: () =
   inSpan(tools.tracer.part('internal', `driver ${call}`, trace, { 'accelerando.driver': driver }), work)
 
 type Terms = ImageTerm & {
-  /** Why the deployable that shows these handles must not be programmed now; null: it may. Absent: nothing is prepared on this host. */
+  /** Returns why a deployable with these handles must not be programmed now; null: it may be. Absent: nothing is prepared on this host. */
   readonly refusalToProgram?: ((handles: readonly ReportedHandle[]) => string | null) | undefined
   /** Other slots that a release covers. */
   readonly also: readonly Slot[]
 }
 
-/** IMAGE-FITS and FENCE-5: by what the deployable shows now. */
+/** Checks IMAGE-FITS and FENCE-5 by the deployable as the driver reports it now. */
 const refuseToProgram = async (
   tools: Tools,
   order: Order,
@@ -140,7 +140,7 @@ const program = async (tools: Tools, driver: Driver, order: Order, image: string
   }
 }
 
-/** Sees to it that the card holds the image that the slot is prepared for (IMAGE-2, IMAGE-3). */
+/** Makes sure that the card holds the image for which the slot is prepared (IMAGE-2, IMAGE-3). */
 const imageFor = async (
   tools: Tools,
   driver: Driver,
@@ -150,7 +150,7 @@ const imageFor = async (
   const { bitstream, expects } = order
   const wanted = bitstream ?? expects
   if (wanted === undefined) return { changed: false }
-  // asked afresh: what an earlier report showed may have been programmed over since
+  // a new discovery, since the card may have been programmed after an earlier report
   const { holds } = (await shown(tools, order)) ?? {}
   if (holds === wanted) return { changed: false, bitstreamId: wanted }
   if (bitstream === undefined)
@@ -159,7 +159,7 @@ const imageFor = async (
   return { changed: true, bitstreamId: bitstream, loaded }
 }
 
-/** After the release, which is over by then: whatever happens here, the slot is no longer prepared. */
+/** Cleans after the release has ended: whatever happens here, the slot is no longer prepared. */
 const clean = async (
   { cleaner, tracer }: Tools,
   order: Extract<Order, { readonly type: 'ReleaseSlot' }>,

@@ -1,11 +1,11 @@
 /**
- * Which physical functions are prepared, by the ledger of this host.
+ * Keeps track of the physical functions that are prepared, by the ledger of this host.
  *
- * FENCE-1 a function is prepared for one slot at a time: a second slot for it is refused, whatever the control believes, and so is its
- *   release, because the driver would release the function of the first slot;
- * FENCE-2 a physical function and its virtual functions are the same hardware; which ones are, the latest discovery says;
+ * FENCE-1 a function is prepared for one slot at a time: a second slot for it is refused, whatever the control believes, and the release of that
+ *   second slot is refused too, because the driver would release the function of the first slot;
+ * FENCE-2 a physical function and its virtual functions are the same hardware; the latest discovery tells which functions these are;
  * FENCE-3 a slot counts as prepared from the moment its order is in hand until a release of it is done;
- * FENCE-4 a release may name slots of the same hardware that the journal does not know: they are released with it;
+ * FENCE-4 a release may name slots of the same hardware that the journal does not know: the host releases these as well;
  * FENCE-5 a deployable is not programmed while a function that it shows is prepared for another slot: the guest would
  *   lose it. A slot whose own preparation loads the same image and has no result yet belongs to the same bind: no guest has it.
  */
@@ -13,10 +13,10 @@ import { type Attaching, functionOf } from '../attachedFunctions.ts'
 import type { Order } from '../wire/orders.ts'
 import { type Entry, attachingOf, mayBePrepared } from './entry.ts'
 
-/** The other hardware that a function shares: its physical function, or its virtual functions. */
+/** Returns the other functions of the same hardware: the physical function of a function, or its virtual functions. */
 export type Shares = (own: string) => readonly string[]
 
-/** A handle as it is shown. */
+/** A handle as its driver shows it. */
 type Shown = Pick<Attaching, 'type' | 'info'>
 
 const isUnderWay = ({ type, state }: Entry): boolean => type === 'PrepareSlot' && state === 'in-hand'
@@ -24,10 +24,10 @@ const isUnderWay = ({ type, state }: Entry): boolean => type === 'PrepareSlot' &
 export class Fence {
   /** Function -> the entries of its prepared slots; more than one only in ledgers of releases that had no fence. */
   readonly #prepared = new Map<string, Map<string, Entry>>()
-  /** Prepared slot -> its function. */
+  /** Prepared slot -> the function that is prepared for it. */
   readonly #functions = new Map<string, string>()
 
-  /** Takes the present entry of a slot. */
+  /** Takes over the current entry of a slot. */
   note(entry: Entry): void {
     this.forget(entry.slot)
     const handle = mayBePrepared(entry) ? attachingOf(entry) : null
@@ -45,7 +45,7 @@ export class Fence {
     slots?.delete(slot)
     if (slots?.size === 0) this.#prepared.delete(own)
   }
-  /** Why the order must not touch its hardware; null: it may. A slot that is prepared itself can always be released. */
+  /** Returns why the order must not touch its hardware; null: it may. A slot that is itself prepared can always be released. */
   against(order: Order, known: Entry | undefined, shares: Shares): string | null {
     if (!('handle' in order) || (order.type === 'ReleaseSlot' && mayBePrepared(known))) return null
     const also = 'also' in order ? (order.also ?? []) : []
@@ -54,11 +54,11 @@ export class Fence {
       if (!also.includes(entry.slot)) return refusal(own, functionOf(attachingOf(entry)!), entry)
     return null
   }
-  /** Nothing is prepared. */
+  /** True: nothing is prepared. */
   get isOpen(): boolean {
     return this.#prepared.size === 0
   }
-  /** Why the deployable that shows these functions must not be programmed by the order; null: it may (FENCE-5). */
+  /** Returns why the order must not program the deployable that shows these functions; null: it may (FENCE-5). */
   againstProgramming(order: Order, handles: readonly Shown[], shares: Shares): string | null {
     const { deployable, slot } = order
     const image = order.type === 'PrepareSlot' ? order.bitstream : undefined
@@ -70,7 +70,7 @@ export class Fence {
     const whose = entry.arq === undefined ? '' : ` for accelerator request ${entry.arq}`
     return `deployable ${deployable} is not programmed: its slot ${entry.slot} is prepared${whose} since order ${entry.number}`
   }
-  /** The slots with the same hardware that the release names besides its own: nobody knows them any more (FENCE-4). */
+  /** Returns the slots on the same hardware that the release names besides its own, and that the journal does not know (FENCE-4). */
   releasedWith(order: Order, shares: Shares): readonly Entry[] {
     if (order.type !== 'ReleaseSlot' || order.also === undefined) return []
     const { also } = order
@@ -79,7 +79,7 @@ export class Fence {
   #others(order: Extract<Order, { readonly handle: unknown }>, shares: Shares): readonly Entry[] {
     return this.#preparedOf(functionOf(order.handle), shares, order.slot)
   }
-  /** The slots with this hardware that may be prepared, but for that one. */
+  /** Returns the slots on this hardware that may be prepared, except the slot `but`. */
   #preparedOf(own: string, shares: Shares, but: string): readonly Entry[] {
     return [own, ...shares(own)]
       .flatMap((one) => [...(this.#prepared.get(one)?.values() ?? [])])

@@ -1,10 +1,10 @@
 /**
- * The functions that a loaded image gives a card, as its `topology` describes them (data-model.md 10): the deployable becomes the root of a tree with
- * a deployable for each function, which has the handle that the driver shows at that address.
+ * The functions that a loaded image gives a card, as its `topology` describes them (data-model.md 10): the deployable becomes the root of a tree
+ * with a deployable for each function, which has the handle that the driver shows at that address.
  *
- * FUNCTIONS-1 the document is kept on the disk before the card is written, and followed as long as the card holds that very image;
- * FUNCTIONS-2 the driver's own report wins: what it shows as a tree stays as it is, a function that it does not show is left out, and a handle that the
- *   document does not name stays with the root. A card whose functions are given together is not divided;
+ * FUNCTIONS-1 the document is kept on the disk before the card is written, and applies as long as the card holds exactly that image;
+ * FUNCTIONS-2 the driver's own report comes first: a tree that it shows stays as it is, a function that it does not show is left out, and a handle
+ *   that the document does not name stays with the root. A card whose functions are given together is not divided;
  * FUNCTIONS-3 drivers know the root only: orders for a function reach them under the name of its root.
  */
 import * as v from 'valibot'
@@ -21,12 +21,12 @@ const Kept = v.object({
   deployable: v.pipe(v.string(), v.maxLength(1000)),
   image: v.pipe(v.string(), v.maxLength(100)),
   topology: v.pipe(v.string(), v.maxLength(65_535)),
-  /** What else the image says of itself. */
+  /** Other properties of the image. */
   facts: v.record(v.string(), v.string()),
 })
 type Kept = Readonly<v.InferOutput<typeof Kept>>
 const File = v.object({ kept: v.array(Kept) })
-/** The newest; each card needs one, and one more while it is programmed. */
+/** The newest documents are kept; each card needs one, and a second one while it is programmed. */
 const KEPT_MAX = 512
 const FACTS = ['function_name', 'bs-name', 'bs-uuid'] as const
 
@@ -45,7 +45,7 @@ export const dividedInto = (
   functions: readonly PhysicalFunction[],
   { image, facts }: Pick<Kept, 'image' | 'facts'>,
 ): Tree | null => {
-  // they are given to one guest together (C11)
+  // these functions are given to one guest together (C11)
   if (whole.handles.some(({ set }) => set !== undefined)) return null
   const byAddress = new Map<string, ReportedHandle>()
   for (const handle of whole.handles) {
@@ -93,11 +93,11 @@ export const dividedInto = (
 }
 
 export type Functions = {
-  /** Before the card is written. */
+  /** Keeps the document of an image. Must be called before the card is written. */
   readonly keep: (deployable: string, image: Image) => Promise<void>
-  /** What a driver has found, with the functions that the images loaded into it have. */
+  /** Returns the section of a driver, with the functions of the images that its cards hold. */
   readonly divided: (section: Section) => Section
-  /** The name under which the driver knows the deployable: its own or, of a function, that of its root. */
+  /** Returns the name under which the driver knows the deployable: its own or, for a function, that of its root. */
   readonly rootOf: (deployable: string) => string
 }
 
@@ -107,7 +107,7 @@ const parsed = (text: string | null): readonly Kept[] | null => {
   return file.success ? file.output.kept : null
 }
 
-/** Function -> root, by the names of their deployables. */
+/** Maps the name of the deployable of each function to the name of its root. */
 const ownersIn = (kept: readonly Kept[]): ReadonlyMap<string, string> =>
   new Map(
     kept.flatMap(({ deployable: root, topology }) =>
@@ -117,7 +117,7 @@ const ownersIn = (kept: readonly Kept[]): ReadonlyMap<string, string> =>
     ),
   )
 
-/** Rejects only when the disk does. A file that cannot be read counts as missing: the functions are then shown as those of the whole card. */
+/** Rejects only when the disk fails. A file that cannot be read counts as missing: cards are then shown as a whole, without their functions. */
 export const openFunctions = async (disk: Disk, path: string, log: Log): Promise<Functions> => {
   const found = parsed(await disk.read(path))
   if (found === null) log.warn({ path }, 'host.functionsUnreadable')

@@ -1,4 +1,4 @@
-/** What hardware of a host is in use, as its drivers can tell it, without what its ledger explains. */
+/** Finds the hardware of a host that is in use, as far as its drivers can tell, without the slots that the ledger holds prepared. */
 import { functionOf } from '../attachedFunctions.ts'
 import { textOf } from '../errorText.ts'
 import type { HostName } from '../identifiers.ts'
@@ -9,9 +9,9 @@ import { type Entry, attachingOf, mayBePrepared } from './entry.ts'
 import type { Watch } from './sections.ts'
 
 type Used = NonNullable<Slots['inUse']>
-/** What does not fit is left out: nothing is concluded of it. */
+/** Entries that do not fit are left out, so nothing may be concluded from their absence. */
 const IN_USE_MAX_BYTES = 32 * 1024
-/** `left`: what a report has besides its devices. Half of it stays for the slots. */
+/** `left`: the bytes that a report has besides its devices. Half of these stay for the slots. */
 export const roomInUse = (left: number): number => Math.min(IN_USE_MAX_BYTES, left / 2)
 const BY_MAX = 300
 
@@ -39,7 +39,7 @@ export const hardwareInUse = async (
   )
 }
 
-/** Pure: as many as there is room for of those that are prepared for no slot. */
+/** Returns the functions in use that are prepared for no slot, as many as there is room for. Pure. */
 export const unexplained = (used: Used, entries: readonly Entry[], maxBytes: number): Used => {
   const prepared = new Set(
     entries.flatMap((entry) => {

@@ -1,8 +1,8 @@
 /**
- * The host program: it takes orders from the bus, carries them out through drivers, and tells what it sees and did.
+ * The host program: it takes orders from the bus, carries them out through drivers, and reports its devices and its results.
  *
- * HOST-1 it does not know the control side: orders and reports go over the bus, and its own files are under `stateDir`;
- * HOST-2 an order is acknowledged when its number is on disk (or it changes nothing), a result is sent when it is on disk;
+ * HOST-1 the program knows no control: orders and reports go over the bus, and its own files are under `stateDir`;
+ * HOST-2 an order is acknowledged when its number is on disk (or if it changes nothing); a result is sent when it is on disk;
  * HOST-3 every wait, queue and report has a limit.
  */
 import { endedWithin } from '../waiting.ts'
@@ -47,7 +47,7 @@ export type HostStart = Partial<Pick<KeptStart, 'newKey' | 'verify' | 'playbooks
   readonly stateDir: string
   readonly bus: Pick<Bus, 'publish' | 'consume'>
   readonly drivers: readonly Driver[]
-  /** What the drivers may touch. */
+  /** The files and devices to which drivers have access. */
   readonly io: HostIo
   readonly disk: Disk
   readonly clock: Clock
@@ -56,24 +56,24 @@ export type HostStart = Partial<Pick<KeptStart, 'newKey' | 'verify' | 'playbooks
   readonly tracer?: Tracer
   /** Absent: nothing is cleaned on this host. */
   readonly cleaner?: Cleaner
-  /** Called when an order has ended: its outcome and duration. */
+  /** Called with the outcome and the duration of each order that has ended. */
   readonly ended?: OrderEnded
   readonly options?: HostOptions
 }
 export type Host = {
   readonly name: string
   readonly bootId: string
-  /** The key that its reports are signed with. */
+  /** The public key for the signatures of its reports. */
   readonly publicKey: string
-  /** `at once`: as in a kill, but within the process: nothing more is written or sent, nothing is waited for. */
+  /** `at once`: like a kill, but within the process: nothing more is written or sent, and nothing is waited for. */
   readonly stop: (how?: 'orderly' | 'at once') => Promise<void>
   /** Orders in hand now, and results that are not on the bus yet. */
   readonly load: () => { readonly ordersInHand: number; readonly resultsWaiting: number }
-  /** Whether a report that was begun after the call is on the bus. */
+  /** Resolves to whether a report that was begun after the call is on the bus. */
   readonly reportNow: () => Promise<boolean>
-  /** What each driver measured last. */
+  /** The last measurements of each driver. */
   readonly measured: () => readonly Measurements[]
-  /** Why it does nothing more until it is started anew; null: it works. */
+  /** Why the program does nothing more until it is restarted; null: it works. */
   readonly notReady: () => string | null
   /** Resolves when no order is in hand, no result waits and no report is being made. */
   readonly idle: () => Promise<void>
@@ -219,7 +219,7 @@ class Program {
   #answer(question: SlotsQuestion): void {
     if (question.bootId === this.boot.bootId) this.#inventory.answer(question)
   }
-  /** Another program runs under this name: orders in hand end, and nothing more is taken or told, except their results. */
+  /** Another program runs under this name: orders in hand end and their results are sent; apart from that, nothing is taken or sent any more. */
   readonly #stepBack = (by: string): void => {
     if (this.#doubled !== null) return
     const { name: host, log } = this.#settings

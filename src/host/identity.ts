@@ -1,8 +1,8 @@
 /**
- * The key pair of this host, in its folder. With it the host signs every report.
+ * The key pair of this host, in its folder. The host signs every report with it.
  *
- * IDENTITY-1 it is made at the first start, and is on disk before anything is signed with it;
- * IDENTITY-2 a host does not start with a key file that cannot be read: with another key, the control would not believe it.
+ * IDENTITY-1 the key is made at the first start, and is on disk before anything is signed with it;
+ * IDENTITY-2 a host does not start with a key file that cannot be read: the control would not trust reports signed with another key.
  */
 import { messageOf } from '../errorText.ts'
 import type { HostName } from '../identifiers.ts'
@@ -14,7 +14,7 @@ export type IdentityOptions = {
   readonly disk: Disk
   readonly path: string
   readonly host: HostName
-  /** A new private key as text. */
+  /** Makes a new private key, as text. */
   readonly newKey: () => string
   readonly log: Log
 }

@@ -1,11 +1,11 @@
 /**
- * What the host reports of itself: its full inventory and, separately, heartbeats.
+ * Sends the reports of the host: its full inventory and, separately, heartbeats.
  *
  * REPORT-1 a report is the full inventory: every driver has a section, complete or failed;
- * REPORT-2 the reports of one boot are numbered upwards, and one is made at a time; when another is asked for meanwhile, it follows;
- * REPORT-3 a report that could not be sent is not kept: a newer one soon takes its place;
- * REPORT-4 a report also says which slots are prepared, as many as fit; a host with more says the next ones with its next report. What
- *   answers a question is looked up after the question came.
+ * REPORT-2 the reports of one start are numbered upwards, and one is made at a time; a report that is asked for meanwhile follows it;
+ * REPORT-3 a report that could not be sent is not kept, since a newer one soon replaces it;
+ * REPORT-4 a report also says which slots are prepared, as many as fit; a host with more of them continues in its next report. The answer to a
+ *   question is looked up after the question came.
  */
 import type { HostName } from '../identifiers.ts'
 import type { Cancel, Clock, Ids } from '../clock.ts'
@@ -26,7 +26,7 @@ import type { Measuring } from './measuring.ts'
 import type { Section, Watch } from './sections.ts'
 import { Atlas, fitting } from './sections.ts'
 
-/** The fields of a report besides its sections. */
+/** 16 KiB of a message are for the fields of a report besides its sections. */
 const SECTIONS_MAX_BYTES = MESSAGE_MAX_BYTES - 16 * 1024
 const AGAIN_AFTER_MS = 5000
 
@@ -44,14 +44,14 @@ export type InventoryOptions = {
   readonly reportEveryMs: number
   readonly heartbeatEveryMs: number
   readonly load: () => { readonly ordersInHand: number; readonly resultsWaiting: number }
-  /** The host has no ledger, and no answer yet of what is prepared on it. */
+  /** Whether the host began a new ledger and has no answer yet about the slots that are prepared on it. */
   readonly asking: () => boolean
   readonly ledger: () => readonly Entry[]
-  /** Called with each full inventory. */
+  /** Called with the sections of each full inventory. */
   readonly looked: (sections: readonly Section[]) => void
-  /** Null: this host has none. */
+  /** Null: this host has no playbooks. */
   readonly playbooks: () => readonly PlaybookRun[] | null
-  /** A section as it is reported: with the functions of the images that are loaded. */
+  /** Returns a section as it is reported, with the functions of the images that are loaded. */
   readonly divided: (section: Section) => Section
 }
 
@@ -69,7 +69,7 @@ export class Inventory {
   readonly #options: InventoryOptions
   readonly #status: Record<string, Heartbeat['status']['drivers'][string]>
   #number = 0
-  /** The slot with which the next report begins; null: with the first one. */
+  /** The slot with which the next report begins; null: the first slot of all. */
   #page: string | null = null
   #question: SlotsQuestion | null = null
   #current: Promise<boolean> = Promise.resolve(true)
@@ -92,7 +92,7 @@ export class Inventory {
   measured(): readonly Measurements[] {
     return this.#options.measuring.latest()
   }
-  /** True: a report that was begun after the call is on the bus. */
+  /** Resolves to whether a report that was begun after the call is on the bus. */
   report(): Promise<boolean> {
     this.#next ??= this.#current
       .catch(() => false)
@@ -103,7 +103,7 @@ export class Inventory {
       })
     return this.#next
   }
-  /** Reports soon, and answers the question with it. */
+  /** Makes a report soon, which answers the question. */
   answer(question: SlotsQuestion): void {
     this.#question = question
     void this.report()
@@ -148,10 +148,10 @@ export class Inventory {
     if (!this.#closed) this.#timers.report = clock.after(again, () => void this.report())
     return sent
   }
-  /** Null: it is not known, or there is no room to say it. */
+  /** Null: the prepared slots are not known, or the report has no room for them. */
   #slots(bytes: number, { question, used }: Pick<Looked, 'question' | 'used'>): Slots | null {
     const { host, asking, ledger, log } = this.#options
-    // what a former ledger held may be prepared as well
+    // slots that only an earlier ledger held may be prepared as well
     if (asking()) return null
     const entries = ledger()
     const left = SECTIONS_MAX_BYTES - bytes

@@ -1,4 +1,4 @@
-/** What a host keeps in its folder: its key, who it belongs to, its starts, its ledger, and its place among the orders. */
+/** Opens the files of a host: its key, its cloud, the number of its starts, its ledger, and its position among the orders. */
 import type { Clock, Ids } from '../clock.ts'
 import type { Driver } from '../drivers/driver.ts'
 import type { HostName } from '../identifiers.ts'
@@ -40,7 +40,7 @@ export type KeptStart = {
   readonly io: Reading
 }
 
-/** Rejects when a file that must not be forgotten cannot be read. */
+/** Rejects when a file cannot be read whose content must not be forgotten. */
 export const openKept = async (start: KeptStart): Promise<Kept> => {
   const { name, stateDir, disk, clock, ids, log, newKey } = start
   const signer = await openIdentity({ disk, path: `${stateDir}/key.pem`, host: name, newKey, log })

@@ -2,11 +2,11 @@
  * The fencing ledger: the last order of each slot and its result, on the host's own disk.
  *
  * LEDGER-1 an order's number is on disk before the order has any effect, and its result before it is sent;
- * LEDGER-2 a write adds whole lines, and the last line of a slot counts; an incomplete last line was never acted upon and is ignored;
- *    the whole file is replaced when it is new, incomplete, long, or after a failed write: nothing is added after half a line;
- * LEDGER-3 what is noted in one moment is one write, and one write is under way at a time;
- * LEDGER-4 a ledger that cannot be read, or is another host's, prevents the start: forgotten numbers would let old orders through;
- * LEDGER-5 it is bounded: see `prune` and `ENTRIES_MAX`. A slot that may be prepared is forgotten last.
+ * LEDGER-2 a write adds whole lines, and the last line of a slot counts. An incomplete last line never had an effect and is ignored. The whole
+ *    file is replaced when it is new, incomplete or long, or after a failed write, so that nothing is added after half a line;
+ * LEDGER-3 entries that are noted in the same step become one write, and one write is in progress at a time;
+ * LEDGER-4 a ledger that cannot be read, or belongs to another host, prevents the start: forgotten numbers would let old orders through;
+ * LEDGER-5 the ledger is bounded: see `prune` and `ENTRIES_MAX`. A slot that may be prepared is forgotten last.
  */
 import { type Pauses, createPauses, backoffMs } from '../waiting.ts'
 import type { HostName } from '../identifiers.ts'
@@ -18,9 +18,9 @@ import type { Disk } from './disk.ts'
 import { Entry, mayBePrepared } from './entry.ts'
 import { Fence } from './fence.ts'
 
-/** Above this number the slot without orders for longest is forgotten: an order that still comes for it is past its deadline. */
+/** Above this number, the slot that had no order for the longest time is forgotten: an order that still comes for it is past its deadline. */
 const ENTRIES_MAX = 50_000
-/** That a result was sent need not be noted at once: after a kill it is only sent again. */
+/** The mark that a result was sent is written with this delay: if a kill prevents it, the result is only sent again. */
 const NOTE_AFTER_MS = 1000
 const RETRY = { firstMs: 50, maxMs: 5000 }
 /** How many lines beyond twice the number of entries the file may have before it is written anew. */
@@ -29,9 +29,9 @@ const SPARE_LINES_MAX = 4096
 const Head = v.object({
   ledger: v.literal(1),
   host: v.string(),
-  /** Number of the start that began it. Ledgers of releases up to 0.2.0 do not have it: they are complete. */
+  /** Number of the start that began the ledger. Ledgers of releases up to 0.2.0 lack it: they are complete. */
   from: v.optional(v.number()),
-  /** The control has said what it holds prepared on this host. */
+  /** True: the control has named the slots that it holds prepared on this host. */
   recalled: v.optional(v.boolean()),
 })
 
@@ -41,7 +41,7 @@ export type LedgerOptions = {
   readonly host: HostName
   readonly clock: Clock
   readonly log: Log
-  /** Number of this start: a ledger that is not there begins with it. */
+  /** Number of this start, with which a new ledger begins. */
   readonly boot: number
 }
 
@@ -79,7 +79,7 @@ const parse = ({ path, host, boot }: LedgerOptions, text: string | null): Found 
 }
 
 export class Ledger {
-  /** Number of the start that began it; undefined: it is of a release up to 0.2.0, and complete. */
+  /** Number of the start that began the ledger; undefined: the ledger is of a release up to 0.2.0, and complete. */
   readonly from: number | undefined
   readonly fence = new Fence()
   readonly #options: LedgerOptions
@@ -123,11 +123,11 @@ export class Ledger {
       this.#flush()
     })
   }
-  /** It may lack slots that are prepared: the control has to be asked. */
+  /** True: the ledger may lack slots that are prepared, so the control has to be asked. */
   get asks(): boolean {
     return this.from !== undefined && !this.#recalled
   }
-  /** The control has answered. Resolves when that is on disk, with all entries written before. */
+  /** Notes that the control has answered. Resolves when this is on disk, with all entries written before. */
   complete(): Promise<void> {
     this.#recalled = this.#whole = true
     return new Promise((resolve) => {
@@ -140,7 +140,7 @@ export class Ledger {
     this.#put(entry)
     this.#note ??= this.#options.clock.after(NOTE_AFTER_MS, () => this.#flush())
   }
-  /** Forgets slots that are answered, had no order for `keepMs`, and that `kept` does not name. */
+  /** Forgets slots that are not prepared, whose result was sent, that had no order for `keepMs`, and that `kept` does not name. */
   prune(keepMs: number, kept: (entry: Entry) => boolean): number {
     const before = this.#options.clock.now() - keepMs
     const old = this.all().filter(
@@ -192,7 +192,7 @@ export class Ledger {
       if (await this.#stored()) waiting.forEach((written) => written())
       else this.#waiting.unshift(...waiting)
     }
-    // in the same step as the last check of `dirty`, so that nothing noted in between is forgotten
+    // in the same step as the last check of `#dirty`, so that no note made in between is overlooked
     this.#writing = null
   }
   async #stored(): Promise<boolean> {

@@ -1,9 +1,9 @@
 /**
- * Measures the devices of each driver every so often, and gives heartbeats what was read since.
+ * Measures the devices of each driver at intervals, and gives the new readings to heartbeats.
  *
- * MEASURE-1 no heartbeat, report or order waits for a reading: a driver is read beside them, one reading at a time, with a time limit;
- * MEASURE-2 each reading is told once, and as many drivers with one heartbeat as fit; the rest with the next ones;
- * MEASURE-3 a device that was bad counts as bad until `GOOD_READINGS` readings in a row say otherwise, so that one whose values go up and down
+ * MEASURE-1 no heartbeat, report or order waits for a reading: drivers are read in the background, one reading at a time, with a time limit;
+ * MEASURE-2 each reading is sent once. A heartbeat carries the readings of as many drivers as fit; the others go with the next heartbeats;
+ * MEASURE-3 a device that was bad counts as bad until `GOOD_READINGS` readings in a row are good, so that a device whose values go up and down
  *   is not offered and withdrawn again and again.
  */
 import * as v from 'valibot'
@@ -18,9 +18,9 @@ import { Measurements } from '../wire/measurements.ts'
 import type { Section } from './sections.ts'
 
 const GOOD_READINGS = 3
-/** Of all readings that one heartbeat carries. */
+/** The most bytes of all readings in one heartbeat. */
 const TOLD_MAX_BYTES = 256 * 1024
-/** Of one reading. Together they leave room for the rest of a heartbeat. */
+/** The most bytes of one reading. Both limits together leave room for the rest of a heartbeat. */
 const READING_MAX_BYTES = 512 * 1024
 const COMPLAINT_MAX = 500
 
@@ -29,12 +29,12 @@ export type MeasuringOptions = {
   readonly io: HostIo
   readonly clock: Clock
   readonly log: Log
-  /** 0: nothing is measured, and that is told instead. */
+  /** 0: nothing is measured, and the readings say so. */
   readonly everyMs: number
   readonly limitMs: number
 }
 
-/** A device that was bad, and how many readings in a row have said otherwise. */
+/** A device that was bad, and how many good readings in a row it has had since. */
 type Bad = { readonly reasons: readonly string[]; readonly good: number }
 
 /** The readings of one driver. */
@@ -50,11 +50,11 @@ class Gauge {
     this.driver = driver
     this.#options = options
   }
-  /** A failed discovery keeps what was known. */
+  /** A failed discovery does not change the known devices. */
   note(section: Section): void {
     if (section.status === 'ok') this.#paths = section.devices.map(({ controlPath }) => controlPath.info)
   }
-  /** Null: there is nothing to tell yet, or an earlier reading has not ended. */
+  /** Null: there is no reading, for example because no device is known yet or an earlier reading has not ended. */
   async read(): Promise<Measurements | null> {
     if (this.#paths === null || this.#busy) return null
     const { everyMs } = this.#options
@@ -64,7 +64,7 @@ class Gauge {
     this.#noteComplaint(complaint ?? null)
     return this.#told(devices, complaint)
   }
-  /** Null: not even the reason why nothing was measured can be told, as with a clock that no report may hold. */
+  /** Null: not even the reason for the lack of a reading can be reported, for example because reports do not allow the time of this clock. */
   #told(devices: Measured['devices'], complaint: string | undefined): Measurements | null {
     const told = this.#reading(devices, complaint)
     if (typeof told !== 'string') return told
@@ -73,7 +73,7 @@ class Gauge {
     this.#noteComplaint(why)
     return null
   }
-  /** A text: why a report may not hold it. */
+  /** Returns the reading; a text: why a report must not contain it. */
   #reading(devices: Measured['devices'], complaint: string | undefined): Measurements | string {
     const reading = {
       driver: this.driver.name,
@@ -107,7 +107,7 @@ class Gauge {
       return { devices: [], complaint: `did not answer within ${limitMs} ms` }
     })
   }
-  /** MEASURE-3 */
+  /** Judges a device as MEASURE-3 says. */
   #judged(path: string, numbers: Measured['devices'][number]['numbers']): Judged {
     const judged = judgedBy(numbers)
     if (judged.health === 'bad') {
@@ -132,7 +132,7 @@ class Gauge {
   }
 }
 
-/** Readings are made this often while measuring is off, so that a control which starts later learns of it. */
+/** How often empty readings are made while measuring is off, so that a control which starts later learns that it is off. */
 const OFF_EVERY_MS = 60_000
 
 export class Measuring {
@@ -165,14 +165,14 @@ export class Measuring {
   latest(): readonly Measurements[] {
     return [...this.#latest.values()]
   }
-  /** Readings for a heartbeat; what it could not bring to the bus is given back with `untold`. */
+  /** Takes readings for a heartbeat. If that heartbeat cannot be sent, its readings are given back with `untold`. */
   take(): readonly Measurements[] {
     const taken: Measurements[] = []
     let bytes = 0
     for (const driver of this.#untold) {
       const reading = this.#latest.get(driver)!
       bytes += Buffer.byteLength(JSON.stringify(reading))
-      // one alone always goes: its own limit leaves room for it
+      // a single reading is always taken, since its own limit leaves room for it
       if (taken.length > 0 && bytes > TOLD_MAX_BYTES) break
       taken.push(reading)
     }

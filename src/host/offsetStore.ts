@@ -1,7 +1,7 @@
 /**
  * The offset of the next order to read, on the host's own disk, so that a start does not read all orders again.
  *
- * An old offset, or none, is harmless: orders are numbered, and one that was carried out is answered from the ledger.
+ * An old offset, or none, is harmless: orders are numbered, and an order that was carried out before is answered from the ledger.
  */
 import * as v from 'valibot'
 import type { OffsetStore, StoredOffset } from '../bus/port.ts'
@@ -25,7 +25,7 @@ export type OffsetStoreOptions = {
   readonly log: Log
 }
 export type KeptOffset = OffsetStore & {
-  /** Writes the offset if it is not written yet; later nothing more is written. `at once`: nothing is written. */
+  /** Writes the offset if it is not written yet; after that nothing is written. `at once`: nothing is written at all. */
   readonly close: (how: 'orderly' | 'at once') => Promise<void>
 }
 
@@ -76,7 +76,7 @@ class OffsetWriter {
   }
 }
 
-/** Rejects only when the disk does. A file that cannot be read as an offset counts as missing. */
+/** Rejects only when the disk fails. A file that does not hold an offset counts as missing. */
 export const openOffsetStore = async (options: OffsetStoreOptions): Promise<KeptOffset> => {
   const { disk, path, log } = options
   const text = await disk.read(path)

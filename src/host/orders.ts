@@ -2,10 +2,10 @@
  * Handles orders from their arrival to their recorded result.
  *
  * ORDERS-1 only the newest order of a slot counts: an older one is ignored, a newer one aborts the one in hand and waits for its end;
- * ORDERS-2 a repeated order is answered with its recorded result, or not at all while it is in hand;
+ * ORDERS-2 a repeated order is answered with its recorded result; while it is in hand, it gets no answer of its own;
  * ORDERS-3 an order found in hand after a kill is carried out again when it is repeated, which drivers have to tolerate;
  * ORDERS-4 one order at a time works on a device; devices do not wait for each other;
- * ORDERS-5 past its deadline (`deadlines.ts`) an order is not carried out, unless it is a release;
+ * ORDERS-5 after its deadline (`deadlines.ts`) an order is not carried out, unless it is a release;
  * ORDERS-6 an order that does not end keeps its device: later orders for it fail as busy instead of running beside it.
  */
 import { endedWithin, orAborted } from '../waiting.ts'
@@ -49,34 +49,34 @@ export type OrdersOptions = {
   readonly limits: Limits
   readonly tracer: Tracer
   readonly ended: OrderEnded
-  /** Resolves when the driver's devices were discovered once. */
+  /** Resolves when the devices of the driver were discovered once. */
   readonly seen: (driver: string) => Promise<void>
   readonly deviceOf: (driver: string, deployable: string) => string | null
   readonly shares: Shares
-  /** Called when the entry is done and on disk. */
+  /** Called with each entry that is done and on disk. */
   readonly told: (entry: Entry) => void
   /** Called when the inventory may have changed. */
   readonly changed: () => void
 }
 
-/** The host stops: orders in hand stay in hand, to be carried out again when they are repeated. */
+/** The host stops: orders in hand stay in hand, and are carried out again when they are repeated. */
 const STOPPING = new Error('the host stops')
 
-/** When such an order fails, the inventory may be another one than was reported. */
+/** Whether the inventory may have changed when such an order fails. */
 const concernsImage = (order: Order): boolean =>
   order.type === 'Program' ||
   order.type === 'Probe' ||
   (order.type === 'PrepareSlot' && (order.bitstream !== undefined || order.expects !== undefined))
 
-/** One order being carried out. `ended`: its driver no longer works on the device. */
+/** One order being carried out. `ended` resolves when its driver no longer works on the device. */
 type Run = {
-  /** What was remembered of its slot when it came. */
+  /** The entry of its slot when the order came. */
   readonly known: Entry | undefined
-  /** Why it must not touch the hardware, by what was prepared when it came. */
+  /** Why the order must not touch the hardware, judged by the slots that were prepared when it came; null: it may. */
   readonly refusal: string | null
-  /** Its trace is that of the work on it. */
+  /** The order with the trace of the work on it. */
   readonly order: Order
-  /** When it is over, by the monotonic clock. */
+  /** When the order is over, by the monotonic clock. */
   readonly dueAt: number
   readonly span: Span
   readonly abort: AbortController
@@ -121,7 +121,7 @@ export class Orders {
     const running = this.#runs.get(order.slot)
     const judgement = judge(known, order.number, running?.order.number === order.number)
     const { slot, number, type } = order
-    // the journal has gone back and gives numbers out again: what was recorded under this number is the end of another order
+    // the journal has lost rows and gives numbers out again: the result recorded under this number is that of another order
     if (judgement === 'answer' && isOther(known!, order)) {
       log.error({ slot, number, type, recorded: known!.type }, 'order.numberUsed')
       return Promise.resolve()
@@ -134,7 +134,7 @@ export class Orders {
     if (this.#tasks.size >= limits.inHandMax) return Promise.reject(new Error(`${limits.inHandMax} orders are in hand`))
     return this.#begin(order, dueAt, running)
   }
-  /** Resolves when nothing is in hand. */
+  /** Resolves when no order is in hand. */
   async idle(): Promise<void> {
     while (this.#tasks.size > 0) await Promise.all(this.#tasks)
   }
@@ -172,7 +172,7 @@ export class Orders {
       if (current()) told(done)
     }
     this.#close(run, entry, result, current())
-    // after the result: a report is read in the light of it
+    // after the result, since a control judges a report by the results that it has
     if (changes) changed()
   }
   #close({ order, span }: Run, { slot, startedAt }: Entry, result: Result | null, current: boolean): void {
@@ -183,7 +183,7 @@ export class Orders {
     span.end(result?.status === 'failed' ? result.reason : undefined, { 'accelerando.outcome': outcome })
     if (current) this.#runs.delete(slot)
   }
-  /** Null: the host stops, and the order remains in hand. `changes`: the inventory may be another one now. */
+  /** `result` null: the host stops, and the order remains in hand. `changes`: the inventory may have changed. */
   async #result(
     run: Run,
     before: Run | undefined,
@@ -212,7 +212,7 @@ export class Orders {
     try {
       return await this.#device(run, before)
     } catch (error) {
-      // it did not touch the device, so it has ended when the order before it has
+      // the order did not touch the device, so it has ended when the order before it has ended
       void Promise.resolve(before?.ended).then(run.end)
       throw error
     }
@@ -233,7 +233,7 @@ export class Orders {
     try {
       await endedWithin(clock, waitMs + 1, turn, abort.signal)
       this.#refuseLate(run)
-      // before the first discovery it was not known which functions are the same hardware
+      // before the first discovery it was unknown which functions are the same hardware
       const taken = this.#taken(order, known)
       if (taken !== null) throw new Final(taken)
     } catch (error) {
@@ -248,7 +248,7 @@ export class Orders {
     const { ledger, shares } = this.#options
     return ledger.fence.against(order, known, shares)
   }
-  /** An order for such a slot that is in hand goes on, and keeps its slot. */
+  /** A slot with an order in hand is left out: that order continues, and keeps its slot. */
   #releasedWith(order: Order): readonly Entry[] {
     const { ledger, shares } = this.#options
     return ledger.fence.releasedWith(order, shares).filter(({ slot }) => !this.#runs.has(slot))

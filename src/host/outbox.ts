@@ -1,7 +1,7 @@
 /**
  * Sends results to the bus.
  *
- * OUTBOX-1 a result is sent until the bus has stored it, also after a restart of the host: the ledger records what was not sent;
+ * OUTBOX-1 a result is sent until the bus has stored it, also after a restart of the host: the ledger records which results were not sent;
  * OUTBOX-2 only the last result of a slot is sent, so there are never more results than slots;
  * OUTBOX-3 one publish is under way at a time.
  */
@@ -30,7 +30,7 @@ export type OutboxOptions = {
   readonly ids: Ids
   readonly log: Log
 }
-/** `id` is made once for each result: a publish that is repeated carries the same id. */
+/** `id` is made once for each result, so that a repeated publish carries the same id. */
 type Letter = { readonly id: string; readonly entry: Entry }
 
 const resultOf = (host: HostName, boot: Boot, entry: Entry): OrderResult => ({
@@ -76,7 +76,7 @@ export class Outbox {
   async idle(): Promise<void> {
     await this.#sending
   }
-  /** Results that are left are sent after the next start. */
+  /** Results that are not sent when this resolves are sent after the next start. */
   async close(): Promise<void> {
     this.#closed = true
     this.#pauses.stop()

@@ -1,4 +1,4 @@
-/** What lies in the folders of playbooks: which playbooks a driver has, and a digest of all that belongs to them. Reads only, with limits. */
+/** Reads the folders of playbooks: the playbooks that a driver has, and a digest of all its files. Only reads, within limits. */
 import { join } from 'node:path'
 import { codeOf, textOf } from '../errorText.ts'
 import type { HostIo } from '../drivers/driver.ts'
@@ -11,7 +11,7 @@ const FILES_MAX = 1000
 const DEPTH_MAX = 10
 const FILE_MAX_BYTES = 4 * 1024 * 1024
 
-/** Null: it is a file. */
+/** Null: the path is that of a file. */
 const namesIn = async ({ list }: Reading, path: string): Promise<readonly string[] | null> => {
   try {
     return await list(path)
@@ -20,7 +20,7 @@ const namesIn = async ({ list }: Reading, path: string): Promise<readonly string
     throw error
   }
 }
-/** Files that begin with a dot, and what Ansible leaves behind, are no content. */
+/** Leaves out files whose names begin with a dot, and the retry files of Ansible. */
 const isContent = (name: string): boolean => !name.startsWith('.') && !name.endsWith('.retry')
 
 const contentOf = async (io: Reading, path: string, found: Map<string, string>, depth = 0): Promise<void> => {
@@ -37,7 +37,7 @@ const contentOf = async (io: Reading, path: string, found: Map<string, string>, 
   for (const name of names.filter(isContent)) await contentOf(io, join(path, name), found, depth + 1)
 }
 
-/** A text: why it cannot be told. */
+/** Returns the folder; a text: why it cannot be read. */
 const folderOf = async (io: Reading, path: string): Promise<Folder> => {
   try {
     const found = new Map<string, string>()
@@ -49,7 +49,7 @@ const folderOf = async (io: Reading, path: string): Promise<Folder> => {
   }
 }
 
-/** By driver, those that have a folder. When the folder above cannot be read, that is the answer for each driver. */
+/** Returns the folders by driver; drivers without a folder are left out. If `dir` cannot be read, every driver gets the reason. */
 export const foldersIn = async (
   io: Reading,
   dir: string,
@@ -66,7 +66,7 @@ export const foldersIn = async (
   }
 }
 
-/** Which start of the machine this is; empty where the kernel does not say. */
+/** Returns the id of the machine's present start; empty where the kernel does not tell it. */
 export const machineStart = async ({ read }: Reading): Promise<string> => {
   try {
     return (await read('/proc/sys/kernel/random/boot_id')).trim()

@@ -1,10 +1,10 @@
 /**
- * Which playbooks are due on a host, and what it remembers of those that were carried out. Pure.
+ * Decides which playbooks are due on a host, and what the host remembers of their runs. Pure.
  *
- * PLAYBOOK-1 a driver is enabled from the first start that has it among its drivers to the first one that has not; its set-up is due at the former, its
- *   tear-down at the latter. What was enabled is what the host's own disk says;
- * PLAYBOOK-2 a set-up that was carried out well is due again only when the content of the driver's folder has changed or the machine was restarted, a
- *   tear-down never; what failed, or was interrupted, is due again.
+ * PLAYBOOK-1 a driver is enabled from the first start of the host program that has it among its drivers to the first one that does not. Its set-up
+ *   is due at the former start, its tear-down at the latter. The host's own disk tells which drivers were enabled;
+ * PLAYBOOK-2 a set-up that succeeded is due again only when the content of the driver's folder has changed or the machine was restarted, a
+ *   tear-down that succeeded never. A playbook that failed, or was interrupted, is due again.
  */
 import * as v from 'valibot'
 import { moment } from '../fields.ts'
@@ -13,28 +13,28 @@ import { jsonIn } from '../jsonText.ts'
 export const PLAYBOOKS = ['setup', 'teardown'] as const
 export type Playbook = (typeof PLAYBOOKS)[number]
 
-/** Of the output of one run, as it is kept on the disk and reported. */
+/** The most characters of the output of one run that are kept on the disk and reported. */
 export const OUTPUT_MAX = 4000
 const REASON_MAX = 1000
 const DRIVERS_MAX = 100
 
 const Run = v.object({
   playbook: v.picklist(PLAYBOOKS),
-  /** Of the content of the driver's folder. */
+  /** The digest of the content of the driver's folder. */
   digest: v.string(),
-  /** Which start of the machine it was carried out in. */
+  /** The id of the machine's start in which the playbook ran. */
   machine: v.string(),
-  /** `running`: its end is not known. */
+  /** `running`: the end of the run is not known. */
   status: v.picklist(['running', 'done', 'failed']),
   startedAt: moment,
   finishedAt: v.nullable(moment),
-  /** Why it failed. */
+  /** Why the run failed. */
   reason: v.nullable(v.string()),
   output: v.string(),
 })
 export type Run = Readonly<v.InferOutput<typeof Run>>
 const Kept = v.object({ enabled: v.array(v.string()), runs: v.record(v.string(), Run) })
-/** `runs`: the last one of each driver. */
+/** `runs`: the last run of each driver. */
 export type Kept = {
   readonly enabled: readonly string[]
   readonly runs: Readonly<Record<string, Run>>
@@ -48,12 +48,12 @@ export const keptIn = (text: string | null): Kept | null => {
   return read.success ? read.output : null
 }
 
-/** What lies in the folder of a driver; a text: why that cannot be told. */
+/** The folder of a driver; a text: why it cannot be read. */
 export type Folder = { readonly digest: string; readonly has: readonly Playbook[] } | string
 export type Task = { readonly driver: string; readonly playbook: Playbook; readonly folder: Folder }
 export type Present = {
   readonly drivers: readonly string[]
-  /** By driver; a driver without a folder is left out. */
+  /** By driver; drivers without a folder are left out. */
   readonly folders: ReadonlyMap<string, Folder>
   readonly machine: string
 }
@@ -63,7 +63,7 @@ const isDone = (run: Run | undefined, playbook: Playbook): run is Run =>
 const has = (folder: Folder | undefined, playbook: Playbook): folder is Folder =>
   folder !== undefined && (typeof folder === 'string' || folder.has.includes(playbook))
 
-/** Tear-downs come first, because a set-up may need what they free. */
+/** Tear-downs come first, because a set-up may need something that they free. */
 export const due = ({ enabled, runs }: Kept, { drivers, folders, machine }: Present): readonly Task[] => {
   const isUpToDate = (driver: string, folder: Folder): boolean => {
     const run = runs[driver]
@@ -80,7 +80,7 @@ export const due = ({ enabled, runs }: Kept, { drivers, folders, machine }: Pres
   ]
 }
 
-/** Runs of drivers that are neither enabled nor waiting for anything are forgotten, those that ended first before others. */
+/** Forgets runs of drivers that are not enabled when there are too many, those that started first before others. */
 const withoutSurplus = (runs: Kept['runs'], enabled: readonly string[]): Kept['runs'] => {
   const all = Object.entries(runs)
   const surplus = all.length - DRIVERS_MAX
@@ -93,14 +93,14 @@ const withoutSurplus = (runs: Kept['runs'], enabled: readonly string[]): Kept['r
   return Object.fromEntries(all.filter(([driver]) => !forgotten.includes(driver)))
 }
 
-/** Enabled are the drivers of this start, and those whose tear-down is still due. */
+/** Enables the drivers of this start, and those whose tear-down is still due. */
 export const enabledBy = (kept: Kept, drivers: readonly string[], tasks: readonly Task[]): Kept => {
   const leaving = tasks.flatMap(({ driver, playbook }) => (playbook === 'teardown' ? [driver] : []))
   const enabled = [...drivers, ...leaving]
   return { enabled, runs: withoutSurplus(kept.runs, enabled) }
 }
 
-/** `run` is the last one of the driver now. */
+/** Records `run` as the last run of the driver. */
 export const withRun = ({ enabled, runs }: Kept, driver: string, run: Run): Kept => ({
   enabled: run.playbook === 'teardown' && run.status === 'done' ? enabled.filter((one) => one !== driver) : enabled,
   runs: { ...runs, [driver]: run },
@@ -116,7 +116,7 @@ export const begun = ({ playbook, folder }: Task, machine: string, at: number): 
   reason: null,
   output: '',
 })
-/** `reason` null: it was carried out well. `cut`: bytes of output that are not in `output`. */
+/** `reason` null: the run succeeded. `cut`: how many bytes of the output are missing in `output`. */
 export const over = (
   run: Run,
   at: number,
@@ -136,7 +136,7 @@ export const over = (
   }
 }
 
-/** Why the driver is not asked for its devices yet; null: nothing is due for it. */
+/** Returns why a driver whose set-up is due is not asked for its devices yet. `isOver`: its set-up failed, so this will not change soon. */
 export const heldBack = (run: Run | undefined): { readonly reason: string; readonly isOver: boolean } => {
   if (run?.playbook !== 'setup' || run.status === 'done')
     return { reason: 'its set-up playbook has not been run yet', isOver: false }

@@ -1,11 +1,11 @@
 /**
  * Runs the playbooks that set drivers up and tear them down.
  *
- * PLAYBOOKS-1 one at a time, and none while one that an earlier start of the host program began still runs: each holds a lock in the host's folder;
- * PLAYBOOKS-2 that one was begun is on the disk before it is begun, so that one which was interrupted is known;
- * PLAYBOOKS-3 a driver is not asked for its devices before its set-up was carried out well; the others do not wait for it;
- * PLAYBOOKS-4 a driver is not torn down while anything may be prepared through it;
- * PLAYBOOKS-5 what failed is tried again, after pauses that become longer.
+ * PLAYBOOKS-1 one playbook runs at a time, also if an earlier start of the host program began it: each run holds a lock in the host's folder;
+ * PLAYBOOKS-2 the begin of a run is recorded on the disk before the run begins, so that an interrupted run is known;
+ * PLAYBOOKS-3 a driver is not asked for its devices before its set-up succeeded; the other drivers do not wait for it;
+ * PLAYBOOKS-4 a driver is not torn down while any slot may be prepared through it;
+ * PLAYBOOKS-5 a playbook that failed is tried again, after pauses that become longer.
  */
 import { join } from 'node:path'
 import type { Cancel, Clock } from '../clock.ts'
@@ -31,13 +31,13 @@ import {
 
 /** What a host needs to run playbooks. */
 export type PlaybookTools = {
-  /** Holds a folder for each driver, with `setup.yml`, `teardown.yml` and what they use. */
+  /** Holds a folder for each driver, with `setup.yml`, `teardown.yml` and the files that they use. */
   readonly dir: string
-  /** `ansible-playbook`, or another name or path of it. */
+  /** The name or the path of `ansible-playbook`. */
   readonly program: string
   readonly limitMs: number
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** Null: there is no such program. */
+  /** Returns the path of a program; null: it is not installed. */
   readonly programAt: (program: string) => Promise<string | null>
   readonly run: (request: RunRequest) => Promise<RunEnd>
 }
@@ -55,9 +55,9 @@ export type PlaybookSettings = {
 export type PreparedBy = (driver: string) => number
 
 const [FIRST_PAUSE_MS, LONGEST_PAUSE_MS] = [60_000, 3_600_000]
-/** Of the output of one run, as it is written to the host's folder. */
+/** The most bytes of the output of one run, as it is written to the host's folder. */
 const KEPT_BYTES = 256 * 1024
-/** Of the output of all runs, as it is reported. */
+/** The most bytes of the output of all runs together, as it is reported. */
 const TOLD_BYTES = 64 * 1024
 /** The exit status of `flock` when the lock is held. */
 const LOCKED = 75
@@ -67,12 +67,12 @@ const ENVIRONMENT = {
   ANSIBLE_NOCOLOR: '1',
   ANSIBLE_FORCE_COLOR: '0',
   ANSIBLE_RETRY_FILES_ENABLED: '0',
-  // there is no host but this one, which Ansible knows without an inventory, with the Python that it runs in itself
+  // only this host is used, which Ansible knows without an inventory, and with the Python in which Ansible itself runs
   ANSIBLE_LOCALHOST_WARNING: '0',
   ANSIBLE_INVENTORY_UNPARSED_WARNING: '0',
 }
 
-/** Pure. Those that did not end well first, then the newest: they keep their output when there is no room for all. */
+/** Removes output until the rest fits. Runs that did not succeed keep theirs first, then the newest ones. Pure. */
 const fitting = (runs: readonly PlaybookRun[]): readonly PlaybookRun[] => {
   let left = TOLD_BYTES
   return runs
@@ -93,7 +93,7 @@ export class Playbooks {
   readonly #machine: string
   readonly #path: string
   #kept: Kept
-  /** Drivers of which a playbook is due. */
+  /** Drivers that had a due playbook at the start. */
   readonly #waiting: ReadonlySet<string>
   #tasks: readonly Task[]
   #changed: () => unknown = () => {}
@@ -111,7 +111,7 @@ export class Playbooks {
     this.#tasks = tasks
     this.#waiting = new Set(tasks.map(({ driver }) => driver))
   }
-  /** Finds out what is due, and remembers which drivers are enabled. Rejects when the disk does. */
+  /** Finds the playbooks that are due, and remembers which drivers are enabled. Rejects when the disk fails. */
   static async open(settings: PlaybookSettings): Promise<Playbooks> {
     const { tools, host, disk, log, drivers, io } = settings
     if (tools === null) return new Playbooks(settings, '', NOTHING_KEPT, [])
@@ -125,19 +125,19 @@ export class Playbooks {
     await disk.replace(pathIn(settings), JSON.stringify(kept))
     return new Playbooks(settings, machine, kept, tasks)
   }
-  /** Runs what is due, one after the other. `changed` is called whenever there is something new to tell. */
+  /** Runs the playbooks that are due, one after the other. `changed` is called whenever a run has begun or ended. */
   start(preparedBy: PreparedBy, changed: () => unknown): void {
     this.#preparedBy = preparedBy
     this.#changed = changed
     if (this.#tasks.length > 0) this.#current = this.#round()
   }
-  /** Kills what is running, with its children. */
+  /** Kills the playbook that is running, with its children. */
   async stop(): Promise<void> {
     this.#timer()
     this.#stop.abort()
     await this.#current
   }
-  /** Why the driver must not be asked for its devices now; null: it may be. `isOver`: nothing will change soon. */
+  /** Why the driver must not be asked for its devices now; null: it may be. `isOver`: this will not change soon. */
   readonly heldBack = (driver: string): ReturnType<typeof heldBack> | null =>
     this.#tasks.some((task) => task.driver === driver && task.playbook === 'setup')
       ? heldBack(this.#kept.runs[driver])
@@ -172,7 +172,7 @@ export class Playbooks {
     log.info({ host, due: this.#tasks.length, inMs: this.#pauseMs }, 'playbooks.again')
     this.#pauseMs = Math.min(2 * this.#pauseMs, LONGEST_PAUSE_MS)
   }
-  /** What was due at the start and still is, with the content that its folder has now. */
+  /** Finds the playbooks that were due at the start and still are, with the present content of their folders. */
   async #look(): Promise<void> {
     const { tools, io, drivers } = this.#settings
     const folders = await foldersIn(io, tools!.dir, [...this.#waiting])
@@ -185,7 +185,7 @@ export class Playbooks {
     const { driver, playbook } = task
     const run = begun(task, this.#machine, clock.now())
     const ended = await this.#ended(task, run)
-    // it is due again with the next start
+    // the playbook is due again at the next start
     if (ended === null) return
     const result = over(run, clock.now(), ended.failure, ended)
     await this.#keep(driver, result).catch((error: unknown) =>
@@ -220,7 +220,7 @@ export class Playbooks {
       return failure(textOf(error))
     }
   }
-  /** A text: why it cannot be run. */
+  /** A text: why the playbook cannot be run. */
   async #requestOf({ driver, playbook, folder }: Task): Promise<RunRequest | string> {
     const { tools, host, stateDir } = this.#settings
     const { dir, program, limitMs, environment, programAt } = tools!

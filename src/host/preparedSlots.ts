@@ -1,11 +1,11 @@
-/** Which slots of the ledger a report names: as many as there is room for, from a given one on. Pure. */
+/** Selects the slots of the ledger that a report names: as many as there is room for, beginning with a given one. Pure. */
 import { functionOf } from '../attachedFunctions.ts'
 import type { PreparedSlot, Slots } from '../wire/slots.ts'
 import { type Entry, attachingOf, mayBePrepared } from './entry.ts'
 
-/** Some hundreds of slots; a host with more says the next ones with its next report. */
+/** Enough for some hundreds of slots; a host with more of them continues in its next report. */
 const SLOTS_MAX_BYTES = 128 * 1024
-/** `left`: what a report has besides its devices, of which what is in use takes its part. */
+/** `left`: the bytes that a report has besides its devices; the functions in use take `inUseBytes` of these. */
 export const roomForSlots = (left: number, inUseBytes: number): number => Math.min(SLOTS_MAX_BYTES, left - inUseBytes)
 const ENTRIES_MAX = 4000
 
@@ -24,10 +24,10 @@ const shownOf = (entry: Entry): readonly PreparedSlot[] => {
 const byText = (one: string, other: string): number => (one < other ? -1 : Number(one > other))
 
 export type Page = Pick<Slots, 'from' | 'upTo' | 'prepared'>
-/** `next`: the slot with which the next page begins; null: this page reaches the end. */
+/** `next`: the first slot of the next page; null: this page reaches the end. */
 export type Paged = { readonly page: Page; readonly next: string | null }
 
-/** Null: there is not even room for one slot, so that nothing can be said. */
+/** Null: there is not even room for one slot, so that the report cannot tell anything about slots. */
 export const pageOf = (entries: readonly Entry[], from: string | null, maxBytes: number): Paged | null => {
   const shown = entries
     .flatMap(shownOf)

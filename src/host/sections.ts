@@ -28,11 +28,11 @@ export const failure = (driver: string, error: string): Section => ({
 export type WatchOptions = {
   readonly io: HostIo
   readonly clock: Clock
-  /** Of one discovery. */
+  /** The time limit of one discovery, in ms. */
   readonly limitMs: number
   readonly heldBack: Playbooks['heldBack']
 }
-/** One discovery of a driver at a time, each with a time limit. While one does not end, later ones fail at once. */
+/** Runs one discovery of a driver at a time, each with a time limit. While one is overdue, later ones fail at once. */
 export class Watch {
   readonly #driver: Driver
   readonly #io: HostIo
@@ -55,7 +55,7 @@ export class Watch {
   get name(): string {
     return this.#driver.name
   }
-  /** Null: the driver cannot tell. Rejects when it fails, or does not answer in time. */
+  /** Null: the driver cannot tell, or must not be asked now. Rejects when it fails, or does not answer in time. */
   async inUse(): Promise<readonly InUse[] | null> {
     const { inUse } = this.#driver
     if (inUse === undefined || this.#overdue || this.#heldBack(this.name) !== null) return null
@@ -63,7 +63,7 @@ export class Watch {
       throw new Error(`no answer within ${this.#limitMs} ms`)
     })
   }
-  /** Resolves after the first discovery, well or badly. */
+  /** Resolves after the first discovery, whether it succeeded or failed. */
   get seen(): Promise<void> {
     return this.#seen.promise
   }
@@ -89,7 +89,7 @@ export class Watch {
     this.#seen.resolve()
     return section
   }
-  /** What a restart of the machine undid is made again before the first discovery, for which orders wait. */
+  /** Before the first discovery, for which orders wait, the driver restores what a restart of the machine has undone. */
   async #section(signal: AbortSignal): Promise<Section> {
     try {
       if (!this.#restored) this.#restored = (await this.#driver.restore?.(this.#io, signal)) ?? true
@@ -118,7 +118,7 @@ export type Places = {
   readonly holds: (driver: string, deployable: string, handle: string) => boolean
 }
 type DeviceSlots = { readonly device: string; readonly handles: ReadonlySet<string> }
-/** Virtual function -> its physical function; mediated device -> its function. */
+/** Maps a virtual function to its physical function, and a mediated device to its function. */
 type Parents = ReadonlyMap<string, string>
 const parentsIn = (devices: readonly ReportedDevice[]): Parents =>
   new Map(
@@ -150,9 +150,9 @@ const placesIn = (devices: readonly ReportedDevice[]): ReadonlyMap<string, Devic
 
 export class Atlas implements Places {
   readonly #drivers = new Map<string, ReadonlyMap<string, DeviceSlots>>()
-  /** Of all drivers: one driver may show a physical function, and another one its virtual functions. */
+  /** The functions of all drivers: one driver may show a physical function, and another one its virtual functions. */
   readonly #families = new Map<string, Families>()
-  /** A failed discovery keeps what was known. */
+  /** A failed discovery does not change the known places. */
   note(section: Section): void {
     if (section.status !== 'ok') return
     this.#drivers.set(section.driver, placesIn(section.devices))
