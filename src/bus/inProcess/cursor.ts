@@ -49,15 +49,15 @@ type Run = {
   readonly againAfterMs?: number | undefined
   aside?: boolean
 }
-/** How many messages after the position may be started while that one is not finished. */
+/** How many messages from the position on may be started while the message at the position is not finished. */
 const LOOK_AHEAD = 4096
-/** `mangle` chooses among at least so many. */
+/** `mangle` may choose among this many messages at least, if so many are pending. */
 const CANDIDATES = 16
 
 export class Cursor implements Reader {
   readonly #options: CursorOptions
   readonly #runs = new Set<Run>()
-  /** Sets of offsets: in progress; done but above the position; waiting for a retry or a delay; and ready after that wait. */
+  /** Sets of offsets: in progress; finished, but above the position; waiting for a retry or a delay; and ready after that wait. */
   readonly #active = new Set<number>()
   readonly #finished = new Set<number>()
   readonly #held = new Map<number, Cancel>()

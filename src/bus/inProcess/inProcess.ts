@@ -1,6 +1,6 @@
 /**
  * The bus within one process, modelled on Kafka: topics with partitions, groups with positions, redelivery after a failure.
- * Nothing is persistent: what must not be lost is in the journal and on the hosts' disks, and is sent again from there.
+ * Nothing is persistent: messages that must not be lost are also in the journal or on the hosts' disks, and are sent again from there.
  *
  * INPROCESS-1 a key has the same partition as on Kafka; messages are text only;
  * INPROCESS-2 members of a group share the partitions; a member with `onlyKey` takes only the partition of that key;
@@ -28,7 +28,7 @@ export type InProcessOptions = {
   /** How long a stopping consumer waits for messages in progress. */
   readonly stopTimeoutMs?: number
   readonly retry?: Backoff
-  /** Per partition. */
+  /** The limits of each partition. */
   readonly room?: Room
   readonly mangle?: Mangle
   readonly log?: Pick<Log, 'warn'>
@@ -204,7 +204,7 @@ const forgetEarlier = ({ groups, partitions }: Topic, { group: name, onlyKey }: 
   }
 }
 
-/** The other members take over its partitions, and a partition without readers may delete the messages it kept for this one. */
+/** The other members take over the partitions of this one, and a partition without readers may delete the messages it kept for this one. */
 const leave = ({ partitions }: Topic, group: Group, seat: Seat): void => {
   const place = group.seats.indexOf(seat)
   if (place >= 0) group.seats.splice(place, 1)

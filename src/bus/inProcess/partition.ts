@@ -64,7 +64,7 @@ export class Partition {
     this.moved()
   }
 
-  /** Stores the records behind those of earlier callers as far as there is room; the rest waits. Returns a function that withdraws the rest. */
+  /** Stores the records after those of earlier callers, as far as there is room; the others wait. Returns a function that withdraws the others. */
   put(portion: Portion): () => void {
     const entry = { portion, next: 0 }
     this.#waiting.push(entry)

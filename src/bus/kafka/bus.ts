@@ -22,7 +22,7 @@ export type KafkaBusOptions = {
   /** A consumer without a fetch or heartbeat for this long is replaced by a new one. */
   readonly silenceMs?: number
   readonly retry?: Backoff
-  /** A partition of which so much is fetched and not done with is paused until half of it is done. */
+  /** A partition is paused when more than this is fetched and not finished, and resumed when at most half of it is left. */
   readonly full?: { readonly count: number; readonly bytes: number }
 }
 export type BusState = {

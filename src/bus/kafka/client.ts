@@ -15,7 +15,7 @@ import { mendTimer } from './timer.ts'
 mendTimer()
 mendHeaders()
 
-/** How long it takes at most until a new partition is known, by who writes and by who reads. */
+/** The longest time until writers and readers of a topic learn of a new partition. */
 export const METADATA_MAX_AGE_MS = 10_000
 const PATIENCE = { connectMs: 3000, answerMs: 5000 }
 const SAME_SENTENCE_MS = 10_000

@@ -1,9 +1,9 @@
 /**
  * Reads the dead letters on Kafka, up to a maximum number, and sends them again.
  *
- * DEADLETTER-1 one at a time: the original message is published to its topic under its key, and the letter is marked only after that is stored;
- *    if the process is killed in between, the message may be sent twice, which every consumer tolerates;
- * DEADLETTER-2 a truncated message, and one for a topic that none of our consumers reads, is not sent.
+ * DEADLETTER-1 letters are sent one at a time: the original message is published to its topic under its key, and the letter is marked only when
+ *    that is stored; if the process is killed in between, the message may be sent twice, which every consumer tolerates;
+ * DEADLETTER-2 a truncated message, or a message for a topic that none of our consumers reads, is not sent.
  */
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
@@ -17,7 +17,7 @@ import { readTopics } from './read.ts'
 
 export type Letter = Omit<DeadLetter, 'cut' | 'retriedAt'> & {
   readonly id: string
-  /** When the broker stored it, ms since the epoch. */
+  /** When the broker stored the letter, in ms since the epoch. */
   readonly time: number
   readonly cut: boolean
   readonly retriedAt: string | null
@@ -55,7 +55,7 @@ export const readLetters = async (kafka: KafkaOptions, log: Log): Promise<readon
   return box.all()
 }
 
-/** Null: it can be sent again. */
+/** Returns why the letter cannot be sent again; null: it can. */
 export const refusalOf = ({ cut, topic }: Letter): string | null => {
   if (cut) return 'it was too long to be kept whole, so it cannot be sent again'
   if (topic === TOPIC) return 'it is a dead letter itself'

@@ -24,7 +24,7 @@ export class Unanswered extends Error {}
 
 /** Message of the plain `Error` that kafkajs throws when a broker accepts the connection but never answers the ApiVersions request. */
 const MUTE = 'Broker not connected'
-/** Thrown by kafkajs, not by us. */
+/** Whether the error comes from kafkajs. */
 export const isOfClient = (error: unknown): boolean =>
   error instanceof Unanswered ||
   (error instanceof Error && (error.name.startsWith('KafkaJS') || error.message === MUTE))
@@ -34,7 +34,7 @@ export const isRefused = (error: unknown): boolean =>
   )
 export const isMissingTopic = (error: unknown): boolean =>
   chain(error).some(({ type }) => type === 'UNKNOWN_TOPIC_OR_PARTITION')
-/** Of a partition that has just been made or moved: other brokers, and this one a moment later, know who leads it. */
+/** Errors for a partition that was just made or moved: this broker does not know its leader yet, but other brokers do, and this one will soon. */
 const LEADER_UNKNOWN: ReadonlySet<unknown> = new Set(['NOT_LEADER_FOR_PARTITION', 'LEADER_NOT_AVAILABLE'])
 export const isLeaderUnknown = (error: unknown): boolean => chain(error).some(({ type }) => LEADER_UNKNOWN.has(type))
 /** Answers of a broker about the messages themselves: the same messages are refused each time. */
@@ -49,7 +49,7 @@ const NEVER_TAKEN: ReadonlySet<unknown> = new Set([
 export const isUnpublishable = (error: unknown): boolean => chain(error).some(({ type }) => NEVER_TAKEN.has(type))
 export const isMisconfigured = (error: unknown): boolean => error instanceof Misconfigured || isRefused(error)
 
-/** kafkajs hides why; a broker that is there has one for every group that the user may read or describe. */
+/** kafkajs hides the cause of this error. A reachable broker knows a coordinator for every group that the user may read or describe. */
 const NO_COORDINATOR = 'Failed to find group coordinator'
 /** The message of the innermost error, which names the real cause. */
 export const reasonOf = (error: unknown): string => {

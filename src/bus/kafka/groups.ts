@@ -33,7 +33,7 @@ const factsOf = ({ groupId, state, members }: GroupDescription): GroupFacts => (
   members: members.map(({ clientId, clientHost }) => `${clientId} at ${clientHost.replace(/^\//, '')}`),
 })
 
-/** The client ids of the members; none where the group does not exist. */
+/** Returns the client ids of the members; none if the group does not exist. */
 export const membersOf = async (admin: Admin, group: string): Promise<readonly string[]> => {
   const { groups } = await admin.describeGroups([group])
   return groups.flatMap(({ members }) => members.map(({ clientId }) => clientId))
@@ -111,7 +111,7 @@ const refusals = async (admin: Admin, groups: readonly string[]): Promise<Readon
   }
 }
 
-/** The broker refuses to delete a group that has members again. */
+/** Deletes the groups. The broker refuses to delete a group that has members again. */
 export const deleteGroups = async (admin: Admin, groups: readonly string[]): Promise<readonly Gone[]> => {
   const gone: Gone[] = []
   for (let from = 0; from < groups.length; from += AT_ONCE) {

@@ -4,7 +4,7 @@
  */
 import { createRequire } from 'node:module'
 
-/** Messages of ours have fewer than twenty. */
+/** Our own messages have fewer than twenty headers. */
 export const HEADERS_MAX = 64
 
 type Header = { readonly key: string; readonly value: Buffer | null }
@@ -13,7 +13,7 @@ type Decoder = { readonly readVarInt: () => number }
 const FOR_VERSION = '2.2.4'
 const load = createRequire(import.meta.url)
 
-/** Of headers with the same name the last one counts. Beyond the first names, headers are read and left out. */
+/** Of several headers with the same name, the last one counts. Headers beyond the first `HEADERS_MAX` names are read and left out. */
 function readHeaders(this: Decoder, readHeader: (decoder: Decoder) => Header): readonly Header[] {
   const count = this.readVarInt()
   const headers = new Map<string, Header>()
@@ -24,7 +24,7 @@ function readHeaders(this: Decoder, readHeader: (decoder: Decoder) => Header): r
   return [...headers.values()]
 }
 
-/** True: the installed kafkajs is the affected version, and the method is replaced. Only headers are read with it. */
+/** True: the installed kafkajs is the affected version, and the method is replaced. kafkajs uses the method only to read headers. */
 export const mendHeaders = (): boolean => {
   const { version } = load('kafkajs/package.json') as { readonly version: string }
   if (version !== FOR_VERSION) return false

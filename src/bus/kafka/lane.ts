@@ -2,7 +2,7 @@
  * The messages of one partition that a member has fetched and not finished. They are started in order, up to `window` at once.
  * The rules are those of the in-process bus (`cursor.ts`): CURSOR-1 the position is the offset of the oldest message not taken; CURSOR-2
  * with a window of one, no message is started while another is in progress or waits for a retry; CURSOR-3 with a larger window, a failed
- * message blocks the later ones of its key; CURSOR-5 one that has stepped aside does not count in the window.
+ * message blocks the later ones of its key; CURSOR-5 a message that has stepped aside does not count in the window.
  */
 import { backoffMs, type Backoff } from '../../waiting.ts'
 import type { Cancel, Clock } from '../../clock.ts'
@@ -19,14 +19,14 @@ export type LaneOptions = {
 }
 type Entry = {
   readonly offset: number
-  /** Null when it is done: then only its offset matters. */
+  /** Null when the message is finished: then only its offset matters. */
   message: Delivered | null
   readonly bytes: number
   state: 'waiting' | 'running' | 'aside' | 'held' | 'done'
   tries: number
 }
 
-/** About as much memory as the message takes. */
+/** The approximate memory that the message needs, in bytes. */
 const bytesOf = ({ key, value, headers }: Delivered): number =>
   Object.entries(headers).reduce(
     (sum, [name, text]) => sum + 2 * (name.length + text.length),
@@ -38,7 +38,7 @@ export class Lane {
   readonly #entries: Entry[] = []
   readonly #timers = new Set<Cancel>()
   #next = -1
-  /** In progress, and those of them that have stepped aside. */
+  /** How many messages are in progress, and how many of these have stepped aside. */
   #running = 0
   #aside = 0
   #bytes = 0
@@ -64,7 +64,7 @@ export class Lane {
     return this.#running
   }
 
-  /** Skips messages it already has: after a rebalance the broker sends uncommitted ones again. `end`: the offset after the last. */
+  /** Skips messages that the lane already has: after a rebalance the broker sends uncommitted ones again. `end`: the offset after the last one. */
   put(messages: readonly Delivered[], end: number): void {
     for (const message of messages.filter(({ offset }) => offset >= this.#next)) {
       const bytes = bytesOf(message)

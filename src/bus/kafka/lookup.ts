@@ -17,7 +17,7 @@ import {
 } from './errors.ts'
 
 const RETRY = { retries: 3, initialRetryTime: 100, maxRetryTime: 500 }
-/** kafkajs gives up at once on a partition whose leader its broker does not know yet, and keeps what it knew: a new connection asks anew. */
+/** When a broker does not know the leader of a partition yet, kafkajs gives up at once and keeps its metadata, so the next try uses a new connection. */
 const LEADER = { tries: 6, firstMs: 200, maxMs: 2000 }
 
 export type Questions = {
@@ -31,7 +31,7 @@ export type Questions = {
 }
 export type Lookup = {
   /**
-   * Opens a connection for `work`, and another one for the whole of it when a partition has no known leader yet: it must be fit to be done twice.
+   * Opens a connection for `work`. When a partition has no known leader yet, all of `work` is done again on a new connection, so it must be repeatable.
    * Errors of kafkajs become messages for operators; errors that `work` itself throws are not changed.
    */
   readonly asking: <T>(work: (admin: Admin, questions: Questions) => Promise<T>) => Promise<T>

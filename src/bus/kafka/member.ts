@@ -2,9 +2,9 @@
  * One kafkajs consumer, which joins its group, hands over fetched messages, and ends once. To go on, its owner creates a new member.
  *
  * MEMBER-1 the batch handler only queues messages: an error in it can end the consumer for good, and a slow one blocks other partitions;
- * MEMBER-2 it never restarts by itself: its owner treats a crash and a timeout without fetch or heartbeat in the same way;
+ * MEMBER-2 a member never restarts by itself: its owner treats a crash and a long time without fetch or heartbeat in the same way;
  * MEMBER-3 offsets are committed through the newest batch, once each: the commit of kafkajs itself retries even after a rebalance;
- * MEMBER-4 it is disconnected only after its start has ended: when disconnected during the first join, kafkajs joins nevertheless and
+ * MEMBER-4 a member is disconnected only after its start has ended: when disconnected during the first join, kafkajs joins nevertheless and
  *    never leaves the group, so its partitions are not read until the session times out.
  */
 import type { Consumer, EachBatchPayload, KafkaMessage, PartitionAssigner } from 'kafkajs'
@@ -30,7 +30,7 @@ export type MemberOptions = {
   /** Topic and group are names with the prefix. */
   readonly topic: string
   readonly group: string
-  /** The partitions to read, by the number that the topic has; null: those that the group assigns. */
+  /** Chooses the partitions to read, by the number of partitions that the topic has; null: the group assigns them. */
   readonly choose: ((count: number) => readonly number[]) | null
   readonly clock: Clock
   readonly log: Log
@@ -48,7 +48,7 @@ export const TIMES = { sessionTimeout: 6000, rebalanceTimeout: 9000, heartbeatIn
 const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 1000, restartOnFailure: async () => false }
 const NOTHING = Buffer.alloc(0)
 
-/** For the only member of a group: kafkajs calls `assign` at each join, with fresh metadata. */
+/** For the only member of a group, which gets the chosen partitions. kafkajs calls `assign` at each join, with fresh metadata. */
 const chosen =
   (choose: (count: number) => readonly number[]): PartitionAssigner =>
   ({ cluster }) => {
@@ -82,7 +82,7 @@ const deliveredOf =
   })
 
 export class Member {
-  /** Resolves with the reason when it ends. */
+  /** Resolves with the reason when the member has ended. */
   readonly ended: Promise<Error>
   readonly #settings: MemberOptions
   readonly #consumer: Consumer
@@ -175,7 +175,7 @@ export class Member {
     this.#end(new Error('left'))
     if (!(await endedWithin(clock, LEAVE_MS, this.#gone()))) log.info({ group }, 'kafka.leavesLater')
   }
-  /** MEMBER-4 */
+  /** Disconnects as MEMBER-4 says. */
   async #gone(): Promise<void> {
     await this.#starting.catch(() => undefined)
     await this.#consumer.disconnect().catch(() => undefined)

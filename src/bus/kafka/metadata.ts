@@ -1,6 +1,6 @@
 /**
- * Metadata of topics and brokers. kafkajs sends the request twice; when the second one fails, it does not report the cause but
- * fails with a TypeError on the missing answer.
+ * Reads the metadata of topics and brokers. kafkajs sends this request twice; when the second request fails, kafkajs does not report the
+ * cause, but throws a TypeError about the missing answer.
  */
 import type { Admin } from 'kafkajs'
 import { Unanswered } from './errors.ts'

@@ -1,5 +1,5 @@
 /**
- * Which partitions a consumer of one key reads. An operator may add partitions to a topic at any time; then most keys hash to another one.
+ * Chooses the partitions that a consumer of one key reads. An operator may add partitions to a topic at any time; then most keys hash to another one.
  *
  * OWN-1 the partition of the key follows from the number of partitions that the broker reports at each join; kafkajs joins again when it
  *    learns of a new partition;
@@ -11,7 +11,7 @@ import { partitionOf } from '../murmur2.ts'
 export type OwnPartitions = {
   /** The partitions to read when the topic has `count` of them. */
   readonly choose: (count: number) => readonly number[]
-  /** The partition of the key by the last number; null: before the first join. */
+  /** The partition of the key at the last join; null: before the first join. */
   readonly current: () => number | null
 }
 
@@ -21,7 +21,7 @@ export const createOwnPartitions = (key: string, moved: (from: number, to: numbe
   let current: number | null = null
   return {
     choose: (count) => {
-      // a topic that is being deleted has none; it is looked at again
+      // a topic that is being deleted has no partitions; the next join chooses again
       if (count < 1) return []
       const [before, now] = [current, partitionOf(key, count)]
       current = now

@@ -26,7 +26,7 @@ export type PublisherOptions = {
   readonly clock: Clock
   readonly log: Log
   readonly publishTimeoutMs: number
-  /** Called after each round with the reason of its failure; null: it is stored. */
+  /** Called after each round with the reason of its failure; null: the round is stored. */
   readonly attempted: (reason: string | null) => void
 }
 type Call = { open: number; over: boolean; resolve: (error: Error | null) => void }
@@ -66,7 +66,7 @@ export class Publisher {
   readonly #written = new Set<string>()
   #queue: Item[] = []
   #waitingBytes = 0
-  /** At most so many messages go into the next round. */
+  /** The most messages that go into the next round. */
   #roundMax = ROUND_COUNT
   #producer: Producer | null = null
   #running: Promise<void> | null = null
@@ -156,7 +156,7 @@ export class Publisher {
       return false
     }
   }
-  /** PUBLISHER-5. The broker has answered, so the connection is good. */
+  /** Handles a refusal as PUBLISHER-5 says. The broker has answered, so the connection is good and stays open. */
   #refused(round: readonly Item[], reason: string): boolean {
     if (round.length === 1) round[0]!.call.resolve(new Unpublishable(reason))
     this.#roundMax = Math.max(1, round.length >> 1)
@@ -170,7 +170,7 @@ export class Publisher {
     this.#settings.attempted(reason)
   }
 
-  /** A missing topic that was never seen is an error of its publishers and fails their calls; one that was seen before is retried. */
+  /** A missing topic that was never seen fails the calls of its publishers; a missing topic that was seen before is tried again. */
   async #checkTopics(): Promise<void> {
     const unknown = new Set(this.#queue.map(({ record }) => record.topic).filter((topic) => !this.#known.has(topic)))
     for (const topic of unknown) {

@@ -13,7 +13,7 @@ import { lookup } from './lookup.ts'
 import type { KafkaOptions } from './options.ts'
 
 export type Raw = {
-  /** Without the prefix. */
+  /** The topic without the prefix. */
   readonly topic: string
   readonly partition: number
   readonly offset: number
@@ -26,7 +26,7 @@ export type Raw = {
 export type ReadOptions = {
   readonly kafka: KafkaOptions
   readonly log: Log
-  /** Without the prefix. */
+  /** The topics without the prefix. */
   readonly topics: readonly string[]
   readonly from: 'earliest' | 'latest'
   readonly follow: boolean
@@ -37,7 +37,7 @@ export type ReadOptions = {
 export type Read = {
   /** Topics that do not exist. */
   readonly missing: readonly string[]
-  /** `<topic>/<partition>` of those whose first messages were deleted. */
+  /** `<topic>/<partition>` of the partitions whose first messages were deleted. */
   readonly cut: ReadonlySet<string>
 }
 

@@ -1,4 +1,4 @@
-/** What a consumer has to know before its first join: that its topic exists, and its start offsets. */
+/** Finds the start offsets that a consumer needs before its first join, and checks that its topic exists. */
 import type { ConsumeOptions } from '../port.ts'
 import type { Lookup, Questions } from './lookup.ts'
 
@@ -9,7 +9,7 @@ export type StartOffsets = {
   readonly starts: ReadonlyMap<number, number>
 }
 
-/** Determined once, so that messages between the start and a later join are not skipped. */
+/** The end offsets are read once, so that messages between the start and a later join are not skipped. */
 const endsOf = async (ask: Questions, topic: string, group: string | null): Promise<readonly [number, number][]> => {
   const committed = group === null ? null : await ask.committed(group, topic)
   return [...(await ask.ends(topic))].filter(([partition]) => (committed?.get(partition) ?? null) === null)
@@ -24,7 +24,7 @@ export const findStartOffsets = (
 ): Promise<StartOffsets> =>
   lookup.asking(async (_admin, ask) => {
     const { offsetStore, from } = wanted
-    // a missing topic is named here
+    // this fails, and names the topic, when the topic is missing
     await ask.partitions(topic)
     const bus = offsetStore === undefined ? '' : `${await ask.clusterId()}/${topic}`
     const starts = new Map(from === 'latest' ? await endsOf(ask, topic, offsetStore === undefined ? group : null) : [])

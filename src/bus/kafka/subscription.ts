@@ -32,22 +32,22 @@ export type SubscriptionOptions = {
   readonly stopTimeoutMs: number
   readonly silenceMs: number
   readonly full: { readonly count: number; readonly bytes: number }
-  /** Called with the reason when the membership is lost; null: it is a member. */
+  /** Called with the reason when the membership is lost, and with null when the consumer has become a member. */
   readonly attempted: (reason: string | null) => void
 }
 export type ConsumerState = {
   readonly topic: string
   readonly group: string
-  /** It is a member, and there was a fetch or heartbeat in the last seconds. */
+  /** True: the consumer is a member, and there was a fetch or heartbeat in the last seconds. */
   readonly alive: boolean
   readonly partitions: readonly number[]
-  /** ms since the epoch. */
+  /** These two times are in ms since the epoch; null: never. */
   readonly fetchAt: number | null
   readonly heartbeatAt: number | null
   /** Number of members created after the first. */
   readonly restarts: number
   readonly inHand: number
-  /** Messages fetched and not finished. */
+  /** Messages that are fetched and not finished. */
   readonly waiting: number
 }
 const BACKOFF = { firstMs: 200, maxMs: 2000 }
@@ -205,7 +205,7 @@ export class Subscription {
 
   #fetched(member: Member, { partition, messages, end, high }: Fetched): boolean {
     if (this.#stopped !== null || !member.assigned.includes(partition)) return false
-    // the topic was deleted and created again
+    // the topic was deleted and created again, so its offsets begin anew
     if (high < (this.#lanes.get(partition)?.next ?? 0)) this.#give(partition)
     const lane = this.#lanes.get(partition) ?? this.#lane(partition)
     lane.put(
@@ -255,7 +255,7 @@ export class Subscription {
     const offset = this.#lanes.get(partition)!.position
     if (offset >= 0) this.#settings.wanted.offsetStore!.moved({ bus: this.#startOffsets!.bus, partition, offset })
   }
-  /** One commit at a time; a failed one is retried with the next. */
+  /** Runs one commit at a time; the offsets of a failed commit are part of the next one. */
   #flush(): Promise<void> {
     const commit = async (): Promise<void> => {
       const places = [...this.#lanes].map(([at, { position }]) => [at, position] as const)

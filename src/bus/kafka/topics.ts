@@ -3,8 +3,8 @@
  *
  * TOPIC-1 the number of partitions of an existing topic is never changed here: it decides which partition a host reads, and cannot be lowered;
  * TOPIC-2 settings of an existing topic change only on request, and foreign settings are sent along, since Kafka replaces the whole set;
- * TOPIC-3 the broker stores every message uncompressed, whoever sent it: of what it stored compressed a reader learns the size only when it
- *   has unpacked it (1 MB becomes 1 GB), and a compression that kafkajs does not know keeps every reader of the partition from going on.
+ * TOPIC-3 the broker stores every message uncompressed, regardless of its sender: a reader learns the size of a compressed message only when it
+ *   has unpacked it (1 MB becomes 1 GB), and a compression that kafkajs does not know stops every reader of the partition.
  */
 import { messageOf } from '../../errorText.ts'
 import type { Admin, IResourceConfigEntry } from 'kafkajs'
@@ -44,13 +44,13 @@ export type Difference = {
   readonly what: string
   readonly wanted: string
   readonly is: string
-  /** Whether `--apply` changes it. */
+  /** Whether `--apply` changes this setting. */
   readonly applies: boolean
   readonly advice: string
 }
 export type TopicReport = {
   readonly topic: string
-  /** `missing`: it would be created; `changed`: it differed, and `--apply` has changed it. */
+  /** `missing`: the topic would be created; `changed`: the topic differed, and `--apply` has changed it. */
   readonly state: 'made' | 'there' | 'differs' | 'missing' | 'changed'
   readonly differences: readonly Difference[]
 }
@@ -81,7 +81,7 @@ export const wantedTopics = (
       ...(KEEP_MS[keep] === null
         ? { 'cleanup.policy': 'compact' }
         : { 'cleanup.policy': 'delete', 'retention.ms': String(retentionMs ?? KEEP_MS[keep]) }),
-      // one replica may be down, and acknowledged messages are on all others
+      // one replica may be down, and every acknowledged message is on all other replicas
       'min.insync.replicas': String(Math.max(1, replicas - 1)),
       'compression.type': 'uncompressed',
     },
@@ -165,7 +165,7 @@ const lookFor = async (admin: Admin, names: readonly string[]): Promise<Readonly
   )
 }
 
-/** Those of the named topics that exist. Retries, since a topic that is being deleted is still listed for a short time. */
+/** Returns those of the named topics that exist. Retries, since a topic that is being deleted is still listed for a short time. */
 export const findTopics = async (
   admin: Admin,
   names: readonly string[],
@@ -191,7 +191,7 @@ const surveyTopics = async (
 const entriesOf = (configs: Configs): IResourceConfigEntry[] =>
   Object.entries(configs).map(([name, value]) => ({ name, value }))
 
-/** Kafka reports a reason for each topic; the outer error of kafkajs has none. */
+/** Kafka reports a reason for each topic; the outer error of kafkajs has none, so the reasons of the topics are returned. */
 const reasonsOf = (error: unknown): string => {
   const { errors } = error as { readonly errors?: readonly { readonly message: string }[] }
   return errors === undefined ? messageOf(error) : [...new Set(errors.map(({ message }) => message))].join('; ')
