@@ -42,9 +42,9 @@ export type Asked = {
     readonly handle: string | null
   }[]
 }
-/** One event as Nova received it. `outcome` is what Nova did with it, whether or not its answer arrived. */
+/** One event as Nova received it. `outcome`: how Nova treated the event, even if its answer did not arrive. */
 export type Heard = NovaEvent & { readonly place: JournalCount; readonly outcome: NovaVerdict['outcome'] }
-/** What happened on a host, in order: order numbers written to its disk, driver calls, and results published on the bus. */
+/** The events on a host, in order: order numbers written to its disk, driver calls, and results published on the bus. */
 export type HostStep =
   | { readonly did: 'started'; readonly boot: string }
   | {
@@ -100,7 +100,7 @@ export type Topics = {
   readonly told: string | null
   /** False: a relay took over so recently that the topics may still hold the states of its predecessor. */
   readonly settled: boolean
-  /** From this position on the journal may hold rows that were not read; null: it was read to its end. */
+  /** From this position on, the journal may hold rows that the audit has not read; null: the journal was read to its end. */
   readonly open: string | null
 }
 

@@ -1,6 +1,6 @@
 /**
  * A map that keeps only recently used values as objects; all others are compressed, in blocks. This suits an audit: the appends of
- * an entity are near each other in the journal, so that it is used often for a while, and then seldom.
+ * an entity are near each other in the journal, so that its value is used often for a while, and then seldom.
  *
  * HELD-1 A value must be JSON: a later read may return a copy.
  * HELD-2 When half of a block's values have been taken out, the others are too, so that at most half of the compressed bytes are waste.

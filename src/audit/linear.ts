@@ -3,8 +3,8 @@
  * reads: there must be an order of the operations in which at most one ARQ holds the handle at any time. The record must contain all
  * binds and unbinds of the ARQs it shows.
  *
- * An ARQ whose rows the database has lost keeps the handle that clients were told of: its guest uses it, whatever the journal says now. What
- * clients read of that ARQ afterwards proves nothing until it is bound again or a request gives the handle up, however that is answered.
+ * An ARQ whose rows the database has lost keeps the handle that clients were told of: its guest still uses the handle, whatever the journal
+ * holds now. Later reads of that ARQ prove nothing until it is bound again, or a request gives the handle up, regardless of the answer.
  */
 import { arqKey } from '../actors/arq/decider.ts'
 import type { Asked, Records } from './evidence.ts'

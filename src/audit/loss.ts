@@ -1,6 +1,6 @@
 /**
  * The rows that the database had acknowledged and has lost, as far as they are known. Answers that told of such rows are no violation of the
- * program, and messages that hosts or topics got because of them are explained. Two guests with one handle are a violation in any case.
+ * program, and messages that such rows caused count as explained. Two guests with one handle are a violation in any case.
  */
 import { idOf } from '../actors/runtime/memory.ts'
 import type { Asked, Heard, Loss, LostRow } from './evidence.ts'

@@ -29,7 +29,7 @@ import {
   withRun,
 } from './playbookPlan.ts'
 
-/** What a host needs to run playbooks. */
+/** The tools and settings with which a host runs playbooks. */
 export type PlaybookTools = {
   /** Holds a folder for each driver, with `setup.yml`, `teardown.yml` and the files that they use. */
   readonly dir: string

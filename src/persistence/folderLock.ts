@@ -1,5 +1,5 @@
 /**
- * A lock file that lets one process at a time use a folder. It names its holder; the lock of a process that has ended is void.
+ * A lock file that lets one process at a time use a folder. The file names its holder; the lock of a process that has ended is void.
  *
  * FOLDER-1 a holder in the PID namespace of this process is looked up by its process number and its start time;
  * FOLDER-2 a holder in another container of this machine is asked through its socket, since its process number means nothing here;

@@ -56,7 +56,7 @@ const leaseOf = async ({ db }: Queries, relay: string): Promise<WorkFacts['lease
 
 const lagOf = async ({ em, db }: Queries, relay: string, now: number): Promise<WorkFacts['lag']> => {
   const saved = await em.findOne(TABLES.checkpoints, { reader: relay })
-  // a reader may write other text before it, but a checkpoint always ends with the journal position
+  // a checkpoint always ends with the journal position; a reader may write other text before it
   const [, xid = '0', pos = '0'] = /(\d+)\.(\d+)$/.exec(saved?.position ?? '') ?? []
   const behind = db
     .selectFrom('journal')

@@ -10,7 +10,7 @@ import type { Database, Rows, Run, Statement } from './sql.ts'
 /** `n`: the number of the parameter that holds a duration in ms. */
 const fromNow = (n: number): string => `clock_timestamp() + $${n}::bigint * interval '1 ms'`
 
-/** "until" changes with each renewal; older releases also take over a lease when it has passed. `for_ms`: without renewal the lease ends after it. */
+/** "until" changes with each renewal; older releases also take over a lease when "until" has passed. `for_ms`: the lease ends if not renewed for so long. */
 const RENEW = `update leases set until = ${fromNow(3)}, for_ms = $3::bigint, epoch = epoch + $4::int
   where name = $1 and holder = $2 returning epoch`
 const BEGIN = `insert into leases (name, holder, epoch, until, for_ms) values ($1, $2, 1, ${fromNow(3)}, $3::bigint)

@@ -102,7 +102,7 @@ type Shape = { readonly fenced: boolean; readonly drops: readonly ViewName[]; re
 
 /**
  * The last part of the statement: fails with "zero raised to a negative power" when more than $3 ms have passed since the server received it,
- * by the server's clock alone. The statement is its own transaction, whose time begins before it waits for a lock. `written`: computed before.
+ * by the server's clock alone. The statement is its own transaction, whose time begins before it waits for a lock. `written` is computed first.
  */
 const inTime = (written: string): string =>
   `power(0, case when ${written} < 0 then 0

@@ -25,7 +25,7 @@ const driverOn = (run: Run): Driver => {
     rows: [...(await run({ text: sql, params: parameters }))],
   })
   const connection: DatabaseConnection = {
-    // the caller declares the type of the rows, since it wrote the query
+    // the caller wrote the query, so it declares the type of the rows
     executeQuery: executeQuery as DatabaseConnection['executeQuery'],
     streamQuery: () => {
       throw new Error('rows are read in pages')

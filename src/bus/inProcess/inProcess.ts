@@ -4,7 +4,7 @@
  *
  * INPROCESS-1 a key has the same partition as on Kafka; messages are text only;
  * INPROCESS-2 members of a group share the partitions; a member with `onlyKey` takes only the partition of that key;
- * INPROCESS-3 a publisher waits behind earlier ones of the same partition only, so that one full partition does not stop the others.
+ * INPROCESS-3 a publisher waits only behind earlier publishers of the same partition, so that one full partition does not stop the others.
  */
 import { type Backoff } from '../../waiting.ts'
 import { randomUUID } from 'node:crypto'

@@ -35,7 +35,7 @@ export type BusState = {
 export type Lag = {
   readonly topic: string
   readonly group: string
-  /** Number of messages that the group has not finished, over all partitions or the one it reads. */
+  /** Number of messages that the group has not finished, in all partitions or in the one that it reads. */
   readonly messages: number
 }
 export type KafkaBus = Bus & {

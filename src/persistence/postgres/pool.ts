@@ -17,7 +17,7 @@ const IDLE_MS = 30_000
 
 const open = (config: PoolConfig): Pool => {
   const pool = new Pool({ ...config, idleTimeoutMillis: IDLE_MS })
-  // The pool replaces a connection that fails while idle at the next query.
+  // an error of an idle connection needs no handling: the pool replaces the connection at the next query
   pool.on('error', () => undefined)
   return pool
 }

@@ -20,7 +20,7 @@ export type PostgresOptions = {
   readonly log?: Log
   /** True: the store opens only if no other process has it open. False: several processes may write, and a sole writer is refused. */
   readonly sole?: boolean
-  /** For the operator's command that adopts what is left after rows were lost: it may write while writing is stopped. */
+  /** True for the operator's command `migrate --adopt`, which may write while writing is stopped. */
   readonly adopting?: boolean
 }
 

@@ -21,7 +21,7 @@ export type Span = {
   readonly note: string | null
 }
 export type Placed = Span & {
-  /** Where it is drawn, in percent of the width. */
+  /** Where the span is drawn, in percent of the width. */
   readonly x: number
   readonly width: number
 }
