@@ -1,4 +1,4 @@
-/** The port through which the API queries and commands the actors. Nothing behind it is known to `src/http`. */
+/** The port through which the API queries and commands the actors. `src/http` knows nothing of its implementation. */
 import type { PlaybookRun } from '../wire/playbooks.ts'
 import type { Outcome } from '../fault.ts'
 import type {
@@ -37,30 +37,30 @@ import type { UsageAsked, UsageReport } from './usage/tally.ts'
 
 export type Caller = {
   readonly userId: string
-  /** Never empty: a request without a project is refused before it comes here. */
+  /** Never empty: `http` refuses a request without a project. */
   readonly projectId: ProjectId
   readonly isAdmin: boolean
-  /** Carries a valid service token with the service role (rest-api 9.4). */
+  /** The request carries a valid service token with the service role (rest-api 9.4). */
   readonly isService: boolean
-  /** For answers about the caller, nothing else. */
+  /** Used only in answers about the caller. */
   readonly names?: Token['names']
   readonly requestId: string
-  /** `traceparent` of the request, when its trace is recorded. */
+  /** The `traceparent` header of the request; absent: its trace is not recorded. */
   readonly trace?: string
-  /** When the request is answered 503 at the latest, by the monotonic clock: what is not recorded by then is not recorded at all. */
+  /** The moment, by the monotonic clock, at which an unfinished request is answered 503. Nothing is recorded for the request after it. */
   readonly notAfter?: number
 }
 
-/** `limit` absent: everything, as Nova and tempest follow no links. */
+/** `limit` absent: all rows, because Nova and tempest follow no links. */
 export type Page = {
   readonly limit?: number
   readonly marker?: string
   readonly sort?: string
   readonly descending?: boolean
-  /** Where an earlier page of the same list ended; counts instead of a marker, and also when that row was deleted since. */
+  /** The place where an earlier page of the same list ended. It replaces the marker, and works even when that row has been deleted since. */
   readonly after?: PageCursor
 }
-/** `next`: where the next page begins; null: no rows are left after the last one. Unknown marker: fault `invalid`, field `marker`. */
+/** `next`: where the next page begins; null: this is the last page. An unknown marker gives the fault `invalid` with field `marker`. */
 export type Listed<R> = { readonly items: readonly R[]; readonly next: PageCursor | null }
 
 export type Binding = {
@@ -77,53 +77,53 @@ export type ArqRow = Row<'arqs'>
 export type DeviceRow = Row<'devices'>
 export type DeployableRow = Row<'deployables'>
 export type AttributeRow = Row<'attributes'>
-/** Who took it out of service, why and when; null: it is in service. */
+/** Who took the host out of service, why and when; null: it is in service. */
 type Retired = DatedNote | null
 export type HostRow = Row<'hosts'> & {
   readonly last_seen_at: number | null
   readonly retired: Retired
-  /** The key that its reports are signed with; null: as far as is known they are not. */
+  /** The key that the host's reports are signed with; null: no key is known. */
   readonly public_key: string | null
-  /** The key that waits for an operator. */
+  /** The key that waits for an operator's approval. */
   readonly offered_key: string | null
 }
 export type HostDetail = HostRow & {
   readonly handles: Readonly<Record<HandleState, number>>
-  /** The ARQs that hold one of them, as far as the caller may know of them. */
+  /** The ARQs that hold handles of the host, as far as the caller may see them. */
   readonly arqs: readonly ArqUuid[]
-  /** The last playbook of each driver. */
+  /** The last playbook run of each driver. */
   readonly playbooks: readonly PlaybookRun[]
 }
 export type { HandleDetail, HandleRow } from './answers/handleDetail.ts'
 export type Renaming = {
   readonly uuid: ProfileUuid
   readonly name: string
-  /** The groups as the caller read them: when they have changed since, nothing is changed. */
+  /** The groups as the caller read them: if they have changed since, the profile is not changed. */
   readonly was: ProfileRow['groups']
   readonly groups: readonly Readonly<Record<string, string>>[]
 }
 
-/** What can be asked of an earlier moment. Faults besides: conflict (too long ago, or too much), unavailable. */
+/** The questions that can be asked about an earlier moment. Additional faults: conflict (too long ago, or too much to read), unavailable. */
 export type Past = {
   readonly profiles: Pick<Control['profiles'], 'list' | 'byUuid' | 'byName'>
   readonly arqs: Pick<Control['arqs'], 'list' | 'get'>
-  /** Nothing that was measured is known of the past. */
+  /** Measurements of the past are not known. */
   readonly devices: Pick<Control['devices'], 'list' | 'get' | 'health'>
-  /** Nor how they stood in Placement. */
+  /** The state of the deployables in Placement in the past is not known either. */
   readonly deployables: Pick<Control['deployables'], 'list' | 'get' | 'inPlacement'>
   readonly hosts: Pick<Control['hosts'], 'list' | 'get'>
 }
 
-/** Every uuid handed in is canonical (lower case, dashed); syntax has been checked by http. */
+/** Every UUID that is passed in is canonical (lower case, dashed); `http` has checked the syntax. */
 export type Control = {
   readonly profiles: {
     readonly list: (names: readonly string[] | null, page: Page, viewer?: Viewer) => Answer<Listed<ProfileRow>>
     readonly byUuid: (uuid: ProfileUuid, viewer?: Viewer) => Answer<ProfileRow>
     readonly byName: (name: string, viewer?: Viewer) => Answer<ProfileRow>
-    /** Oldest first, the last `VERSIONS_KEPT`. Faults: not_found. */
+    /** The last `VERSIONS_KEPT` versions, oldest first. Faults: not_found. */
     readonly versions: (uuid: ProfileUuid) => Answer<readonly Version[]>
     /**
-     * Makes a new version, enables and disables versions, says who sees the profile: all of it or nothing. ARQs keep what they have.
+     * Makes a new version, enables and disables versions, and sets which projects see the profile; all of it or nothing. Existing ARQs do not change.
      * Faults: not_found, conflict (there is a newer version than `ifVersion`), invalid (no such version).
      */
     readonly update: (caller: Caller, uuid: ProfileUuid, change: ProfileUpdate, reason: string) => Answer<ProfileRow>
@@ -137,19 +137,19 @@ export type Control = {
         readonly groups: readonly Readonly<Record<string, string>>[]
       },
     ) => Answer<ProfileRow>
-    /** Whom the removal of these would concern. Writes nothing. Faults: not_found. */
+    /** Whom the removal of these profiles would affect. Writes nothing. Faults: not_found. */
     readonly impact: (selectors: readonly string[]) => Answer<Impact>
-    /** Names or uuids, all or none. Faults: not_found, conflict (in use). */
+    /** Selects profiles by names or UUIDs; removes all or none. Faults: not_found, conflict (in use). */
     readonly remove: (caller: Caller, selectors: readonly string[]) => Answer<null>
-    /** Why hosts do or do not fit these groups, which are in canonical form. Writes nothing. Faults: not_found (host). */
+    /** Explains why hosts do or do not fit these groups, which are in canonical form. Writes nothing. Faults: not_found (host). */
     readonly check: (asked: Check) => Answer<Explanation>
-    /** All or none; ARQs keep the groups they were made with. Faults: conflict (one was changed or deleted meanwhile). */
+    /** Changes all of these profiles or none; ARQs keep the groups they were made with. Faults: conflict (one was changed or deleted meanwhile). */
     readonly regroup: (caller: Caller, changes: readonly Renaming[], reason: string) => Answer<null>
   }
   readonly arqs: {
-    /** In group order. Faults: not_found (profile), invalid. */
+    /** Returns the ARQs in the order of the groups. Faults: not_found (profile), invalid. */
     readonly create: (caller: Caller, profileName: string) => Answer<readonly ArqRow[]>
-    /** Visibility (rest-api 9.5) is applied here: own project, or all for admin, or all for a service request by instance. */
+    /** Returns what the caller may see (rest-api 9.5): the own project; everything for an administrator, or for a service request by instance. */
     readonly list: (
       caller: Caller,
       query: {
@@ -162,21 +162,21 @@ export type Control = {
       page: Page,
     ) => Answer<Listed<ArqRow>>
     readonly get: (caller: Caller, uuid: ArqUuid) => Answer<ArqRow>
-    /** All or none (rest-api 4.5 steps 12-19, 8.4). Resolves when the acceptance is recorded. */
+    /** Binds all or none (rest-api 4.5 steps 12-19, 8.4). Resolves when the acceptance is recorded. */
     readonly bind: (caller: Caller, bindings: readonly Binding[]) => Answer<null>
     readonly unbind: (caller: Caller, uuids: readonly ArqUuid[]) => Answer<null>
-    /** Deletes all known ones, then not_found naming the unknown. A bound one needs a service request. */
+    /** Deletes all ARQs that exist, then answers not_found with the unknown UUIDs. Only a service request may delete a bound ARQ. */
     readonly remove: (caller: Caller, uuids: readonly ArqUuid[]) => Answer<null>
     readonly removeByInstance: (caller: Caller, instance: InstanceUuid) => Answer<null>
     readonly timeline: (caller: Caller, uuid: ArqUuid) => Answer<Timeline>
-    /** Unbinds by an operator's decision, for an instance or host that will not return. Does nothing where nothing is bound. Faults: not_found. */
+    /** Unbinds by an operator's decision, for an instance or a host that will not return. An ARQ that is not bound stays as it is. Faults: not_found. */
     readonly forceUnbind: (caller: Caller, uuid: ArqUuid, note: OperatorNote) => Answer<ArqRow>
   }
-  /** Faults: conflict (Nova cannot be asked, or does not show all servers). */
+  /** Faults: conflict (Nova cannot be asked, or does not show the servers of all projects). */
   readonly orphans: {
-    /** Asks Nova about the servers of the requests that follow `after`, in the order of their creation. Fault `invalid`: marker. */
+    /** Asks Nova about the servers of the ARQs that follow `after`, in the order of their creation. Fault: invalid (marker). */
     readonly list: (after: ArqUuid | null) => Answer<OrphansListed>
-    /** Asks twice, some seconds apart, and deletes the requests of those that Nova does not know. */
+    /** Asks Nova twice, some seconds apart, and deletes the ARQs of the instances that Nova does not know. */
     readonly collect: (caller: Caller, instances: readonly InstanceUuid[]) => Answer<OrphansCollected>
   }
   readonly devices: {
@@ -186,7 +186,7 @@ export type Control = {
         readonly vendor?: string
         readonly hostname?: HostName
         readonly status?: string
-        /** Only those that count as bad, or only the others. */
+        /** True: only devices that count as failing; false: only the others. */
         readonly failing?: boolean
       },
       page: Page,
@@ -194,7 +194,7 @@ export type Control = {
     readonly get: (uuid: DeviceUuid) => Answer<DeviceRow>
     readonly health: (caller: Caller, uuid: DeviceUuid) => Answer<DeviceHealth>
     readonly setStatus: (caller: Caller, uuid: DeviceUuid, status: DeviceStatus) => Answer<null>
-    /** Whom it would concern if the device was disabled. Writes nothing. */
+    /** Whom disabling the device would affect. Writes nothing. */
     readonly impact: (uuid: DeviceUuid) => Answer<Impact>
   }
   readonly deployables: {
@@ -208,12 +208,12 @@ export type Control = {
       page: Page,
     ) => Answer<Listed<DeployableRow>>
     readonly get: (uuid: DeployableUuid) => Answer<DeployableRow>
-    /** How each of these stands in Placement, in their order; null: nothing of it is shown there. */
+    /** The state of each of these deployables in Placement, in the same order; null: the deployable is not shown in Placement. */
     readonly inPlacement: (rows: readonly DeployableRow[]) => Answer<readonly (Standing | null)[]>
-    /** Of those that may be programmed: what is loaded, what is being loaded, how the last try ended. */
+    /** For deployables that may be programmed: the loaded image, the image that is being loaded, and the result of the last attempt. */
     readonly programming: (page: Page) => Answer<Listed<Programming>>
     /**
-     * Waits for at most `programWaitMs`; `finished` false: still running. Faults: not_found, conflict (not programmable, in use, no
+     * Waits for at most `programWaitMs`; `finished` false: it is still running. Faults: not_found, conflict (not programmable, in use, no
      * image store), unavailable (host), device_failure.
      */
     readonly program: (
@@ -228,7 +228,7 @@ export type Control = {
       page: Page,
     ) => Answer<Listed<AttributeRow>>
     readonly get: (uuid: AttributeUuid) => Answer<AttributeRow>
-    /** `parent`: the attribute that it describes. Faults: invalid (deployable_id, parent_uuid: no such one; key), exists(key). */
+    /** `parent`: the attribute that the new one describes. Faults: invalid (deployable_id or parent_uuid does not exist; key), exists(key). */
     readonly create: (
       caller: Caller,
       deployable: number | DeployableUuid,
@@ -242,19 +242,19 @@ export type Control = {
   readonly hosts: {
     readonly list: (page: Page, liveness?: string) => Answer<Listed<HostRow>>
     readonly get: (caller: Caller, name: HostName) => Answer<HostDetail>
-    /** Nothing on it is offered any more; each device leaves the inventory as soon as none of its handles is in use. */
+    /** Nothing on the host is offered any more; each device leaves the inventory as soon as none of its handles is in use. */
     readonly retire: (caller: Caller, name: HostName, note: OperatorNote) => Answer<HostDetail>
     readonly restore: (caller: Caller, name: HostName, note: OperatorNote) => Answer<HostDetail>
-    /** Accepts the key of a host that waits; `key`: the one that the operator compared. Faults: conflict (none waits, another one). */
+    /** Accepts the key that waits for approval. `key`: the key that the operator has compared. Faults: conflict (no key waits, or another one). */
     readonly approve: (caller: Caller, name: HostName, note: OperatorNote, key: string | null) => Answer<HostDetail>
-    /** `key` replaces the host's present key; null: the next one that it shows counts as its first. */
+    /** `key` replaces the present key of the host; null: the next key that the host shows counts as its first. */
     readonly rekey: (caller: Caller, name: HostName, note: OperatorNote, key: string | null) => Answer<HostDetail>
-    /** Whom that change would concern. Writes nothing. */
+    /** Whom this change would affect. Writes nothing. */
     readonly impact: (caller: Caller, name: HostName, change: HostChange) => Answer<Impact>
-    /** Faults: conflict (in use). `force`: ARQs bound on it are unbound first. */
+    /** `force`: ARQs that are bound on the host are unbound first. Faults: conflict (in use). */
     readonly remove: (caller: Caller, name: HostName, note: OperatorNote, force: boolean) => Answer<null>
   }
-  /** ARQs that the caller may not know of (rest-api 9.5) are shown as if there were none. */
+  /** ARQs that the caller may not see (rest-api 9.5) are left out of the answers. */
   readonly handles: {
     readonly list: (
       caller: Caller,
@@ -266,31 +266,31 @@ export type Control = {
     readonly quarantine: (caller: Caller, uuid: HandleUuid, note: OperatorNote) => Answer<HandleDetail>
     /** The operator confirms that the handle is clean. Faults: conflict (held, being released, missing). */
     readonly release: (caller: Caller, uuid: HandleUuid, note: OperatorNote) => Answer<HandleDetail>
-    /** Its host is to clean it once more. Faults: conflict (held, its host at work on it, missing, no command for it). */
+    /** Orders the host to clean the handle once more. Faults: conflict (held, an order for it is under way, missing, it has no cleaning command). */
     readonly clean: (caller: Caller, uuid: HandleUuid, note: OperatorNote) => Answer<HandleDetail>
   }
-  /** How far hardware, records and Placement agree. Faults: conflict (no Placement is configured), not_found (host). */
+  /** The differences between hardware, records and Placement. Faults: conflict (no Placement is configured), not_found (host). */
   readonly drift: {
-    /** In the order of the hosts' names of record; `name` null: all. `nova`: with what Nova shows of the servers. Writes nothing. */
+    /** Ordered by the recorded host names; `name` null: all hosts. `nova`: with the servers as Nova shows them. Writes nothing. */
     readonly list: (name: HostName | null, page: Page, nova?: boolean) => Answer<Listed<HostDrift>>
-    /** Repairs what Placement shows otherwise. Resolves when each host was looked at. */
+    /** Repairs the differences in Placement. Resolves when each host has been compared. */
     readonly heal: (caller: Caller, name: HostName | null) => Answer<null>
   }
-  /** How long accelerators were bound: to anybody, or, for who is no administrator, to the own project. Faults: invalid. */
+  /** How long accelerators were bound: by all projects for an administrator, otherwise by the caller's project. Faults: invalid. */
   readonly usage: (caller: Caller, asked: UsageAsked) => Answer<UsageReport>
-  /** Counted at most once in five seconds by each process. */
+  /** Each process counts at most once in five seconds. */
   readonly capacity: () => Answer<Capacity>
-  /** Counted at most once a second by each process: it may be that old. */
+  /** Each process counts at most once a second, so the answer may be one second old. */
   readonly overview: () => Answer<Overview>
-  /** Those whose next try is due first come first. Fault `invalid`: marker. */
+  /** Ordered by the moment of the next attempt, earliest first. Fault: invalid (marker). */
   readonly deliveries: (page: { readonly limit: number; readonly marker?: InstanceUuid }) => Answer<Listed<Delivery>>
   /**
-   * Nova is told of all ends of the instance's binds once more, and at once of those that it has not taken. Faults: not_found
-   * (nothing of the instance has ended), bad_state (a bind is under way), conflict (no Nova is configured).
+   * Tells Nova once more how all binds of the instance ended; events that Nova has not taken yet are sent at once. Faults: not_found
+   * (no bind of the instance has ended), bad_state (a bind is under way), conflict (no Nova is configured).
    */
   readonly resend: (caller: Caller, instance: InstanceUuid, note: OperatorNote) => Answer<Delivery>
-  /** `at`: ms since the epoch. What is asked of it is folded from the journal when it is asked. */
+  /** Answers about the moment `at`, ms since the epoch. Each answer is computed from the journal when it is asked for. */
   readonly asOf: (at: number) => Past
-  /** For `/readyz`: null when ready, otherwise the reason why not. */
+  /** For `/readyz`: the reason why this process is not ready; null: it is ready. */
   readonly notReady: () => string | null
 }

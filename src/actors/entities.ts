@@ -27,10 +27,10 @@ export const deciderOf = (key: EntityKey): AnyDecider => {
   return decider
 }
 
-/** Views whose rows stay as they were written, whatever becomes of the entity. */
+/** Views whose rows are never changed or removed, whatever happens to the entity. */
 const LASTING: ReadonlySet<ViewName> = new Set(['usage'])
 
-/** The view rows of one entity, folded from all its journal rows, oldest first. Pure; equal to the rows that were written over time. */
+/** The view rows of one entity, computed from all its journal rows, oldest first. Pure. They equal the rows that were written over time. */
 export const rebuild = (key: EntityKey, rows: readonly JournalRow[]): readonly ViewChange[] => {
   const decider = deciderOf(key)
   const lasting: ViewChange[] = []
@@ -42,10 +42,10 @@ export const rebuild = (key: EntityKey, rows: readonly JournalRow[]): readonly V
   }
   return [...decider.rows(decider.initial, state), ...lasting]
 }
-/** Only they have such rows. */
+/** Only ARQs have rows in lasting views. */
 const ARQS = `${arq.kind}/`
 
-/** An entity's memory from its rows; for the audit and tests. */
+/** Builds the memory of an entity from its rows; used by the audit and tests. */
 export const remember = (key: EntityKey, rows: readonly JournalRow[]) => {
   const decider = deciderOf(key)
   return recallInto(decider, blank(key, decider), { snapshot: null, rows })

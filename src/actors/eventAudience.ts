@@ -1,6 +1,6 @@
 /**
- * Who may read a fact, and what of it. Pure. Administrators read all of it; a project reads the facts about its own accelerator requests,
- * without the words of drivers, operators and Nova (rest-api 9.5).
+ * Decides who may read a fact, and which parts of it. Pure. Administrators read everything; a project reads the facts about its own
+ * accelerator requests, without texts from drivers, operators and Nova (rest-api 9.5).
  */
 import type { ArqUuid, ProjectId } from '../identifiers.ts'
 import type { ArqEvent } from './arq/messages.ts'
@@ -10,7 +10,7 @@ import type { Event } from './runtime/decider.ts'
 type Members<Events extends { readonly type: string }> = {
   readonly [Type in Events['type']]: readonly Exclude<keyof Extract<Events, { readonly type: Type }>, 'type'>[]
 }
-/** Members of each event that only administrators read. An event that is not listed here is not shown to a project at all. */
+/** For each event, the members that only administrators may read. An event that is not listed here is not shown to projects at all. */
 const ARQ: Members<ArqEvent> = {
   ArqCreated: [],
   BindStarted: [],
@@ -31,7 +31,7 @@ const INSTANCE: Members<InstanceEvent> = {
 }
 const HIDDEN: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = { arq: ARQ, instance: INSTANCE }
 
-/** The event as a project may read it; null: not at all. The same object when nothing of it is hidden. */
+/** The event as a project may read it; null: the project may not read it. Returns the same object when nothing is hidden. */
 export const forProject = (kind: string, event: Event): Event | null => {
   const hidden = HIDDEN[kind]?.[event.type]
   if (hidden === undefined) return null
@@ -39,7 +39,7 @@ export const forProject = (kind: string, event: Event): Event | null => {
   return Object.fromEntries(Object.entries(event).filter(([name]) => !hidden.includes(name))) as unknown as Event
 }
 
-/** The project that an event of an accelerator request gives it; null: it says nothing of that. */
+/** The project that the event names for its accelerator request; null: it names none. */
 export const projectGiven = (event: Event): ProjectId | null => {
   const { type, projectId } = event as Event & { readonly projectId?: ProjectId | null }
   return (type === 'ArqCreated' || type === 'BindStarted') && projectId ? projectId : null
@@ -63,7 +63,7 @@ export const arqsOf = (kind: string, id: string, event: Event): readonly ArqUuid
     case 'ResendAsked':
       return Object.keys(told.statuses)
     default:
-      // an event of a later release: nobody's
+      // an event of a later release, which is shown to no project
       return []
   }
 }
@@ -75,7 +75,7 @@ type Named = {
   readonly instanceUuid?: unknown
 }
 const texts = (...values: readonly unknown[]): readonly string[] => values.filter((value) => typeof value === 'string')
-/** The parts of an event that may name a host or an instance: itself, the bond of a bind, the order that it sends. */
+/** The parts of an event that may name a host or an instance: the event itself, the bond of a bind, and the order that it contains. */
 const partsOf = (event: Event): readonly Named[] => {
   const { bond, was, order, again } = event as unknown as Readonly<Record<string, Named | null | undefined>>
   return [event as Named, bond, was, order, again].filter((part) => typeof part === 'object' && part !== null)

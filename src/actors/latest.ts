@@ -1,4 +1,4 @@
-/** The latest state of entities that have a state topic: their view rows, read at the moment of publishing. */
+/** The latest state of entities that have a state topic, read from their view rows at the moment of publishing. */
 import type { EntityKey } from '../identifiers.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import { type StateChannel, stateRecord } from '../wire/message.ts'
@@ -20,7 +20,7 @@ const ROWS_MAX = 1000
 
 export type Latest = {
   readonly tells: (key: EntityKey) => boolean
-  /** The state of each key as text; null: the entity does not exist, or no longer. One query for each view. */
+  /** The state of each key as text; null: the entity does not exist, or no longer exists. Makes one query for each view. */
   readonly read: (keys: readonly EntityKey[]) => Promise<ReadonlyMap<EntityKey, string | null>>
   readonly record: (
     mark: Pick<FeedRow, 'key' | 'version' | 'at' | 'position'>,

@@ -2,7 +2,7 @@
 import type { ArqUuid, ImageUuid, InstanceUuid } from '../identifiers.ts'
 import type { Image, NoImage } from '../images.ts'
 
-/** Which bitstream images there are. Their bytes are the business of hosts (`ImageFiles`). Never rejects. */
+/** Finds bitstream images. Only hosts read the bytes of images (`ImageFiles`). Never rejects. */
 export type ImageCatalogue = {
   readonly find: (image: ImageUuid) => Promise<{ readonly found: true; readonly image: Image } | NoImage>
   /** All bitstreams with this name or function. */
@@ -20,7 +20,7 @@ export type NovaEvent = {
   readonly tag: ArqUuid
   readonly status: 'completed' | 'failed'
 }
-/** Judged per element; `retry`: nobody judged it, or it may be judged differently later. */
+/** One verdict for each event; `retry`: Nova has not judged it, or may judge it differently later. */
 export type NovaVerdict = {
   readonly tag: ArqUuid
   readonly outcome: 'delivered' | 'gone' | 'refused' | 'retry'
@@ -31,12 +31,12 @@ export type Nova = {
   readonly notify: (
     events: readonly NovaEvent[],
     requestId: string,
-    /** `traceparent` of the request, when somebody records it. */
+    /** `traceparent` of the request; absent: its trace is not recorded. */
     trace?: string,
   ) => Promise<readonly NovaVerdict[]>
 }
 
-/** What Nova says of a server. `unclear`: nobody knows, since Nova did not answer, or not in a way that counts. */
+/** Nova's answer about a server. `unclear`: Nova did not answer, or its answer proves nothing. */
 export type NovaServer =
   | { readonly is: 'known'; readonly status: string; readonly node: string | null }
   | { readonly is: 'unknown' }
@@ -44,6 +44,6 @@ export type NovaServer =
 /** Questions about servers. Never rejects. */
 export type NovaServers = {
   readonly server: (uuid: InstanceUuid) => Promise<NovaServer>
-  /** Null: this service is shown the servers of all projects. Otherwise why that is not sure: then `unknown` says nothing. */
+  /** Null: Nova shows this service the servers of all projects. Otherwise the reason why that is not sure; then `unknown` proves nothing. */
   readonly blind: () => Promise<string | null>
 }

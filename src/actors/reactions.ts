@@ -1,4 +1,4 @@
-/** The messages that follow from a journal row: facts for readers, orders for hosts. Pure; only here an event becomes a message. */
+/** Turns journal rows into messages: facts for readers, orders for hosts. Pure. No other code turns events into messages. */
 import type { BusRecord } from '../wire/envelope.ts'
 import { traceField } from '../trace.ts'
 import { type FactChannel, type Letter, factLetter, orderLetter, record } from '../wire/message.ts'
@@ -8,7 +8,7 @@ import type { Event } from './runtime/decider.ts'
 import { idOf, kindOf } from './runtime/memory.ts'
 import type { FeedRow, JournalRow } from './runtime/ports.ts'
 
-/** The kinds of entity whose facts are published, and on which topic. Profile names and numbers are internal. */
+/** The topic for the facts of each kind of entity. Facts about profile names and counters are internal and not published. */
 const CHANNELS: Readonly<Record<string, FactChannel>> = {
   arq: 'arqEvents',
   deployable: 'deployableEvents',
@@ -33,7 +33,7 @@ export const orderMessage = (...given: Parameters<typeof letterOf>): BusRecord =
 /** Rows with orders are published at once, because a host waits for them; facts may wait. */
 export const isUrgent = ({ events }: JournalRow): boolean => events.some((event) => orderOf(event) !== null)
 
-/** What the messages of the row are made of, for who only compares with it. */
+/** The data from which the messages of a row are made, for code that only compares with it. */
 export const lettersOf = (row: FeedRow): readonly Letter[] => {
   const channel = CHANNELS[kindOf(row.key)]
   const entity = idOf(row.key)

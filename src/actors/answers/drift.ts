@@ -1,4 +1,4 @@
-/** What differs between hardware, records, Placement and Nova, as it is answered. */
+/** The API's answer about drift: the differences between hardware, records, Placement and Nova. */
 import type { ArqUuid, DeployableUuid, HostName, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import type { ProviderChange, ProviderState, HostBlocker } from '../placement/decider.ts'
 import type { Reserving } from '../placement/wanted.ts'
@@ -16,21 +16,21 @@ export type DriftEntry = {
   readonly provider: ResourceProviderUuid
   readonly name: string
   readonly deployable: DeployableUuid | null
-  /** What a pass over the host would do to it. */
+  /** The changes that a pass over the host would make to the provider. */
   readonly repairs: readonly ProviderChange[]
   readonly state: ProviderState | null
   readonly reason: string | null
-  /** Why units of the provider are reserved. */
+  /** The reasons why units of the provider are reserved. */
   readonly reserving: readonly Reserving[]
-  /** The instance that has an allocation, or a bound accelerator request, without the other. */
+  /** An instance that has an allocation but no bound ARQ, or a bound ARQ but no allocation. */
   readonly consumer: InstanceUuid | null
   readonly arqs: readonly ArqUuid[]
 }
 export type HostDrift = {
   readonly host: HostName
-  /** The provider of the compute node, as of the last pass. */
+  /** The resource provider of the compute node, as the last pass found it. */
   readonly root: ResourceProviderUuid | null
-  /** When the last pass over it ended. */
+  /** When the last pass over the host ended, ms since the epoch. */
   readonly checkedAt: number | null
   readonly trouble: HostBlocker | null
   readonly entries: readonly DriftEntry[]

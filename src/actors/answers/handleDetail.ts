@@ -1,4 +1,4 @@
-/** What is shown of one attach handle. */
+/** The API's answer about one attach handle. */
 import type { Cleaned, Cleaning } from '../../cleaning.ts'
 import type { HandleType } from '../../hardware.ts'
 import type { ArqUuid } from '../../identifiers.ts'
@@ -9,18 +9,18 @@ export type HandleRow = Row<'handles'>
 export type HandleDetail = HandleRow & {
   readonly type: HandleType
   readonly info: Readonly<Record<string, string>>
-  /** The ARQ that gave the handle up, until its release is finished; null also when the caller may not know of it. */
+  /** The ARQ that gave the handle up, until the release is finished; null also when the caller may not see that ARQ. */
   readonly last_arq: ArqUuid | null
-  /** Number of the order its host has not answered yet. */
+  /** Number of the order that the host has not answered yet. */
   readonly order: number | null
   /** Set when an operator withholds the handle. */
   readonly quarantine: DatedNote | null
   readonly cleaning: {
-    /** Null: it is not cleaned between requests. */
+    /** Null: the handle is not cleaned between requests. */
     readonly policy: Cleaning | null
-    /** Its host has been ordered to clean it, and has not answered yet. */
+    /** The host has been ordered to clean the handle and has not answered yet. */
     readonly underWay: boolean
-    /** The evidence of the last cleaning, done or failed; null: there was none. */
+    /** The evidence of the last cleaning, whether it succeeded or failed; null: there was none. */
     readonly last: Cleaned | null
   }
 }

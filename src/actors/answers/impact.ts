@@ -1,10 +1,10 @@
-/** Whom a change would concern, said before it is made. */
+/** The API's answer about whom a change would affect, given before the change is made. */
 import type { ArqUuid, DeployableUuid, DeviceUuid, HostName, InstanceUuid, ProjectId } from '../../identifiers.ts'
 import type { Row } from '../runtime/views.ts'
 
-/** `kept`: the requests stay as they are, and nothing new is bound. `unbound`: they are unbound by force. */
+/** `kept`: the affected ARQs stay as they are, but nothing new is bound. `unbound`: they are unbound by force. */
 export const IMPACT_EFFECTS = ['kept', 'unbound'] as const
-/** What an operator may do to a host. */
+/** The changes that an operator may make to a host. */
 export type HostChange = 'retire' | 'remove' | 'remove by force'
 export type Concerned = {
   readonly arq: ArqUuid
@@ -15,14 +15,14 @@ export type Concerned = {
   readonly deployable: DeployableUuid | null
 }
 export type Impact = {
-  /** Why the change would be refused; null: it would be made. */
+  /** The reason why the change would be refused; null: it would be made. */
   readonly refusal: string | null
   readonly effect: (typeof IMPACT_EFFECTS)[number]
   readonly devices: readonly DeviceUuid[]
-  /** All of them, each once. */
+  /** All affected instances, each once. */
   readonly instances: readonly InstanceUuid[]
   readonly projects: readonly ProjectId[]
-  /** At most `CONCERNED_SHOWN`, in the order of their UUIDs. */
+  /** At most `CONCERNED_SHOWN`, ordered by UUID. */
   readonly arqs: readonly Concerned[]
   readonly arqsLeftOut: number
 }
@@ -31,7 +31,7 @@ export const CONCERNED_SHOWN = 1000
 const eachOnce = <Value extends string>(values: readonly (Value | null)[]): readonly Value[] =>
   [...new Set(values)].flatMap((value) => (value === null ? [] : [value])).toSorted()
 
-/** Pure. `rows`: of the requests that are concerned. */
+/** Pure. `rows`: the view rows of the affected ARQs. */
 export const impactOf = (
   rows: readonly Row<'arqs'>[],
   about: Pick<Impact, 'refusal' | 'effect' | 'devices'>,

@@ -1,4 +1,4 @@
-/** Accelerator requests of servers that Nova does not know any more, as the API is told of them. */
+/** The API's answers about accelerator requests of servers that Nova no longer knows. */
 import type { ArqUuid, HostName, InstanceUuid, ProjectId } from '../../identifiers.ts'
 
 export type Orphan = {
@@ -6,18 +6,18 @@ export type Orphan = {
   readonly arqs: readonly ArqUuid[]
   readonly host: HostName | null
   readonly project: ProjectId | null
-  /** When one of them changed last. */
+  /** When any of these ARQs last changed, ms since the epoch. */
   readonly changedAt: number
 }
-/** An instance whose accelerator requests stay. */
+/** An instance whose ARQs are not deleted, and the reason. */
 export type Kept = { readonly instance: InstanceUuid; readonly reason: string }
 
 export type OrphansListed = {
   readonly orphans: readonly Orphan[]
-  /** Of which Nova did not say whether it knows them. */
+  /** Instances for which Nova did not say whether it knows them. */
   readonly unclear: readonly Kept[]
   readonly asked: number
-  /** The last request that was looked at; null: there are no more. */
+  /** The last ARQ that was examined; null: there are no more. */
   readonly next: ArqUuid | null
 }
 export type OrphansCollected = { readonly orphans: readonly Orphan[]; readonly kept: readonly Kept[] }

@@ -1,39 +1,39 @@
-/** What the service is told to count, and what Nova has yet to hear. */
+/** The API's answers about the whole service: counts by state, signs of trouble, and the events that Nova has not taken yet. */
 import type { ArqUuid, HostName, InstanceUuid } from '../../identifiers.ts'
 
-/** How many there are by state; states of which there is none are left out. Moments are ms since the epoch. */
+/** Numbers of entities by state; a state that no entity has is left out. Moments are ms since the epoch. */
 export type Overview = {
   readonly countedAt: number
   readonly arqs: Readonly<Record<string, number>>
   readonly handles: Readonly<Record<string, number>>
-  /** By liveness. */
+  /** Number of hosts by liveness. */
   readonly hosts: Readonly<Record<string, number>>
-  /** By status. */
+  /** Number of devices by status. */
   readonly devices: Readonly<Record<string, number>>
-  /** Orders that their hosts have not answered yet. */
+  /** Orders that hosts have not answered yet. */
   readonly orders: { readonly waiting: number; readonly oldestAt: number | null }
-  /** Instances whose events Nova has not taken yet; `oldestAt`: the next try that is due first. */
+  /** Instances with events that Nova has not taken yet; `oldestAt`: the earliest moment at which one of them is tried again. */
   readonly deliveries: { readonly waiting: number; readonly oldestAt: number | null }
-  /** Devices that count as bad, and are not offered. */
+  /** Devices that count as failing, which are not offered. */
   readonly failingDevices: number
-  /** Hosts by the worst that is recorded of them in Placement; empty where there is none. */
+  /** Number of hosts by the worst state that is recorded of them in Placement; a state that no host has is left out. */
   readonly placement: Readonly<Record<string, number>>
   readonly standing: Standing
 }
-/** How the service itself gets on. */
+/** Whether the service keeps up with its own work. */
 export type Standing = {
-  /** `late`: more than half of their time is over; counted up to `LATE_MAX`. `nextAt`: the deadline that comes first. */
+  /** `late`: open binds that have used more than half of their time, counted up to `LATE_MAX`. `nextAt`: the earliest deadline of a bind. */
   readonly binds: { readonly late: number; readonly nextAt: number | null }
-  /** The oldest recorded moment that has passed and was not attended to; null: there is none. */
+  /** The oldest due moment that has passed and whose work was not done; null: there is none. */
   readonly overdueSince: number | null
-  /** `newestAt`: when the last row was written. `untoldSince`: when the oldest one was written that is not on the bus; null: all are. */
+  /** `newestAt`: when the newest row was written. `untoldSince`: when the oldest row was written that is not on the bus yet; null: all are. */
   readonly journal: {
     readonly newestAt: number | null
     readonly untoldSince: number | null
-    /** The database has lost rows, and nothing is written until an operator adopts what it holds. */
+    /** The database has lost rows, and nothing is written until an operator accepts the rows that are left. */
     readonly isStopped: boolean
   }
-  /** What this process has found since its start, and when it last did. */
+  /** The irregularities that this process has counted since its start, and when it counted each kind last. */
   readonly found: Readonly<Record<Found, { readonly count: number; readonly lastAt: number | null }>>
   /** Entities whose view rows this process has compared with their journal. */
   readonly viewsChecked: number
@@ -41,9 +41,9 @@ export type Standing = {
 export const LATE_MAX = 100
 export const FOUND = ['viewsDiffer', 'orphans', 'slotDifferences', 'refusedReports', 'deadLetters'] as const
 export type Found = (typeof FOUND)[number]
-/** What the program around the actors knows. */
+/** Facts about this process that the actors do not know. */
 export type Surroundings = {
-  /** The reader under whose name it is stored how far the journal is on the bus. */
+  /** The name of the reader whose checkpoint is the last journal position that is on the bus. */
   readonly relay: string
   readonly isStopped: () => Promise<boolean>
   /** Messages that this process stored among the dead letters since its start. */
@@ -53,12 +53,12 @@ export type Surroundings = {
 export type Delivery = {
   readonly instance: InstanceUuid
   readonly hostname: HostName
-  /** Of the bind that they are about. */
+  /** The request id of the bind that the events are about. */
   readonly requestId: string
-  /** What Nova is to be told, by accelerator request. */
+  /** The status that Nova is to be told for each ARQ. */
   readonly statuses: Readonly<Record<ArqUuid, 'completed' | 'failed'>>
   readonly attempts: number
   readonly nextAt: number
-  /** When it is given up; null: delivered meanwhile. */
+  /** When delivery is given up; null: the events were delivered meanwhile. */
   readonly until: number | null
 }

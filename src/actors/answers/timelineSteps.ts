@@ -1,4 +1,4 @@
-/** The history of an accelerator request, as it is told. */
+/** The API's answer about the history of an accelerator request. */
 import type { ArqUuid, ProjectId } from '../../identifiers.ts'
 
 export type TimelineStep = {

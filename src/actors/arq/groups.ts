@@ -1,4 +1,4 @@
-/** What a group of a device profile asks for. Pure. */
+/** Reads the amounts, classes, traits and images that a group of a device profile asks for. Pure. */
 import type { ImageSearch } from '../neighbours.ts'
 import type { Group } from './messages.ts'
 
@@ -8,8 +8,8 @@ const amount = (text: string | undefined): number =>
   text !== undefined && /^\d+$/.test(text) ? Number(text) : Number.NaN
 
 /**
- * How many ARQs a group makes (rest-api 8.1): the sum of its resources; a Xilinx card gives two functions per accelerator, and then
- * no other resource of the group is counted. Null when the amounts cannot be counted (rest-api 4.2).
+ * The number of ARQs that a group makes (rest-api 8.1): the sum of its resources. For a group that requires a Xilinx card it is twice the
+ * number of FPGAs, and no other resource counts. Null when the amounts cannot be counted (rest-api 4.2).
  */
 export const arqsOf = (group: Group): number | null => {
   const counted =
@@ -22,12 +22,12 @@ export const arqsOf = (group: Group): number | null => {
 /** How many ARQs of the group share one accelerator. */
 export const partsOf = (group: Group): 1 | 2 => (group[XILINX] === 'required' ? 2 : 1)
 
-/** One request makes at most so many ARQs, because they are written in one append. */
+/** One API request makes at most this many ARQs, because they are written in one append. */
 export const ARQS_MAX = 256
 
 /**
- * The larger of what the groups ask for: the sum of all amounts, or the number of ARQs, which is higher for a Xilinx card.
- * What cannot be counted adds nothing here.
+ * The larger of two numbers: the sum of all amounts of the groups, and the number of their ARQs, which is higher for a Xilinx card.
+ * An amount that cannot be counted adds nothing.
  */
 export const askedFor = (groups: readonly Group[]): number => {
   const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + (count || 0), 0)
@@ -48,7 +48,7 @@ export type Mismatch = { readonly rule: (typeof MISMATCHES)[number]; readonly wh
 /** The resource classes that the group asks for. */
 export const classesOf = (group: Group): readonly string[] => names(group, 'resources:')
 
-/** Why a deployable of this class and these traits does not satisfy the group, rule by rule; empty when it does (rest-api 4.5 step 19). */
+/** The reasons why a deployable of this class and with these traits does not satisfy the group; empty: it does (rest-api 4.5 step 19). */
 export const mismatches = (
   group: Group,
   resourceClass: string | null,
@@ -67,24 +67,24 @@ export const mismatches = (
   ]
   return judged.filter((one) => one !== false)
 }
-/** The first of them; null when it satisfies the group. */
+/** The first reason; null: the deployable satisfies the group. */
 export const mismatch = (...given: Parameters<typeof mismatches>): string | null => mismatches(...given)[0]?.why ?? null
 
-/** How many units of the class Placement is asked for. */
+/** How many units of the class the group asks Placement for. */
 export const amountOf = (group: Group, resourceClass: string): number =>
   amount(group[`resources:${resourceClass}`]) || 0
 
-/** `accel:any_of`, in any spelling and with any number: alternatives, which Nova cannot carry (decision 0100). */
+/** The key `accel:any_of`, in any spelling and with any number. It names alternatives, which Nova cannot express (decision 0100). */
 export const ANY_OF = '[Aa][Nn][Yy][_-]?[Oo][Ff](?:[0-9_:-][A-Za-z0-9_:-]*)?'
 const ALTERNATIVES = new RegExp(`^accel:${ANY_OF}$`)
-/** The keys of the group that name alternatives. Profiles that are stored may have them: nothing reads them. */
+/** The keys of the group that name alternatives. Stored profiles may have such keys; they have no effect. */
 export const alternativesIn = (group: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.keys(group).filter((key) => ALTERNATIVES.test(key))
 export const INSTEAD_OF_ALTERNATIVES =
   'ask in one group for what the alternatives have in common (a resource class, traits), or make a device profile and a flavor for each of them'
 
 const SEARCHES = ['bitstream_name', 'function_id', 'function_name'] as const
-/** The image that the group asks for; `search`: it names a property, which has to be looked up. */
+/** The image that the group asks for. `search`: the group names a property of the image, and the image has to be looked up by it. */
 export const bitstreamOf = (group: Group): { readonly image: string | null; readonly search: ImageSearch | null } => {
   const by = SEARCHES.find((key) => group[`accel:${key}`] !== undefined)
   return {

@@ -1,14 +1,14 @@
-/** Which of the images that a search found is loaded into a deployable (data-model.md 9.3, 9.4). Pure. */
+/** Chooses the image to load into a deployable among those that a search found (data-model.md 9.3, 9.4). Pure. */
 import { type Hardware, misfitOf } from '../../imageFits.ts'
 import type { Image } from '../../images.ts'
 import type { ImageSearch } from '../neighbours.ts'
 
-/** By their numbers: 1.10 is newer than 1.9. */
+/** Versions are compared by their numbers: 1.10 is newer than 1.9. */
 const newer = (one: string, other: string): number => one.localeCompare(other, 'en', { numeric: true })
 
 type Choice = { readonly ok: true; readonly image: Image } | { readonly ok: false; readonly reason: string }
 
-/** By name there must be one. By function the newest version counts. */
+/** A search by name must find exactly one fitting image. A search by function takes the newest version. */
 export const chooseImage = ({ by, value }: ImageSearch, found: readonly Image[], hardware: Hardware): Choice => {
   const fitting = found
     .filter((image) => misfitOf(image, hardware, 'bind') === null)

@@ -25,23 +25,23 @@ export type Bond = {
   readonly deviceRpUuid: ResourceProviderUuid
   readonly instanceUuid: InstanceUuid
   readonly deployable: DeployableUuid
-  /** The host that reports the device; Nova's `hostname` may be another name of it. */
+  /** The host that reports the device. `hostname` may be another name of this host, which Nova uses. */
   readonly host: HostName
   readonly handle: Handle
-  /** Number of the order that the host has to carry out first; null when the host has nothing to do. */
+  /** Number of the order that the host must carry out first; null: the host has nothing to do. */
   readonly order: number | null
-  /** The image that the card has to hold; its host loads it first when the card holds another one. Absent: none, or a bind of a release before 0.3.0. */
+  /** The image that the card must hold; the host loads it if necessary. Absent: none was asked for, or a release before 0.3.0 wrote the bind. */
   readonly image?: ImageUuid
 }
 
-/** What is known of a request when it is created. */
+/** The facts about an ARQ that are known when it is created. */
 type Creation = {
   readonly uuid: ArqUuid
-  /** Null: of an import, where upstream did not know it. */
+  /** Null: the ARQ was imported, and upstream Cyborg did not know its project. */
   readonly projectId: ProjectId | null
   readonly profileUuid: ProfileUuid
   readonly profileName: string
-  /** The version of the profile that the group is from; absent: an import, or made by a release that knew no versions. */
+  /** The profile version that the group comes from; absent: the ARQ was imported, or made by a release without versions. */
   readonly profileVersion?: number
   readonly groupId: number
   readonly group: Group
@@ -60,10 +60,10 @@ export type ArqCommand =
 export type ArqEvent =
   | ({ readonly type: 'ArqCreated' } & Creation)
   | { readonly type: 'BindStarted'; readonly bond: Bond; readonly projectId: ProjectId | null }
-  /** `workMs`: how long the host worked; null when it had nothing to do. */
+  /** `workMs`: how many milliseconds the host worked; null: it had nothing to do. */
   | { readonly type: 'Bound'; readonly workMs: number | null }
   | { readonly type: 'BindFailed'; readonly reason: string }
-  /** `forced`: the operator who ended it, and the reason. */
+  /** `forced`: the operator who ended the binding, and the reason. */
   | { readonly type: 'Unbound'; readonly was: Bond | null; readonly forced?: OperatorNote }
   | { readonly type: 'ReleaseFailed'; readonly reason: string }
   | { readonly type: 'Released' }

@@ -1,6 +1,6 @@
 /**
- * What a project was given while a quota was in force: how many accelerator requests in all. It counts nothing that exists; whoever knows
- * how many there were when the total was read knows from the total how many were added since.
+ * Counts the ARQs that were admitted for a project while a quota was in force. The total only grows; it is not the number of ARQs that exist.
+ * Code that reads the total together with that number can tell from a later total how many ARQs were added in between.
  */
 import type { EntityKey, ProjectId } from '../../identifiers.ts'
 import { type Decider, accept } from '../runtime/decider.ts'

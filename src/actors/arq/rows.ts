@@ -1,9 +1,9 @@
-/** The view rows of an accelerator request: its own, and one of each of its bindings that has ended. */
+/** The view rows of an accelerator request: one for itself, and one for each of its bindings that has ended. */
 import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
 import { classesOf, partsOf } from './groups.ts'
 import type { Arq } from './state.ts'
 
-/** The attach handle is shown only while Bound (rest-api 4.1). */
+/** The attach handle is shown only while the ARQ is Bound (rest-api 4.1). */
 export const arqRow = (arq: Arq): Row<'arqs'> => {
   const bound = arq.status === 'Bound' ? arq.bond : null
   return {
@@ -29,10 +29,10 @@ export const arqRow = (arq: Arq): Row<'arqs'> => {
 }
 const shown = (arq: Arq) => arq.status !== 'Absent' && arq.status !== 'Gone'
 
-/** Since when it is bound; null: it is not. Nothing changes a bound request but the end of its binding. */
+/** When the ARQ was bound; null: it is not bound. A bound ARQ does not change before its binding ends, so this is its last change. */
 export const boundSince = ({ state, updated_at: at }: Pick<Row<'arqs'>, 'state' | 'updated_at'>): number | null =>
   state === 'Bound' ? at : null
-/** A binding as reports of usage count it. */
+/** A binding as a row for usage reports. */
 export const usageRow = (
   { uuid, project_id: project, group }: Pick<Row<'arqs'>, 'uuid' | 'project_id' | 'group'>,
   from: number,
@@ -46,7 +46,7 @@ export const usageRow = (
   from_at: from,
   until_at: Math.max(from, until),
 })
-/** The binding that ends with this change. The row is never changed again, and what is left of the request does not say it: it is made of each change. */
+/** The usage row of a binding that this change ends. It must be written now, since the ARQ does not remember the binding afterwards. */
 const ended = (before: Arq, after: Arq): readonly ViewChange[] => {
   if (before.status !== 'Bound' || after.status === 'Bound') return []
   const row = arqRow(before)

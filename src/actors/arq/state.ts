@@ -11,10 +11,10 @@ export type Arq = {
   readonly profileName: string
   readonly profileVersion: number | null
   readonly groupId: number
-  /** As it was in the profile at creation, whatever happens to the profile (S15). */
+  /** The group as it was in the profile at creation; later changes of the profile have no effect on it (S15). */
   readonly group: Group
   readonly bond: Bond | null
-  /** The handle it gave up last, whose release may still fail on the host. */
+  /** The handle that the ARQ gave up last; the host may still fail to release it. */
   readonly gaveUp: { readonly handle: HandleUuid; readonly deployable: DeployableUuid } | null
   readonly reason: string | null
   readonly createdAt: number
@@ -71,7 +71,7 @@ const change = (arq: Arq, event: ArqEvent): Partial<Arq> | null => {
     case 'ArqRemoved':
       return { status: 'Gone', bond: null }
     default:
-      // an event of a later release: it means nothing to this one
+      // An event of a later release, which this release ignores.
       return null
   }
 }

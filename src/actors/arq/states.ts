@@ -1,4 +1,4 @@
-/** The permitted transitions of an accelerator request (rest-api 8.3). Refusals, diagram and test are derived from this table. */
+/** The permitted transitions of an accelerator request (rest-api 8.3). Refusals, the state diagram and a test are derived from this table. */
 
 export const ARQ_STATES = [
   'Initial',
@@ -10,7 +10,7 @@ export const ARQ_STATES = [
   'Deleting',
 ] as const
 export type ArqState = (typeof ARQ_STATES)[number]
-/** `Absent` before creation and `Gone` after removal are never shown. */
+/** The API never shows `Absent` (before creation) and `Gone` (after removal). */
 export type Status = ArqState | 'Absent' | 'Gone'
 export const STATUSES: readonly Status[] = ['Absent', ...ARQ_STATES, 'Gone']
 
@@ -27,9 +27,9 @@ export const MOVE_NAMES = [
 export type Move = (typeof MOVE_NAMES)[number]
 
 /**
- * A release that the host has yet to carry out belongs to the deployable, so an ARQ leaves at once: `unbind` ends in Unbound and `remove` in
- * Gone. Should that release fail while the ARQ is still Unbound, it is shown as UnbindFailed. Nothing here enters `Deleting`: it is
- * kept so that a store that was filled elsewhere can be read and cleaned.
+ * When the host has a release to carry out, the deployable waits for it and the ARQ does not: `unbind` ends in Unbound and `remove` in Gone
+ * at once. If the release fails while the ARQ is still Unbound, the ARQ is shown as UnbindFailed. No transition leads to `Deleting`: the
+ * state exists so that ARQs of an imported store can be read and deleted.
  */
 export const MOVES: Record<Status, Partial<Record<Move, Status>>> = {
   Absent: { create: 'Initial' },
@@ -45,7 +45,7 @@ export const MOVES: Record<Status, Partial<Record<Move, Status>>> = {
 
 export const next = (from: Status, move: Move): Status | undefined => MOVES[from][move]
 export const statesThatAllow = (move: Move): readonly Status[] => STATUSES.filter((state) => MOVES[state][move])
-/** What `bind_state=resolved` means (rest-api 4.3). */
+/** The states that the filter `bind_state=resolved` selects (rest-api 4.3). */
 export const RESOLVED: readonly ArqState[] = ['Bound', 'BindFailed', 'Deleting']
 export const UNRESOLVED: readonly ArqState[] = ARQ_STATES.filter((state) => !RESOLVED.includes(state))
 

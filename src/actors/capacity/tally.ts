@@ -1,11 +1,11 @@
-/** How many attach handles there are of each kind of accelerator, and how many of them can be granted. Pure. */
+/** Counts the attach handles of each kind of accelerator by whether they can be granted. Pure. */
 import type { HostName } from '../../identifiers.ts'
 import { attributeOf, traitsOf } from '../deployable/state.ts'
 import type { Row } from '../runtime/views.ts'
 
 /**
- * `held`: a request has it, or its host is releasing it. `withheld`: nobody has it, and it is not granted: in quarantine, or its device is disabled, or its
- * host is silent or out of service. `broken`: the host does not report it, or its device fails.
+ * `held`: an ARQ has the handle, or the host is releasing it. `withheld`: it is not held and must not be granted, because it is in quarantine, its device
+ * is disabled, or its host is silent or out of service. `broken`: the host does not report the handle, or its device fails.
  */
 export const CAPACITY_STATES = ['held', 'free', 'withheld', 'broken'] as const
 type CapacityState = (typeof CAPACITY_STATES)[number]
@@ -28,7 +28,7 @@ export type CapacityRows = {
   readonly handles: readonly Pick<Row<'handles'>, 'deployable_uuid' | 'state'>[]
 }
 
-/** Binds on a host that is silent for a while are still accepted. */
+/** In these states of liveness a host still gets binds. */
 const ANSWERING = new Set(['up', 'stale'])
 const UNKNOWN = 'UNKNOWN'
 
@@ -79,7 +79,7 @@ const stateOf = (state: string, unheld: CapacityState): CapacityState => {
 type Counting = Record<CapacityState | 'total', number>
 const nothing = (): Counting => ({ total: 0, held: 0, free: 0, withheld: 0, broken: 0 })
 
-/** In the order of class and traits, the hosts of each with the most free ones first. */
+/** Ordered by class and traits; within a line, the hosts with the most free handles come first. */
 export const capacityOf = (rows: CapacityRows): readonly CapacityLine[] => {
   const parts = partsOf(rows)
   const kinds = new Map<

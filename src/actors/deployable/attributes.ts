@@ -1,21 +1,21 @@
 /**
- * The attributes of a deployable form trees (data-model 8.3): an attribute may describe another one of the same deployable. Pure.
+ * The attributes of a deployable form trees (data-model 8.3): an attribute may describe another attribute of the same deployable. Pure.
  *
- * ATTRIBUTES-1 a key is there once among the attributes that describe the same thing;
- * ATTRIBUTES-2 what Placement is told (`rc`, `trait*`) stands at the top, and only what stands there is read by anybody else;
- * ATTRIBUTES-3 an attribute leaves together with those that describe it.
+ * ATTRIBUTES-1 among the attributes that describe the same thing, each key occurs once;
+ * ATTRIBUTES-2 attributes for Placement (`rc`, `trait*`) are at the top level, and other code reads only top-level attributes;
+ * ATTRIBUTES-3 an attribute is removed together with the attributes that describe it.
  */
 import type { AttributeUuid } from '../../identifiers.ts'
 import type { Attribute } from './messages.ts'
 
 export const ATTRIBUTE_DEPTH_MAX = 8
 
-/** Whether its value is a name of Placement. */
+/** Whether the value of an attribute with this key is a name of a class or trait in Placement. */
 export const isNaming = (key: string): boolean => key === 'rc' || key.startsWith('trait')
 export const topLevel = <One extends Pick<Attribute, 'parent'>>(attributes: readonly One[]): readonly One[] =>
   attributes.filter(({ parent }) => parent === undefined)
 
-/** Each attribute with the keys that lead to it from the top, its own last. One whose parent is not there has none. */
+/** For each attribute, the keys from the top level down to its own. An attribute whose parent does not exist is left out. */
 export const pathsOf = (attributes: readonly Attribute[]): ReadonlyMap<AttributeUuid, readonly string[]> => {
   const byUuid = new Map(attributes.map((attribute) => [attribute.uuid, attribute]))
   const pathTo = ({ key, parent }: Attribute, depth = 1): readonly string[] | null => {
@@ -32,14 +32,14 @@ export const pathsOf = (attributes: readonly Attribute[]): ReadonlyMap<Attribute
   )
 }
 
-/** Without those whose parent is not among them (any more). */
+/** The attributes without those whose parent is not, or no longer, among them. */
 export const rooted = (attributes: readonly Attribute[]): readonly Attribute[] => {
   if (attributes.every(({ parent }) => parent === undefined)) return attributes
   const paths = pathsOf(attributes)
   return attributes.filter(({ uuid }) => paths.has(uuid))
 }
 
-/** Why an operator may not add it, as a field and a rule; null: it may be added. A key that is taken is refused elsewhere. */
+/** Why an operator may not add the attribute, as a field and a rule; null: it may be added. Other code refuses a key that exists. */
 export const unfitAttribute = (
   attributes: readonly Attribute[],
   { key, parent }: Pick<Attribute, 'key' | 'parent'>,

@@ -1,21 +1,21 @@
 /**
- * What gives the handles of one resource provider: a root and all deployables below it (data-model R4, R6). A bind and whoever explains binds
- * choose by these rules. Pure.
+ * Decides which deployable of a tree grants the next handle. A root and all deployables below it share one resource provider (data-model R4,
+ * R6). Both binds and explanations of binds use these rules. Pure.
  */
 import { DIVIDED, PROGRAMMED_NOW, hasFree } from './granting.ts'
 import type { Deployable } from './state.ts'
 import type { Mates } from './units.ts'
 
-/** `below`: without those that are retired, in the order in which they were recorded. */
+/** `below`: in the order in which they were recorded, without the retired ones. */
 export type Card = { readonly root: Deployable; readonly below: readonly Deployable[] }
 
-/** The deployable that has a handle for the next of these requests; null: as far as they are known, none has. A lone root answers for itself. */
+/** The deployable with a handle for the next of these requests; null: none is known. A root without a tree is always returned: it gives its own reason. */
 export const giverIn = ({ root, below }: Card, mates: Mates): Deployable | null => {
   if (root.nodes === 0 && below.length === 0) return root
   return [root, ...below].find((node) => node.presence === 'present' && hasFree(node, mates)) ?? null
 }
 
-/** What the giver is asked to load: only a root can be programmed, and only while nothing stands below it. `expects`: what the card has to hold. `why`: it gives nothing. */
+/** The image that the giver is asked to load; only a root without a tree can be programmed. `expects`: the image the card must hold. `why`: the refusal. */
 export const loadOf = (
   root: Deployable,
   giver: Deployable,

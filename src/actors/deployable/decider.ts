@@ -1,4 +1,4 @@
-/** A deployable: grants its handles, each to one ARQ, and numbers the orders for its host. */
+/** The decider of a deployable: grants each handle to at most one ARQ, and numbers the orders for the host. */
 import type { ArqUuid, AttributeUuid } from '../../identifiers.ts'
 import type { Fault } from '../../fault.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
@@ -24,7 +24,7 @@ import { compared, lost } from './slots.ts'
 import { type Deployable, type SlotHandle, busy, evolve, initial, repeatedUntil, retryAt } from './state.ts'
 
 const RESOURCE = 'deployable'
-/** The handle that the ARQ holds or, if none, the one it gave up and the host could not release. */
+/** The handle that the ARQ holds; if it holds none, the handle that it gave up and the host could not release. */
 const slotOf = (held: Deployable, arq: ArqUuid): SlotHandle | undefined => {
   const handles = Object.values(held.handles)
   return (
@@ -33,8 +33,8 @@ const slotOf = (held: Deployable, arq: ArqUuid): SlotHandle | undefined => {
   )
 }
 /**
- * Work is left on the host when the slot was prepared there, also if only to load an image, when that order may be under way, or when its
- * release has failed. A slot in doubt is left alone (ROWS-LOST-2).
+ * The host gets a release order when the device needs its work or its cleaning, when it was ordered to prepare the slot, when it has not
+ * answered an order, and when the last release failed. It gets none for a slot in doubt (ROWS-LOST-2).
  */
 const release = (
   held: Deployable,
@@ -49,13 +49,13 @@ const release = (
 }
 
 export const NO_ANSWER = 'the host did not answer in time'
-/** A programming ends at its deadline. Its answer may still come: it changes nothing, since the content of the region is unknown by then. */
+/** Programming ends at its deadline. A later answer changes nothing, since the content of the region is unknown by then. */
 const overdueProgram = ({ program }: Deployable, at: number): readonly DeployableEvent[] =>
   program && at >= program.order.deadline
     ? [{ type: 'ProgramFailed', image: program.image, number: program.order.number, reason: NO_ANSWER }]
     : []
 
-/** Orders each of these releases again, with new numbers, and ends a programming and repeated preparations that are overdue. */
+/** Orders each due release again, with a new number, and ends programming and repeated preparations that are overdue. */
 const due = (held: Deployable, at: number, deadline: number): Decision<DeployableEvent> => {
   const waiting = Object.values(held.handles).filter((handle) => (retryAt(handle) ?? Number.POSITIVE_INFINITY) <= at)
   const events = waiting.map((handle, n): DeployableEvent => {
@@ -67,7 +67,7 @@ const due = (held: Deployable, at: number, deadline: number): Decision<Deployabl
   return accept(...overdueProgram(held, at), ...events, ...gone.flatMap((handle) => lost(handle, NO_ANSWER)))
 }
 
-/** After this many failures a release is not ordered again at once: it waits for its next due time, an operator, or the ARQ. */
+/** After this many failures the release is not ordered again at once, only at its next due time or on demand of an operator or the ARQ. */
 const RELEASE_ATTEMPTS = 3
 
 const answerSlot = (
@@ -75,14 +75,14 @@ const answerSlot = (
   handle: SlotHandle,
   command: Extract<DeployableCommand, { type: 'Answer' }>,
 ): Decision<DeployableEvent> => {
-  if (handle.pending?.number !== command.number) return accept() // an older order's answer, or said before
+  if (handle.pending?.number !== command.number) return accept() // an answer to an older order, or a repeated answer
   if (command.order !== undefined && handle.pending.type !== command.order) return accept()
   const { number, failed, cleaned } = command
   const slot = handle.uuid
   const unclean = notCleaned(handle, command)
   if (unclean !== null) return accept(...unclean)
   if (failed === null) return accept({ type: 'OrderDone', slot, number, ...(cleaned ? { cleaned } : {}) })
-  // otherwise the conversation fails the ARQ and releases the handle
+  // an ordinary preparation: the bind conversation fails the ARQ and releases the handle
   if (handle.pending.type === 'PrepareSlot')
     return accept(...(repeatedUntil(handle) === null ? [] : lost(handle, failed)))
   const again =
@@ -127,7 +127,7 @@ const addAttribute = (
     return refuse({ kind: 'exists', resource: 'attribute', field: 'key', value: key })
   return accept({ type: 'AttributeAdded', attribute: { ...attribute, origin: 'operator' } })
 }
-/** Why the root of this deployable cannot be programmed now; null: it can. What is withheld below it would leave with it, and block it. */
+/** Why the root of this deployable cannot be programmed now; null: it can. Programming may remove this deployable, so no handle may be used or withheld. */
 export const programmingBelow = (held: Deployable): Fault | null => {
   const why = busy(held)
     ? 'a request uses it, so its root cannot be programmed now'
@@ -137,7 +137,7 @@ export const programmingBelow = (held: Deployable): Fault | null => {
   return why && { kind: 'conflict', reason: `deployable ${held.name}: ${why}` }
 }
 
-/** A deployable without a resource class cannot be granted (I11). */
+/** The driver's class attribute stays: a deployable without a resource class cannot be granted (I11). */
 const removeAttribute = (held: Deployable, uuid: AttributeUuid): Decision<DeployableEvent> => {
   const attribute = held.attributes.find((one) => one.uuid === uuid)
   if (!attribute) return refuse({ kind: 'not_found', resource: 'attribute', id: uuid })
@@ -157,7 +157,7 @@ const setPresence = (
 
 const decide = (held: Deployable, command: DeployableCommand): Decision<DeployableEvent> => {
   if (command.type === 'Record') return held.exists ? accept() : accept({ ...command, type: 'DeployableRecorded' })
-  // a retired one can only come back; what is in doubt then is in doubt
+  // a retired deployable accepts only its return and the loss of rows, which may put its handles in doubt
   const concerned = command.type === 'SetPresence' || command.type === 'RowsLost'
   if (!held.exists || (held.presence === 'retired' && !concerned))
     return refuse({ kind: 'not_found', resource: RESOURCE, id: held.uuid })

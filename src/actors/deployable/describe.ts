@@ -1,4 +1,4 @@
-/** What a report makes of a deployable and of its handles. Pure. */
+/** Applies a report to a deployable and to its handles. Pure. */
 import { rooted } from './attributes.ts'
 import type { DeployableEvent, Description, KnownHandle } from './messages.ts'
 import type { Deployable, SlotHandle } from './shape.ts'
@@ -15,7 +15,7 @@ const fresh = (handle: KnownHandle): SlotHandle => ({
   unseen: false,
 })
 
-/** A handle that is in the report again. A handle that an ARQ holds keeps its state until it is given up. */
+/** A handle that the report contains again. A handle that an ARQ holds keeps its state until it is given up. */
 const seen = (old: SlotHandle | undefined, shown: KnownHandle): SlotHandle => {
   if (!old) return fresh(shown)
   const { physfn: _, set: _was, ...kept } = old
@@ -23,8 +23,8 @@ const seen = (old: SlotHandle | undefined, shown: KnownHandle): SlotHandle => {
 }
 const isQuarantined = ({ state }: SlotHandle): boolean => state === 'quarantined'
 /**
- * Whether a quarantined handle is not shown. It stays quarantined (HANDLE-1): were it missing, it would be free when it is shown again, though
- * its host never proved that it was released, or that it is clean.
+ * Whether a quarantined handle is not in the report. It stays quarantined (HANDLE-1): as a missing handle it would become free when it is reported
+ * again, although its host never proved that it was released, or that it is clean.
  */
 const hidesQuarantined = ({ handles }: Deployable, { handles: shown }: Description): boolean => {
   const uuids = new Set(shown.map(({ uuid }) => uuid))

@@ -1,6 +1,6 @@
 /**
- * What keeps a deployable from granting a handle: the rules as a table, in the order in which they are judged. A grant is refused by the first
- * that applies; whoever explains a refusal asks for all of them. Pure.
+ * The rules by which a deployable refuses to grant a handle, as a table, in the order in which they are judged. A grant is refused by the first
+ * rule that applies; an explanation of a refusal lists all of them. Pure.
  */
 import type { HandleUuid } from '../../identifiers.ts'
 import { openClaims } from '../../attachedFunctions.ts'
@@ -16,7 +16,7 @@ type Found = NonNullable<ReturnType<typeof handleFor>>
 
 export const NOT_PROGRAMMABLE = 'it cannot be programmed'
 export const PROGRAMMED_NOW = 'it is being programmed'
-/** Its host refuses as long (FENCE-5). */
+/** The host refuses programming under the same condition (FENCE-5). */
 export const NOT_RELEASED =
   'its host may still have a quarantined handle of it prepared, so it cannot be programmed now'
 export const WITHHELD_BELOW =
@@ -28,10 +28,10 @@ export const DIVIDED =
   'the image that it holds gave it functions of their own, so no bind replaces it: an operator has to program it'
 
 type Shares = (handle: SlotHandle) => boolean
-/** An image that is recorded already is most likely only compared. If it is not, the fence of the host keeps what it has prepared for others. */
+/** Whether an order most likely only compares the card with a recorded image. If it programs the card all the same, the host's fence protects other slots. */
 const onlyCompared = (held: Deployable, image: string | undefined, asked: Asked): boolean =>
   image === held.bitstreamId && (held.hostWork || image === asked.bitstream)
-/** While a preparation that programs an image is under way, the region may not be granted to others (Q6). */
+/** While a preparation programs an image, the region is granted only to requests that wait for the same load (Q6). */
 const loading = (held: Deployable, asked: Asked, shares: Shares): boolean =>
   Object.values(held.handles).some(
     (handle) =>
@@ -40,7 +40,7 @@ const loading = (held: Deployable, asked: Asked, shares: Shares): boolean =>
       !onlyCompared(held, handle.pending.bitstream, asked) &&
       !shares(handle),
   )
-/** Mates for which the very image is being loaded: the host loads it once for all of them. */
+/** Selects the handles of mates for which the same image is being loaded: the host loads it once for all of them. */
 const sharing =
   (bitstream: string | null, mates: Mates): Shares =>
   ({ arq, pending }) =>
@@ -50,7 +50,7 @@ const sharing =
     pending.bitstream !== undefined &&
     pending.bitstream === bitstream
 
-/** The image that has to be loaded first; null: none, or the region holds it. */
+/** The image that must be loaded before the grant; null: none is asked for, or the region holds it already. */
 const imageToLoad = ({ bitstreamId }: Deployable, { bitstream }: Pick<Asked, 'bitstream'>): string | null =>
   bitstream === bitstreamId ? null : bitstream
 const matesOf = ({ arq, mates = [arq] }: Asked): Mates => mates
@@ -68,9 +68,9 @@ export const GRANT_RULES = [
   'whole_unit',
 ] as const
 export type GrantRule = (typeof GRANT_RULES)[number]
-/** Why it keeps the grant from being made; null: it does not. */
+/** The reason why a rule forbids the grant; null: it does not. */
 type Judge = (held: Deployable, asked: Asked) => string | null
-/** Those that do not concern single handles. */
+/** The rules that do not concern single handles. */
 const OF_THE_WHOLE: Readonly<Record<Exclude<GrantRule, 'no_free_handle' | 'whole_unit'>, Judge>> = {
   device_disabled: ({ status }) => (status === 'maintaining' ? 'its device is in maintenance' : null),
   device_failing: ({ failing }) => (failing === undefined ? null : `its device is failing: ${failing}`),
@@ -86,11 +86,11 @@ const OF_THE_WHOLE: Readonly<Record<Exclude<GrantRule, 'no_free_handle' | 'whole
   divided: (held, asked) => (imageToLoad(held, asked) && held.nodes > 0 ? DIVIDED : null),
 }
 
-/** One whose PCI function is in nobody's hands, not even as a part of another function (data-model R7). */
+/** A free handle whose PCI function nobody has, neither by itself nor as a part of another function (data-model R7). */
 const freeHandle = (held: Deployable, mates: Mates, wanted?: HandleUuid): Found | undefined => {
   const handles = Object.values(held.handles)
   const taken = openClaims()
-  // only then can two handles of a deployable attach the same hardware
+  // only in these cases can two handles of a deployable attach the same hardware
   if (handles.some(({ physfn, unseen }) => physfn !== undefined || unseen)) taken.add('taken', takenHandles(held))
   const isFree = (one: SlotHandle): boolean => one.state === 'free' && taken.against('free', [one]) === null
   if (wanted === undefined) return handleFor(handles, mates, isFree)
@@ -98,13 +98,13 @@ const freeHandle = (held: Deployable, mates: Mates, wanted?: HandleUuid): Found 
   return handle && isFree(handle) ? { handle, unit: [handle] } : undefined
 }
 
-/** Whether a handle could be granted to the next of these requests, as far as handles go. */
+/** Whether a handle is free for the next of these requests; rules about the whole deployable are not checked. */
 export const hasFree = (held: Deployable, mates: Mates): boolean => freeHandle(held, mates) !== undefined
 
 export type Obstacle = { readonly rule: GrantRule; readonly why: string }
 export type Granting = { readonly ok: true; readonly handle: SlotHandle } | ({ readonly ok: false } & Obstacle)
 
-/** The handle that the request gets, or the first rule that keeps it from getting one. */
+/** The handle that the request gets, or the first rule that forbids the grant. */
 export const grantable = (held: Deployable, asked: Asked): Granting => {
   for (const [rule, judge] of WHOLE) {
     const why = judge(held, asked)
@@ -113,13 +113,13 @@ export const grantable = (held: Deployable, asked: Asked): Granting => {
   const mates = matesOf(asked)
   const found = freeHandle(held, mates, asked.handle)
   if (!found) return { ok: false, rule: 'no_free_handle', why: 'no free attach handle' }
-  // what is imported was given before, whole or in part
+  // an import records handles that are in use already, so it may take a part of a unit
   const part = asked.handle === undefined ? partOf(found.unit, mates) : null
   return part === null ? { ok: true, handle: found.handle } : { ok: false, rule: 'whole_unit', why: part }
 }
 const WHOLE = Object.entries(OF_THE_WHOLE) as readonly (readonly [keyof typeof OF_THE_WHOLE, Judge])[]
 
-/** Every rule about the whole deployable that keeps it from granting anything. */
+/** All rules about the whole deployable that forbid the grant. */
 export const wholeObstacles = (held: Deployable, asked: Asked): readonly Obstacle[] =>
   WHOLE.flatMap(([rule, judge]) => {
     const why = judge(held, asked)
@@ -129,12 +129,12 @@ export const wholeObstacles = (held: Deployable, asked: Asked): readonly Obstacl
 export const conflict = (held: Deployable, why: string) =>
   refuse({ kind: 'conflict', reason: `deployable ${held.name}: ${why}` })
 
-/** Whether nothing speaks against writing the card, should it not hold what is asked for. */
+/** Whether the card may be programmed if it does not hold the image that is asked for. */
 const mayBeLoaded = (held: Deployable, asked: Asked): boolean =>
   held.programmable && held.nodes === 0 && !notReleased(held) && !busy(held, sharing(asked.bitstream, matesOf(asked)))
 
 type Command = Extract<DeployableCommand, { type: 'Grant' }>
-/** IMAGE-3. Null: the request asks for none. */
+/** The image to load (`bitstream`), or the image that the host only compares with the card (`expects`), by IMAGE-3. Both null: none is asked for. */
 const imageFor = (
   held: Deployable,
   asked: Command,

@@ -1,9 +1,9 @@
 /**
- * The decisions of operators about attach handles, whatever hosts and requests say.
+ * Decisions of operators about attach handles. Reports of hosts and requests do not overrule them.
  *
- * HANDLE-1 a quarantined handle is not granted, shown or not: it waits until its host proves that it is released and clean, or an operator says so;
- * HANDLE-2 a handle that an operator quarantined is released by an operator only;
- * HANDLE-3 one that is in doubt because the journal has lost rows is withheld from the moment its ARQ gives it up (`rowsLost.ts`).
+ * HANDLE-1 a quarantined handle is not granted, whether reports contain it or not, until its host proves that it is released and clean, or an operator says so;
+ * HANDLE-2 only an operator releases a handle that an operator quarantined;
+ * HANDLE-3 a handle that is in doubt because the journal has lost rows is withheld from the moment when its ARQ gives it up (`rowsLost.ts`).
  */
 import { type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { HandleAdminCommand } from './handleAdminMessages.ts'
@@ -31,7 +31,7 @@ const clear = (
   handle: SlotHandle,
   { by, reason, deadline }: Extract<HandleAdminCommand, { readonly type: 'Clear' }>,
 ): Decision<DeployableEvent> => {
-  // whoever has it now keeps it; it is free after that again
+  // the ARQ that holds the handle keeps it, and the handle becomes free when the ARQ gives it up
   if (handle.state === 'held' && handle.quarantine?.inDoubt)
     return accept({ type: 'HandleCleared', handle: handle.uuid, by, reason })
   const undoing = undone(held, handle, { by, reason }, deadline)
@@ -50,7 +50,7 @@ const clear = (
   }
 }
 
-/** The release is ordered once more, and the cleaning with it. What withheld the handle ends with that, unless it fails again. */
+/** Orders the release and the cleaning once more. This ends the quarantine, unless it fails again. */
 const clean = (
   held: Deployable,
   handle: SlotHandle,
@@ -81,7 +81,7 @@ export const decideHandle = (
   return command.type === 'Quarantine' ? quarantine(handle, command) : clear(held, handle, command)
 }
 
-/** A normal release; when the host cannot be reached, the handle goes into quarantine instead of waiting. */
+/** A normal release. When the host cannot be reached, the handle is quarantined and does not wait for the host. */
 export const forced = (
   { reachable, by, reason }: Extract<HandleAdminCommand, { readonly type: 'ForceRelease' }>,
   release: Decision<DeployableEvent>,

@@ -4,9 +4,9 @@ import type { OperatorNote } from '../../operatorNote.ts'
 import type { Found } from './slotMessages.ts'
 export type HandleAdminCommand =
   | ({ readonly type: 'Quarantine'; readonly handle: HandleUuid } & OperatorNote)
-  /** The handle is clean. `deadline`: of an order that the host has to carry out for that (SLOT-3). */
+  /** An operator confirms that the handle is clean. `deadline`: of the order that the host may have to carry out first (SLOT-3). */
   | ({ readonly type: 'Clear'; readonly handle: HandleUuid; readonly deadline: number } & OperatorNote)
-  /** Its host is to clean it, again or for the first time. */
+  /** Orders the host to clean the handle, for the first time or again. */
   | ({ readonly type: 'Clean'; readonly handle: HandleUuid; readonly deadline: number } & OperatorNote)
   /** The ARQ gives up its handle, whether or not the host can release it now. */
   | ({
@@ -17,17 +17,17 @@ export type HandleAdminCommand =
       readonly trace?: string | undefined
     } & OperatorNote)
 export type HandleAdminEvent =
-  /** What ends the quarantine: `confirmed`, the host reports the release; `released`, an operator does. */
+  /** `until` says what ends the quarantine: `confirmed`, the host reports the release; `released`, an operator releases the handle. */
   | ({
       readonly type: 'HandleQuarantined'
       readonly handle: HandleUuid
       readonly until: 'confirmed' | 'released'
-      /** What the host has prepared. Absent: an operator decided it, or nothing has to be undone. */
+      /** The slot that the host has prepared. Absent: an operator decided the quarantine, or nothing has to be undone on the host. */
       readonly found?: Found
-      /** A row that the journal has lost names it: another guest than the journal knows may use it. */
+      /** A lost journal row names the handle, so a guest that the journal does not know may use it. */
       readonly inDoubt?: true
     } & OperatorNote)
-  /** The next order has a higher number than `to`. `imageUnknown`: a region was programmed, and nobody knows with what. */
+  /** The next order gets a number above `to`. `imageUnknown`: a lost order programmed the region, and its image is not known. */
   | { readonly type: 'OrdersRaised'; readonly to: number; readonly imageUnknown?: true }
   /** `by` and `reason` are absent in events that release 0.1.0 wrote. */
   | ({ readonly type: 'HandleCleared'; readonly handle: HandleUuid } & Partial<OperatorNote>)

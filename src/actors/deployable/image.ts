@@ -1,13 +1,13 @@
 /**
- * Which image a card holds: what is recorded of it, and what its host looks at before a request gets it. Pure.
+ * Rules about the image that a card holds: how it is recorded, and how the host checks it before a request gets the card. Pure.
  *
- * IMAGE-1 what an order has loaded is recorded with its result. What the card itself says is recorded when its host was asked and looked after the
- *   question (COMPARE-1), and no order that may write the card was given, or waited for its answer, from before the question to after the answer. One that
- *   was given up may still be carried out: its host reports again when that has ended;
- * IMAGE-2 what is recorded may be out of date: a machine restarts, or somebody programs the card by other means. So whoever asks for an image gets an order
- *   by which the host looks at the card first, also where the image is recorded and where nothing else needs the host;
- * IMAGE-3 that order loads the image where the card does not hold it, unless it must not be programmed now: then it only compares, and fails where
- *   the card holds something else.
+ * IMAGE-1 the image that an order has loaded is recorded with its result. The image that the card reports is recorded only if the host looked at the card
+ *   after it was asked (COMPARE-1), and no order that may write the card was given or unanswered between question and answer. The host may still
+ *   carry out an order that was given up; it reports again when that has ended;
+ * IMAGE-2 the record may be out of date, because a machine restarts or somebody programs the card by other means. So each request for an image gives the
+ *   host an order to look at the card first, even if that image is recorded and nothing else needs the host;
+ * IMAGE-3 that order loads the image if the card does not hold it. If the card must not be programmed now, the order only compares, and fails if
+ *   the card holds another image.
  */
 import type { Order } from '../../wire/orders.ts'
 import { type Decision, accept } from '../runtime/decider.ts'
@@ -18,11 +18,11 @@ import type { Deployable } from './shape.ts'
 export const mayWrite = (order: Order | null): boolean =>
   order?.type === 'Program' || (order?.type === 'PrepareSlot' && order.bitstream !== undefined)
 
-/** Whether its host may be writing the card, so that nothing follows from what it shows. */
+/** Whether the host may be writing the card at the moment, so that a report of its image proves nothing. */
 export const isUnsettled = ({ program, handles }: Deployable): boolean =>
   program !== null || Object.values(handles).some(({ pending }) => mayWrite(pending))
 
-/** Changes with what is recorded, and with each order that may write the card: what was compared with it before no longer counts. */
+/** A mark that changes with the recorded image and with each order that may write the card; a comparison made under another mark does not count. */
 export const imageMark = ({ bitstreamId, loads = 0 }: Deployable): string => `${loads} ${bitstreamId ?? 'unknown'}`
 
 export const readImage = (
@@ -33,6 +33,6 @@ export const readImage = (
     ? accept()
     : accept({ type: 'BitstreamRead', bitstreamId: image })
 
-/** The change that the order makes, if it may write the card. */
+/** The change of the deployable when an order is given that may write the card. */
 export const loadsBy = (order: Order | null): Pick<Deployable, 'loads'> =>
   order && mayWrite(order) ? { loads: order.number } : {}

@@ -22,7 +22,7 @@ export type Attribute = {
   readonly key: string
   readonly value: string
   readonly origin: Origin
-  /** The attribute of the same deployable that it describes. Absent: it describes the deployable itself. */
+  /** The attribute of the same deployable that this attribute describes. Absent: it describes the deployable itself. */
   readonly parent?: AttributeUuid
   readonly createdAt: number
 }
@@ -32,14 +32,14 @@ export type KnownHandle = {
   readonly type: HandleType
   readonly info: Readonly<Record<string, string>>
   readonly canonical: string
-  /** Of an SR-IOV virtual function: the address of its physical function, `dddd:bb:dd.f`. */
+  /** For an SR-IOV virtual function: the address of its physical function, `dddd:bb:dd.f`. */
   readonly physfn?: string
-  /** Handles with the same number are one accelerator (`units.ts`). */
+  /** Handles with the same number form one accelerator (`units.ts`). */
   readonly set?: number
 }
-/** What the driver reports of it; each changed report replaces all of it. */
+/** The driver's description of a deployable; each changed report replaces it as a whole. */
 export type Description = {
-  /** Entry-point name of the driver that shows it, and carries out its orders. */
+  /** Entry-point name of the driver that reports the deployable and carries out its orders. */
   readonly driver: string
   readonly numAccelerators: number
   readonly driverName: string
@@ -47,16 +47,16 @@ export type Description = {
   readonly programmable: boolean
   readonly attributes: readonly Attribute[]
   readonly handles: readonly KnownHandle[]
-  /** Absent: it says nothing of it; releases up to 0.2.0 never do. */
+  /** Absent: the driver does not name the kind; drivers up to release 0.2.0 never do. */
   readonly kind?: DeployableKind
-  /** How many deployables stand below it; absent: none. */
+  /** Number of deployables below this one; absent: none. */
   readonly nodes?: number
-  /** How its handles are cleaned between requests; absent: they are not. */
+  /** How the handles are cleaned between requests; absent: they are not cleaned. */
   readonly cleaning?: Cleaning
-  /** Only where it has changed since it was recorded. `tree` null: it is a root now. */
+  /** Present only if it has changed since it was recorded. `tree` null: the deployable is a root now. */
   readonly place?: { readonly tree: Tree | null; readonly rpUuid: ResourceProviderUuid }
 }
-/** Where a deployable is in the tree of its device (data-model R1); a root has none. */
+/** The place of a deployable in the tree of its device (data-model R1); a root has none. */
 export type Tree = {
   readonly parentUuid: DeployableUuid
   readonly parentId: number
@@ -68,7 +68,7 @@ export type Identity = {
   /** Integer id, as REST shows it to attributes. */
   readonly id: number
   readonly name: string
-  /** Its own or, of one that is no root, that of its root. */
+  /** The provider of the deployable if it is a root, otherwise the provider of its root. */
   readonly rpUuid: ResourceProviderUuid
   readonly deviceUuid: DeviceUuid
   readonly deviceId: number
@@ -90,25 +90,25 @@ export type DeployableCommand =
       readonly bitstreamId: string | null
     }
   | { readonly type: 'Describe'; readonly description: Description }
-  /** `bitstreamId`: what the card says it holds, of one that was retired and is back. */
+  /** `bitstreamId`: the image that the card reports; it is recorded when a retired deployable returns. */
   | { readonly type: 'SetPresence'; readonly presence: Presence; readonly bitstreamId?: string | undefined }
   | { readonly type: 'SetStatus'; readonly status: DeviceStatus }
-  /** Of its device: why it counts as bad, in words; null: it does not. */
+  /** `failing`: why the device of the deployable counts as failing, in words; null: it does not. */
   | { readonly type: 'SetHealth'; readonly failing: string | null }
-  /** Of a root: something below it has come, has left, or stands elsewhere. */
+  /** For a root: a deployable below it has come, has left, or has another place. */
   | { readonly type: 'TouchTree' }
   | {
       readonly type: 'Grant'
       readonly arq: ArqUuid
       readonly bitstream: string | null
-      /** The image that its root is recorded with, where this is asked of a part of a card: its host compares it with the card. */
+      /** For a request to a part of a card: the recorded image of the root, which the host compares with the card. */
       readonly expects?: string | null | undefined
       readonly deadline: number
       readonly requestId: string
       readonly trace?: string | undefined
-      /** This one and no other: an import records who has what already. */
+      /** Grants this handle and no other. Used by an import, which records who has which handle already. */
       readonly handle?: HandleUuid | undefined
-      /** All requests that are bound to this deployable together with this one, itself included; without them it is alone. */
+      /** All requests, including this one, that are bound to this deployable together; absent: only this one. */
       readonly mates?: readonly ArqUuid[] | undefined
     }
   | {
@@ -122,7 +122,7 @@ export type DeployableCommand =
       readonly type: 'Answer'
       readonly slot: SlotUuid
       readonly number: number
-      /** What the host has answered. An order of another type has the same number only if the journal has lost orders. */
+      /** The type of the order that the host has answered. Only after the journal has lost orders can an order of another type have the same number. */
       readonly order?: Order['type']
       readonly failed: string | null
       readonly final: boolean
@@ -137,17 +137,17 @@ export type DeployableCommand =
       readonly requestId: string
       readonly trace?: string | undefined
     }
-  /** What the card says that it holds; null: nothing that is known. `mark`: of the deployable as it was compared (`imageMark`). */
+  /** `image`: the image that the card reports; null: no known image. `mark`: the mark of the deployable when it was compared (`imageMark`). */
   | { readonly type: 'ReadImage'; readonly image: string | null; readonly mark: string }
   | { readonly type: 'AddAttribute'; readonly attribute: Omit<Attribute, 'origin' | 'createdAt'> }
   | { readonly type: 'RemoveAttribute'; readonly uuid: AttributeUuid }
-  /** A due time has come: releases that failed on the host are ordered once more, and a programming without an answer ends. */
+  /** A due time has come: failed releases are ordered once more, and programming without an answer ends. */
   | { readonly type: 'Due'; readonly at: number; readonly deadline: number }
   | HandleAdminCommand
   | SlotCommand
   /**
-   * The journal has lost rows. `events`: those of the lost rows of this deployable; `handles`: those of its handles that other lost rows
-   * name. What follows: `rowsLost.ts`.
+   * The journal has lost rows. `events`: the events of this deployable in the lost rows; `handles`: its handles that other lost rows
+   * name. The consequences are in `rowsLost.ts`.
    */
   | ({
       readonly type: 'RowsLost'
@@ -166,13 +166,13 @@ export type DeployableEvent =
   | {
       readonly type: 'DeployableDescribed'
       readonly description: Description
-      /** Quarantined handles that are not shown stay quarantined. Rows of releases up to 0.2.0 do not say it. */
+      /** Quarantined handles that the report does not contain stay quarantined. Absent in rows of releases up to 0.2.0. */
       readonly quarantinedStay?: true
     }
   | { readonly type: 'PresenceSet'; readonly presence: Presence; readonly bitstreamId?: string }
   | { readonly type: 'StatusSet'; readonly status: DeviceStatus }
   | { readonly type: 'HealthSet'; readonly failing: string | null }
-  /** Something below this root has changed. It changes nothing of the root itself but its revision: who decides on an outdated copy is fenced. */
+  /** A deployable below this root has changed. Only the revision of the root rises, so that a decision on an outdated copy of the root is fenced. */
   | { readonly type: 'TreeTouched' }
   /** `order` null: the device needs no work on its host. */
   | {
@@ -181,8 +181,8 @@ export type DeployableEvent =
       readonly arq: ArqUuid
       readonly order: Order | null
       /**
-       * The ARQ has the handle already, and its host has lost it: why it is prepared again. It is this event, because releases up to
-       * 0.2.0 would not count the number of its order otherwise.
+       * Why the handle is prepared again for the ARQ that has it: its host has lost it. The event is a `Granted`, because releases up to
+       * 0.2.0 count order numbers only in events of types that they know.
        */
       readonly repeated?: string
     }
@@ -193,7 +193,7 @@ export type DeployableEvent =
       readonly order: Order | null
     }
   | { readonly type: 'OrderDone'; readonly slot: HandleUuid; readonly number: number; readonly cleaned?: Cleaned }
-  /** `again`: the release is ordered once more; null: the handle is quarantined. `cleaned`: it was released, and its cleaning has failed. */
+  /** `again`: the next order for the release; null: the handle is quarantined. `cleaned`: the release succeeded, but its cleaning failed. */
   | {
       readonly type: 'OrderFailed'
       readonly slot: HandleUuid
@@ -205,7 +205,7 @@ export type DeployableEvent =
   | { readonly type: 'ProgramStarted'; readonly image: string; readonly order: Order }
   | { readonly type: 'Programmed'; readonly image: string; readonly number: number }
   | { readonly type: 'ProgramFailed'; readonly image: string; readonly number: number; readonly reason: string }
-  /** The card was looked at, and holds something else than was recorded; null: nothing that is known. */
+  /** The host looked at the card and found another image than the recorded one; null: no known image. */
   | { readonly type: 'BitstreamRead'; readonly bitstreamId: string | null }
   | { readonly type: 'AttributeAdded'; readonly attribute: Omit<Attribute, 'createdAt'> }
   | { readonly type: 'AttributeRemoved'; readonly uuid: AttributeUuid }

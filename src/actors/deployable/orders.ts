@@ -58,7 +58,7 @@ export const orderFor = (
   return { ...head, type: 'PrepareSlot', handle, arq, requestId, ...image }
 }
 
-/** The order is about the deployable itself, whose UUID is the slot. */
+/** The order is about the deployable itself, so the UUID of the deployable is the slot. */
 export const programOrderFor = (held: Deployable, wanted: OrderOf<'Program'>): Order => ({
   ...headOf(held, held.uuid, wanted),
   type: 'Program',

@@ -1,7 +1,7 @@
-/** How the programming of a deployable stands. */
+/** The state of the programming of a deployable. */
 import type { DeployableUuid, DeviceUuid, HostName } from '../../identifiers.ts'
 
-/** `loaded`: the UUID of the image. `failed`: why the last programming failed; null: it did not, or another one is under way. */
+/** `loaded`: UUID of the loaded image. `failed`: why the last programming failed; null: it did not fail, or another one is under way. */
 export type Programming = {
   readonly deployable: DeployableUuid
   readonly device: DeviceUuid

@@ -18,14 +18,14 @@ export const deployableRow = (held: Deployable): Row<'deployables'> => ({
   num_accelerators: held.numAccelerators,
   attributes: held.attributes.map(({ key, value }) => ({ [key]: value })),
   hostname: held.host,
-  // only a root owns it (R4)
+  // only a root has a provider of its own (R4)
   rp_uuid: held.tree ? null : held.rpUuid,
   driver_name: held.driverName,
   bitstream_id: held.bitstreamId,
   presence: held.presence,
   kind: held.kind,
   created_at: held.createdAt,
-  // a grant or a release does not change this row
+  // the time of the last change of the description, because grants and releases do not change this row
   updated_at: held.describedAt,
 })
 export const attributeRow = (held: Deployable, attribute: Attribute): Row<'attributes'> => ({
@@ -118,7 +118,7 @@ const ownRow = (before: Deployable, after: Deployable): readonly ViewChange[] =>
 export const rows = (was: Deployable, after: Deployable): readonly ViewChange[] => {
   if (was === after || !after.exists) return []
   if (!shown(after)) return shown(was) ? retired(was) : []
-  // one that comes back has no rows left
+  // a deployable that returns has no rows left, so all rows are written
   const before = shown(was) ? was : initial
   return [
     ...ownRow(before, after),

@@ -1,12 +1,12 @@
 /**
- * What follows for a deployable when the journal has lost rows of it: its host may know orders, and guests may use handles, of which the
- * journal knows nothing any more.
+ * Decisions for a deployable when the journal has lost rows of it: its host may know orders, and guests may use handles, that the journal no
+ * longer contains.
  *
- * ROWS-LOST-1 the next order gets a number above all that the lost rows gave, so that the host does not ignore it as an older one;
- * ROWS-LOST-2 a handle that a lost row names is in doubt: another guest may use it. It is given to nobody until an operator releases it,
- *    and its host is not told to release it before, because that would take it from that guest;
- * ROWS-LOST-3 an answer of the host to an order that is still pending comes again, so a lost one alone puts nothing in doubt;
- * ROWS-LOST-4 what a region holds is unknown when a lost row was about its programming.
+ * ROWS-LOST-1 the next order gets a number above all numbers in the lost rows, so that the host does not ignore it as an older one;
+ * ROWS-LOST-2 a handle that a lost row names is in doubt: a guest that the journal does not know may use it. It is given to nobody until an
+ *    operator releases it. Before that, its host gets no order to release it, because that would take it from that guest;
+ * ROWS-LOST-3 the host repeats its answer to an order that is still pending, so the loss of an answer alone puts nothing in doubt;
+ * ROWS-LOST-4 the image of a region is unknown when a lost row was about its programming.
  */
 import type { HandleUuid } from '../../identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
@@ -33,7 +33,7 @@ const programs = (event: DeployableEvent): boolean => {
   return loads || event.type === 'ProgramStarted' || event.type === 'Programmed' || event.type === 'ProgramFailed'
 }
 
-/** Each handle that was named, with whether more than an answer of its host was lost. */
+/** Each handle that the lost rows name; true: more than an answer of its host was lost. */
 const named = ({ events, handles }: Lost): ReadonlyMap<HandleUuid, boolean> => {
   const found = new Map<HandleUuid, boolean>(handles.map((uuid) => [uuid, true]))
   for (const event of events) {
@@ -42,13 +42,13 @@ const named = ({ events, handles }: Lost): ReadonlyMap<HandleUuid, boolean> => {
   }
   return found
 }
-/** ROWS-LOST-3: whoever waits for an answer asks its host again. */
+/** A lost answer alone puts only a free or missing handle in doubt; in other states the order is sent again, and so is the answer (ROWS-LOST-3). */
 const isInDoubt = ({ state, quarantine }: SlotHandle, more: boolean): boolean => {
   if (quarantine?.inDoubt) return false
   return more || state === 'free' || state === 'missing'
 }
 
-/** The reason of an operator who withholds it already is kept: he may not know of the other guest. */
+/** Keeps the reason of an operator who already withholds the handle; that operator may not know of the other guest. */
 const noteFor = ({ quarantine }: SlotHandle, { by, reason }: OperatorNote): OperatorNote => ({
   by,
   reason: quarantine ? `${reason}; withheld before by ${quarantine.by}: ${quarantine.reason}` : reason,

@@ -1,4 +1,4 @@
-/** What is recorded of a deployable and of its attach handles. */
+/** The recorded state of a deployable and of its attach handles. */
 import type { Cleaned, Cleaning } from '../../cleaning.ts'
 import type { DeployableKind } from '../../hardware.ts'
 import type { DatedNote } from '../../operatorNote.ts'
@@ -11,23 +11,23 @@ import type { HandleState } from './states.ts'
 export type SlotHandle = KnownHandle & {
   readonly state: HandleState
   readonly arq: ArqUuid | null
-  /** The order its host has not answered yet. */
+  /** The order that the host has not answered yet. */
   readonly pending: Order | null
   /** When that order was given. */
   readonly pendingSince: number
-  /** The ARQ that gave it up, while releasing or quarantined. */
+  /** The ARQ that gave the handle up; set while the handle is releasing or quarantined. */
   readonly lastArq: ArqUuid | null
-  /** How often the release under way has failed. */
+  /** How often the present release has failed. */
   readonly attempts: number
-  /** The last complete report did not contain it. */
+  /** The last complete report did not contain the handle. */
   readonly unseen: boolean
-  /** It is withheld until an operator releases it, by an operator or because of what its host has prepared. */
+  /** Set while only an operator may release the handle: an operator withheld it, or it was withheld because of a slot that its host has prepared. */
   readonly quarantine?: DatedNote & { readonly found?: Found; readonly inDoubt?: true }
-  /** Number of the last order that prepares anew what its host has lost. */
+  /** Number of the last order to prepare the handle again after its host lost it. */
   readonly repeated?: number
-  /** Its host was ordered to prepare it, and has not said yet that it is released. */
+  /** The host was ordered to prepare the handle and has not reported its release yet. */
   readonly prepared?: true
-  /** The evidence of its last cleaning, done or failed. */
+  /** The evidence of the last cleaning, whether it succeeded or failed. */
   readonly cleaned?: Cleaned
 }
 export type Deployable = Identity & {
@@ -38,26 +38,26 @@ export type Deployable = Identity & {
   readonly hostWork: boolean
   readonly programmable: boolean
   readonly kind: DeployableKind | null
-  /** How many deployables its driver shows below it. */
+  /** Number of deployables that the driver reports below this one. */
   readonly nodes: number
-  /** How its handles are cleaned between requests; absent: they are not. */
+  /** How the handles are cleaned between requests; absent: they are not cleaned. */
   readonly cleaning?: Cleaning
   readonly attributes: readonly Attribute[]
   readonly handles: Readonly<Record<string, SlotHandle>>
   readonly status: DeviceStatus
   readonly presence: Presence
-  /** Why its device counts as bad; absent: it does not, as far as is known. */
+  /** Why the device counts as failing; absent: it does not, as far as is known. */
   readonly failing?: string
   readonly bitstreamId: string | null
   readonly program: { readonly image: string; readonly order: Order; readonly since: number } | null
   readonly programFault: string | null
-  /** Number of the last order given for any of its slots. */
+  /** Number of the last order given for any slot of the deployable. */
   readonly orders: number
-  /** Number of the last of them that may have written the card; absent: none may. */
+  /** Number of the last order that may have written the card; absent: there was none. */
   readonly loads?: number
   readonly createdAt: number
   readonly updatedAt: number | null
-  /** When its view row last changed, and how often; grants and releases do not count. */
+  /** When the view row of the deployable last changed, and how often; grants and releases do not change it. */
   readonly describedAt: number | null
   readonly revision: number
 }

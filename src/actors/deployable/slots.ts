@@ -1,12 +1,12 @@
 /**
- * What is decided when a host has prepared something else than the journal holds.
+ * Decisions for the case that the slots which a host has prepared differ from the journal.
  *
- * SLOT-1 a handle whose hardware the host has prepared for something that the journal does not explain is withheld until an operator
- *   releases it. One that a request holds stays held, and is withheld when it is given up;
- * SLOT-2 what a request holds and its host has lost is prepared again, by a new order. If that fails or has no answer by its deadline, the
- *   handle is withheld as well: Nova knows no event for an accelerator that is lost after it was bound;
+ * SLOT-1 if a host has prepared the hardware of a handle for something that the journal does not explain, the handle is withheld until an
+ *   operator releases it. If a request holds the handle, it stays held and is withheld when the request gives it up;
+ * SLOT-2 a handle that a request holds and its host has lost is prepared again, by a new order. If that fails or is not answered by its deadline, the
+ *   handle is withheld as well: Nova has no event for an accelerator that is lost after the bind;
  * SLOT-3 when an operator releases a handle that was withheld for a slot on its host, or because rows were lost (`rowsLost.ts`), the host is
- *   ordered to undo it first, with a number above all that it knows of the slot.
+ *   first ordered to release that slot, with a number above all numbers that it knows for the slot.
  */
 import type { OperatorNote } from '../../operatorNote.ts'
 import { INT_MAX } from '../../fields.ts'
@@ -42,12 +42,12 @@ const prepareAgain = (
 ): Decision<DeployableEvent> => {
   const { arq } = handle
   if (handle.state !== 'held' || arq === null || !held.hostWork || held.presence !== 'present') return accept()
-  // the region holds its image already: another one would be programmed over what others use
+  // no image is loaded: the region holds it already, and loading another one would disturb other requests
   const order = orderFor(held, handle, { type: 'PrepareSlot', arq, deadline, requestId, bitstream: null })
   return accept({ type: 'Granted', handle: handle.uuid, arq, order, repeated: reason })
 }
 
-/** The repeated preparation has failed, or has no answer by its deadline (SLOT-2). */
+/** The events when a repeated preparation has failed or was not answered by its deadline (SLOT-2). */
 export const lost = ({ uuid, pending }: SlotHandle, reason: string): readonly DeployableEvent[] => [
   { type: 'OrderFailed', slot: uuid, number: pending!.number, reason, again: null },
   {
@@ -59,7 +59,7 @@ export const lost = ({ uuid, pending }: SlotHandle, reason: string): readonly De
   },
 ]
 
-/** The operator's release of a handle that was withheld for a slot on its host (SLOT-3); null: it was not. */
+/** The events when an operator releases a handle that was withheld for a slot on its host (SLOT-3); null: it was withheld for another reason. */
 export const undone = (
   held: Deployable,
   handle: SlotHandle,
@@ -67,9 +67,9 @@ export const undone = (
   deadline: number,
 ): Decision<DeployableEvent> | null => {
   const { found, inDoubt } = handle.quarantine ?? {}
-  // what is lost may be that it was prepared
+  // the lost rows may say that the handle was prepared
   if (handle.state !== 'quarantined' || !(found ?? (inDoubt && held.hostWork))) return null
-  // a host that knows such a number has used up its numbers: there is no order above it
+  // a host that knows the highest possible number accepts no further order
   if (found && found.number >= INT_MAX) return null
   const above = { ...held, orders: Math.max(held.orders, found?.number ?? 0) }
   const also = !found || found.slot === handle.uuid ? [] : [found.slot]

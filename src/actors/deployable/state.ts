@@ -18,7 +18,7 @@ const move = (
 ): Pick<Deployable, 'handles'> => {
   const handle = held.handles[uuid]!
   const state = next(handle.state, step) ?? handle.state
-  // given up while the report no longer shows it: the hardware is gone
+  // a handle that the last report did not contain has no hardware any more
   const free = handle.quarantine ? 'quarantined' : handle.unseen ? 'missing' : 'free'
   const settled = state === 'free' ? free : state
   return { handles: { ...held.handles, [uuid]: { ...handle, state: settled, ...change } } }
@@ -59,12 +59,12 @@ const change = (held: Deployable, event: WithChange, at: number): Partial<Deploy
     case 'Programmed':
       return { program: null, bitstreamId: event.image }
     case 'ProgramFailed':
-      // the content of the region is unknown now, which is recorded as no known bitstream (S14)
+      // the content of the region is unknown now, so no image is recorded (S14)
       return { program: null, bitstreamId: null, programFault: event.reason }
     case 'BitstreamRead':
       return { bitstreamId: event.bitstreamId }
     case 'TreeTouched':
-      // its revision rises: who looked up what stands below it looks again
+      // only the revision rises, so that decisions on an outdated copy of the tree are made again
       return {}
     case 'AttributeAdded':
       return { attributes: [...held.attributes, { ...event.attribute, createdAt: at }] }
@@ -77,7 +77,7 @@ const change = (held: Deployable, event: WithChange, at: number): Partial<Deploy
     case 'HandleCleared':
       return cleared(givenBack(held, event.handle), event.handle)
     default:
-      // an event of a later release: it means nothing to this one
+      // an event of a later release, which this release ignores
       return null
   }
 }
@@ -94,7 +94,7 @@ const granted = (
     ...loadsBy(order),
   }
 }
-/** Any of the orders that are lost may have written the card. */
+/** Any lost order may have written the card. */
 const ordersRaised = (
   held: Deployable,
   { to, imageUnknown }: Extract<DeployableEvent, { type: 'OrdersRaised' }>,
@@ -102,7 +102,7 @@ const ordersRaised = (
   const orders = Math.max(held.orders, to)
   return { orders, loads: orders, ...(imageUnknown ? { bitstreamId: null } : {}) }
 }
-/** What a card had loaded before it was taken out says nothing about what it holds when it is back (S14). */
+/** The image that a card held before it was taken out says nothing about its image when it returns (S14). */
 const presenceSet = (
   held: Deployable,
   { presence, bitstreamId }: Extract<DeployableEvent, { type: 'PresenceSet' }>,
@@ -117,13 +117,13 @@ const quarantined = (
   at: number,
 ): Partial<Deployable> => {
   const { state } = held.handles[handle]!
-  // a handle that was free has no release under way, and that of one in doubt is not to be carried out any more
+  // a free handle has no release under way; a pending release of a handle in doubt must not be carried out any more
   const free = state === 'free' ? { lastArq: null } : {}
   const done = inDoubt && state !== 'held' ? { pending: null } : {}
   const note = { by, reason, at, ...(found ? { found } : {}), ...(inDoubt ? { inDoubt } : {}) }
   return move(held, handle, 'quarantine', { ...(until === 'released' ? { quarantine: note } : {}), ...free, ...done })
 }
-/** The order of an ARQ that has it goes on. */
+/** If an ARQ holds the handle, its pending order stays. */
 const cleared = (held: Deployable, uuid: HandleUuid): Pick<Deployable, 'handles'> =>
   held.handles[uuid]!.state === 'held'
     ? { handles: held.handles }
@@ -197,7 +197,7 @@ const QUIET: ReadonlySet<DeployableEvent['type']> = new Set([
   'StatusSet',
 ])
 
-/** Where a description says that it stands now, and without the policy of cleaning that it does not name any more. */
+/** Applies the place that the description names, and removes a cleaning policy that it no longer names. */
 const placed = (held: Deployable, event: DeployableEvent): Deployable => {
   if (event.type !== 'DeployableDescribed') return held
   const { cleaning: _was, ...uncared } = held
@@ -230,13 +230,13 @@ export const traitsOf = (held: Attributed): ReadonlySet<string> =>
       .filter(({ key }) => key.startsWith('trait'))
       .map(({ value }) => value),
   )
-/** What it says of itself to an image that is to be loaded. */
+/** The properties of the deployable that decide whether an image fits. */
 export const hardwareOf = (held: Deployable): Hardware => ({
   vendor: held.vendor,
   attribute: (key) => attributeOf(held, key),
   loaded: held.bitstreamId,
 })
-/** `but`: handles that do not count. */
+/** Whether handles are held, being released, or quarantined with an unanswered order. `but`: selects held handles that do not count. */
 export const busy = (held: Deployable, but: (handle: SlotHandle) => boolean = () => false): boolean =>
   Object.values(held.handles).some(
     (handle) =>
@@ -245,27 +245,27 @@ export const busy = (held: Deployable, but: (handle: SlotHandle) => boolean = ()
       (handle.state === 'quarantined' && handle.pending !== null),
   )
 
-/** A release that has failed for good is tried again after this long, because the cause may be over. */
+/** A release that was given up is tried again after this time, because the cause may be over. */
 const QUARANTINE_MS = 300_000
-/** Whether a handle is in use, or its host works on it. */
+/** Whether handles are in use (`busy`), or the deployable is being programmed. */
 export const inUse = (held: Deployable): boolean => busy(held) || held.program !== null
-/** The same of one whose card is present: a handle that may be prepared on it must not be forgotten. */
+/** As `inUse`, but quarantined handles count too: the host may still have them prepared, so the deployable must not be forgotten. */
 export const mayBePrepared = (held: Deployable): boolean =>
   inUse(held) || Object.values(held.handles).some(({ state }) => state === 'quarantined')
-/** A request has it or may still have it, or an operator withholds it: its hardware cannot be given to anybody else. */
+/** Whether a request has or may still have the handle, or it is quarantined: its hardware cannot be given to anybody else. */
 export const isTaken = ({ state }: SlotHandle): boolean => state !== 'free' && state !== 'missing'
 export const takenHandles = (held: Deployable): readonly SlotHandle[] => Object.values(held.handles).filter(isTaken)
 /** When the release of a quarantined handle is tried again; null while an order is unanswered or an operator withholds it. */
 export const retryAt = ({ state, pending, pendingSince, quarantine }: SlotHandle): number | null =>
   state === 'quarantined' && !pending && !quarantine ? pendingSince + QUARANTINE_MS : null
-/** Until when its host has to prepare again what it has lost; null: nothing of that kind is under way. */
+/** The deadline of a repeated preparation; null: none is under way. */
 export const repeatedUntil = ({ pending, repeated }: SlotHandle): number | null =>
   pending?.type === 'PrepareSlot' && pending.number === repeated ? pending.deadline : null
-/** When the sweeper has to work on it next; null: never. */
+/** When the sweeper must work on the deployable next; null: never. */
 export const dueAt = (held: Deployable): number | null => {
   const moments = Object.values(held.handles).flatMap((handle) => retryAt(handle) ?? repeatedUntil(handle) ?? [])
   return moments.length > 0 ? Math.min(...moments) : null
 }
-/** Changes whenever the handle changes hands or gets an order: what was compared with it before no longer counts. */
+/** A mark that changes with the holder of the handle and with each order; a comparison made under another mark does not count. */
 export const markOf = ({ state, arq, pending, pendingSince, quarantine }: SlotHandle): string =>
   [state, arq, pending?.number, pendingSince, quarantine?.at].join(' ')

@@ -1,10 +1,10 @@
 /**
- * Attach handles that are given together. A card may need several functions in one guest: such handles have the same set number, and are one
- * accelerator. A handle without a number is an accelerator of its own. Pure.
+ * Units: attach handles that are granted together. A card may require that several functions go to the same guest: their handles have the same set
+ * number and form one accelerator. A handle without a number is an accelerator of its own. Pure.
  *
  * WHOLE-1 the handles of a unit are held by accelerator requests of one instance;
  * WHOLE-2 a unit is granted only when none of its handles is in use, quarantined or missing;
- * WHOLE-3 it is granted whole: whoever asks for a part of it is refused.
+ * WHOLE-3 a unit is granted whole: requests for a part of it are refused.
  */
 import type { ArqUuid } from '../../identifiers.ts'
 import type { SlotHandle } from './shape.ts'
@@ -12,11 +12,11 @@ import type { SlotHandle } from './shape.ts'
 type Test = (handle: SlotHandle) => boolean
 const hasSets = (handles: readonly SlotHandle[]): boolean => handles.some(({ set }) => set !== undefined)
 
-/** In the order of the handles. */
+/** The units, in the order of their handles. */
 export const unitsOf = (handles: readonly SlotHandle[]): readonly (readonly SlotHandle[])[] =>
   hasSets(handles) ? [...Map.groupBy(handles, ({ set, uuid }) => set ?? uuid).values()] : handles.map((one) => [one])
 
-/** How many units have a handle, or only handles, for which the test is true. Quick where each handle is a unit: it is asked with every grant. */
+/** Number of units for which the test holds for some handle, or for every handle. Runs with every grant, so the case without sets is fast. */
 export const countUnits = (
   { handles }: { readonly handles: Readonly<Record<string, SlotHandle>> },
   how: 'some' | 'every',
@@ -26,10 +26,10 @@ export const countUnits = (
   return hasSets(all) ? unitsOf(all).filter((unit) => unit[how](test)).length : all.filter(test).length
 }
 
-/** Accelerator requests that are bound to a deployable together, in one request of Nova's. */
+/** Accelerator requests that one request of Nova binds to the same deployable. */
 export type Mates = readonly ArqUuid[]
 
-/** The handle that the next of these requests gets; undefined: there is none. `isFree`: it can be granted. */
+/** The handle that the next of these requests gets; undefined: there is none. `isFree`: whether a handle can be granted. */
 export const handleFor = (
   handles: readonly SlotHandle[],
   mates: Mates,
@@ -49,7 +49,7 @@ export const handleFor = (
   return unit && handle ? { handle, unit } : undefined
 }
 
-/** Why the requests do not fit the unit, in words; null: they take whole units. */
+/** Why the number of requests does not fit the unit, in words; null: they take whole units. */
 export const partOf = (unit: readonly SlotHandle[], mates: Mates): string | null =>
   mates.length % unit.length === 0
     ? null

@@ -1,21 +1,21 @@
-/** A device: a physical card on a host, known by its control path. */
+/** The decider of a device: a physical card on a host, identified by its control path. */
 import type { DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { DeviceStatus, Presence } from '../deployable/messages.ts'
 import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
 
 export type DeviceFacts = {
-  /** Entry-point name of the driver that reports it. */
+  /** Entry-point name of the driver that reports the device. */
   readonly driver: string
   readonly type: string
   readonly vendor: string
   readonly model: string
   readonly stdBoardInfo: string | null
   readonly vendorBoardInfo: string | null
-  /** As reported; the identity is its canonical form, which the host holds. */
+  /** As reported. The host identifies the device by the canonical form of this path. */
   readonly controlPath: string
 }
-/** Why a device counts as bad, and since when, ms since the epoch. */
+/** Why a device counts as failing, and since when, ms since the epoch. */
 export type Failing = { readonly reason: string; readonly since: number }
 export type DeviceIdentity = {
   readonly uuid: DeviceUuid
@@ -25,10 +25,10 @@ export type DeviceIdentity = {
 
 export type DeviceCommand =
   | { readonly type: 'Record'; readonly identity: DeviceIdentity; readonly facts: DeviceFacts }
-  /** `grown`: new deployables were recorded with its status in the same append; its row fences a concurrent change of the status. */
+  /** `grown`: the same append records new deployables with the status of the device; the row of the device fences a concurrent change of the status. */
   | { readonly type: 'Describe'; readonly facts: DeviceFacts; readonly grown: boolean }
   | { readonly type: 'SetStatus'; readonly status: DeviceStatus }
-  /** `failing`: why it counts as bad, in words; null: it does not. */
+  /** `failing`: why the device counts as failing, in words; null: it does not. */
   | { readonly type: 'SetHealth'; readonly failing: string | null }
   | { readonly type: 'SetPresence'; readonly presence: Presence }
 export type DeviceEvent =
@@ -43,7 +43,7 @@ export type Device = DeviceIdentity & {
   readonly facts: DeviceFacts
   readonly status: DeviceStatus
   readonly presence: Presence
-  /** Absent: it is not bad, as far as is known. */
+  /** Absent: the device is not failing, as far as is known. */
   readonly failing?: Failing
   readonly createdAt: number
   readonly updatedAt: number | null
@@ -74,7 +74,7 @@ const sameFacts = (one: DeviceFacts, other: DeviceFacts) =>
 
 const decide = (device: Device, command: DeviceCommand): Decision<DeviceEvent> => {
   if (command.type === 'Record') return device.exists ? accept() : accept({ ...command, type: 'DeviceRecorded' })
-  // a retired one can only come back
+  // a retired device can only return
   if (!device.exists || (device.presence === 'retired' && command.type !== 'SetPresence'))
     return refuse({ kind: 'not_found', resource: 'device', id: device.uuid })
   switch (command.type) {
@@ -85,7 +85,7 @@ const decide = (device: Device, command: DeviceCommand): Decision<DeviceEvent> =
     case 'SetStatus':
       return device.status === command.status ? accept() : accept({ type: 'StatusSet', status: command.status })
     case 'SetHealth':
-      // other reasons are no news: what is measured shows them
+      // a changed reason is not recorded, because the measurements show it
       return (device.failing === undefined) === (command.failing === null)
         ? accept()
         : accept({ type: 'HealthSet', failing: command.failing })
@@ -114,7 +114,7 @@ const evolve = (device: Device, event: DeviceEvent, at: number): Device => {
     case 'PresenceSet':
       return { ...device, presence: event.presence, updatedAt: at }
     default:
-      // an event of a later release: it means nothing to this one
+      // an event of a later release, which this release ignores
       return device
   }
 }

@@ -1,20 +1,20 @@
-/** How a device is, as callers are told. */
+/** The API's answer about the health of a device. */
 import type { Health } from '../../health.ts'
 import type { ArqUuid, DeployableUuid, HandleUuid } from '../../identifiers.ts'
 import type { HandleState } from '../deployable/states.ts'
 import type { Failing } from './decider.ts'
 
 export type DeviceHealth = {
-  /** Why it counts as bad, as recorded, and since when; null: it does not. */
+  /** Why the device counts as failing, and since when, as recorded; null: it does not. */
   readonly failing: Failing | null
-  /** What its driver measured last; null: nothing, as far as is known. */
+  /** The last measurement of its driver; null: none is known. */
   readonly measured: {
     readonly at: number
     readonly health: Health
     readonly reasons: readonly string[]
     readonly numbers: Readonly<Record<string, number>>
   } | null
-  /** Its attach handles that are not free; `arq` is null also when the caller may not know of it. */
+  /** The attach handles of the device that are not free; `arq` is null also when the caller may not see the ARQ. */
   readonly held: readonly {
     readonly deployable: DeployableUuid
     readonly handle: HandleUuid

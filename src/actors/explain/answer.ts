@@ -1,9 +1,9 @@
-/** Why hosts do or do not fit the groups of a device profile: the codes, and the shape of the answer. */
+/** The API's answer about why hosts do or do not fit the groups of a device profile: its codes and its shape. */
 import type { DeployableUuid, DeviceUuid, HostName, ResourceProviderUuid } from '../../identifiers.ts'
 import { type GrantRule, GRANT_RULES } from '../deployable/granting.ts'
 import { type Mismatch, MISMATCHES } from '../arq/groups.ts'
 
-/** `bind`: a bind is refused. `work`: a bind is accepted, and its host cannot carry it out. `placement`: Nova is not shown the host. */
+/** `bind`: a bind is refused. `work`: a bind is accepted, but the host cannot carry it out. `placement`: Placement does not offer the host. */
 export const STOPS = ['bind', 'work', 'placement'] as const
 export type Stop = (typeof STOPS)[number]
 
@@ -27,11 +27,11 @@ export type ObstacleCode = Mismatch['rule'] | GrantRule | (typeof OBSTACLE_CODES
 
 export type Obstacle = {
   readonly code: ObstacleCode
-  /** What is the case, as the end of a sentence about the device or the host. */
+  /** The obstacle in words, as the end of a sentence about the device or the host. */
   readonly reason: string
-  /** What would have to change, as an order. */
+  /** The change that would remove the obstacle, as an imperative sentence. */
   readonly change: string
-  /** What the obstacle keeps from happening; never empty. */
+  /** What the obstacle prevents; never empty. */
   readonly stops: readonly Stop[]
 }
 export type JudgedDevice = {
@@ -39,13 +39,13 @@ export type JudgedDevice = {
   readonly device: DeviceUuid
   readonly provider: ResourceProviderUuid
   readonly name: string
-  /** Empty: the group alone fits here. */
+  /** Empty: the device fits the group if no other group is asked for. */
   readonly obstacles: readonly Obstacle[]
 }
 export type JudgedGroup = {
   readonly group: number
   readonly fits: boolean
-  /** The nearest first, at most `DEVICES_SHOWN`. */
+  /** The nearest devices first, at most `DEVICES_SHOWN`. */
   readonly devices: readonly JudgedDevice[]
   readonly leftOut: number
 }
@@ -56,7 +56,7 @@ export type JudgedHost = {
   readonly bind: boolean
   /** Whether Placement offers the host for all groups together; null: no Placement is configured, or it could not be asked. */
   readonly placement: boolean | null
-  /** Of the host as a whole. */
+  /** Obstacles of the host as a whole. */
   readonly obstacles: readonly Obstacle[]
   readonly groups: readonly JudgedGroup[]
 }
@@ -69,17 +69,17 @@ export type NearestMiss = {
 }
 export type GroupSummary = {
   readonly group: number
-  /** How many accelerator requests it makes. */
+  /** How many accelerator requests the group makes. */
   readonly arqs: number
   /** How many devices have no obstacle. */
   readonly devices: number
-  /** How many devices each rule removes. A device that several rules remove counts for each. */
+  /** How many devices each rule excludes. A device that several rules exclude counts for each of them. */
   readonly removed: Readonly<Partial<Record<ObstacleCode, number>>>
-  /** Null: a device fits, or there is none. */
+  /** Null: a device fits, or there are no devices. */
   readonly nearest: NearestMiss | null
 }
 export const WARNING_CODES = ['not_attached', 'alternatives_not_read'] as const
-/** What keeps nothing from happening, and is hardly what was meant. */
+/** A warning: it prevents nothing, but is probably not what was meant. */
 export type Warning = {
   readonly code: (typeof WARNING_CODES)[number]
   readonly group: number
@@ -96,7 +96,7 @@ export type Explanation = {
   readonly placement: (typeof PLACEMENT_ASKED)[number]
   readonly groups: readonly GroupSummary[]
   readonly warnings: readonly Warning[]
-  /** Those that fit first, then the nearest. */
+  /** The hosts that fit come first, then the nearest ones. */
   readonly hosts: readonly JudgedHost[]
   readonly hostsLeftOut: number
 }
@@ -104,9 +104,9 @@ export type Check = {
   readonly groups: readonly Readonly<Record<string, string>>[]
   /** Only this host; null: all. */
   readonly host: HostName | null
-  /** How many hosts are shown. */
+  /** The maximal number of hosts to show. */
   readonly limit: number
 }
-/** Of one host and one group, at most so many devices are shown. */
+/** For one host and one group, at most this many devices are shown. */
 export const DEVICES_SHOWN = 16
 export const HOSTS_SHOWN = { usual: 20, most: 100 } as const

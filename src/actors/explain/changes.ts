@@ -1,4 +1,4 @@
-/** What would have to change for each obstacle to be gone. */
+/** For each obstacle, the sentence that says which change would remove it. */
 import type { ObstacleCode } from './answer.ts'
 
 export const CHANGES: Readonly<Record<ObstacleCode, string>> = {

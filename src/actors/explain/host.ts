@@ -1,4 +1,4 @@
-/** What keeps a host from serving the groups of a profile. Pure. */
+/** Finds the obstacles that keep a host from serving the groups of a profile. Pure. */
 import { amountOf, MISMATCHES, mismatches } from '../arq/groups.ts'
 import type { HandleType } from '../../hardware.ts'
 import type { HostName, ResourceProviderUuid } from '../../identifiers.ts'
@@ -24,7 +24,7 @@ import {
 } from './judge.ts'
 import { bindTakes, findWay, type Ways } from './together.ts'
 
-/** A device whose class no group asks for: only what the views say of it is needed. */
+/** A device whose class no group asks for. The views contain all that is needed to judge it. */
 export type OtherDevice = Pick<JudgedDevice, 'deployable' | 'device' | 'provider' | 'name'> & {
   readonly resourceClass: string | null
   readonly traits: ReadonlySet<string>
@@ -34,13 +34,13 @@ export type HostFacts = Surroundings & {
   readonly devices: readonly Card[]
   readonly others: readonly OtherDevice[]
 }
-/** `all`: every device that was judged, by group. `bindAccepts`: a provider for each group. */
+/** `all`: every judged device, by group. `bindAccepts`: whether a bind with these providers, one for each group, would be accepted. */
 export type HostJudgement = {
   readonly shown: JudgedHost
   readonly distance: number
-  /** It has a device of a class that is asked for. */
+  /** The host has a device of a class that is asked for. */
   readonly isNear: boolean
-  /** The provider of its compute node; null: none is known. */
+  /** The provider of the compute node; null: unknown. */
   readonly root: ResourceProviderUuid | null
   readonly all: readonly (readonly JudgedDevice[])[]
   /** By group, the types of the attach handles of the devices that satisfy it, whether or not one is free. */
@@ -48,7 +48,7 @@ export type HostJudgement = {
   readonly bindAccepts: (providers: readonly string[]) => boolean
 }
 
-/** How far a device with this obstacle is from fitting. */
+/** The distance from fitting that each obstacle adds; an obstacle that is not listed adds 1. */
 const FAR: Readonly<Partial<Record<ObstacleCode, number>>> = {
   resource_class: 100,
   trait_missing: 10,
@@ -60,7 +60,7 @@ export const distanceOf = (obstacles: readonly Obstacle[]): number =>
 export const nearestFirst = (one: JudgedDevice, other: JudgedDevice): number =>
   distanceOf(one.obstacles) - distanceOf(other.obstacles) || (one.name < other.name ? -1 : 1)
 
-/** They depend on what else is asked of the device at the same time. */
+/** Obstacles that depend on what else is asked of the device at the same time. */
 const BY_AMOUNT: ReadonlySet<ObstacleCode> = new Set(['no_free_handle', 'whole_unit', 'placement_capacity'])
 
 type Table = readonly (readonly (readonly Obstacle[])[])[]
@@ -79,7 +79,7 @@ const typesOf = (devices: readonly Card[], found: Table[number]): ReadonlySet<Ha
       .map(({ type }) => type),
   )
 
-/** A way in which nothing of this stands against any group. */
+/** Finds a device for each group such that nothing in `stops` is prevented; null: none was found. */
 const wayFor = (groups: readonly AskedGroup[], facts: HostFacts, table: Table, stops: readonly Stop[]): Ways | null => {
   const { devices } = facts
   const alone = groups.length === 1
@@ -117,7 +117,7 @@ const judgedOthers = ({ others, placement }: HostFacts, { group }: AskedGroup): 
     obstacles: mismatchObstacles(mismatches(group, resourceClass, traits), placement !== null),
   }))
 
-/** The devices of the class that is asked for; of the others only where there is none of these. */
+/** Shows the devices of the requested class; if there are none, all other devices. */
 const shownOf = (all: readonly JudgedDevice[], group: number): JudgedGroup => {
   const near = all.filter(({ obstacles }) => obstacles.every(({ code }) => code !== 'resource_class'))
   const devices = (near.length > 0 ? near : all).toSorted(nearestFirst).slice(0, DEVICES_SHOWN)

@@ -1,4 +1,4 @@
-/** What keeps one deployable from serving one group: the rules of bind and those of what Placement is told, all of them. Pure. */
+/** Finds all obstacles between one deployable and one group, by the rules of bind and by the wanted inventory of Placement. Pure. */
 import { amountOf, classesOf, mismatches, type Mismatch } from '../arq/groups.ts'
 import type { Group } from '../arq/messages.ts'
 import { type Card, giverIn, loadOf } from '../deployable/card.ts'
@@ -12,17 +12,17 @@ import { type Reserving, type ReserveSilent, type Wanted, wantedOf } from '../pl
 import type { Obstacle, ObstacleCode, Stop } from './answer.ts'
 import { CHANGES } from './changes.ts'
 
-/** The image that a bind would have loaded; `refusal`: why it finds none. */
+/** The image that a bind would load; `refusal`: why it finds none. */
 export type ImageChoice = { readonly bitstream: string | null } | { readonly refusal: string }
 export type AskedGroup = {
   readonly group: Group
-  /** Stand-ins for the accelerator requests that the group makes. */
+  /** Placeholders for the UUIDs of the accelerator requests that the group makes. */
   readonly arqs: readonly string[]
   readonly imageFor: (held: Deployable) => ImageChoice
 }
 export type Surroundings = {
   readonly host: Host
-  /** Null: nothing is written to Placement. */
+  /** Null: this service writes nothing to Placement. */
   readonly placement: { readonly silent: ReserveSilent; readonly record: PlacementRecord } | null
 }
 
@@ -35,7 +35,7 @@ export const obstacle = (code: ObstacleCode, reason: string, ...stops: readonly 
 
 type Wish = { readonly arq: string; readonly bitstream: string | null; readonly mates: readonly string[] }
 type Refusal = Exclude<Granting, { readonly ok: true }>
-/** The deployables of a card after they have granted these one after the other, as a bind does it; or how many until one was refused. */
+/** Grants these requests one after the other, as a bind does. If one is refused, `granted` is the number of grants before it. */
 export const grantAll = (
   { root, below }: Card,
   wishes: readonly Wish[],
@@ -67,7 +67,7 @@ const handlesOf = ({ root, below }: Card): string => {
   return counts.length > 0 ? counts.join(', ') : 'none'
 }
 
-/** What stands against the whole device says nothing about its handles. */
+/** The deployable without the obstacles of the whole device, so that its handles can be judged alone. */
 const idle = (held: Deployable): Deployable => {
   const { failing: _, ...sound } = held
   return { ...sound, status: 'enabled', presence: 'present', program: null }
@@ -92,7 +92,7 @@ const imageObstacles = (card: Card, asked: AskedGroup): readonly Obstacle[] => {
   return grantObstacles(card, asked, image.bitstream)
 }
 
-/** Of a device in an inventory; with the same code where a bind has the same rule. */
+/** The obstacle for each reason why units are reserved in Placement; if a rule of bind is the same, so is the code. */
 const OF_RESERVING: Readonly<Record<Reserving, { readonly code: ObstacleCode; readonly why: string } | null>> = {
   'device disabled': { code: 'device_disabled', why: 'its device is in maintenance' },
   'device failing': { code: 'device_failing', why: 'its device is failing' },
@@ -100,12 +100,12 @@ const OF_RESERVING: Readonly<Record<Reserving, { readonly code: ObstacleCode; re
   'being programmed': { code: 'being_programmed', why: 'it is being programmed' },
   'host retired': { code: 'host_retired', why: 'its host is out of service' },
   'host silent': { code: 'host_silent', why: 'its host was not heard from' },
-  // these take single units
+  // these reasons reserve single units
   'handles unusable': null,
   'bound without allocation': null,
 }
 
-/** How many units Placement has left of it, by what is recorded. */
+/** How many units of the provider Placement has left, according to the records. */
 export const unitsLeft = ({ root, below }: Card, { total, reserved }: Wanted): number => {
   const used = [root, ...below].map((node) => countUnits(node, 'some', ({ state }) => state === 'held'))
   return Math.max(0, total - reserved - used.reduce((sum, units) => sum + units, 0))
@@ -118,7 +118,7 @@ const standingObstacles = (held: Deployable, { trouble, providers }: PlacementRe
   return state === 'pending' ? [obstacle('placement_pending', reason ?? state, 'placement')] : []
 }
 
-/** The provider as it is to be shown in Placement; null: nothing of the deployable is. */
+/** The provider as Placement should show it; null: Placement should show none for the deployable. */
 export const wantedFor = ({ root, below }: Card, { host, placement }: Surroundings): Wanted | null =>
   placement === null ? null : (wantedOf(host, [root, ...below], placement.silent)[0] ?? null)
 
@@ -162,14 +162,14 @@ const hostObstacles = ({ root, below }: Card, { host }: Surroundings): readonly 
     ? [obstacle('host_silent', 'its host was not heard from, and has work to do at a bind', 'work')]
     : []
 
-/** One for each code, with everything that it stops. */
+/** Merges obstacles with the same code into one, which stops all that any of them stops. */
 const merged = (found: readonly Obstacle[]): readonly Obstacle[] =>
   [...Map.groupBy(found, ({ code }) => code).values()].map((same) => ({
     ...same[0]!,
     stops: [...new Set(same.flatMap(({ stops }) => stops))],
   }))
 
-/** Of class and traits only: what can be told without the state of the deployable. */
+/** The obstacles of class and traits, which can be found without the state of the deployable. */
 export const mismatchObstacles = (found: readonly Mismatch[], placed: boolean): readonly Obstacle[] =>
   found.map(({ rule, why }) => obstacle(rule, why, 'bind', ...(placed ? (['placement'] as const) : [])))
 

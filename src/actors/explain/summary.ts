@@ -1,4 +1,4 @@
-/** The answer for a whole cloud, from what was judged of each host. Pure. */
+/** Combines the judgements of all hosts into one answer for the cloud. Pure. */
 import type { Explanation, GroupSummary, JudgedDevice, NearestMiss, ObstacleCode, Warning } from './answer.ts'
 import { alternativesIn, INSTEAD_OF_ALTERNATIVES } from '../arq/groups.ts'
 import { attachingWarnings } from './attaching.ts'
@@ -11,7 +11,7 @@ const countsOf = (devices: readonly JudgedDevice[]): GroupSummary['removed'] => 
   return counts
 }
 
-/** Of those with the same distance the first in the order of the hosts. Null: one fits. */
+/** The nearest device; at equal distances, the one on the first host in the order of `hosts`. Null: a device fits. */
 const nearestOf = (hosts: readonly HostJudgement[], group: number): NearestMiss | null => {
   let best: { readonly miss: NearestMiss; readonly distance: number } | null = null
   for (const { shown, all } of hosts)
@@ -25,7 +25,7 @@ const nearestOf = (hosts: readonly HostJudgement[], group: number): NearestMiss 
   return best?.miss ?? null
 }
 
-/** Of a profile from an import, or from a version of this service that kept the key without reading it. */
+/** Such a profile comes from an import, or from a release that stored the key without reading it. */
 const alternativesWarnings = (asked: readonly AskedGroup[]): readonly Warning[] =>
   asked.flatMap(({ group: wanted }, group) =>
     alternativesIn(wanted).map((key) => ({

@@ -1,25 +1,25 @@
-/** Whether all groups of a profile can be served by the devices of one host at the same time. Groups may share a device. Pure. */
+/** Decides whether the devices of one host can serve all groups of a profile at the same time. Groups may share a device. Pure. */
 import type { Card } from '../deployable/card.ts'
 import { type AskedGroup, grantAll } from './judge.ts'
 
-/** The position of a device for each group. */
+/** For each group, the index of its device. */
 export type Ways = readonly number[]
 export type Question = {
   readonly groups: number
   readonly devices: number
   readonly allowed: (group: number, device: number) => boolean
-  /** How much of the device the group takes. */
+  /** How much of the device's room the group takes. */
   readonly takes: (group: number, device: number) => number
   readonly room: (device: number) => number
   readonly accepted: (ways: Ways) => boolean
 }
 
-/** After so many steps the search gives up: distributing groups over devices is a packing problem. */
+/** After this many steps the search gives up, because distributing groups over devices is a packing problem. */
 const STEPS_MAX = 2000
-/** Each way that is tried in full costs the grants of all requests. */
+/** At most this many complete assignments are tried, because each attempt makes the grants of all requests. */
 const TRIED_MAX = 64
 
-/** A way that is accepted; null: none was found. */
+/** An assignment that `accepted` confirms; null: none was found. */
 export const findWay = ({ groups, devices, allowed, takes, room, accepted }: Question): Ways | null => {
   const left = Array.from({ length: devices }, (_, device) => room(device))
   let [steps, tried] = [0, 0]
@@ -41,7 +41,7 @@ export const findWay = ({ groups, devices, allowed, takes, room, accepted }: Que
   return search([])
 }
 
-/** Whether a bind takes the requests of all groups, each on its device. The requests of one device are granted as mates. */
+/** Whether a bind would accept the requests of all groups, each on its device. The requests of one device are granted as mates. */
 export const bindTakes = (groups: readonly AskedGroup[], devices: readonly Card[], ways: Ways): boolean =>
   devices.every((card, device) => {
     const here = groups.filter((_, group) => ways[group] === device)

@@ -1,11 +1,11 @@
-/** Which start of a host program a report is from. Pure. */
+/** Decides which start of a host program a report comes from. Pure. */
 import type { BootId } from '../../identifiers.ts'
 
-/** Of hosts up to release 0.2.0, which do not number their starts, so many former ones are known by their ids. */
+/** Hosts up to release 0.2.0 do not number their starts; this many ids of former starts of a host are remembered. */
 export const BOOTS_KEPT = 256
 
 export type FromBoot = { readonly bootId: BootId; readonly bootNumber?: number | undefined }
-/** What is recorded of the starts of a host. */
+/** The recorded data about the starts of a host. */
 export type Boots = {
   readonly exists: boolean
   readonly bootId: BootId

@@ -1,4 +1,4 @@
-/** A host: liveness, aliases, the last recorded inventory, and the devices and deployables that were recorded for it. */
+/** The decider of a host: its liveness, aliases, last recorded inventory, and the devices and deployables that are recorded for it. */
 import type { BootId, DeployableUuid, DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
 import { ownValue } from '../../record.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
@@ -12,59 +12,59 @@ import { type Row, put } from '../runtime/views.ts'
 /** From the best to the worst. */
 export const LIVENESS = ['up', 'stale', 'down', 'removed'] as const
 export type Liveness = (typeof LIVENESS)[number]
-/** `pending`: nothing of it is recorded yet but its key, which an operator has to approve, or has approved. */
+/** `pending`: only the key of the host is recorded, which waits for an operator or has been approved. */
 export const STANDINGS = [...LIVENESS, 'pending'] as const
-/** What was recorded of one device of the host, by canonical control path. */
+/** The record of one device of the host; the key is its canonical control path. */
 export type HeldDevice = {
   readonly uuid: DeviceUuid
   readonly id: number
   readonly driver: string
-  /** Hash of the driver's report of it: when equal, there is nothing to do. */
+  /** Hash of the driver's report of the device; if it is equal, nothing has changed. */
   readonly digest: string
-  /** Complete reports of its driver in a row that did not contain it. */
+  /** Number of complete reports of its driver in a row that did not contain the device. */
   readonly missing: number
   /** Deployable name -> uuid. */
   readonly deployables: Readonly<Record<string, DeployableUuid>>
-  /** Of a device that was retired and has returned: the deployables it had then and has not shown again yet. */
+  /** For a device that was retired and has returned: its former deployables that it has not reported again yet. */
   readonly away?: Readonly<Record<string, DeployableUuid>>
 }
-/** A device that was retired, as it was recorded then; it takes up its former identity when it is shown again (data-model 11.4). */
+/** A retired device, as it was recorded; it gets its former identity back when it is reported again (data-model 11.4). */
 export type Departed = { readonly canonical: string; readonly device: HeldDevice }
 export type DriverState = { readonly status: 'ok' | 'failed'; readonly error: string | null }
 export type InventorySnapshot = {
   readonly bootId: BootId
-  /** Rises with each start of the host program; hosts up to release 0.2.0 do not say it. */
+  /** Rises with each start of the host program; absent for hosts up to release 0.2.0. */
   readonly bootNumber?: number
-  /** This start checks MACs. */
+  /** The host program checks message authentication codes since this start. */
   readonly macs?: boolean
   readonly number: number
   readonly digest: string
   readonly aliases: readonly HostName[]
   readonly drivers: Readonly<Record<string, DriverState>>
-  /** The last run of each driver; absent: the host has no playbooks. */
+  /** The last playbook run of each driver; absent: the host has no playbooks. */
   readonly playbooks?: readonly PlaybookRun[]
 }
 export type Host = InventorySnapshot & {
-  /** An inventory of it was recorded. */
+  /** An inventory of the host was recorded. */
   readonly exists: boolean
   readonly name: HostName
   readonly liveness: Liveness
-  /** The boots before this one: reports of these are out of date. */
+  /** The boots before the present one; their reports are out of date. */
   readonly formerBoots: readonly BootId[]
   readonly devices: Readonly<Record<string, HeldDevice>>
-  /** In the order of departure, at most `DEPARTED_MAX`: the devices that are away for longest are forgotten first. */
+  /** At most `DEPARTED_MAX` devices, in the order of departure; the ones that left first are forgotten first. */
   readonly departed: readonly Departed[]
-  /** When a report in its name was last refused, by reason. */
+  /** When a report in the name of the host was last refused, by reason. */
   readonly refusals?: Readonly<Partial<Record<Refusal, number>>>
   /** An operator took it out of service; none of its devices is offered until an operator restores it. */
   readonly retired?: DatedNote
-  /** Absent: as far as is known it signs nothing. */
+  /** Absent: as far as is known the host signs nothing. */
   readonly keys?: HostKeys
   readonly createdAt: number
   readonly updatedAt: number | null
 }
 
-/** `devices`: only what changed; null removes one (retired). */
+/** The devices that changed; null: the device is retired. */
 type Changed = Readonly<Record<string, HeldDevice | null>>
 export type HostCommand =
   | KeyCommand
@@ -75,17 +75,17 @@ export type HostCommand =
       readonly devices: Changed
     }
   | { readonly type: 'SetLiveness'; readonly liveness: Liveness; readonly by: string }
-  /** `devices`: those that leave the inventory with this decision. */
+  /** `devices`: the devices that leave the inventory with this decision. */
   | ({ readonly type: 'Retire' | 'Remove'; readonly devices: Changed } & OperatorNote)
   | ({ readonly type: 'Restore' } & OperatorNote)
   | { readonly type: 'RefuseReport'; readonly reason: Refusal; readonly detail: string; readonly at: number }
-  /** What the next report says of these devices is compared as a whole. */
+  /** The next report of these devices is compared in full. */
   | { readonly type: 'LookAgain'; readonly devices: Changed; readonly by: string }
-  /** Of a retired host, more devices leave the inventory. */
+  /** More devices of a retired host leave the inventory. */
   | { readonly type: 'Shed'; readonly devices: Changed; readonly by: string }
 export type OperatorDecision = 'retired' | 'removed' | 'restored'
 export type HostEvent =
-  /** `RecordInventory` was accepted. Journals hold the event and its member `picture` under these names since release 0.1.0. */
+  /** An inventory was recorded. The event and its member `picture` keep the names that they have in journals since release 0.1.0. */
   | {
       readonly type: 'PictureRecorded'
       readonly name: HostName
@@ -93,12 +93,12 @@ export type HostEvent =
       readonly devices: Changed
     }
   | { readonly type: 'ReportRefused'; readonly reason: Refusal; readonly detail: string }
-  /** Decisions of operators and changes of keys are recorded as this event too, because release 0.1.0 reads no other event of a host. */
+  /** This event also records decisions of operators and changes of keys, because release 0.1.0 reads no other event of a host. */
   | {
       readonly type: 'LivenessSet'
       readonly liveness: Liveness
       readonly by: string
-      /** What an operator has decided of the host. */
+      /** The decision of an operator about the host. */
       readonly care?: OperatorDecision
       readonly reason?: string
       readonly devices?: Changed
@@ -121,19 +121,19 @@ const initial: Host = {
   updatedAt: null,
 }
 
-/** Older and repeated reports of one boot, and all of a former boot, change nothing (Q1, I10). */
+/** Older and repeated reports of the present boot change nothing, and neither do reports of a former boot (Q1, I10). */
 export const isNews = (host: Host, report: FromBoot & { readonly number: number }): boolean => {
   const age = bootAge(host, report)
   return age === 'present' ? report.number > host.number : age === 'newer'
 }
-/** Something is recorded that operators see. */
+/** Whether anything of the host is recorded that operators can see. */
 export const isKnown = ({ exists, name }: Host): boolean => exists || name !== ''
 
 const keyDecision = (host: Host, command: KeyCommand): Decision<HostEvent> => {
   const { exists, liveness, keys = {} } = host
   if (command.type === 'ReplaceKey' && !isKnown(host))
     return refuse({ kind: 'not_found', resource: 'host', id: command.name })
-  // of a host that an operator does not want, nothing more is recorded
+  // nothing more is recorded of a host that an operator has removed
   if (command.type === 'PresentKey' && !exists && liveness === 'removed') return accept()
   const decided = decideKey(keys, command)
   if (decided === null) return accept()
@@ -149,13 +149,13 @@ const decide = (host: Host, command: HostCommand): Decision<HostEvent> => {
   if (command.type === 'RefuseReport') return refusalOf(host, command)
   if (!isKnown(host)) return refuse({ kind: 'not_found', resource: 'host', id: host.name })
   if (command.type !== 'SetLiveness') return decideOperation(host, command)
-  // a host that an operator removed is restored by an operator only
+  // only an operator restores a host that an operator has removed
   return host.liveness === command.liveness || host.liveness === 'removed'
     ? accept()
     : accept({ ...command, type: 'LivenessSet' })
 }
 
-/** One for each reason and hour: anybody who reaches the bus can cause them. */
+/** Recorded at most once for each reason and hour, because anybody who reaches the bus can cause refusals. */
 const refusalOf = (
   { exists, refusals = {} }: Host,
   { reason, detail, at }: Extract<HostCommand, { readonly type: 'RefuseReport' }>,
@@ -184,7 +184,7 @@ const decideOperation = (
       return nothingLeaves ? accept() : accept({ ...command, type: 'LivenessSet', liveness })
     case 'Restore':
       if (!retired) return accept()
-      // counts as silent until the next sweep finds that it was heard from
+      // the host counts as silent until the next sweep finds that it was heard from
       return accept({
         ...command,
         type: 'LivenessSet',
@@ -205,7 +205,7 @@ const departures = ({ devices, departed }: Host, changed: Changed): Host['depart
   const back = new Set(Object.values(changed).flatMap((one) => (one ? [one.uuid] : [])))
   const left = Object.keys(changed)
     .filter((canonical) => changed[canonical] === null && ownValue(devices, canonical))
-    // stores keep the members of an event in an order of their own
+    // stores may return the members of an event in another order
     .toSorted()
     .map((canonical) => ({ canonical, device: devices[canonical]! }))
   if (back.size === 0 && left.length === 0) return departed
@@ -217,7 +217,7 @@ const changed = (host: Host, devices: Changed): Pick<Host, 'devices' | 'departed
   departed: departures(host, devices),
 })
 
-/** A host is shown from its first key that waits or was approved; one that is believed at once, from its first inventory. */
+/** A host becomes visible with its first key that waits or was approved; if its key is accepted at once, with its first inventory. */
 const keyChanged = (host: Host, change: KeyChange, at: number): Partial<Host> => ({
   keys: keysAfter(change, at),
   ...(host.exists || change.did === 'pinned' ? {} : { name: change.name, createdAt: host.createdAt || at }),
@@ -240,9 +240,9 @@ const livenessSet = (host: Host, event: Extract<HostEvent, { type: 'LivenessSet'
 const evolve = (host: Host, event: HostEvent, at: number): Host => {
   if (event.type === 'LivenessSet') return livenessSet(host, event, at)
   if (event.type === 'ReportRefused') return { ...host, refusals: { ...host.refusals, [event.reason]: at } }
-  // an event of a later release: it means nothing to this one
+  // an event of a later release, which this release ignores
   if (event.type !== 'PictureRecorded') return host
-  // what a former start could do says nothing of this one
+  // the abilities and playbooks of a former start do not hold for this one
   const { macs: _, playbooks: __, ...before } = host
   const left = host.exists && host.bootId !== event.picture.bootId ? [host.bootId] : []
   return {

@@ -1,11 +1,11 @@
 /**
- * Which key a host signs with, and who accepted it. Pure.
+ * Decides which key a host signs with, and records who accepted it. Pure.
  *
- * ENROLLMENT-1 a host that has a key is believed only with a report that is signed with it;
- * ENROLLMENT-2 the first key of a host is accepted with its first signed report (`first-use`), or waits for an operator (`approve`); a
- *   report without a signature is then believed only in the first case, and only until a key was accepted;
- * ENROLLMENT-3 only an operator replaces a key, or makes the host's next key count as its first one;
- * ENROLLMENT-4 what waits is recorded once for a key, and of one host at most once an hour, whatever is sent in its name.
+ * ENROLLMENT-1 reports of a host that has a key are believed only if they are signed with that key;
+ * ENROLLMENT-2 the first key of a host is accepted with its first signed report (`first-use`), or waits for an operator (`approve`). Reports
+ *   without a signature are believed only with `first-use`, and only until a key was accepted;
+ * ENROLLMENT-3 only an operator replaces a key, or lets the next key of the host count as its first one;
+ * ENROLLMENT-4 a waiting key is recorded once, and for one host at most once an hour, whatever is sent in its name.
  */
 import type { Fault } from '../../fault.ts'
 import type { HostName } from '../../identifiers.ts'
@@ -15,18 +15,18 @@ import { REFUSALS_EVERY_MS, type Refusal } from '../runtime/refusals.ts'
 export const ENROLLMENTS = ['first-use', 'approve'] as const
 export type Enrollment = (typeof ENROLLMENTS)[number]
 
-/** Public keys, as their messages say them. */
+/** Public keys, in the form that messages contain. */
 export type HostKeys = {
   readonly key?: string
-  /** Waits for an operator. */
+  /** The key that waits for an operator. */
   readonly offered?: { readonly key: string; readonly at: number }
 }
-/** What happened to a host's key; `replaced` with null: the next one counts as its first. */
+/** A change of a host's key; `replaced` with null: the next key counts as its first. */
 export type KeyChange =
   | { readonly did: 'pinned' | 'offered' | 'approved'; readonly name: HostName; readonly key: string }
   | { readonly did: 'replaced'; readonly name: HostName; readonly key: string | null }
 
-/** `named`: the key that the operator has compared; null: whichever waits, or comes next. */
+/** `named`: the key that the operator has compared; null: the key that waits, or the next one that comes. */
 export type KeyCommand =
   | {
       readonly type: 'PresentKey'
@@ -45,7 +45,7 @@ const KEY_COMMANDS = { PresentKey: true, ApproveKey: true, ReplaceKey: true } sa
 export const isKeyCommand = (command: { readonly type: string }): command is KeyCommand =>
   Object.hasOwn(KEY_COMMANDS, command.type)
 
-/** `present`: nobody accepted a key for this host yet, and it shows one. */
+/** `present`: the host shows a key, and no key was accepted for it yet. */
 export type Judgement = 'believed' | 'present' | { readonly refusal: Refusal; readonly rule: string }
 
 /** Whether a report in the name of this host is believed. `signer` null: it is not signed. */
@@ -68,7 +68,7 @@ export const judgeSigner = (
   return { refusal: 'not_approved', rule: `host ${name} has no approved key, and this is not signed` }
 }
 
-/** Null: nothing is to be done. */
+/** Null: nothing has to be done. */
 export type KeyDecision = KeyChange | null | { readonly fault: Fault }
 
 const conflict = (reason: string): KeyDecision => ({ fault: { kind: 'conflict', reason } })

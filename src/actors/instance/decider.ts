@@ -1,4 +1,4 @@
-/** The bind conversation of an instance: its ARQs, its deadline, and the events that Nova has yet to receive. */
+/** The decider of an instance: its present bind (called a conversation), its ARQs, the deadline, and the events that Nova has yet to receive. */
 import type { EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { type DueKind, NOVA_DUE } from '../runtime/dueKinds.ts'
@@ -8,23 +8,23 @@ import type { InstanceCommand, InstanceEvent, Part, BindOutcome } from './messag
 
 export type Instance = {
   readonly uuid: InstanceUuid
-  /** Its ARQs, bound or binding or failed, until they leave. */
+  /** The ARQs of the instance, whether being bound, bound or failed, until they leave. */
   readonly arqs: Readonly<Record<string, Part>>
   readonly hostname: HostName
   readonly open: { readonly deadline: number; readonly since?: number } | null
   readonly requestId: string
   /** `traceparent` of the bind. */
   readonly trace?: string
-  /** The events that Nova has yet to receive: ARQ -> status. */
+  /** The events that Nova has yet to receive: the status of each ARQ. */
   readonly telling: {
     readonly statuses: Readonly<Record<string, BindOutcome>>
     readonly nextAt: number
     readonly until: number
     readonly attempts: number
-    /** The number of the conversation that each status belongs to. */
+    /** For each ARQ, the number of the conversation that its status belongs to. */
     readonly of: Readonly<Record<string, number>>
   } | null
-  /** How many conversations have settled, with those that an operator had told once more. */
+  /** How many conversations have settled; repeated notifications that an operator asked for count too. */
   readonly conversations: number
   readonly tellUntil: number | null
 }
@@ -74,7 +74,7 @@ const bind = (instance: Instance, command: Extract<InstanceCommand, { type: 'Bin
     : accept(accepted)
 }
 
-/** What Nova has not taken yet is told with the rest. While a bind is open its own end is told soon, with all of these. */
+/** Events that Nova has not taken yet are sent with the repeated ones. Refused while a bind is open, since its end sends all of them soon. */
 const resend = (
   instance: Instance,
   { statuses, at, until, by, reason }: Extract<InstanceCommand, { type: 'Resend' }>,
@@ -121,14 +121,14 @@ const decide = (instance: Instance, command: InstanceCommand): Decision<Instance
 
 const everyPrepared = (instance: Pick<Instance, 'arqs'>) =>
   Object.values(instance.arqs).every(({ prepared }) => prepared)
-/** An open conversation is due at its deadline; at once when the last unprepared ARQ has left it. */
+/** An open conversation is due at its deadline, or at once when all ARQs that are left in it are prepared. */
 const deadlineOf = (instance: Pick<Instance, 'arqs' | 'open'>): number =>
   everyPrepared(instance) ? 0 : instance.open!.deadline
 
 const without = <Value>(record: Readonly<Record<string, Value>>, keys: readonly string[]): Record<string, Value> =>
   Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key)))
 
-/** Events of an earlier conversation that were not delivered remain to be delivered. */
+/** Undelivered events of earlier conversations are kept and sent too. */
 const telling = (instance: Instance, event: Extract<InstanceEvent, { type: 'BindSettled' }>): Instance['telling'] => {
   if (event.tell === null || instance.tellUntil === null) return instance.telling
   const each = <Value>(value: Value) => Object.fromEntries(event.arqs.map((arq) => [arq, value]))
@@ -141,7 +141,7 @@ const telling = (instance: Instance, event: Extract<InstanceEvent, { type: 'Bind
   }
 }
 
-/** Events that settled after the request to Nova was made were not part of it: its answer does not end them. */
+/** Events that settled after the request to Nova was made were not part of it, so its answer does not end them. */
 const ended = (
   { of, nextAt }: NonNullable<Instance['telling']>,
   command: Extract<InstanceCommand, { type: 'ReportTold' }>,
@@ -182,7 +182,7 @@ const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance 
       return { ...instance, arqs, open: Object.keys(arqs).length > 0 ? instance.open : null }
     }
     case 'ResendAsked': {
-      // counted as a conversation of its own: the answer to a call that is under way does not end it
+      // counted as a conversation, so that the answer to a request that is under way does not end it
       const conversations = instance.conversations + 1
       const { statuses, nextAt, until } = event
       const of = Object.fromEntries(Object.keys(statuses).map((arq) => [arq, conversations]))
@@ -191,14 +191,14 @@ const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance 
     case 'NovaTold':
       return { ...instance, telling: told(instance, event) }
     default:
-      // an event of a later release: it means nothing to this one
+      // an event of a later release, which this release ignores
       return instance
   }
 }
 
 /**
- * When the sweeper has to work on it next, and for what; null: never. While a conversation is open its deadline counts: events of
- * an earlier one are sent with its own.
+ * When the sweeper must work on the instance next, and for what; null: never. An open conversation is due at its deadline; events of
+ * earlier conversations are sent with its own.
  */
 export const dueOfInstance = ({
   telling,

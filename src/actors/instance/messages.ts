@@ -1,4 +1,4 @@
-/** The commands and events of a bind conversation: one for an instance at a time, all its ARQs or none, one batch of events to Nova. */
+/** The commands and events of bind conversations. An instance has one at a time; it binds all its ARQs or none, and sends Nova one batch of events. */
 import type { Loaded } from '../../loaded.ts'
 import type { ArqUuid, DeployableUuid, HostName, InstanceUuid } from '../../identifiers.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
@@ -6,11 +6,11 @@ import type { OperatorNote } from '../../operatorNote.ts'
 export type Part = {
   readonly arq: ArqUuid
   readonly deployable: DeployableUuid
-  /** The host has done its work, or has none. */
+  /** The host has finished its work for the ARQ, or had none. */
   readonly prepared: boolean
 }
 export type BindOutcome = 'completed' | 'failed'
-/** How one event to Nova ended. */
+/** The result of sending one event to Nova. */
 export type Ending = 'delivered' | 'gone' | 'refused' | 'undeliverable'
 
 export type InstanceCommand =
@@ -20,9 +20,9 @@ export type InstanceCommand =
       readonly at: number
       readonly parts: readonly Part[]
       readonly hostname: HostName
-      /** ms since the epoch: a bind that is not finished then has failed. */
+      /** ms since the epoch; a bind that is not finished by then fails. */
       readonly deadline: number
-      /** Until when events are retried; null: no Nova is configured. */
+      /** Until when events are retried, ms since the epoch; null: no Nova is configured. */
       readonly tellUntil: number | null
       readonly requestId: string
       readonly trace?: string | undefined
@@ -34,10 +34,10 @@ export type InstanceCommand =
       readonly loaded?: Loaded | undefined
     }
   | { readonly type: 'Fail'; readonly reason: string; readonly at: number }
-  /** Ends the conversation if all is prepared or the deadline has passed. `isOver`: it has, whatever the clock says now. */
+  /** Ends the conversation if all ARQs are prepared or the deadline has passed. `isOver`: the deadline has passed, whatever the clock says now. */
   | { readonly type: 'Conclude'; readonly at: number; readonly isOver?: boolean }
   | { readonly type: 'Leave'; readonly arqs: readonly ArqUuid[] }
-  /** Nova is told of these, and of what it has not taken yet, from `at` on until `until`. */
+  /** Nova is told these statuses, and those that it has not taken yet, from `at` until `until`. */
   | ({
       readonly type: 'Resend'
       readonly statuses: Readonly<Record<ArqUuid, BindOutcome>>
@@ -47,7 +47,7 @@ export type InstanceCommand =
   | {
       readonly type: 'ReportTold'
       readonly endings: Readonly<Record<string, Ending>>
-      /** How many conversations had settled when the request to Nova was made: later ones were not part of it. */
+      /** How many conversations had settled when the request to Nova was made; later ones were not part of it. */
       readonly upTo: number
       readonly nextAt: number
       readonly note: string | null
@@ -65,9 +65,9 @@ export type InstanceEvent =
       /** `traceparent` of the bind, passed on to Nova. */
       readonly trace?: string
     }
-  /** `loaded`: its host has loaded an image for it. */
+  /** `loaded`: the image that the host has loaded for the ARQ. */
   | { readonly type: 'PartPrepared'; readonly arq: ArqUuid; readonly loaded?: Loaded }
-  /** An operator has Nova told of these ends once more. */
+  /** An operator has asked to tell Nova these statuses once more. */
   | ({
       readonly type: 'ResendAsked'
       readonly statuses: Readonly<Record<ArqUuid, BindOutcome>>
@@ -81,7 +81,7 @@ export type InstanceEvent =
       readonly arqs: readonly ArqUuid[]
       readonly reason: string | null
       readonly tell: number | null
-      /** When it was accepted, ms since the epoch; absent in what older releases wrote. */
+      /** When the bind was accepted, ms since the epoch; absent in rows of older releases. */
       readonly since?: number
     }
   | { readonly type: 'ArqsLeft'; readonly arqs: readonly ArqUuid[] }

@@ -2,7 +2,7 @@
  * Carries out the steps of a reconciliation, as decisions of the devices and deployables concerned.
  *
  * CARRYOUT-1 a device that an ARQ uses is marked missing, never retired (Q11, I9);
- * CARRYOUT-2 nor is one with a quarantined handle while another device is shown that has its hardware: that would be given (R7).
+ * CARRYOUT-2 neither is a device with a quarantined handle while another device with its hardware is reported: that hardware would be granted (R7).
  */
 import { ownValue } from '../../record.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
@@ -35,7 +35,7 @@ const describe = (draft: Draft, shown: Shown, held: HeldDevice, tools: Tools): H
   const grown = usable.usable.some(({ name }) => !ownValue(held.deployables, name))
   draft.decide(device, key, { type: 'Describe', facts: factsOf(driver, shown.device), grown })
   const { whole, ...parts } = describeAll(draft, shown, held, usable, tools)
-  // what could not be recorded is tried again with the next report
+  // an empty digest makes the next report try again to record what is missing
   return { ...rest, driver, digest: whole ? digest : '', missing: 0, ...parts }
 }
 
@@ -51,7 +51,7 @@ const gone = (draft: Draft, held: HeldDevice, { missing, missingRounds, used }: 
   const presence: Presence = missing >= missingRounds && !inHand ? 'retired' : 'missing'
   draft.decide(device, deviceKey(held.uuid), { type: 'SetPresence', presence })
   for (const key of keys) draft.decide(deployable, key, { type: 'SetPresence', presence })
-  // the count ends at the limit, so that a missing device in use does not write a row with each report
+  // the count stops at the limit, so that a missing device in use does not write a row with each report
   return presence === 'retired' ? null : { ...held, missing: Math.min(missing, missingRounds) }
 }
 

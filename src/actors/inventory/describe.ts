@@ -8,7 +8,7 @@ import type { Deployable } from '../deployable/state.ts'
 import type { DeviceFacts } from '../device/decider.ts'
 import { canonicalHandle } from './digest.ts'
 
-/** UUIDs made beforehand, in order; a plan that runs again takes the same ones. */
+/** UUIDs that were made beforehand, in order; a plan that runs again takes the same ones. */
 export type Pool = () => string
 
 /** A reported handle with its physical function in canonical form. */
@@ -17,7 +17,7 @@ export const attachingOf = ({ type, info, physfn }: ReportedDeployable['handles'
   return { type, info, ...(parent === null ? {} : { physfn: parent }) }
 }
 
-/** An attribute keeps its UUID as long as it stands at the same place: below the same keys. */
+/** An attribute keeps its UUID as long as the path of keys above it stays the same. */
 const attributesOf = (held: Deployable['attributes'], reported: ReportedDeployable['attributes'], take: Pool) => {
   const paths = pathsOf(held)
   const known = new Map(
@@ -25,7 +25,7 @@ const attributesOf = (held: Deployable['attributes'], reported: ReportedDeployab
   )
   const said: { readonly attribute: Attribute; readonly path: readonly string[] }[] = []
   for (const { key, value, parent } of reported) {
-    // it stands before this one: whatever is recorded was judged before
+    // a parent precedes its attributes, because reports are checked before they are recorded (TREES-3)
     const above = parent === undefined ? undefined : said[parent]
     const path = [...(above?.path ?? []), key]
     const uuid = known.get(JSON.stringify(path)) ?? take()
@@ -35,13 +35,13 @@ const attributesOf = (held: Deployable['attributes'], reported: ReportedDeployab
   return said.map(({ attribute }) => attribute)
 }
 
-/** How a deployable stands in the tree of its device. */
+/** The position of a deployable in the tree of its device. */
 export type Standing = {
-  /** How many stand below it. */
+  /** Number of deployables below it. */
   readonly nodes: number
-  /** Its accelerators, where they are counted; null: as many as its driver says. */
+  /** Number of accelerators, counted from handles; null: the number that its driver reports holds. */
   readonly units: number | null
-  /** Only where it has changed. */
+  /** Present only if the place has changed. */
   readonly place?: NonNullable<Description['place']>
 }
 
@@ -73,7 +73,7 @@ export const descriptionOf = (
   }
 }
 
-/** The description without the spelling and order of handles, which carry no meaning. */
+/** The description without the order and spelling of its handles, which have no meaning. */
 const essence = (said: Description) =>
   canonicalJson({
     ...said,

@@ -11,7 +11,7 @@ const wholeHandle = (handle: ReportedHandle): string =>
   (handle.physfn === undefined ? '' : ` of ${handle.physfn}`) +
   (handle.set === undefined ? '' : ` in ${handle.set}`)
 
-/** Text that contains JSON is compared by its content. */
+/** A text that contains JSON is compared by its JSON value. */
 const meant = (text: string | null): unknown => (text === null ? null : (jsonIn(text) ?? text))
 
 /** The order of attributes counts; the order of handles does not. */

@@ -1,13 +1,13 @@
 /**
- * Records the deployables of a device as its driver shows them, as decisions of these deployables: new ones, known ones, and those that
- * left. They may form trees (data-model.md 8).
+ * Records the deployables of a device as its driver reports them, by decisions of these deployables: new ones, known ones, and those that
+ * have left. They may form trees (data-model.md 8).
  *
- * GROW-1 what a request may use is never retired, and neither is a tree with such a node changed: its nodes stay where they stand;
+ * GROW-1 a deployable that a request may use is never retired, and its tree does not change: the nodes keep their places;
  * GROW-2 while a root is being programmed, nothing below it is offered, whatever a report shows;
- * GROW-3 its root is written whenever something below it comes or moves: a programming that another process starts at the same moment was
- *   then decided on an outdated copy of the root, and is decided again;
- * GROW-4 a deployable below another one that is shown no more is retired at once when nothing of it is used: the image that made it has
- *   left the card. It takes up its UUID when it is shown again.
+ * GROW-3 the root is written whenever something below it comes or moves: if another process starts to program the root at the same moment, its
+ *   decision was made on an outdated copy of the root, and is made again;
+ * GROW-4 a deployable below another one is retired as soon as it is no longer reported and nothing of it is used: the image that made it has
+ *   left the card. It gets its UUID back when it is reported again.
  */
 import type { DeployableUuid, DeviceUuid, HostName } from '../../identifiers.ts'
 import { ownValue } from '../../record.ts'
@@ -42,15 +42,15 @@ type Growing = {
   readonly card: RecordedDevice
   readonly tools: Tools
   readonly tree: ReportedTree
-  /** UUIDs of what is recorded by now. */
+  /** The UUIDs of the deployables that are recorded by now, by name. */
   readonly known: Map<string, DeployableUuid>
-  /** Names of those with an event in this draft. */
+  /** Names of the deployables that have an event in this draft. */
   readonly written: Set<string>
-  /** Names of those that do not stand where they are shown. */
+  /** Names of the deployables that are recorded at another place than the reported one. */
   readonly stuck: { readonly has: (name: string) => boolean; readonly size: number }
 }
 
-/** Where it stands, and the provider that it is bound by: its own or, of one that is no root, that of its root (R4). */
+/** The place and the provider of a deployable: its own provider if it is a root, otherwise that of its root (R4). */
 const placeOf = ({ draft, tree, known }: Growing, one: ReportedDeployable): Pick<Identity, 'tree' | 'rpUuid'> => {
   const above = tree.above(one)
   if (above === null) return { rpUuid: rpUuidOf(one.name) }
@@ -58,13 +58,13 @@ const placeOf = ({ draft, tree, known }: Growing, one: ReportedDeployable): Pick
   const { rootUuid, rootId } = parent.tree ?? { rootUuid: parent.uuid, rootId: parent.id }
   return { tree: { parentUuid: parent.uuid, parentId: parent.id, rootUuid, rootId }, rpUuid: parent.rpUuid }
 }
-/** In a tree only what is recorded counts: parts of it may be left out, or stand elsewhere than they are shown. */
+/** In a tree, the numbers are counted from the recorded nodes, because nodes may be left out or have another place than reported. */
 const standingOf = ({ tree, shown, stuck }: Growing, { name }: ReportedDeployable) => {
   const isTree = stuck.size > 0 || shown.device.deployables.some(({ parent }) => parent !== undefined)
   return { nodes: tree.below(name).length, units: isTree ? tree.units(name) : null }
 }
 
-/** What is added to a device is as well as the device is. */
+/** A new deployable gets the health of its device. */
 const asWellAsDevice = (draft: Draft, uuid: DeployableUuid, of: DeviceUuid): void => {
   const { failing } = draft.state(device, deviceKey(of))
   draft.decide(deployable, deployableKey(uuid), { type: 'SetHealth', failing: failing?.reason ?? null })
@@ -99,7 +99,7 @@ const recorded = (growing: Growing, reported: ReportedDeployable): DeployableUui
   return uuid
 }
 
-/** The deployables of a device that was never seen before. */
+/** Records the deployables of a device that was never reported before. */
 export const recordAll = (draft: Draft, shown: Shown, card: RecordedDevice, tools: Tools): Names => {
   const tree = treeOf(shown.device.deployables)
   const growing = { draft, shown, card, tools, tree, known: new Map(), written: new Set<string>(), stuck: new Set() }
@@ -122,12 +122,12 @@ const changingIn = (draft: Draft, shown: Shown, { deployables }: HeldDevice): Re
 }
 export type Usable = {
   readonly usable: readonly ReportedDeployable[]
-  /** Names that are left as they are recorded, whatever is shown. */
+  /** Names of deployables that stay as they are recorded, whatever is reported. */
   readonly changing: ReadonlySet<string>
 }
 /**
- * The deployables that the device shows, without those that attach what an accelerator request still uses by another one of the device,
- * under another name, or as a virtual function of it; and without what stands below these.
+ * The reported deployables that can be recorded now. Left out are those with hardware that an accelerator request still uses through another
+ * deployable of the device, also as a virtual function; those whose tree is being programmed; and all deployables below these.
  */
 export const usableOf = (draft: Draft, shown: Shown, held: HeldDevice): Usable => {
   const used = openClaims()
@@ -147,7 +147,7 @@ export const usableOf = (draft: Draft, shown: Shown, held: HeldDevice): Usable =
   return { usable, changing }
 }
 
-/** The names of those that stay below the parent that they are recorded with, because their tree is in use (GROW-1), and that parent; undefined: none. */
+/** The names and parents of the deployables that keep their recorded parent because their tree is in use (GROW-1). Parent undefined: a root. */
 const stuckIn = (draft: Draft, { deployables }: HeldDevice, usable: readonly ReportedDeployable[]) => {
   const states = Object.values(deployables).map((uuid) => draft.state(deployable, deployableKey(uuid)))
   const used = new Set(states.filter(mayBePrepared).map(({ tree, uuid }) => tree?.rootUuid ?? uuid))
@@ -167,13 +167,13 @@ const standingBelow = (one: ReportedDeployable, parent: string | undefined): Rep
 }
 
 type TreePosition = NonNullable<Description['place']>
-/** Null: it stands where it stood. */
+/** Null: the place has not changed. */
 const movedTo = (growing: Growing, was: Deployable, reported: ReportedDeployable): TreePosition | null => {
   const { tree = null, rpUuid } = placeOf(growing, reported)
   return canonicalJson(tree) === canonicalJson(was.tree ?? null) ? null : { tree, rpUuid }
 }
 
-/** One that is recorded. True: it is there again, or stands elsewhere. */
+/** Describes a recorded deployable. Returns true if it has returned or has another place. */
 const described = (growing: Growing, uuid: DeployableUuid, reported: ReportedDeployable): boolean => {
   const { draft, shown, known, written, stuck, tools } = growing
   const key = deployableKey(uuid)
@@ -181,7 +181,7 @@ const described = (growing: Growing, uuid: DeployableUuid, reported: ReportedDep
   const { name, bitstreamId } = reported
   known.set(name, uuid)
   draft.decide(deployable, key, { type: 'SetPresence', presence: 'present', bitstreamId })
-  // what it says of itself holds for where it is shown
+  // a reported description holds only for the reported place
   if (stuck.has(name)) return was.presence !== 'present'
   const place = movedTo(growing, was, reported)
   const standing = { ...standingOf(growing, reported), ...(place ? { place } : {}) }
@@ -190,7 +190,7 @@ const described = (growing: Growing, uuid: DeployableUuid, reported: ReportedDep
     draft.decide(deployable, key, { type: 'Describe', description: said })
     written.add(name)
   }
-  // one that comes back has the status that its device has now
+  // a deployable that returns gets the present status of its device
   if (was.presence === 'retired') {
     draft.decide(deployable, key, { type: 'SetStatus', status: draft.state(device, deviceKey(was.deviceUuid)).status })
     asWellAsDevice(draft, uuid, was.deviceUuid)
@@ -198,7 +198,7 @@ const described = (growing: Growing, uuid: DeployableUuid, reported: ReportedDep
   return was.presence !== 'present' || place !== null
 }
 
-/** Writes the root although nothing of it has changed (GROW-3). */
+/** Writes the root although it has not changed itself (GROW-3). */
 const touch = ({ draft, known, written }: Growing, root: string): void => {
   if (written.has(root)) return
   draft.decide(deployable, deployableKey(known.get(root)!), { type: 'TouchTree' })
@@ -206,8 +206,8 @@ const touch = ({ draft, known, written }: Growing, root: string): void => {
 }
 
 /**
- * Of those that are not shown, or cannot be used as they are shown: the names of the ones that are over. Whatever still has something below
- * it stays, so that a tree never lacks a parent.
+ * Among the deployables that are not reported, or not usable as reported: the names of those that leave. A deployable with one below it that
+ * stays does not leave, so that a tree never lacks a parent.
  */
 const overOf = (
   { draft, stuck }: Growing,
@@ -231,7 +231,7 @@ const overOf = (
   return new Set(unnamed.filter((name) => !kept.has(deployables[name]!)))
 }
 
-/** At most so many deployables that have left keep their UUID for when they are shown again: the newest. */
+/** At most this many deployables that have left, the newest ones, keep their UUID for their return. */
 const AWAY_MAX = 256
 const awayField = (away: Names): Pick<HeldDevice, 'away'> => {
   const newest = Object.entries(away).toSorted(([, one], [, other]) => (one < other ? 1 : -1))
@@ -244,10 +244,10 @@ const without = (names: Names, gone: ReadonlySet<string>): Names =>
 
 export type Grown = Pick<HeldDevice, 'away'> & {
   readonly deployables: Names
-  /** All that was shown is recorded as it was shown. */
+  /** Everything that was reported is recorded as reported. */
   readonly whole: boolean
 }
-/** The deployables of a device that is known, after they were recorded; `usable`: those that can be. */
+/** Records the deployables of a known device; `usable`: the reported ones that can be recorded. */
 export const describeAll = (
   draft: Draft,
   shown: Shown,

@@ -1,11 +1,11 @@
-/** Where the images that the cards of a host hold, by its report, differ from what is recorded of them. Pure. */
+/** Finds where the images that a host reports for its cards differ from the recorded ones. Pure. */
 import type { DeployableUuid } from '../../identifiers.ts'
 import { storable } from '../../text.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import { imageMark, isUnsettled } from '../deployable/image.ts'
 import type { Deployable } from '../deployable/state.ts'
 
-/** `image` null: the card holds nothing that its driver knows. */
+/** `image` null: the card holds no image that its driver knows. */
 export type ImageDifference = {
   readonly deployable: DeployableUuid
   readonly mark: string
@@ -14,11 +14,11 @@ export type ImageDifference = {
 }
 export type ImageDifferences = {
   readonly differences: readonly ImageDifference[]
-  /** A card may be written at the moment: when that has ended, the same report may differ. */
+  /** The host may be writing a card at the moment: when that has ended, the same report may show a difference. */
   readonly undecided: boolean
 }
 
-/** By driver and name: what each deployable holds. Devices that cannot be used yet say nothing. */
+/** The reported image of each deployable, by driver and name. Devices that cannot be used yet report none. */
 const shownIn = ({ drivers }: Pick<InventoryReport, 'drivers'>): ReadonlyMap<string, string | null> =>
   new Map(
     drivers.flatMap((section) =>
@@ -37,7 +37,7 @@ export const imageDifferences = (
   const shown = shownIn(report)
   const differing = deployables.filter(({ driver, name, presence, bitstreamId }) => {
     const image = shown.get(keyOf(driver, name))
-    // one that no store takes is refused with its device
+    // an image text that no store accepts is refused together with its device
     const isThere = presence === 'present' && image !== undefined && (image === null || image === storable(image))
     return isThere && image !== bitstreamId
   })

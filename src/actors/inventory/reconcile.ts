@@ -1,9 +1,9 @@
 /**
- * The steps that bring the recorded inventory of a host in line with its report. Pure and without special cases: first discovery,
- * rediscovery and recovery are one path. Reconciling twice gives nothing the second time.
+ * Computes the steps that make the recorded inventory of a host agree with its report. Pure and without special cases: first discovery,
+ * rediscovery and recovery use the same code. A second reconciliation with the same report gives no steps.
  *
- * RECONCILE-1 only a complete section of the device's own driver can show that a device is missing (Q11; drivers 7.2). The only
- *   other reason is that it is shown while other devices have the same hardware (R7);
+ * RECONCILE-1 a device counts as missing only if a complete section of its own driver does not contain it (Q11; drivers 7.2), or if it is
+ *   reported while other devices have the same hardware (R7);
  * RECONCILE-2 nothing is removed here: `gone` counts reports, and the code that carries out the step keeps devices that an ARQ uses.
  */
 import { ownValue } from '../../record.ts'
@@ -16,7 +16,7 @@ import type { HeldDevice, Host } from '../host/decider.ts'
 import { digestOf } from './digest.ts'
 import { NO_HANDLES, type RecordedHandles, type Rivalry, attachedBy, isVirtual, openRivalry, unfit } from './rivalry.ts'
 
-/** What a report says of the hardware. */
+/** The part of a report that describes the hardware. */
 type Report = Pick<InventoryReport, 'drivers'>
 export type Shown = {
   readonly canonical: string
@@ -26,16 +26,16 @@ export type Shown = {
 }
 export type Step =
   | { readonly do: 'record'; readonly shown: Shown }
-  /** It was retired, and takes up its former identity. */
+  /** The device was retired, and gets its former identity back. */
   | { readonly do: 'return'; readonly shown: Shown; readonly held: HeldDevice }
   | { readonly do: 'describe'; readonly shown: Shown; readonly held: HeldDevice }
   | {
       readonly do: 'gone'
       readonly canonical: string
       readonly held: HeldDevice
-      /** How many complete reports in a row did not contain it, including this one. */
+      /** Number of complete reports in a row, including this one, that did not contain the device. */
       readonly missing: number
-      /** Another device is shown that has hardware of its handles that are taken. */
+      /** Another reported device has the hardware of handles of this device that are taken. */
       readonly isThere: boolean
     }
   | { readonly do: 'take out'; readonly canonical: string; readonly held: HeldDevice }
@@ -46,16 +46,16 @@ type Entry = {
   readonly canonical: string
   readonly driver: string
   readonly device: ReportedDevice
-  /** Why it cannot be recorded, whatever the others are. */
+  /** Why the device cannot be recorded, whatever the other devices are; null: it can. */
   readonly fault: string | null
 }
 type Sorted = {
   readonly shown: ReadonlyMap<string, Shown>
-  /** Neither described nor said to be missing. */
+  /** Devices that the report names: they do not count as missing, even if they are not described. */
   readonly excused: ReadonlySet<string>
-  /** Shown, yet other devices have its hardware. */
+  /** Devices that are reported although other devices have their hardware. */
   readonly standsBack: ReadonlySet<string>
-  /** What the devices shown attach, also of those that are refused. */
+  /** The hardware of the reported devices, including devices that are refused because of others. */
   readonly attached: Claims
   readonly refused: readonly Refused[]
 }
@@ -72,13 +72,13 @@ const entriesOf = (report: Report): readonly Entry[] =>
       : [],
   )
 
-/** Virtual functions before anything else (R7), then what is known, first to the driver that shows it: whoever has it already keeps it. */
+/** Virtual functions come first (R7), then known devices, of these first the ones reported by their own driver: so a device keeps what it has. */
 const rank = (host: Host, { canonical, device, driver }: Entry): number => {
   const held = ownValue(host.devices, canonical)
   return (isVirtual(device) ? 0 : 3) + (held ? (held.driver === driver ? 0 : 1) : 2)
 }
 
-/** A device stays with its driver while that one fails: another one that shows it would describe it in another way. */
+/** A device stays with its driver while that driver fails, because another driver that reports it would describe it differently. */
 const keptBy = (host: Host, failed: ReadonlySet<string>, { canonical, driver }: Entry): string | null => {
   const held = ownValue(host.devices, canonical)
   return held && held.missing === 0 && held.driver !== driver && failed.has(held.driver)
@@ -89,7 +89,7 @@ const keptBy = (host: Host, failed: ReadonlySet<string>, { canonical, driver }: 
 type Placed = {
   readonly placed: ReadonlySet<Entry>
   readonly refused: readonly Refused[]
-  /** Refused because other devices have their hardware. */
+  /** Devices that are refused because other devices have their hardware. */
   readonly rivals: ReadonlySet<string>
 }
 const place = (host: Host, entries: readonly Entry[], rivalry: Rivalry, failed: ReadonlySet<string>): Placed => {
@@ -121,7 +121,7 @@ const sort = (host: Host, report: Report, handles: RecordedHandles): Sorted => {
   const stubs = new Set(all.flatMap(({ canonical, device }) => (device.stub ? [canonical] : [])))
   const fit = new Set(entries.flatMap(({ canonical, fault }) => (fault === null ? [canonical] : [])))
   const named = new Set(entries.map(({ canonical }) => canonical))
-  /** Nothing of the report changes it: it keeps what it has, used or not. */
+  /** Whether the report does not change the device, which then keeps all its hardware, used or not. */
   const stays = (canonical: string, { driver, missing }: HeldDevice) =>
     missing === 0 && !fit.has(canonical) && (named.has(canonical) || stubs.has(canonical) || !complete.has(driver))
   const rivalry = openRivalry(host, handles, stays)
@@ -137,19 +137,19 @@ const sort = (host: Host, report: Report, handles: RecordedHandles): Sorted => {
         { canonical, driver, device, digest: digestOf(driver, device) },
       ]),
   )
-  // what is recorded of a device that was refused for another reason may be hardware that others have now
+  // a device that was refused for another reason may be recorded with hardware that other devices have now
   const overlapping = refused.map(({ canonical }) => canonical).filter((one) => rivalry.overlaps(one))
   const standsBack = new Set([...rivals, ...overlapping])
   return { shown, excused: new Set([...stubs, ...named]), standsBack, attached, refused }
 }
 
-/** Nothing that a retired host reports is offered. */
+/** All devices of a retired host leave the inventory, whatever it reports. */
 const takenOut = (host: Host): Agreement => ({
   steps: Object.entries(host.devices).map(([canonical, held]) => ({ do: 'take out', canonical, held })),
   refused: [],
 })
 
-/** `handles`: needed when the report brings something new or is refused in part; without them only what it says itself is compared. */
+/** `handles` is needed if the report contains something new or is refused in part; without it, devices of the report are only compared with each other. */
 export const reconcile = (host: Host, report: Report, handles: RecordedHandles = NO_HANDLES): Agreement => {
   if (host.retired) return takenOut(host)
   const { shown, excused, standsBack, attached, refused } = sort(host, report, handles)

@@ -1,4 +1,4 @@
-/** Which devices of a host can be recorded beside each other: names and hardware are there once only. Pure. */
+/** Decides which devices of a host can be recorded beside each other: each name and each piece of hardware may occur only once. Pure. */
 import type { ReportedDevice } from '../../hardware.ts'
 import { type Attaching, canonicalAddress, openClaims } from '../../attachedFunctions.ts'
 import { type SlotHandle, isTaken } from '../deployable/state.ts'
@@ -10,14 +10,14 @@ import { treeProblem } from './trees.ts'
 
 /** The attach handles of a host's devices, by canonical control path. */
 export type Handles = ReadonlyMap<string, readonly SlotHandle[]>
-/** `departed`: handles of devices that left the inventory. Those that are quarantined still keep their hardware from others. */
+/** `departed`: handles of devices that left the inventory; if quarantined, they still keep their hardware from others. */
 export type RecordedHandles = { readonly present: Handles; readonly departed: Handles }
 export const NO_HANDLES: RecordedHandles = { present: new Map(), departed: new Map() }
 
 /** Placement's limit for provider names, with room for what Placement adds. */
 const NAME_MAX = 200
 
-/** The first text that was there before. */
+/** The first text that occurs a second time. */
 const twice = (texts: readonly string[]): string | undefined => {
   const seen = new Set<string>()
   return texts.find((text) => seen.size === seen.add(text).size)
@@ -25,11 +25,11 @@ const twice = (texts: readonly string[]): string | undefined => {
 export const attachedBy = ({ deployables }: ReportedDevice): readonly Attaching[] =>
   deployables.flatMap(({ handles }) => handles.map(attachingOf))
 
-/** Whether it consists of virtual functions of another device. */
+/** Whether the device consists of virtual functions of another device. */
 export const isVirtual = (device: ReportedDevice): boolean =>
   attachedBy(device).some(({ physfn }) => physfn !== undefined)
 
-/** Its own handles, each against the others: a function is attached once, and not both whole and in parts. */
+/** Compares the handles of one device with each other: a function is attached once, and not both whole and in parts. */
 const ownClash = (handles: readonly Attaching[]): string | null => {
   const claims = openClaims()
   for (const [at, handle] of handles.entries()) {
@@ -40,7 +40,7 @@ const ownClash = (handles: readonly Attaching[]): string | null => {
   return null
 }
 
-/** Anything but printable ASCII, in JSON. */
+/** Matches JSON that contains anything but printable ASCII. */
 const ODD = /[^ -~]|\\[^"\\]/
 const namesOf = (device: ReportedDevice): readonly (readonly [what: string, text: string])[] => [
   ['vendor', device.vendor],
@@ -65,17 +65,17 @@ const badName = (device: ReportedDevice): string | null => {
   return null
 }
 
-/** Why a device cannot be recorded, whatever the others are; null when it can. The others of the report are recorded all the same. */
+/** Why a device cannot be recorded, whatever the other devices are; null: it can. The other devices of the report are recorded nevertheless. */
 export const unfit = (device: ReportedDevice): string | null => {
   const json = JSON.stringify(device)
-  // a host may show tens of thousands of handles, with each report: nearly all of them are plain
+  // a report may contain tens of thousands of handles, nearly all in plain ASCII: they need no closer check
   const odd = ODD.test(json)
   if (odd && !isStorableJson(json)) return 'text with a NUL or with half a character'
   const bad = odd ? badName(device) : null
   if (bad !== null) return bad
   for (const { name, parent: above, attributes, handles } of device.deployables) {
     if (name.length > NAME_MAX) return `deployable name of ${name.length} characters, at most ${NAME_MAX} are allowed`
-    // only a root has a provider (R4)
+    // only a root has a provider, which needs a class (R4)
     if (above === undefined && !attributes.some(({ key }) => key === 'rc'))
       return `deployable ${name} needs an attribute rc`
     const parent = handles.find(({ physfn }) => physfn !== undefined && canonicalAddress(physfn) === null)?.physfn
@@ -91,16 +91,16 @@ export const unfit = (device: ReportedDevice): string | null => {
 
 export type Rivalry = {
   readonly add: (canonical: string, device: ReportedDevice) => void
-  /** Why the device cannot be recorded beside those that were added: another one has a name of it, or hardware of it; null when it can. */
+  /** Why the device cannot be recorded beside the added devices: one of them has the same name, or the same hardware; null: it can. */
   readonly sameName: (canonical: string, device: ReportedDevice) => string | null
   readonly sameHardware: (canonical: string, device: ReportedDevice) => string | null
-  /** Whether what is recorded of the device could be given away while others that were added are: both are the same hardware. */
+  /** Whether the recorded hardware of the device is also hardware of added devices, so that both could grant it. */
   readonly overlaps: (canonical: string) => boolean
 }
 
 /**
- * Whoever has a name or hardware already keeps it: names of all recorded devices count, hardware that is in use or
- * quarantined, and all hardware of devices that the report leaves as they are (`stays`).
+ * A device that already has a name or hardware keeps it. This holds for the names of all recorded devices, for hardware that is in use or
+ * quarantined, and for all hardware of devices that the report does not change (`stays`).
  */
 export const openRivalry = (
   host: Host,

@@ -1,8 +1,8 @@
-/** Whether a device that is reported is the card that a departed device was. Pure. */
+/** Decides whether a reported device is the same card as a device that has left. Pure. */
 import type { ReportedDevice } from '../../hardware.ts'
 import type { DeviceFacts } from '../device/decider.ts'
 
-/** Members of board information that tell cards apart where vendor and model do not. */
+/** Members of the board information that distinguish cards of the same vendor and model. */
 const MARKS = ['product_id', 'device_id', 'serial'] as const
 const membersOf = (text: string | null): Readonly<Record<string, unknown>> => {
   try {
@@ -16,7 +16,7 @@ const marksOf = ({ stdBoardInfo, vendorBoardInfo }: Pick<DeviceFacts, 'stdBoardI
   ...membersOf(stdBoardInfo),
 })
 
-/** Another driver, type or other text does not make it another card; another vendor, model or serial number does. */
+/** A card stays the same if its driver, type or other text changes, but not if its vendor, model or serial number changes. */
 export const isSameCard = (was: DeviceFacts, is: ReportedDevice): boolean => {
   const [before, after] = [marksOf(was), marksOf(is)]
   return (

@@ -1,8 +1,8 @@
 /**
- * Where the slots that a host says to have prepared differ from the journal. Pure.
+ * Finds where the slots that a host reports as prepared differ from the journal. Pure.
  *
- * A report is a picture of a past moment, so an order that is under way is no difference, and neither is what is withheld or quarantined
- * already. What is found here may still be the trace of a report that was late: whoever acts on it has to see it a second time.
+ * A report shows a past moment, so handles with an order under way are not compared; neither are withheld or quarantined ones. A difference
+ * may still come from a late report: code that acts on one must find it a second time.
  */
 import type { DeployableUuid, HandleUuid } from '../../identifiers.ts'
 import { functionOf } from '../../attachedFunctions.ts'
@@ -11,8 +11,8 @@ import type { Found } from '../deployable/slotMessages.ts'
 import { type Deployable, type SlotHandle, markOf } from '../deployable/state.ts'
 
 /**
- * `unexplained`: the host has it prepared for something that the journal does not hold; `lost`: the journal holds it, and the host does not;
- * `in_use`: its hardware is in use, and nobody has it.
+ * `unexplained`: the host has prepared a slot for something that the journal does not contain; `lost`: the journal says that a slot is prepared, and
+ * the host does not have it; `in_use`: the hardware of a handle is in use, and no request has the handle.
  */
 export type Difference = {
   readonly kind: 'unexplained' | 'lost' | 'in_use'
@@ -24,7 +24,7 @@ export type Difference = {
 }
 export type Differences = {
   readonly differences: readonly Difference[]
-  /** Prepared slots that are of no handle of this host, nor of the same hardware as one. */
+  /** Prepared slots that neither belong to a handle of this host nor have the same hardware as one. */
   readonly unknown: readonly PreparedSlot[]
   /** An order is under way: when it has ended, the same slots may differ. */
   readonly undecided: boolean
@@ -36,7 +36,7 @@ const foundOf = ({ slot, number, arq }: PreparedSlot): Found => ({
   number,
   ...(arq === undefined ? {} : { arq }),
 })
-/** Without the request: whoever may read the inventory sees the reason. */
+/** The text does not name the request, because anybody who may read the inventory sees it. */
 const told = ({ slot, number }: PreparedSlot): string => `slot ${slot} prepared by order ${number}`
 
 const difference = (
@@ -46,24 +46,24 @@ const difference = (
   found: Found | null = null,
 ): Difference => ({ kind, deployable: held.uuid, handle: handle.uuid, mark: markOf(handle), reason, found })
 
-/** Nothing is concluded of a handle whose order is under way, or that is withheld already. */
+/** Handles with an order under way, and withheld handles, are not compared. */
 const isOpen = ({ pending, quarantine }: SlotHandle): boolean => pending === null && quarantine === undefined
 const isShown = ({ held, handle }: HeldHandle): boolean =>
   held.presence === 'present' && !handle.unseen && isOpen(handle)
 /**
- * Its host takes part in binds of it, and shows it. A mediated device that its driver does not know for its own counts against what can be offered, so
- * the handle that it belongs to may be one that is not shown.
+ * Whether the host takes part in binds of the handle and reports it. A handle for a mediated device counts even if the last report did not contain it: when
+ * the driver finds a mediated device that it does not recognize, it reports fewer handles.
  */
 const isWorkedOn = ({ held, handle }: HeldHandle): boolean =>
   held.hostWork && held.presence === 'present' && isOpen(handle) && (!handle.unseen || handle.type === 'MDEV')
 
 const LOST = 'its host does not have it prepared for the request that holds it'
 
-/** The host names the handle's own slot. */
+/** The difference for a reported slot that is the handle's own slot. */
 const ownDifference = (place: HeldHandle, shown: PreparedSlot): readonly Difference[] => {
   const { held, handle } = place
   if (!isShown(place)) return []
-  // also where only its programming needs its host: what was prepared for that is released like any other
+  // also where the host only loads images: a slot prepared for that is released like any other
   if (handle.state === 'free')
     return [
       difference(place, 'unexplained', `its host has ${told(shown)}, and the journal holds it free`, foundOf(shown)),
@@ -81,7 +81,7 @@ const ownDifference = (place: HeldHandle, shown: PreparedSlot): readonly Differe
     : [difference(place, 'lost', LOST)]
 }
 
-/** The host names a slot that the journal does not know, with the same hardware as these handles. */
+/** The differences for a reported slot that the journal does not know and that has the same hardware as these handles. */
 const foreignDifferences = (places: readonly HeldHandle[], shown: PreparedSlot): readonly Difference[] =>
   places
     .filter(({ handle }) => isOpen(handle) && handle.state !== 'missing')
@@ -97,7 +97,7 @@ const foreignDifferences = (places: readonly HeldHandle[], shown: PreparedSlot):
 const covers = ({ from, upTo }: Slots, slot: string): boolean =>
   (from === undefined || slot >= from) && (upTo === undefined || slot <= upTo)
 
-/** By the function they attach, and by the physical function they are a part of. */
+/** Groups handles by the function that they attach and by its physical function. */
 const byHardware = (places: readonly HeldHandle[]): ReadonlyMap<string, readonly HeldHandle[]> => {
   const found = new Map<string, HeldHandle[]>()
   for (const place of places)
@@ -126,7 +126,7 @@ export const slotDifferences = (slots: Slots, deployables: readonly Deployable[]
     }
   })
   const named = new Set<string>(slots.prepared.map(({ slot }) => slot))
-  // what cannot be prepared again beside an unknown slot is not tried
+  // a handle cannot be prepared again beside an unknown slot with the same hardware, so it is not reported as lost
   const taken = new Set(shown.flatMap(({ found }) => found.map(({ handle }) => handle)))
   const lost = places
     .filter((place) => isWorkedOn(place) && place.handle.state === 'held')
@@ -139,7 +139,7 @@ export const slotDifferences = (slots: Slots, deployables: readonly Deployable[]
   }
 }
 
-/** Handles that nobody has, and whose hardware is in use all the same. */
+/** Finds free handles whose hardware is in use nevertheless. */
 export const usedByOthers = ({ inUse = [] }: Slots, deployables: readonly Deployable[]): readonly Difference[] => {
   if (inUse.length === 0) return []
   const free = deployables.flatMap((held) =>

@@ -1,8 +1,8 @@
 /**
  * The tree that the deployables of a reported device form (data-model.md 8.1). Pure.
  *
- * TREES-1 a parent is a deployable of the same device, nothing stands below itself, and a tree is at most `DEPTH_MAX` deep (R2, R3);
- * TREES-2 what stands above others has as many accelerators as itself and those below it have handles together (R5, I12);
+ * TREES-1 a parent is a deployable of the same device, no deployable is below itself, and a tree is at most `DEPTH_MAX` deep (R2, R3);
+ * TREES-2 a deployable with others below it has as many accelerators as itself and those below it have handles together (R5, I12);
  * TREES-3 attributes are nested as data-model.md 8.3 allows.
  */
 import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
@@ -13,7 +13,7 @@ type Node = ReportedDeployable
 
 const byName = (nodes: readonly Node[]): ReadonlyMap<string, Node> => new Map(nodes.map((one) => [one.name, one]))
 
-/** From the deployable up to its root, itself first. Null: the way does not end at a root. */
+/** The deployables from this one up to its root. Null: the path does not end at a root. */
 const wayUp = (one: Node, known: ReadonlyMap<string, Node>): readonly Node[] | null => {
   const way = [one]
   for (let { parent } = one; parent !== undefined;) {
@@ -31,16 +31,16 @@ const ownUnits = ({ handles }: Node): number =>
 const makesHandles = ({ handles }: Node): boolean => handles.some(({ type }) => type === 'MDEV')
 
 export type ReportedTree = {
-  /** Parents before what stands below them. */
+  /** Parents come before the deployables below them. */
   readonly inOrder: readonly Node[]
-  /** Those that stand below a deployable, at any depth, by its name. */
+  /** The deployables below the named one, at any depth. */
   readonly below: (name: string) => readonly Node[]
   /** The names of its parent and of its root; null: it is a root. */
   readonly above: (one: Node) => { readonly parent: string; readonly root: string } | null
-  /** How many accelerators the handles of a deployable and of those below it are; null: handles are made on demand. */
+  /** Number of accelerators that the handles of the deployable and of those below it form; null: handles are made on demand. */
   readonly units: (name: string) => number | null
 }
-/** Of the deployables of a device that `treeProblem` has accepted, or of a part of them that holds the parent of each. */
+/** `nodes`: deployables of a device that `treeProblem` has accepted, or a part of them that contains all their parents. */
 export const treeOf = (nodes: readonly Node[]): ReportedTree => {
   const known = byName(nodes)
   const ways = new Map(nodes.map((one) => [one.name, wayUp(one, known) ?? [one]]))
@@ -101,13 +101,13 @@ const attributeProblem = ({ name, attributes }: Node): string | null => {
   return null
 }
 
-/** Why the device cannot be recorded for the form of its trees; null: it can. */
+/** Why the device cannot be recorded because of its trees or nested attributes; null: it can. */
 export const treeProblem = (device: ReportedDevice): string | null => {
   for (const one of device.deployables) {
     const trouble = attributeProblem(one)
     if (trouble !== null) return trouble
   }
-  // nearly all devices are flat
+  // nearly all devices have no trees
   if (device.deployables.every(({ parent }) => parent === undefined)) return null
   return shapeProblem(device) ?? countProblem(device)
 }

@@ -1,4 +1,4 @@
-/** A group of a device profile as Nova asks Placement for it. Pure. */
+/** Converts a group of a device profile to the request that Nova makes to Placement. Pure. */
 import type { Group } from '../arq/messages.ts'
 import type { CandidateGroup } from './port.ts'
 

@@ -1,22 +1,22 @@
-/** What this process has done in Placement since its start. The metrics show it. */
+/** Counters of what this process has done in Placement since its start. The metrics show them. */
 import { PROVIDER_CHANGES, type ProviderChange, HOST_BLOCKERS } from './decider.ts'
 import { PLACEMENT_ERRORS, type PlacementError } from './port.ts'
 
 /**
- * How a pass has ended. `unchanged`: there was nothing to do; `superseded`: another process works on the host; `failed`: what is recorded
- * could not be read or written.
+ * The result of a pass. `unchanged`: there was nothing to do; `superseded`: another process works on the host; `failed`: the records could
+ * not be read or written.
  */
 export const PASS_OUTCOMES = ['unchanged', 'changed', ...HOST_BLOCKERS, 'superseded', 'failed'] as const
 export type PassOutcome = (typeof PASS_OUTCOMES)[number]
 
 export type PlacementCounts = {
   readonly passes: Record<PassOutcome, number>
-  /** The time of all passes. */
+  /** The duration of all passes together, in milliseconds. */
   passMs: number
   readonly changes: Record<ProviderChange, number>
-  /** How many hosts could be compared again after Placement could not be reached. */
+  /** Number of hosts that could be compared again after Placement was unreachable. */
   recovered: number
-  /** Answers to passes that were no success. */
+  /** Failed answers of Placement to passes. */
   readonly troubles: Record<PlacementError, number>
 }
 const zeros = <Name extends string>(names: readonly Name[]): Record<Name, number> =>

@@ -1,6 +1,6 @@
 /**
- * What this service knows of one host in Placement: the compute node it stands under, the providers that are ours, and how far they agree
- * with what is recorded. One actor for each host root; its passes are counted, so that only one of several processes works on it.
+ * The decider of a host in Placement: its compute node, the providers of this service, and how far these agree with
+ * the records. There is one actor for each host. It numbers passes, so that only one of several processes works on the host.
  */
 import type { DeployableUuid, EntityKey, HostName, ResourceProviderUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
@@ -9,37 +9,37 @@ import { dueKindOf, hostStateOf } from './hostState.ts'
 import { markKey } from './marks.ts'
 import type { Reserving } from './wanted.ts'
 
-/** How a provider stands to what is wanted (placement 9.3). */
+/** How a provider compares with what is wanted (placement 9.3). */
 export const PROVIDER_STATES = ['in_sync', 'pending', 'placement_conflict'] as const
 export type ProviderState = (typeof PROVIDER_STATES)[number]
-/** What keeps a whole host from being reconciled. */
+/** The conditions that prevent the reconciliation of a whole host. */
 export const HOST_BLOCKERS = ['waiting_for_compute_node', 'unreachable'] as const
 export type HostBlocker = { readonly state: (typeof HOST_BLOCKERS)[number]; readonly reason: string }
-/** What a pass did to a provider. */
+/** The changes that a pass can make to a provider. */
 export const PROVIDER_CHANGES = ['created', 'adopted', 'renamed', 'moved', 'inventory', 'traits', 'removed'] as const
 export type ProviderChange = (typeof PROVIDER_CHANGES)[number]
 
 export type Found = {
   readonly uuid: ResourceProviderUuid
   readonly name: string
-  /** Null: no deployable is known for it. */
+  /** Null: no deployable is known that the provider belongs to. */
   readonly deployable: DeployableUuid | null
-  /** Those that this service has set and may take away again. */
+  /** Traits that this service has set and may remove again. */
   readonly traits: readonly string[]
   readonly state: ProviderState
   readonly reason: string | null
-  /** Why units of it are reserved, or all of them. */
+  /** The reasons why some or all units of the provider are reserved. */
   readonly reserving: readonly Reserving[]
-  /** It is ours: created or adopted. */
+  /** This service created or adopted the provider. */
   readonly ours: boolean
-  /** Traits that others have put there, and that are kept; absent: none (P12). */
+  /** Traits that others have set and that are kept; absent: none (P12). */
   readonly foreign?: readonly string[]
 }
-/** The generation of a provider that agreed with what was wanted, and a digest of that. */
+/** The generation in which a provider agreed with what was wanted, and a digest of what was wanted. */
 export type Agreed = { readonly generation: number; readonly digest: string }
-/** `agreed`: absent where it is not known in which generation it did. */
+/** `agreed`: absent if the generation in which the provider agreed is not known. */
 export type HeldProvider = Found & { readonly since: number; readonly agreed?: Agreed }
-/** What a pass found out about a provider. `gone`: it does not exist any more, and nobody wants it. */
+/** The result of a pass for one provider. `gone`: the provider no longer exists, and is not wanted. */
 export type Finding = Found & {
   readonly did: readonly ProviderChange[]
   readonly agreed?: Agreed
@@ -55,7 +55,7 @@ export type PlacementRecord = {
   /** The pass under way; another one may begin after `until`, ms since the epoch. */
   readonly pass: { readonly number: number; readonly until: number } | null
   readonly passes: number
-  /** Passes in a row after which something was still to be done. */
+  /** Number of passes in a row after which something was still to be done. */
   readonly failures: number
   /** When the last pass ended. */
   readonly endedAt: number | null
@@ -74,7 +74,7 @@ export type PlacementCommand =
     }
   | { readonly type: 'Find'; readonly number: number; readonly until: number; readonly findings: readonly Finding[] }
   | { readonly type: 'FindRoot'; readonly number: number; readonly root: ResourceProviderUuid }
-  /** `nextAt` null: there is nothing more to look after. */
+  /** `nextAt` null: no further pass is needed. */
   | {
       readonly type: 'End'
       readonly number: number
@@ -84,7 +84,7 @@ export type PlacementCommand =
     }
 export type PlacementEvent =
   | { readonly type: 'PassBegun'; readonly host: HostName; readonly number: number; readonly until: number }
-  /** `agreed`: of providers that were found in agreement in another generation than before, or with something else. */
+  /** `agreed`: providers that were found in agreement in a new generation, or with new content. */
   | {
       readonly type: 'PassContinued'
       readonly until: number
@@ -97,7 +97,7 @@ export type PlacementEvent =
   | { readonly type: 'ProviderReconciled'; readonly provider: Found; readonly did: readonly ProviderChange[] }
   | { readonly type: 'ProviderForgotten'; readonly uuid: ResourceProviderUuid; readonly did: readonly ProviderChange[] }
 
-/** How a pass proceeds: readers of the topic see what was changed and found, not that somebody looked. */
+/** Events about the progress of a pass are not published: readers of the topic see changes and findings only. */
 export const isInternal = ({ type }: { readonly type: string }): boolean => type.startsWith('Pass')
 
 const initial: PlacementRecord = {
@@ -121,7 +121,7 @@ const isKnown = (held: HeldProvider | undefined, found: Finding): boolean =>
   held.foreign?.join() === found.foreign?.join() &&
   held.reserving.join() === found.reserving.join()
 
-/** Whether all of this is recorded already: nothing was done, and everything is as it was found before. Pure. */
+/** Whether the result of a pass is recorded already: nothing was changed, and everything is as it was found before. Pure. */
 export const isNothingNew = (
   { root, providers, trouble }: Pick<PlacementRecord, 'root' | 'providers' | 'trouble'>,
   found: { readonly root: string | null; readonly findings: readonly Finding[]; readonly trouble: HostBlocker | null },
@@ -235,12 +235,12 @@ const evolve = (record: PlacementRecord, event: PlacementEvent, at: number): Pla
     case 'ProviderForgotten':
       return { ...record, providers: without(record.providers, event.uuid) }
     default:
-      // an event of a later release: it means nothing to this one
+      // an event of a later release, which this release ignores
       return record
   }
 }
 
-/** A pass that was cut off is found when its time is over. */
+/** A pass that was interrupted becomes due when its time is over. */
 const dueAt = ({ pass, nextAt }: PlacementRecord): number | null => (pass ? pass.until : nextAt)
 
 const rows = (before: PlacementRecord, after: PlacementRecord): readonly ViewChange[] => {

@@ -1,4 +1,4 @@
-/** What the state of a whole host in Placement is: the worst of what is recorded of it. Also the kinds of its rows of due work, so that hosts are counted by state. Pure. */
+/** The state of a whole host in Placement: the worst state recorded of it. The host's row of due work has it as its kind, so that hosts can be counted. */
 import type { ComparisonKind } from '../runtime/dueKinds.ts'
 import type { Reserving } from './wanted.ts'
 

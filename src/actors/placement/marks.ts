@@ -1,8 +1,8 @@
 /**
  * Marks a host as due for Placement, within the append that changes what Placement should show of it.
  *
- * MARKS-1 the mark is a row of its own beside the recorded moment of the next pass: a pass drops it at its beginning, before it reads what is
- *    recorded, so a change during the pass leaves a new mark and is never lost.
+ * MARKS-1 the mark is a row of its own beside the recorded moment of the next pass. A pass deletes the mark at its beginning, before it reads the
+ *    records, so a change during the pass leaves a new mark and is never lost.
  */
 import type { EntityKey, HostName } from '../../identifiers.ts'
 import type { Deployable } from '../deployable/shape.ts'
@@ -14,7 +14,7 @@ import { type ViewChange, put } from '../runtime/views.ts'
 import { HOST_STATES, dueKindOf } from './hostState.ts'
 import { concernsPlacement } from './wanted.ts'
 
-/** The kinds of the rows of `due` that this service works on: marks, and recorded moments by the state of their host. */
+/** The kinds of rows in `due` that the work on Placement uses: marks, and next passes by the state of their host. */
 export const PLACEMENT_DUE: readonly DueKind[] = [PLACEMENT_MARK, ...HOST_STATES.map(dueKindOf)]
 export const markKey = (name: HostName): EntityKey => `${PLACEMENT_MARK}/${name}`
 /** A mark is no entity: it has no journal. */
@@ -27,7 +27,7 @@ const hostConcern = (before: Host, after: Host): HostName | null =>
 const deployableConcern = (before: Deployable, after: Deployable): HostName | null =>
   concernsPlacement(before, after) ? after.host : null
 
-/** The host that has to be looked at, by the kind of entity that has changed; null: none. */
+/** The host that must be compared after a change, by the kind of entity that has changed; null: none. */
 const CONCERNS: ReadonlyMap<string, (before: never, after: never) => HostName | null> = new Map<
   string,
   (before: never, after: never) => HostName | null
@@ -39,7 +39,7 @@ const CONCERNS: ReadonlyMap<string, (before: never, after: never) => HostName | 
 export const markOf = (name: HostName, at: number): ViewChange =>
   put('due', { entity: markKey(name), kind: PLACEMENT_MARK, at })
 
-/** Pure: what an append has to mark because this entity has changed. */
+/** The marks that an append must write because this entity has changed. Pure. */
 export const marksFor = (key: EntityKey, before: unknown, after: unknown, at: number): readonly ViewChange[] => {
   const name = CONCERNS.get(kindOf(key))?.(before as never, after as never)
   return name ? [markOf(name, at)] : []

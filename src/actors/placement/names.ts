@@ -1,11 +1,11 @@
 /** Names of traits and resource classes as Placement takes them (placement 2). */
 import type { Group } from '../arq/messages.ts'
 
-/** Every provider of this service carries it (placement 6.1). */
+/** The trait that every provider of this service has (placement 6.1). */
 export const OWNER_TRAIT = 'OWNER_CYBORG'
-/** Whoever is marked so belongs to Nova: it is never written, whatever its UUID and name (placement 6.1). */
+/** A provider with one of these traits belongs to Nova: this service never writes it, whatever its UUID and name (placement 6.1). */
 export const FOREIGN_TRAITS: readonly string[] = ['OWNER_NOVA', 'COMPUTE_MANAGED_PCI_DEVICE']
-/** A trait of this form tells what a card is loaded with, whoever has set it: it is true only if the host reads it from the card (P13). */
+/** Traits of this form name the function that a card is loaded with. Whoever has set one, it is true only if the host reads it from the card (P13). */
 export const isFunctionTrait = (trait: string): boolean => trait.startsWith('CUSTOM_FPGA_FUNCTION_ID_')
 const NAME_MAX = 255
 
@@ -17,7 +17,7 @@ export const placementName = (name: string): string =>
     .slice(0, NAME_MAX)
 
 const CUSTOM = /^(resources|trait):(CUSTOM_[A-Z0-9_]{1,248})$/
-/** The names in groups of device profiles that exist in Placement only if somebody has created them. */
+/** Names in groups of device profiles that exist in Placement only if somebody has created them. */
 export const customNamesIn = (
   groups: readonly Group[],
 ): { readonly classes: readonly string[]; readonly traits: readonly string[] } => {

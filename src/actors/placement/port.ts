@@ -1,5 +1,5 @@
 /**
- * What the reconciler asks of Placement, as a port: `src/neighbours/openstack/placement.ts` implements it.
+ * The port through which the reconciler uses Placement: `src/neighbours/openstack/placement.ts` implements it.
  * All UUIDs are in lower case with hyphens. The rules behind the answers are in `docs/contract/placement.md`, section 5.
  */
 import type { ResourceProviderUuid } from '../../identifiers.ts'
@@ -19,19 +19,19 @@ export type InventoryRecord = {
   readonly step_size: number
   readonly allocation_ratio: number
 }
-/** By resource class. */
+/** Inventory records by resource class. */
 export type Inventories = Readonly<Record<string, InventoryRecord>>
 
-/** Why Placement did not do it. */
+/** Why Placement did not make the change. */
 export const PLACEMENT_ERRORS = [
-  /** Somebody changed the provider meanwhile (`placement.concurrent_update`). */
+  /** The provider was changed by others meanwhile (`placement.concurrent_update`). */
   'stale',
-  /** Allocations stand against it. */
+  /** Allocations prevent the change. */
   'inUse',
   'hasChildren',
-  /** The name or the UUID exists. */
+  /** The name or the UUID exists already. */
   'duplicate',
-  /** No such provider. */
+  /** The provider does not exist. */
   'gone',
   /** A trait or class that Placement does not know. */
   'unknownName',
@@ -39,20 +39,20 @@ export const PLACEMENT_ERRORS = [
   'refused',
   /** 401 and 403: our account lacks rights. */
   'denied',
-  /** No answer, one that cannot be read, or 5xx: it may or may not have been done. */
+  /** There was no answer, an unreadable one, or 5xx: the change may or may not have been made. */
   'unanswered',
 ] as const
 export type PlacementError = (typeof PLACEMENT_ERRORS)[number]
 export type PlacementFault = { readonly ok: false; readonly error: PlacementError; readonly reason: string }
 export type PlacementResult<Value> = { readonly ok: true; readonly value: Value } | PlacementFault
 
-/** What one group of a device profile asks of Placement: all of it from one provider. */
+/** The request of one group of a device profile to Placement: one provider must satisfy all of it. */
 export type CandidateGroup = {
   readonly resources: Readonly<Record<string, number>>
   readonly required: readonly string[]
   readonly forbidden: readonly string[]
 }
-/** So many ways to serve the groups are answered at most. */
+/** At most this many ways to serve the groups are returned. */
 export const CANDIDATES_MAX = 100
 
 /** Never rejects. Each request is bounded by the time limit of the session. */
@@ -60,7 +60,7 @@ export type Placement = {
   /** The provider with this name, whoever owns it. A Placement on MySQL compares names without case. */
   readonly named: (name: string) => Promise<PlacementResult<Provider | null>>
   readonly provider: (uuid: ResourceProviderUuid) => Promise<PlacementResult<Provider>>
-  /** The whole tree that contains this provider; empty when nobody knows it. */
+  /** The whole tree that contains this provider; empty: Placement does not know the provider. */
   readonly tree: (root: ResourceProviderUuid) => Promise<PlacementResult<readonly Provider[]>>
   /** All providers with the trait `OWNER_CYBORG`. */
   readonly owned: () => Promise<PlacementResult<readonly Provider[]>>
@@ -73,7 +73,7 @@ export type Placement = {
     readonly name: string
     readonly parent: ResourceProviderUuid
   }) => Promise<PlacementResult<Provider>>
-  /** Gives it this name and this parent. A new parent needs Placement 1.37: `refused` otherwise. */
+  /** Sets this name and this parent. A new parent needs Placement 1.37: `refused` otherwise. */
   readonly update: (it: {
     readonly uuid: ResourceProviderUuid
     readonly name: string
@@ -83,7 +83,7 @@ export type Placement = {
   readonly inventories: (
     uuid: ResourceProviderUuid,
   ) => Promise<PlacementResult<{ readonly generation: number; readonly inventories: Inventories }>>
-  /** Replaces all of them; answers with the new generation. */
+  /** Replaces all inventories of the provider; returns the new generation. */
   readonly setInventories: (it: {
     readonly uuid: ResourceProviderUuid
     readonly generation: number
@@ -92,14 +92,14 @@ export type Placement = {
   readonly traits: (
     uuid: ResourceProviderUuid,
   ) => Promise<PlacementResult<{ readonly generation: number; readonly traits: readonly string[] }>>
-  /** Replaces all of them; answers with the new generation. */
+  /** Replaces all traits of the provider; returns the new generation. */
   readonly setTraits: (it: {
     readonly uuid: ResourceProviderUuid
     readonly generation: number
     readonly traits: readonly string[]
   }) => Promise<PlacementResult<number>>
   /**
-   * The ways in which one tree serves all these groups together: a provider for each group. At most `CANDIDATES_MAX`. `eligible`: only if its
+   * The ways in which one tree serves all these groups together: a provider for each group; at most `CANDIDATES_MAX` ways. `eligible`: only if the
    * root is a compute node to which Nova sends servers with accelerators. `unknownName`: Placement does not know a class or a trait.
    */
   readonly candidates: (asked: {
@@ -114,8 +114,8 @@ export type Placement = {
       readonly consumers: Readonly<Record<string, Readonly<Record<string, number>>>>
     }>
   >
-  /** Creates a custom trait unless it is there; of a standard one, `unknownName` when Placement lacks it. */
+  /** Creates a custom trait unless it exists. For a standard trait that Placement lacks, the error is `unknownName`. */
   readonly ensureTrait: (name: string) => Promise<PlacementResult<null>>
-  /** The same for a resource class. */
+  /** As `ensureTrait`, for a resource class. */
   readonly ensureClass: (name: string) => Promise<PlacementResult<null>>
 }

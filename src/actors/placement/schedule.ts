@@ -1,35 +1,35 @@
-/** When a host is compared with Placement next. Pure. */
+/** Decides when a host is compared with Placement next. Pure. */
 import { type Backoff, backoffMs } from '../../waiting.ts'
 import { sha256 } from '../../wire/canonical.ts'
 import type { PlacementRecord, HostBlocker } from './decider.ts'
 import { hostStateOf } from './hostState.ts'
 
-/** While Placement cannot be reached, a look costs it nothing. */
+/** The delays are short, because an attempt puts no load on a Placement that cannot be reached. */
 const TROUBLED: Readonly<Record<HostBlocker['state'], Backoff>> = {
   unreachable: { firstMs: 1000, maxMs: 30_000 },
   waiting_for_compute_node: { firstMs: 1000, maxMs: 60_000 },
 }
 const UNFINISHED: Backoff = { firstMs: 10_000, maxMs: 300_000 }
 
-/** Units that are withheld because of a missing allocation are given back soon after the request is gone, or the allocation is there. */
+/** A host with units withheld for a missing allocation is compared again this soon, so that they are given back soon after the cause is gone. */
 const WITHHELD_MS = 30_000
 
-/** Hosts are looked at in turn, not all at once: after 0.9 to 1.1 of the period, by their names. */
+/** Spreads the comparisons of hosts over time: each waits for 0.9 to 1.1 of the period, depending on its name. */
 const spread = (periodMs: number, { host, passes }: PlacementRecord): number =>
   Math.round(periodMs * (0.9 + (0.2 * Number.parseInt(sha256(`${host} ${passes}`).slice(0, 8), 16)) / 0xffffffff))
 
 export const isUnfinished = ({ providers }: PlacementRecord): boolean =>
   Object.values(providers).some(({ state }) => state === 'pending')
 
-/** A comparison that finds nothing new is recorded once in this time, so that the journal does not grow by it. */
+/** Comparisons that find nothing new are recorded only once in this time, to limit the size of the journal. */
 export const RECORDED_EVERY_MS = 86_400_000
 
-/** As long again as it has lasted already. */
+/** Waits as long as the trouble has lasted already, within the limits. */
 const asLongAgain = (since: number, now: number, { firstMs, maxMs }: Backoff): number =>
   now + Math.min(maxMs, Math.max(firstMs, now - since))
 
 /**
- * When a host is compared next after a comparison that found nothing new, and is not recorded; ms since the epoch. Null: it has to be recorded,
+ * When a host is compared next after a comparison that found nothing new and is not recorded, ms since the epoch. Null: it must be recorded,
  * because the last record is too old, or says that a pass is under way.
  */
 export const nextUnrecordedAt = (
@@ -45,7 +45,7 @@ export const nextUnrecordedAt = (
   return hostStateOf(record) === 'withheld' ? Math.min(audit, now + WITHHELD_MS) : audit
 }
 
-/** ms since the epoch; null: there is nothing left to look after. `wanted`: the number of providers that there should be. */
+/** The moment of the next pass, ms since the epoch; null: none is needed. `wanted`: the number of providers that should exist. */
 export const nextPassAt = (
   record: PlacementRecord,
   { trouble, wanted }: { readonly trouble: HostBlocker | null; readonly wanted: number },

@@ -1,4 +1,4 @@
-/** How one deployable stands in Placement, as far as recorded (placement 9.3). Pure. */
+/** The recorded state of one deployable in Placement (placement 9.3). Pure. */
 import { type PlacementRecord, PROVIDER_STATES, HOST_BLOCKERS } from './decider.ts'
 import type { Reserving } from './wanted.ts'
 
@@ -6,7 +6,7 @@ export const STANDING_STATES = [...PROVIDER_STATES, ...HOST_BLOCKERS] as const
 export type Standing = {
   readonly state: (typeof STANDING_STATES)[number]
   readonly reason: string | null
-  /** Since when it is so, ms since the epoch; null: it was not compared yet. */
+  /** Since when the state has lasted, ms since the epoch; null: it was not compared yet. */
   readonly since: number | null
   readonly reserving: readonly Reserving[]
   /** When its host was last compared with Placement as a whole. */
@@ -17,7 +17,7 @@ const hasClass = (attributes: unknown): boolean =>
   Array.isArray(attributes) &&
   attributes.some((each: unknown) => typeof each === 'object' && each !== null && 'rc' in each)
 
-/** Null: nothing of it is to be shown, as it has no resource class. */
+/** Null: the deployable has no resource class, so Placement does not show it. */
 export const standingOf = (
   { providers, trouble, comparedAt }: PlacementRecord,
   { rp_uuid: uuid, attributes }: { readonly rp_uuid: string | null; readonly attributes: unknown },

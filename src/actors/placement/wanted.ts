@@ -1,4 +1,4 @@
-/** What Placement should show of a host: one provider for each deployable with a resource class. A pure function of what is recorded (placement 7, 9.1). */
+/** Computes what Placement should show of a host: one provider for each root with a resource class. A pure function of the records (placement 7, 9.1). */
 import type { ArqUuid, DeployableUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import { isBeingCleaned } from '../deployable/cleaning.ts'
 import { type Deployable, type SlotHandle, attributeOf, traitsOf } from '../deployable/state.ts'
@@ -7,11 +7,11 @@ import type { Host, Liveness } from '../host/decider.ts'
 import { OWNER_TRAIT, placementName } from './names.ts'
 import type { Inventories } from './port.ts'
 
-/** From which silence on everything of a host is reserved, so that no new server is sent to it. */
+/** The liveness from which on everything of a host is reserved, so that no new server is sent to it. */
 export const RESERVE_SILENT = ['never', 'stale', 'down'] as const
 export type ReserveSilent = (typeof RESERVE_SILENT)[number]
 
-/** Why units of a provider are reserved. */
+/** The reasons why units of a provider are reserved. */
 export const RESERVINGS = [
   'device disabled',
   'device missing',
@@ -35,7 +35,7 @@ export type Wanted = {
   readonly traits: readonly string[]
 }
 
-/** The whole of what is written, so that no default of Placement counts (placement 5.3). */
+/** All members are written, so that defaults of Placement have no effect (placement 5.3). */
 export const inventoriesOf = ({
   resourceClass,
   total,
@@ -49,24 +49,24 @@ const RESOURCE_CLASS = 'rc'
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 const heldUnits = (held: Deployable): number => countUnits(held, 'some', ({ state }) => state === 'held')
 /**
- * A handle that is being released counts as usable: it is free in a moment, and each write disturbs the claims of Nova. A cleaning may take
- * minutes, so a handle that is being cleaned does not.
+ * A handle that is being released counts as usable: it will be free in a moment, and each write disturbs claims of Nova. A handle that is being
+ * cleaned does not count, because a cleaning may take minutes.
  */
 const USABLE: ReadonlySet<string> = new Set(['free', 'held', 'releasing'])
 const isUsable = (handle: SlotHandle): boolean => USABLE.has(handle.state) && !isBeingCleaned(handle)
 const usableUnits = (held: Deployable): number => countUnits(held, 'every', isUsable)
-/** Units that requests hold, without those that count as unusable for another handle of theirs. */
+/** Units that requests hold, without units that are unusable because of another handle in them. */
 export const givenUnits = ({ handles }: Deployable): number =>
   unitsOf(Object.values(handles)).filter((unit) => unit.every(isUsable) && unit.some(({ state }) => state === 'held'))
     .length
 /**
- * Placement takes no total below 1. What requests hold is never cut off, also when the device has fewer handles than before. `below`: the
- * deployables of its tree, whose handles are given by its provider (R6).
+ * Placement accepts no total below 1. Units that requests hold always count, even if the device has fewer handles than before. `below`: the
+ * deployables of the root's tree, whose handles are granted through the root's provider (R6).
  */
 const totalOf = (root: Deployable, below: readonly Deployable[]): number =>
   Math.max(1, root.numAccelerators, sum([root, ...below].map(heldUnits)))
 
-/** Whether a host of this liveness counts as silent. */
+/** For each setting, the liveness that counts as silent. */
 const SILENT: Readonly<Record<ReserveSilent, readonly Liveness[]>> = {
   never: [],
   stale: ['stale', 'down'],
@@ -114,13 +114,13 @@ export const wantedOf = (host: Host, deployables: readonly Deployable[], silent:
   return deployables.flatMap((held) => wantedFor(held, trees.get(held.uuid) ?? [], host, silent))
 }
 
-/** The accelerator requests that hold units of it, one for each unit. */
+/** The accelerator requests that hold units of the deployable, one for each unit. */
 export const heldBy = ({ handles }: Deployable): readonly ArqUuid[] =>
   unitsOf(Object.values(handles)).flatMap((unit) =>
     unit.flatMap(({ state, arq }) => (state === 'held' && arq !== null ? [arq] : [])).slice(0, 1),
   )
 /**
- * The units that instances use and have no allocation of: Placement would give them to somebody else (P15). `users`: the instance of each
+ * The units that instances use without an allocation: Placement would offer them to others (P15). `users`: the instance of each
  * bound request. `allocated`: units by consumer.
  */
 export const unallocatedOf = (
@@ -131,7 +131,7 @@ export const unallocatedOf = (
   const lacking = [...used].map(([instance, all]) => [instance, all.length - (allocated[instance] ?? 0)] as const)
   return new Map(lacking.filter(([, units]) => units > 0))
 }
-/** With these units reserved as well: they are in use, but nobody has an allocation of them. */
+/** Also reserves the units that are in use without an allocation. */
 export const withheld = (wanted: Wanted, unallocated: ReturnType<typeof unallocatedOf>): Wanted => {
   if (unallocated.size === 0) return wanted
   const units = [...unallocated.values()].reduce((sum, some) => sum + some, 0)
@@ -141,7 +141,7 @@ export const withheld = (wanted: Wanted, unallocated: ReturnType<typeof unalloca
 
 const ownTotal = (held: Deployable): number => Math.max(held.numAccelerators, heldUnits(held))
 
-/** Whether a change of a deployable may change what is wanted. Quick: it is asked with every grant and release. */
+/** Whether a change of a deployable may change the wanted inventory. It runs with every grant and release, so it must be fast. */
 export const concernsPlacement = (before: Deployable, after: Deployable): boolean =>
   before.exists !== after.exists ||
   before.presence !== after.presence ||

@@ -7,9 +7,9 @@ import { type Row, drop, put } from '../runtime/views.ts'
 import { type Groups, type ProfileFacts, type Version, shownOf, withContent, withEnabled } from './versions.ts'
 
 export type { Groups, ProfileFacts, Version } from './versions.ts'
-/** What an operator changes of a profile. Description and groups, if either is there, make a new version. */
+/** An operator's change of a profile. If it has a description or groups, it makes a new version. */
 export type ProfileUpdate = {
-  /** The newest version that the caller has seen; null: it does not matter. */
+  /** The newest version that the caller has seen; null: the change does not depend on it. */
   readonly ifVersion: number | null
   readonly description?: string | null
   readonly groups?: Groups
@@ -17,17 +17,17 @@ export type ProfileUpdate = {
   readonly enabled: boolean
   /** Versions to enable or to disable. */
   readonly versions: readonly { readonly version: number; readonly enabled: boolean }[]
-  /** The projects that see and use the profile; null: all. */
+  /** The projects that may see and use the profile; null: all. */
   readonly projects?: readonly ProjectId[] | null
 }
 export type ProfileCommand =
   | { readonly type: 'Create'; readonly profile: ProfileFacts }
   | { readonly type: 'Remove' }
   | ({ readonly type: 'Update' } & ProfileUpdate & OperatorNote)
-  /** `was`: the groups that the profile must still show. */
+  /** `was`: the groups that the profile must still have. */
   | ({ readonly type: 'Regroup'; readonly was: Groups; readonly groups: Groups } & OperatorNote)
 export type ProfileEvent =
-  /** `version`: the number of the version that this is; absent: the profile was made, or changed by a release that knew no versions. */
+  /** `version`: the number of this version; absent: the profile was created, or a release without versions changed it. */
   | { readonly type: 'ProfileCreated'; readonly profile: ProfileFacts; readonly version?: number }
   /** Who changed it, and why. `ProfileCreated` follows in the same row with the new content, because release 0.1.0 reads that event. */
   | ({ readonly type: 'ProfileRegrouped' } & OperatorNote)
@@ -35,7 +35,7 @@ export type ProfileEvent =
   | ({ readonly type: 'ProfileShared'; readonly projects: readonly ProjectId[] | null } & OperatorNote)
   | { readonly type: 'ProfileRemoved'; readonly name: string }
 export type Profile = {
-  /** With the content of the version that is shown. */
+  /** The profile with the content of the version that is shown. */
   readonly facts: ProfileFacts | null
   readonly createdAt: number
   /** Absent until the profile is changed. */
@@ -70,7 +70,7 @@ export const profileRow = ({
 const changed = (name: string) =>
   refuse({ kind: 'conflict', reason: `device profile ${name} was changed or deleted meanwhile: ask again` })
 
-/** The events of a new version; none when the newest is the same. */
+/** The events that make a new version; none if the newest version has the same content. */
 const newVersion = (
   { facts, versions }: Profile & { readonly facts: ProfileFacts },
   content: Pick<ProfileFacts, 'description' | 'groups'>,
@@ -150,7 +150,7 @@ const evolve = (held: Profile, event: ProfileEvent, at: number): Profile => {
       return initial
     case 'ProfileRegrouped':
     default:
-      // an event of a later release: it means nothing to this one
+      // an event of a later release, which this release ignores
       return held
   }
 }

@@ -20,7 +20,7 @@ export type Version = {
   readonly createdAt: number
 }
 
-/** So many versions of a profile are remembered. An older one is not enabled any more and not listed; the journal keeps it. */
+/** At most this many versions of a profile are remembered. Older versions are neither enabled nor listed; the journal keeps them. */
 export const VERSIONS_KEPT = 32
 
 /** The newest enabled version; where none is enabled, the newest. Null: there is none at all. */
@@ -28,7 +28,7 @@ export const shownOf = (versions: readonly Version[]): Version | null =>
   versions.findLast(({ enabled }) => enabled) ?? versions.at(-1) ?? null
 
 /**
- * With this content as a version of that number. Without a number, or with one that exists, the newest version gets the content: so did
+ * Adds this content as the version `number`. If the number is absent or exists already, the newest version gets the content, as in
  * releases up to 0.2.0, which knew no versions.
  */
 export const withContent = (

@@ -1,11 +1,11 @@
-/** Tells who waits for an entity that this process has appended something to its journal. */
+/** Notifies code that waits for an entity when this process appends to the entity's journal. */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
 import type { Journal } from './ports.ts'
 
 export type Changes = {
   /**
-   * Resolves at the next append of this process to that entity, or after `ms`: what another process appends is not heard of.
+   * Resolves at the next append of this process to the entity, or after `ms`. Appends of other processes are not noticed.
    * To miss nothing, call it before reading the entity and await it afterwards.
    */
   readonly next: (key: EntityKey, ms: number) => Promise<void>

@@ -1,4 +1,4 @@
-/** A message's id as a command id: the same message is the same command, however often it comes. */
+/** Derives a command id from the id of a message, so that a repeated message is recognized as the same command. */
 import { createHash } from 'node:crypto'
 import { uuidOfHash } from '../../uuid.ts'
 

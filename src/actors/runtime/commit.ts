@@ -1,12 +1,12 @@
 /**
- * Decides, appends, and in doubt reads the tail of the journal and decides again. The one place where decisions become journal rows.
+ * Decides, appends, and if in doubt reads the tail of the journal and decides again. No other code turns decisions into journal rows.
  *
- * COMMIT-1 a refusal, or the decision that there is nothing to do, is final only when it was made on the present state of the journal; so
- *    is the answer that a command was carried out before, since the journal may have lost it;
+ * COMMIT-1 a refusal, or the decision that there is nothing to do, is final only if it was made on the present state of the journal. The same holds
+ *    for the answer that a command was carried out before, since the journal may have lost it;
  * COMMIT-2 an append that was fenced wrote nothing, so deciding again is safe;
- * COMMIT-3 after `unknown` one read of the tail shows whether it was written; if the store cannot be read (`Unreadable`), the outcome
+ * COMMIT-3 after `unknown`, one read of the tail shows whether the append was written; if the store cannot be read (`Unreadable`), the outcome
  *    stays unknown;
- * COMMIT-4 nothing is appended any more when the caller has been answered meanwhile that it was not done (`notAfter`).
+ * COMMIT-4 nothing is appended after `notAfter`, when the caller has been told that the work was not done.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
@@ -17,14 +17,14 @@ import { type AnyDecider, type Loan, recallInto, wishOf } from './memory.ts'
 import type { Append, Cause, Journal, Verdict } from './ports.ts'
 import { UNAVAILABLE } from './unreadable.ts'
 
-/** Pure: what every participant decides, or a refusal; the value goes to the caller. */
+/** Pure: makes the decisions of every participant, or throws a refusal. The value is returned to the caller. */
 export type Plan<Value> = (draft: Draft) => Value
 export type Work<Value> = {
   readonly commandId: string
   readonly at: number
   readonly cause: Cause
   readonly plan: Plan<Value>
-  /** When the caller has given up waiting, by the monotonic clock of the process. Absent: it waits. */
+  /** When the caller stops waiting, by the monotonic clock of the process. Absent: it waits without limit. */
   readonly notAfter?: number | undefined
 }
 export type Store = Pick<Journal, 'recall' | 'exclusive'> & {
@@ -44,7 +44,7 @@ export const counted = (
   ...journal,
   monotonic,
   marks,
-  // both may change, so they are asked for each time
+  // both values may change, so they are getters
   get exclusive() {
     return journal.exclusive
   },
@@ -53,12 +53,12 @@ export const counted = (
   },
   counts,
 })
-/** `value` null: the command was carried out before, and its answer is no longer known. */
+/** `value` null: the command was carried out before, and its value is no longer known. */
 export type Committed<Value> = { readonly loan: Loan; readonly outcome: Outcome<Value | null> }
 
 /**
- * A fence means that another control has written, so somebody goes on, and this one decides again. Many controls that bind on one device at once
- * fence one of them often in a row: with 1,000 binds at once through three controls, more than eight times. The caller's time ends it before that.
+ * A fence means that another control has written, so the work as a whole goes on, and this control decides again. When many controls bind on one device
+ * at once, one may be fenced often in a row: more than eight times with 1,000 binds through three controls. Usually the caller's time ends it first.
  */
 const ROUNDS_MAX = 40
 const BUSY: Fault = { kind: 'unavailable', reason: 'the journal can take no more at the moment', retryAfterSeconds: 1 }
@@ -86,8 +86,8 @@ const NOTHING: Append = { rows: [], changes: [] }
 const seen = (loan: Loan, commandId: string) => [...loan.values()].some((memory) => memory.recent.includes(commandId))
 
 /**
- * The draft of one round: the append and its value, or the refusal. `fenced`: every participant has a row in the append, so a stale
- * memory of any of them would be fenced.
+ * The draft of one round: an append with its value, or a refusal. `fenced`: every participant has a row in the append, so the journal
+ * refuses the append if the memory of any participant is stale.
  */
 const drawUp = <Value>(
   loan: Loan,
@@ -107,7 +107,7 @@ const drawUp = <Value>(
   }
 }
 
-/** What happened to this work in earlier rounds. */
+/** Whether this work was fenced or refused in earlier rounds. */
 type Met = { readonly fenced: boolean; readonly refused: boolean }
 const noteRefusal = (counts: Counts, met: Met): void => {
   if (met.fenced) counts.refusedAfterFence++

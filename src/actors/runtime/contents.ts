@@ -1,4 +1,4 @@
-/** What the columns of the views hold, by their names, where it is more than their kind says. */
+/** The types of those view columns whose content is more specific than their kind, by the name of the column. */
 import type {
   ArqUuid,
   AttributeUuid,
@@ -18,7 +18,7 @@ import type { Order } from '../../wire/orders.ts'
 
 type Texts = Readonly<Record<string, string>>
 type Drivers = Readonly<Record<string, { readonly status: 'ok' | 'failed'; readonly error: string | null }>>
-/** In any view. */
+/** Columns that have the same content in every view. */
 type Contents = {
   aliases: readonly HostName[]
   arq_uuid: ArqUuid
@@ -40,7 +40,7 @@ type Contents = {
   rp_uuid: ResourceProviderUuid
   slot: SlotUuid
 }
-/** Of one view: whose `uuid` it is. */
+/** The type of the column `uuid` in each view. */
 type OwnContents = {
   arqs: { uuid: ArqUuid }
   attributes: { uuid: AttributeUuid }

@@ -14,33 +14,33 @@ export type Counts = {
   refusedAfterLook: number
   /** Refusals decided on cached state that the journal's tail overturned: without that read the caller would have been refused wrongly. */
   savedByLook: number
-  /** Appends of which the store did not say whether they were written. */
+  /** Appends for which the store did not say whether they were written. */
   unknown: number
-  /** Commands that were fenced so often that they were given up. */
+  /** Commands that were given up because they were fenced too often. */
   givenUp: number
-  /** Entities whose view rows were compared with the fold of their journal, and those that differed. */
+  /** Entities whose view rows were compared with rows computed from their journal, and those that differed. */
   viewsChecked: number
   viewsDiffer: number
-  /** Handles that are held for an ARQ that does not hold them. */
+  /** Handles that are held for an ARQ that does not have them. */
   orphans: number
-  /** Accelerator requests that were deleted because nobody had bound them for too long. */
+  /** Accelerator requests that were deleted because they were not bound for too long. */
   unboundDeleted: number
   /** Accelerator requests that were deleted because Nova does not know their server any more. */
   orphansDeleted: number
-  /** Slots that a host had prepared differently from the journal: handles that were withheld for it, and those that were prepared again. */
+  /** Differences between the slots of a host and the journal, for which a handle was withheld or prepared again. */
   readonly slotDifferences: Record<SlotDifference, number>
-  /** Cards of which a host has shown another image than was recorded; what it showed is recorded since. */
+  /** Cards whose host reported another image than the recorded one; the reported image was recorded. */
   imagesRead: number
-  /** Reports that were not taken because of who sent them. */
+  /** Reports that were refused because of their sender. */
   readonly refusedReports: RefusalCounts
-  /** When each of these was last counted, ms since the epoch; null: not since the start. */
+  /** When each of these was last counted, ms since the epoch; null: never since the start. */
   readonly lastAt: Record<Alarming, number | null>
 }
-/** What must not happen where everything works. Reports of hosts whose key waits for an operator are not meant. */
+/** Counters of events that must not happen where everything works. Reports of hosts whose key waits for an operator do not count. */
 export type Alarming = 'viewsDiffer' | 'orphans' | 'slotDifferences' | 'refusedReports'
 /**
- * `unexplained`: the host has it prepared, and the journal does not explain that; `lost`: the journal holds it, the host does not;
- * `in_use`: its hardware is in use, and nobody has it.
+ * `unexplained`: the host has prepared a slot that the journal does not explain; `lost`: the journal says that a slot is prepared, and the host does
+ * not have it; `in_use`: the hardware of a handle is in use, and no request has the handle.
  */
 export const SLOT_DIFFERENCES = ['unexplained', 'lost', 'in_use'] as const
 export type SlotDifference = (typeof SLOT_DIFFERENCES)[number]

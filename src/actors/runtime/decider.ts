@@ -1,4 +1,4 @@
-/** What the author of an entity writes: its state, the commands it takes and the events that follow. No clock, no identifiers, no waiting. */
+/** A decider is the part of an entity that its author writes: state, commands and events. It has no clock, makes no identifiers and never waits. */
 import type { Fault } from '../../fault.ts'
 import type { ViewChange } from './views.ts'
 
@@ -22,5 +22,5 @@ export type Decider<State, Command, E extends Event, Name extends string = strin
   readonly rows: (before: State, after: State) => readonly ViewChange[]
 }
 
-/** What a decider is to those who only read: the kind of key it stands for, and the type of its state. */
+/** The part of a decider that readers of an entity need: the kind of its keys and the type of its state. */
 export type Kind<State, Name extends string = string> = { readonly kind: Name; readonly initial: State }

@@ -1,4 +1,4 @@
-/** The decisions of several entities, collected: nothing is written until the draft becomes one append. Pure. */
+/** Collects the decisions of several entities; nothing is written until the draft becomes one append. Pure. */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Fault } from '../../fault.ts'
 import type { Event, Kind } from './decider.ts'
@@ -18,14 +18,14 @@ export class Refusal {
   }
 }
 
-/** Answered by a plan when the lent entities are not those that have to take part: whatever it decided is dropped. */
+/** A plan returns this if other entities than the lent ones must take part; its decisions are dropped. */
 export const MOVED = Symbol('moved')
 
 export type Draft = {
   readonly at: number
   /** The entity's state with the decisions of this draft applied. */
   readonly state: <State, Name extends string>(decider: Kind<State, Name>, key: EntityKey<NoInfer<Name>>) => State
-  /** Asks the entity; a refusal ends the plan. Returns the events that follow. */
+  /** Makes the entity decide; a refusal ends the plan. Returns the resulting events. */
   readonly decide: <State, Command, E extends Event, Name extends string>(
     decider: {
       readonly kind: Name
@@ -72,7 +72,7 @@ export const openDraft = (loan: Loan, deciderOf: (key: EntityKey) => AnyDecider,
   return { draft, drafted }
 }
 
-/** View rows that follow from a change of an entity, beside its own. Pure. */
+/** View rows that follow from a change of an entity, in addition to its own rows. Pure. */
 export type Marks = (key: EntityKey, before: unknown, after: unknown, at: number) => readonly ViewChange[]
 
 export type Appending = {
@@ -81,7 +81,7 @@ export type Appending = {
   readonly cause: Cause
   readonly marks?: Marks | undefined
 }
-/** One append of all drafted events, and the memories as they are once it is written. */
+/** One append of all drafted events, and the memories that hold once it is written. */
 export const toAppend = (
   loan: Loan,
   drafted: ReadonlyMap<EntityKey, Drafted>,

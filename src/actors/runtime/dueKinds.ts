@@ -1,11 +1,11 @@
-/** The kinds of the rows of the view `due`: recorded moments at which an entity needs work. Each kind is worked on by one worker (`Worker.kinds`). */
+/** The kinds of rows in the view `due`, the moments at which an entity needs work. Each kind is handled by one worker (`Worker.kinds`). */
 
-/** A deadline ends something of the entity of that kind. */
+/** Kinds whose moment is a deadline of an entity of the same kind. */
 export const DEADLINE_KINDS = ['instance', 'deployable'] as const
 export type DeadlineKind = (typeof DEADLINE_KINDS)[number]
-/** An instance that waits for nothing but the next try to tell Nova. */
+/** The next attempt to send events to Nova, for an instance that waits for nothing else. */
 export const NOVA_DUE = 'nova'
-/** A host of which something has changed that Placement should show. */
+/** A host with a change that Placement should show. */
 export const PLACEMENT_MARK = 'placement-mark'
 /** The next comparison of a host with Placement, by the state of that host. */
 export type ComparisonKind = `placement ${string}`

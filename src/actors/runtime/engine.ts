@@ -1,13 +1,13 @@
 /**
- * nact's persistence engine over our journal. Recovery is one read (snapshot and tail together), which the journal gathers with
- * others of the same moment. The version comes from our row; nact's own sequence numbers, which can have gaps, are ignored.
+ * nact's persistence engine over our journal. Recovery is one read (snapshot and tail together), which the journal combines with
+ * other reads of the same moment. Versions come from journal rows; nact's own sequence numbers, which can have gaps, are ignored.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import type { PersistenceEngine } from 'nact'
 import { type AnyDecider, type Memory, recallInto, blank } from './memory.ts'
 import type { Append, Journal, Verdict } from './ports.ts'
 
-/** What the shell hands to nact's `persist`: the engine writes the verdict into it, since nact passes none back. */
+/** The value that the shell passes to nact's `persist`. The engine writes the verdict into it, because nact returns none. */
 export type Persisting = { readonly append: Append; verdict: Verdict }
 
 export type Engine = PersistenceEngine & {

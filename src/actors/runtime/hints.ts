@@ -1,13 +1,13 @@
 /**
- * Tells the other processes over the same store that there is something new, so that they need not ask for it often.
+ * Tells other processes on the same store that there is something new, so that they need not poll often.
  *
- * HINTS-1 a hint may be lost, late, repeated, or gathered with others: whoever relies on one looks from time to time as well;
+ * HINTS-1 a hint may be lost, late, repeated, or merged with others, so code that uses hints also polls from time to time;
  * HINTS-2 a process does not receive its own hints.
  */
 export type Hints = {
   /** Returns at once and never throws. */
   readonly send: (name: string) => void
-  /** The result ends it. */
+  /** Returns the function that unsubscribes. */
   readonly onHint: (name: string, listener: () => void) => () => void
   /** Whether hints of others arrive at present, as far as is known. */
   readonly arrive: () => boolean

@@ -1,4 +1,4 @@
-/** What an actor remembers: a cache of its journal, immutable, so that lending it is sharing a reference. */
+/** The memory of an actor: a cache of its journal. It is immutable, so lending it only shares a reference. */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Decider, Event, Kind } from './decider.ts'
 import type { JournalRow, Recalled, RowMark, Wish } from './ports.ts'
@@ -7,11 +7,11 @@ export type Memory<State = unknown> = {
   readonly key: EntityKey
   readonly state: State
   readonly version: number
-  /** The last command ids, so that a repeated command is answered and not carried out again. */
+  /** The last command ids, so that a repeated command is recognized and not carried out again. */
   readonly recent: readonly string[]
-  /** When the row of its version was decided. Null: there is none, or it is not known. */
+  /** When the row of this version was decided, ms since the epoch. Null: there is no such row, or the time is not known. */
   readonly at: number | null
-  /** Assumed to be new without having read the journal, or in doubt (REGION-5): only the fence, or a read, can tell. */
+  /** The entity was assumed to be new without a read of the journal, or is in doubt (REGION-5): only a fence or a read shows its state. */
   readonly unread?: true
 }
 export type Loan = ReadonlyMap<EntityKey, Memory>
@@ -32,7 +32,7 @@ export const unread = (key: EntityKey, decider: AnyDecider): Memory => ({ ...bla
 export const fold = <State>(decider: AnyDecider, state: State, events: readonly Event[], at: number): State =>
   events.reduce<State>((reached, event) => decider.evolve(reached, event, at) as State, state)
 
-/** The one way in which state changes, live and in replay. A row that was absorbed before changes nothing. */
+/** The only way in which state changes, both live and in replay. A row that was absorbed before changes nothing. */
 export const absorb = (decider: AnyDecider, memory: Memory, row: JournalRow): Memory =>
   row.version <= memory.version
     ? memory
@@ -44,12 +44,12 @@ export const absorb = (decider: AnyDecider, memory: Memory, row: JournalRow): Me
         at: row.at,
       }
 
-/** The row of its version; undefined: there is none, or it is not known. */
+/** The row of the memory's version; undefined: there is none, or it is not known. */
 export const lastRow = ({ version, recent, at }: Memory): RowMark | undefined => {
   const commandId = recent.at(-1)
   return version > 0 && commandId !== undefined ? { commandId, at } : undefined
 }
-/** What a memory asks the journal for. */
+/** The request to the journal for the rows that a memory lacks. */
 export const wishOf = (memory: Memory): Wish => {
   const last = lastRow(memory)
   return { key: memory.key, after: memory.version, ...(last === undefined ? {} : { last }) }
@@ -64,7 +64,7 @@ export const recallInto = (decider: AnyDecider, memory: Memory, recalled: Recall
   return recalled.rows.reduce((reached, row) => absorb(decider, reached, row), from)
 }
 
-/** `at` is not in the snapshots of release 0.2.0. */
+/** `at` is missing in snapshots of release 0.2.0. */
 type Frozen = { readonly state: unknown; readonly recent: readonly string[]; readonly at?: number | null }
 export const freeze = ({ state, recent, at }: Memory): Frozen => ({ state, recent, at })
 const thaw = (key: EntityKey, { version, memory }: NonNullable<Recalled['snapshot']>): Memory => {

@@ -5,8 +5,8 @@
  * REGION-2 a caller whose actor dies is answered `unavailable`, or `broken` when its journal can never be read;
  * REGION-3 `borrow` puts its messages into all mailboxes in one synchronous step, so every mailbox sees the units in the same order;
  * REGION-4 callers who read an entity before its actor begins the read share that read of the tail;
- * REGION-5 an actor that was stopped, or a borrower whose time is over, may still write: the entity is in doubt until that has ended and
- *    its actor has read the tail. Meanwhile each read reads the tail, and so does each decision before it refuses or does nothing.
+ * REGION-5 an actor that was stopped, or a borrower whose time is over, may still write. Until that has ended and the entity's actor has read the
+ *    tail, the entity is in doubt: each read reads the tail, and so does each decision before it refuses or does nothing.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
@@ -25,7 +25,7 @@ export type RegionOptions = {
   readonly holdMs: number
   /** An actor that was not used for this long is stopped. */
   readonly idleMs: number
-  /** More actors than this: the longest idle are stopped first. */
+  /** If there are more actors than this, the longest idle ones are stopped first. */
   readonly residentMax: number
 }
 export const REGION_DEFAULTS: RegionOptions = { askMs: 12_000, holdMs: 10_000, idleMs: 60_000, residentMax: 10_000 }
@@ -48,20 +48,20 @@ type Ports = {
   readonly crashed: (key: EntityKey, error: unknown) => void
   readonly options: RegionOptions
 }
-/** The decider says what the state of that key is. */
+/** `decider` determines the type of the state. */
 export type Read = <State, Name extends string>(
   decider: Kind<State, Name>,
   key: EntityKey<NoInfer<Name>>,
 ) => Promise<Outcome<Memory<State>>>
 export type Region = {
-  /** The entity as the journal has it now. Faults: `unavailable`. */
+  /** The present state of the entity in the journal. Faults: `unavailable`. */
   readonly readCurrent: Read
-  /** As `readCurrent`, but what another process wrote may be missing: for a guess that is verified later. */
+  /** As `readCurrent`, but appends of other processes may be missing: for a guess that is verified later. */
   readonly readCached: Read
   /** Whether its actor is in memory, so that `readCached` need not ask the journal. */
   readonly has: (key: EntityKey) => boolean
   readonly tell: <Value>(key: EntityKey, work: Work<Value>) => Promise<Outcome<Value | null>>
-  /** Borrows all or none. Faults: `unavailable`, `broken`, of the first that could not be borrowed. */
+  /** Borrows all or none. Faults: that of the first entity that could not be borrowed, `unavailable` or `broken`. */
   readonly borrow: (keys: readonly EntityKey[], returned: Promise<Loan | 'doubt'>) => Promise<Outcome<Loan>>
   /** Starts the actor with a memory that is known to be current, so that it reads nothing. */
   readonly warm: (memory: Memory) => void
@@ -86,7 +86,7 @@ const whyStopped = (error: unknown): Fault => (error instanceof Unreadable ? fau
 /** A read that failed is repeated after this long. */
 const REREAD_MS = 1000
 const SHARDS = 32
-/** nact accepts few characters in names; all others are written as `$xx`. */
+/** nact accepts few characters in names: a slash is written as a dot, all others as `$xx.`. */
 const nameOf = (key: EntityKey) =>
   key.replaceAll(/[^A-Za-z0-9_-]/g, (c) => (c === '/' ? '.' : `$${c.codePointAt(0)!.toString(16)}.`))
 const shardOf = (key: EntityKey) => {
@@ -95,12 +95,12 @@ const shardOf = (key: EntityKey) => {
   return Math.abs(hash) % SHARDS
 }
 
-/** Keys to which somebody other than their present actor may be writing. `reread` resolves when no actor has an older memory of the key. */
+/** Keys that a writer other than their present actor may still write. `reread` resolves when no actor has an older memory of the key. */
 const createDoubts = (reread: (key: EntityKey) => Promise<void>) => {
   const writers = new Map<EntityKey, number>()
   return {
     has: (key: EntityKey): boolean => writers.has(key),
-    /** The returned function is to be called when that writer has ended. */
+    /** The caller must call the returned function when that writer has ended. */
     begin: (key: EntityKey): (() => void) => {
       writers.set(key, (writers.get(key) ?? 0) + 1)
       const over = () => {
@@ -108,7 +108,7 @@ const createDoubts = (reread: (key: EntityKey) => Promise<void>) => {
         if (left > 0) writers.set(key, left)
         else writers.delete(key)
       }
-      // messages that wait already are handled before the read, with the memory of before
+      // messages that already wait are handled before the read, with the old memory
       return () => void reread(key).finally(over)
     },
   }
@@ -151,7 +151,7 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
     }
     const [overdue, inDoubt] = [() => doubts.begin(key), () => doubts.has(key)]
     const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed, overdue, inDoubt }
-    // each actor has a name of its own: nact would hand a message for a stopped actor to the next one of the same name
+    // each actor has a unique name, because nact would hand a message for a stopped actor to the next one of the same name
     const name = `${nameOf(key)}.${++born}`
     const hooks = { started, finished, stopped: (error: unknown) => forget(key, entry, error) }
     entry.ref = spawnEntity(shards[shardOf(key)]!, key, name, ports, hooks)
@@ -172,7 +172,7 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
 }
 type Population = ReturnType<typeof createPopulation>
 
-/** Asks an actor. Faults: `unavailable`, `broken`: it died, did not answer in time, or the region has stopped. */
+/** Asks an actor. Faults: `unavailable` or `broken`, if it died, did not answer in time, or the region has stopped. */
 type Ask = <Reply>(key: EntityKey, make: (reply: (value: Reply) => void) => Message) => Promise<Outcome<Reply>>
 const NO_ANSWER: Refused = { ok: false, fault: UNAVAILABLE }
 const createAsk =
@@ -206,12 +206,12 @@ const createRead =
     const mine = { fresh, answer: ask<Memory>(key, (reply) => ({ kind: 'read', fresh, begun, reply })) }
     const entry = entries.get(key)
     if (entry) entry.reading = mine
-    // callers who come after it was given up start a read of their own
+    // callers who come after the read was given up start a read of their own
     void mine.answer.then(begun)
     return mine.answer
   }
 
-/** The actors that were idle for too long or, when there are too many, those idle longest. */
+/** The actors that were idle for too long; if there are more than the limit allows, those idle longest. */
 const leavers = ({ entries }: Population, { clock, options }: Ports): readonly (readonly [EntityKey, Entry])[] => {
   const idle = [...entries].filter(([, entry]) => entry.inflight === 0)
   const old = clock.monotonic() - options.idleMs

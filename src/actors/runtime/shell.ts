@@ -1,7 +1,7 @@
 /**
- * Runs a decider as a nact actor over the journal: the only place where the three meet.
+ * Runs a decider as a nact actor over the journal. No other code uses all three.
  *
- * SHELL-1 memory is a cache: in doubt the tail of the journal is read;
+ * SHELL-1 memory is a cache: if in doubt, the tail of the journal is read;
  * SHELL-2 while its memory is lent, the actor handles no other message, for at most `holdMs`;
  * SHELL-3 a handler that throws stops the actor; the region answers the callers who waited.
  */
@@ -33,9 +33,9 @@ export type ShellPorts = {
   readonly deciderOf: (key: EntityKey) => AnyDecider
   readonly holdMs: number
   readonly crashed: (key: EntityKey, error: unknown) => void
-  /** Called when a borrower may still write although its time is over; the returned function is called when it has ended. */
+  /** Called when a borrower whose time is over may still write; the returned function must be called when that has ended. */
   readonly overdue: () => () => void
-  /** Whether somebody else may have written to this entity, or may still: then its memory proves nothing. */
+  /** Whether another writer may have written to this entity, or may still write: its memory then proves nothing. */
   readonly inDoubt: () => boolean
 }
 type Persist = (persisting: Persisting) => Promise<void>
@@ -60,7 +60,7 @@ const handle = async (
       message.reply(memory)
       const back = await bounded(clock, message.returned, holdMs, 'doubt' as const)
       if (back !== 'doubt') return mine(back)
-      // the borrower may append long after its time is over
+      // the borrower may still append long after its time is over
       void message.returned.then(overdue())
       return mine(await catchUp(alone, journal, deciderOf))
     }

@@ -1,12 +1,12 @@
 /**
- * Which snapshots this program can read. A snapshot holds what an actor remembers, in the form that the program which wrote it gave it;
- * one of another number is not read, and the journal (with its archive) is folded instead.
+ * Decides which snapshots this program can read. A snapshot contains the memory of an actor, in the form of the program that wrote it.
+ * If its schema number differs from the one here, the journal (with its archive) is read instead.
  */
 import type { EntityKey } from '../../identifiers.ts'
 
 /**
- * One number for each kind of entity. It is raised whenever the memory of that kind gets, loses or renames a field, or a field means
- * something else: `test/golden/snapshots.test.ts` fails when that was forgotten.
+ * One schema number for each kind of entity. Raise it whenever a field of the memory is added, removed, renamed or gets another
+ * meaning: `test/golden/snapshots.test.ts` fails if that was forgotten.
  */
 export const SNAPSHOT_SCHEMAS: Readonly<Record<string, number>> = {
   arq: 3,
@@ -21,5 +21,5 @@ export const SNAPSHOT_SCHEMAS: Readonly<Record<string, number>> = {
   quota: 2,
 }
 
-/** No snapshot has the number 0: nothing is read for a kind that is not listed. */
+/** No snapshot has the number 0, so no snapshot is read for a kind that is not listed. */
 export const snapshotSchemaOf = (key: EntityKey): number => SNAPSHOT_SCHEMAS[key.slice(0, key.indexOf('/'))] ?? 0

@@ -1,9 +1,9 @@
 /**
- * An optimistic transaction over several entities: guess who takes part, lend them all, decide, append once.
+ * An optimistic transaction over several entities: guess the participants, borrow them all, decide, append once.
  *
- * Who takes part follows from what the entities remember (an ARQ names its deployable, a host its devices), and that may have changed
- * before they are lent. The plan notices it on the lent memories and answers `MOVED`; then nothing of it is written, and the guess is
- * made anew. This file is the only such loop.
+ * The participants follow from the memories of entities (an ARQ names its deployable, a host its devices), which may change before they
+ * are lent. The plan checks the lent memories and returns `MOVED` if the guess was wrong; then nothing is written, and the guess is
+ * made again. This file is the only such loop.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Clock, Ids } from '../../clock.ts'
@@ -13,26 +13,26 @@ import type { Work } from './commit.ts'
 import type { Cause } from './ports.ts'
 import type { Units } from './unit.ts'
 
-/** Later attempts meet only what changed during the attempt before them, so a few are enough. */
+/** A later attempt conflicts only with changes made during the attempt before it, so a few are enough. */
 const ATTEMPTS_MAX = 4
 
 export type Participants = {
   readonly keys: readonly EntityKey[]
-  /** Keys made a moment ago: they take part without being lent, because nobody else can know them. */
+  /** Keys that were just created: they take part without being lent, because no other code knows them. */
   readonly fresh?: readonly EntityKey[]
-  /** Lent keys of which the journal most likely holds nothing: they are read only when a decision needs it. */
+  /** Lent keys that most likely have no rows in the journal: they are read only if a decision needs it. */
   readonly likelyNew?: readonly EntityKey[]
 }
 
 export type Transaction<Guess extends Participants, Value> = {
-  /** What keeps changing when all attempts are used up, for the refusal: "the inventory of host h1". */
+  /** The thing that keeps changing, for the refusal after all attempts: "the inventory of host h1". */
   readonly subject: string
   readonly cause: Cause & Pick<Work<unknown>, 'notAfter'>
   /** A repeated command has the id of the first; without one the command is new. */
   readonly commandId?: string
-  /** `attempt` counts from 0. The first guess may trust what is cached; later ones should read what is current. */
+  /** `attempt` counts from 0. The first guess may use cached state; later ones should read current state. */
   readonly guess: (attempt: number) => Promise<Outcome<Guess>>
-  /** Pure. Called anew whenever the entities were read anew. */
+  /** Pure. Called again whenever the entities were read again. */
   readonly plan: (draft: Draft, guess: Guess) => Value | typeof MOVED
 }
 

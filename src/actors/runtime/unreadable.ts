@@ -1,4 +1,4 @@
-/** A read of the store that failed: how the ports say it, what the log gets, and what the caller is answered. */
+/** A failed read of the store: the error with which ports reject, its log entry, and the answer to the caller. */
 import type { Fault, Outcome } from '../../fault.ts'
 import type { Log } from '../../log.ts'
 
@@ -13,7 +13,7 @@ export class Unreadable extends Error {
   }
 }
 
-/** What a client is told of a read that may succeed another time. */
+/** The answer to a client for a read that may succeed later. */
 const REASONS = { journal: 'the journal does not answer', views: 'the views cannot be read' } as const
 type Part = keyof typeof REASONS
 
@@ -21,7 +21,7 @@ export const UNAVAILABLE: Fault = { kind: 'unavailable', reason: REASONS.journal
 export const faultOf = ({ permanent, message }: Unreadable, part: Part): Fault =>
   permanent ? { kind: 'broken', reason: message } : { kind: 'unavailable', reason: REASONS[part], retryAfterSeconds: 1 }
 
-/** The outcome, or the fault of a failed read. Whatever else is thrown is a bug and stays thrown. */
+/** Returns the outcome, or the fault of a failed read. Any other exception is a bug and is thrown on. */
 export type Guard = <Value>(work: Promise<Outcome<Value>>, part: Part, detail?: object) => Promise<Outcome<Value>>
 
 /** Each failed read is logged once, however many callers waited for it. */

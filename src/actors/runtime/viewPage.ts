@@ -1,4 +1,4 @@
-/** A page of rows that are in memory: filter, keyset place, order. What every store answers, in one form. Pure. */
+/** Computes a page of rows in memory: filter, keyset position, order. It defines what every store returns for a query. Pure. */
 import type { PageQuery, Scalar } from './ports.ts'
 import { VIEWS, type ViewName } from './views.ts'
 
@@ -23,7 +23,7 @@ const filterOf = (...conditions: readonly object[]): ((cells: Cells) => boolean)
   return (cells) => wanted.every(({ column, want }) => matches(cells[column], want))
 }
 
-/** The first `limit` of the wanted rows in this order; of rows that come in it already each is compared once. */
+/** The first `limit` wanted rows in this order. Rows that are in order already are compared only once. */
 const firstOf = (
   rows: Iterable<Cells>,
   isWanted: (cells: Cells) => boolean,
@@ -46,7 +46,7 @@ const firstOf = (
   return found
 }
 
-/** Null: the marker names no row that is visible. `rows`: by key. */
+/** Null: the marker names no visible row. `rows`: by key. */
 export const viewPage = <N extends ViewName>(
   rows: ReadonlyMap<string, Cells>,
   query: PageQuery<N>,

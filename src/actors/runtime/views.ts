@@ -1,5 +1,5 @@
 /**
- * The one description of the views, the tables behind every list. ORM entities, migrations, SQL and row types are derived from it.
+ * The only description of the views, the tables behind every list. ORM entities, migrations, SQL and row types are derived from it.
  * A view row is a fold of one entity's events, written in the same transaction as the journal row.
  * Moments are whole milliseconds since the epoch.
  */
@@ -27,7 +27,7 @@ export type View = {
   readonly key: string
   /** The column a list is sorted by when nobody names one. It may not be null. */
   readonly order: string
-  /** Each list the API offers is one indexed query: the index holds filter, then order. */
+  /** The index of each list of the API, which makes the list one indexed query: it has the filter columns, then the order. */
   readonly indexes: readonly (readonly string[])[]
   readonly unique: readonly (readonly string[])[]
 }
@@ -179,7 +179,7 @@ const TABLES = {
     indexes: [['deployable_uuid']],
     unique: [['arq_uuid']],
   },
-  /** Orders a host has not answered yet: sent again until it does, or until the deadline. */
+  /** Orders that a host has not answered yet. They are sent again until it answers or the deadline passes. */
   pending_orders: {
     columns: {
       slot: 'uuid',
@@ -194,7 +194,7 @@ const TABLES = {
     indexes: [['sent_at', 'slot'], ['hostname']],
     unique: [],
   },
-  /** Recorded moments: at `at` the entity needs work of this kind (`services/due/due.ts`). */
+  /** Moments at which an entity needs work: at `at`, work of this kind (`services/due/due.ts`). */
   due: {
     columns: { entity: 'text', kind: 'text', at: 'bigint' },
     key: 'entity',
@@ -205,7 +205,7 @@ const TABLES = {
     ],
     unique: [],
   },
-  /** Bindings that have ended: who had what, from when until when. A row is written once and stays, also when its request is archived. */
+  /** Bindings that have ended: who had what, from when until when. A row is written once and never changed, even if its request is archived. */
   usage: {
     columns: {
       id: 'text',
@@ -249,7 +249,7 @@ const TABLES = {
   },
 } as const satisfies Record<string, View>
 
-/** The columns by which the rows of a view have an order: those that are never null and can be compared. */
+/** The columns by which the rows of a view can be ordered: those that are never null and not JSON. */
 type Sortable<V extends View> = {
   [C in keyof V['columns']]: V['columns'][C] extends 'json' | `${string}?` ? never : C
 }[keyof V['columns']]

@@ -7,7 +7,7 @@ export type UsagePeriod = (typeof USAGE_PERIODS)[number]
 export type Binding = {
   readonly project_id: ProjectId | null
   readonly resource_class: string
-  /** How many such bindings are one accelerator. */
+  /** How many such bindings are equal to one accelerator. */
   readonly parts: number
   readonly from_at: number
   readonly until_at: number
@@ -15,7 +15,7 @@ export type Binding = {
 export type UsageLine = {
   readonly project: ProjectId | null
   readonly resourceClass: string
-  /** The part of the period that was asked for, ms since the epoch; `until` does not belong to it. */
+  /** The part of the period that lies in the requested range, ms since the epoch; `until` is exclusive. */
   readonly from: number
   readonly until: number
   readonly deviceSeconds: number
@@ -53,7 +53,7 @@ const placeIn = (bounds: readonly number[], at: number): number => {
   return low
 }
 
-/** Halves of a millisecond, as two parts may be one accelerator. */
+/** Sums are in halves of a millisecond, because two bindings may be parts of one accelerator. */
 type Sum = {
   readonly project: ProjectId | null
   readonly resourceClass: string
@@ -107,7 +107,7 @@ export const openTally = (bounds: readonly number[]) => {
 const compared = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
 export type UsageAsked = {
-  /** ms since the epoch; null: the first of the month of `until`. */
+  /** ms since the epoch; null: the first day of the month of `until`. */
   readonly from: number | null
   /** Null: now. */
   readonly until: number | null
