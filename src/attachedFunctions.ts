@@ -1,5 +1,5 @@
 /**
- * Which attach handles are the same hardware: they attach the same function, or one attaches a physical function and the other one
+ * Decides which attach handles are the same hardware: both attach the same function, or one attaches a physical function and the other one
  * of its virtual functions. Such handles are never given to two requests at the same time (data-model R7). Pure.
  */
 import type { HandleType } from './hardware.ts'
@@ -8,7 +8,7 @@ import { canonicalInfo, formatPciAddress, parsePciAddress, pciAddressOf } from '
 export type Attaching = {
   readonly type: HandleType
   readonly info: Readonly<Record<string, string>>
-  /** Of a virtual function: the address of its physical function. */
+  /** For a virtual function: the address of its physical function. */
   readonly physfn?: string
 }
 
@@ -18,23 +18,23 @@ export const functionOf = ({ type, info }: Attaching): string => {
   return address ? formatPciAddress(address) : `${type}:${canonicalInfo(info)}`
 }
 /**
- * The functions that are divided where this is attached: the physical function of a virtual one, and the function of a mediated device. Nobody
- * else may have them whole.
+ * The functions that are divided when this handle is attached: the physical function of a virtual one, and the function of a mediated device.
+ * No other request may have such a function as a whole.
  */
 export const dividedBy = ({ type, info, physfn }: Attaching): readonly string[] => {
   const address = type === 'MDEV' ? pciAddressOf(info) : null
   return [...(physfn === undefined ? [] : [physfn]), ...(address === null ? [] : [formatPciAddress(address)])]
 }
-/** One text for every spelling of an address; null when the text is no address. */
+/** The canonical spelling of an address; null: the text is not an address. */
 export const canonicalAddress = (text: string): string | null => {
   const address = parsePciAddress(text)
   return address && formatPciAddress(address)
 }
 
-/** Who attaches what. Several may own the same: what is recorded may have been wrong before. */
+/** Records which owner attaches which functions. Several owners may have the same one, because earlier records may have been wrong. */
 export type Claims = {
   readonly add: (owner: string, handles: readonly Attaching[]) => void
-  /** What of this hardware another owner has, in words; null when nothing. */
+  /** Describes a function of these handles that another owner has; null: there is none. */
   readonly against: (owner: string, handles: readonly Attaching[]) => string | null
 }
 

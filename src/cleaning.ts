@@ -1,10 +1,10 @@
 /**
- * What a host says of the cleaning of a slot after its release.
+ * The cleaning of a slot after its release, as a host reports it.
  *
- * CLEAN-1 an order to release a slot that must be cleaned says so (`clean`); only a result with the evidence of a command that ended with
- *   exit code 0 answers it. A host that does not know the field answers without evidence, which counts as not cleaned;
+ * CLEAN-1 an order to release a slot says whether the slot must be cleaned (`clean`). Then only a result with the evidence of a command that ended
+ *   with exit code 0 counts as clean. A host that does not know the field answers without evidence, which counts as not cleaned;
  * CLEAN-2 a host whose operator has chosen a command for a driver runs it with each release for that driver, whether or not the order says so;
- * CLEAN-3 a command may run more than once for one order: when its host died meanwhile, the order is carried out again.
+ * CLEAN-3 a command may run more than once for one order: if the host program died meanwhile, the order is carried out again.
  */
 import * as v from 'valibot'
 import type { DeepReadonly } from './deepReadonly.ts'
@@ -16,7 +16,7 @@ import { moment, prose } from './fields.ts'
 export const CLEANINGS = ['by_host', 'by_operator'] as const
 export type Cleaning = (typeof CLEANINGS)[number]
 
-/** Characters of its output that are kept: the last ones. */
+/** How many characters of the output are kept, from its end. */
 export const OUTPUT_KEPT = 1000
 
 /** The evidence of one run of the command. */
@@ -25,12 +25,12 @@ export const Cleaned = v.object({
   command: prose(1000),
   startedAt: moment,
   finishedAt: moment,
-  /** Null: it did not end by itself, or could not be started. */
+  /** Null: the command did not end by itself, or could not be started. */
   exitCode: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(255))),
-  /** SHA-256 of its whole output, standard output and standard error as they came, in hex. */
+  /** SHA-256, in hex, of the whole output: standard output and standard error in the order in which they came. */
   outputSha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')),
   outputBytes: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-  /** The end of it. */
+  /** The end of the output. */
   output: prose(OUTPUT_KEPT),
 })
 export type Cleaned = DeepReadonly<v.InferOutput<typeof Cleaned>>

@@ -1,4 +1,4 @@
-/** Time and identifiers are handed in, so that a simulation can own both. */
+/** The ports for time and identifiers, so that a simulation can replace both. */
 import { randomBytes, randomUUID } from 'node:crypto'
 
 export type Clock = {
@@ -6,7 +6,7 @@ export type Clock = {
   readonly now: () => number
   /** Milliseconds since some fixed moment: goes on while the process is suspended, and does not jump when the clock is set. */
   readonly monotonic: () => number
-  /** Calls `run` once, not before `ms` have passed by the monotonic clock, unless the returned function is called before. */
+  /** Calls `run` once, after at least `ms` by the monotonic clock, unless the returned function is called before. */
   readonly after: (ms: number, run: () => void) => Cancel
 }
 export type Cancel = () => void
@@ -24,7 +24,7 @@ export const systemClock: Clock = {
   after: (ms, run) => {
     const waitMs = Math.min(Math.max(0, ms), 2 ** 31 - 1)
     const due = performance.now() + waitMs
-    // Node counts from the beginning of the present step of its loop, so a timer may fire before its time
+    // Node counts from the beginning of the present step of its event loop, so a timer may fire too early
     const fire = (): void => {
       const leftMs = due - performance.now()
       if (leftMs > 0) timer = setTimeout(fire, leftMs)
@@ -35,13 +35,13 @@ export const systemClock: Clock = {
   },
 }
 
-/** A clock that shows a wrong time by this much; its timers are right. */
+/** A clock whose `now` is wrong by `offsetMs`; its timers are right. */
 export const shifted = (clock: Clock, offsetMs: number): Clock =>
   offsetMs === 0 ? clock : { ...clock, now: () => clock.now() + offsetMs }
 
 /**
- * UUIDv7 with a 12-bit counter in `rand_a`, so that several made in one millisecond keep their order. Not from the package `uuid`: with a
- * time handed in it keeps no order by itself, and without one it reads the clock of the machine.
+ * UUIDv7 with a 12-bit counter in `rand_a`, so that UUIDs made in one millisecond keep their order. The package `uuid` is not used: with a
+ * given time it does not keep an order, and without one it reads the clock of the machine.
  */
 export const orderedIds = (now: () => number, bytes: (count: number) => Uint8Array): (() => string) => {
   let last = 0
@@ -58,7 +58,7 @@ export const orderedIds = (now: () => number, bytes: (count: number) => Uint8Arr
   }
 }
 
-/** The ordered ones contain the time of this clock. */
+/** Identifiers whose ordered UUIDs contain the time of this clock. */
 export const idsBy = ({ now }: Pick<Clock, 'now'>): Ids => ({
   uuid: () => randomUUID(),
   ordered: orderedIds(now, randomBytes),

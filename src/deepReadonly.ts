@@ -1,4 +1,4 @@
-/** A type of which nothing can be changed at any depth: for what was read by a schema. */
+/** A type in which nothing can be changed at any depth; for values that a schema has parsed. */
 export type DeepReadonly<T> = T extends string | number | boolean | null | undefined
   ? T
   : T extends readonly (infer Item)[]

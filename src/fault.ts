@@ -1,4 +1,4 @@
-/** Everything that may go wrong without a bug, as values. Bugs throw. */
+/** Every failure that is not a bug, as a value. Bugs throw. */
 export type Fault =
   | { readonly kind: 'not_found'; readonly resource: string; readonly id: string }
   | {
@@ -25,9 +25,9 @@ export type Fault =
   | { readonly kind: 'service_token'; readonly action: string }
   /** `bind_state=resolved` was asked for while an ARQ of the instance is not resolved (423). */
   | { readonly kind: 'unresolved'; readonly instance: string }
-  /** Try again later: nothing was changed, or the outcome will be found when the call is repeated. */
+  /** Try again later: nothing was changed, or a repeated call will show the outcome. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number }
-  /** The caller has as much of this as it may have at once (429). */
+  /** The caller already has as many of these as it may have at once (429). */
   | { readonly kind: 'crowded'; readonly reason: string; readonly retryAfterSeconds: number }
   /** A bug, or a store that refuses a read and will refuse it again (500). The reason is for the log, not for the caller. */
   | { readonly kind: 'broken'; readonly reason: string }
@@ -37,13 +37,13 @@ export type Fault =
 export type Refused = { readonly ok: false; readonly fault: Fault }
 export type Outcome<Value> = { readonly ok: true; readonly value: Value } | Refused
 
-/** Nothing was decided: the store could not be asked. Whoever has to be sure comes again. */
+/** Whether nothing was decided because the store could not be asked. A caller that needs a decision must ask again. */
 export const isUndecided = (fault: Fault): fault is Extract<Fault, { readonly kind: 'unavailable' | 'broken' }> =>
   fault.kind === 'unavailable' || fault.kind === 'broken'
 
 export const refuse = (fault: Fault): Refused => ({ ok: false, fault })
 export const done = <Value>(value: Value): Outcome<Value> => ({ ok: true, value })
-/** The values of all, or the first refusal among them. */
+/** The values of all outcomes, or the first refusal among them. */
 export const allOf = async <Value>(
   outcomes: readonly Promise<Outcome<Value>>[],
 ): Promise<Outcome<readonly Value[]>> => {

@@ -1,10 +1,10 @@
-/** The fields of what comes from outside as JSON, as schemas: one rule each for names, free text, counts and moments. */
+/** Schemas for fields of JSON from outside: one rule each for names, free text, counts and moments. */
 import * as v from 'valibot'
 import { brokenText } from './text.ts'
 
-/** The largest integer that a column of the views takes. */
+/** The largest integer that a column of the views can hold. */
 export const INT_MAX = 2 ** 31 - 1
-/** The last moment that a date can say, ms since the epoch. */
+/** The last moment that a `Date` can represent, ms since the epoch. */
 const MOMENT_MAX = 8_640_000_000_000_000
 
 const plain = v.regex(
@@ -14,7 +14,7 @@ const plain = v.regex(
 )
 /** One line without control and invisible format characters. */
 export const line = (max: number) => v.pipe(v.string(), v.maxLength(max), plain)
-/** The same, and not empty. */
+/** As `line`, but not empty. */
 export const name = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max), plain)
 /** Text of several lines that is kept for people to read. */
 export const prose = (max: number) => v.pipe(v.string(), v.maxLength(max))
@@ -26,12 +26,12 @@ export const count = v.pipe(
   v.minValue(0, COUNT_RULE),
   v.maxValue(INT_MAX, COUNT_RULE),
 )
-/** Numbers of a sequence that is no column. */
+/** A number of a sequence that is not stored in an integer column. */
 export const ordinal = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
-/** A public key for Ed25519: its 32 bytes in base64url. It is as short as a fingerprint, so there is none. */
+/** A public key for Ed25519: its 32 bytes in base64url. It is as short as a fingerprint, so no fingerprints are used. */
 export const publicKey = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/, 'must be a public key: 43 characters of base64url'),
 )
-/** Milliseconds since the epoch. JSON can say a number that no date has. */
+/** Milliseconds since the epoch, limited to what a `Date` can represent. */
 export const moment = v.pipe(v.number(), v.minValue(0), v.maxValue(MOMENT_MAX))

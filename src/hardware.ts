@@ -9,7 +9,7 @@ export type DeviceType = (typeof DEVICE_TYPES)[number]
 export const HANDLE_TYPES = ['PCI', 'MDEV', 'TEST_PCI'] as const
 export type HandleType = (typeof HANDLE_TYPES)[number]
 
-/** What a node of a device's tree is (data-model.md 8); nothing follows from it, it is shown. */
+/** The kind of a node in a device's tree (data-model.md 8). It is only shown. */
 export const DEPLOYABLE_KINDS = ['root', 'region', 'pf', 'vf', 'mdev type'] as const
 export type DeployableKind = (typeof DEPLOYABLE_KINDS)[number]
 
@@ -20,25 +20,25 @@ const name = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max
 export const ReportedHandle = v.object({
   type: v.picklist(HANDLE_TYPES),
   info: v.record(text(100), text(1000)),
-  /** Of an SR-IOV virtual function: the address of its physical function, as `dddd:bb:dd.f`. Hosts before release 0.3.0 do not say it. */
+  /** For an SR-IOV virtual function: the address of its physical function, as `dddd:bb:dd.f`. Absent for hosts before release 0.3.0. */
   physfn: v.optional(name(100)),
-  /** Handles of a deployable with the same number are one accelerator, and are given together. Hosts before release 0.3.0 do not say it. */
+  /** Handles of a deployable with the same number form one accelerator and are granted together. Absent for hosts before release 0.3.0. */
   set: v.optional(count),
 })
 const ReportedAttribute = v.object({
   key: name(255),
   value: text(65535),
-  /** It describes another attribute: the place of that one in the list, from 0, before this one. Absent: it describes the deployable. */
+  /** The index in the list, from 0, of the earlier attribute that this one describes. Absent: this one describes the deployable. */
   parent: v.optional(count),
 })
 export const ReportedDeployable = v.object({
   // `<host>_...`; a name longer than Placement accepts (200) refuses its device, not the whole report
   name: name(1000),
-  /** The deployable of the same device below which it stands in the tree. Absent: it is a root, which has a resource provider. */
+  /** The name of the deployable of the same device that is above this one in the tree. Absent: this one is a root, which has a resource provider. */
   parent: v.optional(name(1000)),
-  /** Absent: `root` without a parent. */
+  /** Absent: `root` if there is no parent. */
   kind: v.optional(v.picklist(DEPLOYABLE_KINDS)),
-  /** Of itself and of those below it. */
+  /** The accelerators of this deployable and of those below it. */
   numAccelerators: count,
   driverName: name(100),
   /** In driver order: `rc` names the resource class, keys starting with `trait` are Placement traits. */
@@ -46,11 +46,11 @@ export const ReportedDeployable = v.object({
   handles: v.pipe(v.array(ReportedHandle), v.maxLength(4096)),
   /** A bind needs `prepare` and an unbind needs `release` on the host. */
   hostWork: v.boolean(),
-  /** `program` is supported for it. */
+  /** Whether `program` is supported for the deployable. */
   programmable: v.boolean(),
   /** The bitstream that the card itself reports, if the driver can read it. */
   bitstreamId: v.optional(text(100)),
-  /** How it is cleaned between requests, as the operator of the host has chosen for its driver; absent: it is not. Hosts before release 0.3.0 do not say it. */
+  /** How it is cleaned between requests, as the host's operator has chosen for the driver; absent: it is not. Hosts before release 0.3.0 do not report it. */
   cleaning: v.optional(v.picklist(CLEANINGS)),
 })
 export const ReportedDevice = v.object({
@@ -59,14 +59,14 @@ export const ReportedDevice = v.object({
   model: name(255),
   stdBoardInfo: v.nullable(text(65535)),
   vendorBoardInfo: v.nullable(text(65535)),
-  /** The management address: the device's identity on its host, compared in canonical form. */
+  /** The management address, which identifies the device on its host. It is compared in canonical form. */
   controlPath: v.variant('type', [
     v.object({ type: v.literal('PCI'), info: name(65535) }),
-    /** Not on the PCI bus: the absolute path of a socket or of a file in `/dev` or `/sys`. */
+    /** For a device that is not on the PCI bus: the absolute path of a socket or of a file in `/dev` or `/sys`. */
     v.object({ type: v.literal('PATH'), info: v.pipe(name(4096), v.startsWith('/')) }),
   ]),
   deployables: v.pipe(v.array(ReportedDeployable), v.maxLength(1000)),
-  /** Present but not usable yet: an unknown device is ignored, a known one is neither updated nor marked missing. */
+  /** Present but not usable yet: an unknown device is ignored, and a known one is neither updated nor marked missing. */
   stub: v.optional(v.boolean()),
 })
 export type ReportedHandle = DeepReadonly<v.InferOutput<typeof ReportedHandle>>

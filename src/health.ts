@@ -1,12 +1,12 @@
 /**
- * What is measured of a device, and from which values on a device counts as bad. Measurements say how a device is now; they are never part of what
- * it is, so they change neither its identity nor its traits.
+ * The measured quantities of devices, and the values from which on a device counts as bad. Measurements describe the present condition of a device;
+ * they change neither its identity nor its traits.
  *
- * HEALTH-1 this table alone decides: a driver only gives numbers;
- * HEALTH-2 what a driver cannot read is left out, and nothing is concluded from it.
+ * HEALTH-1 this table alone decides; drivers only measure;
+ * HEALTH-2 a quantity that a driver cannot read is left out, and nothing is concluded from its absence.
  */
 
-/** Everything a driver may measure. Counters count since the machine or the kernel driver was started. */
+/** All quantities that a driver may measure. Counters count since the start of the machine or of the kernel driver. */
 export const QUANTITIES = {
   temperature_celsius: 'the temperature of the hottest sensor',
   temperature_margin_celsius:
@@ -25,7 +25,7 @@ export const QUANTITIES = {
   vendor_alarm: 'what the tool of the vendor says: 0 well, 1 warning, 2 alarm, 3 critical',
 } as const
 export type Quantity = keyof typeof QUANTITIES
-/** What could be measured, by quantity. */
+/** The measured values, by quantity. */
 export type Numbers = Readonly<Partial<Record<Quantity, number>>>
 
 /** From the best to the worst. */
@@ -34,7 +34,7 @@ export type Health = (typeof HEALTHS)[number]
 
 type Rule = {
   readonly quantity: Quantity
-  /** It applies to this value and to all beyond it. */
+  /** The rule applies to this value and to all beyond it. */
   readonly from: number
   readonly beyond: 'above' | 'below'
   readonly health: Exclude<Health, 'ok'>
@@ -73,7 +73,7 @@ const applies = ({ quantity, from, beyond }: Rule, numbers: Numbers): boolean =>
   const value = numbers[quantity]
   return value !== undefined && (beyond === 'above' ? value >= from : value <= from)
 }
-/** Pure: how well a device with these numbers is. `reasons`: why it is not `ok`, the worst first. */
+/** Pure: the condition of a device with these values. `reasons`: why it is not `ok`, the worst first. */
 export const judgedBy = (numbers: Numbers): Judged => {
   const found = HEALTH_RULES.filter((rule) => applies(rule, numbers))
   const worst = found.some(({ health }) => health === 'bad') ? 'bad' : found.length > 0 ? 'warning' : 'ok'

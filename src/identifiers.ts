@@ -1,6 +1,6 @@
 /**
- * What identifies what. All are text. The flavour exists only for the compiler: it takes plain text for any identifier, so that input
- * which has been checked needs no cast, but it does not take the identifier of one thing for the identifier of another.
+ * The types of identifiers. All are text. The flavour exists only for the compiler: plain text can be used as any identifier, so that checked
+ * input needs no cast, but the identifier of one kind of thing cannot be used as that of another.
  */
 declare const flavour: unique symbol
 type Flavoured<Name extends string> = string & { readonly [flavour]?: Name }
@@ -14,7 +14,7 @@ export type ImageUuid = Flavoured<'ImageUuid'>
 export type InstanceUuid = Flavoured<'InstanceUuid'>
 export type ProfileUuid = Flavoured<'ProfileUuid'>
 export type ResourceProviderUuid = Flavoured<'ResourceProviderUuid'>
-/** What an order is about: an attach handle, or a whole deployable. */
+/** The subject of an order: an attach handle, or a whole deployable. */
 export type SlotUuid = HandleUuid | DeployableUuid
 /** Any name of a host: the one it reports under, or another under which Nova knows it. */
 export type HostName = Flavoured<'HostName'>
@@ -23,5 +23,5 @@ export type ProjectId = Flavoured<'ProjectId'>
 export type BootId = Flavoured<'BootId'>
 
 declare const kind: unique symbol
-/** The key of an entity in the journal, `<kind>/<id>`; `Kind` says whose key it is, where that is known. */
+/** The key of an entity in the journal, `<kind>/<id>`; `Kind`: the kind of the entity, if it is known. */
 export type EntityKey<Kind extends string = string> = Flavoured<'EntityKey'> & { readonly [kind]?: Kind }

@@ -1,11 +1,11 @@
 /**
- * Whether a bitstream is made for a piece of hardware, as far as both say something of themselves (data-model.md 9.4). Pure.
+ * Decides whether a bitstream is made for a piece of hardware, as far as both describe themselves (data-model.md 9.4). Pure.
  *
- * IMAGE-FITS-1 `vendor`, `board`, `region_uuid`, `version` and `shell_id` of the image are compared with what the hardware says. What one of the two does not
- *   say is not compared (decision 0074): most cards do not say their board, and the card's own tool compares the file with the card as well;
- * IMAGE-FITS-2 an image whose `shell_id` is empty or `null` is a shell itself: an operator loads it, no bind does;
- * IMAGE-FITS-3 nor does a bind load an image that divides the card into functions: the resource provider that Nova has chosen would get another
- *   inventory under its hands. Once such an image is loaded, binds that ask for it get its functions (decision 0085).
+ * IMAGE-FITS-1 `vendor`, `board`, `region_uuid`, `version` and `shell_id` of the image are compared with those of the hardware. A property that one of the two
+ *   lacks is not compared (decision 0074): most cards do not name their board, and the card's own tool compares the file with the card as well;
+ * IMAGE-FITS-2 an image whose `shell_id` is empty or `null` is a shell itself, which only an operator loads, never a bind;
+ * IMAGE-FITS-3 a bind does not load an image that divides the card into functions either: it would change the inventory of the resource provider that
+ *   Nova has just chosen. Once an operator has loaded such an image, binds that ask for it get its functions (decision 0085).
  */
 import type { ImageUuid } from './identifiers.ts'
 import type { Image } from './images.ts'
@@ -15,19 +15,19 @@ import { VENDOR_NAMES } from './vendors.ts'
 export type Hardware = {
   /** PCI vendor id, with or without `0x`, or a name. */
   readonly vendor: string
-  /** The first value of an attribute; null: it has none. */
+  /** The first value of an attribute; null: the hardware does not have it. */
   readonly attribute: (key: string) => string | null
-  /** The image that it holds, as far as that is known. */
+  /** The image that the hardware holds; null or absent: unknown. */
   readonly loaded?: ImageUuid | null
 }
 export type Purpose = 'bind' | 'program'
 
 const NAMES: ReadonlySet<string> = new Set(Object.values(VENDOR_NAMES))
-/** What became of vendors that were bought: cards and images of both names go together. */
+/** The present names of vendors that were bought, so that cards and images with either name fit each other. */
 const NOW: Readonly<Record<string, string>> = { AMD: 'XILINX', ALTERA: 'INTEL' }
 const plain = (text: string): string => text.trim().toLowerCase()
 
-/** The vendor's name, by its PCI id or by any spelling of its name; null: nobody knows it. */
+/** The vendor's name, for its PCI id or any spelling of its name; null: the vendor is unknown. */
 export const vendorName = (told: string): string | null => {
   const text = plain(told).replace(/^0x/, '')
   const name = VENDOR_NAMES[text] ?? text.toUpperCase().split(/[^A-Z0-9]/, 1)[0] ?? ''
@@ -37,7 +37,7 @@ export const vendorName = (told: string): string | null => {
 const isShell = (shell: string | undefined): boolean =>
   shell !== undefined && ['', 'null', 'none'].includes(plain(shell))
 
-/** Property of the image, and the attributes that may say the same of the hardware. Ids may be written with or without hyphens. */
+/** Each property of an image, and the hardware attributes that it is compared with. Ids may be written with or without hyphens. */
 const COMPARED = [
   { property: 'board', attributes: ['board'], isId: false },
   { property: 'region_uuid', attributes: ['region_uuid'], isId: true },
@@ -48,20 +48,20 @@ const COMPARED = [
 /** Whether the image divides the card into functions, so that its resource provider has another inventory afterwards. */
 const divides = ({ properties }: Image): boolean => topologyOf(properties['topology']) !== null
 
-/** Whether the image says nothing of the hardware that it is for. */
+/** Whether the image does not say which hardware it is for. */
 export const isForAny = (image: Image): boolean =>
   !divides(image) &&
   image.properties['vendor'] === undefined &&
   COMPARED.every(({ property }) => image.properties[property] === undefined)
 
-/** Why the image must not be loaded into the hardware, as a part of a sentence; null: nothing speaks against it. */
+/** Why the image must not be loaded into the hardware, as a part of a sentence; null: it may be loaded. */
 export const misfitOf = (image: Image, { vendor, attribute, loaded }: Hardware, purpose: Purpose): string | null => {
   const { properties, uuid } = image
   const [wanted, is] = [vendorName(properties['vendor'] ?? ''), vendorName(vendor)]
   if (wanted !== null && is !== null && wanted !== is)
     return `it is for vendor ${properties['vendor']}, and this is ${is}`
   const loadsShell = isShell(properties['shell_id'])
-  // what it holds already is not loaded
+  // an image that the hardware already holds is not loaded again
   if (divides(image) && purpose === 'bind' && uuid !== loaded)
     return 'it divides the card into functions, so only an operator loads it'
   if (loadsShell && purpose === 'bind') return 'it is a shell, which only an operator loads'

@@ -1,4 +1,4 @@
-/** Bitstream images: what is known of one, why one cannot be had, and the port through which a host gets its bytes. */
+/** Bitstream images: their description, the reasons why one cannot be had, and the port through which a host gets the bytes. */
 import type { ImageUuid } from './identifiers.ts'
 
 /** `algorithm` as Node names it: `sha512`. `value` in hexadecimal, lower case. */
@@ -6,18 +6,18 @@ export type Digest = { readonly algorithm: string; readonly value: string }
 export type Image = {
   readonly uuid: ImageUuid
   readonly name: string | null
-  /** Bytes; null: the store does not say. */
+  /** In bytes; null: the store does not know it. */
   readonly size: number | null
-  /** Null: the store has none, so the bytes cannot be verified. */
+  /** Null: the store has no digest, so the bytes cannot be verified. */
   readonly digest: Digest | null
   readonly tags: readonly string[]
-  /** What data-model.md 9.1 lists, and anything else that somebody wrote there. */
+  /** The properties that data-model.md 9.1 lists, and any others that somebody has set. */
   readonly properties: Readonly<Record<string, string>>
 }
 
-/** Both are names of one property: the newer, and the one of upstream (data-model.md 9.1). */
+/** Two names of the same property: the newer one, and that of upstream (data-model.md 9.1). */
 export const FUNCTION_KEYS = ['function_uuid', 'accel:function_id'] as const
-/** What the image does, in lower case; more than one: its properties contradict each other. */
+/** The function of the image, in lower case; more than one: its properties contradict each other. */
 export const functionsOf = ({ properties }: Image): readonly string[] => [
   ...new Set(FUNCTION_KEYS.flatMap((key) => properties[key]?.toLowerCase() ?? [])),
 ]
@@ -40,7 +40,7 @@ export type ImageProblem = keyof typeof PROBLEMS
 export type NoImage = {
   readonly found: false
   readonly why: ImageProblem
-  /** More than the problem itself says. It names no secret. */
+  /** Additional information about the problem. It contains no secret. */
   readonly detail?: string
 }
 export const noImage = (why: ImageProblem, detail?: string): NoImage => ({
@@ -52,21 +52,21 @@ export const isFinal = ({ why }: NoImage): boolean => PROBLEMS[why].final
 /** The problem as a sentence. */
 export const imageProblem = (image: ImageUuid, { why, detail }: NoImage): string =>
   [PROBLEMS[why].text(image), ...(detail === undefined ? [] : [detail])].join(': ')
-/** The same for the result of an order, with a code that programs can look for: `image_unknown`. */
+/** The problem for the result of an order, with a code that programs can look for: `image_unknown`. */
 export const codedProblem = (image: ImageUuid, problem: NoImage): string =>
   `image_${problem.why}: ${imageProblem(image, problem)}`
 
-/** `image`: what the store says of it. `close`: the file is no longer used, and may leave. */
+/** `image`: its description in the store. `close`: ends the use of the file, which may then be deleted. */
 export type ImageFile = {
   readonly found: true
   readonly image: Image
   readonly path: string
   readonly close: () => void
 }
-/** `withinMs`: after so long nobody waits for the result. */
+/** `withinMs`: the time after which nobody waits for the result any more. */
 export type ImageTerm = { readonly withinMs: number; readonly signal: AbortSignal }
 /** The bytes of images. */
 export type ImageFiles = {
-  /** Never rejects. What a retry can cure is tried again within the time, or until the signal is aborted. */
+  /** Never rejects. Problems that a retry can solve are retried within the time, or until the signal is aborted. */
   readonly open: (image: ImageUuid, term: ImageTerm) => Promise<ImageFile | NoImage>
 }

@@ -1,6 +1,6 @@
-/** JSON inside a text from outside. */
+/** Reads JSON in texts from outside. */
 
-/** Nothing that hardware says of itself is deeper. What is deeper would exhaust the stack of whoever walks through it. */
+/** Descriptions of hardware are never nested deeper. Deeper JSON could exhaust the stack of code that walks through it. */
 const DEPTH_MAX = 64
 
 const isDeeper = (value: unknown, left: number): boolean =>

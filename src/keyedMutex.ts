@@ -1,12 +1,12 @@
-/** A mutex for each key: whoever asks for a key gets it in the order of asking. A key that nobody holds costs nothing. */
+/** A mutex for each key; callers get a key in the order in which they ask. A key that nobody holds uses no memory. */
 import type { Clock } from './clock.ts'
 
 export type KeyedMutex = {
-  /** The function that lets the key go; null: it was not free within `waitMs`. */
+  /** Resolves to the function that releases the key; null: the key was not free within `waitMs`. */
   readonly enter: (key: string, waitMs: number) => Promise<(() => void) | null>
-  /** Whether somebody holds it: who asks now would have to wait. */
+  /** Whether the key is held, so that a caller would have to wait. */
   readonly isHeld: (key: string) => boolean
-  /** Runs the work while it holds the key, however long it waits for it. */
+  /** Runs the work while it holds the key. It waits for the key without limit. */
   readonly run: <Value>(key: string, work: () => Promise<Value>) => Promise<Value>
 }
 type Waiter = (entered: boolean) => void
@@ -29,7 +29,7 @@ export const keyedMutex = (clock: Pick<Clock, 'after'>): KeyedMutex => {
     })
     return promise.finally(cancel)
   }
-  /** Taken at once where it is free: nothing is awaited then. */
+  /** Null: the key was free and is held now, without waiting. */
   const entering = (key: string, waitMs: number | null): Promise<boolean> | null => {
     const queue = queues.get(key)
     if (queue !== undefined) return wait(queue, waitMs)

@@ -1,4 +1,4 @@
-/** Who decided something by hand, and why: kept in the journal with the decision. */
+/** Who made a decision by hand, and why; the journal keeps it with the decision. */
 export type OperatorNote = { readonly by: string; readonly reason: string }
-/** The same when it is shown: with the moment, in ms since the epoch. */
+/** As `OperatorNote`, with the moment of the decision in ms since the epoch. */
 export type DatedNote = OperatorNote & { readonly at: number }

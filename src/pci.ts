@@ -1,4 +1,4 @@
-/** PCI addresses: reading every spelling, writing one. Pure. */
+/** PCI addresses: parses all spellings and writes the canonical one. Pure. */
 import { jsonIn } from './jsonText.ts'
 import { type UnknownRecord, isRecord } from './record.ts'
 import { spacedJson } from './spacedJson.ts'
@@ -19,7 +19,7 @@ const LIMITS = {
   function: { max: 7, digits: 1 },
 } as const
 
-/** The number a hex text stands for (`0x` allowed, any case and padding), or null when it is no hex text. */
+/** The number that a hex text stands for (`0x` allowed, any case and padding); null: the text is not hex. */
 export const hexNumber = (text: unknown): number | null =>
   typeof text === 'string' && text.length <= 18 && /^(?:0x)?[0-9a-f]+$/i.test(text)
     ? Number.parseInt(text.replace(/^0x/i, ''), 16)

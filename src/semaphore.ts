@@ -1,7 +1,7 @@
-/** Lets a few pieces of work run at once; the others wait in the order in which they came. */
+/** Runs only a few pieces of work at a time; the others wait in the order in which they came. */
 
 export type Semaphore = <Value>(work: () => Promise<Value>) => Promise<Value>
-/** How long a piece of work may wait for its turn, and the error of one that waits longer. Without it, one waits for as long as it takes. */
+/** How long a piece of work may wait for its turn, and the error if it waits longer. Without a limit it waits as long as necessary. */
 export type WaitLimit = { readonly ms: number; readonly error: () => Error }
 
 export const createSemaphore = (atOnce: number, limit?: WaitLimit): Semaphore => {
@@ -21,7 +21,7 @@ export const createSemaphore = (atOnce: number, limit?: WaitLimit): Semaphore =>
     waiting.push(begin)
     return promise
   }
-  /** Whoever waits takes over the turn of the one who ends, so that nobody who asks later comes first. */
+  /** The one that ends hands its turn to the first that waits, so that nobody who asks later comes first. */
   const leave = () => {
     const next = waiting.shift()
     if (next === undefined) running--

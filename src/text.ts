@@ -1,16 +1,16 @@
-/** Text from outside: the one rule for what is accepted as text, and what a store can hold. Pure. */
+/** Text from outside: the rule for which text is accepted, and which text a store can hold. Pure. */
 
 export type TextRule = 'too_long' | 'lone_surrogate' | 'control_character' | 'format_character' | 'line_separator'
-/** Where a contract counts characters they are Unicode code points; everything else is counted in bytes of UTF-8. */
+/** A limit in characters counts Unicode code points, as some contracts do; a limit in bytes counts bytes of UTF-8. */
 export type TextLimit = { readonly bytes: number } | { readonly characters: number }
-/** The limit of every name that comes from outside: of a host, a project, a user, a vendor. An indexed column takes it whole. */
+/** The limit of all names from outside, such as those of hosts, projects, users and vendors. An indexed column can hold such a name. */
 export const NAME_LIMIT = { characters: 255 } as const satisfies TextLimit
-/** `problem` says it in words that follow the name of a field: "Invalid hostname: it holds ...". */
+/** `problem` states the broken rule in words that follow the name of a field: "Invalid hostname: it holds ...". */
 export type BrokenText = { readonly rule: TextRule; readonly problem: string }
 
 const HALF = 'half of a surrogate pair'
 type Forbidden = { readonly rule: TextRule; readonly pattern: RegExp; readonly name: string }
-/** Unicode categories Cs, Cc, Cf, and Zl with Zp. None of them is visible, and some change how the text around them is shown. */
+/** The Unicode categories Cs, Cc, Cf, Zl and Zp. None of these characters is visible, and some change how the text around them is shown. */
 const FORBIDDEN: readonly Forbidden[] = [
   { rule: 'lone_surrogate', pattern: /\p{Cs}/u, name: HALF },
   { rule: 'control_character', pattern: /\p{Cc}/u, name: 'a control character' },
@@ -27,7 +27,7 @@ const tooLong = (text: string, limit: TextLimit): string | null => {
   return fits ? null : `${limit.characters} characters`
 }
 
-/** The first rule that a text breaks; null when it breaks none. An empty text breaks none. */
+/** The first rule that a text breaks; null: it breaks none. An empty text breaks none. */
 export const brokenText = (text: string, limit: TextLimit): BrokenText | null => {
   const most = tooLong(text, limit)
   if (most !== null) return { rule: 'too_long', problem: `it must not be longer than ${most}` }
@@ -39,25 +39,25 @@ export const brokenText = (text: string, limit: TextLimit): BrokenText | null =>
   return null
 }
 
-/** Why no store takes the text, in words as those of `BrokenText`; null when it takes it. */
+/** Why no store can hold the text, in words like those of `BrokenText`; null: stores can hold it. */
 export const unstorable = (text: string): string | null =>
   text.includes('\0') ? 'it holds a NUL character' : text.isWellFormed() ? null : `it holds ${HALF}`
 
-/** NUL and halves of surrogate pairs, which no PostgreSQL takes, as `JSON.stringify` writes them. */
+/** NUL and halves of surrogate pairs, as `JSON.stringify` writes them; PostgreSQL accepts neither. */
 const UNSTORABLE = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/
-/** Of text that `JSON.stringify` wrote. */
+/** Whether a store can hold a text that `JSON.stringify` wrote. */
 export const isStorableJson = (json: string): boolean => !json.includes('\\u') || !UNSTORABLE.test(json)
-/** Of any value that is kept as JSON. */
+/** Whether a store can hold the value as JSON. */
 export const isStorable = (value: unknown): boolean => isStorableJson(JSON.stringify(value))
-/** For text that comes from hardware, may hold anything, and is kept for people to read. */
+/** Text of hardware, which may contain anything, in a form that a store can hold; for people to read. */
 export const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed()
-/** For a terminal: without characters that could manipulate it, or change how the text around them is shown. */
+/** Text for a terminal: without characters that could control the terminal, or change how the text around them is shown. */
 export const inOneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').toWellFormed()
 
 const escaped = (character: string): string =>
   Array.from({ length: character.length }, (_, at) => character.charCodeAt(at).toString(16).padStart(4, '0'))
     .map((unit) => `\\u${unit}`)
     .join('')
-/** JSON for a terminal and for programs alike: what `inOneLine` would take away is written as escape sequences. */
+/** JSON for terminals and programs: characters that `inOneLine` removes are written as escape sequences. */
 export const visibleJson = (value: unknown, indent?: number): string =>
   JSON.stringify(value, null, indent).replaceAll(/(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, escaped)

@@ -1,11 +1,11 @@
 /**
- * What an image says of the functions that a card has once it is loaded (data-model.md 10.1): `topology`, a JSON text. Only documents of PCI functions are
- * judged; others are for the driver of the card. Pure.
+ * Reads the property `topology` of an image: a JSON text about the functions that a card has once the image is loaded (data-model.md 10.1). Only documents
+ * about PCI functions are judged; other documents are for the driver of the card. Pure.
  */
 import * as v from 'valibot'
 import { type PciAddress, hexText } from './pci.ts'
 
-/** Routing ids are 16 bits: bus, device, function. */
+/** Routing ids have 16 bits: bus, device, function. */
 const OFFSET_MAX = 65_535
 const FUNCTIONS_MAX = 4096
 const NAME_MAX = 64
@@ -62,7 +62,7 @@ const jsonIn = (text: string): unknown => {
   }
 }
 
-/** A document of PCI functions, or why it is none that can be followed. `none`: it is of another kind, and the driver's to read. */
+/** A document about PCI functions (`followed`), or why it cannot be used (`wrong`). `none`: it is of another kind, for the driver to read. */
 type Reading =
   | { readonly is: 'followed'; readonly document: Document }
   | { readonly is: 'none' }
@@ -78,7 +78,7 @@ const reading = (text: string): Reading => {
   return found === null ? { is: 'followed', document: output } : { is: 'wrong', reason: `topology: ${found}` }
 }
 
-/** Why the document cannot be followed, as a sentence that names the field; null: it can, or is none of PCI functions. */
+/** Why the document cannot be used, as a sentence that names the field; null: it can be used, or is not about PCI functions. */
 export const topologyProblem = (text: string): string | null => {
   const read = reading(text)
   return read.is === 'wrong' ? read.reason : null
@@ -91,7 +91,7 @@ export type PhysicalFunction = Function & {
   readonly kpi: string
   readonly vfs: readonly Function[]
 }
-/** The functions that the document describes; null: it describes none, or cannot be followed. */
+/** The functions that the document describes; null: it describes none, or cannot be used. */
 export const topologyOf = (text: string | undefined): readonly PhysicalFunction[] | null => {
   const read = text === undefined ? null : reading(text)
   if (read?.is !== 'followed') return null

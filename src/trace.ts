@@ -1,4 +1,4 @@
-/** Tracing, as every room sees it: a span begins with the W3C `traceparent` of its parent and passes on its own. */
+/** The tracing port of all rooms: a span begins with the W3C `traceparent` of its parent and passes its own on. */
 
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal'
 export type Attributes = Readonly<Record<string, string | number | boolean>>
@@ -6,7 +6,7 @@ export type Attributes = Readonly<Record<string, string | number | boolean>>
 export type Span = {
   /** The `traceparent` for child spans; undefined when the trace is not recorded. */
   readonly trace: string | undefined
-  /** `failed`: the reason, when it failed. */
+  /** `failed`: the reason of a failure; absent: success. */
   readonly end: (failed?: string, attributes?: Attributes) => void
 }
 export type Tracer = {

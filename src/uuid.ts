@@ -1,15 +1,15 @@
 /** UUIDs as text: the program compares them in one spelling, lower case with dashes. */
 
-/** Lower case with dashes, as part of a longer pattern. */
+/** A pattern for a UUID in lower case with dashes, for use in longer patterns. */
 export const CANONICAL_PATTERN = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const CANONICAL = new RegExp(`^${CANONICAL_PATTERN}$`)
 const DIGIT = '[0-9A-Fa-f]'
 const DIGITS = [8, 4, 4, 4, 12].map((count) => `${DIGIT}{${count}}`).join('-?')
-/** Every spelling of a UUID that requests may hold: in either case, without dashes, in braces, as a URN. */
+/** A pattern for every spelling of a UUID that requests may contain: either case, without dashes, in braces, as a URN. */
 export const UUID_PATTERN = `(?:[Uu][Rr][Nn]:)?(?:[Uu][Uu][Ii][Dd]:)?(?:${DIGITS}|\\{${DIGITS}\\})`
 const SPELLED = new RegExp(`^${UUID_PATTERN}$`)
 
-/** True of lower case with dashes only. */
+/** Whether the text is a UUID in lower case with dashes. */
 export const isUuid = (text: string): boolean => CANONICAL.test(text)
 
 /** Lower case with dashes, or null for a text that is not a UUID in any accepted spelling. */

@@ -1,4 +1,4 @@
-/** Names of vendors as traits have them, by PCI vendor id. */
+/** Names of vendors as used in traits, by PCI vendor id. */
 export const VENDOR_NAMES: Readonly<Record<string, string>> = {
   '10de': 'NVIDIA',
   '102b': 'MATROX',

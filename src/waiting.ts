@@ -1,16 +1,16 @@
-/** Waiting, in one place: each wait has a limit, can be cut short, and runs on the clock that is handed in. */
+/** Functions for waiting: each wait has a limit, can be interrupted, and uses the clock that is passed in. */
 import type { Cancel, Clock } from './clock.ts'
 
 type Timer = Pick<Clock, 'after'>
 
 export type Backoff = { readonly firstMs: number; readonly maxMs: number }
-/** Beyond it doubling changes nothing: every limit is reached long before. */
+/** Limits the exponent; every `maxMs` is reached long before. */
 const DOUBLINGS_MAX = 30
-/** How long to wait before the next try after so many failures in a row, counted from 1: twice as long each time, up to `maxMs`. */
+/** The pause before the next attempt after this many failures in a row (counted from 1): it doubles each time, up to `maxMs`. */
 export const backoffMs = ({ firstMs, maxMs }: Backoff, failures: number): number =>
   Math.min(maxMs, firstMs * 2 ** Math.min(Math.max(failures - 1, 0), DOUBLINGS_MAX))
 
-/** Whether the work ended within `ms`, well or badly. Rejects with the signal's reason when that comes first. */
+/** Whether the work ended within `ms`, with or without success. Rejects with the signal's reason when that comes first. */
 export const endedWithin = async (
   clock: Timer,
   ms: number,
@@ -39,11 +39,11 @@ export const pause = async (clock: Timer, ms: number, signal?: AbortSignal): Pro
 
 /** The pauses of one owner, which can be ended early together. */
 export type Pauses = {
-  /** Resolves after `ms`, or when it is woken; at once after `stop`. */
+  /** Resolves after `ms`, or earlier on `wake`; at once after `stop`. */
   readonly pause: (ms: number) => Promise<void>
-  /** Ends the pauses under way. */
+  /** Ends the present pauses. */
   readonly wake: () => void
-  /** Ends them, and lets no later pause last. */
+  /** Ends the present pauses, and makes all later ones end at once. */
   readonly stop: () => void
 }
 export const createPauses = (clock: Timer): Pauses => {
@@ -71,8 +71,8 @@ export const createPauses = (clock: Timer): Pauses => {
 }
 
 /**
- * Does the work again and again, each time `everyMs` after the last time ended, until it is stopped. The first time is at once, or after
- * `firstMs`. Work under way is not waited for; it can ask whether it was stopped meanwhile. The work must not reject.
+ * Repeats the work until it is stopped, each time `everyMs` after the previous run ended. The first run is at once, or after
+ * `firstMs`. Stopping does not wait for a run under way, which can ask whether it was stopped. The work must not reject.
  */
 export const repeatedly = (
   clock: Timer,
@@ -96,7 +96,7 @@ export const repeatedly = (
   }
 }
 
-/** When `promise` takes longer than `ms`, `late` is called, and what it returns or throws is the result instead. */
+/** If `promise` takes longer than `ms`, `late` is called, and its value or exception is the result instead. */
 export const orLate = async <Value, Otherwise>(
   clock: Timer,
   promise: Promise<Value>,
@@ -121,8 +121,8 @@ export const bounded = <Value, Otherwise>(
 ): Promise<Value | Otherwise> => orLate(clock, promise, ms, () => otherwise)
 
 /**
- * The result of the work, which the signal tells to end. Rejects with the reason of the signal when the work has not ended `graceMs` after
- * it, without a grace at once.
+ * The result of work that the signal asks to end. If the work has not ended `graceMs` after the signal, rejects with the signal's reason;
+ * without a grace it rejects at once.
  */
 export const orAborted = async <Value>(
   work: Promise<Value>,

@@ -1,18 +1,18 @@
 /**
- * Whether a rule of a limited application credential names a request. A tenant writes these rules, and a regular expression made of them could take
- * hours: so the places of the path that can be reached are followed part by part.
+ * Decides whether a rule of a limited application credential matches a request. Tenants write these rules, and a regular expression made from one could
+ * run for hours. So the pattern is matched part by part, with the set of places in the path that can be reached.
  */
 import type { AccessRule } from '../token.ts'
 import type { Asked } from './identity.ts'
 import { canonicalPath } from './paths.ts'
 
-/** By its index: whether the parts so far reach up to this place of the path. */
+/** By the index in the path: whether the parts so far can match all of the path before it. */
 type Reached = readonly boolean[]
 
 const afterText = (text: string, path: string, reached: Reached): Reached =>
   reached.map((_, at) => at >= text.length && reached[at - text.length]! && path.startsWith(text, at - text.length))
 
-/** At least one character; any, or any but the slash. */
+/** Matches one or more characters; a slash only if `crossing`. */
 const afterWildcard = (crossing: boolean, path: string, reached: Reached): Reached => {
   let open = false
   return reached.map((_, at) => {
@@ -25,7 +25,7 @@ const afterWildcard = (crossing: boolean, path: string, reached: Reached): Reach
 const PARTS = /\{[^{}]*\}|\*\*|\*|[^{}*]+|[{}]/g
 const isWildcard = (part: string): boolean => part.startsWith('*') || (part.startsWith('{') && part.endsWith('}'))
 
-/** `{name}` and `*` stand for one segment of a path or a part of one, `**` for any text. */
+/** `{name}` and `*` match one segment of a path or a part of one, `**` matches any text. */
 const fits = (pattern: string, path: string): boolean => {
   const start: Reached = Array.from({ length: path.length + 1 }, (_, at) => at === 0)
   const parts = pattern.match(PARTS) ?? []

@@ -1,4 +1,4 @@
-/** Endpoints for operators and probes, on a listener of their own. */
+/** Endpoints for operators and probes, on a separate listener. */
 import { Hono } from 'hono'
 import type { Registry } from 'prom-client'
 import { errorAnswer } from './faults.ts'
@@ -12,8 +12,8 @@ export type Doors = Readonly<Record<string, (input: unknown) => Promise<unknown>
 export type AdminParts = {
   readonly metrics: Registry
   /**
-   * Null when ready, otherwise the reason. `detail` is shown in both cases. `degraded`: a problem that affects all
-   * processes of this kind, so that taking this one out of service would not help.
+   * `notReady`: the reason; null: ready. `detail` is shown in both cases. `degraded`: a problem of all processes of this kind, for which
+   * it would not help to take this process out of service.
    */
   readonly readiness: () => {
     readonly notReady: string | null
@@ -40,7 +40,7 @@ export const adminApp = ({ metrics, readiness, doors = {} }: AdminParts): Hono =
     if (notReady !== null) return c.json({ status: 'not ready', reason: notReady, detail }, 503)
     return c.json(degraded === null ? { status: 'ready', detail } : { status: 'degraded', reason: degraded, detail })
   })
-  // the same rules as for the API: a page of another site must not reach what changes anything
+  // the same rules as for the API, so that a page of another site cannot reach operations that change something
   const gate = gateOf({ trustedHosts: [], anyHost: false })
   app.use('/doors/*', async (c, next) => {
     const barred = gate((name) => c.req.header(name))

@@ -22,19 +22,19 @@ import type { StreamLimits } from './streams.ts'
 
 export type AppParts = {
   readonly control: Control
-  /** Absent: nothing is told of what happens. */
+  /** Absent: the API offers no events. */
   readonly events?: Events
   readonly options?: Partial<Options>
   readonly log: Log
   readonly metrics?: Registry
-  /** Says who is calling. It has no default: whoever forgets it must not serve everybody as an administrator. */
+  /** Identifies the caller. There is no default, so that nobody serves every caller as an administrator by forgetting it. */
   readonly identify: Identify
   readonly ids?: Ids
   readonly clock?: Pick<Clock, 'after' | 'monotonic' | 'now'>
-  /** Why the actors cannot be asked at present. Null: no problem is known. */
+  /** Why the actors cannot be asked at present; null: no problem is known. */
   readonly hindered?: () => string | null
   readonly tracer?: Tracer
-  /** What this program is and uses, for administrators: its version, its store, its neighbours. */
+  /** Facts about this program for administrators: its version, its store, its neighbours. */
   readonly about?: () => Readonly<Record<string, string>>
   readonly streams?: Partial<StreamLimits>
 }
@@ -42,7 +42,7 @@ export type AppParts = {
 const untold = async () => refuse({ kind: 'unavailable', reason: 'events are not told here', retryAfterSeconds: 60 })
 const NO_EVENTS: Events = { open: untold, page: untold }
 
-/** Throws when the policy rules in the options are invalid, and when nobody is told how callers are identified. */
+/** Throws when the policy rules in the options are invalid, or when `identify` is missing. */
 export const createApp = (parts: AppParts): Hono => {
   const options = withDefaults(parts.options ?? {})
   if (typeof parts.identify !== 'function') throw new Error('nothing says who is calling: identify is missing')

@@ -1,4 +1,4 @@
-/** The argument `as_of`: a route that knows it answers as it would have answered at that moment. */
+/** The argument `as_of`: a route that has it answers as it would have answered at that moment. */
 import type { Control } from '../actors/control.ts'
 import { moment } from './query.ts'
 
@@ -8,13 +8,13 @@ export const AS_OF = {
   ),
 } as const
 
-/** The control that answers: the present one, unless the query names a moment that is over. `now`: ms since the epoch. */
+/** Returns the control that answers: the present one, unless the query names a past moment. `now`: ms since the epoch. */
 export const controlFor = (
   control: Control,
   { as_of: at }: Readonly<Record<string, unknown>>,
   now: number,
 ): Control => {
-  // nothing that was recorded lies in the future: it is answered as now, also where the clock of the caller is ahead
+  // a future moment, which a caller with a fast clock may send, is answered with the present state
   if (typeof at !== 'number' || at >= now) return control
   const past = control.asOf(at)
   return {

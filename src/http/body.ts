@@ -16,7 +16,7 @@ const tooLarge = (limitBytes: number): HttpRefused => refused({ kind: 'too_large
 const notJson = (rule: string): HttpRefused => invalid('body', rule)
 
 const mediaProblem = (type: string | null): HttpRefused | null => {
-  // Nothing said means JSON; something said that cannot be read does not.
+  // A missing media type means JSON; one that cannot be parsed does not.
   const given = type?.trim() ?? ''
   const bare = given.split(';', 1)[0]!.trim().toLowerCase()
   return given === '' || bare === 'application/json'
@@ -62,7 +62,7 @@ const parse = (bytes: Uint8Array): ReadBody => {
 export const readJson = async (request: Request, limitBytes: number): Promise<ReadBody> => {
   const media = mediaProblem(request.headers.get('content-type'))
   if (media !== null) return media
-  // The read rejects when the client disconnects while sending. Nobody reads the answer then, but it is no error of the
+  // The read rejects when the client disconnects while sending. Nobody reads the answer then, but this is not an error of the
   // service.
   const read = await readBytes(request, limitBytes).catch(() => notJson('it ended before its length'))
   return read.ok ? parse(read.bytes) : read

@@ -1,31 +1,31 @@
 /**
  * Sends a stream of events as server-sent events.
  *
- * SSE-1 the next portion is made when the client has taken the one before: nothing piles up for a slow client;
- * SSE-2 `data` of an event is the CloudEvent as it is on Kafka; `beat`, `reset` and `bye` are no events of the journal, and say so by their names;
- * SSE-3 a stream that ends says why and when to come back (`bye`, `retry`). If the client does not take that either, its connection is broken.
+ * SSE-1 the next message is made when the client has read the one before, so nothing accumulates for a slow client;
+ * SSE-2 `data` of an event is the CloudEvent as on Kafka; `beat`, `reset` and `bye` are no events of the journal, and have event names of their own;
+ * SSE-3 a stream that ends sends the reason and when to reconnect (`bye`, `retry`). If the client does not read that, its connection is broken off.
  */
 import type { EventStream, Portion, StreamEnding, ToldEvent } from '../actors/events.ts'
 import type { Clock } from '../clock.ts'
 import { textOf } from '../errorText.ts'
 
 export const EVENT_STREAM = 'text/event-stream'
-/** Proxies neither keep nor gather what is sent. */
+/** Proxies must neither store nor buffer the stream. */
 export const STREAM_HEADERS = {
   'content-type': EVENT_STREAM,
   'cache-control': 'no-store',
   'x-accel-buffering': 'no',
-  // a connection that waits for another request would keep the server from closing
+  // a connection that stays open for another request would keep the server from closing
   connection: 'close',
 }
 
-/** Of a client that is cut off without a word, such as by a control that was killed. */
+/** When a client reconnects that was cut off without `bye`, for example because the control was killed. */
 const RETRY_MS = 2000
-/** How long a client has to take the last portion. */
+/** How long a client has to read the last message. */
 const LAST_MS = 1000
 
 const encoder = new TextEncoder()
-/** One text for all streams that show the event. */
+/** Events that several streams send are encoded only once. */
 const frames = new WeakMap<ToldEvent, Uint8Array>()
 const frameOf = (told: ToldEvent): Uint8Array => {
   const known = frames.get(told)
@@ -57,9 +57,9 @@ const bytesOf = (portion: Portion): Uint8Array => {
 export type SendingEvents = {
   readonly stream: EventStream
   readonly clock: Pick<Clock, 'after'>
-  /** Ends the connection; null: whoever reads is told by an error. */
+  /** Ends the connection; null: the reader of the stream gets an error instead. */
   readonly breakOff: (() => void) | null
-  /** Called once, at the end. */
+  /** Called once, when the stream ends. */
   readonly ended: (why: StreamEnding) => void
 }
 
@@ -92,7 +92,7 @@ export const eventBody = ({ stream, clock, breakOff, ended }: SendingEvents): Re
         try {
           controller.enqueue(bytesOf(portion))
         } catch (error) {
-          // a portion that cannot be written leaves a gap, so nothing may follow it
+          // a message that cannot be written leaves a gap, so no other may follow it
           stream.close('failed')
           return controller.error(new Error(`broken off: ${textOf(error)}`))
         }

@@ -1,9 +1,9 @@
-/** What each error code means and what to do about it, for the reference that answers and commands point to. */
+/** The meaning and the remedy of each error code, for the reference that answers and commands point to. */
 import type { HttpFault } from './faults.ts'
 
 type Explained = { readonly means: string; readonly mend: string }
 
-/** A kind of fault without an explanation does not compile. */
+/** The type demands an explanation of every kind of fault. */
 export const EXPLAINED: { readonly [Kind in HttpFault['kind']]: Explained } = {
   not_found: {
     means: 'What the path or the body names does not exist, or belongs to a project that the caller may not see.',
@@ -97,5 +97,5 @@ export const EXPLAINED: { readonly [Kind in HttpFault['kind']]: Explained } = {
   },
 }
 
-/** Where the code is explained, as a path in the repository and on the site of the documents. */
+/** The page that explains the codes: a path in the repository and on the documentation site. */
 export const ERRORS_PAGE = 'docs/reference/errors.md'

@@ -1,4 +1,4 @@
-/** The schema of what is answered to the question why hosts do or do not fit a device profile. */
+/** The schema of the answer about why hosts do or do not fit a device profile. */
 import * as v from 'valibot'
 import { OBSTACLE_CODES, PLACEMENT_ASKED, STOPS, WARNING_CODES } from '../actors/explain/answer.ts'
 

@@ -9,13 +9,13 @@ import type { Fault } from '../fault.ts'
 type Protocol =
   | { readonly kind: 'no_route'; readonly path: string }
   | { readonly kind: 'no_method'; readonly method: string; readonly allow: readonly string[] }
-  /** Nobody has authenticated the caller. `challenge`: how that is done, for the header `WWW-Authenticate`. */
+  /** The caller is not authenticated. `challenge`: how to authenticate, for the header `WWW-Authenticate`. */
   | { readonly kind: 'unauthenticated'; readonly challenge: string }
   /** The requested microversion is malformed, unknown, or too old for the operation. */
   | { readonly kind: 'not_acceptable'; readonly reason: string }
   | { readonly kind: 'media_type'; readonly given: string }
   | { readonly kind: 'too_large'; readonly limitBytes: number }
-  /** The next four arise before there is a parsed request: see `unserved.ts`. */
+  /** The next four occur before there is a parsed request: see `unserved.ts`. */
   | { readonly kind: 'unreadable'; readonly reason: string }
   | { readonly kind: 'headers_too_large'; readonly limitBytes: number }
   | { readonly kind: 'too_slow' }
@@ -108,7 +108,7 @@ export const STATUS_TITLES: Readonly<Record<number, string>> = {
   503: 'Service Unavailable',
 }
 
-/** The text repeats names and values of the request; a longer text is cut. */
+/** The text repeats names and values of the request, so it is cut at this length. */
 const DETAIL_MAX = 500
 
 const face = (fault: HttpFault): { status: number; detail: string; retryAfterSeconds: number | undefined } => {
@@ -122,19 +122,19 @@ const face = (fault: HttpFault): { status: number; detail: string; retryAfterSec
   }
 }
 
-/** With the compatibility option off, the three faults are answered with their real status. */
+/** When the compatibility option is off, a fault of `expected_500` is answered with its real status. */
 export const withoutExpected500 = (fault: HttpFault): HttpFault =>
   fault.kind === 'expected_500' ? fault.instead : fault
 
 export type ErrorAnswer = {
   readonly status: number
   readonly text: string
-  /** The explanation in the body. */
+  /** The text of the fault in the body. */
   readonly detail: string
   readonly retryAfterSeconds: number | undefined
 }
 
-/** The shape of identity services, which clients of tokens know (rest-api 1.9). */
+/** The error format of identity services, which their clients know (rest-api 1.9). */
 const identityError = (code: number, message: string): string =>
   JSON.stringify({ error: { code, title: STATUS_TITLES[code], message } })
 

@@ -8,7 +8,7 @@ import type { Arg, Args, Pairs } from './query.ts'
 import { UUID_SHAPE } from './shapes.ts'
 import type { Json } from './shapes.ts'
 
-/** Fields that a filter may name besides the arguments of the list. Fields that the list has no argument for have no effect. */
+/** Field names that a filter may have besides the arguments of the list. A field without an argument has no effect. */
 const OLDER = [
   'parent_uuid',
   'root_uuid',
@@ -51,14 +51,14 @@ const parsed = (text: string): unknown => {
 
 const fieldsOf = (args: Args): ReadonlySet<string> => new Set([...OLDER, ...Object.keys(args)])
 
-/** What an argument takes when its value comes out of JSON: also a number, which is read as its text. */
+/** The schema of an argument's value inside JSON, where a number is also accepted and read as text. */
 const valueShape = ({ schema, mayBeEmpty }: Arg<unknown>): Json => {
   const empty = mayBeEmpty === true ? [{ const: '' }] : []
   if (schema['type'] === 'integer')
     return {
       anyOf: [schema, intText(schema['minimum'] === 0 ? 0 : 1)],
     }
-  // out of JSON as a text: the pairs hold texts and numbers
+  // JSON values arrive as texts and numbers, so a boolean is a text
   if (schema['type'] === 'boolean')
     return { type: 'string', pattern: `^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])${mayBeEmpty === true ? '?' : ''}$` }
   const free = schema['enum'] === undefined && schema !== UUID_SHAPE
@@ -81,12 +81,12 @@ const writtenShape = (args: Args): Json => {
   return { anyOf: [{ type: 'array', items: pair, maxItems: PAIRS_MAX }, pair, map] }
 }
 
-/** Valibot leaves these names of objects out, without a word: a filter by them would select everything. */
+/** Valibot silently drops object members with these names, and a filter without them would select everything. */
 const LEFT_OUT = ['__proto__', 'prototype', 'constructor']
 const leftOut = (json: unknown): string | undefined =>
   typeof json === 'object' && json !== null ? LEFT_OUT.find((name) => Object.hasOwn(json, name)) : undefined
 
-/** The argument `filters` of a list that has the given arguments of its own. */
+/** The argument `filters` of a list that has the arguments `args`. */
 export const createFilters = (args: Args): Arg<readonly Filter[]> => ({
   read: (values, name) => {
     const json = parsed(values.at(-1) ?? '')

@@ -125,7 +125,7 @@ const answerOf = async (work: () => Promise<Answered>, ports: Ports, frame: Fram
 
 const CROWDED = refused({ kind: 'unavailable', reason: 'too many long lists are being sent', retryAfterSeconds: 1 })
 
-/** The connection of the request, where the server that runs the application passes it on. */
+/** The connection of the request, if the server that runs the application passes it on. */
 const connectionOf = ({ env }: Context): { readonly destroy: () => unknown } | null => {
   const outgoing: unknown = (env as { readonly outgoing?: unknown } | undefined)?.outgoing
   return typeof outgoing === 'object' && outgoing !== null && 'destroy' in outgoing
@@ -133,7 +133,7 @@ const connectionOf = ({ env }: Context): { readonly destroy: () => unknown } | n
     : null
 }
 
-/** Sends the pieces one after the other. The request counts as answered when the last is sent, or the answer is broken off. */
+/** Sends the pieces one after the other. The request counts as answered when the last piece is sent or the answer is broken off. */
 const respondInPieces = (c: Context, row: string, ports: Ports, frame: Frame, pieces: Pieces): Response => {
   const whole = (response: Response): Response => {
     void pieces.return(undefined)
@@ -156,7 +156,7 @@ const respondInPieces = (c: Context, row: string, ports: Ports, frame: Frame, pi
     : new Response(stream, { status: 200, headers })
 }
 
-/** A stream is answered when it begins: what it lasts is no time of a request. Its end has a log entry of its own. */
+/** A stream counts as answered when it begins, so that its length is not measured as a request. Its end has a log entry of its own. */
 const respondWithEvents = (c: Context, row: string, ports: Ports, frame: Frame, stream: EventStream): Response => {
   const headers = { ...frame.headers, ...STREAM_HEADERS }
   close(c, row, ports, frame, 200)

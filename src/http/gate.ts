@@ -1,18 +1,18 @@
 /**
- * Judges what a request says about itself, before anything else of it is read: the host it was addressed to, and the page it comes from.
+ * Judges, before anything else of a request is read, the host that it is addressed to and the page that it comes from.
  *
- * Where nobody is authenticated, every program on this machine may do everything, and a browser is such a program: a page of any other
- * site can make it send requests here. Browsers say so in headers that a page cannot change; other clients send none of them.
+ * Without authentication, every program on this machine may do everything. A browser is such a program: a page of any site can make it
+ * send requests here. Browsers name the page in headers that the page cannot change; other clients send no such headers.
  *
- * GATE-1 `Host` names this machine or a configured name. A name that an attacker resolves to 127.0.0.1 (DNS rebinding) is neither;
- * GATE-2 `Origin`, if it is sent, is the host that the request was addressed to, or a configured name;
+ * GATE-1 `Host` must name this machine or a configured name, so that a name which an attacker resolves to 127.0.0.1 (DNS rebinding) is refused;
+ * GATE-2 `Origin`, if it is sent, must be the host that the request is addressed to, or a configured name;
  * GATE-3 `Sec-Fetch-Site: cross-site` is refused.
  */
 import { refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import type { Header } from './identity.ts'
 
-/** The refusal of a request that must not be served; null when it may be. */
+/** The refusal of a request that must not be served; null: it may be served. */
 export type Gate = (header: Header) => HttpRefused | null
 
 /** A name, an IPv4 address, or an IPv6 address in brackets, with or without a port. */
@@ -36,9 +36,9 @@ const FOREIGN_ORIGIN = denied('The Origin header names another site than the one
 const CROSS_SITE = denied('A browser sent this for a page of another site.')
 
 export type GateOptions = {
-  /** Names beside those of this machine, in lower case. */
+  /** Allowed names in addition to those of this machine, in lower case. */
   readonly trustedHosts: readonly string[]
-  /** Only GATE-2 and GATE-3 are judged: the service is reachable under names that nobody configured. */
+  /** Only GATE-2 and GATE-3 apply, because the service is reachable under names that are not configured. */
   readonly anyHost: boolean
 }
 

@@ -3,13 +3,13 @@ import { unstorable } from '../text.ts'
 import { invalid } from './faults.ts'
 import type { Fault } from '../fault.ts'
 
-/** No document of this API is deeper than five levels. */
+/** No document of this API is nested deeper than five levels. */
 const DEPTH_MAX = 16
 const NAME_SHOWN = 60
 
 export type Refusal = { readonly ok: false; readonly fault: Fault }
 
-/** `path` is filled from the innermost name outwards, and only when a flaw was found. */
+/** A flaw is rare, so its `path` is built only when one is found, from the innermost name outwards. */
 type Flaw = { readonly rule: string; readonly path: string[] }
 
 const flaw = (rule: string): Flaw => ({ rule, path: [] })

@@ -1,4 +1,4 @@
-/** One host with all that is shown of it, as the API documents it. */
+/** The schema of one host in the API, with all its details. */
 import * as v from 'valibot'
 import { Host, Time, Uuid } from './schemas.ts'
 

@@ -1,6 +1,6 @@
 /**
- * The identity of the caller. Without an identity service the headers are trusted, which is why that mode listens on
- * loopback only; with one, see `tokenIdentity.ts`.
+ * The identity of the caller. Without an identity service the headers are trusted, so in that mode the service listens on
+ * loopback only. With an identity service, see `tokenIdentity.ts`.
  */
 import type { ProjectId } from '../identifiers.ts'
 import type { Caller } from '../actors/control.ts'
@@ -15,14 +15,14 @@ export type Identity = {
   readonly names?: Token['names']
   /** Null: the token has no project (unscoped, or scoped to a domain or to the system). */
   readonly projectId: ProjectId | null
-  /** In lower case. */
+  /** Names of roles, in lower case. */
   readonly roles: readonly string[]
   readonly serviceRoles: readonly string[]
 }
 export type Header = (name: string) => string | undefined
-/** What is asked for. The path is the canonical one, by which the route was found. */
+/** The method and path of the request. The path is the canonical one, by which the route was found. */
 export type Asked = { readonly method: string; readonly path: string }
-/** Determined before the version header is read. */
+/** Identifies the caller before the version header is read. */
 export type Identify = (header: Header, asked: Asked) => Identity | HttpRefused | Promise<Identity | HttpRefused>
 
 /** The identity of a request without any identity header. */
@@ -32,9 +32,9 @@ const NOAUTH_USER = '0d9b1f0e-7d57-4a8e-8f6d-3c5f0c8b9a11'
 const NOAUTH_ROLES = ['admin', 'manager', 'member', 'reader'] as const
 const IDENTITY_HEADERS = ['x-roles', 'x-user-id', 'x-project-id', 'x-domain-id', 'openstack-system-scope'] as const
 
-/** What becomes part of a record, of an index, or of a rule's comparison; the other identity headers only have to be there. */
+/** Headers whose values are recorded, indexed or compared by rules, and so must be valid text; of the others, only the presence counts. */
 const NAMES = ['x-roles', 'x-service-roles', 'x-user-id', 'x-project-id'] as const
-/** The longest list of roles that fits into an answer of an identity service, and more. */
+/** More than the longest list of roles in an answer of an identity service. */
 const ROLES_LIMIT = { bytes: 8192 } as const
 
 /** The first header that breaks the rule for text from outside. */
@@ -61,7 +61,7 @@ export const noauth: Identify = (header) => {
   if (IDENTITY_HEADERS.every((name) => header(name) === undefined))
     return { userId: NOAUTH_USER, projectId: NOAUTH_PROJECT, roles: NOAUTH_ROLES, serviceRoles }
   const project = header('x-project-id')?.trim() ?? ''
-  // A token has one scope: one for the system or a domain has no project.
+  // A token has one scope, so a token for the system or a domain has no project.
   const elsewhere =
     (header('openstack-system-scope') ?? '') !== '' || (project === '' && header('x-domain-id') !== undefined)
   return {

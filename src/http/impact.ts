@@ -1,4 +1,4 @@
-/** Requests that only ask whom a change would concern. */
+/** Routes that answer whom a change would affect, and change nothing. */
 import type { Impact } from '../actors/answers/impact.ts'
 import type { Outcome } from '../fault.ts'
 import { flag } from './query.ts'

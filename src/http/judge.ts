@@ -48,7 +48,7 @@ const uuidParam = (name: string, given: string, { resource, otherwise }: PathUui
     ? refused({ kind: 'not_found', resource, id: given })
     : invalid(name, 'it must be a UUID')
 }
-/** A name becomes a part of a key, which is read together with the keys of other requests: no store may refuse it. */
+/** A name becomes a part of a key that is read together with keys of other requests, so every store must be able to accept it. */
 const nameParam = (name: string, given: string): Param => {
   const broken = brokenText(given, NAME_LIMIT)
   return broken === null ? { ok: true, value: given } : invalid(name, broken.problem)
@@ -66,7 +66,7 @@ const paramsOf = (c: Context, row: Route): Params => {
 }
 
 /**
- * Several steps that each meet their time limit may together take too long. Work that has begun continues, and the
+ * Steps that each keep their own time limit may together take too long. Work that has begun continues, and the
  * client may repeat the request.
  */
 const LATE: HttpRefused = refused({
@@ -75,7 +75,7 @@ const LATE: HttpRefused = refused({
   retryAfterSeconds: 1,
 })
 
-/** Retry-After while the store is unreachable; the store is checked about as often. */
+/** Retry-After, in seconds, while the store is unreachable. The store is checked about as often. */
 const HINDERED_SECONDS = 1
 
 const NOBODY: Identity = { userId: '', projectId: '', roles: [], serviceRoles: [] }

@@ -1,6 +1,6 @@
 /**
- * Answers lists. A list of one portion is answered as any other document. A longer one is sent portion by portion, as the same text, so
- * that no answer is ever in memory as a whole.
+ * Answers lists. A list of one portion is answered like any other document. A longer list is sent portion by portion, with the same text, so
+ * that the whole answer is never in memory.
  */
 import type { Listed, Page } from '../actors/control.ts'
 import type { Fault, Outcome } from '../fault.ts'
@@ -19,7 +19,7 @@ export type Listing<R> = {
 }
 type Read<R> = (page: Page) => Promise<Outcome<Listed<R>>>
 
-/** Rows that are read at once, and the characters of an answer that are put together at once. */
+/** The number of rows that are read at once, and the number of characters that are built at once. */
 export const PORTION = { rows: 500, characters: 128 * 1024 }
 
 const nextHref = (base: string, collection: string, pairs: Pairs, marker: string): string => {
@@ -29,7 +29,7 @@ const nextHref = (base: string, collection: string, pairs: Pairs, marker: string
   return `${base}/accelerator/v2/${collection}?${next.toString()}`
 }
 
-/** `last`: the last row of the page, when others follow it. */
+/** The link to the next page. `last`: the last row of the page; undefined: no rows follow it. */
 const linksOf = <R>({ key, collection, base, pairs, markerOf }: Listing<R>, last: R | undefined): object =>
   last === undefined
     ? {}
@@ -40,7 +40,7 @@ export const listBody = <R>({ items, next }: Listed<R>, listing: Listing<R>): ob
   ...linksOf(listing, next === null ? undefined : items.at(-1)),
 })
 
-/** A portion could not be read after the answer had begun: the answer has to be broken off. */
+/** Thrown when a portion cannot be read after the answer has begun, so that the answer must be broken off. */
 export class PortionFailed extends Error {
   override readonly name = 'PortionFailed'
   constructor(fault: Fault) {
@@ -48,7 +48,7 @@ export class PortionFailed extends Error {
   }
 }
 
-/** The text of `listBody` over all rows, in pieces. Throws `PortionFailed`. */
+/** The text of `listBody` for all rows, in pieces. Throws `PortionFailed`. */
 async function* piecesOf<R>(
   first: Listed<R>,
   read: Read<R>,

@@ -2,7 +2,7 @@
 import { Histogram } from 'prom-client'
 import type { Registry } from 'prom-client'
 
-/** `row` is the route's path as written in its row, so that the number of series stays small. */
+/** `row` is the path of the route with its parameter names, so that the number of time series stays small. */
 export type Observe = (method: string, row: string, status: number, tookMs: number) => void
 
 export const HTTP_REQUESTS = {
@@ -11,7 +11,7 @@ export const HTTP_REQUESTS = {
   labels: ['method', 'route', 'status'],
   buckets: [0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5, 30],
 } as const
-/** A client can send any method name. Unknown ones share one label, so that they do not create new series. */
+/** A client can send any method name. Unknown names share one label, so that they create no new time series. */
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'PATCH', 'PUT', 'DELETE', 'OPTIONS'])
 
 export const observer = (registry: Registry): Observe => {

@@ -18,7 +18,7 @@ const serve = (row: Route, ports: Ports) => {
 
 const matcher = (path: string): RegExp => new RegExp(`^${path.replaceAll('.', '\\.').replace(/:\w+/g, '[^/]+')}$`)
 
-/** Why a request matches no route. */
+/** The fault for a request that matches no route. */
 const astray = (rows: readonly Route[], c: Context): HttpFault => {
   const path = pathOf(c.req.raw)
   const methods = [...new Set(rows.filter((row) => matcher(row.path).test(path)).map((row) => row.method as string))]

@@ -169,7 +169,7 @@ const operation = (row: Route): Json => ({
   ],
   ...(row.body !== undefined && { requestBody: { required: true, content: content(jsonSchema(row.body.schema)) } }),
   responses: answers(row),
-  // The program itself asks for no token; what stands in front of it may.
+  // The program itself asks for no token, but a proxy in front of it may.
   security: row.rule === null ? [] : [{}, { token: [] }],
 })
 
@@ -182,7 +182,7 @@ const paths = (rows: readonly Route[]): Json => {
   return found
 }
 
-/** How a UUID may be spelt stands in many places; there a reference stands for it. */
+/** A schema with the spellings of a UUID occurs in many places; each becomes a reference to this name. */
 const GIVEN_UUID = 'GivenUuid'
 const withReferences = (json: Json): Json =>
   JSON.parse(

@@ -4,22 +4,22 @@ import type { PolicyOptions } from './policy/policy.ts'
 export type Options = {
   /** Base URL before `/accelerator` in every link. Null: scheme and host of the request are used. */
   readonly publicEndpoint: string | null
-  /** Names under which clients may address the service, beside those of this machine and of `publicEndpoint`. */
+  /** Names under which clients may address the service, in addition to those of this machine and of `publicEndpoint`. */
   readonly trustedHosts: readonly string[]
-  /** Clients may address the service under any name. */
+  /** Whether clients may address the service under any name. */
   readonly anyHost: boolean
-  /** Trust `Forwarded` or, where that is not sent, `X-Forwarded-Proto` and `X-Forwarded-Host`. */
+  /** Whether to trust `Forwarded` or, if that is not sent, `X-Forwarded-Proto` and `X-Forwarded-Host`. */
   readonly proxyHeaders: boolean
   readonly bodyLimitBytes: number
   /**
-   * A request that takes longer is answered with 503 and Retry-After. It must be longer than the time limit for an
+   * The time limit of a request, which is then answered with 503 and Retry-After. It must be longer than the time limit for an
    * actor, whose more specific error would otherwise never be sent.
    */
   readonly answerMs: number
-  /** Offer the microversions 2.4 (UUIDs beside integer ids, how deployables stand in Placement) and 2.5 (versions of device profiles). */
+  /** Whether to offer microversions 2.4 (UUIDs beside integer ids, state of deployables in Placement) and 2.5 (versions of device profiles). */
   readonly additiveMicroversion: boolean
   readonly compat: {
-    /** Answer 500 to the three client mistakes for which the tests of existing clients expect it. */
+    /** Whether to answer 500 to the three client mistakes for which tests of existing clients expect it. */
     readonly tempestServerFaults: boolean
   }
   readonly policy: PolicyOptions

@@ -1,4 +1,4 @@
-/** The schemas of what operators look at first. */
+/** The schemas of the overview that operators look at first. */
 import * as v from 'valibot'
 import { type Found, LATE_MAX } from '../actors/answers/tallied.ts'
 import * as schemas from './schemas.ts'

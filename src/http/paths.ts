@@ -1,7 +1,7 @@
 /** Clients use several spellings of the paths. All are normalized to `/v2/...` before routing. */
 
 const PREFIX = '/accelerator'
-/** First path segments that are beside `/v2`, not below it. */
+/** First segments of paths that are not below `/v2`. */
 const OUTSIDE = /^\/(healthz|readyz|(?:open|async)api\.json)$/
 
 /** The part of the URL after the host and before the query. */

@@ -7,18 +7,18 @@ import { textShape, UUID_SHAPE } from './shapes.ts'
 import type { Json } from './shapes.ts'
 import { canonicalUuid } from '../uuid.ts'
 
-/** `undefined`: the argument counts as not sent. */
+/** `value` undefined: the argument counts as not sent. */
 export type Read<Value> = { readonly ok: true; readonly value: Value | undefined } | HttpRefused
 export type Arg<Value> = {
-  /** Every value sent under the name, in order. */
+  /** `values`: every value that was sent under the name, in order. */
   readonly read: (values: readonly string[], name: string) => Read<Value>
-  /** Of one value; a list is sent as one text with commas. */
+  /** The schema of one value; a list is sent as one text with commas. */
   readonly schema: Json
-  /** Sent without a value it counts as absent, or selects nothing. */
+  /** Whether the argument may be sent without a value; it then counts as absent, or selects nothing. */
   readonly mayBeEmpty?: true
   /** The value is JSON. */
   readonly json?: true
-  /** Without it the request is refused. */
+  /** The request is refused if the argument is absent. */
   readonly required?: true
   readonly about: string
 }
@@ -30,7 +30,7 @@ export type Query<A extends Args> = {
 const last = (values: readonly string[]): string => values.at(-1) ?? ''
 const read = <Value>(value: Value | undefined): Read<Value> => ({ ok: true, value })
 
-/** The refusal of the first of these texts that breaks the rule for text from outside; null when none does. */
+/** The refusal of the first text that breaks the rule for text from outside; null: none does. */
 const broken = (texts: readonly string[], name: string): HttpRefused | null => {
   for (const each of texts) {
     const found = brokenText(each, NAME_LIMIT)
@@ -90,7 +90,7 @@ export const flag = (about: string): Arg<boolean> => ({
   about,
 })
 
-/** The pattern of a whole number of at most so many digits that is not larger than the largest id. */
+/** A pattern for whole numbers up to the largest id, with leading zeros up to the same number of digits. */
 const INT_TEXT = ((): string => {
   const max = Array.from(String(INT_MAX), Number)
   const below = max.flatMap((digit, at) =>
@@ -98,7 +98,7 @@ const INT_TEXT = ((): string => {
   )
   return `(?:[0-9]{1,${max.length - 1}}|${[...below, INT_MAX].join('|')})$`
 })()
-/** An integer as text, for where the text is not that of a query. */
+/** The schema of an integer as text, for texts that are not in the query. */
 export const intText = (min: 0 | 1): Json => ({ type: 'string', pattern: `^${min === 0 ? '' : '(?!0+$)'}${INT_TEXT}` })
 
 export const integer = (min: 0 | 1, about: string): Arg<number> => ({
@@ -113,7 +113,7 @@ export const integer = (min: 0 | 1, about: string): Arg<number> => ({
   about,
 })
 
-/** Only days that their month has, so that the description says exactly what is taken. */
+/** Only days that exist in their month, so that the schema in the API description accepts exactly the same texts. */
 const DAYS = [
   String.raw`\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
   String.raw`\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\d|30)`,

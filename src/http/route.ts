@@ -18,16 +18,16 @@ export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 export type Reply = {
   readonly ok: true
   readonly status: number
-  /** Absent: the answer has no body, unless it has pieces. */
+  /** Absent: the answer has no body, unless `pieces` is present. */
   readonly body?: unknown
-  /** The text of a long JSON document, made while it is sent. */
+  /** The text of a long JSON document, which is made while it is sent. */
   readonly pieces?: AsyncGenerator<string>
-  /** Sent as server-sent events until one side ends it. */
+  /** The stream to send as server-sent events until one side ends it. */
   readonly events?: EventStream
 }
 export type Answered = Reply | HttpRefused
 
-/** What the parser of a body may need besides the body. */
+/** Facts about the request that the parser of a body may need. */
 export type Asked = { readonly minor: number; readonly isAdmin: boolean }
 export type Body<Value> = {
   readonly schema: Schema
@@ -43,7 +43,7 @@ type Named = {
   device: DeviceUuid
   instance: InstanceUuid
 }
-/** A UUID in the path: the resource it names, and how text that is not a UUID is answered. */
+/** A UUID in the path: the resource that it names, and the fault for text that is not a UUID. */
 export type PathUuid = { readonly resource: keyof Named; readonly otherwise: 'invalid' | 'not_found' }
 export type PathUuids = Readonly<Record<string, PathUuid>>
 
@@ -75,11 +75,11 @@ export type Call<A extends Args, B, P = Readonly<Record<string, string>>> = {
   /** The query as sent, used for the link to the next page and the older forms of filters. */
   readonly pairs: Pairs
   readonly body: B
-  /** A header of the request, for what no other part of the call says. */
+  /** Reads a header of the request. */
   readonly header: (name: string) => string | undefined
-  /** Whether the caller may do what this rule is about. */
+  /** Whether the policy rule allows the caller. */
   readonly may: (rule: RuleName) => boolean
-  /** What this program is and uses, for administrators. */
+  /** Facts about this program for administrators. */
   readonly about: () => Readonly<Record<string, string>>
   /** Scheme, host and any prefix before `/accelerator` in links, without a slash at the end. */
   readonly base: string
@@ -89,9 +89,9 @@ export type Docs = {
   readonly summary: string
   /** Schema of the response body by status. Null: no body. */
   readonly answers: Readonly<Record<number, Schema | null>>
-  /** The route can also answer 200 with server-sent events; this says what they are. */
+  /** Present if the route can also answer 200 with server-sent events; describes them. */
   readonly streams?: string
-  /** Headers that the route reads, and what they mean. */
+  /** The headers that the route reads, and their meaning. */
   readonly headers?: Readonly<Record<string, { readonly about: string; readonly schema: Json }>>
   /** Error statuses in addition to those that every route can answer. */
   readonly refusals?: readonly number[]
@@ -106,7 +106,7 @@ export type Route<A extends Args = Args, B = unknown, Path extends string = stri
   readonly uuids?: U
   readonly query?: A
   readonly body?: Body<B>
-  /** The route waits for hardware, as long as the configuration allows. */
+  /** The route may wait for hardware, for as long as the configuration allows. */
   readonly waits?: true
   readonly docs: Docs
   readonly handle: (call: Call<A, B, Params<Path, U>>) => Answered | Promise<Answered>

@@ -30,7 +30,7 @@ export const refusalOf = (issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue
 }
 
 /**
- * Parses a body with a schema, or says why it is invalid. Lists are refused separately, because an object schema would
+ * Parses a body with a schema, or returns the reason why it is invalid. Lists are refused separately, because an object schema would
  * accept a list.
  */
 export const readAs = <S extends Schema>(

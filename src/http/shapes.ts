@@ -1,4 +1,4 @@
-/** What the texts of requests may hold. One schema each: it judges a value, and the printed description shows the same rule. */
+/** The rules for texts in requests. Each is one schema, which both checks values and is printed in the API description. */
 import * as v from 'valibot'
 import { brokenText } from '../text.ts'
 import type { TextLimit } from '../text.ts'
@@ -8,7 +8,7 @@ import { canonicalUuid, UUID_PATTERN } from '../uuid.ts'
 export type Json = Readonly<Record<string, unknown>>
 
 export const UUID_SHAPE: Json = { type: 'string', pattern: `^${UUID_PATTERN}$` }
-/** Becomes its one spelling. */
+/** Accepts every spelling of a UUID and converts it to the canonical one. */
 export const UuidText = v.pipe(
   v.string(),
   v.regex(new RegExp(`^${UUID_PATTERN}$`), 'it must be a UUID'),
@@ -16,7 +16,7 @@ export const UuidText = v.pipe(
 )
 
 /**
- * What `brokenText` forbids, as the inside of a character class that every dialect of regular expressions reads. It leaves out the
+ * The characters that `brokenText` forbids, as the inside of a character class for every dialect of regular expressions. It omits the
  * few format characters beyond the 16-bit range, which the dialects write in different ways.
  */
 const FORBIDDEN =
@@ -24,7 +24,7 @@ const FORBIDDEN =
   '\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb'
 const VISIBLE = `[^${FORBIDDEN}]`
 
-/** JSON Schema counts characters; a limit in bytes can only be told. */
+/** JSON Schema counts characters, so a limit in bytes can only be described in words. */
 const limited = (limit: TextLimit): Json =>
   'characters' in limit ? { maxLength: limit.characters } : { description: `At most ${limit.bytes} bytes of UTF-8.` }
 export const textShape = (limit: TextLimit, minLength = 0): Json => ({
@@ -35,14 +35,14 @@ export const textShape = (limit: TextLimit, minLength = 0): Json => ({
 })
 /** An element of a list that is sent as one text with commas. */
 export const elementShape = (limit: TextLimit): Json => ({ ...textShape(limit, 1), pattern: `^[^,${FORBIDDEN}]+$` })
-/** Of at least one character that is no white space. */
+/** Text with at least one character that is not white space. */
 export const filledShape = (limit: TextLimit): Json => ({
   ...textShape(limit),
   pattern: `^${VISIBLE}*[^\\s${FORBIDDEN}]${VISIBLE}*$`,
 })
-/** Without white space. */
+/** Text without white space. */
 export const wordShape = (limit: TextLimit): Json => ({ ...textShape(limit), pattern: `^[^\\s${FORBIDDEN}]+$` })
-/** As `filledShape`, with any white space around it, which is not kept. */
+/** As `filledShape`, but surrounding white space is accepted and removed. */
 export const trimmedShape = (limit: TextLimit): Json => ({
   ...textShape(limit),
   pattern: `^\\s*[^\\s${FORBIDDEN}](?:${VISIBLE}*[^\\s${FORBIDDEN}])?\\s*$`,
@@ -54,9 +54,9 @@ const keeps = (limit: TextLimit) =>
     if (broken !== null) addIssue({ message: broken.problem })
   })
 
-/** Text that obeys the one rule for text from outside. */
+/** Text that obeys the general rule for text from outside. */
 export const text = (limit: TextLimit) => v.pipe(v.string(), keeps(limit), v.metadata({ ...textShape(limit) }))
-/** The white space around it is not kept; something must be left, and what is sent counts as a whole. */
+/** Surrounding white space is removed, and something must be left. The limit applies to the text before that. */
 export const trimmedText = (limit: TextLimit & { readonly characters: number }) =>
   v.pipe(
     v.string(),

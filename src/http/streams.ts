@@ -1,10 +1,10 @@
 /**
- * Sends long answers in pieces, as fast as their clients take them.
+ * Sends long answers in pieces, as fast as their clients read them.
  *
- * STREAM-1 at most `AT_ONCE` pieces are made at a time, and the event loop has a turn before each, so that no list holds up a request;
- * STREAM-2 a piece is made when the client has taken the one before it: nothing piles up for a slow client;
- * STREAM-3 an answer that cannot be completed is broken off with its connection: it never looks complete;
- * STREAM-4 a client that takes nothing for `stallMs`, or is not done within `wholeMs`, is broken off too.
+ * STREAM-1 at most `AT_ONCE` pieces are made at a time, and the event loop has a turn before each, so that no list delays other requests;
+ * STREAM-2 a piece is made when the client has read the one before it, so nothing accumulates for a slow client;
+ * STREAM-3 an answer that cannot be completed is broken off together with its connection, so that it never looks complete;
+ * STREAM-4 the answer to a client that reads nothing for `stallMs`, or has not read all within `wholeMs`, is broken off too.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'
@@ -14,27 +14,27 @@ import { bounded } from '../waiting.ts'
 export type Pieces = AsyncGenerator<string>
 export type Sending = {
   readonly pieces: Pieces
-  /** Called once, at the end. `why`: it was broken off. */
+  /** Called once, at the end. `why`: the reason why the answer was broken off; null: it is complete. */
   readonly ended: (why: string | null) => void
-  /** Ends the connection; null: whoever reads the stream is told by its error. */
+  /** Ends the connection; null: the reader of the stream gets an error instead. */
   readonly breakOff: (() => void) | null
 }
 export type Streams = {
-  /** Null: too many are being sent. */
+  /** Null: too many answers are being sent. */
   readonly open: (sending: Sending) => ReadableStream<Uint8Array> | null
 }
 export type StreamLimits = {
   readonly open: number
-  /** For making one piece. */
+  /** The time limit for making one piece. */
   readonly pieceMs: number
   readonly stallMs: number
   readonly wholeMs: number
 }
 export const STREAM_LIMITS = { open: 64, stallMs: 30_000, wholeMs: 600_000 }
 
-/** Few enough to leave connections to the database and the processor to others. */
+/** Few, so that other requests find free connections to the database and processor time. */
 const AT_ONCE = 2
-/** In the order of asking. */
+/** Lets callers enter in the order in which they ask. */
 const turnstile = () => {
   const waiting: (() => void)[] = []
   let free = AT_ONCE
@@ -72,7 +72,7 @@ const createMake = (clock: Timer, { pieceMs }: StreamLimits): Make => {
   }
 }
 
-/** What ends one answer: its last piece, its client, or a limit. Only the first of them counts. */
+/** Ends one answer after its last piece, by its client, or at a limit. Only the first of these has an effect. */
 const createEnding = (clock: Timer, limits: StreamLimits, { pieces, ended, breakOff }: Sending, left: () => void) => {
   let over = false
   let [unstalled, unhurried] = [() => {}, () => {}]
@@ -81,7 +81,7 @@ const createEnding = (clock: Timer, limits: StreamLimits, { pieces, ended, break
     over = true
     unstalled()
     unhurried()
-    // a piece that is being made ends by itself
+    // a piece that is being made is not interrupted
     pieces.return(undefined).catch(() => {})
     left()
     ended(why)
@@ -99,7 +99,7 @@ const createEnding = (clock: Timer, limits: StreamLimits, { pieces, ended, break
     begin: (controller: ReadableStreamDefaultController) => {
       unhurried = clock.after(limits.wholeMs, () => cut(controller, `it took longer than ${limits.wholeMs} ms`))
     },
-    /** The client has `stallMs` to ask for more. */
+    /** From now on the client has `stallMs` to ask for more. */
     waits: (controller: ReadableStreamDefaultController) => {
       unstalled = clock.after(limits.stallMs, () => cut(controller, `the client took nothing for ${limits.stallMs} ms`))
     },

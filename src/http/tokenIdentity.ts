@@ -1,11 +1,11 @@
 /**
- * The identity of a caller who shows a token (rest-api 9.1, 9.2, 9.4).
+ * Identifies a caller by a token (rest-api 9.1, 9.2, 9.4).
  *
- * TOKEN-1 no token, or one that is not valid: 401. Nobody can tell: 503 with Retry-After;
- * TOKEN-2 a service token that is not valid, or has none of the roles that make it one, makes the whole request 401;
- * TOKEN-3 beside a valid service token the token of the user may have expired, and access rules do not count: a service continues what
- *    the user began;
- * TOKEN-4 a token of a limited application credential is good for the requests that its access rules name.
+ * TOKEN-1 a missing or invalid token is answered 401; if the token cannot be validated at present, 503 with Retry-After;
+ * TOKEN-2 a service token that is invalid, or has none of the required roles, makes the whole request 401;
+ * TOKEN-3 with a valid service token, the user's token may have expired and its access rules do not apply, because a service continues
+ *    the work that the user began;
+ * TOKEN-4 a token of a limited application credential is valid only for requests that its access rules match.
  */
 import type { Token, Tokens } from '../token.ts'
 import { allows } from './accessRules.ts'
@@ -13,7 +13,7 @@ import { type HttpRefused, refused } from './faults.ts'
 import type { Identify, Identity } from './identity.ts'
 
 export type TokenIdentityOptions = {
-  /** The identity service as callers reach it, for the header `WWW-Authenticate`. */
+  /** The URL of the identity service for callers, for the header `WWW-Authenticate`. */
   readonly authUrl: string
   readonly serviceType: string
   readonly serviceTokenRoles: readonly string[]

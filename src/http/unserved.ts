@@ -24,8 +24,8 @@ export type Unserved = {
   /** For the `checkExpectation` event: the client sent an `Expect` header with an expectation that is not supported. */
   readonly unexpected: (incoming: IncomingMessage, outgoing: ServerResponse) => void
   /**
-   * True when the request was refused: HTTP/1.1 needs a Host header (RFC 9112 3.2), and a target that is a whole URL must name the same
-   * host, since the gate judges the header while links are made from the target.
+   * True when the request was refused. HTTP/1.1 needs a Host header (RFC 9112 3.2). A target that is a whole URL must name the same host,
+   * because the gate checks the header, while links are made from the target.
    */
   readonly misaddressed: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
   /**
@@ -94,7 +94,7 @@ export const unserved = ({ ids, clock, log }: Parts): Unserved => {
     unreadable: (error, socket) => {
       if (refused.has(socket)) return
       refused.add(socket)
-      // Node stores the current response in this field and checks it in the same way. Once its headers are sent no
+      // Node stores the current response in this field and checks it in the same way. Once its headers are sent, no
       // other answer is possible.
       const { _httpMessage: inHand } = socket as Socket & { readonly _httpMessage?: ServerResponse | null }
       if (!socket.writable || error.code === 'ECONNRESET' || inHand?.headersSent) return void socket.destroy()

@@ -1,4 +1,4 @@
-/** Microversions: how a request selects one, and what each one changed. */
+/** Microversions: how a request selects one, and the changes that each one made. */
 import type { HttpFault } from './faults.ts'
 
 export const MAJOR = 2
@@ -16,7 +16,7 @@ export const SINCE = {
   profileVersions: 5,
 } as const
 const LATEST = 3
-/** With the opt-in versions. */
+/** The highest minor version when the opt-in versions are offered. */
 const ADDITIVE = SINCE.profileVersions
 export type Latest = typeof LATEST | typeof ADDITIVE
 
@@ -29,7 +29,7 @@ export type Negotiated =
 const refuse = (reason: string): Negotiated => ({ ok: false, fault: { kind: 'not_acceptable', reason } })
 
 /**
- * The value for this service in the header. Several services may share the header, and a bare version is the older
+ * The part of the header for this service. Several services may share the header, and a bare version is the older
  * form.
  */
 const ours = (header: string): string | undefined =>
@@ -41,14 +41,14 @@ const ours = (header: string): string | undefined =>
 
 const BLANKS = '[ \\t]*'
 const SERVICE = '[Aa][Cc][Cc][Ee][Ll][Ee][Rr][Aa][Tt][Oo][Rr][ \\t]+'
-/** The part of another service: at least two words of printable ASCII. */
+/** The part for another service: at least two words of printable ASCII. */
 const OTHER = `${BLANKS}(?!${SERVICE})[!-+.-~-]+[ \\t]+[!-+.-~-][ -+.-~\\t-]*`
 
 /** A regular expression that matches every valid header. `max` is the highest supported minor version. */
 export const versionPattern = (max: Latest): string => {
   const minors = Array.from({ length: max + 1 }, (_, minor) => minor).join('|')
   const our = `${BLANKS}(?:${SERVICE})?(?:latest|${MAJOR}\\.(?:${minors}))${BLANKS}`
-  // The parts before ours are not checked.
+  // The parts before that of this service are not checked.
   return `^(?:(?:[ -+.-~\\t-]*,)*${our}(?:,${OTHER})*|${OTHER}(?:,${OTHER})*)$`
 }
 

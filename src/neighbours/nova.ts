@@ -5,7 +5,7 @@ import { type CatalogueOptions, type NovaCall, type NovaOptions, directly, inCat
 import { reasonOf } from './openstack/send.ts'
 import type { Session } from './openstack/session.ts'
 
-/** Nova accepts any number of events; a request stays small enough to be answered in time. */
+/** Nova accepts any number of events; this limit keeps a request small enough to be answered in time. */
 const EVENTS_MAX = 100
 const PATH = '/os-server-external-events'
 
@@ -17,10 +17,10 @@ const headersOf = ({ requestId, trace }: Sent): Readonly<Record<string, string>>
   ...(trace !== undefined && { traceparent: trace }),
 })
 
-/** Answers to a request as a whole for what may be the fault of one event in it. */
+/** Statuses that refuse a whole request, although a single event in it may be the cause. */
 const BLAMES_ALL: ReadonlySet<number> = new Set([400, 413])
 
-/** Sends the events in one request; in halves, down to single events, where Nova refuses all for one. Rejects when Nova does not answer. */
+/** Sends the events in one request. If Nova refuses all of them, sends them in halves, down to single events. Rejects when Nova does not answer. */
 const judged = async (call: NovaCall, events: readonly NovaEvent[], sent: Sent): Promise<readonly NovaVerdict[]> => {
   const elements = events.map(({ name, server_uuid, tag, status }) => ({ name, server_uuid, tag, status }))
   const answer = await call({ method: 'POST', path: PATH, body: JSON.stringify({ events: elements }) }, headersOf(sent))
@@ -38,7 +38,7 @@ export const novaThrough = (call: NovaCall, timeoutMs: number): Nova => ({
       try {
         verdicts.push(...(await judged(call, batch, { requestId, trace })))
       } catch (error) {
-        // When Nova cannot be reached, the remaining requests are not sent: each may take the whole time limit.
+        // When Nova cannot be reached, the remaining requests are not sent, because each may take the whole time limit.
         verdicts.push(...allAs(events.slice(at), again(0, reasonOf(error, timeoutMs))))
         break
       }
@@ -49,6 +49,6 @@ export const novaThrough = (call: NovaCall, timeoutMs: number): Nova => ({
 
 export const createNova = (options: NovaOptions): Nova => novaThrough(directly(options), options.timeoutMs)
 
-/** With the token of the session, at the compute service of the catalogue. */
+/** Uses the compute service in the catalogue, with the token of the session. */
 export const novaInCatalogue = (session: Pick<Session, 'call'>, options: CatalogueOptions): Nova =>
   novaThrough(inCatalogue(session, options), options.timeoutMs)

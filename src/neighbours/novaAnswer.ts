@@ -1,4 +1,4 @@
-/** What Nova's answer means for each event of a request (rest-api 8.5). Pure. */
+/** Derives the verdict on each event of a request from Nova's answer (rest-api 8.5). Pure. */
 import * as v from 'valibot'
 import type { NovaEvent, NovaVerdict } from '../actors/neighbours.ts'
 import type { NovaAnswer } from './novaCall.ts'
@@ -14,7 +14,7 @@ const Fault = v.record(v.string(), v.object({ message: v.string() }))
 const GONE = 'Nova knows no such server; a token without the admin role is answered the same'
 const ELEMENTS: Readonly<Record<number, Omit<Judged, 'code'>>> = {
   200: { outcome: 'delivered' },
-  // A normal race: the server is on no host yet, and reads the state itself once it is.
+  // A normal race: the server is on no host yet, and Nova reads the state itself when it is.
   422: { outcome: 'delivered', note: 'the server is on no host yet' },
   404: { outcome: 'gone', note: GONE },
   400: { outcome: 'refused', note: 'Nova finds the event malformed' },
@@ -72,12 +72,12 @@ const byElement = (events: readonly NovaEvent[], value: unknown, unmentioned: Ju
 export const allAs = (events: readonly NovaEvent[], judged: Judged): readonly NovaVerdict[] =>
   events.map(({ tag }) => ({ tag, ...judged }))
 
-/** The events were not judged, so they are sent again: receiving one twice does no harm in Nova. */
+/** The events were not judged, so they are sent again: it does no harm in Nova to receive one twice. */
 export const again = (code: number, note: string): Judged => ({ outcome: 'retry', code, note: noteOf(note) })
 
 export const verdictsOf = (events: readonly NovaEvent[], { status, text }: NovaAnswer): readonly NovaVerdict[] => {
   const body = text === '' ? { value: undefined } : decoded(text)
-  // The page of a proxy in between is not an answer of Nova.
+  // The page of a proxy between this service and Nova is not an answer of Nova.
   if (status === 200 || status === 207) if (body === null) return allAs(events, again(status, 'the answer is not JSON'))
   if (status === 200) return byElement(events, body?.value, { outcome: 'delivered', code: 200 })
   if (status === 207) return byElement(events, body?.value, again(207, 'the answer does not mention the event'))

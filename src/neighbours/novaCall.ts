@@ -4,12 +4,12 @@ import { textIn } from './openstack/send.ts'
 import type { Session } from './openstack/session.ts'
 
 export type NovaOptions = {
-  /** Endpoint of the compute service, version included. */
+  /** URL of the compute service, including the version. */
   readonly url: string
   readonly timeoutMs: number
   /** Headers of every request. */
   readonly headers?: Readonly<Record<string, string>>
-  /** Holds the token; read before each request, since tokens are renewed. */
+  /** The file with the token; it is read before each request, because tokens are renewed. */
   readonly tokenFile?: string | null
   readonly fetch?: typeof fetch
 }
@@ -22,7 +22,7 @@ type Asked = { readonly method: 'GET' | 'POST'; readonly path: string; readonly 
 export type NovaCall = (asked: Asked, headers?: Headings) => Promise<NovaAnswer>
 
 const ANSWER_MAX = 1024 * 1024
-/** Older microversions do not have the name of the event. */
+/** Microversions before 2.82 do not have the name of the event. */
 export const MICROVERSION = '2.82'
 const ALWAYS: Headings = {
   accept: 'application/json',
@@ -40,7 +40,7 @@ export const directly =
       method,
       headers,
       ...(body !== undefined && { body }),
-      // Followed, a POST would become a GET.
+      // If the redirect were followed, a POST would become a GET.
       redirect: 'manual',
       signal: AbortSignal.timeout(options.timeoutMs),
     })

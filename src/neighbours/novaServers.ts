@@ -1,9 +1,9 @@
 /**
  * Asks Nova about servers.
  *
- * SERVERS-1 a server is unknown only when Nova itself says so of this very UUID: the 404 of a proxy, of a wrong address or of an older Nova is
- *    unclear, and so is every other answer but 200;
- * SERVERS-2 an account without the role admin is answered 404 for servers of other projects. Who may list the servers of all projects sees them.
+ * SERVERS-1 a server is unknown only if Nova itself says so about this UUID: the 404 of a proxy, of a wrong address or of an older Nova is
+ *    unclear, and so is every other status but 200;
+ * SERVERS-2 Nova answers 404 to an account without the role admin for servers of other projects. An account that may list all projects' servers sees them.
  */
 import * as v from 'valibot'
 import type { NovaServer, NovaServers } from '../actors/neighbours.ts'
@@ -66,6 +66,6 @@ export const serversThrough = (call: NovaCall, timeoutMs: number): NovaServers =
 
 export const createNovaServers = (options: NovaOptions): NovaServers =>
   serversThrough(directly(options), options.timeoutMs)
-/** With the token of the session, at the compute service of the catalogue. */
+/** Uses the compute service in the catalogue, with the token of the session. */
 export const novaServersInCatalogue = (session: Pick<Session, 'call'>, options: CatalogueOptions): NovaServers =>
   serversThrough(inCatalogue(session, options), options.timeoutMs)

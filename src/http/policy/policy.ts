@@ -6,9 +6,9 @@ import { BASE_RULES, OPERATION_RULES } from './rules.ts'
 import type { OperationRule, RuleName } from './rules.ts'
 
 export type PolicyOptions = {
-  /** If false, the older defaults are accepted beside the new ones. */
+  /** False: the older defaults are accepted in addition to the new ones. */
   readonly enforceNewDefaults: boolean
-  /** Rule name to text, as in a policy file; replaces the default and its older form. */
+  /** Texts by rule name, as in a policy file; each replaces the default and its older form. */
   readonly rules: Readonly<Record<string, string>>
 }
 export type Policy = {

@@ -99,9 +99,9 @@ const Bare = v.looseObject({
   deployable_id: v.pipe(v.union([v.number(), v.string()]), v.metadata({ ...DEPLOYABLE_SHAPE })),
   key: v.pipe(text({ characters: KEY_MAX }), v.minLength(1, 'it is empty')),
   value: v.union([text({ bytes: VALUE_MAX_BYTES }), v.number(), v.boolean()]),
-  /** The attribute of the same deployable that it describes. */
+  /** The attribute of the same deployable that the new attribute describes. */
   parent_uuid: v.optional(v.nullable(v.pipe(v.string(), v.metadata({ ...UUID_SHAPE })))),
-  /** An object with this key is the wrapped form. */
+  /** This key occurs only in the wrapped form, so it is refused here. */
   attribute: v.optional(v.never()),
 })
 /** The current command-line client wraps the value in an object; older clients send it bare. */

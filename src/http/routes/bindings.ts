@@ -28,7 +28,7 @@ type Given = { readonly ok: true; readonly value: string } | { readonly ok: fals
 type Field = {
   readonly needed: boolean
   readonly read: (given: unknown) => Given
-  /** What `read` takes, as the description says it. */
+  /** The JSON schema of the values that `read` accepts. */
   readonly shape: Json
 }
 
@@ -47,7 +47,7 @@ const wordIn = (given: unknown): Given => {
   return word.ok && /\p{White_Space}/u.test(word.value) ? { ok: false, rule: 'it holds white space' } : word
 }
 
-/** What a bind may say of an accelerator request, in the order in which it is judged. */
+/** The fields that a bind may set for an accelerator request, in the order in which they are checked. */
 const FIELDS = {
   hostname: { needed: true, read: wordIn, shape: wordShape(TEXT_MAX) },
   device_rp_uuid: { needed: true, read: uuidIn, shape: UUID_SHAPE },
@@ -95,7 +95,7 @@ const bindingOf = ({ arq, fields }: OnePatch): Read<Binding> => {
     said[name] = given.value
   }
   const { hostname, device_rp_uuid: deviceRpUuid, instance_uuid: instanceUuid, project_id: projectId } = said
-  // The three were looked for above.
+  // The loop above has checked that these three are present.
   const binding = { arq, hostname: hostname!, deviceRpUuid: deviceRpUuid!, instanceUuid: instanceUuid! }
   return { ok: true, value: projectId === undefined ? binding : { ...binding, projectId } }
 }
@@ -169,7 +169,7 @@ export const patch: Body<Patch> = {
   read: (json, asked) => {
     const parsed = readAs(Patches, json)
     if (!parsed.ok) return parsed
-    // Read from the original body, so that keys that a schema would drop are not lost silently.
+    // The original body is read, because a schema could silently drop some keys.
     const entries = Object.entries(json as Record<string, readonly Operation[]>)
     if (entries.length === 0) return invalid('body', 'it holds no patch')
     const patches = each(entries, ([key, operations]) => onePatch(key, operations, asked))

@@ -24,7 +24,7 @@ type Placed = Extract<
 
 type Asking = { readonly control: Control; readonly minor: number }
 
-/** With how they stand in Placement, for those who asked for a version that shows it. */
+/** Adds the state of each deployable in Placement, if the requested microversion shows it. */
 const shown = async (
   { control, minor }: Asking,
   rows: readonly DeployableRow[],
@@ -144,7 +144,7 @@ const load = async ({ control, caller, params, body, minor, base }: Call<{}, str
   return row.ok ? reply(outcome.value.finished ? 200 : 202, deployableBody(row.value, minor, base)) : row
 }
 
-/** Each spelling of the path is used by some client. */
+/** Builds one route for each spelling of the path, because different clients use different ones. */
 const programAt = (path: string, more: Route['uuids'] = {}): Route =>
   route({
     method: 'PATCH',

@@ -1,4 +1,4 @@
-/** Devices: what is plugged into the hosts. */
+/** Devices: the hardware that is plugged into the hosts. */
 import { AS_OF } from '../asOf.ts'
 import { DEVICE_STATUSES, type DeviceStatus } from '../../actors/deployable/messages.ts'
 import type { DeviceRow } from '../../actors/control.ts'

@@ -1,4 +1,4 @@
-/** How far hardware, records and Placement agree. These paths are an extension that clients of the original API do not use. */
+/** The differences between hardware, records and Placement. These paths are an extension that clients of the original API do not use. */
 import type { DriftEntry, HostDrift } from '../../actors/answers/drift.ts'
 import { answerList } from '../listing.ts'
 import { namedPageArgs, pageOf } from '../pages.ts'

@@ -1,4 +1,4 @@
-/** What happens, in the order in which it was recorded: as a stream of server-sent events, or page by page. */
+/** Events in the order in which they were recorded: as a stream of server-sent events, or page by page. */
 import * as v from 'valibot'
 import { EVENT_ID, EVENT_KINDS } from '../../actors/events.ts'
 import type { EventPage, EventsAsked } from '../../actors/events.ts'
@@ -11,7 +11,7 @@ import * as schemas from '../schemas.ts'
 import { invalid } from '../faults.ts'
 
 const LIMIT = { usual: 100, max: 1000 }
-/** Names that an argument may list. */
+/** The maximal number of names in a list argument. */
 const NAMES_MAX = 100
 
 const NO_ID = 'it must be the id of an event, as it was received'
@@ -69,7 +69,7 @@ const tell = async ({ events, caller, query: asked, header }: Call<typeof query,
   if (flaw !== null) return flaw
   const last = header('last-event-id') ?? ''
   if (last !== '' && !EVENT_ID.test(last)) return invalid('Last-Event-ID', NO_ID)
-  // a client that comes back by itself repeats its first address, and says in the header how far it got
+  // a client that reconnects by itself repeats its first URL, and names the last event that it received in the header
   const wanted = { after: last || (named ?? null), filter: filterOf(filters) }
   if (!header('accept')?.toLowerCase().includes(EVENT_STREAM)) {
     const page = await events.page(caller, wanted, Math.min(limit ?? LIMIT.usual, LIMIT.max))

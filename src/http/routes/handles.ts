@@ -1,5 +1,5 @@
 /**
- * Attach handles: the units of a deployable that accelerator requests are given. This path is an extension that clients
+ * Attach handles: the units of a deployable that are given to accelerator requests. This path is an extension that clients
  * of the original API do not use.
  */
 import type { HandleDetail, HandleRow } from '../../actors/control.ts'

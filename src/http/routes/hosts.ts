@@ -15,7 +15,7 @@ import type { Body, Route } from '../route.ts'
 import { HostDetail as HostDetailSchema } from '../hostSchema.ts'
 import * as schemas from '../schemas.ts'
 
-/** What a driver said in its own words may tell more of a host than its state: it is for administrators. */
+/** Texts of a driver may reveal more about a host than its state, so only administrators see them. */
 const driversFor = ({ isAdmin }: Caller, drivers: HostRow['drivers']): unknown =>
   isAdmin
     ? drivers
@@ -58,7 +58,7 @@ const list = route({
     }),
 })
 
-/** What a playbook printed is, like the words of a driver, for administrators. */
+/** The output of a playbook is shown only to administrators, like texts of a driver. */
 const playbookFor =
   ({ isAdmin }: Caller) =>
   (run: HostDetail['playbooks'][number]) => ({

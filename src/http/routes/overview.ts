@@ -1,4 +1,4 @@
-/** What operators look at first: how many of everything there are, and what Nova was not told. These paths are an extension. */
+/** The overview for operators: counts of all entities, and the events that Nova has not taken. These paths are an extension. */
 import type { Delivery, Overview } from '../../actors/answers/tallied.ts'
 import { OPERATION_RULES, type RuleName } from '../policy/rules.ts'
 import { integer, uuid } from '../query.ts'

@@ -1,4 +1,4 @@
-/** Why hosts do or do not fit a device profile. These paths are an extension that clients of the original API do not use. */
+/** Explains why hosts do or do not fit a device profile. These paths are an extension that clients of the original API do not use. */
 import type { Control, ProfileRow } from '../../actors/control.ts'
 import type { Viewer } from '../../actors/profile/usable.ts'
 import { type Explanation, HOSTS_SHOWN, type JudgedHost } from '../../actors/explain/answer.ts'
@@ -67,7 +67,7 @@ const check = (
   return answer(control.profiles.check(asked), 200, bodyOf(profile))
 }
 
-/** By UUID or by name; `viewer` absent: whoever may use it. */
+/** Finds a profile by UUID or by name. `viewer` absent: all profiles are found. */
 export const findProfile = async (
   { profiles }: Control,
   id: string,

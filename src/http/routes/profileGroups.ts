@@ -17,7 +17,7 @@ const CUSTOM = `${spelled('CUSTOM_')}[A-Za-z0-9_-]{1,248}`
 /** Only custom classes are normalized. The name of a standard class must be exact. */
 const CLASSES = ['FPGA', 'GPU', 'VGPU', 'PGPU'] as const
 const CLASS = new RegExp(`^ *(?:${CLASSES.join('|')}|${CUSTOM}) *$`)
-/** Custom traits, and the standard trait that every provider of this service carries. */
+/** Custom traits, and the standard trait that every provider of this service has. */
 const TRAIT = new RegExp(`^ *(?:${spelled('OWNER_CYBORG')}|${CUSTOM}) *$`)
 export const NAMES = { classes: CLASS.source, traits: TRAIT.source } as const
 
@@ -31,7 +31,7 @@ const AMOUNT: Json = {
   ],
 }
 
-/** The spelling that the placement service uses. */
+/** The spelling that Placement uses. */
 const upper = (name: string): string => name.trim().toUpperCase().replaceAll('-', '_')
 
 const amountOf = (value: unknown): number => {
@@ -78,7 +78,7 @@ const ACCEL: Readonly<Record<string, Known>> = {
   },
 }
 const ACCEL_NAME = /^[A-Za-z0-9_:-]{1,250}$/
-/** Each of these keys alone determines what the FPGA must be programmed with. */
+/** Each of these keys alone determines the image that the FPGA must be programmed with. */
 const SELECTORS = ['bitstream_id', 'bitstream_name', 'function_id', 'function_name'].map((key) => `accel:${key}`)
 
 const accel = (name: string, value: unknown, field: string): Entry => {
@@ -98,7 +98,7 @@ const KINDS: Readonly<Record<string, (name: string, value: unknown, field: strin
 }
 
 const pairs = SELECTORS.flatMap((one, at) => SELECTORS.slice(at + 1).map((other) => [one, other]))
-/** The same rules as `newGroupOf` applies, for the printed description. */
+/** The schema of the rules that `newGroupOf` applies, for the API description. */
 export const GROUP_SHAPE: Json = {
   type: 'object',
   properties: Object.fromEntries(CLASSES.map((name) => [`resources:${name}`, AMOUNT])),
@@ -146,11 +146,11 @@ export const groupOf = (given: Readonly<Record<string, unknown>>, place: string)
 }
 
 /**
- * Of a profile that is made. A stored one may name alternatives, because former versions kept the key unread: its other names can
- * still be changed.
+ * Reads a group of a profile that is being created. A stored profile may name alternatives, because former releases stored that key without
+ * reading it; its other names can still be changed.
  */
 export const newGroupOf = (given: Readonly<Record<string, unknown>>, place: string): Read => {
-  // before its value, which would be a list as likely as a text
+  // this key is checked before its value, which may be a list or a text
   const [key] = alternativesIn(given)
   return key === undefined
     ? groupOf(given, place)

@@ -40,7 +40,7 @@ const nameMap = (kind: keyof typeof PREFIX) =>
     {},
   )
 const given = (name: string, shape: Json): Json => ({ required: [name], properties: { [name]: shape } })
-/** Rules about several fields, as `read` applies them: at least one name is renamed, and applying it needs a reason. */
+/** The rules about several fields that `read` applies: at least one name is renamed, and applying the renaming needs a reason. */
 const TOGETHER: Json = {
   allOf: [
     { anyOf: [given('traits', { minProperties: 1 }), given('classes', { minProperties: 1 })] },
@@ -57,14 +57,14 @@ const Posted = v.pipe(
   v.metadata({ ...TOGETHER }),
 )
 
-/** The name in the form that profiles store. Null when no profile could contain it. */
+/** The name in the form that profiles store; null: no profile can contain it. */
 const canonical = (kind: keyof typeof PREFIX, name: string): string | null => {
   const probe =
     kind === 'traits' ? { [`trait:${name}`]: 'required', 'resources:FPGA': 1 } : { [`resources:${name}`]: 1 }
   const read = groupOf(probe, kind)
   return read.ok ? Object.keys(read.value)[0]!.slice(PREFIX[kind].length) : null
 }
-/** An old name does not have to be valid under the present rules. */
+/** An old name need not be valid under the present rules. */
 const former = (name: string): string =>
   name
     .replace(/^ +| +$/g, '')

@@ -24,7 +24,7 @@ const NAME = /^[A-Za-z0-9_-]+$/
 const NAME_MAX = 255
 const DESCRIPTION_MAX = 255
 const GROUPS_MAX = 100
-/** Every accelerator request stores a copy of its group. This limits the size of all groups together. */
+/** The limit for the size of all groups together, because every accelerator request stores a copy of its group. */
 const GROUPS_MAX_CHARS = 65_535
 
 const EMPTY = 'it is empty'
@@ -33,7 +33,7 @@ const TOO_LONG = `it must not be longer than ${NAME_MAX} characters`
 /** True for every valid profile name. No profile can have another name. */
 export const isProfileName = (name: string): boolean => name.length <= NAME_MAX && NAME.test(name)
 
-/** A profile that requests more could never be used (rest-api 3.3). Null when the size is acceptable. */
+/** The problem of a profile that requests too much to be ever used (rest-api 3.3); null: its size is acceptable. */
 export const sizeProblem = (groups: readonly Group[]): string | null => {
   const asked = askedFor(groups)
   return asked > ARQS_MAX
@@ -63,7 +63,7 @@ const Groups = v.pipe(
   v.maxLength(GROUPS_MAX, `there must not be more than ${GROUPS_MAX}`),
   v.metadata({ items: GROUP_SHAPE }),
 )
-/** What a version of a profile holds. */
+/** The content of a version of a profile. */
 export const CONTENT = { description: Description, groups: Groups } as const
 
 /** The fields in the order in which the contract checks them. Unknown keys are ignored. */
@@ -73,7 +73,7 @@ const Profile = v.looseObject({
     v.minLength(1, EMPTY),
     v.regex(NAME, 'it may hold letters, digits, "_" and "-" only'),
     v.maxLength(NAME_MAX, TOO_LONG),
-    // Such a profile could never be found by name, because a UUID in its place is looked up as a UUID.
+    // A profile with such a name could not be found by it, because a UUID is looked up as a UUID.
     v.check((name) => canonicalUuid(name) === null, 'it must not look like a UUID'),
     v.metadata({ not: UUID_SHAPE }),
   ),
@@ -86,7 +86,7 @@ const Posted = v.union([v.pipe(v.array(Profile), v.minLength(1), v.maxLength(1))
 
 const only = (json: unknown): unknown => (Array.isArray(json) && json.length === 1 ? json[0] : json)
 
-/** Tests of existing clients expect status 500 here. With the compatibility option off it is an ordinary client error. */
+/** Tests of existing clients expect status 500 here. When the compatibility option is off, the status is that of an invalid request. */
 const withExpected500 = ({ fault }: Refusal): HttpRefused =>
   fault.kind === 'invalid' && fault.field === 'name' && [EMPTY, TOO_LONG].includes(fault.rule)
     ? refused({ kind: 'expected_500', instead: fault })
@@ -107,7 +107,7 @@ export const newProfile: Body<NewProfile> = {
 }
 
 const Draft = v.looseObject({ groups: Profile.entries.groups })
-/** Groups that no profile has yet, as they are posted. Everything else that a profile has may stand beside them. */
+/** Groups that are posted and belong to no profile yet. Other fields of a profile may be present and are ignored. */
 export const draftProfile: Body<readonly Group[]> = {
   schema: v.union([v.pipe(v.array(Draft), v.minLength(1), v.maxLength(1)), Draft]),
   read: (json) => {

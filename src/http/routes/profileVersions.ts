@@ -1,4 +1,4 @@
-/** Changes of a device profile make versions of it; versions are enabled and disabled, and a profile is shared with projects (from 2.5). */
+/** Changes a device profile: makes versions of it, enables and disables versions, and shares the profile with projects (from 2.5). */
 import * as v from 'valibot'
 import type { Control } from '../../actors/control.ts'
 import type { ProfileUpdate, Version } from '../../actors/profile/decider.ts'
@@ -18,13 +18,13 @@ import { findProfile } from './profileCheck.ts'
 import { CONTENT, readGroups } from './profileRules.ts'
 import { profileBody } from './profiles.ts'
 
-/** A profile names so many projects at most, and a change so many versions. */
+/** The maximal number of projects of a profile, and of versions in one change. */
 const PROJECTS_MAX = 1000
 const VERSIONS_MAX = 32
 const INTEGER_MAX = 2 ** 31 - 1
 const VERSION = /^[1-9][0-9]{0,8}$/
 
-/** `enabled` is about a new version. */
+/** `enabled` is allowed only together with a new version. */
 const NO_NEW: Json = { not: { required: ['enabled'] } }
 
 const Patched = v.pipe(

@@ -35,7 +35,7 @@ export const profileBody = (row: ProfileRow, { base, minor, caller }: Shown) => 
   links: [self(base, 'device_profiles', row.uuid)],
 })
 
-/** Before 2.5 a profile without an enabled version is not there. */
+/** Before 2.5, a profile without an enabled version counts as not existing. */
 const viewerOf = ({ caller, minor }: Pick<Call<{}, unknown>, 'caller' | 'minor'>): Viewer => ({
   caller,
   disabled: minor >= SINCE.profileVersions,

@@ -6,7 +6,7 @@ import { refusalOf } from '../schemas.ts'
 import { UUID_SHAPE } from '../shapes.ts'
 import { canonicalUuid } from '../../uuid.ts'
 
-/** That it is a UUID is judged after the shape, by the name of the field. */
+/** Whether the text is a UUID is checked after the shape, so that the refusal can name the field. */
 const ImageUuid = v.pipe(v.string(), v.metadata({ ...UUID_SHAPE }))
 const Image = v.looseObject({ image_uuid: ImageUuid })
 const Operation = v.strictObject({

@@ -1,9 +1,9 @@
 /**
- * The folder in which a host keeps images, by digest.
+ * The folder in which a host stores images, by digest.
  *
- * CACHE-1 an image is a folder with `bits` (complete, verified) or `part` (incomplete), and a link to `bits` for each UUID of the image;
- * CACHE-2 when room is needed, the least recently used images are deleted first, but none that is in use or being downloaded;
- * CACHE-3 files whose names are not of this cache are not touched.
+ * CACHE-1 an image has a folder with `bits` (complete, verified) or `part` (incomplete), and a link to `bits` for each UUID of the image;
+ * CACHE-2 when room is needed, the least recently used images are deleted first, but never an image that is in use or being downloaded;
+ * CACHE-3 files whose names do not have the form of this cache are not touched.
  */
 import { link, mkdir, open, opendir, readdir, rm, stat, utimes } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,13 +15,13 @@ export type ImageCache = {
   readonly place: (key: string) => CachePaths
   /** Protects the image from deletion until the returned function is called. */
   readonly pin: (key: string) => () => void
-  /** Makes the folder of an image, and frees this many bytes for it. False: the images in use leave too little room. */
+  /** Makes the folder of an image and frees this many bytes for it. False: there is not enough room beside the images in use. */
   readonly reserve: (key: string, bytes: number) => Promise<boolean>
-  /** Deletes the complete file with all its names; a partial download of a new one stays. */
+  /** Deletes the complete file and its links; a partial download of a new file stays. */
   readonly clear: (key: string) => Promise<void>
   /** The verified file under a name that drivers understand. */
   readonly named: (key: string, name: string) => Promise<string>
-  /** The image with this name, if it is there: `<uuid>` with any extension. */
+  /** The key of the image with this UUID; null: it is not in the cache. The name of its link is `<uuid>` with any extension. */
   readonly keyOf: (uuid: string) => Promise<string | null>
 }
 const KEY = /^[a-z0-9-]{1,20}_[0-9a-f-]{32,128}$/

@@ -1,8 +1,8 @@
 /**
  * One download of an image into the cache.
  *
- * DOWNLOAD-1 bytes go to `part`, are verified, forced to the disk and only then become `bits`;
- * DOWNLOAD-2 a partial file is continued, also one of a process that was killed; if Glance does not support ranges, the download starts again;
+ * DOWNLOAD-1 bytes are written to `part`, verified and forced to the disk, and only then is `part` renamed to `bits`;
+ * DOWNLOAD-2 a partial file is continued, even one of a killed process; if Glance does not support ranges, the download starts from the beginning;
  * DOWNLOAD-3 no byte beyond the size of the image is written;
  * DOWNLOAD-4 bytes that do not match the digest are deleted.
  */

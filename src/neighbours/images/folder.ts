@@ -1,6 +1,6 @@
 /**
- * Bitstream images in a folder: files named by the image's UUID, with or without an extension. A file `<uuid>.json` beside one says of it what
- * an image service would say (`metadata.ts`): then it is found by its properties too, and its bytes are verified.
+ * Bitstream images in a folder: files named by the image's UUID, with or without an extension. A file `<uuid>.json` beside an image has the
+ * description that an image service would give (`metadata.ts`): the image can then be searched by properties, and its bytes are verified.
  */
 import type { ImageUuid } from '../../identifiers.ts'
 import { isUuid } from '../../uuid.ts'
@@ -15,7 +15,7 @@ import { bitstreamIn, SEARCHED, TAG } from './metadata.ts'
 import { matches } from './verify.ts'
 
 const UUID_LENGTH = 36
-/** One extension, so that `.gbs.part` is not taken for an image before it is whole. */
+/** At most one extension, so that an incomplete `.gbs.part` is not taken for an image. */
 const EXTENSION = /^(\.(?!tmp$|part$|json$)[a-z0-9]{1,16})?$/
 const LISTED_MAX = 100_000
 const DESCRIPTION_MAX = 1024 * 1024
@@ -29,7 +29,7 @@ const namesIn = async function* (dir: string): AsyncGenerator<string> {
   }
 }
 
-/** Shortest first, so that the choice does not depend on the order of the folder. */
+/** The shortest name comes first, so that the choice does not depend on the order of the folder. */
 const candidates = async (dir: string, uuid: ImageUuid): Promise<readonly string[]> => {
   const names: string[] = []
   for await (const name of namesIn(dir)) {
@@ -39,7 +39,7 @@ const candidates = async (dir: string, uuid: ImageUuid): Promise<readonly string
   return names.toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1))
 }
 
-/** The real file, or null: a link may lead to another name in the folder, never out of it. */
+/** The path of the real file; null: there is none inside the folder. A link may lead to another name in the folder, never out of it. */
 const fileIn = async (dir: string, name: string): Promise<string | null> => {
   const path = await realpath(join(dir, name)).catch(() => null)
   if (path === null || /^\.\.(?:[/\\]|$)/.test(relative(dir, path))) return null
@@ -58,7 +58,7 @@ const described = async (path: string): Promise<unknown> => {
   if ((await stat(path)).size > DESCRIPTION_MAX) throw new Error(`longer than ${DESCRIPTION_MAX} bytes`)
   return JSON.parse(await readFile(path, 'utf8'))
 }
-/** What the file beside it says. Without one, nothing is known but its size. */
+/** The image as the file beside it describes it. Without such a file, only the size is known. */
 const imageAt = async (dir: string, uuid: ImageUuid, path: string): Promise<Held | NoImage> => {
   const beside = await fileIn(dir, `${uuid}.json`)
   const { size } = await stat(path)
@@ -103,7 +103,7 @@ const describedIn = async (dir: string): Promise<readonly ImageUuid[]> => {
   return found.toSorted()
 }
 
-/** `dir` null: none is configured. */
+/** `dir` null: no folder is configured. */
 export const folderCatalogue = (dir: string | null, log: Log = silent): ImageCatalogue => {
   const find = finder(dir, log)
   return {
@@ -125,7 +125,7 @@ export const folderCatalogue = (dir: string | null, log: Log = silent): ImageCat
   }
 }
 
-/** `dir` null: none is configured. The files stay where they are. */
+/** `dir` null: no folder is configured. The files are used in place, not copied. */
 export const folderFiles = (dir: string | null, log: Log = silent): ImageFiles => {
   const find = finder(dir, log)
   return {

@@ -1,4 +1,4 @@
-/** What is asked of Glance (Image API v2): descriptions, paged lists, and bytes from a position on. Nothing here rejects or retries. */
+/** Requests to Glance (Image API v2): descriptions, paged lists, and bytes from a position on. No function here rejects or retries. */
 import * as v from 'valibot'
 import type { ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
 import { textOf } from '../../errorText.ts'
@@ -9,21 +9,21 @@ import type { Session } from '../openstack/session.ts'
 import { bitstreamIn, SEARCHED, TAG } from './metadata.ts'
 
 export type GlanceOptions = {
-  /** For a description, a page, or the beginning of the bytes. */
+  /** The time limit for a description, a page, or the beginning of the bytes. */
   readonly timeoutMs: number
-  /** No longer than this passes between two parts of the bytes. */
+  /** The longest time between two parts of the bytes. */
   readonly idleMs: number
 }
-/** `start`: the position of the first byte that comes. */
+/** `start`: the position of the first byte in `body`. */
 export type Bytes = { readonly found: true; readonly start: number; readonly body: AsyncIterable<Uint8Array> }
 export type Glance = ImageCatalogue & {
-  /** From a position on, or from the beginning where Glance sends no part. Null: there is nothing at that position. */
+  /** The bytes from a position on, or from the beginning if Glance sends no part. Null: the image ends before that position. */
   readonly bytes: (image: ImageUuid, from: number, signal: AbortSignal) => Promise<Bytes | NoImage | null>
-  /** Whether Glance answers and lets this service read; null: it does. */
+  /** Why Glance does not answer or does not let this service read; null: it does. */
   readonly look: () => Promise<NoImage | null>
-  /** Why it could not be asked the last time; null: it could, or there is none. */
+  /** Why Glance could not be asked the last time; null: it could, or there is no Glance. */
   readonly whyFailing: () => string | null
-  /** The catalogue had none the last time it was looked for. */
+  /** The service catalogue had no Glance when it was last looked up. */
   readonly isAbsent: () => boolean
 }
 
@@ -31,10 +31,10 @@ export const IMAGE_SERVICE = 'image'
 const PAGE = 100
 const PAGES_MAX = 20
 const LIST = v.object({ images: v.pipe(v.array(v.unknown()), v.maxLength(1000)), next: v.optional(v.string()) })
-/** A page leads to the next page of the same service, nowhere else. */
+/** The link to the next page must stay within the same service. */
 const NEXT = /^\/v2\/images\?[\x21-\x7e]{1,8000}$/
 
-/** Everything else may be over soon. 401: of a new token as well, so the trouble is with the accounts and not with the image. */
+/** Other statuses may pass. A 401 here was given to a new token as well, so the trouble is with the account and not with the image. */
 const PROBLEMS: Readonly<Record<number, ImageProblem>> = {
   204: 'inactive',
   400: 'unusable',
@@ -61,7 +61,7 @@ const startOf = (range: string | undefined): number => Number(/^bytes (\d{1,15})
 const createAsking = (session: Session, timeoutMs: number) => {
   let whyFailing: string | null = null
   const isAbsent = () => session.lacks(IMAGE_SERVICE)
-  /** The catalogue has the address with or without the version. */
+  /** The address in the catalogue may or may not contain the version. */
   const base = async (): Promise<string> => ((await session.entry(IMAGE_SERVICE)).url.endsWith('/v2') ? '' : '/v2')
   const reached = async <Got extends { readonly status: number }>(
     path: string,
@@ -87,7 +87,7 @@ const createAsking = (session: Session, timeoutMs: number) => {
 }
 type Get = ReturnType<typeof createAsking>['get']
 
-/** What one search finds, page by page. */
+/** All results of one search, page by page. */
 const listed = async (get: Get, query: URLSearchParams): Promise<readonly unknown[] | NoImage> => {
   const found: unknown[] = []
   let path: string | undefined = `/images?${query.toString()}`

@@ -1,10 +1,10 @@
 /**
- * The bytes of images from Glance, in the cache of this host.
+ * Provides the bytes of images from Glance, through the cache of this host.
  *
- * FILES-1 what no retry can cure ends the attempt; everything else is tried again, with growing pauses, until nobody waits any more;
- * FILES-2 one download at a time for a digest, and a limited number in all; others that want the same bytes wait for them;
- * FILES-3 bytes are compared with the digest after each download and before each use; if they differ they are fetched anew, once;
- * FILES-4 while Glance cannot be asked, an image that is in the cache is used: the bytes of an image never change.
+ * FILES-1 a problem that no retry can solve ends the attempt; after any other, it is repeated with growing pauses until nobody waits any more;
+ * FILES-2 each digest is downloaded once at a time, and the number of downloads is limited; others that need the same bytes wait for them;
+ * FILES-3 bytes are compared with the digest after each download and before each use; if they differ, they are downloaded once more;
+ * FILES-4 while Glance cannot be asked, an image in the cache is used: the bytes of an image never change.
  */
 import type { Clock } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
@@ -28,14 +28,14 @@ import type { Glance } from './glance.ts'
 import { matches } from './verify.ts'
 
 export type FilesOptions = {
-  /** Time for an image in all, retries included. */
+  /** The time limit for one image, including retries. */
   readonly totalMs: number
   readonly imageMaxBytes: number
   readonly cacheMaxBytes: number
   readonly downloadsMax: number
-  /** Between two attempts. */
+  /** The pauses between two attempts. */
   readonly pauses: Backoff
-  /** An image without a digest is used, too. */
+  /** Whether an image without a digest may be used. */
   readonly allowUnverified: boolean
 }
 type Parts = {
@@ -55,7 +55,7 @@ type Wanted = {
   readonly signal: AbortSignal
 }
 
-/** Holds a key while it works. Rejects with the reason of the signal while it waits. */
+/** Holds the mutex of a key during the work. While it waits for the mutex, it rejects with the reason of the signal. */
 const holding = async <Value>(
   { mutex, clock }: { readonly mutex: KeyedMutex; readonly clock: Clock },
   key: string,
@@ -76,7 +76,7 @@ const holding = async <Value>(
   }
 }
 
-/** What the description allows. */
+/** The key, size and digest for the download of an image, or why its description does not allow one. */
 const judge = (
   image: Image,
   { imageMaxBytes, cacheMaxBytes, allowUnverified }: FilesOptions,
@@ -111,7 +111,7 @@ const fetched = async (parts: Parts, { key, size, image, signal }: Wanted): Prom
   return problem
 }
 
-/** The file of the image after `prepare` has made it good; it is pinned from before that until it is closed. */
+/** The file of the image after `prepare` has provided it; the image is pinned from before that until the file is closed. */
 const pinned = async (
   { cache }: Parts,
   { key, image }: Wanted,
@@ -132,7 +132,7 @@ const pinned = async (
   }
 }
 
-/** FILES-4. The key is the digest that the image had; without one there is nothing to compare with. */
+/** Returns the cached image if its digest is right (FILES-4). The key contains the digest; an image without one cannot be compared. */
 const kept = async (parts: Parts, uuid: ImageUuid, signal: AbortSignal): Promise<ImageFile | NoImage | null> => {
   const { cache, glance, log } = parts
   const key = await cache.keyOf(uuid)
@@ -147,7 +147,7 @@ const kept = async (parts: Parts, uuid: ImageUuid, signal: AbortSignal): Promise
   return pinned(parts, wanted, async () => null)
 }
 
-/** One try. Never rejects. */
+/** Makes one attempt. Never rejects. */
 const createAttempt = (parts: Parts) => {
   const { glance, options, clock } = parts
   const { totalMs, downloadsMax } = options
@@ -184,7 +184,7 @@ export const createGlanceFiles = (parts: Parts): ImageFiles => {
     for (;;) {
       const got = await attempt(uuid, signal)
       if (got.found) return got
-      // what went wrong before says more than that the time is over
+      // an earlier problem says more than the end of the time
       if (signal.aborted) return last ?? got
       if (got.why === 'corrupt' ? ++corrupt > 1 : isFinal(got)) return got
       log.warn({ image: uuid, why: got.why, reason: got.detail }, 'images.notYet')

@@ -1,4 +1,4 @@
-/** What an image store says of an image, in the words of Glance (Image API v2; data-model.md 9.1, 9.2), and whether it is a bitstream. */
+/** Reads the description of an image in the format of Glance (Image API v2; data-model.md 9.1, 9.2), and decides whether it is a bitstream. */
 import * as v from 'valibot'
 import { topologyProblem } from '../../topology.ts'
 import { type Digest, type Image, type NoImage, FUNCTION_KEYS, functionsOf, noImage } from '../../images.ts'
@@ -21,7 +21,7 @@ export const TAG = 'FPGA'
 const PROPERTY_MAX = 65_535
 const HEX = /^[0-9a-f]+$/
 
-/** Length of the digest in hexadecimal; these are the algorithms that count. Their names are those of Python. */
+/** The accepted digest algorithms, by their names in Python, and the length of each digest in hexadecimal digits. */
 const LENGTHS: Readonly<Record<string, number>> = {
   sha256: 64,
   sha384: 96,
@@ -34,7 +34,7 @@ const hex = (value: string | null | undefined, length: number | undefined): stri
   const lower = value?.toLowerCase() ?? ''
   return lower.length === length && HEX.test(lower) ? lower : null
 }
-/** MD5 only where there is nothing better. */
+/** Prefers a strong digest; MD5 is used only if there is no other. */
 const digestOf = ({ os_hash_algo: algorithm, os_hash_value: told, checksum }: Base): Digest | null => {
   const name = algorithm?.toLowerCase() ?? ''
   const strong = hex(told, LENGTHS[name])
@@ -49,11 +49,11 @@ const propertiesOf = (base: Base): Readonly<Record<string, string>> => ({
       (entry): entry is [string, string] => typeof entry[1] === 'string' && entry[1].length <= PROPERTY_MAX,
     ),
   ),
-  // it needs no shell: it is one
+  // a null `shell_id` means that the image is a shell itself
   ...(base['shell_id'] === null ? { shell_id: '' } : {}),
 })
 
-/** Null: it is not the description of an image. */
+/** Null: the JSON is not the description of an image. */
 const readImage = (json: unknown): { readonly image: Image; readonly status: string } | null => {
   const parsed = v.safeParse(BASE, json)
   if (!parsed.success) return null
@@ -63,7 +63,7 @@ const readImage = (json: unknown): { readonly image: Image; readonly status: str
   return { image: { ...image, properties: propertiesOf(base) }, status }
 }
 
-/** The bitstream that a description stands for, or why it is none. */
+/** The bitstream that a description stands for, or why it is not a bitstream. */
 export const bitstreamIn = (json: unknown): { readonly found: true; readonly image: Image } | NoImage => {
   const read = readImage(json)
   if (read === null) return noImage('unusable', 'its description cannot be read')
@@ -75,7 +75,7 @@ export const bitstreamIn = (json: unknown): { readonly found: true; readonly ima
   return trouble === null ? { found: true, image } : noImage('unusable', trouble)
 }
 
-/** The properties that a search looks for: an image that has one of them is found. */
+/** For each search, the properties to compare; an image is found if one of them matches. */
 export const SEARCHED = {
   bitstream_name: ['bs-name', 'bs_name'],
   function_id: FUNCTION_KEYS,

@@ -1,10 +1,10 @@
-/** What Keystone answers, as far as it is used: tokens and the service catalogue (Identity API v3). */
+/** The parts of Keystone's answers that are used: tokens and the service catalogue (Identity API v3). */
 import * as v from 'valibot'
 import type { Token } from '../../token.ts'
 import type { Answer } from './send.ts'
 
 const NAME = v.pipe(v.string(), v.minLength(1), v.maxLength(255))
-/** Only shown: one that is no text counts as none. */
+/** Names are only shown, so a name that is not a text counts as absent. */
 const SHOWN = v.fallback(v.optional(NAME), undefined)
 const ENDPOINT = v.object({
   interface: v.string(),
@@ -30,17 +30,17 @@ export type Catalog = v.InferOutput<typeof CATALOG>
 
 export type Read = {
   readonly token: Token
-  /** By the clock of Keystone, ms since the epoch. */
+  /** ms since the epoch, by the clock of Keystone. */
   readonly expiresAt: number
   readonly catalog: Catalog
 }
-/** How long the token lasts from now on, ms, by the clock of who answered; `now` counts where the answer does not say its time. */
+/** How long the token lasts from now on, in ms. The server's `Date` header counts as the present time, or `now` if it is absent. */
 export const remainingMs = ({ expiresAt }: Read, { headers }: Answer, now: number): number => {
   const then = Date.parse(headers['date'] ?? '')
   return expiresAt - (Number.isNaN(then) ? now : then)
 }
 
-/** Null when it is not an answer of the Identity API. */
+/** Null: the text is not an answer of the Identity API. */
 export const readToken = (text: string): Read | null => {
   let json: unknown
   try {
@@ -66,12 +66,12 @@ export const readToken = (text: string): Read | null => {
 
 export type EndpointQuery = {
   readonly type: string
-  /** The first one that the catalogue has is taken. */
+  /** The interfaces in order of preference; the first one that the catalogue has is used. */
   readonly interfaces: readonly string[]
-  /** Null: any. */
+  /** Null: any region. */
   readonly region: string | null
 }
-/** The URL of a service, without a slash at its end. Null: the catalogue has none there. */
+/** The URL of a service, without a slash at its end. Null: the catalogue has no such endpoint. */
 export const endpointIn = (catalog: Catalog, { type, interfaces, region }: EndpointQuery): string | null => {
   const all = catalog.filter((service) => service.type === type).flatMap(({ endpoints }) => endpoints)
   const near = all.filter((one) => region === null || (one.region_id ?? one.region) === region)

@@ -1,9 +1,9 @@
 /**
- * Keeps a neighbour that does not answer from being asked by everybody: each of them would wait for the whole time limit.
+ * Stops calls to a neighbour that does not answer, because each caller would wait for the whole time limit.
  *
- * CIRCUIT-1 after `FAILURES` failures in a row calls fail at once, for a pause that doubles with each further failure;
- * CIRCUIT-2 after the pause one call is let through, and the others go on failing until it has ended;
- * CIRCUIT-3 any answer but 500, 502, 503 and 504 is a sign of life.
+ * CIRCUIT-1 after `FAILURES` failures in a row, calls fail at once during a pause, which doubles with each further failure;
+ * CIRCUIT-2 after the pause one call is made, and all others fail at once until it has ended;
+ * CIRCUIT-3 any status but 500, 502, 503 and 504 proves that the neighbour works.
  */
 import type { Clock } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
@@ -16,7 +16,7 @@ const PAUSE = { firstMs: 500, maxMs: 15_000 }
 const BROKEN: ReadonlySet<number> = new Set([500, 502, 503, 504])
 
 export type Circuit = {
-  /** Rejects with `NotAsked` without a call while the neighbour is left alone. */
+  /** During a pause, rejects with `NotAsked` and makes no call. */
   readonly run: <Got extends Pick<Answer, 'status'>>(call: () => Promise<Got>) => Promise<Got>
   /** Why the neighbour counts as unreachable; null: it answers, or was not asked yet. */
   readonly whyFailing: () => string | null

@@ -1,6 +1,6 @@
-/** Who this service is for its neighbours, and the request with which it gets a token of its own. */
+/** The credentials of this service, and the request by which it gets a token. */
 
-/** A user is named with its domain, or by its id; a project likewise. */
+/** A user is named by its id, or by its name and domain; so is a project. */
 export type Credentials =
   | {
       readonly kind: 'password'

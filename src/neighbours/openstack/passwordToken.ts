@@ -1,11 +1,11 @@
-/** A token for a person who signs in with a password. It is the person's: this service neither keeps it nor uses it for itself. */
+/** Gets a token for a person who signs in with a password. The token belongs to the person: this service neither stores nor uses it. */
 import { type Read, readToken, remainingMs } from './answers.ts'
 import { type Credentials, authRequest } from './credentials.ts'
 import { type Answer, type Send, Unanswered } from './send.ts'
 
 type Parts = {
   readonly send: Send
-  /** Of the identity service, version included. */
+  /** URL of the identity service, including the version. */
   readonly authUrl: string
   readonly timeoutMs: number
   /** ms since the epoch. */
@@ -24,7 +24,7 @@ const issued = (answer: Answer, read: Read | null, now: number): Issued => {
   return { ok: true, token, lifeMs: Math.max(0, remainingMs(read, answer, now)) }
 }
 
-/** Never rejects; the reason is for the person who signs in. */
+/** Never rejects. The reason is shown to the person who signs in. */
 export const issueToken = async (
   { send, authUrl, timeoutMs, now }: Parts,
   account: Omit<Password, 'kind'>,

@@ -1,9 +1,9 @@
 /**
  * The client of Placement: each call of the port is one request with the token of the session (placement.md 5).
  *
- * PLACEMENT-1 the versions are read before the first request, and again after Placement refused the version. All requests use 1.39, or the
- *    highest that is offered; below 1.30 each call is `refused`;
- * PLACEMENT-2 each answer is parsed: one that is not what the API promises is a fault with the reason, never a value.
+ * PLACEMENT-1 the supported versions are read before the first request, and again after Placement refused the version. All requests use 1.39, or the
+ *    highest version that is offered; if that is below 1.30, each call is `refused`;
+ * PLACEMENT-2 each answer is parsed: one that does not have the form of the API is a fault with the reason, never a value.
  */
 import {
   CANDIDATES_MAX,
@@ -31,7 +31,7 @@ import type { Answer } from './send.ts'
 import type { Session } from './session.ts'
 
 const WANTED = 39
-/** Every request that is used exists there; below 1.26 an inventory cannot be reserved as a whole, below 1.23 errors have no code. */
+/** The lowest version with every request that is used. Below 1.26 an inventory cannot be reserved as a whole; below 1.23 errors have no code. */
 const LOWEST = 30
 
 type Asked = {
@@ -61,7 +61,7 @@ const sender =
     }
   }
 
-/** Second part of the version to use. */
+/** The minor version to use. */
 const readVersion = async (send: Send): Promise<PlacementResult<number>> => {
   const answer = await send({ method: 'GET', path: '/' })
   const offered = answer.ok ? valueIn(VERSIONS, answer.value) : answer
@@ -78,7 +78,7 @@ export const versionOf = async (session: Pick<Session, 'call'>): Promise<Placeme
   return told.ok ? { ok: true, value: `1.${told.value}` } : told
 }
 
-/** PLACEMENT-1 */
+/** Sends each request with the version to use (PLACEMENT-1). */
 const versioned = (session: Pick<Session, 'call'>): Ask => {
   let known: Promise<PlacementResult<number>> | null = null
   const send = sender(session, () => (known = null))
@@ -95,7 +95,7 @@ const segment = (text: string): string => encodeURIComponent(text.toWellFormed()
 const isCustom = (name: string): boolean => name.startsWith('CUSTOM_')
 const NOTHING: PlacementResult<null> = { ok: true, value: null }
 
-/** Custom names are created, standard ones looked up: Placement refuses to create them. */
+/** Creates a custom name, but only looks up a standard one, because Placement refuses to create it. */
 const ensure =
   (ask: Ask, kind: 'traits' | 'resource_classes') =>
   async (name: string): Promise<PlacementResult<null>> => {
@@ -107,9 +107,9 @@ const ensure =
 const firstOf = (told: PlacementResult<readonly Provider[]>): PlacementResult<Provider | null> =>
   told.ok ? { ok: true, value: told.value[0] ?? null } : told
 
-/** What Nova demands of the compute node of a server with accelerators (placement.md 1, 10). */
+/** The traits that Nova demands of the compute node of a server with accelerators (placement.md 1, 10). */
 const ELIGIBLE = 'COMPUTE_ACCELERATORS,!COMPUTE_STATUS_DISABLED'
-/** The groups as Nova sends them: numbered, each served by one provider, and free to share it. */
+/** The groups in the form that Nova sends: numbered, each served by one provider, which several groups may share. */
 const candidatesPath = ({ groups, tree, eligible }: Parameters<Placement['candidates']>[0]): string => {
   const query = new URLSearchParams({ group_policy: 'none', limit: String(CANDIDATES_MAX) })
   for (const [at, { resources, required, forbidden }] of groups.entries()) {
@@ -136,7 +136,7 @@ export const createPlacement = (session: Pick<Session, 'call'>): Placement => {
   const of = (uuid: string, part = ''): string => `/resource_providers/${segment(uuid)}${part}`
   const list = (query: string) => told(PROVIDERS, { method: 'GET', path: `/resource_providers?${query}` })
   return {
-    // Placement takes an empty name for no condition at all
+    // Placement treats an empty name as no condition at all
     named: async (name) => (name === '' ? NOTHING : firstOf(await list(`name=${segment(name)}`))),
     provider: (uuid) => told(PROVIDER, { method: 'GET', path: of(uuid) }),
     tree: (root) => list(`in_tree=${segment(root)}`),

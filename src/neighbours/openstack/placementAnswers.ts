@@ -1,4 +1,4 @@
-/** What an answer of Placement says: the shapes that are used of it, and which trouble an error means (placement.md 5.1). Pure. */
+/** Reads answers of Placement: the parts that are used, and the kind of each error (placement.md 5.1). Pure. */
 import * as v from 'valibot'
 import type { PlacementFault, PlacementError, PlacementResult } from '../../actors/placement/port.ts'
 import { isUuid } from '../../uuid.ts'
@@ -31,7 +31,7 @@ export const PROVIDERS = v.pipe(
   v.object({ resource_providers: v.pipe(v.array(PROVIDER), v.maxLength(LIST_MAX)) }),
   v.transform(({ resource_providers: all }) => all),
 )
-/** Both answers to a change name it. */
+/** The generation of the provider, which the answers to both kinds of change contain. */
 export const GENERATION = v.pipe(
   v.object({ resource_provider_generation: COUNT }),
   v.transform(({ resource_provider_generation: generation }) => generation),
@@ -64,7 +64,7 @@ export const ALLOCATIONS = v.pipe(
     ),
   })),
 )
-/** By the number of the group, the providers that serve it. */
+/** For each way to serve the groups: the provider of each group, by the number of the group. */
 export const CANDIDATES = v.pipe(
   v.object({
     allocation_requests: v.pipe(
@@ -79,7 +79,7 @@ const NUMBER = v.pipe(
   v.regex(/^1\.\d{1,4}$/),
   v.transform((text) => Number(text.slice(2))),
 )
-/** The second part of the lowest and of the highest version; the first is always 1. */
+/** The lowest and the highest minor version; the major version is always 1. */
 export const VERSIONS = v.pipe(
   v.object({ versions: v.pipe(v.array(v.object({ min_version: NUMBER, max_version: NUMBER })), v.minLength(1)) }),
   v.transform(({ versions: [{ min_version: lowest, max_version: highest } = { min_version: 0, max_version: 0 }] }) => ({
@@ -111,7 +111,7 @@ const decoded = (text: string): unknown => {
   }
 }
 
-/** The codes of `placement/errors.py` that tell more than the status. */
+/** Error codes of `placement/errors.py` that say more than the status. */
 const BY_CODE: Readonly<Record<string, PlacementError>> = {
   'placement.concurrent_update': 'stale',
   'placement.inventory.inuse': 'inUse',
@@ -119,19 +119,19 @@ const BY_CODE: Readonly<Record<string, PlacementError>> = {
   'placement.resource_provider.cannot_delete_parent': 'hasChildren',
   'placement.duplicate_name': 'duplicate',
 }
-/** A name that Placement does not know has no code of its own. */
+/** There is no error code for a name that Placement does not know, so its text is matched. */
 const UNKNOWN_NAME = /\bno such (trait|resource class)\b/i
-/** What was said of this request: a sentence that belongs to the status, and an empty line, stand before it. */
+/** The part of the text about this request, which follows a general sentence for the status and an empty line. */
 const own = (detail: string): string => detail.slice(detail.indexOf('\n\n') + 1).trim()
 const HINTS: Readonly<Record<number, string>> = {
   401: 'Placement refuses the token of this service',
   403: 'the account of this service needs the role admin or service for Placement',
   406: 'Placement does not offer this version any more',
 }
-/** Answers of something in between, and of a service that is overloaded. */
+/** Statuses of a proxy, or of an overloaded service. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429])
 
-/** Why the answer is no success. */
+/** The fault that an unsuccessful answer means. */
 export const errorOf = ({ status, text }: Answer): PlacementFault => {
   const body = v.safeParse(ERRORS, decoded(text))
   const [error] = body.success ? body.output.errors : []
@@ -139,18 +139,18 @@ export const errorOf = ({ status, text }: Answer): PlacementFault => {
     .filter(Boolean)
     .join(': ')
   if (status === 401 || status === 403) return fault('denied', reason)
-  // The page of a proxy in between is not an answer of Placement: a 404 of it does not say that a provider is gone.
+  // The page of a proxy is not an answer of Placement: its 404 does not say that a provider is gone.
   if (error === undefined || status >= 500 || PASSING.has(status)) return fault('unanswered', reason)
   const known = BY_CODE[error.code ?? '']
   if (known !== undefined) return fault(known, reason)
   if (status === 404) return fault('gone', reason)
-  // Without a code: two writers of one inventory met between the check of the generation and the change.
+  // A 409 without a code: another writer changed the inventory between the check of the generation and the change.
   if (status === 409) return fault('stale', reason)
   return fault(status === 400 && UNKNOWN_NAME.test(error.detail) ? 'unknownName' : 'refused', reason)
 }
 
 export type Shape<Value> = v.GenericSchema<unknown, Value>
-/** A success whose body cannot be read may have been one. */
+/** An unreadable body with a successful status: the change may have been made. */
 export const valueIn = <Value>(shape: Shape<Value>, { text }: Answer): PlacementResult<Value> => {
   const read = v.safeParse(shape, decoded(text))
   if (read.success) return { ok: true, value: read.output }

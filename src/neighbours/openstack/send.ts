@@ -1,4 +1,4 @@
-/** Sends one HTTP request to a neighbour: with a time limit for the whole of it, and a limit for the size of the answer. */
+/** Sends one HTTP request to a neighbour, with a limit for the whole time and a limit for the size of the answer. */
 import { Agent, type Dispatcher, request as send } from 'undici'
 import { codeOf, textOf } from '../../errorText.ts'
 
@@ -11,14 +11,14 @@ export type Request = {
 }
 export type Answer = {
   readonly status: number
-  /** Names in lower case; of a header that was sent twice, the first. */
+  /** Names are in lower case; if a header was sent twice, the first one counts. */
   readonly headers: Readonly<Record<string, string>>
   readonly text: string
 }
 export type Send = (request: Request) => Promise<Answer>
 export type Sender = {
   readonly send: Send
-  /** Of its connections. */
+  /** The agent that holds the connections. */
   readonly agent: Dispatcher
   readonly close: () => Promise<void>
 }
@@ -34,14 +34,14 @@ export class Unanswered extends Error {
   }
 }
 
-/** It was not even tried, for a reason that was told before. */
+/** No request was made, for a reason that was reported before. */
 export class NotAsked extends Unanswered {}
 /** The cloud has no such service, or shows none in this region with these interfaces. */
 export class NotInCatalogue extends Unanswered {}
 
 const ANSWER_MAX = 16 * 1024 * 1024
 
-/** OpenSSL's codes for a certificate that leads to no CA that is trusted. */
+/** OpenSSL's codes for a certificate that no trusted CA has issued. */
 const UNTRUSTED: ReadonlySet<string> = new Set([
   'DEPTH_ZERO_SELF_SIGNED_CERT',
   'SELF_SIGNED_CERT_IN_CHAIN',
@@ -50,7 +50,7 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ])
 
-/** Aborted, a request rejects with the reason of its signal; otherwise the cause says more than the error, at least by its code. */
+/** The reason of the signal if the request was aborted; otherwise the cause of the error, which says more than the error itself. */
 export const reasonOf = (error: unknown, timeoutMs: number): string => {
   if (!(error instanceof Error)) return textOf(error)
   if (isLate(error)) return `no answer within ${timeoutMs} ms`
@@ -77,13 +77,13 @@ export const textIn = async (
   return text + decoder.decode()
 }
 
-/** Of a header that was sent twice, the first. */
+/** The headers as texts; if a header was sent twice, the first one counts. */
 export const headersOf = (headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> =>
   Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, (Array.isArray(value) ? value[0] : value) ?? '']),
   )
 
-/** Connections are kept open and used again. `ca`: certificates in PEM that are trusted instead of those of the system. Redirects are not followed. */
+/** Keeps connections open for later requests. `ca`: certificates in PEM to trust instead of those of the system. Redirects are not followed. */
 export const createSender = (ca: string | null): Sender => {
   const agent = new Agent({ connect: ca === null ? {} : { ca }, connections: 32, pipelining: 1 })
   return {

@@ -1,13 +1,13 @@
 /**
  * The session of this service with the cloud: one token for all neighbours, and their endpoints from the catalogue that came with it.
  *
- * SESSION-1 the token is renewed before it expires, by one request at a time. While that fails the old one is used as long as it lasts;
- * SESSION-2 a neighbour that answers 401 gets the request once more, with a new token: the old one was revoked. One that refuses new tokens as well
- *    does not make this service ask for one with each request (`RENEWED_AFTER_MS`);
- * SESSION-3 how long a token lasts is counted from its arrival by this machine's monotonic clock, so a clock that is set wrongly does no harm;
- * SESSION-4 a reading request whose connection failed is sent once more: a neighbour may have closed an idle connection at that moment;
- * SESSION-5 when Keystone gives no token it is asked again only after `REFUSED_FOR_MS`: accounts are locked after many refusals;
- * SESSION-6 a service that the catalogue lacks is remembered as lacking until a later catalogue has it.
+ * SESSION-1 the token is renewed before it expires, by one request at a time. If that fails, the old token is used until it expires;
+ * SESSION-2 after a 401 of a neighbour the request is sent once more, with a new token, because the old one was revoked. If the neighbour refuses new
+ *    tokens too, a new one is not requested each time (`RENEWED_AFTER_MS`);
+ * SESSION-3 the lifetime of a token is measured from its arrival by this machine's monotonic clock, so that a wrongly set clock does no harm;
+ * SESSION-4 a read request whose connection failed is sent once more, because the neighbour may have closed an idle connection at that moment;
+ * SESSION-5 when Keystone gives no token, it is asked again only after `REFUSED_FOR_MS`, because accounts are locked after many refusals;
+ * SESSION-6 a service that the catalogue lacks is remembered as absent until a later catalogue has it.
  */
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
@@ -18,19 +18,19 @@ import { type Answer, type Request, NotAsked, NotInCatalogue, type Send, Unanswe
 import type { Stream, Streamed, StreamRequest } from './stream.ts'
 
 export type SessionOptions = {
-  /** Of the identity service, version included: http://keystone.example.org:5000/v3 */
+  /** URL of the identity service, including the version: http://keystone.example.org:5000/v3 */
   readonly authUrl: string
   readonly credentials: Credentials
-  /** Null: the first region that has the service. */
+  /** Null: the first region of the catalogue that has the service. */
   readonly region: string | null
-  /** In the order of preference. */
+  /** The interfaces of endpoints, in order of preference. */
   readonly interfaces: readonly string[]
   readonly timeoutMs: number
 }
 export type Call = Pick<Request, 'method' | 'body'> & {
   /** Type of the service in the catalogue. */
   readonly service: string
-  /** Behind the URL of the endpoint, with a slash at its beginning. */
+  /** The path after the URL of the endpoint, with a slash at its beginning. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
@@ -38,27 +38,27 @@ export type Call = Pick<Request, 'method' | 'body'> & {
 export type Session = {
   /** Rejects with `Unanswered`. */
   readonly call: (call: Call) => Promise<Answer>
-  /** Reads what is too large for the memory. Rejects with `Unanswered`, and its body does. A body that is not read has to be dropped. */
+  /** Reads an answer that is too large for memory. The call and its body reject with `Unanswered`. The caller must read or drop the body. */
   readonly read: (call: Omit<Call, 'method' | 'body'> & Pick<StreamRequest, 'idleMs' | 'signal'>) => Promise<Streamed>
   /** Asks the identity service itself, with the token of this service. Rejects with `Unanswered`. */
   readonly ask: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>
-  /** A token of this session, and the URL of a service in the catalogue. Rejects with `Unanswered`. */
+  /** A token of this session, and the URL of a service from the catalogue. Rejects with `Unanswered`. */
   readonly entry: (service: string) => Promise<{ readonly token: string; readonly url: string }>
   /** The neighbours that do not answer at present, with the reason. */
   readonly whyFailing: () => Readonly<Record<string, string>>
-  /** SESSION-6: the catalogue had no endpoint of the service when it was looked for the last time. */
+  /** Whether the catalogue had no endpoint of the service when it was last looked up (SESSION-6). */
   readonly lacks: (service: string) => boolean
 }
 type Parts = {
   readonly options: SessionOptions
   readonly send: Send
-  /** Absent: nothing is read in parts. */
+  /** Absent: no answer is read in parts. */
   readonly stream?: Stream
   readonly clock: Clock
   readonly log: Log
 }
 
-/** Keystone answered with no token that can be used. `status`: of its answer. */
+/** Keystone's answer contained no usable token. `status`: its HTTP status. */
 export class NoToken extends Unanswered {
   readonly status: number
   constructor(reason: string, status: number) {
@@ -67,7 +67,7 @@ export class NoToken extends Unanswered {
   }
 }
 
-/** The own token is renewed so long before its end, at most: requests under way still use the old one. */
+/** The longest time before its end at which the token is renewed, so that requests under way can still use the old one. */
 const MARGIN_MS = 120_000
 const RENEWED_AFTER_MS = 10_000
 const REFUSED_FOR_MS = 5000
@@ -107,7 +107,7 @@ const ownTokens = ({ options, send, clock, log }: Parts, circuit: Circuit) => {
       if (clock.monotonic() < held.renewAt) return held
       return renew().catch(() => held)
     },
-    /** A neighbour refused it. False: another one would be refused as well. */
+    /** Drops a token that a neighbour has refused. False: a new one would most likely be refused as well. */
     drop: (token: Own): boolean => {
       if (own !== token) return true
       if (clock.monotonic() - droppedAt < RENEWED_AFTER_MS) return false

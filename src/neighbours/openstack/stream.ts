@@ -1,20 +1,20 @@
-/** Sends a request whose answer is too large for the memory: the body comes in parts, each within a time limit. */
+/** Sends a request whose answer is too large for memory: the body comes in parts, each within a time limit. */
 import { type Dispatcher, request as send } from 'undici'
 import { type Request, headersOf, reasonOf, Unanswered } from './send.ts'
 
 export type StreamRequest = Omit<Request, 'body'> & {
-  /** No longer than this passes between two parts. `timeoutMs` is the limit for the beginning of the answer. */
+  /** The longest time between two parts, in ms. `timeoutMs` is the limit for the beginning of the answer. */
   readonly idleMs: number
-  /** Ends it, the body as well. */
+  /** Aborts the request and its body. */
   readonly signal: AbortSignal
 }
 export type Streamed = {
   readonly status: number
-  /** Names in lower case; of a header that was sent twice, the first. */
+  /** Names are in lower case; if a header was sent twice, the first one counts. */
   readonly headers: Readonly<Record<string, string>>
   /** Rejects with `Unanswered` when the connection ends early, nothing comes for too long, or the signal is aborted. */
   readonly body: AsyncIterable<Uint8Array>
-  /** The body is not wanted. Those of failures and redirects are dropped already. */
+  /** Drops the body if it is not needed. Bodies of failures and redirects are dropped already. */
   readonly drop: () => void
 }
 export type Stream = (request: StreamRequest) => Promise<Streamed>
@@ -39,7 +39,7 @@ export const createStream =
       const limits = { headersTimeout: timeoutMs, bodyTimeout: idleMs }
       const answer = await send(url, { dispatcher: agent, method, headers, signal, ...limits })
       const { statusCode: status, body } = answer
-      // a body that is dropped fails, and nobody listens any more
+      // a dropped body emits an error, which nobody needs
       const drop = () => void body.on('error', () => {}).destroy()
       if (status >= 300) drop()
       return { status, headers: headersOf(answer.headers), body: parts(body, idleMs), drop }

@@ -1,13 +1,13 @@
 /**
- * Validates the tokens of callers with Keystone, and remembers what it said.
+ * Validates the tokens of callers with Keystone, and caches its answers.
  *
- * TOKENS-1 an answer is used for `cacheMs` at most, and not beyond the end of the token: for so long a token works that was revoked;
- * TOKENS-2 one token is validated by one request at a time; others that bring it meanwhile wait for its answer;
+ * TOKENS-1 an answer is used for at most `cacheMs`, and not after the token ends; so a revoked token works at most that long;
+ * TOKENS-2 a token is validated by one request at a time; other callers with the same token wait for that answer;
  * TOKENS-3 an answer that allowed an expired token is used only where that is allowed again;
- * TOKENS-4 at most `entries` valid tokens are remembered, and as many invalid ones apart from them, so that invented tokens push out no others; the
- *    oldest go first. Of a token only its digest is kept;
- * TOKENS-5 while Keystone does not answer, what is remembered is used within its limit, and other tokens are answered `unavailable`;
- * TOKENS-6 at most `VALIDATED_AT_ONCE` requests are open at Keystone, so that a flood of invented tokens holds up nothing else.
+ * TOKENS-4 at most `entries` valid tokens are cached, and as many invalid ones separately, so that invented tokens do not displace valid ones;
+ *    the oldest are dropped first. Only the digest of a token is stored;
+ * TOKENS-5 while Keystone does not answer, cached answers are used within their limit, and other tokens get `unavailable`;
+ * TOKENS-6 at most `VALIDATED_AT_ONCE` requests to Keystone are open, so that a flood of invented tokens blocks nothing else.
  */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
@@ -28,10 +28,10 @@ type Parts = {
 type Said = Exclude<TokenVerdict, { readonly kind: 'unavailable' }>
 type Entry = { readonly verdict: Said; readonly until: number }
 
-/** Tokens are printable ASCII; longer ones do not fit into a request. */
+/** Tokens are printable ASCII; a longer one does not fit into a request. */
 const TOKEN = /^[\x21-\x7e]{1,8192}$/
 const VALIDATED_AT_ONCE = 64
-/** An invented token costs a request of Keystone's only so often. */
+/** How long an invalid token is remembered, to limit the requests to Keystone for it. */
 const INVALID_FOR_MS = 10_000
 const RETRY_SECONDS = 1
 
@@ -62,7 +62,7 @@ export const createTokens = ({ session, cache, clock, log }: Parts): Tokens => {
   const ask = async (key: string, token: string, allowExpired: boolean): Promise<TokenVerdict> => {
     const answer = await session.ask(`/auth/tokens?nocatalog${allowExpired ? '&allow_expired=1' : ''}`, {
       'x-subject-token': token,
-      // without it Keystone refuses tokens of limited application credentials
+      // without this header, Keystone refuses tokens of limited application credentials
       'openstack-identity-access-rules': '1.0',
     })
     if (answer.status === 404) return remember(key, INVALID, Math.min(cache.cacheMs, INVALID_FOR_MS))
@@ -76,7 +76,7 @@ export const createTokens = ({ session, cache, clock, log }: Parts): Tokens => {
       return await ask(key, token, allowExpired)
     } catch (error) {
       const reason = textOf(error)
-      // of others the session has told already, once
+      // the session has already logged other reasons, once
       if (!(error instanceof NotAsked)) log.warn({ reason }, 'keystone.tokenNotValidated')
       return unavailable('the identity service does not answer')
     }
@@ -87,7 +87,7 @@ export const createTokens = ({ session, cache, clock, log }: Parts): Tokens => {
       const digest = createHash('sha256').update(token).digest('base64')
       const key = allowExpired ? `${digest} expired` : digest
       const plain = remembered(digest)
-      // a token that is valid is so where expired ones are allowed too
+      // a token that is valid is also valid where expired tokens are allowed
       const found = plain?.kind === 'valid' ? plain : remembered(key)
       if (found !== null) return found
       const other = asked.get(key)

@@ -1,4 +1,4 @@
-/** The address of upstream's database, as its own configuration writes it: `mysql+pymysql://user:password@host/cyborg?charset=utf8`. */
+/** The address of upstream's database in the form of its own configuration: `mysql+pymysql://user:password@host/cyborg?charset=utf8`. */
 
 export type MysqlAddress = {
   readonly host: string
@@ -8,7 +8,7 @@ export type MysqlAddress = {
   readonly database: string
   /** Path of a Unix socket; null: TCP. */
   readonly socket: string | null
-  /** File with the certificates that the server's one is proved by; null: no TLS. */
+  /** File with the CA certificates for the server's certificate; null: no TLS. */
   readonly ca: string | null
 }
 export type UpstreamAddress =
@@ -25,7 +25,7 @@ const MYSQL_PORT = 3306
 const no = (problem: string): AddressReading => ({ ok: false, problem })
 
 const mysqlOf = ({ hostname, port, username, password, pathname, searchParams }: URL): AddressReading => {
-  // what is left out here would be a connection that is less safe than the one that was asked for
+  // an ignored TLS parameter could make the connection less safe than requested
   const unknown = [...searchParams.keys()].find((name) => name.startsWith('ssl') && name !== 'ssl_ca')
   if (unknown !== undefined) return no(`parameter ${unknown} is not known; ssl_ca is`)
   return {
@@ -45,7 +45,7 @@ const mysqlOf = ({ hostname, port, username, password, pathname, searchParams }:
   }
 }
 
-/** Nothing of the text is repeated in a problem: it holds a password. */
+/** A problem does not repeat the text, because it contains a password. */
 export const readAddress = (text: string): AddressReading => {
   const url = URL.parse(text)
   if (url === null) return no('it is no URL')
@@ -55,7 +55,7 @@ export const readAddress = (text: string): AddressReading => {
   } catch {
     return no('it holds a % that is no escape')
   }
-  // the name of upstream's driver means nothing here
+  // the name of upstream's Python driver is replaced, because it has no meaning here
   if (POSTGRES.test(url.protocol))
     return { ok: true, address: { kind: 'postgres', url: text.replace(/^[^:]*/, 'postgresql') } }
   return no('it must begin with mysql://, mariadb:// or postgresql://, with or without a +driver')

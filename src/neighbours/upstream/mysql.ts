@@ -4,7 +4,7 @@ import { type Connection, createConnection } from 'mysql2/promise'
 import type { MysqlAddress } from './address.ts'
 import { CONNECT_MS, QUERY_MS, type TextRow, type UpstreamSource } from './source.ts'
 
-/** One snapshot for all pages, and no write whatever happens. */
+/** All pages are read from one snapshot, and the transaction cannot write. */
 const BEGIN = [
   'set session transaction isolation level repeatable read',
   'start transaction with consistent snapshot, read only',
@@ -19,13 +19,13 @@ const connect = ({ host, port, user, password, database, socket, ca }: MysqlAddr
     connectTimeout: CONNECT_MS,
     charset: 'utf8mb4',
     ...(ca === null ? {} : { ssl: { ca: readFileSync(ca) } }),
-    // no number, date or JSON is decoded by the driver
+    // the client must not decode numbers, dates or JSON
     typeCast: (field) => field.string(),
   })
 
 export const openMysql = async (address: MysqlAddress): Promise<UpstreamSource> => {
   const connection = await connect(address)
-  // a connection that breaks rejects the query that uses it
+  // without a listener the error of a broken connection would end the process; the query that uses the connection rejects
   connection.on('error', () => undefined)
   const run = async (sql: string, values: readonly number[] = []): Promise<readonly TextRow[]> => {
     const [rows] = await connection.query({ sql, timeout: QUERY_MS, values: [...values] })

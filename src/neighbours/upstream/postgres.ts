@@ -2,7 +2,7 @@
 import { Client } from 'pg'
 import { CONNECT_MS, QUERY_MS, type TextRow, type UpstreamSource } from './source.ts'
 
-/** No number, date or JSON is decoded by the driver. */
+/** The client must not decode numbers, dates or JSON. */
 const AS_TEXT = { getTypeParser: () => (text: string) => text }
 
 export const openPostgres = async (url: string): Promise<UpstreamSource> => {
@@ -13,12 +13,12 @@ export const openPostgres = async (url: string): Promise<UpstreamSource> => {
     application_name: 'accelerando import',
     types: AS_TEXT,
   })
-  // a connection that breaks rejects the query that uses it
+  // without a listener the error of a broken connection would end the process; the query that uses the connection rejects
   client.on('error', () => undefined)
   const close = () => client.end()
   try {
     await client.connect()
-    // one snapshot for all pages, and no write whatever happens
+    // all pages are read from one snapshot, and the transaction cannot write
     await client.query('begin transaction isolation level repeatable read, read only')
   } catch (error) {
     await close().catch(() => undefined)

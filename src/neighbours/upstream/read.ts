@@ -9,7 +9,7 @@ import { TABLES } from './tables.ts'
 const PAGE = 1000
 const ROWS_MAX = 1_000_000
 
-/** Why a row is not one of that table, without its content. */
+/** Why a row does not have the form of its table; the text does not contain values of the row. */
 const problemOf = (table: string, row: TextRow, issue: v.BaseIssue<unknown>): string => {
   const column = v.getDotPath(issue) ?? ''
   return Object.hasOwn(row, column)
@@ -50,7 +50,7 @@ export const readTables = async (source: UpstreamSource, max = ROWS_MAX): Promis
   extended_accelerator_requests: await readTable(source, 'extended_accelerator_requests', max),
 })
 
-/** Node tries several addresses of a name, and its error for all of them has no message. */
+/** When Node has tried several addresses of a name, its error has a code but no message. */
 const wordsOf = (error: unknown): string => textOf(error) || (codeOf(error) ?? 'it does not answer')
 
 const openSource = async (address: UpstreamAddress): Promise<UpstreamSource> => {

@@ -1,20 +1,20 @@
-/** The columns of upstream's tables, and what their texts mean (data-model 2). Columns that older releases lack may be absent. */
+/** The columns of upstream's tables, and the meaning of their texts (data-model 2). Columns that older releases lack may be absent. */
 import * as v from 'valibot'
 import type { UpstreamTable } from '../../actors/upstream/rows.ts'
 
 const int = v.pipe(v.string(), v.regex(/^-?\d{1,15}$/), v.transform(Number))
 const maybeInt = v.nullable(int)
-/** Upstream's longest column on MariaDB holds 65,535 bytes; PostgreSQL has no limit of its own. */
+/** Upstream's longest column on MariaDB has 65,535 bytes; PostgreSQL sets no limit. */
 const TEXT_MAX = 1_000_000
 const text = v.pipe(v.string(), v.maxLength(TEXT_MAX))
 const maybeText = v.nullable(text)
 const lateText = v.optional(maybeText, null)
-/** MariaDB says 1, PostgreSQL t; NULL is not in use. */
+/** A boolean: MariaDB returns 1, PostgreSQL t; NULL counts as false. */
 const flag = v.pipe(
   maybeText,
   v.transform((said) => said === '1' || said === 't'),
 )
-/** Without a time zone, in UTC. MariaDB may hold 0000-00-00, which is no moment. */
+/** A moment without a time zone, in UTC. MariaDB may contain 0000-00-00, which is no moment. */
 const moment = v.pipe(
   maybeText,
   v.transform((said) => {
