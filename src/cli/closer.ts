@@ -1,13 +1,13 @@
 /**
- * Closes resources in reverse order of opening. One that fails to close, or does not finish closing, does not keep the
- * others open.
+ * Closes resources in the reverse order of opening. A resource that fails to close, or does not finish closing, does not prevent
+ * the others from closing.
  */
 import { systemClock } from '../clock.ts'
 import { bounded } from '../waiting.ts'
 import type { Log } from '../log.ts'
 
 export type Closer = {
-  /** Waits at most `withinMs` for it to close, when that is given. */
+  /** `withinMs`: how long to wait for the resource to close; absent: without limit. */
   readonly add: (close: () => unknown, withinMs?: number) => void
   readonly close: () => Promise<void>
 }

@@ -12,7 +12,7 @@ export type Register = (program: CommandRow) => void
 export type Flags = Readonly<Record<string, unknown>>
 
 export const out = (line: string) => void process.stdout.write(`${line}\n`)
-/** Lines may repeat what others have written: names in Placement, texts of files, answers of services. */
+/** Lines may contain text from outside (names in Placement, files, answers of services), so control characters are removed. */
 export const outLines = (lines: readonly string[]): void => {
   for (const line of lines) out(inOneLine(line))
 }
@@ -32,7 +32,7 @@ export const configured = (given: Flags): Config | null => {
   return null
 }
 
-/** Whether a required option of the program is missing. If so, it was printed and the exit code is set. */
+/** Whether a required option of the program is missing. If so, the problem was printed and the exit code is set. */
 export const lacking = (program: 'control' | 'host', config: Config): boolean => {
   const problems = lacks(program, config)
   if (problems.length > 0)
@@ -41,7 +41,7 @@ export const lacking = (program: 'control' | 'host', config: Config): boolean =>
 }
 
 const FOR_PROGRAMS: readonly unknown[] = ['json', 'jsonl']
-/** As one sentence, with what to do next and the id under which the service logged it; or as JSON, where the result would have been JSON. */
+/** Prints a failure in one sentence, with the next step and the id of the service's log entry; as JSON if the result would have been JSON. */
 const tell = (error: unknown, given: readonly unknown[]): void => {
   const failure = error instanceof Failure ? error : null
   const { exit = 'failed', requestId, about: place } = failure ?? {}
@@ -67,7 +67,7 @@ const tell = (error: unknown, given: readonly unknown[]): void => {
   complain(visibleJson(about), exit)
 }
 
-/** Wraps an action so that its failure is told in one sentence instead of a stack trace, and sets the exit code. */
+/** Wraps an action so that a failure is printed in one sentence instead of a stack trace, and sets the exit code. */
 export const withPlainErrors =
   <Given extends readonly unknown[]>(act: (...given: Given) => Promise<void>) =>
   async (...given: Given) => {

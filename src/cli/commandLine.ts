@@ -62,7 +62,7 @@ const COMMANDS: readonly Register[] = [
   completion,
 ]
 
-/** Settings of the program, such as where it writes, have to be made before: its commands inherit them. */
+/** Settings of the program, such as its output, must be made before this call, because the commands inherit them. */
 export const withCommands = (program: CommandRow): CommandRow => {
   program
     .name('accelerando')

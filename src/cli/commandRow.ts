@@ -1,5 +1,5 @@
 /**
- * A command as a row of the table of commands: what commander knows of it (name, aliases, arguments, options), with its exit codes and the columns
+ * A command as a row of the table of commands: name, aliases, arguments and options for commander, with the exit codes and the columns
  * of its output. Help, completion, documents and tests are derived from these rows.
  */
 import { Command, type ErrorOptions, type HelpContext } from 'commander'
@@ -18,19 +18,19 @@ export class CommandRow extends Command {
     return new CommandRow(name)
   }
 
-  /** Commander reports with it that a command line is wrong, and would end with 1. */
+  /** Commander calls this for a wrong command line, and would use exit code 1. */
   override error(message: string, options?: ErrorOptions): never {
     return super.error(`${message}\nnext: ${this.path} --help`, { ...options, exitCode: EXITS.usage.code })
   }
 
-  /** A family without the name of one of its commands shows its help, which is an error. */
+  /** A family of commands without a command shows its help and counts as an error. */
   override help(context?: HelpContext | ((text: string) => string)): never {
     if (typeof context === 'function') return super.help(context)
     if (context?.error) process.exitCode = EXITS.usage.code
     return super.help(context)
   }
 
-  /** Which exit codes it has besides those that every command has. */
+  /** Adds exit codes to those that every command has. */
   endsWith(...names: readonly ExitName[]): this {
     this.#exits = [...new Set([...this.#exits, ...names])]
     return this
@@ -40,7 +40,7 @@ export class CommandRow extends Command {
     return [...new Set([...USUAL_EXITS, ...this.#exits])].toSorted((one, other) => EXITS[one].code - EXITS[other].code)
   }
 
-  /** The one of its commands that is run when none is named. */
+  /** Sets the command of the family that runs when none is named. */
   usually(command: CommandRow): this {
     this.#usual = command
     return this
@@ -50,7 +50,7 @@ export class CommandRow extends Command {
     return this.#usual
   }
 
-  /** Former names under which the program registers it a second time, hidden. */
+  /** Sets former names, under which the program registers the command a second time, hidden. */
   alsoCalled(...names: readonly string[]): this {
     this.#also = names
     return this
@@ -60,7 +60,7 @@ export class CommandRow extends Command {
     return [...this.aliases(), ...this.#also]
   }
 
-  /** Whole command lines, which the help shows. */
+  /** Adds whole command lines as examples to the help. */
   example(...lines: readonly string[]): this {
     this.#examples = [...this.#examples, ...lines]
     return this
@@ -75,12 +75,12 @@ export class CommandRow extends Command {
     return this
   }
 
-  /** In the order in which they are shown; empty: the output is no table. */
+  /** Column names in the order of the output; empty: the output is not a table. */
   get columns(): readonly string[] {
     return this.#columns
   }
 
-  /** With the names of its families before its own. */
+  /** The name of the command after the names of its families. */
   get path(): string {
     return this.parent === null ? this.name() : `${this.parent.path} ${this.name()}`
   }

@@ -1,4 +1,4 @@
-/** Asks before something is destroyed: on a terminal the person, elsewhere for `--yes`. */
+/** Asks for confirmation before something is destroyed: on a terminal by a question, elsewhere by requiring `--yes`. */
 import { createInterface } from 'node:readline/promises'
 import type { CommandRow } from './commandRow.ts'
 import { Failure, misused } from './exits.ts'
@@ -6,7 +6,7 @@ import { Failure, misused } from './exits.ts'
 export const confirmable = (command: CommandRow): CommandRow =>
   command.option('-y, --yes', 'do not ask; needed where there is no terminal')
 
-/** Rejects when nobody agrees. `what`: a sentence that says what will happen. */
+/** Rejects without a confirmation. `what`: a sentence that says what will happen. */
 export const confirmed = async ({ yes }: { readonly yes?: true }, what: string): Promise<void> => {
   if (yes) return
   if (!process.stdin.isTTY || !process.stderr.isTTY) throw misused(`${what} There is no terminal to ask: add --yes`)

@@ -1,4 +1,4 @@
-/** With which code a command ends: one table for all commands, the help, the documents and the tests. */
+/** The exit codes of commands: one table for all commands, the help, the documents and the tests. */
 
 export const EXITS = {
   done: { code: 0, means: 'It is done. A reader of the output that closes the pipe counts as done, too.' },
@@ -17,9 +17,9 @@ export const EXITS = {
 } as const satisfies Readonly<Record<string, { readonly code: number; readonly means: string }>>
 export type ExitName = keyof typeof EXITS
 
-/** What any command may end with; the others are named by the commands that use them. */
+/** The exit codes of every command; commands name any others that they use. */
 export const USUAL_EXITS: readonly ExitName[] = ['done', 'failed', 'usage', 'interrupted']
-/** What a command that asks the API may end with besides. */
+/** Additional exit codes of commands that call the API. */
 export const API_EXITS: readonly ExitName[] = ['notFound', 'denied', 'conflict', 'unreached']
 
 export const endWith = (exit: ExitName): void => {
@@ -27,15 +27,15 @@ export const endWith = (exit: ExitName): void => {
 }
 
 type About = {
-  /** The command that an operator would try next. */
+  /** The command that an operator should try next. */
   readonly next?: string | undefined
-  /** How the log of the service names the request that failed. */
+  /** The id of the failed request in the log of the service. */
   readonly requestId?: string | undefined
-  /** Where the kind of failure is explained. */
+  /** The page that explains the kind of failure. */
   readonly about?: string | undefined
   readonly cause?: unknown
 }
-/** An expected failure of a command: one sentence, and the exit code that goes with it. */
+/** An expected failure of a command: one sentence, and its exit code. */
 export class Failure extends Error {
   override readonly name = 'Failure'
   readonly exit: ExitName
@@ -50,7 +50,7 @@ export class Failure extends Error {
     this.about = about
   }
 }
-/** An argument or a combination of them that no command takes. */
+/** A wrong argument or combination of arguments. */
 export const misused = (message: string, cause?: unknown): Failure => new Failure('usage', message, { cause })
 
 const OF_STATUS: Readonly<Record<number, ExitName>> = {
@@ -65,10 +65,10 @@ const OF_STATUS: Readonly<Record<number, ExitName>> = {
   503: 'unreached',
   504: 'unreached',
 }
-/** For an answer of the API that is a refusal. */
+/** The exit code for an HTTP status that is a refusal. */
 export const exitOfStatus = (status: number): ExitName => OF_STATUS[status] ?? 'failed'
 
-/** `code  meaning`, for the help of the program. */
+/** Lines of the form `code  meaning`, for the help of the program. */
 export const exitLines = (names: readonly ExitName[]): readonly string[] =>
   names
     .map((name) => EXITS[name])

@@ -7,7 +7,7 @@ process.on('unhandledRejection', (error) => {
   process.exit(70)
 })
 
-// a reader that has seen enough closes the pipe, and what is left need not be written
+// a reader that closes the pipe needs no more output
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })

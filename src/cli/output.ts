@@ -1,9 +1,9 @@
 /**
- * How a command writes its result. Rules:
- * OUTPUT-1 `json`, `jsonl` and `yaml` write the rows as the API names their fields; with `--column` only the columns named.
- * OUTPUT-2 `csv` and `value` write the columns; `csv` with their names in the first line, `value` with nothing but values: a tab between
- *   those of a row of a list, and one line for each where the result is one object.
- * OUTPUT-3 `--json` writes the whole document of the API, whatever else is asked.
+ * Writes the result of a command. Rules:
+ * OUTPUT-1 `json`, `jsonl` and `yaml` write rows with the field names of the API; with `--column`, only the named columns.
+ * OUTPUT-2 `csv` and `value` write columns. `csv` has their names in the first line. `value` has only values: tabs separate those of
+ *   a row in a list, and a single object has one value on each line.
+ * OUTPUT-3 `--json` writes the whole document of the API, whatever other options are given.
  * OUTPUT-4 Results go to standard output, everything else to standard error.
  */
 import { Option } from 'commander'
@@ -16,11 +16,11 @@ export const FORMATS = ['table', 'json', 'jsonl', 'yaml', 'csv', 'value'] as con
 type Format = (typeof FORMATS)[number]
 export type Cell = string | number | boolean | null | undefined
 export type Column<Row> = {
-  /** As the API names the field, where it is one. */
+  /** The name of the field in the API, if there is one. */
   readonly name: string
-  /** For people; usually the name with blanks. */
+  /** The head of the column for people; usually the name with blanks. */
   readonly head?: string
-  /** Null and undefined: there is none. */
+  /** Null and undefined: there is no value. */
   readonly of: (row: Row) => Cell
 }
 export type Columns<Row> = readonly Column<Row>[]
@@ -32,19 +32,19 @@ export type OutputFlags = {
   readonly json?: true
 }
 export type Result<Row> = {
-  /** What `--json` prints. */
+  /** The document that `--json` prints. */
   readonly document: unknown
   readonly rows: readonly Row[]
   readonly columns: Columns<Row>
-  /** The one row is an object, not a list of one. */
+  /** The result is a single object, not a list with one row. */
   readonly one?: true
-  /** What people read instead of a table, as long as they ask for no columns, order or limit. */
+  /** The text for people instead of a table, unless they ask for columns, an order or a limit. */
   readonly text?: () => readonly string[]
 }
 
 const LIMIT_MAX = 1_000_000
 
-/** Columns that are fields of the row. `heads`: of those whose name would not do. */
+/** Columns that are fields of the row. `heads`: heads for columns whose name is not suitable as one. */
 export const columnsOf = <Row extends object>(
   names: readonly (keyof Row & string)[],
   heads: Readonly<Record<string, string>> = {},
@@ -63,11 +63,11 @@ const plain = (value: unknown): Cell => {
 const several = (name: string, before: readonly string[] = []): readonly string[] => [...before, name]
 
 type About = {
-  /** The command has a limit of its own, or its result is one object: there is nothing to sort. */
+  /** `ownLimit`: the command has a limit of its own. `one`: the result is one object, so there is nothing to sort. */
   readonly one?: true
   readonly ownLimit?: true
 }
-/** Adds `--format` and what goes with it. */
+/** Adds `--format` and the related options. */
 export const addOutput = <Row>(
   command: CommandRow,
   columns: Columns<Row>,
@@ -101,7 +101,7 @@ export const tableOf = (heads: readonly string[], rows: readonly (readonly Cell[
 export const fieldsOf = (fields: Readonly<Record<string, Cell>>): readonly string[] =>
   tableOf(['field', 'value'], Object.entries(fields)).slice(1)
 
-/** What `fieldsOf` takes, of one object. */
+/** The input of `fieldsOf` for one object. */
 export const fieldsIn = <Row>(row: Row, columns: Columns<Row>): Readonly<Record<string, Cell>> =>
   Object.fromEntries(columns.map((column) => [headOf(column), column.of(row)]))
 
@@ -125,7 +125,7 @@ const limitOf = (text: string): number => {
   throw misused(`--limit: must be a whole number from 1 to ${LIMIT_MAX} (is ${text})`)
 }
 
-/** Numbers by their size, everything else by its text; what is not there comes last. */
+/** Orders numbers by value and everything else by text; missing values come last. */
 const order = (one: Cell, other: Cell): number => {
   if (one === other) return 0
   if (one === null || one === undefined) return 1
@@ -177,7 +177,7 @@ const writers: Readonly<
 const objects = <Row>(rows: readonly Row[], columns: Columns<Row>, picked: boolean): readonly unknown[] =>
   picked ? rows.map((row) => Object.fromEntries(columns.map(({ name, of }) => [name, of(row) ?? null]))) : rows
 
-/** The lines of the result. Throws when a column or a number is not one. */
+/** The lines of the result. Throws when a named column does not exist or a number is invalid. */
 export const rendered = <Row>(result: Result<Row>, flags: OutputFlags): readonly string[] => {
   const { format = 'table', column, sortColumn, limit } = flags
   const columns = chosen(result.columns, column)
@@ -189,7 +189,7 @@ export const rendered = <Row>(result: Result<Row>, flags: OutputFlags): readonly
   return writers[format](rows, columns, column !== undefined, result.one === true)
 }
 
-/** The tabs of `value` are the only characters below the blank that a line may have. */
+/** Tabs, which separate the values of `value`, are the only control characters that a line may contain. */
 export const present = <Row>(flags: OutputFlags, result: Result<Row>): void => {
   for (const line of rendered(result, flags)) process.stdout.write(`${line.split('\t').map(inOneLine).join('\t')}\n`)
 }

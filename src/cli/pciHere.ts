@@ -1,4 +1,4 @@
-/** The PCI functions of this machine, with what the whitelist of the configuration says of each. */
+/** The PCI functions of this machine, with the verdict of the configured whitelist on each. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DriverOptions } from '../drivers/index.ts'
@@ -18,20 +18,20 @@ export type PciHere = {
   readonly look: () => Promise<readonly SeenFunction[]>
 }
 
-/** Where the drivers of this machine keep what they remember: of `host`, or of `start`, whose folder holds several hosts. */
+/** The folder in which the drivers of this machine keep their state: that of `host`, or that of `start`, which has several hosts. */
 const stateDirIn = (data: string, name: string): string => {
   const [own, among] = [join(data, 'drivers'), join(data, 'hosts', name, 'drivers')]
   return existsSync(own) && !existsSync(among) ? own : among
 }
 
-/** This machine, of which nothing is changed. */
+/** Access to this machine that changes nothing. */
 export const ioHere = ({ name, data }: { readonly name: string; readonly data: string }): HostIo => ({
   ...realHostIo({ hostname: name, stateDir: stateDirIn(data, name), warn: () => undefined }),
   write: async () => undefined,
   keep: async () => undefined,
 })
 
-/** `given`: another host in its place. */
+/** `given`: another host to use instead of this machine. */
 export const pciHere = (
   { host: { name }, data, drivers, enabledDrivers }: Pick<Config, 'host' | 'data' | 'drivers' | 'enabledDrivers'>,
   given?: HostIo,

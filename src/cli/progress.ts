@@ -1,23 +1,23 @@
-/** How far long work has come: one line on standard error, which is written over, and only where a person looks at a terminal. */
+/** Shows the progress of long work on standard error: one line that is overwritten, and only on a terminal. */
 import type { Clock } from '../clock.ts'
 import { systemClock } from '../clock.ts'
 
-/** `columns` 0: the terminal does not say how wide it is. */
+/** `columns` 0: the width of the terminal is not known. */
 export type Terminal = {
   readonly isTTY?: boolean
   readonly columns?: number
   readonly write: (text: string) => unknown
 }
 export type Progress = {
-  /** So many more are done. */
+  /** Adds to the number of finished items. */
   readonly add: (count: number) => void
-  /** The line is taken away, so that the result stands alone. Later calls change nothing. */
+  /** Removes the line, so that only the result remains. Later calls do nothing. */
   readonly end: () => void
 }
 type Work = {
-  /** What is counted, in the plural. */
+  /** The name of the counted items, in the plural. */
   readonly what: string
-  /** Null: it is not known how many there are. */
+  /** Null: the total is not known. */
   readonly total: number | null
 }
 type Parts = { readonly terminal?: Terminal; readonly clock?: Pick<Clock, 'monotonic'> }
@@ -61,7 +61,7 @@ export const openProgress = (work: Work, { terminal = process.stderr, clock = sy
   }
 }
 
-/** Passes everything on, and counts it. */
+/** Passes all items on, and counts them. */
 export function* counting<Item>(
   items: Iterable<Item>,
   { add }: Pick<Progress, 'add'>,
@@ -73,7 +73,7 @@ export function* counting<Item>(
   }
 }
 
-/** The work, and the line ends with it however it ends. */
+/** Runs the work, and removes the line when the work ends or fails. */
 export const withProgress = async <Value>(
   work: Work,
   run: (progress: Progress) => Promise<Value>,

@@ -7,7 +7,7 @@ import { writeJournal } from './files.ts'
 import { type AuditOptions, gatherEvidence } from './gather.ts'
 import type { Verdict } from './text.ts'
 
-/** `write`: a file to which the journal is written as well. */
+/** `write`: a file into which the journal is copied; null: none. */
 export const audit = async (options: AuditOptions, write: string | null, log: Log): Promise<Verdict> => {
   const began = performance.now()
   keepGarbageSmall()

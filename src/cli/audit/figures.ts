@@ -14,13 +14,13 @@ export type Figures = {
   readonly to: string | null
   readonly entities: Counts
   readonly arqs: Counts
-  /** ARQs by how their binds ended, and those of binds still open. */
+  /** ARQs by the outcome of their binds, and the number of binds that are still open. */
   readonly binds: Counts
-  /** Time from acceptance to end, in ms. */
+  /** Time from acceptance to outcome, in ms. */
   readonly bindMs: { readonly p50: number; readonly p99: number; readonly max: number } | null
   readonly topics: Readonly<Record<string, { readonly messages: number; readonly repeats: number }>> | null
   readonly hosts: number | null
-  /** What the database declares as lost, loss by loss; `adopted` null: no operator has adopted what is left. */
+  /** The losses that the database declares; `adopted` null: no operator has accepted the remaining rows. */
   readonly lost: readonly { readonly rows: number; readonly entities: number; readonly adopted: string | null }[]
   readonly clients: { readonly requests: number; readonly handles: number; readonly undecided: number } | null
 }
@@ -56,7 +56,7 @@ const bindsOf = (journal: Records['journal']) => {
   }
 }
 
-/** The status of an ARQ depends on nothing but its events, so no more of it has to be held. */
+/** The status of an ARQ depends only on its events, so nothing else of the ARQ is kept. */
 const statusAfter = (row: JournalRow, status: Arq['status'] = arq.initial.status): Arq['status'] => {
   try {
     return fold<Arq>(arq, { ...arq.initial, status }, row.events, row.at).status

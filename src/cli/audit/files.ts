@@ -130,7 +130,7 @@ const Line = v.object({
   value: v.nullable(v.string()),
   time: v.number(),
 })
-/** Topics from their beginnings, each partition in its order. */
+/** Reads topics from their beginnings, each partition in its order. */
 export const readTopicFile = async (path: string) => {
   const messages: TopicMessage[] = []
   for await (const raw of linesOf(path, Line)) messages.push(messageOf(raw))
@@ -152,7 +152,7 @@ const first = (values: readonly number[], fits: (value: number) => boolean): num
   return low
 }
 
-/** For whom the slot is prepared after this; undefined: the entry does not say. */
+/** The ARQ for which the slot is prepared after this entry; null: for none; undefined: the entry does not say. */
 const preparedFor = ({ type, state, result, arq }: Entry): string | null | undefined => {
   if (state !== 'done' || result?.status !== 'done') return undefined
   if (type === 'ReleaseSlot') return null
@@ -175,7 +175,7 @@ export const readHost = async (dir: string): Promise<HostTrace> => {
   if (!existsSync(path)) throw new Error(`${dir} holds no ledger.jsonl of a host`)
   const text = readFileSync(path, 'utf8')
   const [head = '', ...rest] = text.split('\n')
-  // The text after the last line end is an incomplete write. The host never acted upon it.
+  // The text after the last line end is an incomplete write, which the host never acted upon.
   rest.pop()
   const parse = <Schema extends v.GenericSchema>(schema: Schema, line: string, at: number) => {
     try {

@@ -18,7 +18,7 @@ import { withProgress } from '../progress.ts'
 
 export type AuditOptions = {
   readonly config: Pick<Config, 'database' | 'data' | 'kafka'>
-  /** The data folder was given explicitly and is not only the default. */
+  /** True: the data folder was given explicitly, so it is not merely the default. */
   readonly folder: boolean
   readonly file: string | null
   readonly topicFile: string | null

@@ -1,12 +1,12 @@
-/** Rows held compressed: a journal is read more than once, and held as objects it would need many times the memory. */
+/** Compressed rows: a journal is read more than once, and as objects it would need many times the memory. */
 import { compressed, expanded } from '../../audit/compressed.ts'
 import type { Rows } from '../../audit/evidence.ts'
 
-/** Rows of one block are compressed and read together; all blocks but the last have so many. */
+/** Number of rows that are compressed and read together, as one block; only the last block may have fewer. */
 const BLOCK = 500
 export type Block = { readonly rows: number; readonly bytes: Uint8Array }
 
-/** The rows in these blocks, each of `size` rows but the last. They can be read any number of times. */
+/** The rows in these blocks, which have `size` rows each except the last one. They can be read any number of times. */
 export const rowsIn = <Row>(blocks: readonly Block[], size = BLOCK): Rows<Row> => {
   const length = blocks.reduce((sum, { rows }) => sum + rows, 0)
   const unpacked = ({ bytes }: Block) => expanded(bytes) as readonly Row[]
@@ -26,7 +26,7 @@ export const rowsIn = <Row>(blocks: readonly Block[], size = BLOCK): Rows<Row> =
   }
 }
 
-/** For rows that JSON can hold. */
+/** Compresses rows, which must be JSON, into blocks. */
 export async function* blocksOf<Row>(rows: AsyncIterable<Row>, size = BLOCK): AsyncGenerator<Block> {
   let open: Row[] = []
   const close = (): Block => {

@@ -3,13 +3,13 @@ import { keepGarbageSmall } from '../garbage.ts'
 import type { SnapshotSource } from '../../persistence/follow.ts'
 import { type Sent, readHere } from './storeTables.ts'
 
-/** Resolves when the message has left this process, so that few of them wait in it. */
+/** Resolves when the message has left this process, so that few messages wait in memory. */
 const send = (sent: Sent): Promise<void> =>
   new Promise((resolve, reject) => {
     process.send!(sent, (error: Error | null) => (error ? reject(error) : resolve()))
   })
 
-// nobody is left who wants the rows
+// without a parent process, nobody reads the rows
 process.on('disconnect', () => process.exit(1))
 keepGarbageSmall()
 try {

@@ -1,6 +1,6 @@
 /**
- * Reads a store for an audit. An embedded database holds several hundred MB while it is open, so it is read by a process of its own,
- * which has ended when the audit begins to judge.
+ * Reads a store for an audit. An embedded database uses several hundred MB while it is open, so a separate process reads it
+ * and ends before the audit begins to judge.
  */
 import { fork } from 'node:child_process'
 import type { SnapshotSource } from '../../persistence/follow.ts'
@@ -25,5 +25,5 @@ const readApart = (source: SnapshotSource, take: Take): Promise<Marks> =>
   })
 
 export const readStore = (source: SnapshotSource, take: Take): Promise<Marks> =>
-  // Deno cannot start a module as Node does
+  // Deno cannot start a module in a new process as Node does
   source.kind === 'pglite' && !('Deno' in globalThis) ? readApart(source, take) : readHere(source, take)

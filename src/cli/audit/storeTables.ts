@@ -5,7 +5,7 @@ import type { SnapshotSource } from '../../persistence/follow.ts'
 import { type Snapshot, readSnapshot } from '../../persistence/snapshot.ts'
 import { type Block, blocksOf } from './packed.ts'
 
-/** What a store says besides its rows. */
+/** Facts about a store besides its rows. */
 export type Marks = {
   /** ms since the epoch, by the clock of the database. */
   readonly now: number
@@ -16,13 +16,13 @@ export type Marks = {
 }
 export type Table = 'journal' | 'lost' | ViewName
 export type Take = (table: Table, block: Block) => Promise<void> | void
-/** What the process of an embedded database sends. */
+/** The messages of the process that reads an embedded database. */
 export type Sent =
   | { readonly table: Table; readonly block: Block }
   | { readonly marks: Marks }
   | { readonly failed: string }
 
-/** A snapshot holds the whole state of an entity, so fewer of them make a block. */
+/** A snapshot contains the whole state of an entity, so a block has fewer of them. */
 export const SNAPSHOTS_BLOCK = 16
 
 async function* tablesOf(snapshot: Snapshot): AsyncGenerator<readonly [Table, Block]> {
@@ -33,7 +33,7 @@ async function* tablesOf(snapshot: Snapshot): AsyncGenerator<readonly [Table, Bl
       yield [view, block]
 }
 
-/** One block at a time: the next is read when the last one has been taken. */
+/** Reads one block at a time; the next one is read when `take` has finished with the last. */
 export const readTables = async (snapshot: Snapshot, take: Take): Promise<Marks> => {
   const told = await snapshot.checkpoint(RELAY)
   const unsettled = await snapshot.checkpoint(`${RELAY}.unsettled`)

@@ -25,7 +25,7 @@ const enveloped = (value: string): Envelope | null => {
     return null
   }
 }
-/** A message that cannot be parsed is kept without an id. The programs never write such messages themselves. */
+/** A message that cannot be parsed is kept without an id. The programs themselves never write such messages. */
 export const messageOf = ({ value, time, ...place }: Raw): TopicMessage => {
   const read = value === null ? null : enveloped(value)
   if (!read) return { ...place, id: null, type: null, position: null, time, body: null }
@@ -57,8 +57,8 @@ export const gatherTopics = async (kafka: KafkaOptions, log: Log): Promise<Found
 }
 
 /**
- * The messages whose entities are published whole. Of a pass over Placement the journal has rows that no topic carries, so what is published of
- * them has gaps and cannot be compared with what is rebuilt from it.
+ * The messages whose entities are published completely. No topic carries the progress of passes over Placement, so the published rows of
+ * these entities have gaps and cannot be compared with the rebuilt ones.
  */
 export const wholeEntities = (messages: readonly TopicMessage[]): readonly TopicMessage[] =>
   messages.filter(({ topic }) => topic !== CATALOGUE.placementEvents.topic)
@@ -79,7 +79,7 @@ const partOf = (message: TopicMessage): Part | null => {
 }
 
 /**
- * Facts of older releases do not name their command. Facts of one request decided at the same moment are taken for one
+ * Facts of older releases do not name their command. Facts of one request that were decided at the same moment count as one
  * append.
  */
 const commandOf = (

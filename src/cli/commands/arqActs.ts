@@ -1,4 +1,4 @@
-/** `accelerando arq create`, `bind`, `unbind`, `delete` and `force-unbind`: what Nova does with accelerator requests, by hand. */
+/** `accelerando arq create`, `bind`, `unbind`, `delete` and `force-unbind`: makes requests by hand that Nova makes otherwise. */
 import { confirmable, confirmed } from '../confirm.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { out, withPlainErrors } from '../command.ts'
@@ -14,10 +14,10 @@ const showAll = (flags: ApiFlags, arqs: readonly Arq[]): void =>
 const readAll = (api: Api, uuids: readonly string[]): Promise<readonly Arq[]> =>
   Promise.all(uuids.map((uuid) => api<Arq>('GET', arqPath(uuid))))
 
-/** Whether this account may not read it, whatever is there. */
+/** Whether the account may not read the ARQ, or the ARQ does not exist. */
 const isHidden = (error: unknown): boolean =>
   error instanceof Failure && (error.exit === 'notFound' || error.exit === 'denied')
-/** After it was accepted. A service may act for a project whose requests it does not see: then what it named is all that can be shown. */
+/** Reads accepted ARQs; null: this account may not read them. A service may act for a project whose ARQs it cannot read. */
 const readAfter = (api: Api, uuids: readonly string[]): Promise<readonly Arq[] | null> =>
   readAll(api, uuids).catch((error: unknown) => {
     if (isHidden(error)) return null
@@ -78,7 +78,7 @@ const bind = (family: CommandRow): void => {
     .action(
       withPlainErrors(async (uuids: readonly string[], flags: Bind) => {
         const [api, patch] = [apiOf(flags, { service: true }), bindPatch(flags)]
-        // who could not look later is told so before anything is changed
+        // fails before anything is changed if the account cannot read the ARQs that it wants to wait for
         if (waitMsOf(flags) !== null) await readAll(api, uuids)
         await api('PATCH', COLLECTION, Object.fromEntries(uuids.map((uuid) => [uuid, patch])))
         await waitFor({ flags, uuids }, async () => {
@@ -97,7 +97,7 @@ const bind = (family: CommandRow): void => {
     )
 }
 
-/** What it says of a handle that its request has given up and that its host still works on. */
+/** States of a handle whose ARQ has given it up while the host still works on it. */
 const BUSY: readonly string[] = ['held', 'releasing']
 const unbind = (family: CommandRow): void => {
   const command = family
@@ -110,7 +110,7 @@ const unbind = (family: CommandRow): void => {
       const handles =
         waitMsOf(flags) === null ? [] : (await readAll(api, uuids)).flatMap((arq) => arq.attach_handle_uuid ?? [])
       const look = () => Promise.all(handles.map((handle) => api<HandleDetail>('GET', `/handles/${handle}`)))
-      // who could not look later is told so before anything is changed
+      // fails before anything is changed if the account cannot read the handles that it wants to wait for
       await look()
       const patch = ['/hostname', '/device_rp_uuid', '/instance_uuid'].map((path) => ({ op: 'remove', path }))
       await api('PATCH', COLLECTION, Object.fromEntries(uuids.map((uuid) => [uuid, patch])))

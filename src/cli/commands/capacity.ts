@@ -1,4 +1,4 @@
-/** `accelerando capacity`: how many accelerators of each kind there are, and how many can be granted. */
+/** `accelerando capacity`: the number of accelerators of each kind, and how many can be granted. */
 import { type Register, withPlainErrors } from '../command.ts'
 import { type ApiFlags, addApiFlags, apiOf } from '../operators/api.ts'
 import { type Columns, addOutput, columnsOf, present } from '../output.ts'

@@ -1,4 +1,4 @@
-/** `accelerando delivery`: the events that Nova has not taken yet, and sending them once more. */
+/** `accelerando delivery`: shows the events that Nova has not taken yet, and sends them once more. */
 import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.ts'
 import type { Delivery } from '../operators/apiShapes.ts'
 import type { CommandRow } from '../commandRow.ts'
@@ -14,7 +14,7 @@ const COLUMNS: Columns<Delivery> = [
   }),
   { name: 'arqs', of: ({ statuses }) => Object.keys(statuses).join(' ') },
 ]
-/** The service shows so many at once. */
+/** The maximal number that the service returns at once. */
 const PORTION = '500'
 
 const all = async (flags: ApiFlags): Promise<readonly Delivery[]> => {

@@ -1,4 +1,4 @@
-/** `accelerando device`: shows the hardware of this machine, and records it; and the devices that a running service knows. */
+/** `accelerando device`: scans and records the hardware of this machine, and shows the devices that a running service knows. */
 import { type Flags, type Register, configured, out, withPlainErrors, outLines } from '../command.ts'
 import type { Config } from '../config/config.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
@@ -6,7 +6,7 @@ import type { HostIo } from '../../drivers/driver.ts'
 import { visibleJson } from '../../text.ts'
 import { inventory } from './inventory.ts'
 
-/** For people at a terminal: which driver is looking now. */
+/** Tells a person at a terminal which driver is running now. */
 const begins = (driver: string): void => {
   if (process.stderr.isTTY) process.stderr.write(`looking with ${driver}\n`)
 }
@@ -41,7 +41,7 @@ const scan = async (config: Config, io: HostIo) => {
   const functions = seen.map(({ found }) => found)
   return {
     drivers,
-    // on a machine where nothing is enabled yet, all that is found is what an operator asks about
+    // if no driver is enabled yet, the operator asks about all hardware that was found
     passable: await passableHere(
       io,
       sysfsRoot,

@@ -1,4 +1,4 @@
-/** `accelerando drift`: what differs between hardware, records and Placement, and `drift heal`, which repairs Placement. */
+/** `accelerando drift`: shows the differences between hardware, records and Placement; `drift heal` repairs Placement. */
 import type { Command } from 'commander'
 import { endWith } from '../exits.ts'
 import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.ts'
@@ -54,7 +54,7 @@ export const drift: Register = (program) => {
     .option('--apply', 'do it; without this flag the command only says what would be done')
     .action(
       withPlainErrors(async (_flags: Asked, command: Command) => {
-        // the options that both commands have are read by the one named first
+        // options that family and command both have are parsed by the family, which is named first
         const asked = command.optsWithGlobals<Asked>()
         const dryRun = String(!asked.apply)
         const path = withQuery('/drift/heal', { host: asked.host, dry_run: dryRun })

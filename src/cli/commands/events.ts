@@ -1,4 +1,4 @@
-/** `accelerando event`: what happens, as the API of a running service tells it. */
+/** `accelerando event`: shows events, as the API of a running service returns them. */
 import { misused } from '../exits.ts'
 import { EVENT_ID } from '../../actors/events.ts'
 import { inOneLine } from '../../text.ts'

@@ -1,4 +1,4 @@
-/** `accelerando explain`: which hosts fit a device profile, and what keeps the others from it; of several, which is the first that fits. */
+/** `accelerando explain`: shows which hosts fit a device profile and why others do not; for several profiles, which is the first that fits. */
 import { EXITS, endWith, misused } from '../exits.ts'
 import { type Columns, addOutput, present } from '../output.ts'
 import { type Register, withPlainErrors } from '../command.ts'
@@ -9,7 +9,7 @@ import { profilePath } from '../operators/profileRows.ts'
 import { alternativesLines, explainLines, firstThatFits } from '../operators/explainLines.ts'
 
 type Host = Explanation['hosts'][number]
-/** `profile`: of several, which one the host was judged for. */
+/** `profile`: the profile that the host was judged for, if there are several. */
 const COLUMNS: Columns<Host & { readonly profile: string | null }> = [
   { name: 'host', of: ({ host }) => host },
   { name: 'fits', of: ({ fits }) => fits },
@@ -31,7 +31,7 @@ const asked = (flags: Asked, profile?: string): Promise<Explanation> => {
   return ask('POST', withQuery('/profile_checks', { host, limit }), draft as Readonly<Record<string, unknown>>)
 }
 
-/** The document for several profiles. */
+/** The JSON document for several profiles. */
 const alternativesOf = (told: readonly Explanation[]) => ({
   fits: told.some(({ fits }) => fits),
   first: firstThatFits(told),
@@ -60,10 +60,10 @@ export const explain: Register = (program) => {
         if ((profiles.length === 0) === (flags.file === undefined))
           throw misused('name a device profile, or a draft of one with --file')
         const told: Explanation[] = []
-        // one after another: each is a question about the whole cloud
+        // one after another, because each question concerns the whole cloud
         for (const profile of profiles) told.push(await asked(flags, profile))
         if (flags.file !== undefined) told.push(await asked(flags))
-        // the service has limited the hosts already
+        // the service has applied the limit to the hosts already
         const { limit: _, ...shape } = flags
         const rows = told.flatMap(({ hosts, profile }) =>
           hosts.map((host) => ({ ...host, profile: profile?.name ?? null })),

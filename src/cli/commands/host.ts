@@ -12,7 +12,7 @@ import { IMPACT_COLUMNS, impactLines } from '../operators/impactLines.ts'
 import { type Columns, addOutput, fieldsIn, fieldsOf, present } from '../output.ts'
 import { untilEnded } from '../programs/untilEnded.ts'
 
-/** The name of the commands below before `host` had them. It runs no program without one of their names. */
+/** The former name of the family, from before `host` had commands. It needs the name of a command and starts no program. */
 const FORMER = 'hosts'
 
 const at = (name: string) => `/hosts/${encodeURIComponent(name)}`
@@ -47,7 +47,7 @@ const DETAILS: Columns<HostDetail> = [
 ]
 const playbookState = ({ driver, playbook, status, reason }: HostDetail['playbooks'][number]): string =>
   `${playbook} of ${driver} ${status}${reason === null ? '' : ` (${reason})`}`
-/** A control before 0.3.0 shows no playbooks. */
+/** A control before release 0.3.0 returns no playbooks. */
 type Shown = Omit<HostDetail, 'playbooks'> & Partial<Pick<HostDetail, 'playbooks'>>
 const playbooksIn = ({ playbooks = [] }: Shown): Readonly<Record<string, string>> =>
   playbooks.length > 0 ? { playbooks: playbooks.map(playbookState).join(', ') } : {}

@@ -12,7 +12,7 @@ type Given = Flags & {
   readonly fromTopics?: true
 }
 
-/** What the topics tell of and the database does not hold; nothing without `--from-topics`. */
+/** The rows that the topics contain and the database does not; none without `--from-topics`. */
 const lostBy = async (url: string, { kafka, log }: Config, { fromTopics }: Given, keep: boolean) => {
   if (!fromTopics) return []
   if (kafka === null) throw misused('--from-topics: kafka.brokers is not set: name the brokers with --kafka')

@@ -1,4 +1,4 @@
-/** `accelerando orphan`: accelerator requests of servers that Nova does not know, and `orphan collect`, which deletes them. */
+/** `accelerando orphan`: shows accelerator requests of servers that Nova does not know; `orphan collect` deletes them. */
 import type { Command } from 'commander'
 import { confirmable, confirmed } from '../confirm.ts'
 import { endWith } from '../exits.ts'
@@ -12,7 +12,7 @@ type Asked = ApiFlags & { readonly apply?: true; readonly yes?: true }
 const COLUMNS = columnsOf<Orphans['orphans'][number]>(['instance_uuid', 'hostname', 'arqs', 'changed_at'])
 type Found = Pick<Orphans, 'orphans' | 'unclear' | 'asked'>
 
-/** So many instances are named in one request. */
+/** The maximal number of instances in one request. */
 const AT_ONCE = 100
 
 /** All pages as one. */
@@ -60,7 +60,7 @@ export const orphans: Register = (program) => {
     .option('--apply', 'do it; without this flag the command only says what would be deleted')
     .action(
       withPlainErrors(async (_flags: Asked, command: Command) => {
-        // the options that both commands have are read by the one named first
+        // options that family and command both have are parsed by the family, which is named first
         const asked = command.optsWithGlobals<Asked>()
         const api = apiOf(asked)
         const before = await found(api)

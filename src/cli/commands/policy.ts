@@ -1,4 +1,4 @@
-/** `accelerando policy show`: who may do what under the configuration that is in force. */
+/** `accelerando policy show`: shows which roles the present configuration allows which operations. */
 import { type Flags, type Register, configured, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 import { type PolicyTable, policyTable, ROLE_NAMES } from '../operators/policyTable.ts'

@@ -30,7 +30,7 @@ type Create = ApiFlags & {
   readonly description?: string
   readonly file?: string
 }
-/** As the API takes it; a file may hold a list of one, as clients of the API post it. */
+/** The profile in the form of the API. A file may contain a list with one profile, as clients of the API post it. */
 const newProfile = (name: string, { group, description, file }: Create) => {
   if ((group === undefined) === (file === undefined)) throw misused('name its groups with --group or with --file')
   if (group !== undefined)

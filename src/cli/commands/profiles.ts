@@ -1,4 +1,4 @@
-/** `accelerando profile`: the device profiles of a running service, and what differs between versions of one. */
+/** `accelerando profile`: shows the device profiles of a running service, and the differences between versions of one. */
 import { Failure, misused } from '../exits.ts'
 import { type Api, type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'
 import type { Profile, ProfileVersion } from '../operators/apiShapes.ts'
@@ -64,7 +64,7 @@ const numbered = (versions: readonly ProfileVersion[], text: string, next: strin
   if (found) return found
   throw new Failure('notFound', `there is no version ${text}, or it is too old to be kept`, { next })
 }
-/** Without numbers the newest version and the one before it. */
+/** Compares the named versions; without numbers, the newest version and the one before it. */
 const compared = ({ versions }: Versions, id: string, from: string | undefined, to: string | undefined) => {
   const [before, newest] = [versions.at(-2) ?? versions.at(-1), versions.at(-1)]
   const next = `accelerando profile versions ${id}`

@@ -1,4 +1,4 @@
-/** `accelerando status`: is anything wrong now, and how many of everything there are. */
+/** `accelerando status`: shows whether anything is wrong now, and counts of all entities. */
 import { systemClock } from '../../clock.ts'
 import { inOneLine, visibleJson } from '../../text.ts'
 import { type Register, withPlainErrors } from '../command.ts'
@@ -8,7 +8,7 @@ import type { Overview } from '../operators/apiShapes.ts'
 import { addOutput, columnsOf, present } from '../output.ts'
 import { untilAsked } from '../untilAsked.ts'
 
-/** Of `Attention`. The page is loaded only when it is drawn. */
+/** Columns for `Attention`, a type of a module that is loaded only when the page is printed. */
 const COLUMNS = columnsOf<{
   readonly severity: string
   readonly says: string

@@ -1,4 +1,4 @@
-/** Work on a store that no service uses: `seed` and `rebuild-views`. */
+/** Commands for a store that no service uses: `seed` and `rebuild-views`. */
 import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags } from '../config/flags.ts'
 import type { Key } from '../config/table.ts'

@@ -10,7 +10,7 @@ import { visibleJson } from '../../text.ts'
 const USUAL_ADMIN = 'http://127.0.0.1:6671'
 type Given = Flags & ApiFlags & { readonly admin: string; readonly output?: string }
 
-/** Only its maker may read it. */
+/** File mode: only the user who made the file may read it. */
 const MODE = 0o600
 const nameOf = (at: number): string =>
   `accelerando-support-${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.tar.gz`

@@ -1,4 +1,4 @@
-/** `accelerando tail`: shows what happens, one line per message. */
+/** `accelerando tail`: shows messages as they come, one line each. */
 import { misused } from '../exits.ts'
 import { isUuid } from '../../uuid.ts'
 import { join } from 'node:path'

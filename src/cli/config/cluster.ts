@@ -67,7 +67,7 @@ export const CLUSTER = {
   }),
 }
 
-/** Null: no Kafka. Every program says who it is with a `clientId` of its own. `ca`: what the file of certificates holds. */
+/** Null: Kafka is not used. Every program gives the broker a `clientId` of its own. `ca`: the content of the certificate file. */
 export const kafkaOf = (
   { brokers, prefix, tls, mechanism, username, password }: Sections['kafka'],
   ca: string | null,

@@ -52,7 +52,7 @@ export type Config = Pick<
     /** Null: no Kafka. */
     readonly kafka: KafkaOptions | null
     readonly drivers: DriverOptions
-    /** How this machine's hosts clean devices between requests; of a driver that is not named, nothing is cleaned. */
+    /** How the hosts of this machine clean devices between requests; devices of a driver that is not listed are not cleaned. */
     readonly cleaning: readonly CleaningPolicy[]
   }
 export type LoadedConfig =
@@ -66,7 +66,7 @@ const demoOf = (demo: Sections['demo']): Demo | null => {
   return { kind: 'sized', seed, hosts: hosts ?? 1, devices: devices ?? 1, handles: handles ?? 16, hostWork }
 }
 
-/** Null when the URL of the service is not set. */
+/** The settings of a service; null: its URL is not set. */
 const withUrl = <Given extends { readonly url: string | null }>({ url, ...rest }: Given) =>
   url === null ? null : { ...rest, url }
 
@@ -121,8 +121,8 @@ const configOf = (
   uiListen: { ...program.uiListen, chosen: chosen('ui_listen') },
   database: withUrl(postgres),
   demo: demoOf(demo),
-  // Whoever listens anywhere is reached under names that this program cannot know, unless they are configured. A page of another site has no
-  // token to send.
+  // A service with authentication, or one that listens anywhere, is reached under names that this program cannot know, unless they are configured. Pages of
+  // other sites have no token to send.
   http: {
     ...http,
     anyHost: program.auth === 'keystone' || (program.noauthAnywhere && http.trustedHosts.length === 0),
@@ -189,7 +189,7 @@ const cleaningOf = (gathered: Gathered, sources: ConfigSources) =>
     return { value: policies, problems }
   })
 
-/** What is set overrides the entry of the `clouds.yaml`. */
+/** Options that are set override the entry of the `clouds.yaml`. */
 const keystoneIn = (gathered: Gathered, sources: ConfigSources) => {
   const { keystone } = gathered.sections
   const { cloud, cloudsFile } = keystone

@@ -20,7 +20,7 @@ const placeholder = (form: string): string => {
 }
 const textOf = (standard: Plain): string => (typeof standard === 'string' ? standard : JSON.stringify(standard))
 
-/** A default with which the option is not set. */
+/** Whether the default means that the option is not set. */
 const saysNothing = (standard: Plain | null): standard is null | false | '' =>
   standard === null || standard === false || standard === ''
 /** The values stay strings and are validated together with those of the file and the environment. */

@@ -31,7 +31,7 @@ export type Gathered = {
 const firstLine = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error)).split('\n', 1)[0]!.trim()
 
-/** A value as a message shows it. */
+/** A value in the form in which messages show it. */
 const shown = (value: unknown): string => {
   const text = JSON.stringify(value) ?? String(value)
   return text.length > 80 ? `${text.slice(0, 77)}...` : text

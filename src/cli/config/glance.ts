@@ -1,4 +1,4 @@
-/** The options of the image service: they count where images come from Glance and not from a folder. */
+/** The options of the image service. They have an effect only if images come from Glance and not from a folder. */
 import * as k from './kinds.ts'
 import { row } from './row.ts'
 

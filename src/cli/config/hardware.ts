@@ -1,4 +1,4 @@
-/** The options for the drivers: what of this machine's hardware they offer, and how. */
+/** The options of the drivers: which hardware of this machine they offer, and how. */
 import { FPGACONF, MEASURING, XRT_FOLDER } from '../../drivers/programs.ts'
 import * as k from './kinds.ts'
 import { optional, row } from './row.ts'

@@ -1,4 +1,4 @@
-/** The options with which the service signs in to a cloud: in the words of `[keystone_authtoken]`, or from an entry of a `clouds.yaml`. */
+/** The options by which the service signs in to a cloud: those of `[keystone_authtoken]`, or an entry of a `clouds.yaml`. */
 import * as v from 'valibot'
 import { parse } from 'yaml'
 import type { Credentials } from '../../neighbours/openstack/credentials.ts'
@@ -80,14 +80,14 @@ export const KEYSTONE = {
 export type KeystoneOptions = {
   readonly session: SessionOptions
   readonly cache: CacheOptions
-  /** For the header `WWW-Authenticate`. */
+  /** The URL for the header `WWW-Authenticate`. */
   readonly challengeUrl: string
-  /** In PEM. */
+  /** Certificates in PEM. */
   readonly ca: string | null
 }
 
 const TEXT = v.optional(v.string())
-/** Other entries may hold what this version does not know. */
+/** Entries are parsed one by one, because others may contain values that this version does not know. */
 const CLOUDS = v.object({ clouds: v.record(v.string(), v.unknown()) })
 const ENTRY = v.object({
   auth: v.object({
@@ -105,7 +105,7 @@ const ENTRY = v.object({
   cacert: TEXT,
 })
 export type Keystone = Sections['keystone']
-/** What an entry of a `clouds.yaml` sets. */
+/** The options that an entry of a `clouds.yaml` sets. */
 export type CloudEntry = Partial<Keystone>
 type CloudReading = { readonly value: CloudEntry; readonly problems: readonly string[] }
 
@@ -151,7 +151,7 @@ const credentialsOf = (keystone: Keystone): Credentials | null => {
   return { kind: 'password', username, password, userDomain, project, projectDomain }
 }
 
-/** Null: it is not said where the identity service is, or who this service is there. */
+/** Null: the address of the identity service or the credentials of this service are not configured. */
 export const keystoneOf = (keystone: Keystone, ca: string | null): KeystoneOptions | null => {
   const credentials = credentialsOf(keystone)
   if (keystone.authUrl === null || credentials === null) return null

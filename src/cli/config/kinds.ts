@@ -166,7 +166,7 @@ export const names: Kind<readonly string[]> = {
 }
 
 const MAPPINGS_RULE = 'must be a list of texts like name:interface|interface; as text, with commas between them'
-/** Each item is validated by the parser of the mappings. */
+/** A list of mappings. The parser of the mappings validates each item. */
 export const mappings: Kind<readonly string[]> = {
   schema: v.pipe(
     v.array(v.pipe(v.string(MAPPINGS_RULE), v.maxLength(1000, MAPPINGS_RULE)), MAPPINGS_RULE),
@@ -217,7 +217,7 @@ export const headers: Kind<Readonly<Record<string, string>>> = {
   form: 'table of texts',
 }
 
-/** Validated by the parser of the whitelist, which names each entry and rule. */
+/** The parser of the whitelist validates the value and names each wrong entry and its rule. */
 export const whitelist: Kind<unknown> = {
   schema: v.unknown(),
   toValue: same,

@@ -1,4 +1,4 @@
-/** The options for the services beside this one: Nova, Placement and the database. */
+/** The options of neighbouring services: Nova, Placement and the database. */
 import { RESERVE_SILENT } from '../../actors/placement/wanted.ts'
 import { CONTROL_DEFAULTS as CONTROL } from '../../services/kernel/kernel.ts'
 import * as k from './kinds.ts'

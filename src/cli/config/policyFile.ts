@@ -9,7 +9,7 @@ type PolicyReading = { readonly rules: Rules; readonly problems: readonly string
 type Entry = { readonly name: string; readonly rule: string; readonly line: number }
 type Entries = { readonly entries: readonly Entry[]; readonly problems: readonly string[] }
 
-/** Several times the size of a policy that comments on every operation. Parsing compares all names, so a much larger file would take minutes. */
+/** Several times the size of a policy with comments for every operation. Parsing compares all names, so a much larger file would take minutes. */
 const CHARACTERS_MAX = 131_072
 
 /**
@@ -19,7 +19,7 @@ const CHARACTERS_MAX = 131_072
 const textOf = (node: ParsedNode | null): string | undefined =>
   isScalar(node) && typeof node.value === 'string' && node.tag === undefined ? node.value.trim() : undefined
 
-/** The library's own text for this error is advice for programmers. */
+/** The library's own message for this error is advice for programmers, so it is replaced. */
 const said = ({ code, message }: YAMLParseError): string =>
   code === 'MULTIPLE_DOCS' ? 'a second document begins here' : message
 
@@ -46,7 +46,7 @@ const entriesOf = (text: string): Entries => {
   }
 }
 
-/** A misspelled rule name is an error, because the operation it was meant for would silently keep its default. */
+/** Misspelled rule names are errors, because the operation that was meant would silently keep its default. */
 const strangers = (entries: readonly Entry[]): readonly string[] =>
   entries
     .filter(({ name }) => name.startsWith('cyborg:') && !Object.hasOwn(OPERATION_RULES, name))

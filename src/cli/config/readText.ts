@@ -1,9 +1,9 @@
-/** Reads a file of the configuration up to a limit, so that a file without end, such as `/dev/zero`, is a mistake that is told at once. */
+/** Reads a configuration file up to a limit, so that an endless file, such as `/dev/zero`, is reported as an error at once. */
 import { closeSync, openSync, readSync } from 'node:fs'
 
 const MAX_BYTES = 4 * 1024 * 1024
 
-/** Throws when it cannot be read, or is longer than 4 MiB. A pipe is read to its end. */
+/** Throws when the file cannot be read, or is longer than 4 MiB. A pipe is read to its end. */
 export const readText = (path: string): string => {
   const buffer = Buffer.allocUnsafe(MAX_BYTES + 1)
   const file = openSync(path, 'r')

@@ -26,7 +26,7 @@ const driverProblems = ({ program, fake }: Sections): readonly string[] =>
     const reading = driverByName(name, { fake, pci: {} })
     return reading.ok ? [] : reading.problems.map(({ rule }) => rule)
   })
-/** Also while their drivers are not enabled: what is configured must be right. */
+/** The problems of the card options. They are checked even while the drivers are not enabled. */
 const cardProblems = (key: Key, { gpu, nic }: Sections): readonly string[] =>
   ['nvidia_gpu_driver', 'intel_nic_driver'].flatMap((name) => {
     const reading = driverByName(name, { gpu, nic })

@@ -45,7 +45,7 @@ export type Sections = {
   readonly policy: { readonly enforceNewDefaults: boolean; readonly file: string | null }
   readonly control: ControlOptions
   readonly region: RegionOptions
-  /** Null: nothing is archived by itself. */
+  /** Null: nothing is archived automatically. */
   readonly archive: { readonly endedMs: number | null }
   readonly events: EventLimits
   readonly host: {
@@ -62,9 +62,9 @@ export type Sections = {
     readonly check: boolean
     readonly virtualFunctions: Readonly<Record<string, number>>
   }
-  /** The file with the operator's rows of the table of known cards. */
+  /** The file with additional rows, by the operator, for the table of known cards. */
   readonly cards: { readonly table: string | null }
-  /** The file with the policies of cleaning. */
+  /** The file with the cleaning policies. */
   readonly cleaning: { readonly file: string | null }
   readonly gpu: {
     readonly types: readonly string[]
@@ -83,7 +83,7 @@ export type Sections = {
     readonly tokenFile: string | null
   }
   readonly placement: {
-    /** Where the service is part of a cloud, its inventory is shown in Placement. */
+    /** If the service is part of a cloud: whether its inventory is written to Placement. */
     readonly enabled: boolean
   }
   readonly keystone: {

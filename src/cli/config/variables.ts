@@ -1,4 +1,4 @@
-/** Environment variables that begin like options and are none: single commands read them. */
+/** Environment variables that have the prefix of options but are read by single commands. */
 
 /** URL of the database of upstream, for `import`. */
 export const IMPORT_FROM = 'ACCELERANDO_IMPORT_FROM'

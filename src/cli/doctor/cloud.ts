@@ -1,4 +1,4 @@
-/** What `doctor` says of the services of a cloud. Without a token nothing but Keystone is asked: the others would only say the same again. */
+/** The checks of `doctor` for the services of a cloud. Without a token only Keystone is checked: the other checks would all fail for the same reason. */
 import { silent } from '../../log.ts'
 import { directly, inCatalogue } from '../../neighbours/novaCall.ts'
 import type { Session } from '../../neighbours/openstack/session.ts'
@@ -16,7 +16,7 @@ import { lookAtNova, NOVA_CHECKS } from './nova.ts'
 type Options = Pick<DoctorOptions, 'nova' | 'images' | 'glance' | 'placement' | 'clock'>
 type Findings = Promise<readonly Finding[]>
 
-/** Nova at a configured address, with the token that is configured for it. */
+/** Checks Nova at a configured address, with the token that is configured for it. */
 export const examineNova = async (url: string, { nova }: Pick<DoctorOptions, 'nova'>): Findings =>
   judgeAll(NOVA_CHECKS, await lookAtNova(url, directly({ ...nova, url }), nova.timeoutMs))
 
@@ -27,7 +27,7 @@ const throughSession = async (session: Session, { nova }: Options): Findings => 
   ])
   return [...(found === null ? [] : judgeAll(NOVA_CHECKS, found)), ...judgeAll(ENDPOINT_CHECKS, own)]
 }
-/** Nova and the own endpoint. */
+/** Checks Nova in the catalogue, and the endpoint of this service. */
 const ofCatalogue = async (keystone: KeystoneOptions, options: Options): Findings => {
   const open = closer(silent)
   const session = openSession({ keystone, clock: options.clock, log: silent, open })
@@ -41,7 +41,7 @@ const ofPlacement = async (keystone: KeystoneOptions, { placement, clock }: Opti
   placement.enabled ? judgeAll(PLACEMENT_CHECKS, await lookAtPlacement(keystone, clock)) : []
 
 const ofImages = async (keystone: KeystoneOptions, { glance, images, clock }: Options): Findings =>
-  // a folder takes the place of the image service
+  // a configured folder replaces the image service
   images === null ? [judgeImages(await lookAtImages(keystone, glance, clock))] : []
 
 export const examineCloud = async (keystone: KeystoneOptions, options: Options): Findings => {

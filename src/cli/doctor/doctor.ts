@@ -18,7 +18,7 @@ import { API_CHECKS, askFor } from './neighbours.ts'
 import type { DoctorOptions } from './options.ts'
 import { WORK_CHECKS } from './work.ts'
 
-/** A system that cannot be reached is reported as a finding, too. */
+/** Turns the failure to reach a system into a finding. */
 const orUnreachable = async (
   check: string,
   advice: string,
@@ -83,7 +83,7 @@ const ofHardware = (options: DoctorOptions) =>
     examineHardware(pciHere(options)),
   )
 
-/** A system that is not configured is not checked. */
+/** Runs the checks of a system, or none if the system is not configured. */
 const orNothing = async <Place>(
   place: Place | null,
   options: DoctorOptions,

@@ -1,4 +1,4 @@
-/** Checks how others find this service: its own endpoint in the service catalogue, and whether it answers there. */
+/** Checks whether others can find this service: its endpoint in the service catalogue, and whether it answers there. */
 import * as v from 'valibot'
 import { textOf } from '../../errorText.ts'
 import { NotInCatalogue } from '../../neighbours/openstack/send.ts'
@@ -7,13 +7,13 @@ import { SERVICE_TYPE } from '../programs/cloud.ts'
 import { type Check, ok, problem, warning } from './check.ts'
 
 export type EndpointFacts = {
-  /** In the catalogue. Null: there is none. */
+  /** The URL in the catalogue. Null: there is none. */
   readonly url: string | null
-  /** Why it could not be looked for in the catalogue, or does not answer. */
+  /** Why the catalogue could not be read, or why the endpoint does not answer. */
   readonly reason: string | null
   /** Null: there was no answer. */
   readonly status: number | null
-  /** The answer is that of the Accelerator API v2. */
+  /** Whether the answer is that of the Accelerator API v2. */
   readonly isApi: boolean
 }
 

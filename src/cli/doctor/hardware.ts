@@ -1,4 +1,4 @@
-/** Checks on a host: whether what its drivers find can be passed on to guests, and whether they find anything at all. */
+/** Checks on a host: whether its drivers find any devices, and whether these can be passed on to guests. */
 import { passableHere } from '../../drivers/passable.ts'
 import { keptByKernel, offeredBy, surveyHost } from '../hardware/survey.ts'
 import type { PciHere } from '../pciHere.ts'

@@ -10,7 +10,7 @@ import type { KeystoneOptions } from '../config/keystone.ts'
 import { openSession } from '../programs/session.ts'
 import { type Finding, ok, problem, warning } from './check.ts'
 
-/** Null: it answers, and lets this service read. `absent`: the cloud has none. */
+/** Null: the service answers and lets this service read images. `absent`: the cloud has no image service. */
 export const lookAtImages = async (
   keystone: KeystoneOptions,
   glance: GlanceOptions,

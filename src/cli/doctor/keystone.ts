@@ -1,4 +1,4 @@
-/** Checks Keystone: whether it gives this service a token, which roles come with it, and whether both clocks agree. */
+/** Checks Keystone: whether it gives this service a token, the roles of that token, and whether both clocks agree. */
 import type { Clock } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
 import { readToken } from '../../neighbours/openstack/answers.ts'
@@ -12,9 +12,9 @@ export type KeystoneFacts = {
   readonly url: string
   /** Why there is no token; null: there is one. */
   readonly reason: string | null
-  /** Of the answer. Null: there was none. */
+  /** The HTTP status of the answer. Null: there was no answer. */
   readonly status: number | null
-  /** Those of the token, in lower case. */
+  /** The roles of the token, in lower case. */
   readonly roles: readonly string[]
   /** Null: the token is not for a project. */
   readonly projectId: string | null
@@ -34,7 +34,7 @@ const factsOf = (url: string, answer: Answer, now: number): KeystoneFacts => {
   }
 }
 
-/** Signs in as the service does. */
+/** Signs in in the same way as the service. */
 export const lookAtKeystone = async (
   { session: { authUrl: url, credentials, timeoutMs }, ca }: Pick<KeystoneOptions, 'session' | 'ca'>,
   clock: Clock,
@@ -84,7 +84,7 @@ const token: Check<KeystoneFacts> = {
 }
 
 const WANTED = ['admin', 'service'] as const
-/** What does not work without the role. */
+/** The consequences when the role is missing. */
 const WITHOUT: Readonly<Record<(typeof WANTED)[number], string>> = {
   admin:
     'Nova answers its events about servers of other projects with 404, and these servers wait until their time is over',

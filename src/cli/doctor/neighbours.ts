@@ -18,7 +18,7 @@ export type Answer = {
   /** Null: there was no answer, and `reason` says why. */
   readonly status: number | null
   readonly reason: string
-  /** The `date` header of the answer minus the local clock. Null: the answer had none. */
+  /** The `date` header of the answer minus the local clock. Null: the answer had no such header. */
   readonly skewMs: number | null
 }
 
@@ -47,12 +47,12 @@ const clock: Check<Answer> = { name: 'clock of the api', judge: ({ skewMs }) => 
 
 export type PlacementFacts = {
   readonly version: PlacementResult<string>
-  /** The providers that are ours. Only an administrator or a service may ask. */
+  /** The providers of this service. Only an administrator or a service may ask for them. */
   readonly owned: PlacementResult<readonly Provider[]>
-  /** Those of PCI devices that Nova tracks itself. */
+  /** The providers of PCI devices that Nova tracks itself. */
   readonly ofNova: PlacementResult<readonly Provider[]>
 }
-/** Signs in as the service does. */
+/** Signs in in the same way as the service. */
 export const lookAtPlacement = async (
   { session: options, ca }: Pick<KeystoneOptions, 'session' | 'ca'>,
   clock: Clock,
@@ -85,11 +85,11 @@ const placement: Check<PlacementFacts> = {
   },
 }
 
-/** Of the same compute node and with the same function in its name; drift sees more, since it knows the attach handles. */
+/** Compares providers of the same compute node by the function in their names; `drift` finds more, because it knows the attach handles. */
 const overlap: Check<PlacementFacts> = {
   name: 'overlap with nova',
   judge: ({ owned, ofNova: told }) => {
-    // an older os-traits does not know the trait: then no Nova uses it
+    // an older os-traits lacks the trait, so no Nova uses it
     if (!owned.ok || (!told.ok && told.error === 'unknownName')) return null
     if (!told.ok) return problem(`devices of Nova cannot be read: ${told.reason}`, PLACEMENT_ADVICE.denied!)
     const place = (provider: Provider) => `${provider.root} ${ofNova(provider)?.function}`

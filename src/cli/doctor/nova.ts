@@ -1,4 +1,4 @@
-/** Checks Nova: whether it answers, its versions, and whether this service may tell it events and see the servers of all projects. */
+/** Checks Nova: whether it answers, its versions, and whether this service may send it events and see the servers of all projects. */
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import type { NovaVerdict } from '../../actors/neighbours.ts'
@@ -10,21 +10,21 @@ import { serversThrough } from '../../neighbours/novaServers.ts'
 import { NotInCatalogue, reasonOf } from '../../neighbours/openstack/send.ts'
 import { type Check, ok, problem, warning } from './check.ts'
 
-/** The answer to the question for its versions. */
+/** Nova's answer to the request for its versions. */
 export type NovaAnswers =
   | { readonly is: 'silent'; readonly reason: string }
-  /** The catalogue has none. */
+  /** The catalogue has no compute service. */
   | { readonly is: 'absent' }
   | { readonly is: 'failing'; readonly status: number }
   | { readonly is: 'strange'; readonly status: number; readonly said: string }
   | { readonly is: 'known'; readonly highest: string }
 export type NovaFacts = {
-  /** Its address, where it is configured. Null: it was looked for in the catalogue. */
+  /** The configured address. Null: Nova was looked up in the catalogue. */
   readonly url: string | null
   readonly answers: NovaAnswers
-  /** What it says to an event about a server that nobody has. Null: it was not asked. */
+  /** Nova's verdict on an event about a server that does not exist. Null: Nova was not asked. */
   readonly event: Pick<NovaVerdict, 'outcome' | 'code' | 'note'> | null
-  /** Why it does not show this service the servers of all projects; null: it does, or was not asked. */
+  /** Why Nova does not show this service the servers of all projects; null: it does, or was not asked. */
   readonly blind: string | null
 }
 
@@ -46,7 +46,7 @@ const ask = async (call: NovaCall, timeoutMs: number): Promise<NovaAnswers> => {
   }
 }
 
-/** The event is about a server that does not exist: Nova judges the right to send it, and does nothing. */
+/** Sends an event about a server that does not exist: Nova checks the permission to send it, and does nothing. */
 const probe = async (call: NovaCall, timeoutMs: number): Promise<NovaFacts['event']> => {
   const [tag, server_uuid] = [randomUUID(), randomUUID()]
   const event = { name: 'accelerator-request-bound', server_uuid, tag, status: 'completed' } as const
@@ -54,7 +54,7 @@ const probe = async (call: NovaCall, timeoutMs: number): Promise<NovaFacts['even
   return verdict ?? null
 }
 
-/** `url`: where it was configured. */
+/** `url`: the configured address; null: Nova is in the catalogue. */
 export const lookAtNova = async (url: string | null, call: NovaCall, timeoutMs: number): Promise<NovaFacts> => {
   const answers = await ask(call, timeoutMs)
   if (answers.is !== 'known' || minor(answers.highest) < minor(MICROVERSION))
@@ -106,7 +106,7 @@ const events: Check<NovaFacts> = {
   name: 'events to nova',
   judge: ({ event, blind }) => {
     if (event === null) return null
-    // of a server that nobody has, 404 is the answer to those who may send events
+    // 404 for a server that does not exist shows that the account may send events
     if (event.outcome !== 'gone' && event.outcome !== 'delivered')
       return problem(`Nova does not take them: ${event.note ?? `it answers ${event.code}`}`, ACCOUNT)
     return blind === null

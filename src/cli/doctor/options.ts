@@ -1,4 +1,4 @@
-/** What `doctor` is told: the configuration of the service, and what else it shall look at. */
+/** The input of `doctor`: the configuration of the service, and which optional checks to make. */
 import type { Clock } from '../../clock.ts'
 import type { Config } from '../config/config.ts'
 
@@ -18,13 +18,13 @@ export type DoctorOptions = Pick<
   | 'drivers'
   | 'enabledDrivers'
 > & {
-  /** Files and folders of the configuration of Nova on this machine. None: it is not compared. */
+  /** Files and folders of Nova's configuration on this machine. Empty: it is not compared. */
   readonly novaConf: readonly string[]
-  /** Whether the hardware of this machine is looked at. */
+  /** Whether to check the hardware of this machine. */
   readonly hardware: boolean
   /** Address of a control process. Null: it is not checked. */
   readonly api: string | null
-  /** Delete consumer groups that are no longer used. */
+  /** Whether to delete consumer groups that are no longer used. */
   readonly mend: boolean
   readonly clock: Clock
 }

@@ -1,10 +1,10 @@
-/** The clock of a service that answers over HTTP, by the `date` header of its answer. Pure. */
+/** Compares the clock of an HTTP service with the local one, by the `date` header of its answer. Pure. */
 import { type Judged, ok, span, warning } from './check.ts'
 
 /** HTTP dates have a resolution of one second. */
 const SKEW = { errorMs: 1000, warnMs: 2000 }
 
-/** The time in the header minus the local clock. Null: the answer had none. */
+/** The time in the header minus the local clock, in ms. Null: the answer had no such header. */
 export const skewOf = (date: string | undefined, now: number): number | null => {
   const told = Date.parse(date ?? '')
   return Number.isNaN(told) ? null : told + 500 - now

@@ -5,7 +5,7 @@ import { counted, listed, ok, problem, span, warning } from './check.ts'
 
 const LAG = { warnMs: 5000, badMs: 60_000 }
 
-/** Null: a process holds the lease. Otherwise why nobody does. */
+/** Why no process holds the lease; null: one does. */
 const unheld = ({ lease }: WorkFacts): string | null => {
   if (lease === null) return 'nobody has ever relayed'
   if (lease.remainsMs === null) return `nobody relays: ${lease.holder} gave the lease back`

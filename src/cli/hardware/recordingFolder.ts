@@ -1,4 +1,4 @@
-/** A recording of a host as a folder: `root` holds its files, `commands.json` what programs printed. */
+/** A recording of a host as a folder: `root` contains its files, `commands.json` the output of programs. */
 import { mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 import * as v from 'valibot'
@@ -19,7 +19,7 @@ const unpack = async (tree: Tree, into: string): Promise<void> => {
   }
 }
 
-/** Throws when the folder is there already and holds anything. */
+/** Throws when the folder exists already and is not empty. */
 export const writeRecording = async (folder: string, { tree, runs }: Recording): Promise<void> => {
   await mkdir(folder, { recursive: true })
   if ((await readdir(folder)).length > 0) throw new Error(`${folder}: must be a new or empty folder`)
@@ -45,7 +45,7 @@ const runsIn = async (folder: string): Promise<v.InferOutput<typeof Runs>> => {
 }
 const missing = (path: string): Error => Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' })
 
-/** The recorded host in the place of `io`, whose limits hold. Links that lead out of the recording lead nowhere. */
+/** Reads the recorded host instead of the machine, within the limits of `io`. Links that leave the recording are not followed. */
 export const recordedHostIn = async (folder: string, io: HostIo): Promise<HostIo> => {
   const runs = await runsIn(folder)
   const root = await realpath(join(folder, ROOT)).catch(() => {

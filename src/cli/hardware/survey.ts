@@ -1,4 +1,4 @@
-/** What the drivers find on a host, and what would become of it: without any service, and without changing anything. */
+/** Finds the devices of a host through its drivers, and what a control would accept of them: without any service, and without changing anything. */
 import { reconcile } from '../../actors/inventory/reconcile.ts'
 import { host as hostDecider } from '../../actors/host/decider.ts'
 import { systemClock } from '../../clock.ts'
@@ -12,7 +12,7 @@ import { jsonIn } from '../../jsonText.ts'
 export type SurveyedDriver = {
   readonly driver: string
   readonly enabled: boolean
-  /** Null: it did not fail. */
+  /** Null: the driver did not fail. */
   readonly error: string | null
   readonly devices: readonly ReportedDevice[]
   readonly leftOut: readonly LeftOut[]
@@ -21,20 +21,20 @@ export type SurveyWhat = {
   readonly io: HostIo
   readonly options: DriverOptions
   readonly enabledDrivers: readonly string[]
-  /** Told when a driver begins. */
+  /** Called when a driver begins. */
   readonly begins?: (driver: string) => void
 }
-/** As long as a host program lets a driver look. */
+/** The time limit that a host program sets for a driver's discovery. */
 const LIMIT_MS = 30_000
 
-/** Nothing is set up for a look: what a driver lacks then, it says. */
+/** Nothing is set up for a scan; a driver reports what it lacks. */
 const watching = (io: HostIo): WatchOptions => ({ io, clock: systemClock, limitMs: LIMIT_MS, heldBack: () => null })
 
 const leftOutBy = async (driver: Driver, io: HostIo): Promise<readonly LeftOut[]> => {
   try {
     return (await driver.leftOut?.(io)) ?? []
   } catch {
-    // the same failure is told of the devices
+    // the scan of the devices reports the same failure
     return []
   }
 }
@@ -63,7 +63,7 @@ export const addressOf = ({ controlPath }: ReportedDevice): string => {
   return address === null ? controlPath.info : formatPciAddress(address)
 }
 
-/** With what a control would refuse of the enabled drivers together: each rules by the same code that takes reports. */
+/** Adds what a control would refuse of all enabled drivers together; it uses the same code that receives reports. */
 const withRefusals = (all: readonly SurveyedDriver[]): readonly SurveyedDriver[] => {
   const enabled = all.filter((one) => one.enabled && one.error === null)
   const drivers = enabled.map(({ driver, devices }) => ({ driver, status: 'ok' as const, devices: [...devices] }))
@@ -90,7 +90,7 @@ const deployablesOf = (drivers: readonly SurveyedDriver[], all: boolean) =>
     .flatMap(({ devices }) => devices)
     .flatMap(({ deployables }) => deployables)
 
-/** The addresses of the functions that drivers offer, whole or divided. `all`: also of drivers that are not enabled. */
+/** The addresses of the functions that drivers offer, whole or divided. `all`: also those of drivers that are not enabled. */
 export const offeredBy = (drivers: readonly SurveyedDriver[], all = false): ReadonlySet<string> =>
   new Set(
     deployablesOf(drivers, all)
@@ -101,7 +101,7 @@ export const offeredBy = (drivers: readonly SurveyedDriver[], all = false): Read
       }),
   )
 
-/** Of these, the functions that their kernel driver has to keep: it divides them, or programs their card. */
+/** The addresses of functions that their kernel driver must keep, because it divides them or programs their card. */
 export const keptByKernel = (drivers: readonly SurveyedDriver[], all = false): ReadonlySet<string> =>
   new Set(
     deployablesOf(drivers, all)
@@ -112,7 +112,7 @@ export const keptByKernel = (drivers: readonly SurveyedDriver[], all = false): R
       }),
   )
 
-/** `all`: also the drivers of hardware that are not enabled. */
+/** `all`: also uses drivers of hardware that are not enabled. */
 export const surveyHost = async (what: SurveyWhat, all = true): Promise<readonly SurveyedDriver[]> => {
   const names = [...new Set([...(all ? HARDWARE_DRIVERS : []), ...what.enabledDrivers])]
   return withRefusals(await Promise.all(names.map((name) => surveyedBy(name, what))))

@@ -1,4 +1,4 @@
-/** The configuration files that an operator names: files, and folders of which each `*.conf` is read, in the order of their names. */
+/** Reads the configuration files that an operator names: files, and folders, of which each `*.conf` is read in the order of names. */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../../errorText.ts'
@@ -8,7 +8,7 @@ import { type Assignment, type ConfProblem, readOslo } from '../oslo/osloFile.ts
 const FILES_MAX = 1000
 
 export type ConfFiles = {
-  /** What each file assigns. */
+  /** The assignments of each file. */
   readonly files: readonly (readonly Assignment[])[]
   readonly problems: readonly ConfProblem[]
 }
@@ -20,7 +20,7 @@ const filesAt = (path: string): readonly string[] => {
   return names.toSorted().map((name) => join(path, name))
 }
 
-/** What cannot be read is a problem; the rest is read. */
+/** Returns what can be read, and adds a problem for what cannot. */
 const orProblem = <Value>(at: string, problems: ConfProblem[], read: () => readonly Value[]): readonly Value[] => {
   try {
     return read()

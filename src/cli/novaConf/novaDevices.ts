@@ -1,4 +1,4 @@
-/** Which devices a compute service of Nova takes for itself, from its configuration. Pure. */
+/** Finds, in Nova's configuration, the devices that its compute service uses itself. Pure. */
 import type { WhitelistEntry } from '../../drivers/pci/whitelist.ts'
 import { readWhitelist } from '../../drivers/pci/whitelist.ts'
 import { jsonIn } from '../../jsonText.ts'
@@ -8,18 +8,18 @@ import type { ConfProblem } from '../oslo/osloFile.ts'
 import type { Name, Setting, Settings } from '../oslo/settings.ts'
 
 export type NovaSpec = {
-  /** What it matches; nothing but vendor, product, address and interface counts. */
+  /** The devices that match; only vendor, product, address and interface count. */
   readonly entry: WhitelistEntry
-  /** As it is written, and where. */
+  /** The text of the specification, and its place in the files. */
   readonly text: string
   readonly at: string
 }
 export type MdevType = { readonly type: string; readonly at: string }
 export type NovaDevices = {
   readonly specs: readonly NovaSpec[]
-  /** The type of mediated device that Nova makes of a PCI function, by address. */
+  /** By address of a PCI function: the type of mediated device that Nova makes of it. */
   readonly mdevOf: ReadonlyMap<string, MdevType>
-  /** The type for all other functions that can be divided so. Null: for none. */
+  /** The type for all other functions that can be divided into mediated devices. Null: none. */
   readonly mdevDefault: MdevType | null
   readonly problems: readonly ConfProblem[]
 }
@@ -39,7 +39,7 @@ const addressNames = (type: string): readonly Name[] => [
 ]
 
 const PARTS = ['domain', 'bus', 'slot', 'function'] as const
-/** Expressions that are plain hex digits in all four parts name one function, and with a physical one its virtual functions as well. */
+/** An address whose four parts are plain hex digits names one function; if that is a physical one, also its virtual functions. */
 const addressOf = (given: unknown): unknown => {
   if (!isRecord(given)) return given
   const [domain, bus, slot, fn] = PARTS.map((part) => given[part])
@@ -48,7 +48,7 @@ const addressOf = (given: unknown): unknown => {
 }
 const trimmed = (given: unknown): unknown => (typeof given === 'string' ? given.trim() : given)
 
-/** What Nova leaves to other parts of itself, such as `physical_network` or `live_migratable`, is not kept. */
+/** Keys that do not concern matching, such as `physical_network` or `live_migratable`, are dropped. */
 const matchingKeys = ({ vendor_id, product_id, address, devname }: UnknownRecord): UnknownRecord => ({
   ...(vendor_id !== undefined && { vendor_id: trimmed(vendor_id) }),
   ...(product_id !== undefined && { product_id: trimmed(product_id) }),
@@ -87,7 +87,7 @@ const readMdevs = (settings: Settings) => {
   for (const type of listIn(enabled)) {
     const given = settings.last(addressNames(type))
     const addresses = listIn(given)
-    // of several types without addresses Nova uses the first
+    // if there are several types without addresses, Nova uses the first one
     if (addresses.length === 0) mdevDefault ??= { type, at: enabled!.at }
     for (const text of addresses) {
       const address = parsePciAddress(text)

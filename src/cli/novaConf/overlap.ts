@@ -1,4 +1,4 @@
-/** Which PCI functions of this machine are offered here and are taken by Nova as well. */
+/** Finds the PCI functions of this machine that are both offered here and used by Nova. */
 import type { HostIo } from '../../drivers/driver.ts'
 import { mdevTypes } from '../../drivers/pci/mdevFolder.ts'
 import { findInterfaces } from '../../drivers/pci/interfaces.ts'
@@ -12,12 +12,12 @@ export type Overlap = {
   readonly address: string
   /** `10de:1eb8` */
   readonly ids: string
-  /** What Nova does with it. */
+  /** How Nova uses the function. */
   readonly how: string
 }
 export type Compared = {
   readonly overlaps: readonly Overlap[]
-  /** How many functions are offered here, and how many Nova passes through. */
+  /** Number of functions that are offered here, and number of functions that Nova passes through. */
   readonly offered: number
   readonly taken: number
 }
@@ -25,7 +25,7 @@ type Taken = { readonly found: PciFunction; readonly spec: NovaSpec }
 
 const said = ({ text, at }: NovaSpec): string => `[pci] device_spec ${text} (${at})`
 
-/** The same function, the physical one of it, or virtual ones of it: whoever has a physical function controls its virtual ones. */
+/** Whether Nova passes through this function, its physical function or one of its virtual functions: a physical function controls its virtual ones. */
 const passedThrough = ({ address, physfn }: PciFunction, taken: ReadonlyMap<string, Taken>): string | null => {
   const own = taken.get(formatPciAddress(address))
   if (own) return `Nova passes it through: ${said(own.spec)}`

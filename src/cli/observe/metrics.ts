@@ -12,7 +12,7 @@ export type Meter = {
   readonly registry: Registry
   readonly count: <Name extends NameOf<'counter'>>(name: Name, labels: LabelsOf<Name>, by?: number) => void
   readonly observe: <Name extends NameOf<'histogram'>>(name: Name, labels: LabelsOf<Name>, value: number) => void
-  /** `read` is called at each scrape and returns, for a counter, the total so far. Null: there is nothing to show. */
+  /** `read` is called at each scrape. For a counter it returns the total so far. Null: no value is shown. */
   readonly show: <Name extends NameOf<'gauge' | 'counter'>>(
     name: Name,
     read: () => Shown<Name> | null | Promise<Shown<Name> | null>,
@@ -77,8 +77,8 @@ export const showProcess = ({ registry }: Meter): void => collectDefaultMetrics(
 
 export type Cached<Value> = () => Promise<Value | null>
 /**
- * Caches a read that is too expensive or too slow for every scrape. It is done at most once in `forMs` and waited for
- * at most `withinMs`; meanwhile the last known value is shown. Null: no value is known yet.
+ * Caches a read that is too slow or expensive for every scrape. It is made at most once in `forMs` and awaited for
+ * at most `withinMs`; after that the last known value is returned. Null: no value is known yet.
  */
 export const cached = <Value>(
   read: () => Promise<Value>,

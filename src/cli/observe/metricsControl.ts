@@ -57,7 +57,7 @@ export const showDatabase = (meter: Meter, { reads, isStopped }: Shown['store'])
   const failing = reading(meter, 'failing', () => reads.tally('devices', 'failing'))
   const orders = reading(meter, 'orders', () => reads.tally('pending_orders', 'number'))
   const due = reading(meter, 'due', () => reads.dueBefore(systemClock.now(), 1))
-  // not counted from refused appends: once no request comes any more there are none, and writing is stopped all the same
+  // not derived from refused appends: without requests there are none, although writing is stopped
   meter.show('journal_writing_stopped', async () => {
     const found = await stopped()
     return found === null ? null : Number(found)

@@ -71,7 +71,7 @@ const highest = (hosts: readonly Shown[]) =>
   )
 
 export const showHosts = (meter: Meter, hosts: readonly Shown[]): void => {
-  // the first one has to be an increase
+  // starts at 0, so that the first dead letter is visible as an increase
   meter.count('dead_letters_total', { topic: CATALOGUE.hostOrders.topic }, 0)
   meter.show('host_devices', () => devicesByHealth(hosts))
   meter.show('host_measured_highest', () => highest(hosts))

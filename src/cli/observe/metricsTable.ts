@@ -13,7 +13,7 @@ export type MetricRow = {
   readonly buckets?: readonly number[]
 }
 
-/** What dead letters may be about: each topic but their own, and what cannot be read. */
+/** The topics that dead letters can belong to: each topic but their own, and this label for unreadable messages. */
 export const OTHER_TOPIC = 'other'
 const DEAD_LETTERS_OF = Object.values(CATALOGUE)
   .filter((one) => one !== CATALOGUE.deadLetters)

@@ -21,7 +21,7 @@ const countStored = (meter: Meter, batch: readonly BusRecord[]): void => {
   }
 }
 
-/** A span for each trace of the batch. */
+/** Starts a span for each trace of the batch. */
 const spansOf = (tracer: Tracer, batch: readonly BusRecord[]) => {
   const topics = new Map<string, string[]>()
   for (const { topic, headers } of batch) {

@@ -19,7 +19,7 @@ export const openWatching = async (service: string, log: Log, open: Closer): Pro
   return { meter, tracer }
 }
 
-/** As the envelope of an order has it; other messages to hosts are answers. */
+/** The text by which an order is recognized; other messages to hosts are answers. */
 const ORDER = '"type":"accelerando.order.'
 /**
  * Counts orders that are sent again. The only orders the control side publishes itself are those that a host has not

@@ -11,7 +11,7 @@ import { HOW_TO_SIGN_IN, signIn } from './signIn.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
-/** The document is not judged: a command of an older release shows what it knows of the answer of a newer API. */
+/** The document is not validated: a command of an older release shows the parts that it knows of a newer API's answer. */
 export type Api = <Document>(method: Method, path: string, body?: Json | readonly Json[]) => Promise<Document>
 export type ApiFlags = OutputFlags & {
   readonly api?: string
@@ -23,7 +23,7 @@ export type ApiFlags = OutputFlags & {
 /** A forced removal unbinds everything on a host one by one, so it may take long. */
 const CALL_MS = 120_000
 const USUAL_API = 'http://127.0.0.1:6666/v2'
-/** All that the service can tell; what an older one does not know, it leaves out. */
+/** The newest version that the service offers; an older service leaves out what it does not know. */
 const NEWEST = { 'openstack-api-version': 'accelerator latest' } as const
 const Refusal = v.object({
   errors: v.tupleWithRest([v.object({ detail: v.string(), code: v.optional(v.string()) })], v.unknown()),
@@ -43,20 +43,20 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Identity headers for the user named by `--as`: an administrator, as an API without authentication accepts it. */
+/** Identity headers that make the user named by `--as` an administrator, for an API without authentication. */
 const identity = (user: string | undefined): Readonly<Record<string, string>> =>
   user === undefined
     ? {}
     : { 'x-user-id': user, 'x-project-id': 'operations', 'x-roles': 'admin,manager,member,reader' }
 
-/** The address that was given, before anybody is asked. */
+/** The address that the user gave; null: it must be looked up. */
 const givenAddress = ({ api }: ApiFlags): string | null => {
   if (api !== undefined) return addressOf(api, '--api')
   const named = process.env[URL_VARIABLE]
   return named ? addressOf(named, URL_VARIABLE) : null
 }
 
-/** Where the API is, and the headers that say who asks. Rejects when signing in fails. */
+/** The address of the API, and the headers that identify the caller. Rejects when signing in fails. */
 export const entryOf = async (flags: ApiFlags) => {
   const given = givenAddress(flags)
   const { api: found, headers } = await signIn(process.env)
@@ -65,8 +65,8 @@ export const entryOf = async (flags: ApiFlags) => {
 }
 
 /**
- * Shows that a service asks, as Nova does when it binds: the token once more, which counts when its account has the role service. Where nobody is
- * authenticated, the role is named.
+ * Headers of a request by a service, as Nova sends them with a bind: the token a second time as service token, which is valid if its account has the
+ * role service. Without authentication, the headers name the role.
  */
 const asService = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
   const token = process.env['OS_SERVICE_TOKEN'] || headers['x-auth-token']
@@ -74,7 +74,7 @@ const asService = (headers: Readonly<Record<string, string>>): Readonly<Record<s
 }
 const SERVICE_NEXT = "sign in with an account that has the role service, as Nova's has, or set OS_SERVICE_TOKEN"
 
-/** Where to look for what the path names. */
+/** The command that lists the objects of a path, by collection. */
 const LISTS: Readonly<Record<string, string>> = {
   accelerator_requests: 'accelerando arq list',
   deployables: 'accelerando device list',
@@ -100,17 +100,17 @@ type Refused = {
   readonly status: number
   readonly text: string
   readonly requestId: string | readonly string[] | undefined
-  /** The request was one of a service. */
+  /** The request was made as a service. */
   readonly service?: boolean
 }
-/** What the API said of a request that it refused, as a failure of the command. */
+/** The failure of the command after the API has refused a request. */
 export const refusal = ({ requestId, service = false, ...told }: Refused): Failure =>
   new Failure(exitOfStatus(told.status), refusalText(told), {
     next: service && told.status === 401 ? SERVICE_NEXT : nextAfter(told.status, told.what),
     requestId: typeof requestId === 'string' ? requestId : undefined,
     about: placeOf(told.text),
   })
-/** Where the code of the answer is explained. Answers of something else than this service have none. */
+/** The page that explains the code of the answer. Null for answers that do not come from this service. */
 const placeOf = (text: string): string | undefined => {
   const read = v.safeParse(Refusal, parsed(text))
   const [, kind] = /^accelerator\.([a-z0-9_]+)$/.exec((read.success && read.output.errors[0].code) || '') ?? []
@@ -130,7 +130,7 @@ const unreached = (base: string, error: Error): Failure =>
 
 export const apiOf = (flags: ApiFlags, { service = false }: { readonly service?: boolean } = {}): Api => {
   givenAddress(flags)
-  // signed in once, for all calls of the command
+  // signs in once for all calls of the command
   let entering: ReturnType<typeof entryOf> | null = null
   return async <Document>(method: Method, path: string, body?: Json | readonly Json[]) => {
     const { base, headers: own } = await (entering ??= entryOf(flags))
@@ -149,12 +149,12 @@ export const apiOf = (flags: ApiFlags, { service = false }: { readonly service?:
   }
 }
 
-/** The path with those of the arguments that were given. */
+/** The path with those arguments that have a value. */
 export const withQuery = (path: string, args: Readonly<Record<string, string | undefined>>): string => {
   const given = Object.entries(args).filter((arg): arg is [string, string] => arg[1] !== undefined)
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
 }
-/** What the service may leave out, since the command would. In another order, or as a whole document, everything is needed. */
+/** The limit that the service may apply instead of the command. With another order, or for the whole document, all rows are needed. */
 export const limitFor = ({ limit, sortColumn, json }: OutputFlags): string | undefined =>
   sortColumn === undefined && !json ? limit : undefined
 
@@ -169,6 +169,6 @@ export const addApiFlags = (command: CommandRow): CommandRow =>
     .option('--debug', 'the heads of requests and answers on standard error, without what is secret')
     .option('--json', 'the documents of the API instead of text')
 
-/** For commands that can look at the past. */
+/** Adds `--as-of`, for commands that can show the past. */
 export const addAsOf = (command: CommandRow): CommandRow =>
   command.option('--as-of <MOMENT>', 'as it was at this moment, such as 2026-01-31T12:00:00Z')

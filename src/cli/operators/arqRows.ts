@@ -1,4 +1,4 @@
-/** How accelerator requests are shown, whichever command shows them. */
+/** The columns of accelerator requests, for all commands that show them. */
 import { columnsOf, present } from '../output.ts'
 import type { ApiFlags } from './api.ts'
 import type { Arq } from './apiShapes.ts'

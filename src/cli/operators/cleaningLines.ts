@@ -1,4 +1,4 @@
-/** How an attach handle is cleaned between requests, and how it was cleaned last, as lines for a terminal. Pure. */
+/** Lines for a terminal about how an attach handle is cleaned between requests, and about its last cleaning. Pure. */
 import { inOneLine } from '../../text.ts'
 import type { HandleDetail } from './apiShapes.ts'
 
@@ -8,7 +8,7 @@ const lastCleaning = ({ under_way: underWay, last }: HandleDetail['cleaning']): 
   const end = last.exit_code === null ? 'did not end by itself' : `exit code ${last.exit_code}`
   return `${last.command} at ${last.finished_at}: ${end} after ${last.duration_ms} ms; sha256 of the output ${last.output_sha256}`
 }
-/** A control before release 0.3.0 says nothing of it. */
+/** A control before release 0.3.0 does not return this field. */
 export const cleaningFields = ({ cleaning }: Partial<HandleDetail>) =>
   cleaning && {
     'cleaning policy': cleaning.policy,

@@ -1,4 +1,4 @@
-/** What a shell completes: the tree of commands, told to the library that speaks with shells. */
+/** Completion in shells: passes the tree of commands to a library that supports the shells. */
 import { type Command, RootCommand } from '@bomb.sh/tab'
 import type { Argument, Option } from 'commander'
 import { out } from '../command.ts'
@@ -14,7 +14,7 @@ const tellOption = (
   if (long === undefined) return
   const [name, letter] = [long.replace(/^--/, ''), short?.replace(/^-/, '')]
   const values: Values = argChoices ?? []
-  // an option with a value of its own kind completes to nothing
+  // an option with a value of its own kind has no proposals
   if (required || optional) told.option(name, description, (say) => values.forEach((value) => say(value, '')), letter)
   else told.option(name, description, letter)
 }
@@ -23,7 +23,7 @@ const tellArgument = (told: CompletedCommand, argument: Argument): void => {
   told.argument(argument.name(), (say) => values.forEach((value) => say(value, '')), argument.variadic)
 }
 
-/** Hidden commands and options are not proposed. A family is completed with the options of the command that it runs when none is named, too. */
+/** Hidden commands and options are not proposed. A family also proposes the options of the command that runs when none is named. */
 export const completionOf = (program: CommandRow): RootCommand => {
   const root = new RootCommand()
   const help = program.createHelp()
@@ -46,7 +46,7 @@ export const completionOf = (program: CommandRow): RootCommand => {
   return root
 }
 
-/** What the script of the library asks of bash-completion, for a bash that has not loaded it. */
+/** The function of bash-completion that the library's script needs, for a bash that has not loaded it. */
 const WORDS_OF_BASH = `declare -F _get_comp_words_by_ref >/dev/null || _get_comp_words_by_ref() {
   words=("\${COMP_WORDS[@]}") cword=$COMP_CWORD
   cur=\${words[cword]} prev=\${words[cword - 1]}

@@ -1,4 +1,4 @@
-/** What `--debug` tells of requests and answers: their heads, without what would let anybody sign in. */
+/** The output of `--debug`: the heads of requests and answers, without secrets. */
 import { inOneLine } from '../../text.ts'
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -12,7 +12,7 @@ const headLines = (mark: string, headers: Headers): readonly string[] =>
     value === undefined ? [] : [`${mark} ${name}: ${SECRET.test(name) ? HIDDEN : String(value)}`],
   )
 
-/** An address may carry a user and a password. */
+/** Removes user and password from an address. */
 const plainUrl = (text: string): string => {
   const url = new URL(text)
   if (url.username === '' && url.password === '') return text

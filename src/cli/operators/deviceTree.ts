@@ -1,4 +1,4 @@
-/** What is in one device: the deployables in their order, and below each its attach handles with who has them. */
+/** The content of one device: its deployables in order, and below each its attach handles with their holders. */
 import { type Columns, columnsOf } from '../output.ts'
 import type { Api } from './api.ts'
 import type { Deployable, DeviceDetail, Handle } from './apiShapes.ts'
@@ -26,7 +26,7 @@ const handleRow = ({ uuid, deployable_uuid: parent, state, arq_uuid: arq }: Hand
   resource_provider: null,
   arq_uuid: arq,
 })
-/** Integer ids name the parent, and the integer id of a deployable is shown from 2.4 on. Without it the tree is flat. */
+/** The API shows `parent_uuid` from 2.4 on; a root has none. A deployable without it is shown directly below the device. */
 const parentOf = ({ parent_uuid: parent }: Deployable, device: string): string => parent ?? device
 const deployableRow = (each: Deployable, device: string): TreeRow => ({
   kind: 'deployable',

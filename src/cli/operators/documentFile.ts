@@ -1,10 +1,10 @@
-/** Reads a file that a person has written: TOML, or JSON when its name or its beginning says so. */
+/** Reads a file written by a person: TOML, or JSON if the file's name or first character says so. */
 import { misused } from '../exits.ts'
 import { readFileSync } from 'node:fs'
 import { parse } from 'smol-toml'
 import { messageOf } from '../../errorText.ts'
 
-/** Throws an error of one line that names the file. */
+/** Throws an error with a message of one line that names the file. */
 export const documentIn = (file: string): unknown => {
   const text = readFileSync(file, 'utf8')
   try {

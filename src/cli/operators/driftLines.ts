@@ -7,7 +7,7 @@ type Entry = HostDrift['entries'][number]
 const left = ({ state, reason }: Entry): string =>
   reason === null ? (state ?? 'differs') : `${state ?? 'differs'}: ${reason}`
 const why = ({ reserving }: Entry): string => (reserving.length === 0 ? '' : ` (reserved: ${reserving.join(', ')})`)
-/** `verb`: of the repairs, which the answer names in any case. */
+/** `verb`: says whether the repairs were made or are still to be made. */
 const LINES: Readonly<Record<Entry['kind'], (entry: Entry, verb: string) => string>> = {
   hardware: ({ reason }) => reason ?? 'differs',
   provider: (entry, verb) =>
@@ -30,7 +30,7 @@ const hostLines = ({ host, trouble, entries }: HostDrift, verb: string): readonl
   ),
 ]
 
-/** `applied`: what differed was repaired after it was read. */
+/** `applied`: the differences were repaired after they had been read. */
 export const driftLines = (drift: readonly HostDrift[], applied = false): readonly string[] => {
   const lines = drift.flatMap((one) => hostLines(one, applied ? 'repaired' : 'to do'))
   return lines.length > 0 ? lines : [`${counted(drift.length, 'host')}: nothing differs`]

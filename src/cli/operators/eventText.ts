@@ -1,10 +1,10 @@
-/** Reads server-sent events out of the text of a stream, as it comes. */
+/** Parses server-sent events from the text of a stream, piece by piece. */
 
 export type Frame = { readonly id: string | null; readonly event: string; readonly data: string }
 export type Frames = {
-  /** The whole frames that the text completes. Throws when a frame is longer than any may be. */
+  /** Returns the frames that this text completes. Throws when a frame is longer than the limit. */
   readonly take: (text: string) => readonly Frame[]
-  /** How long to wait before coming back, as the stream said last; ms. */
+  /** How long to wait before reconnecting, as last stated by the stream; ms. */
   readonly retryMs: () => number
 }
 

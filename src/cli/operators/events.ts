@@ -1,4 +1,4 @@
-/** `accelerando event`: what the API tells of what happens, page by page or as it happens. */
+/** `accelerando event`: reads events from the API, page by page or as a stream. */
 import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import { text as wholeText } from 'node:stream/consumers'
@@ -28,7 +28,7 @@ type Page = {
 
 /** Beats come every ten seconds. */
 const SILENT_MS = 35_000
-/** Passing troubles, after which the stream is asked for again. */
+/** Temporary failures, after which the stream is requested again. */
 const AGAIN: readonly number[] = [429, 502, 503, 504]
 const PREFIX = 'accelerando.'
 
@@ -39,7 +39,7 @@ const lineOf = (id: string, text: string, { json }: ApiFlags): string => {
 }
 const pathOf = (query: Readonly<Record<string, string>>): string => `/events?${new URLSearchParams(query).toString()}`
 
-/** All there is at present. */
+/** Prints all events that exist at present. */
 export const showPages = async ({ flags, query, after }: EventsWanted, out: Out): Promise<void> => {
   const api = apiOf(flags)
   for (let at = after, more = true; more;) {
@@ -55,7 +55,7 @@ const openStream = async (
   last: string | null,
   signal: AbortSignal,
 ): Promise<Answer> => {
-  // anew each time: a token may have ended
+  // signs in each time, because a token may have expired
   const { base, headers } = await entryOf(flags)
   const path = pathOf(query)
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
@@ -71,7 +71,7 @@ const openStream = async (
   return { answer: await promise, base, path }
 }
 
-/** Follows until it is aborted, and comes back wherever the stream ends. Rejects when the API refuses. */
+/** Follows the stream until it is aborted, and reconnects whenever the stream ends. Rejects when the API refuses. */
 export const follow = async (wanted: EventsWanted, out: Out, warn: Out, signal: AbortSignal): Promise<void> => {
   let last = wanted.after
   let retryMs = 0

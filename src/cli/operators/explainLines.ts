@@ -55,7 +55,7 @@ export const explainLines = (told: Explanation): readonly string[] => [
 export const firstThatFits = (told: readonly Explanation[]): string | null =>
   told.find(({ fits }) => fits)?.profile?.name ?? null
 
-/** For several profiles, in the order in which they were named. */
+/** The lines for several profiles, in the order in which they were named. */
 export const alternativesLines = (told: readonly Explanation[]): readonly string[] => {
   const first = firstThatFits(told)
   return [

@@ -1,4 +1,4 @@
-/** The text of a change that is only asked about with `--dry-run`. */
+/** The text for a change that `--dry-run` only describes. */
 import { counted } from '../doctor/check.ts'
 import { columnsOf, rendered } from '../output.ts'
 import type { Impact } from './apiShapes.ts'

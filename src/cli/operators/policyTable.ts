@@ -1,4 +1,4 @@
-/** Which roles the policy allows each operation, for tokens that are scoped to a project. */
+/** Shows which roles the policy allows each operation, for tokens that are scoped to a project. */
 import { misused } from '../exits.ts'
 import { type PolicyOptions, readPolicy } from '../../http/policy/policy.ts'
 import { OPERATION_RULES, type RuleName } from '../../http/policy/rules.ts'
@@ -6,12 +6,12 @@ import { OPERATION_RULES, type RuleName } from '../../http/policy/rules.ts'
 type PolicyRow = {
   readonly operation: RuleName
   readonly rule: string
-  /** By the heads of the table. */
+  /** By column head. */
   readonly allowed: Readonly<Record<string, boolean>>
 }
 export type PolicyTable = { readonly heads: readonly string[]; readonly rows: readonly PolicyRow[] }
 
-/** As an identity service issues them: admin implies manager, that implies member, that implies reader. `other`: a role that no rule names. */
+/** The roles in a token, by the role that was assigned: admin implies manager, manager implies member, member implies reader. `other`: a role in no rule. */
 const ROLES: Readonly<Record<string, readonly string[]>> = {
   admin: ['admin', 'manager', 'member', 'reader'],
   manager: ['manager', 'member', 'reader'],
@@ -20,7 +20,7 @@ const ROLES: Readonly<Record<string, readonly string[]>> = {
   service: ['service'],
   other: ['other'],
 }
-/** The columns, as long as no roles are named. */
+/** The columns when the user names no roles. */
 export const ROLE_NAMES = Object.keys(ROLES)
 const PROJECT = 'p'
 

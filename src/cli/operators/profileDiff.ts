@@ -1,4 +1,4 @@
-/** What differs between two versions of a device profile. Pure. */
+/** Finds the differences between two versions of a device profile. Pure. */
 import type { ProfileVersion } from './apiShapes.ts'
 
 export type Difference = { readonly part: string; readonly from: string | null; readonly to: string | null }

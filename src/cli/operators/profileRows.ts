@@ -1,4 +1,4 @@
-/** How one device profile is shown, whichever command shows it. */
+/** The columns of a device profile, for all commands that show one. */
 import { type Columns, columnsOf, present } from '../output.ts'
 import type { ApiFlags } from './api.ts'
 import type { Profile } from './apiShapes.ts'

@@ -1,10 +1,10 @@
-/** Takes out of a text what would let its reader sign in somewhere. Pure. */
+/** Removes from a text the secrets with which its reader could sign in somewhere. Pure. */
 import { ENV_PREFIX, type Key, KEYS, rowOf, valueOf } from '../config/table.ts'
 import { IMPORT_FROM } from '../config/variables.ts'
 import type { Sections } from '../config/sections.ts'
 
 export const HIDDEN = '(hidden)'
-/** What is shorter is no secret, and would be found in every text. */
+/** Shorter values are not treated as secrets, because they occur in any text. */
 const SECRET_MIN = 4
 
 const textsIn = (value: unknown): readonly string[] => {
@@ -24,11 +24,11 @@ const decoded = (text: string): string => {
 }
 
 const isSecret = (key: Key): boolean => rowOf(key).secret === true
-/** The variables of the options are judged with the options. */
+/** Whether an environment variable contains a secret. Variables of options are judged as options. */
 const isSecretVariable = (name: string): boolean =>
   name === IMPORT_FROM || (!name.startsWith(ENV_PREFIX) && /PASSWORD|SECRET|TOKEN/i.test(name))
 
-/** The texts that must not be shown: of the configuration, and of the variables of the environment. */
+/** The texts that must not be shown: secrets in the configuration and in environment variables. */
 export const secretsOf = (
   sections: Sections,
   env: Readonly<Record<string, string | undefined>>,
@@ -41,7 +41,7 @@ export const secretsOf = (
   return [...found].filter(({ length }) => length >= SECRET_MIN).toSorted((one, other) => other.length - one.length)
 }
 
-/** As JSON writes it, too. */
+/** The secret as plain text, as in JSON and as in a URL. */
 const formsOf = (secret: string): readonly string[] => [
   ...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
 ]

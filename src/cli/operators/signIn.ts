@@ -1,6 +1,6 @@
 /**
- * How a command shows who it is, with the variables that OpenStack's own command line reads: `OS_TOKEN`; or `OS_AUTH_URL` and what goes with it; or
- * `OS_CLOUD`, an entry of a `clouds.yaml`. Without any of them it shows nothing.
+ * How a command identifies its user, by the variables of OpenStack's own command line: `OS_TOKEN`; or `OS_AUTH_URL` with related variables; or
+ * `OS_CLOUD`, an entry of a `clouds.yaml`. Without any of them it sends no credentials.
  */
 import { Failure, misused } from '../exits.ts'
 import { homedir } from 'node:os'
@@ -16,7 +16,7 @@ import { readText } from '../config/readText.ts'
 type Env = Readonly<Record<string, string | undefined>>
 export type Entry = {
   readonly headers: Readonly<Record<string, string>>
-  /** The API in the service catalogue; null: nobody was asked. */
+  /** The API's address in the service catalogue; null: the catalogue was not read. */
   readonly api: string | null
 }
 
@@ -58,7 +58,7 @@ const inVariables = (env: Env): CloudEntry => {
   return { ...(Object.fromEntries(given) as CloudEntry), ...(chosen ? { interfaces: [chosen] } : {}) }
 }
 
-/** As OpenStack's command line looks for it. */
+/** The places where OpenStack's command line looks for `clouds.yaml`. */
 const cloudsFiles = (env: Env): readonly string[] =>
   env['OS_CLIENT_CONFIG_FILE']
     ? [env['OS_CLIENT_CONFIG_FILE']]
@@ -83,7 +83,7 @@ const inClouds = (name: string, env: Env): CloudEntry => {
 export const HOW_TO_SIGN_IN =
   'set OS_AUTH_URL with OS_USERNAME, OS_PASSWORD and OS_PROJECT_NAME or with an application credential, or OS_CLOUD, or OS_TOKEN'
 
-/** No answer, or one that says that it cannot answer now. */
+/** Whether there was no answer, or one that says that the service is not available now. */
 const isAway = (error: unknown): boolean =>
   error instanceof NoToken ? error.status >= 500 : error instanceof Unanswered
 

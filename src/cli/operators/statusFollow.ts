@@ -1,20 +1,20 @@
-/** `accelerando status --follow`: the home page of the terminal, drawn again as things change. */
+/** `accelerando status --follow`: prints the status page again whenever something changes. */
 import type { Clock } from '../../clock.ts'
 import { messageOf } from '../../errorText.ts'
 import { inOneLine } from '../../text.ts'
 import { pause } from '../../waiting.ts'
 import { Failure } from '../exits.ts'
 
-/** The counts of the service are as old as a second. */
+/** The counts of the service may be one second old, so a shorter interval shows nothing more. */
 const EVERY_MS = 2000
 const HOME = '\u001B[H\u001B[2J'
 
 type Follow<Seen> = {
   readonly look: () => Promise<Seen>
-  /** Only what a reader would notice: two looks with the same key are one. */
+  /** Two results with the same key look the same to the reader, so the second is not printed. */
   readonly keyOf: (seen: Seen) => string
   readonly linesOf: (seen: Seen) => readonly string[]
-  /** On a terminal each look replaces the one before. */
+  /** True on a terminal: each page replaces the one before. */
   readonly redraw: boolean
   readonly write: (text: string) => void
   readonly warn: (text: string) => void
@@ -22,7 +22,7 @@ type Follow<Seen> = {
   readonly clock: Pick<Clock, 'after'>
 }
 
-/** Resolves when it is told to stop. A service that is away is waited for; a refusal ends it. */
+/** Resolves when it is told to stop. It waits for a service that is not available; a refusal ends it. */
 export const followStatus = async <Seen>(given: Follow<Seen>): Promise<void> => {
   const { look, keyOf, linesOf, redraw, write, warn, signal, clock } = given
   let [shown, away] = ['', false]

@@ -1,4 +1,4 @@
-/** The home page of the terminal: is anything wrong now, and how many of everything there are. Pure. */
+/** The status page: whether anything is wrong now, and counts of all entities. Pure. */
 import { findingsOf } from '../../ui/view/findings.ts'
 import { sum } from '../../ui/view/words.ts'
 import { tableOf } from '../output.ts'
@@ -7,13 +7,13 @@ import type { Overview } from './apiShapes.ts'
 export type Attention = {
   readonly severity: 'bad' | 'waits'
   readonly says: string
-  /** The command that shows what it counts. */
+  /** The command that shows the objects that are counted. */
   readonly look: string
-  /** The one that mends it, or tells how. */
+  /** The command that repairs the problem, or that explains how. */
   readonly mend: string
 }
 
-/** The pages of the console as commands. */
+/** The commands for the pages of the console. */
 const OBJECTS: Readonly<Record<string, string>> = {
   arqs: 'arq list',
   deliveries: 'delivery list',
@@ -30,7 +30,7 @@ const commandOf = (href: string): string => {
   )
   return `accelerando ${OBJECTS[page] ?? 'status'}${flags.join('')}`
 }
-/** The console sets narrow blanks that terminals do not need. */
+/** Replaces the narrow blanks of the console, which terminals do not need. */
 const plain = (text: string): string => text.replaceAll(/[\u00A0\u202F]/g, ' ')
 
 export const attentionOf = (overview: Overview, now: number): readonly Attention[] =>

@@ -1,7 +1,7 @@
 /**
- * `accelerando support-bundle`: what a maintainer needs to see of an installation, in one archive. Rules:
- * BUNDLE-1 a part that cannot be had is named in `manifest.json` with the reason; the others are made.
- * BUNDLE-2 no secret of the configuration or the environment stands in any part, wherever it came from.
+ * `accelerando support-bundle`: an archive of the facts about an installation that a maintainer needs. Rules:
+ * BUNDLE-1 a part that cannot be collected is named in `manifest.json` with the reason; the other parts are collected nevertheless.
+ * BUNDLE-2 no part contains a secret of the configuration or the environment, wherever the part comes from.
  */
 import { arch, platform, release } from 'node:os'
 import { gzipSync } from 'node:zlib'
@@ -19,17 +19,17 @@ import { type TextFile, tarOf } from './tar.ts'
 export type BundleParts = {
   readonly sources: ConfigSources
   readonly api: Api
-  /** Where `/metrics` is answered. */
+  /** The address that serves `/metrics`. */
   readonly admin: string
   readonly doctor: () => Promise<readonly Finding[]>
-  /** Secrets that no variable and no option holds, such as a token that was just issued. */
+  /** Secrets that are in no variable or option, such as a token that was just issued. */
   readonly secrets: readonly string[]
   readonly clock: Pick<Clock, 'now'>
 }
 type Made = { readonly name: string; readonly text: string | null; readonly problem: string | null }
 
 const EVENTS_MAX = 1000
-/** The API tells from the beginning on: so many pages are read to come to the end. */
+/** The API returns events from the beginning; at most this many pages are read to reach the end. */
 const PAGES_MAX = 2000
 const METRICS_MS = 10_000
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
@@ -90,7 +90,7 @@ const made = async (name: string, make: () => Promise<string>): Promise<Made> =>
 export type Bundle = {
   readonly archive: Buffer
   readonly files: readonly TextFile[]
-  /** The parts that could not be had, and why. */
+  /** The parts that could not be collected, and the reasons. */
   readonly problems: readonly { readonly name: string; readonly problem: string }[]
 }
 export const bundle = async (parts: BundleParts): Promise<Bundle> => {

@@ -1,4 +1,4 @@
-/** What `accelerando device scan` prints of what the drivers find. Pure. */
+/** The output of `accelerando device scan` about the devices that drivers find. Pure. */
 import type { ScannedDevice } from '../../drivers/pci/scan.ts'
 import type { Passable } from '../../drivers/passable.ts'
 import type { ReportedDevice } from '../../hardware.ts'
@@ -11,7 +11,7 @@ const valuesOf = ({ attributes }: Deployable, prefix: string): readonly string[]
   attributes.filter(({ key }) => key.startsWith(prefix)).map(({ value }) => value)
 const OWNER = 'OWNER_CYBORG'
 
-/** What Placement would be told of a deployable. */
+/** The provider that Placement would show for a deployable. */
 export const providerOf = (one: Deployable) => ({
   provider: one.name,
   resource_class: valuesOf(one, 'rc')[0] ?? null,
@@ -58,7 +58,7 @@ const advice = (example: string | null): readonly string[] => [
 export type Scan = {
   readonly drivers: readonly SurveyedDriver[]
   readonly passable: readonly Passable[]
-  /** All PCI functions of the host, as the whitelist sees them. */
+  /** All PCI functions of the host, each with the verdict of the whitelist. */
   readonly devices: readonly ScannedDevice[]
   readonly example: string | null
 }

@@ -1,4 +1,4 @@
-/** `accelerando tail`: shows what happens, read from the topics or from the journal of a database. */
+/** `accelerando tail`: reads messages from the topics or from the journal of a database, and prints them. */
 import { misused } from '../exits.ts'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { TopicMessage } from '../../audit/evidence.ts'

@@ -43,7 +43,7 @@ const details = (fields: Fields): string =>
       : `${name}=${text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}...` : text}`
   }).join(' ')
 
-/** A message may come from anybody who may write to a topic. */
+/** Writes a value as text. A message may come from anybody who may write to the topic, so its values can have any type. */
 const word = (value: unknown): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
 const when = (time: number | null): string =>

@@ -21,7 +21,7 @@ const headerOf = (name: string, size: number, seconds: number): Buffer => {
   header.write('0', 156)
   header.write('ustar\0', 257)
   header.write('00', 263)
-  // counted with blanks in the place of the sum
+  // the checksum is computed with blanks in its own place
   header.fill(' ', CHECKSUM.at, CHECKSUM.at + CHECKSUM.length)
   const sum = header.reduce((total, byte) => total + byte, 0)
   header.write(`${sum.toString(8).padStart(6, '0')}\0 `, CHECKSUM.at)

@@ -1,9 +1,9 @@
-/** Draws the timeline of an accelerator request as text: each step with its moment, and a bar for the time since the step before. Pure. */
+/** Draws the timeline of an accelerator request as text: each step with its time, and a bar for the time since the previous step. Pure. */
 import type { Timeline } from './apiShapes.ts'
 import { visibleJson } from '../../text.ts'
 
 const COLUMNS = 40
-/** Of a longer time without a step only so much is drawn, so that what happens fast can be seen. */
+/** A longer time without a step is drawn only this long, so that fast steps remain visible. */
 const GAP_MAX_MS = 5000
 const MARKS = { bar: '=', cut: '/', step: '|' }
 
@@ -22,11 +22,11 @@ const detailOf = ({ cause, detail }: Step): string =>
     ),
   ].join(' ')
 
-/** The columns from the step before to this one. */
+/** The bar from the column of the previous step to that of this step. */
 const barOf = (from: number, to: number, isCut: boolean): string =>
   `${' '.repeat(from)}${(isCut ? MARKS.cut : MARKS.bar).repeat(to - from)}${MARKS.step}`.padEnd(COLUMNS + 1)
 
-/** One line for each step below a line that says whose they are. */
+/** A head line that identifies the request, then one line for each step. */
 export const timelineDrawing = ({
   arq,
   project_id: project,

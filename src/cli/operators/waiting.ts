@@ -1,4 +1,4 @@
-/** `--wait`: what was accepted is followed until it is finished, or until the time is over. */
+/** `--wait`: after a request was accepted, waits until the work is finished or the time is over. */
 import { systemClock } from '../../clock.ts'
 import { messageOf } from '../../errorText.ts'
 import { inOneLine } from '../../text.ts'
@@ -12,10 +12,10 @@ export type Wait = { readonly wait?: string | true }
 
 const USUAL_SECONDS = 300
 const SECONDS_MAX = 86_400
-/** Something may have happened before the stream began. */
+/** The state may have changed before the stream began, so it is read again after this time. */
 const LOOK_AGAIN_MS = 1000
 
-/** `until`: what it waits for, as the end of a sentence. */
+/** `until`: the awaited state, as the end of a sentence. */
 export const waitable = (command: CommandRow, until: string): CommandRow =>
   command
     .endsWith('waited')
@@ -24,7 +24,7 @@ export const waitable = (command: CommandRow, until: string): CommandRow =>
       `wait until ${until}, and tell meanwhile what happens on standard error (${USUAL_SECONDS} s unless said otherwise)`,
     )
 
-/** Null: nobody waits. */
+/** Null: the command does not wait. */
 export const waitMsOf = ({ wait }: Wait): number | null => {
   if (wait === undefined) return null
   const seconds = wait === true ? USUAL_SECONDS : Number(wait)
@@ -34,17 +34,17 @@ export const waitMsOf = ({ wait }: Wait): number | null => {
 
 export type Waiting = {
   readonly flags: ApiFlags
-  /** Which events are told, and make it look again. */
+  /** Selects the events that are printed, and after which the state is read again. */
   readonly query: Readonly<Record<string, string>>
-  /** What is not finished yet, as a sentence; null: all is. */
+  /** The unfinished work, as a sentence; null: all is finished. */
   readonly unfinished: () => Promise<string | null>
   readonly limitMs: number
-  /** The command by which one looks later. */
+  /** The command that shows the state later. */
   readonly next: string
 }
 const tell = (line: string): void => void process.stderr.write(`${inOneLine(line)}\n`)
 
-/** Rejects when the time is over, and with whatever `unfinished` rejects with. */
+/** Rejects when the time is over, and with any error of `unfinished`. */
 export const waitUntil = async ({ flags, query, unfinished, limitMs, next }: Waiting): Promise<void> => {
   const [pauses, ended] = [createPauses(systemClock), new AbortController()]
   const told = (line: string): void => {
@@ -52,7 +52,7 @@ export const waitUntil = async ({ flags, query, unfinished, limitMs, next }: Wai
     pauses.wake()
   }
   const end = systemClock.monotonic() + limitMs
-  // looking does not depend on it: who may not read events is not told what happens
+  // reading the state does not depend on the stream: an account that may not read events still waits
   const following = follow({ flags, query, after: null }, told, tell, ended.signal).catch((error: unknown) =>
     tell(`what happens cannot be followed: ${messageOf(error)}`),
   )

@@ -9,7 +9,7 @@ export type Assignment = {
   /** File and line: `/etc/nova/nova.conf:12`. */
   readonly at: string
 }
-/** Something in the files that cannot be used. */
+/** Something in the files that cannot be used, and its place. */
 export type ConfProblem = { readonly at: string; readonly rule: string }
 export type OsloReading = { readonly assignments: readonly Assignment[]; readonly problems: readonly ConfProblem[] }
 
@@ -17,7 +17,7 @@ const COMMENT = /^[#;]/
 const CONTINUED = /^[ \t]/
 const DEFAULT = 'DEFAULT'
 
-/** One pair of quotes around the first line of a value is not part of it. */
+/** Removes one pair of quotes around the first line of a value. */
 const unquoted = (value: string): string =>
   /^["']/.test(value) && value.at(0) === value.at(-1) ? value.slice(1, -1) : value
 
@@ -27,12 +27,12 @@ const sectionOf = (line: string): string | null => {
   return name === DEFAULT ? name : name.toLowerCase()
 }
 
-/** The sign that comes first, `=` or `:`, divides. */
+/** The first `=` or `:` separates key and value. */
 const dividedAt = (line: string): number => line.search(/[=:]/)
 
 type Open = { readonly section: string; readonly key: string; readonly at: string; readonly lines: string[] }
 
-/** Lines that the services would refuse are problems; the others are read all the same. */
+/** Lines that OpenStack services would refuse become problems; the other lines are read nevertheless. */
 export const readOslo = (text: string, file: string): OsloReading => {
   const assignments: Assignment[] = []
   const problems: ConfProblem[] = []

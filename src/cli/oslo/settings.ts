@@ -1,15 +1,15 @@
-/** The values of options in files of oslo.config, several files as one: later ones win, and `$name` stands for another option. Pure. */
+/** Reads option values from several files of oslo.config together: later files win, and `$name` stands for another option. Pure. */
 import type { Assignment, ConfProblem } from './osloFile.ts'
 
-/** Section and key. An option may have had other names before. */
+/** Section and key of an option, which may have had other names before. */
 export type Name = readonly [section: string, key: string]
 export type Setting = { readonly value: string; readonly at: string }
 export type Settings = {
   /** All values of an option that may be given many times, in the order of the files. */
   readonly all: (names: readonly Name[]) => readonly Setting[]
-  /** The value of an option that counts once: that of the last file, there that of the first name. Null: it is not set. */
+  /** The value of an option that counts once: from the last file that sets it, and there by the first of its names. Null: it is not set. */
   readonly last: (names: readonly Name[]) => Setting | null
-  /** What was found while values were read. */
+  /** The problems that were found while values were read. */
   readonly problems: () => readonly ConfProblem[]
 }
 
@@ -18,7 +18,7 @@ const DEPTH_MAX = 10
 const REFERENCE = /\\\$|\$\$|\$([_a-z][._a-z0-9]*)|\$\{([_a-z][._a-z0-9]*)\}/gi
 const DEFAULT = 'DEFAULT'
 
-/** Where `name` may stand when it is used in a section, best first. */
+/** The sections in which `name` may be set when another option refers to it, best first. */
 const placesOf = (name: string, section: string): readonly Name[] => {
   const [group, ...rest] = name.split('.')
   return rest.length === 0
@@ -32,7 +32,7 @@ const placesOf = (name: string, section: string): readonly Name[] => {
       ]
 }
 
-/** `files`: what each file assigns, in the order in which the service reads them. */
+/** `files`: the assignments of each file, in the order in which the service reads the files. */
 export const settingsOf = (files: readonly (readonly Assignment[])[]): Settings => {
   const problems = new Map<string, ConfProblem>()
   const isNamed =

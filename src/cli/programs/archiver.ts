@@ -1,9 +1,9 @@
 /**
- * Archives by itself what ended long ago, where the configuration says so.
+ * Archives automatically the entities that ended long ago, if this is configured.
  *
- * ARCHIVER-1 of several controls one archives at a time: the one that holds the lease `archive`;
- * ARCHIVER-2 each portion is one statement, a round has at most `PORTIONS_MAX` of them, and others have a pause after each;
- * ARCHIVER-3 a round that fails is logged, and the next one goes on where it ended.
+ * ARCHIVER-1 only one of several controls archives at a time: the holder of the lease `archive`;
+ * ARCHIVER-2 each portion is one statement, a round has at most `PORTIONS_MAX` portions, and there is a pause after each for others;
+ * ARCHIVER-3 a failed round is logged, and the next one continues where it ended.
  */
 import type { Clock, Ids } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
@@ -12,22 +12,22 @@ import type { Store } from '../../persistence/store.ts'
 import { createPauses } from '../../waiting.ts'
 
 export type Archiver = {
-  /** One round: how many rows it moved; null: another process archives. */
+  /** Runs one round. Resolves to the number of moved rows; null: another process archives. */
   readonly round: () => Promise<number | null>
   readonly start: () => void
-  /** Resolves when the portion that is being moved is done. */
+  /** Resolves when the portion that is being moved is finished. */
   readonly stop: () => Promise<void>
 }
 type Parts = {
   readonly store: Pick<Store, 'archiveEnded' | 'sharing'>
-  /** What ended longer ago than this is archived. */
+  /** Entities that ended longer ago than this are archived. */
   readonly endedMs: number
   readonly clock: Clock
   readonly ids: Pick<Ids, 'uuid'>
   readonly log: Log
 }
 
-/** Archives when a time is given, and does nothing otherwise. */
+/** Starts the archiver if `endedMs` is given; otherwise does nothing. */
 export const startArchiver = ({ endedMs, ...parts }: Omit<Parts, 'endedMs'> & { readonly endedMs: number | null }) => {
   const archiver = endedMs === null ? null : createArchiver({ ...parts, endedMs })
   archiver?.start()

@@ -1,4 +1,4 @@
-/** The cloud that the service is a part of: its session there, who says who is calling, and whom the end of a bind is told. */
+/** The cloud that the service is part of: its session there, the identification of callers, and the receiver of bind results. */
 import type { Nova, NovaServers } from '../../actors/neighbours.ts'
 import type { Placement } from '../../actors/placement/port.ts'
 import type { Clock } from '../../clock.ts'
@@ -18,7 +18,7 @@ import { ailingOf, openSession } from './session.ts'
 
 export type Cloud = {
   readonly identify: Identify
-  /** Null: nobody is told. */
+  /** Null: bind results are sent to nobody. */
   readonly nova: Nova | null
   /** Null: there is no Nova to ask about servers. */
   readonly novaServers: NovaServers | null
@@ -26,10 +26,10 @@ export type Cloud = {
   readonly placement: Placement | null
   /** Null: the service has no account in a cloud. */
   readonly session: Session | null
-  /** Which services of the cloud do not answer; null: none is known not to. */
+  /** The services of the cloud that do not answer; null: no such service is known. */
   readonly whyFailing: () => string | null
 }
-/** The type under which this service stands in the catalogue. */
+/** The type of this service in the catalogue. */
 export const SERVICE_TYPE = 'accelerator'
 
 type Parts = {

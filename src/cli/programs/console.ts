@@ -1,4 +1,4 @@
-/** The listener of the console: pages for people, who are asked who they are where the API asks it. */
+/** The listener of the console: pages for people, who must sign in there if the API requires it. */
 import { systemClock } from '../../clock.ts'
 import { errorAnswer } from '../../http/faults.ts'
 import { gateOf } from '../../http/gate.ts'
@@ -14,7 +14,7 @@ import { type App, type Listening, listenOrElsewhere } from './listen.ts'
 
 type Parts = {
   readonly config: Pick<Config, 'auth' | 'keystone' | 'http' | 'uiListen'>
-  /** The API: the console asks it with the token of whoever is looking. */
+  /** The API, which the console calls with the token of the signed-in person. */
   readonly api: App
   readonly log: Log
   readonly open: Pick<Closer, 'add'>

@@ -1,4 +1,4 @@
-/** The folder of a program: it holds a private key and a ledger, so it should belong to the user of the program alone. */
+/** The folder of a program. It contains a private key and a ledger, so only the user of the program should have access. */
 import { mkdir, stat } from 'node:fs/promises'
 import { messageOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
@@ -6,7 +6,7 @@ import { StartProblem } from './startProblem.ts'
 
 const OTHERS_MAY_WRITE = 0o002
 
-/** Why somebody else could replace what is in the folder; null: only its user could. */
+/** Why another user could replace files in the folder; null: only its owner could. */
 export const exposureOf = (
   { uid, mode }: { readonly uid: number; readonly mode: number },
   user: number | undefined,

@@ -30,14 +30,14 @@ export type HostParts = {
   readonly log: Log
   readonly clock?: Clock
   readonly watching?: Watching
-  /** Of this machine; null: there are none. Simulated hosts have none. */
+  /** The playbooks of this machine; null: there are none. Simulated hosts have none. */
   readonly playbooks?: PlaybookTools | null
 }
 type Found =
   | { readonly ok: true; readonly drivers: readonly Driver[] }
   | { readonly ok: false; readonly problems: readonly string[] }
 
-/** Lets the host report at once when the kernel says that its hardware has changed. Hosts without real hardware are not watched. */
+/** Makes the host report at once when the kernel reports a change of its hardware. Hosts without real hardware are not watched. */
 export const reportedAtOnce = (
   host: Pick<Host, 'reportNow'>,
   drivers: readonly Pick<Driver, 'name'>[],

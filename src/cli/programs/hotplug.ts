@@ -1,6 +1,6 @@
 /**
- * Notices at once when a device is plugged in, pulled out or divided, by the events of the kernel that `udevadm monitor` prints. Without that program a
- * change is seen with the next report.
+ * Notices at once when a device is added, removed or divided, by the kernel events that `udevadm monitor` prints. Without that program, a change
+ * is noticed with the next report.
  */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
@@ -12,17 +12,17 @@ import { backoffMs } from '../../waiting.ts'
 export type HotplugParts = {
   readonly log: Log
   readonly clock: Pick<Clock, 'after'>
-  /** The hardware may look different now. */
+  /** Called when the hardware may have changed. */
   readonly changed: () => void
-  /** `udevadm`, where it is not found by its name. */
+  /** The path of `udevadm`; absent: it is found by its name. */
   readonly program?: string
 }
 const ARGS = ['monitor', '--kernel', '--subsystem-match=pci', '--subsystem-match=mdev']
-/** A card brings many events: they count as one change, so long after the first. */
+/** A card causes many events: all within this time after the first one count as one change. */
 const SETTLE_MS = 1000
 const RETRY = { firstMs: 1000, maxMs: 300_000 }
 
-/** Stops watching, and the program with it. */
+/** The returned function stops watching, and the program `udevadm`. */
 export const watchHotplug = ({ log, clock, changed, program = 'udevadm' }: HotplugParts): Cancel => {
   let stopped = false
   let failures = 0

@@ -1,4 +1,4 @@
-/** Where images come from: a folder that is configured, otherwise Glance where the program has a session with a cloud, otherwise nowhere. */
+/** Chooses the source of images: a configured folder; otherwise Glance, if the program has a session with a cloud; otherwise none. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ImageCatalogue } from '../../actors/neighbours.ts'
@@ -17,9 +17,9 @@ import type { Config } from '../config/config.ts'
 export type ImageSource = 'absent' | 'a folder' | 'the image service'
 export type ImageStores = {
   readonly catalogue: ImageCatalogue
-  /** With a cache in the data folder, where images come from Glance. */
+  /** Uses a cache in the data folder if images come from Glance. */
   readonly files: () => Promise<ImageFiles>
-  /** Why images cannot be had at present; null: no reason is known, or the cloud has none. */
+  /** Why images cannot be had at present; null: no reason is known, or the cloud has no image service. */
   readonly whyFailing: () => string | null
   readonly source: () => ImageSource
 }
@@ -31,12 +31,12 @@ type Parts = {
   readonly log: Log
   readonly open: Pick<Closer, 'add'>
 }
-/** While Glance does not answer it is looked at so often, so that its return is known although nobody asks for an image. */
+/** While Glance does not answer it is checked this often, so that its recovery is noticed even if nobody asks for an image. */
 const LOOK_MS = 30_000
 /** Pauses between two attempts to get an image to a host. */
 const PAUSES = { firstMs: 500, maxMs: 15_000 }
 
-/** Says at the start, and when it changes, whether images can be had. */
+/** Logs at the start, and at each change, whether images can be had. */
 const looking = (glance: Glance, { clock, log, open }: Parts): void => {
   let last: 'reachable' | 'unreachable' | 'absent' | null = null
   const tell = (reason: string | null): void => {

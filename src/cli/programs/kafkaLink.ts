@@ -33,7 +33,7 @@ export type KafkaLink = {
    * succeeds.
    */
   readonly join: (begin: () => Promise<unknown>) => Promise<void>
-  /** Null: the program has joined, and the last contact with Kafka succeeded. Otherwise the reason why not. */
+  /** Why Kafka cannot be used; null: the program has joined, and the last contact with Kafka succeeded. */
   readonly whyFailing: () => string | null
   /** Resolves when the connection works for the first time, or at the stop. */
   readonly well: () => Promise<void>

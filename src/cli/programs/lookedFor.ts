@@ -1,4 +1,4 @@
-/** Looks at the start, and from time to time, whether the catalogue has the services that this program would use, and says when that changes. */
+/** Checks at the start, and from time to time, whether the catalogue has the services that this program would use, and logs changes. */
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { Session } from '../../neighbours/openstack/session.ts'
@@ -7,14 +7,14 @@ import type { Closer } from '../closer.ts'
 
 type Parts = {
   readonly session: Pick<Session, 'entry' | 'lacks'>
-  /** Their types in the catalogue. */
+  /** The types of the services in the catalogue. */
   readonly services: readonly string[]
   readonly clock: Clock
   readonly log: Log
   readonly open: Pick<Closer, 'add'>
 }
 
-/** The catalogue comes with the token of the session, which is held: nobody is asked for this but when it is renewed. */
+/** The catalogue comes with the token of the session, so a check causes a request only when the token is renewed. */
 const LOOK_MS = 30_000
 
 export const lookForServices = ({ session, services, clock, log, open }: Parts): void => {
@@ -31,7 +31,7 @@ export const lookForServices = ({ session, services, clock, log, open }: Parts):
     }
   }
   const stop = repeatedly(clock, { everyMs: LOOK_MS }, async (isStopped) => {
-    // why there is no token is told by the session, and whom the catalogue lacks it remembers
+    // the session logs why there is no token, and remembers which services the catalogue lacks
     await Promise.allSettled(services.map(session.entry))
     if (!isStopped()) for (const service of services) tell(service)
   })

@@ -1,8 +1,8 @@
-/** What of the cloud this program uses: in the log at its start, and in the detail of readiness. */
+/** The services of the cloud that this program uses, for the log at its start and the detail of readiness. */
 import type { Cloud } from './cloud.ts'
 import type { ImageStores } from './images.ts'
 
-/** `absent`: not used according to the configuration, or the catalogue has none; `in use`; otherwise why it does not answer. Images: where they come from. */
+/** `in use`; `absent`: not used by configuration or not in the catalogue; otherwise the reason why it does not answer. For images: their source. */
 export type Neighbours = Readonly<Record<'keystone' | 'placement' | 'nova' | 'images', string>>
 
 export const neighboursOf = (

@@ -1,6 +1,6 @@
 /**
- * The controls of one cloud share a consumer group, so two clouds with the same brokers and prefix would take reports from each other.
- * A control names its cloud to the broker, and does not join where a control of another cloud is a member. Controls up to release 0.2.0 do not name theirs.
+ * The controls of one cloud share a consumer group. Two clouds with the same brokers and prefix would therefore receive each other's reports.
+ * A control names its cloud to the broker, and does not join a group with a control of another cloud. Controls up to release 0.2.0 do not name theirs.
  */
 import { membersOf } from '../../bus/kafka/groups.ts'
 import { lookup } from '../../bus/kafka/lookup.ts'
@@ -16,7 +16,7 @@ const cloudOf = (clientId: string): string | null => {
   return at < 0 ? null : clientId.slice(at + MARK.length)
 }
 
-/** Pure: why a control of this cloud does not join a group with these members; null: it may. */
+/** Pure: why a control of this cloud must not join a group with these members; null: it may join. */
 export const foreignMember = (
   members: readonly string[],
   cloud: string,
@@ -30,7 +30,7 @@ export const foreignMember = (
   )
 }
 
-/** Rejects with a `StartProblem`. */
+/** Rejects with a `StartProblem` if the group has a control of another cloud. */
 export const expectOwnGroup = async (kafka: KafkaOptions, cloud: string, log: Log): Promise<void> => {
   const members = await lookup(kafka, log).asking((admin) => membersOf(admin, kafka.prefix + CONTROL_GROUP))
   const refused = foreignMember(members, cloud, kafka)

@@ -49,5 +49,5 @@ const tour = async (config: Config, log: Log, out: Out) => {
   process.exit(well ? 0 : 1)
 }
 
-/** Throws with a text for the operator when it cannot start. */
+/** Throws an error with a text for the operator when the service cannot start. */
 export const run = (config: Config, log: Log, out: Out): Promise<void> => (config.tour ? tour : serve)(config, log, out)

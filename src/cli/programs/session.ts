@@ -1,4 +1,4 @@
-/** The session of a program with the cloud, and what of the cloud does not answer. */
+/** The session of a program with the cloud, and the services of the cloud that do not answer. */
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { createSender } from '../../neighbours/openstack/send.ts'
@@ -16,17 +16,17 @@ type Parts = {
   readonly open: Pick<Closer, 'add'>
 }
 
-/** As long as the longest pause of a circuit. */
+/** As long as the longest pause of a circuit breaker (`circuit.ts`). */
 const ASKED_AGAIN_MS = 15_000
 /**
- * Asks services that count as unreachable again. Without it a program that needs one no more, because another program does its work, would go on
- * saying that it does not answer.
+ * Calls services that count as unreachable again. Otherwise a program that no longer needs a service, because another program does the work, would
+ * report it as unreachable for ever.
  */
 const askAgain = (session: Session, { clock, open }: Pick<Parts, 'clock' | 'open'>): void => {
   const one = (service: string): Promise<unknown> =>
     service === 'identity' ? session.ask('/') : session.call({ service, method: 'GET', path: '/' })
   const stop = repeatedly(clock, { everyMs: ASKED_AGAIN_MS, firstMs: ASKED_AGAIN_MS }, async () => {
-    // what they say is noted by the session
+    // the session records the results
     await Promise.allSettled(Object.keys(session.whyFailing()).map(one))
   })
   open.add(stop)

@@ -1,2 +1,2 @@
-/** A problem that prevents the start and that the operator has to fix. The text says how. */
+/** A problem that prevents the start and that the operator must fix. The text says how. */
 export class StartProblem extends Error {}

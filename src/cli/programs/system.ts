@@ -37,13 +37,13 @@ export type SystemParts = {
   readonly clock?: Clock
   readonly ids?: Ids
   readonly bus?: Bus
-  /** Controls when the consumption of reports begins: at once, unless this function delays it. */
+  /** Decides when the consumption of reports begins; absent: at once. */
   readonly join?: (begin: () => Promise<void>) => Promise<void>
   readonly control?: Partial<ControlOptions & Paces>
   readonly region?: Partial<RegionOptions>
   /** Limits of the streams of events. */
   readonly events?: Partial<EventLimits>
-  /** Archives by itself what ended this long ago; null or absent: never. */
+  /** Entities that ended this long ago are archived automatically; null or absent: never. */
   readonly archiveEndedMs?: number | null
   readonly watching?: Watching
   /** Checks the signatures of reports. */
@@ -54,7 +54,7 @@ export type System = {
   readonly bus: Bus
   readonly relay: Relay
   readonly inbox: Inbox
-  /** Has to be stopped before the listeners are closed, which would wait for its streams. */
+  /** Must be stopped before the listeners are closed, because closing them waits for the streams. */
   readonly events: EventSource
   readonly stop: () => Promise<void>
 }
@@ -116,7 +116,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     bus: { publish: async (batch) => bus.publish(await plane.seal(batch)) },
     reactions,
     urgent: isUrgent,
-    // On the bus inside the process nobody consumes the states, so they are not published.
+    // The bus inside the process has no consumer of states, so they are not published.
     ...(parts.bus ? { states: createLatest(store.reads) } : {}),
     clock,
     log,

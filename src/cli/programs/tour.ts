@@ -11,7 +11,7 @@ export type HeardEvent = {
 export type TourParts = {
   /** `http://HOST:PORT/v2`. */
   readonly base: string
-  /** The address of the pages for people, with a slash at its end. */
+  /** The address of the console, with a slash at its end. */
   readonly console: string
   /** The external events that the tour's Nova has received so far. */
   readonly heard: () => readonly HeardEvent[]

@@ -38,7 +38,7 @@ export const listensOf = ({
 })
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
-/** The error for an address of ours that is in use says which flag chooses another one. */
+/** For an address of this program that is in use, the error names the flag that chooses another one. */
 export const inWords = (error: unknown, listens: Listens): Error => {
   if (codeOf(error) !== 'EADDRINUSE') return asError(error)
   const { address, port } = error as { readonly address?: string; readonly port?: number }

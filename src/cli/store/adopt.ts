@@ -1,6 +1,6 @@
 /**
- * `accelerando migrate --adopt` after the database lost rows that it had acknowledged: shows what is gone, keeps back each attach handle that
- * a lost row names, and lets the controls write again. They may run meanwhile.
+ * `accelerando migrate --adopt`, for a database that has lost acknowledged rows: shows the lost rows, withholds each attach handle that
+ * they name, and lets the controls write again. The controls may run meanwhile.
  */
 import { silent } from '../../log.ts'
 import { REMEMBERED_MAX } from '../../persistence/incarnation.ts'
@@ -56,10 +56,10 @@ const endStop = async (url: string, handled: Stopped): Promise<boolean> => {
 }
 
 const ROUNDS_MAX = 10
-/** Rejects when something cannot be kept back; writing stays stopped then. */
+/** Rejects when something cannot be withheld; writing stays stopped then. */
 export const adoptLost = async (url: string, stopped: Stopped, out: Out): Promise<void> => {
   let found: Stopped | null = stopped
-  // a control may find further rows meanwhile: they are shown and kept back as well
+  // a control may find further lost rows meanwhile: they are shown and their handles withheld as well
   for (let round = 0; found !== null && round < ROUNDS_MAX; round++) {
     showStopped(found, out)
     const failed = await keepBackIn(url, found, out)

@@ -1,4 +1,4 @@
-/** What an import takes over, as text. */
+/** Describes as text what an import takes over. */
 import type { PlannedDevice } from '../../actors/upstream/inventoryPlan.ts'
 import { type Note, RULES } from '../../actors/upstream/notes.ts'
 import type { Plan } from '../../actors/upstream/plan.ts'

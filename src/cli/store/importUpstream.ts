@@ -1,6 +1,6 @@
 /**
- * `accelerando import`: what an upstream database becomes, and with `--apply` the record of it in an empty store. All of it is
- * written in one transaction: a process that ends before leaves the store empty.
+ * `accelerando import`: shows what an upstream database is converted to; with `--apply`, records it in an empty store. All of it is
+ * written in one transaction, so a process that ends early leaves the store empty.
  */
 import { misused } from '../exits.ts'
 import { recordsOf } from '../../actors/upstream/appends.ts'
@@ -28,7 +28,7 @@ export type ImportGiven = {
   readonly json?: true | undefined
 }
 
-/** A file may hold the URL alone, or be upstream's own configuration. */
+/** A file may contain only the URL, or be upstream's own configuration. */
 const urlInFile = (path: string): string => {
   const text = readText(path)
   const connection = settingsOf([readOslo(text, path).assignments]).last([['database', 'connection']])
@@ -36,7 +36,7 @@ const urlInFile = (path: string): string => {
 }
 
 const SOURCES = `--from, --from-file or ${IMPORT_FROM}`
-/** Throws with a text for the operator, which never holds the URL. */
+/** Throws an error with a text for the operator, which never contains the URL. */
 export const addressOf = ({ from, fromFile }: ImportGiven, env: NodeJS.ProcessEnv): UpstreamAddress => {
   const told = env[IMPORT_FROM]
   const given = [
@@ -55,7 +55,7 @@ export const addressOf = ({ from, fromFile }: ImportGiven, env: NodeJS.ProcessEn
 }
 
 const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((all, one) => all + one, 0)
-/** Two inventories cannot be merged, and whoever used the store before may be known to hosts and to Nova. */
+/** Two inventories cannot be merged, and hosts and Nova may know the entities of a store that was used before. */
 const expectEmpty = async ({ journalEnd, reads }: Store): Promise<void> => {
   if ((await journalEnd()) === '') return
   const [devices, arqs] = await Promise.all([reads.tally('devices', 'hostname'), reads.tally('arqs', 'state')])

@@ -1,4 +1,4 @@
-/** Keeps back what lost rows put in doubt, and says so line by line: the part of `migrate --adopt` that works on the journal. */
+/** Withholds the handles that lost rows put in doubt, and reports each: the part of `migrate --adopt` that works on the journal. */
 import type { Caller } from '../../actors/control.ts'
 import type { Adopted, Adoption, NamedRow, Withheld } from '../../services/deployables/adoption.ts'
 import { systemIds } from '../../clock.ts'
@@ -25,7 +25,7 @@ const lineOf = ({ handle, host, state, arq }: Withheld): string => {
     'When that ARQ gives it up, it is quarantined, and its host is not told to release it'
   )
 }
-/** Returns why it could not be adopted; null: it was. */
+/** Returns the reason if the lost rows of a deployable could not be adopted; otherwise null. */
 const report = (adopted: Adopted, out: Out): string | null => {
   const { deployable, fault } = adopted
   if (fault?.kind === 'not_found') {
@@ -39,7 +39,7 @@ const report = (adopted: Adopted, out: Out): string | null => {
   return null
 }
 
-/** Keeps back what the rows put in doubt. Returns what could not be kept back. */
+/** Withholds the handles that the rows put in doubt. Returns the reasons for those that could not be withheld. */
 export const keepBack = async (adopt: Adoption, rows: readonly NamedRow[], out: Out): Promise<readonly string[]> => {
   const adopted = await adopt(CALLER, rows, NOTE)
   if (!adopted.ok) return [`the handles cannot be read: ${JSON.stringify(adopted.fault)}`]

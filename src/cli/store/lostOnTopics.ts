@@ -1,6 +1,6 @@
 /**
- * Rows of which the topics tell and which the database does not hold: what was published before the database lost it. For when the controls
- * that knew of these rows have ended. A row is published after it was committed, so what the database holds is read after the topics.
+ * Finds rows that are on the topics but not in the database: they were published before the database lost them. For the case that the controls that
+ * knew these rows have ended. A row is published after it was committed, so the database is read after the topics.
  */
 import * as v from 'valibot'
 import type { JournalRow } from '../../actors/runtime/ports.ts'
@@ -13,13 +13,13 @@ import type { LostRow } from '../../persistence/lostRow.ts'
 import { gatherTopics, journalOf } from '../audit/topics.ts'
 
 const Uuid = v.pipe(v.string(), v.uuid())
-/** Facts of releases before 0.2.0 do not name the command of their row, so such rows cannot be looked for. */
+/** Facts of releases before 0.2.0 do not name the command of their row, so such rows cannot be found. */
 const publishedRows = async (kafka: KafkaOptions, log: Log): Promise<readonly JournalRow[]> => {
   const { messages } = await gatherTopics(kafka, log)
   return journalOf(messages).filter(({ commandId }) => v.is(Uuid, commandId))
 }
 
-/** Returns the rows that are gone. With `keep` they are kept as lost, and writing stops until they are adopted. */
+/** Returns the rows that are lost. With `keep` they are recorded as lost, and writing stops until they are adopted. */
 export const lostOnTopics = async (
   url: string,
   kafka: KafkaOptions,

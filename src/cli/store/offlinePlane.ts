@@ -1,4 +1,4 @@
-/** A control plane for a command of the command line: over a store, without a bus, without Nova and without an image store. */
+/** A control plane over a store for a command: it has no bus, no Nova and no image store. */
 import { type ControlPlane, openControlPlane } from '../../services/controlPlane.ts'
 import { type Clock, type Ids, systemClock, systemIds } from '../../clock.ts'
 import { noImage } from '../../images.ts'
