@@ -1,4 +1,4 @@
-/** Compares the answers to clients and the events to Nova with what the journal held at that time. */
+/** Compares the answers to clients and the events to Nova with the content of the journal at that time. */
 import { type Arq, arqKey } from '../actors/arq/decider.ts'
 import type { ArqEvent } from '../actors/arq/messages.ts'
 import { idOf } from '../actors/runtime/memory.ts'

@@ -1,4 +1,4 @@
-/** Invariants of the inventory. */
+/** Invariants of the inventory: providers, trees, resource classes, and numbers of accelerators. */
 import type { Deployable } from '../actors/deployable/state.ts'
 import { unitsOf } from '../actors/deployable/units.ts'
 import type { DeployableUuid } from '../identifiers.ts'

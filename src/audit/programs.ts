@@ -1,4 +1,4 @@
-/** Invariants of programming: what is recorded of a card, what the card holds, and what a request was bound to. */
+/** Invariants of programming: the recorded image of a card, the image that the card holds, and the image that a bound request asked for. */
 import { bitstreamOf } from '../actors/arq/groups.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
 import type { Deployable } from '../actors/deployable/state.ts'

@@ -1,5 +1,5 @@
 /**
- * The cloud that this host belongs to.
+ * Keeps the cloud to which this host belongs, and its key.
  *
  * CLUSTER-1 the first order that names a cloud decides the cloud, which is on disk before that order has any effect;
  * CLUSTER-2 orders of any other cloud are refused; every report names the cloud once it is known;

@@ -1,4 +1,4 @@
-/** The files in which a host keeps what must survive a restart. The only file of this room that opens files. */
+/** Reads and writes the files in which a host keeps data that must survive a restart. No other file in this folder opens files. */
 import { codeOf } from '../errorText.ts'
 import { constants, mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -48,7 +48,7 @@ export const fileDisk: Disk = {
     // the new name is an entry of the folder, so the folder is flushed too
     await flushed(folder, 'r')
   },
-  // a missing file is not created: its earlier lines would be lost silently
+  // a missing file is not created, since a new one would hide the loss of the earlier lines
   append: async (path, text) => {
     const file = await open(path, APPENDING)
     try {

@@ -7,7 +7,7 @@
  * FENCE-3 a slot counts as prepared from the moment its order is in hand until a release of it is done;
  * FENCE-4 a release may name slots of the same hardware that the journal does not know: the host releases these as well;
  * FENCE-5 a deployable is not programmed while a function that it shows is prepared for another slot: the guest would
- *   lose it. A slot whose own preparation loads the same image and has no result yet belongs to the same bind: no guest has it.
+ *   lose that function. A slot whose own preparation loads the same image and has no result yet belongs to the same bind: no guest has it.
  */
 import { type Attaching, functionOf } from '../attachedFunctions.ts'
 import type { Order } from '../wire/orders.ts'

@@ -3,8 +3,8 @@
  * with a deployable for each function, which has the handle that the driver shows at that address.
  *
  * FUNCTIONS-1 the document is kept on the disk before the card is written, and applies as long as the card holds exactly that image;
- * FUNCTIONS-2 the driver's own report comes first: a tree that it shows stays as it is, a function that it does not show is left out, and a handle
- *   that the document does not name stays with the root. A card whose functions are given together is not divided;
+ * FUNCTIONS-2 the driver's own report takes precedence: a tree that it shows stays as it is, a function that it does not show is left out, and a
+ *   handle that the document does not name stays with the root. A card whose functions are given together is not divided;
  * FUNCTIONS-3 drivers know the root only: orders for a function reach them under the name of its root.
  */
 import * as v from 'valibot'
@@ -38,7 +38,7 @@ const attributesOf = (kind: 'PF' | 'VF', offset: number, more: Readonly<Record<s
     .filter(([, value]) => value !== '')
     .map(([key, value]) => ({ key, value }))
 
-/** The deployable with a tree of its functions; null: the driver shows none of them. Pure. */
+/** Returns the deployable with a tree of its functions; null: the driver shows none of them. Pure. */
 export const dividedInto = (
   whole: ReportedDeployable,
   base: PciAddress,

@@ -78,7 +78,7 @@ export type Host = {
   /** Resolves when no order is in hand, no result waits and no report is being made. */
   readonly idle: () => Promise<void>
 }
-/** The consumer group of a host: a new one for each boot, so that it need not wait for its former membership to time out. */
+/** The consumer group of a host. It is new for each start, so that the program need not wait until its former membership times out. */
 export const hostGroup = (name: string, bootId: string): string => `host-${name}-${bootId}`
 
 type Settings = HostStart & { readonly options: typeof DEFAULTS & HostOptions & { readonly limits: Limits } }

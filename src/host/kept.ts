@@ -1,4 +1,4 @@
-/** Opens the files of a host: its key, its cloud, the number of its starts, its ledger, and its position among the orders. */
+/** Opens the files of a host: its key, its cloud, the number of its start, its ledger, and its position among the orders. */
 import type { Clock, Ids } from '../clock.ts'
 import type { Driver } from '../drivers/driver.ts'
 import type { HostName } from '../identifiers.ts'

@@ -19,7 +19,7 @@ import { NotWritable } from './notWritable.ts'
 export const GRACE_MS = 15_000
 /** How many of its last written rows, and of its last read rows, a process remembers. A replica that lacks more rows also lacks some of these. */
 export const REMEMBERED_MAX = 2_000
-/** Of an entity that is read anew, only so many last rows are remembered: a replica lacks only recent rows. */
+/** Of an entity that is read anew, only this many of the last rows are remembered: a replica lacks only recent rows. */
 const READ_OF_ENTITY_MAX = 8
 
 export const REASON =

@@ -42,15 +42,15 @@ export type DatabaseFacts = {
   readonly pending: readonly string[] | null
   /** Migrations recorded in the database that this program does not know: a newer program has run them. */
   readonly unknown: readonly string[]
-  /** Each one like `insert on journal`. */
+  /** Each one in the form `insert on journal`. */
   readonly missingRights: readonly string[]
-  /** The oldest one; null: none, or this role may not see it. */
+  /** The oldest open transaction; null: there is none, or this role may not see it. */
   readonly holder: Holder | null
   /** Committed journal rows that readers do not get yet because of the open transaction; counted up to `COUNT_MAX`. */
   readonly heldRows: number
   /** The journal has transaction ids that this server has not reached yet: the database was restored from another server. */
   readonly restored: boolean
-  /** Why writing is stopped, and how many acknowledged rows are gone; null: it is not stopped. */
+  /** Why writing is stopped, and how many acknowledged rows are gone; null: writing is not stopped. */
   readonly stopped: { readonly reason: string; readonly lost: number } | null
   readonly tables: readonly TableFacts[]
   /** Null: the schema is missing or incomplete. */

@@ -27,7 +27,7 @@ export type Snapshot = {
   readonly checkpoint: (reader: string) => Promise<Position>
   /** All rows that were ever found to be lost. */
   readonly lost: () => AsyncIterable<DeclaredRow>
-  /** No row can be added before this position any more. */
+  /** No new row can get a position before this one. */
   readonly settledBefore: Position
 }
 

@@ -71,7 +71,7 @@ const guard = (app: Hono, { barred, log }: UiParts): void => {
     const reason = barred(header) ?? (c.req.method === 'POST' ? foreign(c) : null)
     if (reason === null) await next()
     else c.res = c.text(reason, 403)
-    // the documents have a policy of their own
+    // the pages of documents have a content policy of their own
     if (!c.res.headers.has('content-security-policy')) c.res.headers.set('content-security-policy', POLICY)
     c.res.headers.set('x-content-type-options', 'nosniff')
     c.res.headers.set('referrer-policy', 'same-origin')

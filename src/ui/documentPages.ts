@@ -1,11 +1,11 @@
-/** The documents on the listener of the console: below `/docs/`, for everybody who reaches it. */
+/** The pages below `/docs/` on the listener of the console: the documents, which need no sign-in. */
 import type { Hono } from 'hono'
 import { DOCUMENTS, type Documents, documentsIn } from './documents.ts'
 
 const YEAR_SECONDS = 31_536_000
 const PREFIX = '/docs/'
 
-/** Plain, so that it needs nothing that the content policy would have to allow. */
+/** Plain text, so that the content policy needs no exception for it. */
 const NOT_BUILT = `The documents are not built here.
 
 In a checkout: npm run docs

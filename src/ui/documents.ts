@@ -1,6 +1,6 @@
 /**
- * The documents as `npm run docs` built them, for the listener of the console. Only names that were found in the folder are answered, so that
- * no path can lead out of it. The built pages hold a few scripts of their own: the content policy names each by its hash.
+ * Serves the documents that `npm run docs` built, on the listener of the console. Only names that were found in the folder are answered, so
+ * that no path can lead out of it. The built pages hold a few scripts of their own: the content policy names each by its hash.
  */
 import { createHash } from 'node:crypto'
 import { readFile, readdir, stat } from 'node:fs/promises'
@@ -12,14 +12,14 @@ export type SiteFile = {
   readonly type: string
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly etag: string
-  /** Its name holds a hash of its content. */
+  /** True: the name of the file holds a hash of its content, so a browser may keep it. */
   readonly lasting: boolean
 }
 export type Site = { readonly policy: string; readonly get: (path: string) => Promise<SiteFile | null> }
-/** Null: no site is built. */
+/** Resolves to null when no documents are built. */
 export type Documents = () => Promise<Site | null>
 
-/** Beside `src/` in a checkout, beside `dist/` in the package. */
+/** The folder of the built documents: beside `src/` in a checkout, beside `dist/` in the package. */
 export const DOCUMENTS = fileURLToPath(new URL('../../documents/', import.meta.url))
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -43,7 +43,7 @@ export const policyOf = (scripts: readonly string[]): string =>
     "default-src 'none'",
     ["script-src 'self'", ...new Set(scripts.map((text) => `'sha256-${sha256(text)}'`))].join(' '),
     "style-src 'self'",
-    // the icons of the theme stand in its style sheet
+    // the style sheet of the documents contains the icons of their theme
     "img-src 'self' data:",
     "connect-src 'self'",
     "form-action 'none'",
@@ -86,7 +86,7 @@ const readSite = async (folder: string): Promise<Site> => {
   }
 }
 
-/** Looks at the folder once, and again when another site was built. */
+/** Reads the folder at the first question, and again when other documents were built since. */
 export const documentsIn = (folder: string): Documents => {
   let known: { readonly builtMs: number; readonly site: Promise<Site> } | null = null
   return async () => {
@@ -95,7 +95,7 @@ export const documentsIn = (folder: string): Documents => {
     if (known?.builtMs === index.mtimeMs) return known.site
     const site = readSite(folder)
     known = { builtMs: index.mtimeMs, site }
-    // read while it was being built anew: the next question reads it again
+    // the documents were read while they were being built; the next question reads them again
     site.catch(() => (known = null))
     return site
   }

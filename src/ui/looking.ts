@@ -31,7 +31,7 @@ export type UiParts = {
   readonly fetch: Fetch
   /** Loaded once, when somebody looks at the first page. */
   readonly assets: () => Promise<Assets>
-  /** Another site than the one beside the program. */
+  /** Other documents than those beside the program; absent: those. */
   readonly documents?: Documents | undefined
   readonly signIn: SignIn
   /** The reason to refuse a request; null: there is none. */

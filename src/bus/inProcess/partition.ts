@@ -23,7 +23,7 @@ export type Reader = {
 /** Records of one publisher for this partition. */
 export type Portion = { readonly records: readonly BusRecord[]; readonly stored: () => void }
 
-/** Two bytes per UTF-16 unit, plus the overhead of an object. */
+/** The approximate memory of a message in bytes: two for each UTF-16 unit, plus the overhead of an object. */
 const weightOf = ({ key, value }: BusRecord): number => 2 * (key.length + value.length) + 400
 const slowest = (readers: readonly Reader[]): number => Math.min(Infinity, ...readers.map(({ position }) => position))
 

@@ -1,6 +1,6 @@
 /**
  * Replaces one method of kafkajs 2.2.4, which copies all headers of a message for each further one: a message of 200 kB with 20,000 headers
- * keeps a program busy for minutes, in which it serves nobody, and is fetched again by the next member. Other versions are not changed.
+ * would block a program for minutes, and the next member of the group would fetch the message again. Other versions are not changed.
  */
 import { createRequire } from 'node:module'
 

@@ -2,11 +2,11 @@
  * Sends messages in rounds: messages published while a round is in progress are sent in the next one.
  *
  * PUBLISHER-1 one round is outstanding at a time, so that messages of a partition are stored in order even after failures and retries;
- * PUBLISHER-2 a failed round is retried before any other message is sent, until the `publish` calls it belongs to have timed out;
+ * PUBLISHER-2 a failed round is retried before any other message is sent, until the `publish` calls of its messages have timed out;
  * PUBLISHER-3 an answer that does not name every partition written to is a failure: kafkajs silently drops messages without a known partition;
  * PUBLISHER-4 after a failure a new connection is opened, since the old one may never answer again;
- * PUBLISHER-5 when a broker refuses messages for what they are, the next rounds are smaller until the one at fault is alone: only its
- *    `publish` call fails.
+ * PUBLISHER-5 when a broker refuses messages because of their content or size, the next rounds are smaller until the refused message is
+ *    alone: only its `publish` call fails.
  */
 import type { ICustomPartitioner, Message, Producer, RecordMetadata } from 'kafkajs'
 import { Partitioners } from 'kafkajs'

@@ -20,7 +20,7 @@ export type Raw = {
   readonly key: string
   /** Null: a tombstone. */
   readonly value: string | null
-  /** When the broker stored it, ms since the epoch. */
+  /** When the broker stored the message, in ms since the epoch. */
   readonly time: number
 }
 export type ReadOptions = {
@@ -139,7 +139,7 @@ const consume = async (options: ReadOptions, ranges: readonly Range[]): Promise<
       eachBatchAutoResolve: false,
       eachBatch: taker(options, open, ended, follow),
     })
-    // messages written between the query of the end offsets and the join are new as well
+    // messages written between the query of the end offsets and the join count as new
     if (from === 'latest')
       for (const { topic, partition, high } of ranges) consumer.seek({ topic, partition, offset: String(high) })
     await ended.settled

@@ -3,7 +3,7 @@ import type { Rows, Statement } from '../sql.ts'
 
 export type Start = { readonly folder: string; readonly settings: Readonly<Record<string, string>> }
 export type Ask = Statement & { readonly id: number }
-/** Id 0 answers the opening of the database. */
+/** The reply with id 0 answers the opening of the database. */
 export type Reply = {
   readonly id: number
   readonly rows?: Rows

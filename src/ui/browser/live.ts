@@ -100,7 +100,7 @@ export const keepLive = ({ address, take, busy, isBehind }: Parts): void => {
   }, LOOK_MS)
   document.addEventListener('visibilitychange', () => {
     if (document.hidden) return
-    // a hidden page was not renewed
+    // the page was not renewed while it was hidden
     tell()
     void ask()
   })

@@ -43,7 +43,7 @@ export const NAV_ENTRIES: readonly NavEntry[] = [
   { href: 'system', word: 'System', key: 's', views: ['system'] },
 ]
 
-/** Beside the console, not below it. */
+/** The documents are beside the console, not below it. */
 export const DOCUMENTS_HREF = '../docs/'
 
 const logo = (): Node =>
