@@ -40,7 +40,7 @@ export type ToldEvent = {
 export const STREAM_ENDINGS = ['lifetime', 'stopping', 'slow', 'failed', 'stalled', 'left'] as const
 export type StreamEnding = (typeof STREAM_ENDINGS)[number]
 
-/** The next message of a stream. */
+/** A portion of a stream: events, or one message about the stream itself. */
 export type Portion =
   | { readonly kind: 'events'; readonly events: readonly ToldEvent[] }
   /** There are no new events up to `id`, which may belong to an event that the stream does not show. `newest`: the last id this control knows. */
@@ -53,11 +53,11 @@ export type Portion =
 export type Lost = 'archived' | 'unknown'
 
 export type EventStream = {
-  /** Resolves when there is a message, at the latest after the time between two beats. Never rejects. Must not be called again after `bye`. */
+  /** Resolves when there is a portion, at the latest after the time between two beats. Never rejects. Must not be called again after `bye`. */
   readonly next: () => Promise<Portion>
   /** Ends the stream; a pending `next` resolves. Only the first call has an effect. */
   readonly close: (why: StreamEnding) => void
-  /** Resolves when the stream ends, also when nobody asks for the next message any more (`stalled`). Never rejects. */
+  /** Resolves when the stream ends, also when nobody asks for the next portion any more (`stalled`). Never rejects. */
   readonly closed: Promise<StreamEnding>
 }
 export type EventPage = {

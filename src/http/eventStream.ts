@@ -1,7 +1,7 @@
 /**
  * Sends a stream of events as server-sent events.
  *
- * SSE-1 the next message is made when the client has read the one before, so nothing accumulates for a slow client;
+ * SSE-1 the next portion is made when the client has read the one before, so nothing accumulates for a slow client;
  * SSE-2 `data` of an event is the CloudEvent as on Kafka; `beat`, `reset` and `bye` are no events of the journal, and have event names of their own;
  * SSE-3 a stream that ends sends the reason and when to reconnect (`bye`, `retry`). If the client does not read that, its connection is broken off.
  */
@@ -21,7 +21,7 @@ export const STREAM_HEADERS = {
 
 /** When a client reconnects that was cut off without `bye`, for example because the control was killed. */
 const RETRY_MS = 2000
-/** How long a client has to read the last message. */
+/** How long a client has to read the last portion. */
 const LAST_MS = 1000
 
 const encoder = new TextEncoder()
@@ -92,7 +92,7 @@ export const eventBody = ({ stream, clock, breakOff, ended }: SendingEvents): Re
         try {
           controller.enqueue(bytesOf(portion))
         } catch (error) {
-          // a message that cannot be written leaves a gap, so no other may follow it
+          // a portion that cannot be written leaves a gap, so no other may follow it
           stream.close('failed')
           return controller.error(new Error(`broken off: ${textOf(error)}`))
         }

@@ -19,9 +19,9 @@ import type { HttpFault } from './faults.ts'
 type ClientError = Error & { readonly code?: string; readonly reason?: string }
 
 export type Unserved = {
-  /** For the `clientError` event of a server. */
+  /** Handles the `clientError` event of a server. */
   readonly unreadable: (error: ClientError, socket: Socket) => void
-  /** For the `checkExpectation` event: the client sent an `Expect` header with an expectation that is not supported. */
+  /** Handles the `checkExpectation` event: the client sent an `Expect` header with an expectation that is not supported. */
   readonly unexpected: (incoming: IncomingMessage, outgoing: ServerResponse) => void
   /**
    * True when the request was refused. HTTP/1.1 needs a Host header (RFC 9112 3.2). A target that is a whole URL must name the same host,

@@ -50,7 +50,7 @@ const clear = (
   }
 }
 
-/** Orders the release and the cleaning once more. This ends the quarantine, unless it fails again. */
+/** Orders the release and the cleaning once more. From then on the handle is quarantined only until its host confirms both. */
 const clean = (
   held: Deployable,
   handle: SlotHandle,

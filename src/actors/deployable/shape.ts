@@ -13,7 +13,7 @@ export type SlotHandle = KnownHandle & {
   readonly arq: ArqUuid | null
   /** The order that the host has not answered yet. */
   readonly pending: Order | null
-  /** When that order was given. */
+  /** When the pending order was given, ms since the epoch. */
   readonly pendingSince: number
   /** The ARQ that gave the handle up; set while the handle is releasing or quarantined. */
   readonly lastArq: ArqUuid | null

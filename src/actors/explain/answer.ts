@@ -102,7 +102,7 @@ export type Explanation = {
 }
 export type Check = {
   readonly groups: readonly Readonly<Record<string, string>>[]
-  /** Only this host; null: all. */
+  /** The only host to check; null: all hosts are checked. */
   readonly host: HostName | null
   /** The maximal number of hosts to show. */
   readonly limit: number

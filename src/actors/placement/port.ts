@@ -66,7 +66,7 @@ export type Placement = {
   readonly owned: () => Promise<PlacementResult<readonly Provider[]>>
   /** All providers of PCI devices that Nova tracks itself: with the trait `COMPUTE_MANAGED_PCI_DEVICE`. */
   readonly ofNova: () => Promise<PlacementResult<readonly Provider[]>>
-  /** Of the tree that contains this provider, those with the trait `OWNER_CYBORG`. */
+  /** The providers with the trait `OWNER_CYBORG` in the tree that contains this provider. */
   readonly ownedIn: (root: ResourceProviderUuid) => Promise<PlacementResult<readonly Provider[]>>
   readonly create: (it: {
     readonly uuid: ResourceProviderUuid

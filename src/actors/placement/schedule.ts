@@ -14,7 +14,7 @@ const UNFINISHED: Backoff = { firstMs: 10_000, maxMs: 300_000 }
 /** A host with units withheld for a missing allocation is compared again this soon, so that they are given back soon after the cause is gone. */
 const WITHHELD_MS = 30_000
 
-/** Spreads the comparisons of hosts over time: each waits for 0.9 to 1.1 of the period, depending on its name. */
+/** Spreads the comparisons of hosts over time: each waits for 0.9 to 1.1 of the period, by a hash of its name and its number of passes. */
 const spread = (periodMs: number, { host, passes }: PlacementRecord): number =>
   Math.round(periodMs * (0.9 + (0.2 * Number.parseInt(sha256(`${host} ${passes}`).slice(0, 8), 16)) / 0xffffffff))
 

@@ -31,7 +31,7 @@ export type Wanted = {
   readonly total: number
   readonly reserved: number
   readonly reasons: readonly Reserving[]
-  /** In alphabetical order. */
+  /** Names of traits in alphabetical order. */
   readonly traits: readonly string[]
 }
 

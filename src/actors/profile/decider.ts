@@ -29,7 +29,7 @@ export type ProfileCommand =
 export type ProfileEvent =
   /** `version`: the number of this version; absent: the profile was created, or a release without versions changed it. */
   | { readonly type: 'ProfileCreated'; readonly profile: ProfileFacts; readonly version?: number }
-  /** Who changed it, and why. `ProfileCreated` follows in the same row with the new content, because release 0.1.0 reads that event. */
+  /** The groups were changed: who did it, and why. `ProfileCreated` follows in the same row with the new content, because release 0.1.0 reads that event. */
   | ({ readonly type: 'ProfileRegrouped' } & OperatorNote)
   | ({ readonly type: 'ProfileVersionSet'; readonly version: number; readonly enabled: boolean } & OperatorNote)
   | ({ readonly type: 'ProfileShared'; readonly projects: readonly ProjectId[] | null } & OperatorNote)

@@ -1,4 +1,4 @@
-/** What the actors need of the journal and the views. Each port has at least two real implementations. */
+/** The ports through which the actors use the journal and the views. Each port has at least two real implementations. */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Fault } from '../../fault.ts'
 import type { Event } from './decider.ts'
@@ -18,7 +18,7 @@ export type JournalRow = {
    * a writer whose memory differs from the journal is refused as stale. Absent: any row of that version is accepted. Not stored.
    */
   readonly follows?: RowMark
-  /** When it was decided, ms since the epoch. */
+  /** When the decision was made, ms since the epoch. */
   readonly at: number
   /** The cause of the decision: request id, actor, order; for the timeline and the trace. */
   readonly cause: Cause

@@ -69,7 +69,7 @@ export type Region = {
   readonly kill: (key: EntityKey) => boolean
   readonly passivate: () => number
   readonly residents: () => readonly EntityKey[]
-  /** Since the start; `passivated`: stopped because they were idle. */
+  /** Counters since the start; `passivated`: actors that were stopped because they were idle. */
   readonly counts: () => { readonly resident: number; readonly spawned: number; readonly passivated: number }
   /** Waits until nothing is in flight, bounded by `askMs`, then stops all. */
   readonly stop: () => Promise<void>

@@ -58,7 +58,7 @@ export type Sharing = {
   ) => Promise<void>
   /** Records that these hosts were heard from now. */
   readonly noteSeen: (hosts: readonly HostName[]) => Promise<void>
-  /** What is recorded of each host that was ever heard from. */
+  /** The silence of each host that was ever heard from. */
   readonly silences: () => Promise<ReadonlyMap<HostName, Silence>>
   /** Replaces the last reading of each host and driver. Readings of hosts that are not recorded are ignored. */
   readonly noteMeasured: (readings: readonly HostReading[]) => Promise<void>

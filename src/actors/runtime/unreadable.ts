@@ -2,7 +2,7 @@
 import type { Fault, Outcome } from '../../fault.ts'
 import type { Log } from '../../log.ts'
 
-/** What `Journal` and `Reads` reject with when the store cannot be read. The message names the cause. */
+/** The error with which `Journal` and `Reads` reject when the store cannot be read. The message names the cause. */
 export class Unreadable extends Error {
   override readonly name = 'Unreadable'
   /** The same read fails again however often it is repeated: the program or the database is at fault. */

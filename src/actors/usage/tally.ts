@@ -85,7 +85,7 @@ export const openTally = (bounds: readonly number[]) => {
       }
     },
     size: () => sums.size,
-    /** In the order of period, project and class. */
+    /** Ordered by period, project and class. */
     lines: (): readonly UsageLine[] =>
       [...sums.values()]
         .toSorted(
@@ -112,7 +112,7 @@ export type UsageAsked = {
   /** Null: now. */
   readonly until: number | null
   readonly period: UsagePeriod
-  /** Only of this project; null: of all that the caller may see. */
+  /** Counts only bindings of this project; null: of all projects that the caller may see. */
   readonly project: ProjectId | null
 }
 export type UsageReport = {

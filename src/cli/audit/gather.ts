@@ -31,7 +31,7 @@ export type AuditOptions = {
   readonly now: number | null
   /** The system is not running: deadlines after the last entry are not checked. */
   readonly stopped: boolean
-  /** All faults are over, and the system had time to recover. */
+  /** Whether all faults are over and the system had time to recover. */
   readonly settled: boolean
   readonly slackMs: number
   readonly skewMs: number

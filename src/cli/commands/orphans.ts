@@ -15,7 +15,7 @@ type Found = Pick<Orphans, 'orphans' | 'unclear' | 'asked'>
 /** The maximal number of instances in one request. */
 const AT_ONCE = 100
 
-/** All pages as one. */
+/** Reads all pages and joins their content. */
 const found = async (api: Api): Promise<Found> => {
   const pages: Orphans[] = []
   for (let query: string | null = ''; query !== null;) {

@@ -13,7 +13,7 @@ type More = {
   readonly about: string
   /** The option has a command-line flag: `true` for a flag of the same name, or the name of the flag. */
   readonly flag?: true | `--${string}`
-  /** Not shown in messages. */
+  /** The value of the option is not shown in messages. */
   readonly secret?: true
   /** The only places where it may be set, if not everywhere. */
   readonly only?: 'environment' | 'environment and flag'

@@ -6,7 +6,7 @@ export type Verdict = 'ok' | 'warning' | 'problem'
 export type Judged = {
   readonly verdict: Verdict
   readonly says: string
-  /** What the operator should do. */
+  /** The action that the operator should take. */
   readonly advice?: string
 }
 export type Finding = Judged & { readonly check: string }

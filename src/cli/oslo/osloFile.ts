@@ -1,7 +1,7 @@
 /** Reads a configuration file as services of OpenStack do (oslo.config): sections, repeated keys, continued lines, comments. Pure. */
 
 export type Assignment = {
-  /** In lower case, except `DEFAULT`. */
+  /** Name of the section in lower case, except `DEFAULT`. */
   readonly section: string
   readonly key: string
   /** Continued lines are joined by line breaks. */

@@ -24,7 +24,7 @@ type AdminParts = {
   readonly neighbours: () => Neighbours
 }
 
-/** Only under ACCELERANDO_TEST_DOORS. */
+/** Operations for tests, which exist only if ACCELERANDO_TEST_DOORS is set. */
 const doorsOf = ({ plane }: System): Doors => ({
   'kill-actor': async (input) => ({ killed: plane.region.kill((input as { key: string }).key) }),
   residents: async () => plane.region.residents(),

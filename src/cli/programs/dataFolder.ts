@@ -6,7 +6,7 @@ import { StartProblem } from './startProblem.ts'
 
 const OTHERS_MAY_WRITE = 0o002
 
-/** Why another user could replace files in the folder; null: only its owner could. */
+/** Why another user could replace files in the folder; null: only the user of the program could. */
 export const exposureOf = (
   { uid, mode }: { readonly uid: number; readonly mode: number },
   user: number | undefined,

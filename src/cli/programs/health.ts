@@ -12,7 +12,7 @@ export type Health = {
   readonly stop: () => void
 }
 type Watched = {
-  /** Its name in the log and in `/readyz`. */
+  /** The name of the service in the log and in `/readyz`. */
   readonly name: string
   /** Rejects when it does not answer. */
   readonly look: () => Promise<unknown>

@@ -9,7 +9,7 @@ import type { Meter } from '../observe/metrics.ts'
 
 type HostAdminParts = {
   readonly address: Address
-  /** Null when ready, otherwise the reason. */
+  /** Why the program is not ready; null: it is ready. */
   readonly notReady: () => string | null
   /** Shown whether the program is ready or not. */
   readonly detail: () => Readonly<Record<string, unknown>>

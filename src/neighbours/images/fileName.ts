@@ -2,7 +2,7 @@
 import { open } from 'node:fs/promises'
 import type { Image } from '../../images.ts'
 
-/** How files of a kind begin. */
+/** The first bytes of each kind of file, and the suffix for it. */
 const KINDS: readonly (readonly [Buffer, string])[] = [
   [Buffer.from('xclbin2'), '.xclbin'],
   [Buffer.from('XeonFPGA\xb7GBSv', 'latin1'), '.gbs'],

@@ -184,7 +184,7 @@ export const createGlanceFiles = (parts: Parts): ImageFiles => {
     for (;;) {
       const got = await attempt(uuid, signal)
       if (got.found) return got
-      // an earlier problem says more than the end of the time
+      // the problem of an earlier attempt says more than the fact that the time is over
       if (signal.aborted) return last ?? got
       if (got.why === 'corrupt' ? ++corrupt > 1 : isFinal(got)) return got
       log.warn({ image: uuid, why: got.why, reason: got.detail }, 'images.notYet')

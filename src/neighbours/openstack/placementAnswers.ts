@@ -64,7 +64,7 @@ export const ALLOCATIONS = v.pipe(
     ),
   })),
 )
-/** For each way to serve the groups: the provider of each group, by the number of the group. */
+/** For each way to serve the groups: the providers of each group, by the number of the group. */
 export const CANDIDATES = v.pipe(
   v.object({
     allocation_requests: v.pipe(
