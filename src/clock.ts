@@ -4,7 +4,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 export type Clock = {
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Milliseconds since some fixed moment: goes on while the process is suspended, and does not jump when the clock is set. */
+  /** Milliseconds since some fixed moment; advances while the process is suspended, and does not jump when the clock is set. */
   readonly monotonic: () => number
   /** Calls `run` once, after at least `ms` by the monotonic clock, unless the returned function is called before. */
   readonly after: (ms: number, run: () => void) => Cancel

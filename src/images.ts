@@ -65,7 +65,7 @@ export type ImageFile = {
 }
 /** `withinMs`: the time after which nobody waits for the result any more. */
 export type ImageTerm = { readonly withinMs: number; readonly signal: AbortSignal }
-/** The bytes of images. */
+/** Gives access to the bytes of images. */
 export type ImageFiles = {
   /** Never rejects. Problems that a retry can solve are retried within the time, or until the signal is aborted. */
   readonly open: (image: ImageUuid, term: ImageTerm) => Promise<ImageFile | NoImage>

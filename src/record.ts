@@ -1,7 +1,7 @@
 /** Helpers for objects of unknown origin. */
 export type UnknownRecord = Readonly<Record<string, unknown>>
 
-/** True of an object that is no list. */
+/** Whether the value is an object and not a list. */
 export const isRecord = (value: unknown): value is UnknownRecord =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 

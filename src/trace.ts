@@ -17,7 +17,7 @@ export type Tracer = {
 }
 
 export const NO_SPAN: Span = { trace: undefined, end: () => {} }
-/** Records nothing. */
+/** A tracer that records nothing. */
 export const untraced: Tracer = { enter: () => NO_SPAN, part: () => NO_SPAN }
 
 /** The field `trace`, absent when the trace is not recorded. */

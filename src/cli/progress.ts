@@ -29,7 +29,7 @@ const CLEAR = '\r\u001B[K'
 
 const SILENT: Progress = { add: () => {}, end: () => {} }
 
-/** `[########----------------]  33 %  3300 of 10000 rows, 12 s, 24 s to go` */
+/** A line such as `[########----------------]  33 %  3300 of 10000 rows, 12 s, 24 s to go`. */
 export const progressLine = ({ what, total }: Work, done: number, ms: number): string => {
   const seconds = `${Math.round(ms / 1000)} s`
   if (total === null || total <= 0) return `${done} ${what}, ${seconds}`

@@ -45,7 +45,7 @@ export type Frame = {
   readonly span: Span
 }
 
-/** `req-` and a UUID, in any case. */
+/** Whether the text is `req-` followed by a UUID, in any case. */
 const isRequestId = (text: string): boolean => /^req-/i.test(text) && isUuid(text.slice('req-'.length).toLowerCase())
 
 const open = (c: Context, row: string, ports: Ports, versioned: boolean): Frame => {

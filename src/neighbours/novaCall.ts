@@ -7,7 +7,7 @@ export type NovaOptions = {
   /** URL of the compute service, including the version. */
   readonly url: string
   readonly timeoutMs: number
-  /** Headers of every request. */
+  /** Headers that are added to every request. */
   readonly headers?: Readonly<Record<string, string>>
   /** The file with the token; it is read before each request, because tokens are renewed. */
   readonly tokenFile?: string | null

@@ -29,7 +29,7 @@ const Servers = v.object({ servers: v.array(v.unknown()) })
 const unclear = (reason: string): NovaServer => ({ is: 'unclear', reason: noteOf(reason) })
 const saidBy = ({ status, text }: NovaAnswer): string => `Nova answered ${status}: ${faultText(text)}`
 
-/** Pure. */
+/** Interprets Nova's answer about a server. Pure. */
 export const serverIn = (uuid: string, answer: NovaAnswer): NovaServer => {
   const body = decoded(answer.text)?.value
   if (answer.status === 404) {

@@ -65,7 +65,7 @@ export type Tree = {
 }
 export type Identity = {
   readonly uuid: DeployableUuid
-  /** Integer id, as REST shows it to attributes. */
+  /** The integer id that REST shows with attributes of the deployable. */
   readonly id: number
   readonly name: string
   /** The provider of the deployable if it is a root, otherwise the provider of its root. */
@@ -80,7 +80,7 @@ export type Presence = 'present' | 'missing' | 'retired'
 export const DEVICE_STATUSES = ['enabled', 'maintaining'] as const
 export type DeviceStatus = (typeof DEVICE_STATUSES)[number]
 
-/** `deadline`: ms since the epoch; after it the result of the order is no longer waited for. */
+/** `deadline`: ms since the epoch; the result of the order is not awaited any longer. */
 export type DeployableCommand =
   | {
       readonly type: 'Record'

@@ -111,7 +111,7 @@ const retired = (before: Deployable): readonly ViewChange[] => [
   ...(dueAt(before) === null ? [] : [drop('due', deployableKey(before.uuid))]),
 ]
 
-/** A grant or a release changes the row of its handle only; the row of the deployable is written when its content changed. */
+/** A grant or a release changes only the row of its handle; the row of the deployable is written when its content has changed. */
 const ownRow = (before: Deployable, after: Deployable): readonly ViewChange[] =>
   before.revision === after.revision && before.exists ? [] : [put('deployables', deployableRow(after))]
 

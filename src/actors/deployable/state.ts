@@ -154,7 +154,7 @@ const released = (
 
 const cleanedIn = ({ cleaned }: Pick<SlotHandle, 'cleaned'>): Pick<SlotHandle, 'cleaned'> =>
   cleaned === undefined ? {} : { cleaned }
-/** A done `PrepareSlot` leaves the handle held and may have brought a bitstream; a done `ReleaseSlot` frees it. */
+/** A successful `PrepareSlot` leaves the handle held and may have loaded a bitstream; a successful `ReleaseSlot` frees the handle. */
 const done = (held: Deployable, event: Extract<DeployableEvent, { type: 'OrderDone' }>): Partial<Deployable> => {
   const { slot } = event
   const { pending } = held.handles[slot]!

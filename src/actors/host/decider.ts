@@ -23,7 +23,7 @@ export type HeldDevice = {
   readonly digest: string
   /** Number of complete reports of its driver in a row that did not contain the device. */
   readonly missing: number
-  /** Deployable name -> uuid. */
+  /** UUIDs of the deployables of the device, by name. */
   readonly deployables: Readonly<Record<string, DeployableUuid>>
   /** For a device that was retired and has returned: its former deployables that it has not reported again yet. */
   readonly away?: Readonly<Record<string, DeployableUuid>>
@@ -199,7 +199,7 @@ const merge = (devices: Host['devices'], changed: Changed): Host['devices'] =>
     Object.entries({ ...devices, ...changed }).filter((entry): entry is [string, HeldDevice] => entry[1] !== null),
   )
 
-/** As many as one driver may report, so that a host that is retired and restored finds its devices again. */
+/** As many devices as one driver may report, so that a host that is retired and restored finds its devices again. */
 export const DEPARTED_MAX = 1000
 const departures = ({ devices, departed }: Host, changed: Changed): Host['departed'] => {
   const back = new Set(Object.values(changed).flatMap((one) => (one ? [one.uuid] : [])))

@@ -106,7 +106,7 @@ export const factsOf = (driver: string, device: ReportedDevice): DeviceFacts => 
   controlPath: device.controlPath.info,
 })
 
-/** How many new UUIDs the devices can need at most: for devices and deployables, and for handles and attributes. */
+/** The largest number of new UUIDs that the devices can need: for devices and deployables, and for handles and attributes. */
 export const poolSizes = (devices: readonly ReportedDevice[]) => {
   const deployables = devices.flatMap((device) => device.deployables)
   return {

@@ -17,7 +17,7 @@ import { concernsPlacement } from './wanted.ts'
 /** The kinds of rows in `due` that the work on Placement uses: marks, and next passes by the state of their host. */
 export const PLACEMENT_DUE: readonly DueKind[] = [PLACEMENT_MARK, ...HOST_STATES.map(dueKindOf)]
 export const markKey = (name: HostName): EntityKey => `${PLACEMENT_MARK}/${name}`
-/** A mark is no entity: it has no journal. */
+/** A mark is not an entity, so it has no journal. */
 export const isMark = (key: EntityKey): boolean => kindOf(key) === PLACEMENT_MARK
 
 const hostConcern = (before: Host, after: Host): HostName | null =>

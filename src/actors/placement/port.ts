@@ -37,7 +37,7 @@ export const PLACEMENT_ERRORS = [
   'unknownName',
   /** Placement will not accept this: any other answer of 400 to 499. */
   'refused',
-  /** 401 and 403: our account lacks rights. */
+  /** 401 or 403: the account of this service lacks rights. */
   'denied',
   /** There was no answer, an unreadable one, or 5xx: the change may or may not have been made. */
   'unanswered',

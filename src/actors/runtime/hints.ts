@@ -13,7 +13,7 @@ export type Hints = {
   readonly arrive: () => boolean
 }
 
-/** For a process that has the store to itself. */
+/** Sends and receives nothing; for a process that has the store to itself. */
 export const noHints: Hints = { send: () => {}, onHint: () => () => {}, arrive: () => false }
 
 /** The listeners of one process. */

@@ -3,7 +3,7 @@
  *
  * UNIT-1 a unit is a plain function and never runs inside a participant; it borrows all keys at once and no further key later;
  * UNIT-2 only the unit appends, so a borrow that times out has certainly written nothing;
- * UNIT-3 the time limits grow outwards: statement < hold < ask < HTTP;
+ * UNIT-3 each time limit is longer than the ones inside it: statement < hold < ask < HTTP;
  * UNIT-4 entities that are not in memory are read in one query together with the tails of all the others, which often avoids a fence.
  */
 import type { EntityKey } from '../../identifiers.ts'

@@ -1,6 +1,6 @@
 /**
  * The only description of the views, the tables behind every list. ORM entities, migrations, SQL and row types are derived from it.
- * A view row is a fold of one entity's events, written in the same transaction as the journal row.
+ * A view row is computed from one entity's events and written in the same transaction as the journal row.
  * Moments are whole milliseconds since the epoch.
  */
 

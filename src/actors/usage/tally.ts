@@ -109,7 +109,7 @@ const compared = (one: string, other: string): number => (one < other ? -1 : one
 export type UsageAsked = {
   /** ms since the epoch; null: the first day of the month of `until`. */
   readonly from: number | null
-  /** Null: now. */
+  /** ms since the epoch; null: now. */
   readonly until: number | null
   readonly period: UsagePeriod
   /** Counts only bindings of this project; null: of all projects that the caller may see. */

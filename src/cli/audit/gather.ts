@@ -25,11 +25,11 @@ export type AuditOptions = {
   readonly hostData: readonly string[]
   readonly clients: readonly string[]
   /**
-   * Judge deadlines as of this moment, in ms since the epoch. Null: the clock of the database or, for a system that is
-   * not running, the last entry.
+   * The moment at which deadlines are judged, in ms since the epoch. Null: the clock of the database or, for a system that is
+   * not running, the time of the last entry.
    */
   readonly now: number | null
-  /** The system is not running: deadlines after the last entry are not checked. */
+  /** Whether the system is not running: deadlines after the last entry are then not checked. */
   readonly stopped: boolean
   /** Whether all faults are over and the system had time to recover. */
   readonly settled: boolean

@@ -1,4 +1,4 @@
-/** `accelerando control`. */
+/** `accelerando control`: runs a control process. */
 import { type Flags, type Register, configured, lacking, out, withPlainErrors } from '../command.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { openLog } from '../logger.ts'

@@ -1,4 +1,4 @@
-/** `accelerando dead-letter list` and `dead-letter retry`. */
+/** `accelerando dead-letter list` and `dead-letter retry`: shows dead letters, and sends them again. */
 import type { CommandRow } from '../commandRow.ts'
 import { endWith, misused } from '../exits.ts'
 import { type OutputFlags, addOutput, columnsOf, present } from '../output.ts'

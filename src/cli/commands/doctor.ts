@@ -1,4 +1,4 @@
-/** `accelerando doctor`. */
+/** `accelerando doctor`: checks everything that an installation depends on. */
 import type { Finding } from '../doctor/check.ts'
 import { endWith, misused } from '../exits.ts'
 import { type OutputFlags, addOutput, columnsOf, present } from '../output.ts'

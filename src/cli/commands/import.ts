@@ -1,4 +1,4 @@
-/** `accelerando import`. */
+/** `accelerando import`: takes over the database of upstream Cyborg. */
 import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags } from '../config/flags.ts'
 import { openLog } from '../logger.ts'

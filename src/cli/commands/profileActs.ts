@@ -1,4 +1,4 @@
-/** `accelerando profile create`, `set` and `delete`. */
+/** `accelerando profile create`, `set` and `delete`: changes the device profiles of a running service. */
 import { isRecord } from '../../record.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { confirmable, confirmed } from '../confirm.ts'

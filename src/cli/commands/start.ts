@@ -1,4 +1,4 @@
-/** `accelerando start`, the default command. */
+/** `accelerando start`, the default command: runs the whole system in one process. */
 import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { openLog } from '../logger.ts'

@@ -1,4 +1,4 @@
-/** `accelerando support-bundle`. */
+/** `accelerando support-bundle`: writes an archive with facts about an installation for maintainers. */
 import { writeFile } from 'node:fs/promises'
 import { systemClock } from '../../clock.ts'
 import { type Flags, type Register, configured, out, outLines, withPlainErrors } from '../command.ts'

@@ -1,4 +1,4 @@
-/** The file that `cards.id_table` names, in JSON or YAML. */
+/** Reads the file that `cards.id_table` names, in JSON or YAML. */
 import { parse } from 'yaml'
 import { type OperatorTable, readOperatorTable } from '../../drivers/cards/operatorTable.ts'
 import { messageOf } from '../../errorText.ts'

@@ -1,4 +1,4 @@
-/** The file that `cleaning.policies` names, in JSON or YAML. */
+/** Reads the file that `cleaning.policies` names, in JSON or YAML. */
 import { parse } from 'yaml'
 import { DRIVER_NAMES } from '../../drivers/index.ts'
 import { messageOf } from '../../errorText.ts'

@@ -41,5 +41,5 @@ export const size = (bytes: number): string => {
   const step = Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10))
   return `${Math.round((bytes / 1024 ** step) * 10) / 10} ${UNITS[step]!}`
 }
-/** `1 host`, `2 hosts`. */
+/** A count with its noun, such as `1 host` or `2 hosts`. */
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`

@@ -10,7 +10,7 @@ import type { NovaDevices, NovaSpec } from './novaDevices.ts'
 
 export type Overlap = {
   readonly address: string
-  /** `10de:1eb8` */
+  /** Vendor and product id, such as `10de:1eb8`. */
   readonly ids: string
   /** How Nova uses the function. */
   readonly how: string

@@ -26,7 +26,7 @@ type Page = {
   readonly more: boolean
 }
 
-/** Beats come every ten seconds. */
+/** A stream is broken when nothing has come for this time; beats come every ten seconds. */
 const SILENT_MS = 35_000
 /** Temporary failures, after which the stream is requested again. */
 const AGAIN: readonly number[] = [429, 502, 503, 504]

@@ -9,7 +9,7 @@ export type HeardEvent = {
   readonly status: string
 }
 export type TourParts = {
-  /** `http://HOST:PORT/v2`. */
+  /** The URL of the API: `http://HOST:PORT/v2`. */
   readonly base: string
   /** The address of the console, with a slash at its end. */
   readonly console: string

@@ -1,5 +1,5 @@
 /**
- * One download of an image into the cache.
+ * Downloads one image into the cache.
  *
  * DOWNLOAD-1 bytes are written to `part`, verified and forced to the disk, and only then is `part` renamed to `bits`;
  * DOWNLOAD-2 a partial file is continued, even one of a killed process; if Glance does not support ranges, the download starts from the beginning;

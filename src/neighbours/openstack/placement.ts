@@ -72,7 +72,7 @@ const readVersion = async (send: Send): Promise<PlacementResult<number>> => {
   return fault('refused', `Placement offers the versions 1.${lowest} to 1.${highest}: ${wanted}`)
 }
 
-/** The version that all requests use: `1.39`. */
+/** The version that all requests use, such as `1.39`. */
 export const versionOf = async (session: Pick<Session, 'call'>): Promise<PlacementResult<string>> => {
   const told = await readVersion(sender(session, () => {}))
   return told.ok ? { ok: true, value: `1.${told.value}` } : told

@@ -26,7 +26,7 @@ export type Sender = {
 /** The neighbour could not be asked, or its answer could not be read. The message says why, without the address. */
 export class Unanswered extends Error {
   override readonly name = 'Unanswered'
-  /** The whole time limit has passed. */
+  /** Whether the whole time limit has passed. */
   readonly late: boolean
   constructor(reason: string, { late = false, ...options }: ErrorOptions & { readonly late?: boolean } = {}) {
     super(reason, options)
@@ -36,7 +36,7 @@ export class Unanswered extends Error {
 
 /** No request was made, for a reason that was reported before. */
 export class NotAsked extends Unanswered {}
-/** The cloud has no such service, or shows none in this region with these interfaces. */
+/** The catalogue does not have the service, or not in this region with these interfaces. */
 export class NotInCatalogue extends Unanswered {}
 
 const ANSWER_MAX = 16 * 1024 * 1024
