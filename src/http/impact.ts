@@ -1,4 +1,4 @@
-/** Routes that answer whom a change would affect, and change nothing. */
+/** Answers requests with `dry_run`, which only ask whom a change would affect. */
 import type { Impact } from '../actors/answers/impact.ts'
 import type { Outcome } from '../fault.ts'
 import { flag } from './query.ts'

@@ -1,5 +1,5 @@
 /**
- * Decides which key a host signs with, and records who accepted it. Pure.
+ * Decides whether reports in the name of a host are believed, and which keys of hosts are accepted. Pure.
  *
  * ENROLLMENT-1 reports of a host that has a key are believed only if they are signed with that key;
  * ENROLLMENT-2 the first key of a host is accepted with its first signed report (`first-use`), or waits for an operator (`approve`). Reports
