@@ -87,6 +87,7 @@ export const openRelays = (more: Partial<RelayOptions> = {}) => {
   const versions = new Map<string, number>()
   const stored: BusRecord[] = []
   const saves: string[] = []
+  const server = { incarnation: 0 }
 
   /** `state` null: the entity is gone. */
   const append = async (uuid: string, state: string | null = 'Initial') => {
@@ -104,10 +105,13 @@ export const openRelays = (more: Partial<RelayOptions> = {}) => {
     // each relay is a process of its own
     const { hints } = openAnother()
     const log = memoryLog()
-    const way = { cut: false, slow: false }
+    const way: { cut: boolean; slow: boolean; held: Promise<void> | null } = { cut: false, slow: false, held: null }
     const underWay: BusRecord[] = []
     const isState = (batch: readonly BusRecord[]) => batch[0]?.topic.includes('.state.') ?? false
-    const asks: Pick<Journal, 'feed' | 'checkpoint' | 'onAppended' | 'exclusive'> = {
+    const asks: Pick<Journal, 'feed' | 'checkpoint' | 'onAppended' | 'exclusive' | 'incarnation'> = {
+      get incarnation() {
+        return server.incarnation
+      },
       feed: (after, limit) => through('feed', () => journal.feed(after, limit)),
       checkpoint: (reader) => through(null, () => journal.checkpoint(reader)),
       onAppended: (listener) => journal.onAppended((appends) => void (process.stands() || listener(appends))),
@@ -123,6 +127,7 @@ export const openRelays = (more: Partial<RelayOptions> = {}) => {
             throw new Error('the bus does not answer')
           }
           stored.push(...batch)
+          if (isState(batch)) await way.held
         }),
     }
     const page: Reads['page'] = (query) => through('read', () => reads.page(query))
@@ -154,7 +159,9 @@ export const openRelays = (more: Partial<RelayOptions> = {}) => {
     /** Its next states are given up and arrive all the same, when they are let go. */
     const slowDown = () => void (way.slow = true)
     const letGo = () => void stored.push(...underWay.splice(0))
-    return { ...process, relay: one, log, cutOff, slowDown, letGo }
+    /** The answer to its next states comes when this promise resolves. */
+    const holdAnswers = (until: Promise<void>) => void (way.held = until)
+    return { ...process, relay: one, log, cutOff, slowDown, letGo, holdAnswers }
   }
   const facts = (key?: string) =>
     stored
@@ -178,7 +185,9 @@ export const openRelays = (more: Partial<RelayOptions> = {}) => {
     await clock.pass(ms)
     await quiet()
   }
-  return { clock, store, append, start, stored, saves, facts, first, statesOf, pass }
+  /** Another server answers from now on, with the same rows. */
+  const replaceServer = () => void server.incarnation++
+  return { clock, store, append, start, replaceServer, stored, saves, facts, first, statesOf, pass }
 }
 export const rising = (numbers: readonly number[]): boolean =>
   numbers.every((each, at) => at === 0 || each > numbers[at - 1]!)

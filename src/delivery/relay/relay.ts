@@ -15,7 +15,9 @@
  *    the same order: for readers, first occurrences of a key are in commit order;
  * RELAY-8 a relay that stops releases the lease;
  * RELAY-9 a relay whose rounds have failed for `asideAfterMs` releases the lease too, because it may be the only one without the bus. If no relay
- *    reaches the bus, the lease passes from one to the next.
+ *    reaches the bus, the lease passes from one to the next;
+ * RELAY-10 after the database server was replaced, a relay begins at the checkpoint that is stored there. A save that was begun before is dropped, or
+ *    waited for when the store has it already: positions of the former server are not stored on the new one.
  */
 import { DEFAULTS, type RelayOptions, type RelayState } from './options.ts'
 import { Rounds } from './rounds.ts'

@@ -26,6 +26,10 @@ export class Rounds {
   /** The save to come, and those under way, one after another. */
   #saving: Cancel | null = null
   #saves: Promise<void> = Promise.resolve()
+  /** The last save that was handed to the store. */
+  #stored: Promise<unknown> = Promise.resolve()
+  /** Counts how often the relay began anew, which it also does within one tenure: a save that was begun earlier is about other rows. */
+  #beginnings = 0
   /** The timer of the next round, for rows that are not urgent. */
   #gathering: Cancel | null = null
   #running = false
@@ -176,6 +180,8 @@ export class Rounds {
   async #begin(tenure: Tenure): Promise<void> {
     const { journal, reader } = this.#settings
     this.#forget()
+    // a save under way would move the checkpoint after it was read
+    await this.#stored
     const position = await journal.checkpoint(reader)
     this.#tenure = tenure
     this.#epoch = tenure.epoch
@@ -188,6 +194,7 @@ export class Rounds {
     }
   }
   #forget(): void {
+    this.#beginnings++
     this.#tenure = null
     this.#position = this.#saved = ''
     this.#oldest = null
@@ -227,14 +234,15 @@ export class Rounds {
   }
   async #saveNow(): Promise<void> {
     const { reader, log } = this.#settings
-    const [position, tenure] = [this.#position, this.#tenure]
+    const [position, tenure, beginning] = [this.#position, this.#tenure, this.#beginnings]
+    const isOver = (): boolean => this.#beginnings !== beginning || this.#isReplaced()
     const waiting = this.#states?.waiting ?? false
     if (this.#isReplaced() || tenure === null || (position === this.#saved && !waiting)) return
     try {
       const flushed = (await this.#states?.flush(() => this.#lease.trusted(tenure))) ?? true
       if (!flushed) return this.#saveSoon(SAVE_AGAIN_MS)
-      if (position === this.#saved || this.#tenure !== tenure || this.#isReplaced()) return
-      if ((await this.#saveUnder(reader, position)) && this.#tenure === tenure) this.#saved = position
+      if (position === this.#saved || isOver()) return
+      if ((await this.#saveUnder(reader, position)) && !isOver()) this.#saved = position
     } catch (error) {
       log.warn({ reason: textOf(error), position }, 'relay.checkpointLate')
       this.#saveSoon(SAVE_AGAIN_MS)
@@ -249,7 +257,9 @@ export class Rounds {
     const { sharing, reader: name, log } = this.#settings
     const tenure = this.#tenure
     if (tenure === null) return false
-    const saved = await sharing.saveUnder({ name, epoch: tenure.epoch }, reader, position)
+    const saving = sharing.saveUnder({ name, epoch: tenure.epoch }, reader, position)
+    this.#stored = saving.catch(() => {})
+    const saved = await saving
     if (saved || this.#tenure !== tenure) return saved
     log.warn({ epoch: tenure.epoch, position }, 'relay.steppedDown')
     this.#lease.lost(tenure)
