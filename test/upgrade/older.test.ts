@@ -34,11 +34,12 @@ const without = (record: BusRecord, field: string): BusRecord => {
   return { ...record, value: JSON.stringify({ ...envelope, data: rest }) }
 }
 
-/** What an older release need not read (docs/upgrade.md): nobody sets a quota or shows the inventory in Placement while it runs, and 0.1.0 is two releases back: it knows neither refused reports nor failing devices. */
+/** What an older release need not read (docs/upgrade.md): nobody sets a quota or shows the inventory in Placement while it runs, and 0.1.0 is two releases back: it knows neither refused reports nor failing devices nor deliveries that are resent. */
+const LATER_THAN_0_1_0 = new Set(['ReportRefused', 'HealthSet', 'ResendAsked'])
 const isUnreadable = (release: string, { key, events }: FeedRow): boolean =>
   key.startsWith('quota/') ||
   key.startsWith('placement/') ||
-  (release.includes('0.1.0') && events.some(({ type }) => type === 'ReportRefused' || type === 'HealthSet'))
+  (release.includes('0.1.0') && events.some(({ type }) => LATER_THAN_0_1_0.has(type)))
 /** What comes after such a row of the same entity is left out with it: a journal has no gaps. */
 const readableBy = (release: string, rows: readonly FeedRow[]): readonly FeedRow[] => {
   const cut = new Set<string>()
