@@ -288,7 +288,7 @@ export type Control = {
    * Tells Nova once more how all binds of the instance ended; events that Nova has not taken yet are sent at once. Faults: not_found
    * (no bind of the instance has ended), bad_state (a bind is under way), conflict (no Nova is configured).
    */
-  readonly resend: (caller: Caller, instance: InstanceUuid, note: OperatorNote) => Answer<Delivery>
+  readonly resendDelivery: (caller: Caller, instance: InstanceUuid, note: OperatorNote) => Answer<Delivery>
   /** Answers about the moment `at`, ms since the epoch. Each answer is computed from the journal when it is asked for. */
   readonly asOf: (at: number) => Past
   /** For `/readyz`: the reason why this process is not ready; null: it is ready. */

@@ -7,7 +7,7 @@ import { type Verify, createVerify } from '../wire/signature.ts'
 import { type Adoption, createAdoption } from './deployables/adoption.ts'
 import { createArqs } from './arqs/arqs.ts'
 import { createCapacity } from './overview/capacity.ts'
-import { createResend } from './nova/resend.ts'
+import { createDeliveryResend } from './nova/resendDelivery.ts'
 import type { Control, Past } from '../actors/control.ts'
 import { createChanges } from '../actors/runtime/changes.ts'
 import { type Counts, noCounts } from '../actors/runtime/counts.ts'
@@ -126,7 +126,7 @@ const createControl = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): Om
     capacity: createCapacity(kernel),
     overview: createOverview(kernel),
     deliveries: createDeliveries(kernel),
-    resend: createResend(kernel),
+    resendDelivery: createDeliveryResend(kernel),
     asOf: createPast(kernel, (past) => createPastAnswers(past, liveness)),
   }
 }

@@ -27,7 +27,7 @@ import { createOrphanRound } from './nova/orphanRound.ts'
 import { createPlacementWatch } from './placement/watch.ts'
 import { createNamingRound } from './profiles/profileNames.ts'
 import { type Placer, createPlacer } from './placement/placer.ts'
-import { createResend } from './due/resend.ts'
+import { createOrderResend } from './due/resendOrders.ts'
 
 export type Sweeper = {
   readonly start: () => Promise<void>
@@ -99,7 +99,7 @@ export const createSweeper = (
   const placer = kernel.placement && createPlacer(kernel, kernel.placement)
   const workers = [deadlineWorker(kernel), notifier, ...(placer ? [placer] : [])]
   const lanes = workers.map((worker) => createLane(kernel, worker))
-  const resend = createResend(kernel)
+  const resend = createOrderResend(kernel)
   const loops = createLoops(kernel)
   let rounds = 0
 

@@ -1,6 +1,6 @@
 /** When an order that its host has not answered is sent again, and when not. */
 import { describe, expect, test } from 'vitest'
-import { QUIET_MS, RESEND_MAX_MS, pauseMs } from '../../src/services/due/resend.ts'
+import { QUIET_MS, RESEND_MAX_MS, pauseMs } from '../../src/services/due/resendOrders.ts'
 import { systemIds } from '../../src/clock.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { orderRow } from '../persistence/samples.ts'

@@ -28,7 +28,7 @@ const pass = async (ms: number) => {
   await clock.pass(ms)
   await sweep()
 }
-const resend = (instance: string) => cloud.control.resend(NOVA, instance, WORD)
+const resend = (instance: string) => cloud.control.resendDelivery(NOVA, instance, WORD)
 beforeEach(async () => {
   nova = await openNovaServer()
   nova.place('everyone', 'on a host')

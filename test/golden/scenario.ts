@@ -313,7 +313,7 @@ const divides = async (cloud: Cloud) => {
 
 /** Nova lost what it was told: an operator has it told once more. */
 const toldAgain = async ({ control, clock, plane }: Cloud, instance: string) => {
-  value(await control.resend(NOVA, instance, { by: 'operator', reason: 'Nova was restored' }))
+  value(await control.resendDelivery(NOVA, instance, { by: 'operator', reason: 'Nova was restored' }))
   await plane.sweeper.idle()
   await clock.pass(1)
 }

@@ -106,7 +106,7 @@ const resend = route({
     refusals: [404, 409],
   },
   handle: ({ control, caller, params, body }) =>
-    answer(control.resend(caller, params.uuid, noteOf(caller, body)), 202, deliveryBody),
+    answer(control.resendDelivery(caller, params.uuid, noteOf(caller, body)), 202, deliveryBody),
 })
 
 const permissions = route({

@@ -8,7 +8,7 @@ import type { Row, ViewName } from '../../actors/runtime/views.ts'
 import type { Delivery, Overview } from '../../actors/answers/tallied.ts'
 import { HOST_STATES, dueKindOf } from '../../actors/placement/hostState.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import { deliveryOf } from '../nova/resend.ts'
+import { deliveryOf } from '../nova/resendDelivery.ts'
 import { createStanding } from './standing.ts'
 
 /** Whole views are read to count, so this process counts at most once in this time, for all callers. */

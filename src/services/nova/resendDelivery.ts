@@ -20,14 +20,14 @@ const endsOf = (draft: Draft, { arqs }: Instance): Readonly<Record<string, BindO
   )
 const keysOf = ({ arqs }: Instance) => Object.keys(arqs).map(arqKey)
 
-/** Of one instance. */
+/** What Nova has yet to hear of an instance, as the API shows it; `nextAt`: when it is told next, ms since the epoch. */
 export const deliveryOf = ({ uuid, hostname, requestId, telling }: Instance, nextAt: number): Delivery => {
   const { statuses = {}, attempts = 0, until = null } = telling ?? {}
   return { instance: uuid, hostname, requestId, statuses, attempts, nextAt, until }
 }
 
-export const createResend =
-  (kernel: Kernel): Control['resend'] =>
+export const createDeliveryResend =
+  (kernel: Kernel): Control['resendDelivery'] =>
   async (caller, uuid, note): Promise<Outcome<Delivery>> => {
     const { region, options, nova } = kernel
     if (!nova) return refuse({ kind: 'conflict', reason: 'No Nova is configured that could be told.' })

@@ -68,7 +68,7 @@ export type Resend = {
   readonly all: () => Promise<void>
 }
 
-export const createResend = (kernel: Kernel): Resend => {
+export const createOrderResend = (kernel: Kernel): Resend => {
   const { clock, sharing, publish, region, options, log } = kernel
   const silentHosts = createSilent(kernel)
   const end = async ({ deployable_uuid: uuid }: Pending) => {
