@@ -1,7 +1,7 @@
 /** Rows of upstream that stand for one thing: whatever shares a name, a provider or a control path, no attach handle in use is lost, and nothing is recorded twice. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { boundHandles } from '../../src/actors/upstream/cards.ts'
+import { boundHandles } from '../../src/actors/upstream/devices.ts'
 import { type Plan, planImport } from '../../src/actors/upstream/plan.ts'
 import type { ArqRow, DeployableRow, HandleRow, UpstreamTables } from '../../src/actors/upstream/rows.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'

@@ -2,7 +2,7 @@
 import { amountOf, MISMATCHES, mismatches } from '../arq/groups.ts'
 import type { HandleType } from '../../hardware.ts'
 import type { HostName, ResourceProviderUuid } from '../../identifiers.ts'
-import type { Card } from '../deployable/card.ts'
+import type { DeployableTree } from '../deployable/giver.ts'
 import { type Deployable, attributeOf } from '../deployable/state.ts'
 import {
   DEVICES_SHOWN,
@@ -31,7 +31,7 @@ export type OtherDevice = Pick<JudgedDevice, 'deployable' | 'device' | 'provider
 }
 export type HostFacts = Surroundings & {
   readonly name: HostName
-  readonly devices: readonly Card[]
+  readonly devices: readonly DeployableTree[]
   readonly others: readonly OtherDevice[]
 }
 /** `all`: every judged device, by group. `bindAccepts`: whether a bind with these providers, one for each group, would be accepted. */
@@ -67,11 +67,11 @@ type Table = readonly (readonly (readonly Obstacle[])[])[]
 const stopsAny = (found: readonly Obstacle[], stops: readonly Stop[], alone: boolean): boolean =>
   found.some((one) => one.stops.some((stop) => stops.includes(stop)) && (alone || !BY_AMOUNT.has(one.code)))
 
-const freeIn = ({ root, below }: Card): number =>
+const freeIn = ({ root, below }: DeployableTree): number =>
   [root, ...below].flatMap(({ handles }) => Object.values(handles)).filter(({ state }) => state === 'free').length
 
 const MISMATCHED: ReadonlySet<ObstacleCode> = new Set(MISMATCHES)
-const typesOf = (devices: readonly Card[], found: Table[number]): ReadonlySet<HandleType> =>
+const typesOf = (devices: readonly DeployableTree[], found: Table[number]): ReadonlySet<HandleType> =>
   new Set(
     devices
       .filter((_, device) => found[device]!.every(({ code }) => !MISMATCHED.has(code)))
@@ -84,7 +84,7 @@ const wayFor = (groups: readonly AskedGroup[], facts: HostFacts, table: Table, s
   const { devices } = facts
   const alone = groups.length === 1
   const [binds, places] = [stops.includes('bind'), stops.includes('placement')]
-  const wanted = devices.map((card) => wantedFor(card, facts))
+  const wanted = devices.map((tree) => wantedFor(tree, facts))
   const capacity = (device: number): number => {
     const one = wanted[device]
     return one ? unitsLeft(devices[device]!, one) : Number.POSITIVE_INFINITY
@@ -134,7 +134,7 @@ const hostObstacles = (groups: readonly JudgedGroup[], fits: boolean): readonly 
 /** `groups`: at least one. */
 export const judgeHost = (groups: readonly AskedGroup[], facts: HostFacts): HostJudgement => {
   const { devices, placement } = facts
-  const table: Table = groups.map((asked) => devices.map((card) => obstaclesOf(card, asked, facts)))
+  const table: Table = groups.map((asked) => devices.map((tree) => obstaclesOf(tree, asked, facts)))
   const all = groups.map((asked, group) => [
     ...devices.map(({ root }, device) => ({ ...identityOf(root), obstacles: table[group]![device]! })),
     ...judgedOthers(facts, asked),

@@ -1,7 +1,7 @@
 /** Finds all obstacles between one deployable and one group, by the rules of bind and by the wanted inventory of Placement. Pure. */
 import { amountOf, classesOf, mismatches, type Mismatch } from '../arq/groups.ts'
 import type { Group } from '../arq/messages.ts'
-import { type Card, giverIn, loadOf } from '../deployable/card.ts'
+import { type DeployableTree, giverIn, loadOf } from '../deployable/giver.ts'
 import { countUnits } from '../deployable/units.ts'
 import { type Granting, grant, grantable, wholeObstacles } from '../deployable/granting.ts'
 import { type Deployable, attributeOf, evolve, traitsOf } from '../deployable/state.ts'
@@ -37,7 +37,7 @@ type Wish = { readonly arq: string; readonly bitstream: string | null; readonly 
 type Refusal = Exclude<Granting, { readonly ok: true }>
 /** Grants these requests one after the other, as a bind does. If one is refused, `granted` is the number of grants before it. */
 export const grantAll = (
-  { root, below }: Card,
+  { root, below }: DeployableTree,
   wishes: readonly Wish[],
 ): { readonly ok: true } | (Refusal & { readonly granted: number }) => {
   const now = new Map([root, ...below].map((node) => [node.uuid, node]))
@@ -58,7 +58,7 @@ export const grantAll = (
   return { ok: true }
 }
 
-const handlesOf = ({ root, below }: Card): string => {
+const handlesOf = ({ root, below }: DeployableTree): string => {
   const all = [root, ...below].flatMap(({ handles }) => Object.values(handles))
   const counts = HANDLE_STATES.flatMap((state) => {
     const count = all.filter((handle) => handle.state === state).length
@@ -73,23 +73,23 @@ const idle = (held: Deployable): Deployable => {
   return { ...sound, status: 'enabled', presence: 'present', program: null }
 }
 
-const grantObstacles = (card: Card, { arqs }: AskedGroup, bitstream: string | null): readonly Obstacle[] => {
+const grantObstacles = (tree: DeployableTree, { arqs }: AskedGroup, bitstream: string | null): readonly Obstacle[] => {
   const wishes = arqs.map((arq): Wish => ({ arq, bitstream, mates: arqs }))
-  const whole = wholeObstacles(card.root, wishes[0]!)
+  const whole = wholeObstacles(tree.root, wishes[0]!)
   const found = whole.map(({ rule, why }) => obstacle(rule, why, 'bind'))
-  const granted = grantAll(whole.length === 0 ? card : { root: idle(card.root), below: card.below.map(idle) }, wishes)
+  const granted = grantAll(whole.length === 0 ? tree : { root: idle(tree.root), below: tree.below.map(idle) }, wishes)
   if (granted.ok || (granted.rule !== 'no_free_handle' && granted.rule !== 'whole_unit')) return found
   const why =
     granted.rule === 'whole_unit'
       ? granted.why
-      : `${granted.granted} of the ${arqs.length} attach handles that are asked for can be granted; it has: ${handlesOf(card)}`
+      : `${granted.granted} of the ${arqs.length} attach handles that are asked for can be granted; it has: ${handlesOf(tree)}`
   return [...found, obstacle(granted.rule, why, 'bind')]
 }
 
-const imageObstacles = (card: Card, asked: AskedGroup): readonly Obstacle[] => {
-  const image = asked.imageFor(card.root)
-  if ('refusal' in image) return [obstacle('image', image.refusal, 'bind'), ...grantObstacles(card, asked, null)]
-  return grantObstacles(card, asked, image.bitstream)
+const imageObstacles = (tree: DeployableTree, asked: AskedGroup): readonly Obstacle[] => {
+  const image = asked.imageFor(tree.root)
+  if ('refusal' in image) return [obstacle('image', image.refusal, 'bind'), ...grantObstacles(tree, asked, null)]
+  return grantObstacles(tree, asked, image.bitstream)
 }
 
 /** The obstacle for each reason why units are reserved in Placement; if a rule of bind is the same, so is the code. */
@@ -106,7 +106,7 @@ const OF_RESERVING: Readonly<Record<Reserving, { readonly code: ObstacleCode; re
 }
 
 /** How many units of the provider Placement has left, according to the records. */
-export const unitsLeft = ({ root, below }: Card, { total, reserved }: Wanted): number => {
+export const unitsLeft = ({ root, below }: DeployableTree, { total, reserved }: Wanted): number => {
   const used = [root, ...below].map((node) => countUnits(node, 'some', ({ state }) => state === 'held'))
   return Math.max(0, total - reserved - used.reduce((sum, units) => sum + units, 0))
 }
@@ -119,15 +119,15 @@ const standingObstacles = (held: Deployable, { trouble, providers }: PlacementRe
 }
 
 /** The provider as Placement should show it; null: Placement should show none for the deployable. */
-export const wantedFor = ({ root, below }: Card, { host, placement }: Surroundings): Wanted | null =>
+export const wantedFor = ({ root, below }: DeployableTree, { host, placement }: Surroundings): Wanted | null =>
   placement === null ? null : (wantedOf(host, [root, ...below], placement.silent)[0] ?? null)
 
-const placementObstacles = (card: Card, { group }: AskedGroup, around: Surroundings): readonly Obstacle[] => {
-  const wanted = wantedFor(card, around)
+const placementObstacles = (tree: DeployableTree, { group }: AskedGroup, around: Surroundings): readonly Obstacle[] => {
+  const wanted = wantedFor(tree, around)
   if (around.placement === null || wanted === null) return []
   const misses = mismatches(group, wanted.resourceClass, new Set(wanted.traits))
   const reasons = wanted.reasons.flatMap((each) => OF_RESERVING[each] ?? [])
-  const left = unitsLeft(card, wanted)
+  const left = unitsLeft(tree, wanted)
   const amount = amountOf(group, wanted.resourceClass)
   const short = reasons.length === 0 && left < amount
   const classes = classesOf(group)
@@ -152,12 +152,12 @@ const placementObstacles = (card: Card, { group }: AskedGroup, around: Surroundi
           ),
         ]
       : []),
-    ...standingObstacles(card.root, around.placement.record),
+    ...standingObstacles(tree.root, around.placement.record),
   ]
 }
 
 const SILENT: ReadonlySet<Host['liveness']> = new Set(['stale', 'down'])
-const hostObstacles = ({ root, below }: Card, { host }: Surroundings): readonly Obstacle[] =>
+const hostObstacles = ({ root, below }: DeployableTree, { host }: Surroundings): readonly Obstacle[] =>
   SILENT.has(host.liveness) && [root, ...below].some(({ hostWork }) => hostWork)
     ? [obstacle('host_silent', 'its host was not heard from, and has work to do at a bind', 'work')]
     : []
@@ -173,12 +173,12 @@ const merged = (found: readonly Obstacle[]): readonly Obstacle[] =>
 export const mismatchObstacles = (found: readonly Mismatch[], placed: boolean): readonly Obstacle[] =>
   found.map(({ rule, why }) => obstacle(rule, why, 'bind', ...(placed ? (['placement'] as const) : [])))
 
-export const obstaclesOf = (card: Card, asked: AskedGroup, around: Surroundings): readonly Obstacle[] =>
+export const obstaclesOf = (tree: DeployableTree, asked: AskedGroup, around: Surroundings): readonly Obstacle[] =>
   merged([
-    ...mismatches(asked.group, attributeOf(card.root, 'rc'), traitsOf(card.root)).map(({ rule, why }) =>
+    ...mismatches(asked.group, attributeOf(tree.root, 'rc'), traitsOf(tree.root)).map(({ rule, why }) =>
       obstacle(rule, why, 'bind'),
     ),
-    ...imageObstacles(card, asked),
-    ...hostObstacles(card, around),
-    ...placementObstacles(card, asked, around),
+    ...imageObstacles(tree, asked),
+    ...hostObstacles(tree, around),
+    ...placementObstacles(tree, asked, around),
   ])

@@ -1,5 +1,5 @@
 /** Decides whether the devices of one host can serve all groups of a profile at the same time. Groups may share a device. Pure. */
-import type { Card } from '../deployable/card.ts'
+import type { DeployableTree } from '../deployable/giver.ts'
 import { type AskedGroup, grantAll } from './judge.ts'
 
 /** For each group, the index of its device. */
@@ -42,13 +42,13 @@ export const findWay = ({ groups, devices, allowed, takes, room, accepted }: Que
 }
 
 /** Whether a bind would accept the requests of all groups, each on its device. The requests of one device are granted as mates. */
-export const bindTakes = (groups: readonly AskedGroup[], devices: readonly Card[], ways: Ways): boolean =>
-  devices.every((card, device) => {
+export const bindTakes = (groups: readonly AskedGroup[], devices: readonly DeployableTree[], ways: Ways): boolean =>
+  devices.every((tree, device) => {
     const here = groups.filter((_, group) => ways[group] === device)
     const mates = here.flatMap(({ arqs }) => arqs)
     const wishes = here.flatMap(({ arqs, imageFor }) => {
-      const image = imageFor(card.root)
+      const image = imageFor(tree.root)
       return arqs.map((arq) => ({ arq, mates, bitstream: 'refusal' in image ? null : image.bitstream }))
     })
-    return grantAll(card, wishes).ok
+    return grantAll(tree, wishes).ok
   })

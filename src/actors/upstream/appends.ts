@@ -3,7 +3,7 @@
  * actors would have written. All of it has to be loaded together: half of it is no inventory.
  */
 import type { Ids } from '../../clock.ts'
-import type { EntityKey } from '../../identifiers.ts'
+import type { EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
 import { arq, arqKey } from '../arq/decider.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Description } from '../deployable/messages.ts'
@@ -83,7 +83,7 @@ const heldOf = ({ identity, facts, deployables }: PlannedDevice): HeldDevice => 
 })
 
 /** A host that has not reported yet: down, with the devices that its first report has to recognise. */
-const recordHost = ({ append, ids, now }: Writing, name: string, devices: readonly PlannedDevice[]): Append => {
+const recordHost = ({ append, ids, now }: Writing, name: HostName, devices: readonly PlannedDevice[]): Append => {
   const key = hostKey(name)
   const picture = { bootId: ids.uuid(), number: 0, digest: '', aliases: [], drivers: {} }
   const held = Object.fromEntries(devices.map((one) => [one.canonical!, heldOf(one)]))
@@ -106,7 +106,7 @@ type Tied = PlannedArq & { readonly fate: Extract<PlannedArq['fate'], { readonly
 const isTied = (one: PlannedArq): one is Tied => one.fate.is === 'bound' || one.fate.is === 'failed'
 
 /** The bind of an instance, as it ended upstream; Nova is not told of it again. */
-const recordBind = ({ append, ids, now }: Writing, uuid: string, arqs: readonly Tied[]): Append => {
+const recordBind = ({ append, ids, now }: Writing, uuid: InstanceUuid, arqs: readonly Tied[]): Append => {
   const key = instanceKey(uuid)
   const isBound = arqs[0]!.fate.is === 'bound'
   const targets = new Set(arqs.map(({ fate }) => deployableKey(fate.bond.deployable)))

@@ -3,7 +3,7 @@ import { spacedJson } from '../../spacedJson.ts'
 import type { Attribute, DeviceStatus, Identity, KnownHandle } from '../deployable/messages.ts'
 import type { DeviceFacts, DeviceIdentity } from '../device/decider.ts'
 import { commandIdOf } from '../runtime/commandId.ts'
-import { type Card, type Slot, canonicalOf } from './cards.ts'
+import { type UpstreamDevice, type UpstreamHandle, canonicalOf } from './devices.ts'
 import type { Notes } from './notes.ts'
 import { uuidIn } from './readable.ts'
 import type { AttributeRow, DeployableRow, DeviceRow } from './rows.ts'
@@ -33,8 +33,8 @@ export type PlannedDevice = {
 
 /** Who shows a device, by what it attaches: a report of that driver without the device shows that it is missing. */
 const DRIVERS = { PCI: 'pci_driver', TEST_PCI: 'fake_driver', MDEV: 'nvidia_gpu_driver' } as const
-const driverOf = (slots: readonly Slot[]): (typeof DRIVERS)[keyof typeof DRIVERS] => {
-  const types = new Set(slots.map(({ known }) => known.type))
+const driverOf = (handles: readonly UpstreamHandle[]): (typeof DRIVERS)[keyof typeof DRIVERS] => {
+  const types = new Set(handles.map(({ known }) => known.type))
   return types.has('MDEV') ? DRIVERS.MDEV : types.has('TEST_PCI') ? DRIVERS.TEST_PCI : DRIVERS.PCI
 }
 
@@ -69,33 +69,43 @@ const attributesOf = (rows: readonly AttributeRow[], notes: Notes): readonly Att
   })
 }
 
-const classed = (attributes: readonly Attribute[], card: Card, { unit }: Grown, notes: Notes): readonly Attribute[] => {
+const classed = (
+  attributes: readonly Attribute[],
+  device: UpstreamDevice,
+  { deployable }: Grown,
+  notes: Notes,
+): readonly Attribute[] => {
   if (attributes.some(({ key }) => key === 'rc')) return attributes
-  const value = CLASSES[card.row.type] ?? `CUSTOM_${card.row.type}`
+  const value = CLASSES[device.row.type] ?? `CUSTOM_${device.row.type}`
   notes.repaired(
     'deployables',
-    unit.row,
+    deployable.row,
     'class',
     `it has no attribute rc, and gets ${value} until its host reports it`,
   )
-  const uuid = commandIdOf(`class of ${unit.uuid}`)
+  const uuid = commandIdOf(`class of ${deployable.uuid}`)
   return [{ uuid, key: 'rc', value, origin: 'driver', createdAt: 0 }, ...attributes]
 }
 
-const deployableOf = (card: Card, grown: Grown, { live, mayHoldOther }: Uses, notes: Notes): PlannedDeployable => {
-  const { unit, rpUuid, tree, numAccelerators } = grown
-  const { row, uuid, slots } = unit
-  const attributes = classed(attributesOf(unit.attributes, notes), card, grown, notes)
-  const keepsImage = row.bitstreamId !== null && slots.some((slot) => live.has(slot.row.id)) && !mayHoldOther(row)
+const deployableOf = (
+  device: UpstreamDevice,
+  grown: Grown,
+  { live, mayHoldOther }: Uses,
+  notes: Notes,
+): PlannedDeployable => {
+  const { deployable, rpUuid, tree, numAccelerators } = grown
+  const { row, uuid, handles } = deployable
+  const attributes = classed(attributesOf(deployable.attributes, notes), device, grown, notes)
+  const keepsImage = row.bitstreamId !== null && handles.some((handle) => live.has(handle.row.id)) && !mayHoldOther(row)
   if (row.bitstreamId !== null && !keepsImage)
     notes.repaired('deployables', row, 'W21', `whether it still holds bitstream ${row.bitstreamId} is unknown`)
-  const owner = { deviceUuid: card.uuid, deviceId: card.row.id, host: card.host, vendor: card.row.vendor }
+  const owner = { deviceUuid: device.uuid, deviceId: device.row.id, host: device.host, vendor: device.row.vendor }
   return {
     identity: { uuid, id: row.id, name: row.name, rpUuid, ...owner, ...(tree ? { tree } : {}) },
     numAccelerators,
     driverName: row.driverName ?? '',
     bitstreamId: keepsImage ? row.bitstreamId : null,
-    handles: slots.map(({ known }) => known),
+    handles: handles.map(({ known }) => known),
     attributes: attributes.filter(({ origin }) => origin === 'driver'),
     operators: attributes.filter(({ origin }) => origin === 'operator'),
   }
@@ -118,11 +128,11 @@ export type Uses = {
   /** Whether a bind that did not succeed may have loaded another image into the deployable than is recorded. */
   readonly mayHoldOther: (row: DeployableRow) => boolean
 }
-export const planDevice = (card: Card, uses: Uses, notes: Notes): PlannedDevice => {
-  const { row } = card
-  const driver = driverOf(card.units.flatMap(({ slots }) => slots))
+export const planDevice = (device: UpstreamDevice, uses: Uses, notes: Notes): PlannedDevice => {
+  const { row } = device
+  const driver = driverOf(device.deployables.flatMap(({ handles }) => handles))
   return {
-    identity: { uuid: card.uuid, id: row.id, host: card.host },
+    identity: { uuid: device.uuid, id: row.id, host: device.host },
     facts: {
       driver,
       type: row.type,
@@ -130,19 +140,19 @@ export const planDevice = (card: Card, uses: Uses, notes: Notes): PlannedDevice 
       model: row.model,
       stdBoardInfo: row.stdBoardInfo,
       vendorBoardInfo: row.vendorBoardInfo,
-      controlPath: card.controlPath ?? spacedJson({}),
+      controlPath: device.controlPath ?? spacedJson({}),
     },
     status: statusOf(row, uses, notes),
-    canonical: canonicalOf(card),
+    canonical: canonicalOf(device),
     hostWork: driver === DRIVERS.MDEV,
     createdAt: row.createdAt,
-    deployables: growTrees(card, notes).map((grown) => deployableOf(card, grown, uses, notes)),
+    deployables: growTrees(device, notes).map((grown) => deployableOf(device, grown, uses, notes)),
   }
 }
 
 /** Its rows are recorded and retired: notes about them would say nothing that matters. */
-export const planRetired = (card: Card): PlannedDevice => {
+export const planRetired = (device: UpstreamDevice): PlannedDevice => {
   const silent: Notes = { repaired: () => {}, leftOut: () => {}, all: () => [] }
   const unused: Uses = { live: new Set(), doubtful: new Set(), mayHoldOther: () => false }
-  return { ...planDevice({ ...card, units: [] }, unused, silent), canonical: null }
+  return { ...planDevice({ ...device, deployables: [] }, unused, silent), canonical: null }
 }

@@ -11,161 +11,185 @@
  */
 import { pciAddressOf, pciJson } from '../../pci.ts'
 import type { Notes } from './notes.ts'
-import { type Card, type Live, type Slot, type Unit, canonicalOf, isUsed } from './cards.ts'
-import { oneOfEachName, oneRootOfEachProvider, usedUnits } from './twins.ts'
+import {
+  type UpstreamDevice,
+  type Live,
+  type UpstreamHandle,
+  type UpstreamDeployable,
+  canonicalOf,
+  isUsed,
+} from './devices.ts'
+import { oneOfEachName, oneRootOfEachProvider, usedDeployables } from './twins.ts'
 
-export type KeptHandle = { readonly card: Card; readonly unit: Unit; readonly slot: Slot }
+export type KeptHandle = {
+  readonly device: UpstreamDevice
+  readonly deployable: UpstreamDeployable
+  readonly handle: UpstreamHandle
+}
 export type Kept = {
-  readonly cards: readonly Card[]
+  readonly devices: readonly UpstreamDevice[]
   /** Recorded and retired at once: their history is known, nothing of them is offered. */
-  readonly retired: readonly Card[]
+  readonly retired: readonly UpstreamDevice[]
   /** Where an attach handle of upstream is now, by its id; null: nowhere. */
   readonly placeOf: (handleId: number) => KeptHandle | null
   /** The device that stands for a device of upstream, by their ids. */
   readonly standsFor: (deviceId: number) => number
 }
 
-const slotsOf = ({ units }: Card): readonly Slot[] => units.flatMap(({ slots }) => slots)
-const isLive = (card: Card, live: Live): boolean => slotsOf(card).some(({ row }) => live.has(row.id))
-const isInUse = (card: Card, live: Live): boolean => slotsOf(card).some((slot) => isUsed(slot, live))
-const liveFirst = (live: Live, one: Card, other: Card): number =>
+const handlesIn = ({ deployables }: UpstreamDevice): readonly UpstreamHandle[] =>
+  deployables.flatMap(({ handles }) => handles)
+const isLive = (device: UpstreamDevice, live: Live): boolean => handlesIn(device).some(({ row }) => live.has(row.id))
+const isInUse = (device: UpstreamDevice, live: Live): boolean =>
+  handlesIn(device).some((handle) => isUsed(handle, live))
+const liveFirst = (live: Live, one: UpstreamDevice, other: UpstreamDevice): number =>
   Number(isLive(other, live)) - Number(isLive(one, live))
 
 /** A device without control path: a function of it that is used says which one it is. */
-const identified = (card: Card, live: Live, notes: Notes): Card => {
-  if (card.controlPath !== null) return card
-  const used = slotsOf(card).filter((slot) => isUsed(slot, live))
-  const slot = used.find(({ row }) => live.has(row.id)) ?? used[0]
-  if (!slot) return card
-  const address = pciAddressOf(slot.known.info)
-  const controlPath = address && slot.known.type !== 'PCI' ? pciJson(address) : slot.row.info
-  notes.repaired('devices', card.row, 'W14', `it has no control path, and is known by ${controlPath}, which is in use`)
-  return { ...card, controlPath }
+const identified = (device: UpstreamDevice, live: Live, notes: Notes): UpstreamDevice => {
+  if (device.controlPath !== null) return device
+  const used = handlesIn(device).filter((handle) => isUsed(handle, live))
+  const handle = used.find(({ row }) => live.has(row.id)) ?? used[0]
+  if (!handle) return device
+  const address = pciAddressOf(handle.known.info)
+  const controlPath = address && handle.known.type !== 'PCI' ? pciJson(address) : handle.row.info
+  notes.repaired(
+    'devices',
+    device.row,
+    'W14',
+    `it has no control path, and is known by ${controlPath}, which is in use`,
+  )
+  return { ...device, controlPath }
 }
 
 /** What only one device of a host, or of all hosts, may have. */
-const claimsOf = ({ rpUuid, row }: Unit): readonly string[] => [`provider ${rpUuid}`, `name ${row.name}`]
-const sharesName = (one: Card, other: Card): boolean => {
-  const names = new Set(one.units.map(({ row }) => row.name))
-  return other.units.some(({ row }) => names.has(row.name))
+const claimsOf = ({ rpUuid, row }: UpstreamDeployable): readonly string[] => [`provider ${rpUuid}`, `name ${row.name}`]
+const sharesName = (one: UpstreamDevice, other: UpstreamDevice): boolean => {
+  const names = new Set(one.deployables.map(({ row }) => row.name))
+  return other.deployables.some(({ row }) => names.has(row.name))
 }
 
 /** The devices while they are sorted: one that goes hands over what is used of it. */
 type Sorting = {
   readonly live: Live
   readonly notes: Notes
-  readonly stay: Map<number, Card>
-  readonly go: Card[]
+  readonly stay: Map<number, UpstreamDevice>
+  readonly go: UpstreamDevice[]
   /** The device that stands for one that goes, by their ids. */
   readonly owners: Map<number, number>
 }
-const goes = ({ live, stay, go, owners }: Sorting, card: Card, owner: Card | null): void => {
-  go.push(card)
-  stay.delete(card.row.id)
+const goes = ({ live, stay, go, owners }: Sorting, device: UpstreamDevice, owner: UpstreamDevice | null): void => {
+  go.push(device)
+  stay.delete(device.row.id)
   if (!owner) return
-  owners.set(card.row.id, owner.row.id)
-  const used = usedUnits(card.units, live)
-  stay.set(owner.row.id, { ...owner, units: [...owner.units, ...card.units.filter(({ row }) => used.has(row.id))] })
+  owners.set(device.row.id, owner.row.id)
+  const used = usedDeployables(device.deployables, live)
+  stay.set(owner.row.id, {
+    ...owner,
+    deployables: [...owner.deployables, ...device.deployables.filter(({ row }) => used.has(row.id))],
+  })
 }
 
 /** One device for each control path of a host. */
 const byControlPath = (sorting: Sorting): void => {
   const { live, stay, notes } = sorting
   const found = new Map<string, number>()
-  for (const card of [...stay.values()].toSorted(
+  for (const device of [...stay.values()].toSorted(
     (one, other) => liveFirst(live, one, other) || one.row.id - other.row.id,
   )) {
-    const canonical = canonicalOf(card)
-    const owner = canonical === null ? undefined : stay.get(found.get(`${card.host} ${canonical}`) ?? -1)
+    const canonical = canonicalOf(device)
+    const owner = canonical === null ? undefined : stay.get(found.get(`${device.host} ${canonical}`) ?? -1)
     if (canonical !== null && !owner) {
-      found.set(`${card.host} ${canonical}`, card.row.id)
+      found.set(`${device.host} ${canonical}`, device.row.id)
       continue
     }
-    goes(sorting, card, owner ?? null)
+    goes(sorting, device, owner ?? null)
     const [rule, why] = owner
-      ? (['W17', `retired: device ${owner.uuid} has the same control path on host ${card.host}`] as const)
+      ? (['W17', `retired: device ${owner.uuid} has the same control path on host ${device.host}`] as const)
       : (['W14', 'retired: it has no control path, so no host can show it'] as const)
-    notes.repaired('devices', card.row, rule, why)
+    notes.repaired('devices', device.row, rule, why)
   }
 }
 
-type Rival = { readonly owner: Card; readonly isSame: boolean }
+type Rival = { readonly owner: UpstreamDevice; readonly isSame: boolean }
 /** The device that another one goes over to; undefined: it stays. */
-const rivalOf = (card: Card, rivals: readonly Card[], live: Live): Rival | undefined => {
-  const named = rivals.filter((one) => sharesName(one, card))
+const rivalOf = (device: UpstreamDevice, rivals: readonly UpstreamDevice[], live: Live): Rival | undefined => {
+  const named = rivals.filter((one) => sharesName(one, device))
   const same =
-    named.find(({ host }) => host === card.host) ?? named.find((one) => canonicalOf(one) === canonicalOf(card))
+    named.find(({ host }) => host === device.host) ?? named.find((one) => canonicalOf(one) === canonicalOf(device))
   if (same) return { owner: same, isSame: true }
   const [first] = rivals
-  return first && !isInUse(card, live) ? { owner: first, isSame: false } : undefined
+  return first && !isInUse(device, live) ? { owner: first, isSame: false } : undefined
 }
 
 /** One device for each name and provider of its deployables. */
 const byProvider = (sorting: Sorting): void => {
   const { live, stay, notes } = sorting
   const claimed = new Map<string, number[]>()
-  for (const card of [...stay.values()].toSorted(
+  for (const device of [...stay.values()].toSorted(
     (one, other) => liveFirst(live, one, other) || other.row.id - one.row.id,
   )) {
-    const claims = card.units.flatMap(claimsOf)
+    const claims = device.deployables.flatMap(claimsOf)
     const rivals = new Set(claims.flatMap((claim) => claimed.get(claim) ?? []))
     const rival = rivalOf(
-      card,
+      device,
       [...rivals].map((id) => stay.get(id)!),
       live,
     )
     for (const claim of claims)
-      claimed.set(claim, [...new Set([...(claimed.get(claim) ?? []), (rival?.owner ?? card).row.id])])
+      claimed.set(claim, [...new Set([...(claimed.get(claim) ?? []), (rival?.owner ?? device).row.id])])
     if (!rival) continue
     const { owner, isSame } = rival
-    goes(sorting, card, owner)
-    notes.repaired('devices', card.row, 'W12', `retired: device ${owner.uuid} stands for the same resource provider`)
-    if (!isSame || card.row.id <= owner.row.id || card.host === owner.host) continue
+    goes(sorting, device, owner)
+    notes.repaired('devices', device.row, 'W12', `retired: device ${owner.uuid} stands for the same resource provider`)
+    if (!isSame || device.row.id <= owner.row.id || device.host === owner.host) continue
     notes.repaired(
       'devices',
       owner.row,
       'W12',
-      `moved from host ${owner.host} to ${card.host}, under which it was found later`,
+      `moved from host ${owner.host} to ${device.host}, under which it was found later`,
     )
-    stay.set(owner.row.id, { ...stay.get(owner.row.id)!, host: card.host })
+    stay.set(owner.row.id, { ...stay.get(owner.row.id)!, host: device.host })
   }
 }
 
-const uniqueSlots = ({ slots }: Unit, live: Live, notes: Notes): readonly Slot[] => {
-  const first = new Map<string, Slot>()
-  const ranked = slots.toSorted(
+const uniqueHandles = ({ handles }: UpstreamDeployable, live: Live, notes: Notes): readonly UpstreamHandle[] => {
+  const first = new Map<string, UpstreamHandle>()
+  const ranked = handles.toSorted(
     ({ row: one }, { row: other }) =>
       Number(live.has(other.id)) - Number(live.has(one.id)) ||
       Number(other.inUse) - Number(one.inUse) ||
       one.id - other.id,
   )
-  for (const slot of ranked) {
-    const known = first.get(slot.known.canonical)
-    if (known) notes.leftOut('attach_handles', slot.row, 'W17', `attach handle ${known.known.uuid} attaches the same`)
-    else first.set(slot.known.canonical, slot)
+  for (const handle of ranked) {
+    const known = first.get(handle.known.canonical)
+    if (known) notes.leftOut('attach_handles', handle.row, 'W17', `attach handle ${known.known.uuid} attaches the same`)
+    else first.set(handle.known.canonical, handle)
   }
   return [...first.values()].toSorted(({ row: one }, { row: other }) => one.id - other.id)
 }
 
-const key = (unit: Unit, { known }: Slot): string => `${unit.row.name} ${known.canonical}`
-const placesIn = (all: readonly Card[], cards: readonly Card[]): Kept['placeOf'] => {
+const key = (deployable: UpstreamDeployable, { known }: UpstreamHandle): string =>
+  `${deployable.row.name} ${known.canonical}`
+const placesIn = (all: readonly UpstreamDevice[], devices: readonly UpstreamDevice[]): Kept['placeOf'] => {
   const [places, alike] = [new Map<number, KeptHandle>(), new Map<string, KeptHandle>()]
-  for (const card of cards)
-    for (const unit of card.units)
-      for (const slot of unit.slots) {
-        places.set(slot.row.id, { card, unit, slot })
-        alike.set(key(unit, slot), { card, unit, slot })
+  for (const device of devices)
+    for (const deployable of device.deployables)
+      for (const handle of deployable.handles) {
+        places.set(handle.row.id, { device, deployable, handle })
+        alike.set(key(deployable, handle), { device, deployable, handle })
       }
   const former = new Map(
-    all.flatMap(({ units }) =>
-      units.flatMap((unit) => unit.slots.map((slot) => [slot.row.id, key(unit, slot)] as const)),
+    all.flatMap(({ deployables }) =>
+      deployables.flatMap((deployable) =>
+        deployable.handles.map((handle) => [handle.row.id, key(deployable, handle)] as const),
+      ),
     ),
   )
   return (id) => places.get(id) ?? alike.get(former.get(id) ?? '') ?? null
 }
 
-export const keep = (all: readonly Card[], live: Live, notes: Notes): Kept => {
-  const stay = new Map(all.map((card) => [card.row.id, identified(card, live, notes)]))
+export const keep = (all: readonly UpstreamDevice[], live: Live, notes: Notes): Kept => {
+  const stay = new Map(all.map((device) => [device.row.id, identified(device, live, notes)]))
   const sorting: Sorting = { live, notes, stay, go: [], owners: new Map() }
   // a device that was moved to another host, or that took something over, may meet another one there
   for (let before = Number.POSITIVE_INFINITY; stay.size < before;) {
@@ -174,16 +198,19 @@ export const keep = (all: readonly Card[], live: Live, notes: Notes): Kept => {
     byProvider(sorting)
   }
   const named = [...stay.values()]
-    .map((card) => oneOfEachName(card, live, notes))
-    .map((card) => ({
-      ...card,
-      units: card.units.map((unit) => ({ ...unit, slots: uniqueSlots(unit, live, notes) })),
+    .map((device) => oneOfEachName(device, live, notes))
+    .map((device) => ({
+      ...device,
+      deployables: device.deployables.map((deployable) => ({
+        ...deployable,
+        handles: uniqueHandles(deployable, live, notes),
+      })),
     }))
     .toSorted((one, other) => one.row.id - other.row.id)
-  const cards = oneRootOfEachProvider(named, live, notes)
+  const devices = oneRootOfEachProvider(named, live, notes)
   const standsFor = (id: number): number => {
     const owner = sorting.owners.get(id)
     return owner === undefined ? id : standsFor(owner)
   }
-  return { cards, retired: sorting.go, placeOf: placesIn(all, cards), standsFor }
+  return { devices, retired: sorting.go, placeOf: placesIn(all, devices), standsFor }
 }

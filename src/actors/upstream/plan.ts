@@ -1,7 +1,8 @@
 /** What an import makes of a database of upstream Cyborg: everything that will be recorded, and a note on everything that changes. Pure. */
+import type { ArqUuid, ProfileUuid, ProjectId } from '../../identifiers.ts'
 import type { Group } from '../arq/messages.ts'
 import type { ProfileFacts } from '../profile/decider.ts'
-import { boundHandles, cardsIn, doubtfulCards } from './cards.ts'
+import { boundHandles, devicesIn, doubtfulDevices } from './devices.ts'
 import { type PlannedDevice, planDevice, planRetired } from './inventoryPlan.ts'
 import { keep } from './kept.ts'
 import { type Note, type Notes, openNotes } from './notes.ts'
@@ -12,9 +13,9 @@ import type { ProfileRow, UpstreamTables } from './rows.ts'
 
 export type PlannedProfile = { readonly facts: ProfileFacts; readonly createdAt: number | null }
 export type PlannedArq = {
-  readonly uuid: string
-  readonly projectId: string | null
-  readonly profileUuid: string
+  readonly uuid: ArqUuid
+  readonly projectId: ProjectId | null
+  readonly profileUuid: ProfileUuid
   readonly profileName: string
   readonly groupId: number
   readonly group: Group
@@ -31,7 +32,7 @@ export type Plan = {
 }
 
 /** A profile as its requests know it; `facts` null: it is not taken over. */
-type KnownProfile = { readonly uuid: string; readonly name: string; readonly facts: ProfileFacts | null }
+type KnownProfile = { readonly uuid: ProfileUuid; readonly name: string; readonly facts: ProfileFacts | null }
 
 const profileOf = (row: ProfileRow, taken: Set<string>, notes: Notes): KnownProfile => {
   const [uuid, groups] = [uuidIn(row.uuid), groupsIn(row.json)]
@@ -71,16 +72,14 @@ export const planImport = (given: UpstreamTables): Plan => {
   const notes = openNotes()
   const tables = cleaned(given, notes)
   const live = boundHandles(tables)
-  const cards = cardsIn(tables, notes)
-  const kept = keep(cards, live, notes)
-  const doubtful = new Set([...doubtfulCards(tables, cards)].map(kept.standsFor))
+  const found = devicesIn(tables, notes)
+  const kept = keep(found, live, notes)
+  const doubtful = new Set([...doubtfulDevices(tables, found)].map(kept.standsFor))
   const uses = { live, doubtful, mayHoldOther: openProgramming(tables) }
-  const devices = kept.cards.map((card) => planDevice(card, uses, notes))
+  const devices = kept.devices.map((device) => planDevice(device, uses, notes))
   const retired = kept.retired.map(planRetired)
   const providers = new Map(
-    devices.flatMap(({ deployables }) =>
-      deployables.map(({ identity }) => [identity.uuid as string, identity.rpUuid as string] as const),
-    ),
+    devices.flatMap(({ deployables }) => deployables.map(({ identity }) => [identity.uuid, identity.rpUuid] as const)),
   )
   const names = new Set<string>()
   const profiles = new Map(tables.device_profiles.map((row) => [row.id, profileOf(row, names, notes)]))

@@ -7,6 +7,7 @@
  * REQUEST-3 nothing that a request may have used is free: an attach handle that is in use and that nobody has is withheld.
  */
 import { functionOf } from '../../attachedFunctions.ts'
+import type { ArqUuid, DeployableUuid, HandleUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import type { Bond } from '../arq/messages.ts'
 import type { Kept, KeptHandle } from './kept.ts'
 import type { Notes, Rule } from './notes.ts'
@@ -17,14 +18,14 @@ export type Fate =
   | { readonly is: 'initial' | 'unbound' }
   | { readonly is: 'bound'; readonly bond: Bond }
   | { readonly is: 'failed'; readonly bond: Bond; readonly reason: string }
-export type Judged = { readonly row: ArqRow; readonly uuid: string; readonly fate: Fate }
+export type Judged = { readonly row: ArqRow; readonly uuid: ArqUuid; readonly fate: Fate }
 /**
  * A handle that nobody gets before an operator releases it. `inDoubt`: a request has it and another one may use it too, or a mediated device of it may
  * be left, which its host removes when the handle is released.
  */
 export type Withheld = {
-  readonly deployable: string
-  readonly handle: string
+  readonly deployable: DeployableUuid
+  readonly handle: HandleUuid
   readonly reason: string
   readonly inDoubt: boolean
 }
@@ -37,31 +38,39 @@ type Judging = {
   readonly first: ReadonlyMap<number | string, KeptHandle>
   /** Who has an attach handle, or its hardware, by the handle's UUID and by host and function. */
   readonly holders: Map<string, ArqRow>
-  readonly withheld: Map<string, Withheld>
+  readonly withheld: Map<HandleUuid, Withheld>
 }
 
-const withhold = ({ withheld }: Judging, { unit, slot }: KeptHandle, reason: string, inDoubt = false): void => {
-  const { uuid, type } = slot.known
+const withhold = ({ withheld }: Judging, { deployable, handle }: KeptHandle, reason: string, inDoubt = false): void => {
+  const { uuid, type } = handle.known
   const left = inDoubt || type === 'MDEV'
-  if (!withheld.has(uuid)) withheld.set(uuid, { deployable: unit.uuid, handle: uuid, reason, inDoubt: left })
+  if (!withheld.has(uuid)) withheld.set(uuid, { deployable: deployable.uuid, handle: uuid, reason, inDoubt: left })
 }
-const bondOn = ({ card, unit, slot }: KeptHandle, row: ArqRow, instanceUuid: string, root: string): Bond => ({
-  hostname: row.hostname || card.host,
+const bondOn = (
+  { device, deployable, handle }: KeptHandle,
+  row: ArqRow,
+  instanceUuid: InstanceUuid,
+  root: ResourceProviderUuid,
+): Bond => ({
+  hostname: row.hostname || device.host,
   deviceRpUuid: root,
   instanceUuid,
-  deployable: unit.uuid,
-  host: card.host,
-  handle: { uuid: slot.known.uuid, type: slot.known.type, info: slot.known.info },
+  deployable: deployable.uuid,
+  host: device.host,
+  handle: { uuid: handle.known.uuid, type: handle.known.type, info: handle.known.info },
   order: null,
 })
 
 /** The first attach handle of each deployable, by its id upstream and by its provider. */
-const firstPlaces = ({ cards }: Kept): ReadonlyMap<number | string, KeptHandle> => {
+const firstPlaces = ({ devices }: Kept): ReadonlyMap<number | string, KeptHandle> => {
   const first = new Map<number | string, KeptHandle>()
-  for (const { card, unit } of cards.flatMap((one) => one.units.map((unit) => ({ card: one, unit })))) {
-    const slot = unit.slots[0]
-    if (!slot) continue
-    for (const key of [unit.row.id, unit.rpUuid]) if (!first.has(key)) first.set(key, { card, unit, slot })
+  for (const { device, deployable } of devices.flatMap((one) =>
+    one.deployables.map((deployable) => ({ device: one, deployable })),
+  )) {
+    const handle = deployable.handles[0]
+    if (!handle) continue
+    for (const key of [deployable.row.id, deployable.rpUuid])
+      if (!first.has(key)) first.set(key, { device, deployable, handle })
   }
   return first
 }
@@ -69,7 +78,7 @@ const firstPlaces = ({ cards }: Kept): ReadonlyMap<number | string, KeptHandle> 
 const askedOf = ({ first }: Judging, { deployableId, rpUuid }: ArqRow): KeptHandle | null =>
   first.get(deployableId ?? uuidIn(rpUuid) ?? '') ?? null
 
-type Providers = ReadonlyMap<string, string>
+type Providers = ReadonlyMap<DeployableUuid, ResourceProviderUuid>
 const failed = (judging: Judging, providers: Providers, row: ArqRow, rule: Rule | null, reason: string): Fate => {
   const { kept, notes } = judging
   const own = row.handleId === null ? null : kept.placeOf(row.handleId)
@@ -77,7 +86,7 @@ const failed = (judging: Judging, providers: Providers, row: ArqRow, rule: Rule 
   const instance = uuidIn(row.instanceUuid)
   if (rule !== null) notes.repaired(TABLE, row, rule, `BindFailed: ${reason}`)
   if (place && instance !== null)
-    return { is: 'failed', reason, bond: bondOn(place, row, instance, providers.get(place.unit.uuid)!) }
+    return { is: 'failed', reason, bond: bondOn(place, row, instance, providers.get(place.deployable.uuid)!) }
   notes.repaired(
     TABLE,
     row,
@@ -87,7 +96,7 @@ const failed = (judging: Judging, providers: Providers, row: ArqRow, rule: Rule 
   return { is: 'unbound' }
 }
 
-const hardwareOf = ({ card, slot }: KeptHandle): string => `${card.host} ${functionOf(slot.known)}`
+const hardwareOf = ({ device, handle }: KeptHandle): string => `${device.host} ${functionOf(handle.known)}`
 
 const bound = (judging: Judging, providers: Providers, row: ArqRow): Fate => {
   const { kept, notes, holders } = judging
@@ -101,14 +110,14 @@ const bound = (judging: Judging, providers: Providers, row: ArqRow): Fate => {
       'handle lost',
       `attach handle ${row.handleId ?? ''} does not exist or cannot be read`,
     )
-  const [uuid, hardware] = [place.slot.known.uuid, hardwareOf(place)]
+  const [uuid, hardware] = [place.handle.known.uuid, hardwareOf(place)]
   const other = holders.get(uuid) ?? holders.get(hardware)
   if (other) {
     const reason = `attach handle ${uuid} belongs to ${other.uuid}, which was bound to it before`
     const mine = kept.placeOf(other.handleId!)!
     withhold(judging, mine, `upstream bound it to ${other.uuid} and to ${row.uuid}: both guests may use it`, true)
-    if (mine.slot.known.uuid !== uuid)
-      withhold(judging, place, `${other.uuid} is bound to the same function by attach handle ${mine.slot.known.uuid}`)
+    if (mine.handle.known.uuid !== uuid)
+      withhold(judging, place, `${other.uuid} is bound to the same function by attach handle ${mine.handle.known.uuid}`)
     return failed(judging, providers, row, 'two holders', reason)
   }
   if (instance === null) {
@@ -116,13 +125,13 @@ const bound = (judging: Judging, providers: Providers, row: ArqRow): Fate => {
     withhold(judging, place, `${row.uuid} was bound to it for no known instance`)
     return { is: 'unbound' }
   }
-  if (!place.slot.row.inUse)
+  if (!place.handle.row.inUse)
     notes.repaired(TABLE, row, 'W7', `it keeps attach handle ${uuid}, which the table says is free`)
-  if (place.slot.row.id !== row.handleId)
+  if (place.handle.row.id !== row.handleId)
     notes.repaired(TABLE, row, 'W17', `it goes over to attach handle ${uuid}, which attaches the same`)
   holders.set(uuid, row)
   holders.set(hardware, row)
-  return { is: 'bound', bond: bondOn(place, row, instance, providers.get(place.unit.uuid)!) }
+  return { is: 'bound', bond: bondOn(place, row, instance, providers.get(place.deployable.uuid)!) }
 }
 
 const FAILED: Readonly<Record<string, { readonly rule: Rule | null; readonly reason: string }>> = {
@@ -163,7 +172,7 @@ const leaked = (judging: Judging, handles: readonly HandleRow[], arqs: readonly 
   const named = new Map(arqs.flatMap((row) => (row.handleId === null ? [] : [[row.handleId, row] as const])))
   for (const row of handles) {
     const place = row.inUse ? judging.kept.placeOf(row.id) : null
-    if (!place || judging.holders.has(place.slot.known.uuid)) continue
+    if (!place || judging.holders.has(place.handle.known.uuid)) continue
     const arq = named.get(row.id)
     const [rule, reason] = arq
       ? (['W9', `upstream gave it to ${arq.uuid}, which is not bound`] as const)

@@ -1,25 +1,26 @@
 /** The trees that the deployables of a device form, where their rows agree on them (data-model R1 to R5). Pure. */
+import type { ResourceProviderUuid } from '../../identifiers.ts'
 import type { Tree } from '../deployable/messages.ts'
-import type { Card, Unit } from './cards.ts'
+import type { UpstreamDevice, UpstreamDeployable } from './devices.ts'
 import type { Notes } from './notes.ts'
 
 export type Grown = {
-  readonly unit: Unit
+  readonly deployable: UpstreamDeployable
   /** Absent: it is a root. */
   readonly tree?: Tree
   /** Its own provider or, of a child, that of its root. */
-  readonly rpUuid: string
+  readonly rpUuid: ResourceProviderUuid
   readonly numAccelerators: number
 }
 
 const DEPTH_MAX = 16
 /** From a deployable upwards. `isWhole`: up to a root; otherwise a parent is missing, is of another device, or is its own descendant. */
 export const wayUp = (
-  unit: Unit,
-  byId: ReadonlyMap<number, Unit>,
-): { readonly path: readonly Unit[]; readonly isWhole: boolean } => {
-  const path = [unit]
-  for (let { parentId } = unit.row; parentId !== null;) {
+  deployable: UpstreamDeployable,
+  byId: ReadonlyMap<number, UpstreamDeployable>,
+): { readonly path: readonly UpstreamDeployable[]; readonly isWhole: boolean } => {
+  const path = [deployable]
+  for (let { parentId } = deployable.row; parentId !== null;) {
     const parent = byId.get(parentId)
     if (!parent || path.includes(parent) || path.length > DEPTH_MAX) return { path, isWhole: false }
     path.push(parent)
@@ -28,8 +29,11 @@ export const wayUp = (
   return { path, isWhole: true }
 }
 /** Up to the deployable that is its root: the next one that has a provider of its own. Null: its parents lead to none. */
-const pathUp = (unit: Unit, byId: ReadonlyMap<number, Unit>): readonly Unit[] | null => {
-  const { path, isWhole } = wayUp(unit, byId)
+const pathUp = (
+  deployable: UpstreamDeployable,
+  byId: ReadonlyMap<number, UpstreamDeployable>,
+): readonly UpstreamDeployable[] | null => {
+  const { path, isWhole } = wayUp(deployable, byId)
   if (!isWhole) return null
   const root = path.reduceRight((above, one) =>
     one.row.rpUuid === null || one.row.rpUuid === above.row.rpUuid ? above : one,
@@ -38,22 +42,31 @@ const pathUp = (unit: Unit, byId: ReadonlyMap<number, Unit>): readonly Unit[] | 
 }
 
 /** Why it stands alone although it names a parent; null: it does not. */
-const separate = ({ row }: Unit, path: readonly Unit[] | null): string | null => {
+const separate = ({ row }: UpstreamDeployable, path: readonly UpstreamDeployable[] | null): string | null => {
   if (path === null) return `parent ${row.parentId} leads to no root of its device`
   return path.length > 1 ? null : 'it has a resource provider, which only a root has'
 }
 
-const placed = (unit: Unit, byId: ReadonlyMap<number, Unit>, notes: Notes): Pick<Grown, 'tree' | 'rpUuid'> => {
-  const { row } = unit
-  const path = row.parentId === null ? [unit] : pathUp(unit, byId)
-  const alone = row.parentId === null ? null : separate(unit, path)
+const placed = (
+  deployable: UpstreamDeployable,
+  byId: ReadonlyMap<number, UpstreamDeployable>,
+  notes: Notes,
+): Pick<Grown, 'tree' | 'rpUuid'> => {
+  const { row } = deployable
+  const path = row.parentId === null ? [deployable] : pathUp(deployable, byId)
+  const alone = row.parentId === null ? null : separate(deployable, path)
   if (alone !== null) notes.repaired('deployables', row, 'tree', `taken over as a root: ${alone}`)
   if (alone !== null || path === null || path.length === 1) {
     if (row.parentId === null && row.rootId !== null)
       notes.repaired('deployables', row, 'tree', `root ${row.rootId} without parent is dropped`)
     if (row.rpUuid === null)
-      notes.repaired('deployables', row, 'W11', `it gets resource provider ${unit.rpUuid}, which follows from its name`)
-    return { rpUuid: unit.rpUuid }
+      notes.repaired(
+        'deployables',
+        row,
+        'W11',
+        `it gets resource provider ${deployable.rpUuid}, which follows from its name`,
+      )
+    return { rpUuid: deployable.rpUuid }
   }
   const [parent, root] = [path[1]!, path.at(-1)!]
   if (row.rootId !== root.row.id)
@@ -63,27 +76,31 @@ const placed = (unit: Unit, byId: ReadonlyMap<number, Unit>, notes: Notes): Pick
 }
 
 /** The deployables that are taken over as roots. */
-export const rootsIn = ({ units }: Card): readonly Unit[] => {
-  const byId = new Map(units.map((unit) => [unit.row.id, unit]))
-  return units.filter((unit) => unit.row.parentId === null || separate(unit, pathUp(unit, byId)) !== null)
+export const rootsIn = ({ deployables }: UpstreamDevice): readonly UpstreamDeployable[] => {
+  const byId = new Map(deployables.map((deployable) => [deployable.row.id, deployable]))
+  return deployables.filter(
+    (deployable) => deployable.row.parentId === null || separate(deployable, pathUp(deployable, byId)) !== null,
+  )
 }
 
 /** Handles of it and of all below it. */
-const countIn = (unit: Unit, grown: readonly Pick<Grown, 'unit' | 'tree'>[]): number =>
+const countIn = (deployable: UpstreamDeployable, grown: readonly Pick<Grown, 'deployable' | 'tree'>[]): number =>
   grown
-    .filter(({ tree }) => tree?.parentUuid === unit.uuid)
-    .reduce((sum, child) => sum + countIn(child.unit, grown), unit.slots.length)
+    .filter(({ tree }) => tree?.parentUuid === deployable.uuid)
+    .reduce((sum, child) => sum + countIn(child.deployable, grown), deployable.handles.length)
 
 /** Mediated devices are made on demand: there are at most as many handles as accelerators. */
-const counted = (unit: Unit, handles: number): number =>
-  unit.slots.some(({ known }) => known.type === 'MDEV') ? Math.max(handles, unit.row.numAccelerators) : handles
+const counted = (deployable: UpstreamDeployable, handles: number): number =>
+  deployable.handles.some(({ known }) => known.type === 'MDEV')
+    ? Math.max(handles, deployable.row.numAccelerators)
+    : handles
 
-export const growTrees = ({ units }: Card, notes: Notes): readonly Grown[] => {
-  const byId = new Map(units.map((unit) => [unit.row.id, unit]))
-  const grown = units.map((unit) => ({ unit, ...placed(unit, byId, notes) }))
+export const growTrees = ({ deployables }: UpstreamDevice, notes: Notes): readonly Grown[] => {
+  const byId = new Map(deployables.map((deployable) => [deployable.row.id, deployable]))
+  const grown = deployables.map((deployable) => ({ deployable, ...placed(deployable, byId, notes) }))
   return grown.map((one) => {
-    const numAccelerators = counted(one.unit, countIn(one.unit, grown))
-    const { row } = one.unit
+    const numAccelerators = counted(one.deployable, countIn(one.deployable, grown))
+    const { row } = one.deployable
     if (numAccelerators !== row.numAccelerators)
       notes.repaired('deployables', row, 'count', `it has ${numAccelerators} accelerators, not ${row.numAccelerators}`)
     return { ...one, numAccelerators }

@@ -6,62 +6,68 @@
  * TWINS-2 of several roots with one provider the one whose name gives that provider keeps it, else the one that is used, else the oldest. Another
  *   one of the same device is left out where nothing of it is used; otherwise it gets the provider that follows from its own name.
  */
+import type { ResourceProviderUuid } from '../../identifiers.ts'
 import { rpUuidOf } from '../../rpUuid.ts'
 import { commandIdOf } from '../runtime/commandId.ts'
-import { type Card, type Live, type Unit, isUsed } from './cards.ts'
+import { type UpstreamDevice, type Live, type UpstreamDeployable, isUsed } from './devices.ts'
 import type { Notes } from './notes.ts'
 import { rootsIn, wayUp } from './trees.ts'
 
-type Units = readonly Unit[]
-const byIdIn = (units: Units): ReadonlyMap<number, Unit> => new Map(units.map((unit) => [unit.row.id, unit]))
+type Deployables = readonly UpstreamDeployable[]
+const byIdIn = (deployables: Deployables): ReadonlyMap<number, UpstreamDeployable> =>
+  new Map(deployables.map((deployable) => [deployable.row.id, deployable]))
 
 /** Ids of the deployables that have attach handles in use, and of all above them. */
-export const usedUnits = (units: Units, live: Live): ReadonlySet<number> => {
-  const byId = byIdIn(units)
-  const used = units.filter(({ slots }) => slots.some((slot) => isUsed(slot, live)))
-  return new Set(used.flatMap((unit) => wayUp(unit, byId).path.map(({ row }) => row.id)))
+export const usedDeployables = (deployables: Deployables, live: Live): ReadonlySet<number> => {
+  const byId = byIdIn(deployables)
+  const used = deployables.filter(({ handles }) => handles.some((handle) => isUsed(handle, live)))
+  return new Set(used.flatMap((deployable) => wayUp(deployable, byId).path.map(({ row }) => row.id)))
 }
 
 /** The one that stands for a deployable by now. */
-const standIn = (id: number, twins: ReadonlyMap<number, Unit>): Unit | undefined => {
+const standIn = (id: number, twins: ReadonlyMap<number, UpstreamDeployable>): UpstreamDeployable | undefined => {
   const kept = twins.get(id)
   return kept && (standIn(kept.row.id, twins) ?? kept)
 }
 /** Puts what stood below one that is left out below the one that stands for it. */
-const reparented = (units: Units, twins: ReadonlyMap<number, Unit>, notes: Notes): Units =>
-  units.map((unit) => {
-    const kept = unit.row.parentId === null ? undefined : standIn(unit.row.parentId, twins)
-    if (!kept) return unit
+const reparented = (
+  deployables: Deployables,
+  twins: ReadonlyMap<number, UpstreamDeployable>,
+  notes: Notes,
+): Deployables =>
+  deployables.map((deployable) => {
+    const kept = deployable.row.parentId === null ? undefined : standIn(deployable.row.parentId, twins)
+    if (!kept) return deployable
     notes.repaired(
       'deployables',
-      unit.row,
+      deployable.row,
       'tree',
-      `its parent is ${kept.row.id}, which stands for ${unit.row.parentId}`,
+      `its parent is ${kept.row.id}, which stands for ${deployable.row.parentId}`,
     )
-    return { ...unit, row: { ...unit.row, parentId: kept.row.id } }
+    return { ...deployable, row: { ...deployable.row, parentId: kept.row.id } }
   })
 
 /** One that stands below a deployable of its own name takes the place of the topmost of them, so that it does not stand below itself. */
-const lifted = (unit: Unit, byId: ReadonlyMap<number, Unit>): Unit => {
-  const top = wayUp(unit, byId).path.findLast(({ row }) => row.name === unit.row.name)!
-  if (top === unit) return unit
+const lifted = (deployable: UpstreamDeployable, byId: ReadonlyMap<number, UpstreamDeployable>): UpstreamDeployable => {
+  const top = wayUp(deployable, byId).path.findLast(({ row }) => row.name === deployable.row.name)!
+  if (top === deployable) return deployable
   const { parentId, rootId } = top.row
-  const rpUuid = unit.row.rpUuid ?? top.row.rpUuid
+  const rpUuid = deployable.row.rpUuid ?? top.row.rpUuid
   return {
-    ...unit,
-    row: { ...unit.row, parentId, rootId, rpUuid },
-    rpUuid: unit.row.rpUuid === null ? top.rpUuid : unit.rpUuid,
+    ...deployable,
+    row: { ...deployable.row, parentId, rootId, rpUuid },
+    rpUuid: deployable.row.rpUuid === null ? top.rpUuid : deployable.rpUuid,
   }
 }
 
 /** TWINS-1. */
-export const oneOfEachName = (card: Card, live: Live, notes: Notes): Card => {
-  const isLive = ({ slots }: Unit): boolean => slots.some(({ row }) => live.has(row.id))
-  const ranked = card.units.toSorted(
+export const oneOfEachName = (device: UpstreamDevice, live: Live, notes: Notes): UpstreamDevice => {
+  const isLive = ({ handles }: UpstreamDeployable): boolean => handles.some(({ row }) => live.has(row.id))
+  const ranked = device.deployables.toSorted(
     (one, other) => Number(isLive(other)) - Number(isLive(one)) || one.row.id - other.row.id,
   )
-  const [byId, twins] = [byIdIn(card.units), new Map<number, Unit>()]
-  const units = [...Map.groupBy(ranked, ({ row }) => row.name).values()].map(([first, ...others]) => {
+  const [byId, twins] = [byIdIn(device.deployables), new Map<number, UpstreamDeployable>()]
+  const deployables = [...Map.groupBy(ranked, ({ row }) => row.name).values()].map(([first, ...others]) => {
     if (others.length === 0) return first!
     const kept = lifted(first!, byId)
     const taken = others.flatMap((other) => {
@@ -70,9 +76,9 @@ export const oneOfEachName = (card: Card, live: Live, notes: Notes): Card => {
         'deployables',
         other.row,
         'W17',
-        `deployable ${kept.uuid} of device ${card.uuid} has its name ${kept.row.name}`,
+        `deployable ${kept.uuid} of device ${device.uuid} has its name ${kept.row.name}`,
       )
-      const used = other.slots.filter((slot) => isUsed(slot, live))
+      const used = other.handles.filter((handle) => isUsed(handle, live))
       for (const { row } of used)
         notes.repaired(
           'attach_handles',
@@ -82,40 +88,45 @@ export const oneOfEachName = (card: Card, live: Live, notes: Notes): Card => {
         )
       return used
     })
-    return { ...kept, slots: [...kept.slots, ...taken] }
+    return { ...kept, handles: [...kept.handles, ...taken] }
   })
   return {
-    ...card,
-    units: reparented(units, twins, notes).toSorted((one, other) => one.row.id - other.row.id),
+    ...device,
+    deployables: reparented(deployables, twins, notes).toSorted((one, other) => one.row.id - other.row.id),
   }
 }
 
-type Root = { readonly card: Card; readonly unit: Unit; readonly isUsed: boolean; readonly rpUuid: string }
-const natural = ({ unit }: Root): string => rpUuidOf(unit.row.name)
+type Root = {
+  readonly device: UpstreamDevice
+  readonly deployable: UpstreamDeployable
+  readonly isUsed: boolean
+  readonly rpUuid: ResourceProviderUuid
+}
+const natural = ({ deployable }: Root): string => rpUuidOf(deployable.row.name)
 const rank = (root: Root): number => (natural(root) === root.rpUuid ? 0 : 2) + (root.isUsed ? 0 : 1)
 
 type Judged = { readonly roots: readonly Root[]; readonly isSettled: boolean }
 /** The roots, where each that has the provider of another one has another provider or is left out. */
-const judged = (roots: readonly Root[], twins: Map<number, Unit>, notes: Notes): Judged => {
+const judged = (roots: readonly Root[], twins: Map<number, UpstreamDeployable>, notes: Notes): Judged => {
   let isSettled = true
   const judge = (sharing: readonly Root[]): readonly Root[] => {
     const [first, ...others] = sharing.toSorted(
-      (one, other) => rank(one) - rank(other) || one.unit.row.id - other.unit.row.id,
+      (one, other) => rank(one) - rank(other) || one.deployable.row.id - other.deployable.row.id,
     )
     return [
       first!,
       ...others.flatMap((root) => {
         isSettled = false
-        const { unit, card } = root
-        if (!root.isUsed && card === first!.card) {
-          twins.set(unit.row.id, first!.unit)
-          const why = `deployable ${first!.unit.uuid} of device ${card.uuid} has its resource provider ${root.rpUuid}`
-          notes.leftOut('deployables', unit.row, 'W17', why)
+        const { deployable, device } = root
+        if (!root.isUsed && device === first!.device) {
+          twins.set(deployable.row.id, first!.deployable)
+          const why = `deployable ${first!.deployable.uuid} of device ${device.uuid} has its resource provider ${root.rpUuid}`
+          notes.leftOut('deployables', deployable.row, 'W17', why)
           return []
         }
-        const rpUuid = natural(root) === root.rpUuid ? commandIdOf(`provider of ${unit.uuid}`) : natural(root)
-        const why = `it gets resource provider ${rpUuid}: deployable ${first!.unit.uuid} has ${root.rpUuid}`
-        notes.repaired('deployables', unit.row, 'W12', why)
+        const rpUuid = natural(root) === root.rpUuid ? commandIdOf(`provider of ${deployable.uuid}`) : natural(root)
+        const why = `it gets resource provider ${rpUuid}: deployable ${first!.deployable.uuid} has ${root.rpUuid}`
+        notes.repaired('deployables', deployable.row, 'W12', why)
         return [{ ...root, rpUuid }]
       }),
     ]
@@ -124,19 +135,31 @@ const judged = (roots: readonly Root[], twins: Map<number, Unit>, notes: Notes):
 }
 
 /** TWINS-2. */
-export const oneRootOfEachProvider = (cards: readonly Card[], live: Live, notes: Notes): readonly Card[] => {
-  const twins = new Map<number, Unit>()
-  const all = cards.flatMap((card) => {
-    const used = usedUnits(card.units, live)
-    return rootsIn(card).map((unit) => ({ card, unit, isUsed: used.has(unit.row.id), rpUuid: unit.rpUuid }))
+export const oneRootOfEachProvider = (
+  devices: readonly UpstreamDevice[],
+  live: Live,
+  notes: Notes,
+): readonly UpstreamDevice[] => {
+  const twins = new Map<number, UpstreamDeployable>()
+  const all = devices.flatMap((device) => {
+    const used = usedDeployables(device.deployables, live)
+    return rootsIn(device).map((deployable) => ({
+      device,
+      deployable,
+      isUsed: used.has(deployable.row.id),
+      rpUuid: deployable.rpUuid,
+    }))
   })
   let state = judged(all, twins, notes)
   while (!state.isSettled) state = judged(state.roots, twins, notes)
-  const providers = new Map(state.roots.map(({ unit, rpUuid }) => [unit.row.id, rpUuid]))
-  const left = cards.map((card) => {
-    const stay = card.units.filter(({ row }) => !twins.has(row.id))
-    const units = stay.map((unit) => ({ ...unit, rpUuid: providers.get(unit.row.id) ?? unit.rpUuid }))
-    return { ...card, units: reparented(units, twins, notes) }
+  const providers = new Map(state.roots.map(({ deployable, rpUuid }) => [deployable.row.id, rpUuid]))
+  const left = devices.map((device) => {
+    const stay = device.deployables.filter(({ row }) => !twins.has(row.id))
+    const deployables = stay.map((deployable) => ({
+      ...deployable,
+      rpUuid: providers.get(deployable.row.id) ?? deployable.rpUuid,
+    }))
+    return { ...device, deployables: reparented(deployables, twins, notes) }
   })
   // what stood below one that is left out may be a root now
   return twins.size === 0 ? left : oneRootOfEachProvider(left, live, notes)

@@ -7,7 +7,7 @@ import { chooseImage } from '../../actors/arq/images.ts'
 import { next, statesThatAllow } from '../../actors/arq/states.ts'
 import type { Binding, Caller, Control } from '../../actors/control.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
-import { type Card, giverIn, loadOf } from '../../actors/deployable/card.ts'
+import { type DeployableTree, giverIn, loadOf } from '../../actors/deployable/giver.ts'
 import { type Deployable, attributeOf, hardwareOf, traitsOf } from '../../actors/deployable/state.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
 import { traceField, inSpan } from '../../trace.ts'
@@ -84,7 +84,7 @@ const lacksImage = (draft: Draft, one: Target, searches: ImageSearches): boolean
   return search !== null && searches.resultOf(search) === null
 }
 
-const cardOf = (draft: Draft, one: Target): Card => ({
+const treeOf = (draft: Draft, one: Target): DeployableTree => ({
   root: draft.state(deployable, deployableKey(one.deployable)),
   below: one.below.map((uuid) => draft.state(deployable, deployableKey(uuid))).filter((node) => owns(node, one)),
 })
@@ -97,7 +97,7 @@ type Guess = {
   readonly certain: boolean
 }
 
-/** The image that the order loads or expects on the card. */
+/** The image that the order loads, or expects on the card. */
 const imageField = (order: Order | null): Pick<Bond, 'image'> => {
   const image = order?.type === 'PrepareSlot' ? (order.bitstream ?? order.expects) : undefined
   return image === undefined ? {} : { image }
@@ -109,13 +109,13 @@ const grant = (draft: Draft, one: Target, terms: Together, searches: ImageSearch
   const held = check(draft, one)
   const image = imageFor(draft, held, one, searches)
   const mates = targets.filter((each) => each.deployable === one.deployable).map((each) => each.arq)
-  const card = cardOf(draft, one)
-  const found = giverIn(card, mates)
+  const tree = treeOf(draft, one)
+  const found = giverIn(tree, mates)
   // the deployables below the root may come from a cache
   if (found === null && !terms.certain) return MOVED
-  const giver = found ?? card.root
-  const load = loadOf(card.root, giver, image)
-  const loaded = 'why' in load ? conflict(draft, `deployable ${card.root.name}: ${load.why}`) : load
+  const giver = found ?? tree.root
+  const load = loadOf(tree.root, giver, image)
+  const loaded = 'why' in load ? conflict(draft, `deployable ${tree.root.name}: ${load.why}`) : load
   const key = deployableKey(giver.uuid)
   const order = { arq: one.arq, ...loaded, deadline, requestId, trace, mates }
   const [granted] = draft.decide(deployable, key, { type: 'Grant', ...order })

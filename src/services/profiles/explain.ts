@@ -9,7 +9,7 @@ import { arqsOf, bitstreamOf } from '../../actors/arq/groups.ts'
 import type { Group } from '../../actors/arq/messages.ts'
 import { chooseImage } from '../../actors/arq/images.ts'
 import type { Control } from '../../actors/control.ts'
-import type { Card } from '../../actors/deployable/card.ts'
+import type { DeployableTree } from '../../actors/deployable/giver.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { attributeOf, hardwareOf, traitsOf } from '../../actors/deployable/state.ts'
 import { type Check, type Explanation, HOSTS_SHOWN } from '../../actors/explain/answer.ts'
@@ -130,8 +130,11 @@ const createFacts = (kernel: Kernel) => {
     const read = new Set(near)
     const known = held.value.filter(({ exists, presence }) => exists && presence !== 'retired')
     const trees = Map.groupBy(known, ({ tree }) => tree?.rootUuid)
-    const cards = (trees.get(undefined) ?? []).map((root): Card => ({ root, below: trees.get(root.uuid) ?? [] }))
-    const byHost = Map.groupBy(cards, ({ root }) => root.host)
+    const whole = (trees.get(undefined) ?? []).map((root): DeployableTree => ({
+      root,
+      below: trees.get(root.uuid) ?? [],
+    }))
+    const byHost = Map.groupBy(whole, ({ root }) => root.host)
     return done(
       names.map((name, at) => ({
         name,

@@ -1,5 +1,6 @@
 /** The devices of upstream with what belongs to each, put together from the tables. Nothing is chosen yet. */
 import { DEVICE_TYPES } from '../../hardware.ts'
+import type { DeployableUuid, DeviceUuid, HostName, ResourceProviderUuid } from '../../identifiers.ts'
 import { canonicalInfo } from '../../pci.ts'
 import { ownValue } from '../../record.ts'
 import { rpUuidOf } from '../../rpUuid.ts'
@@ -10,35 +11,36 @@ import { attachingIn, uuidIn } from './readable.ts'
 import type { AttributeRow, DeployableRow, DeviceRow, HandleRow, UpstreamRow, UpstreamTables } from './rows.ts'
 
 /** An attach handle that can be read. */
-export type Slot = { readonly row: HandleRow; readonly known: KnownHandle }
+export type UpstreamHandle = { readonly row: HandleRow; readonly known: KnownHandle }
 /** A deployable with its handles and attributes. */
-export type Unit = {
+export type UpstreamDeployable = {
   readonly row: DeployableRow
-  readonly uuid: string
-  readonly rpUuid: string
-  readonly slots: readonly Slot[]
+  readonly uuid: DeployableUuid
+  readonly rpUuid: ResourceProviderUuid
+  readonly handles: readonly UpstreamHandle[]
   readonly attributes: readonly AttributeRow[]
 }
-export type Card = {
+export type UpstreamDevice = {
   readonly row: DeviceRow
-  readonly uuid: string
-  readonly host: string
+  readonly uuid: DeviceUuid
+  readonly host: HostName
   /** Text of its control path as upstream has it; null: it has none. */
   readonly controlPath: string | null
-  readonly units: readonly Unit[]
+  readonly deployables: readonly UpstreamDeployable[]
 }
 
-export const canonicalOf = ({ controlPath }: Card): string | null =>
+export const canonicalOf = ({ controlPath }: UpstreamDevice): string | null =>
   controlPath === null ? null : canonicalInfo(controlPath)
 
 /** Devices of which a guest may use what cannot be read: an attach handle that is used and whose row is gone or broken. */
-export const doubtfulCards = (tables: UpstreamTables, cards: readonly Card[]): ReadonlySet<number> => {
+export const doubtfulDevices = (tables: UpstreamTables, devices: readonly UpstreamDevice[]): ReadonlySet<number> => {
   const live = boundHandles(tables)
-  const [handles, read] = [new Map(tables.attach_handles.map((row) => [row.id, row])), new Set<number>()]
-  for (const { units } of cards) for (const { slots } of units) for (const { row } of slots) read.add(row.id)
+  const known = new Set(tables.attach_handles.map(({ id }) => id))
+  const readable = devices.flatMap(({ deployables }) => deployables.flatMap(({ handles }) => handles))
+  const read = new Set(readable.map(({ row }) => row.id))
   const broken = tables.attach_handles.filter(({ id, inUse }) => !read.has(id) && (inUse || live.has(id)))
   const lost = tables.extended_accelerator_requests.filter(
-    ({ state, handleId }) => state === 'Bound' && (handleId === null || !handles.has(handleId)),
+    ({ state, handleId }) => state === 'Bound' && (handleId === null || !known.has(handleId)),
   )
   const parts = new Set([...broken, ...lost].map(({ deployableId }) => deployableId))
   // also where the deployable itself cannot be read
@@ -51,9 +53,9 @@ export const boundHandles = ({ extended_accelerator_requests: arqs }: UpstreamTa
   new Set(arqs.flatMap(({ state, handleId }) => (state === 'Bound' && handleId !== null ? [handleId] : [])))
 
 /** Whether a guest may use it: a request is bound to it, or upstream marked it. */
-export const isUsed = ({ row }: Slot, live: Live): boolean => row.inUse || live.has(row.id)
+export const isUsed = ({ row }: UpstreamHandle, live: Live): boolean => row.inUse || live.has(row.id)
 
-const slotOf = (row: HandleRow, notes: Notes): readonly Slot[] => {
+const handleOf = (row: HandleRow, notes: Notes): readonly UpstreamHandle[] => {
   const [uuid, attaching] = [uuidIn(row.uuid), attachingIn(row)]
   if (uuid === null || attaching === null) {
     notes.leftOut(
@@ -67,11 +69,11 @@ const slotOf = (row: HandleRow, notes: Notes): readonly Slot[] => {
   return [{ row, known: { uuid, ...attaching, canonical: canonicalHandle(attaching) } }]
 }
 
-const unitOf = (
+const deployableOf = (
   row: DeployableRow,
   notes: Notes,
   rows: { readonly handles: readonly HandleRow[]; readonly attributes: readonly AttributeRow[] },
-): readonly Unit[] => {
+): readonly UpstreamDeployable[] => {
   const uuid = uuidIn(row.uuid)
   if (uuid === null || row.name === '') {
     notes.leftOut('deployables', row, 'value', uuid === null ? 'uuid is no UUID' : 'it has no name')
@@ -79,7 +81,7 @@ const unitOf = (
   }
   const { attributes } = rows
   const rpUuid = uuidIn(row.rpUuid) ?? rpUuidOf(row.name)
-  return [{ row, uuid, rpUuid, slots: rows.handles.flatMap((handle) => slotOf(handle, notes)), attributes }]
+  return [{ row, uuid, rpUuid, handles: rows.handles.flatMap((handle) => handleOf(handle, notes)), attributes }]
 }
 
 /** What upstream added after 24e13c6, as clients of the merged model know it. */
@@ -111,7 +113,7 @@ const orphans = <Row extends UpstreamRow>(
   return rows.filter((row) => !known.has(owner(row)))
 }
 
-export const cardsIn = (tables: UpstreamTables, notes: Notes): readonly Card[] => {
+export const devicesIn = (tables: UpstreamTables, notes: Notes): readonly UpstreamDevice[] => {
   const { devices, deployables, attach_handles: handles, attributes, controlpath_ids: paths } = tables
   const pathsOf = by(paths, ({ deviceId }) => deviceId)
   const deployablesOf = by(deployables, ({ deviceId }) => deviceId)
@@ -123,7 +125,7 @@ export const cardsIn = (tables: UpstreamTables, notes: Notes): readonly Card[] =
     notes.leftOut('attach_handles', row, 'orphan', `deployable ${row.deployableId} does not exist`)
   for (const row of orphans(attributes, ({ deployableId }) => deployableId, deployables))
     notes.leftOut('attributes', row, 'orphan', `deployable ${row.deployableId} does not exist`)
-  return devices.flatMap((given): Card[] => {
+  return devices.flatMap((given): UpstreamDevice[] => {
     const row = typed(given, notes)
     const fault = faultOf(row)
     if (fault !== null) {
@@ -133,9 +135,9 @@ export const cardsIn = (tables: UpstreamTables, notes: Notes): readonly Card[] =
     const [path, ...others] = pathsOf(row.id)
     for (const other of others)
       notes.leftOut('controlpath_ids', other, 'W17', `device ${row.uuid} is known by control path ${path!.id}`)
-    const units = deployablesOf(row.id).flatMap((one) =>
-      unitOf(one, notes, { handles: handlesOf(one.id), attributes: attributesOf(one.id) }),
+    const own = deployablesOf(row.id).flatMap((one) =>
+      deployableOf(one, notes, { handles: handlesOf(one.id), attributes: attributesOf(one.id) }),
     )
-    return [{ row, uuid: uuidIn(row.uuid)!, host: row.hostname, controlPath: path?.info ?? null, units }]
+    return [{ row, uuid: uuidIn(row.uuid)!, host: row.hostname, controlPath: path?.info ?? null, deployables: own }]
   })
 }

@@ -7,10 +7,10 @@ import type { Deployable } from './state.ts'
 import type { Mates } from './units.ts'
 
 /** `below`: in the order in which they were recorded, without the retired ones. */
-export type Card = { readonly root: Deployable; readonly below: readonly Deployable[] }
+export type DeployableTree = { readonly root: Deployable; readonly below: readonly Deployable[] }
 
 /** The deployable with a handle for the next of these requests; null: none is known. A root without a tree is always returned: it gives its own reason. */
-export const giverIn = ({ root, below }: Card, mates: Mates): Deployable | null => {
+export const giverIn = ({ root, below }: DeployableTree, mates: Mates): Deployable | null => {
   if (root.nodes === 0 && below.length === 0) return root
   return [root, ...below].find((node) => node.presence === 'present' && hasFree(node, mates)) ?? null
 }
