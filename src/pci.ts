@@ -42,7 +42,7 @@ export const pciAddressOf = (info: unknown): PciAddress | null => {
   return domain && bus && device && fn ? { domain, bus, device, function: fn } : null
 }
 
-/** Reads `dddd:bb:dd.f` in any case, domain of 4 to 8 digits; null when the text is no PCI address. */
+/** Reads `dddd:bb:dd.f` in any case, domain of 4 to 8 digits; null when the text is not a PCI address. */
 export const parsePciAddress = (text: string): PciAddress | null => {
   const [, domain, bus, device, fn] = /^([0-9a-f]{4,8}):([0-9a-f]{2}):([0-9a-f]{2})\.([0-7])$/i.exec(text) ?? []
   return pciAddressOf({ domain, bus, device, function: fn })

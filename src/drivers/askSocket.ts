@@ -8,14 +8,14 @@ export const askSocket = async (path: string, text: string, timeoutMs: number, m
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
   const socket = createConnection(path, () => socket.write(text))
   const failed = (reason: string): void => reject(new Error(reason))
-  const timer = setTimeout(() => failed(`no whole answer within ${timeoutMs} ms`), timeoutMs)
+  const timer = setTimeout(() => failed(`no complete answer within ${timeoutMs} ms`), timeoutMs)
   const whole = gathered(socket, maxBytes, () => failed(`more than ${maxBytes} bytes of answer`))
   socket.on('data', (chunk: Buffer) => {
     const document = /\}\s*$/.test(chunk.toString('latin1')) ? jsonIn(whole()) : undefined
     if (document !== undefined) resolve(document)
   })
   socket.on('error', reject)
-  socket.on('close', () => failed('the answer is no JSON document'))
+  socket.on('close', () => failed('the answer is not a JSON document'))
   return promise.finally(() => {
     clearTimeout(timer)
     socket.destroy()

@@ -144,7 +144,7 @@ export const DRIVER_FACTS: Readonly<Record<string, DriverFacts>> = {
     resourceClass: '`FPGA`',
     traits: '`CUSTOM_FAKE_DEVICE`',
     handles: 'TEST_PCI, which Nova ignores',
-    programming: 'as if',
+    programming: 'simulated: the image is recorded, no card is programmed',
     tried: 'a real Nova, Placement, Keystone and Glance',
   },
   simulated_driver: {
@@ -153,7 +153,7 @@ export const DRIVER_FACTS: Readonly<Record<string, DriverFacts>> = {
     resourceClass: 'as the real cards',
     traits: 'as the real cards',
     handles: 'PCI',
-    programming: 'as if',
+    programming: 'simulated: the image is recorded, no card is programmed',
     tried: 'a real Nova, Placement, Keystone and Glance; chaos and simulation',
   },
 }

@@ -21,7 +21,7 @@ const Limit = v.pipe(v.number(LIMIT), v.minValue(1, LIMIT), v.maxValue(LIMIT_MAX
 const policyIn = (drivers: readonly string[]) => {
   const driver = v.picklist(drivers, `must be a driver of this release: ${drivers.join(', ')}`)
   const unknown = ({ expected, received }: { readonly expected: string | null; readonly received: string }) =>
-    expected === 'never' ? `is no field of this policy: ${received} is unknown` : 'must be a policy'
+    expected === 'never' ? `is not a field of this policy: ${received} is unknown` : 'must be a policy'
   return v.variant(
     'policy',
     [

@@ -24,7 +24,7 @@ const read = (path: string, text: string): Signer => {
     return signerFrom(text)
   } catch (cause) {
     throw new Error(
-      `${path}: it is no private key that this host can sign with (${messageOf(cause)}); restore the file, or remove it so that a ` +
+      `${path}: it is not a private key that this host can sign with (${messageOf(cause)}); restore the file, or remove it so that a ` +
         'new key is made, which an operator has to accept (accelerando host rekey)',
       { cause },
     )

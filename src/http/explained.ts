@@ -78,7 +78,7 @@ export const EXPLAINED: { readonly [Kind in HttpFault['kind']]: Explained } = {
     mend: 'Send less at once; the limit is an option ([configuration](../configuration.md)).',
   },
   unreadable: {
-    means: 'The request is no HTTP that can be read.',
+    means: 'The request is not HTTP that can be read.',
     mend: 'Look at what stands between the caller and the service: a proxy, or TLS where none is expected.',
   },
   headers_too_large: {

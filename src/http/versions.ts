@@ -57,7 +57,7 @@ const reasonOf = (asked: string, max: Latest): string => {
   const range = `[${MAJOR}.0, ${MAJOR}.${max}]`
   const shown = asked.slice(0, 40)
   if (PATTERNS.get(max)!.test(asked))
-    return `The header is no list of services and versions in ASCII; the supported range is ${range}.`
+    return `The header is not a list of services and versions in ASCII; the supported range is ${range}.`
   const major = /^(0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/.exec(asked)?.[1]
   if (major === undefined) return `"${shown}" is not a version; the supported range is ${range}.`
   return Number(major) === MAJOR

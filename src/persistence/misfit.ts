@@ -42,8 +42,8 @@ export const misfitOf = ({ rows, changes }: Append): Misfit | null => {
 
 /** The rule for a value that the database refused, by the class of the SQLSTATE. Errors of other classes are not about a value. */
 const DATA: ReadonlyMap<string, string> = new Map([
-  ['21', 'is no value that the database takes'],
-  ['22', 'is no value that the database takes'],
+  ['21', 'is not a value that the database takes'],
+  ['22', 'is not a value that the database takes'],
   ['23', 'breaks a rule of the database'],
   ['44', 'breaks a rule of the database'],
   ['54', 'is larger than the database takes'],

@@ -94,7 +94,7 @@ const run = async ({
 }
 const unavailable = (reason: string, retryAfterSeconds = 1) => ({ kind: 'unavailable', reason, retryAfterSeconds })
 const SILENT = unavailable('the journal does not answer')
-const FULL = unavailable('the journal can take no more at the moment')
+const FULL = unavailable('the journal cannot accept more at the moment')
 const OVERTAKEN = unavailable('others keep changing what this would change')
 const LOW = (count: number, by: number) => ({ kind: 'conflict', reason: `${count} and ${by}` })
 const OTHER = memory({ key: key('b'), version: 9 })

@@ -132,7 +132,7 @@ const itself: readonly Case[] = [
     'keeps the class that its driver gave it',
     [rcOf('driver')],
     { type: 'RemoveAttribute', uuid: 'x' },
-    conflict('its driver says its resource class'),
+    conflict('its driver reports its resource class'),
   ],
   [
     'loses no attribute that it has not',

@@ -287,7 +287,7 @@ const having: readonly Case[] = [
     hostOf({}),
     report(ok('a', oddParent, two)),
     [records(two)],
-    [refuses('p1', "deployable p1 names a physical function 'nowhere', which is no PCI address")],
+    [refuses('p1', "deployable p1 names a physical function 'nowhere', which is not a PCI address")],
   ],
   [
     'a new one is hardware of one that cannot be recorded any more',

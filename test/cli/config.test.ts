@@ -185,7 +185,7 @@ describe('the policy file', () => {
     ['a: "@"\n---\nb: "@"', [/line 2: a second document begins here/]],
     ['- a', [/line 1 must be NAME: "RULE"/]],
     ['a: !!str "@"\nb:\nc: true', [/line 1: a must be text/, /line 2: b must be text/, /line 3: c must be text/]],
-    ['"cyborg:arq:craete": "@"', [/line 1: cyborg:arq:craete is no operation/]],
+    ['"cyborg:arq:craete": "@"', [/line 1: cyborg:arq:craete is not an operation/]],
     ['# one\n"cyborg:arq:create": "rule:nobody"', [/line 2: cyborg:arq:create: there is no rule nobody/]],
     ['{\n"cyborg:arq:create": 1}', [/line 2: cyborg:arq:create must be text/]],
     ['{', [/line 1: Flow map must end with a }/]],

@@ -44,7 +44,7 @@ describe('the data folder', () => {
     symlinkSync(join(root, 'nowhere'), join(root, 'dangling'))
     await expect(opened(name)).rejects.toThrow(
       new RegExp(
-        `^data: ${join(root, name)} is no folder that this program may write to \\(.*\\); name another one by --data$`,
+        `^data: ${join(root, name)} is not a folder that this program may write to \\(.*\\); name another one by --data$`,
       ),
     )
   })

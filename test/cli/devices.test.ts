@@ -152,7 +152,7 @@ test('a recorded host shows elsewhere what it showed here', async () => {
   const nothing = await scan(ENABLED, '--from', data)
   expect([nothing.code, nothing.err]).toEqual([
     1,
-    `${join(data, 'commands.json')}: is no recording of a host, which accelerando device record makes\n`,
+    `${join(data, 'commands.json')}: is not a recording of a host, which accelerando device record makes\n`,
   ])
 })
 

@@ -53,12 +53,12 @@ test('files, folders, links and programs are those of the recording', async () =
 test('a recording is written into a new or empty folder, and only such a folder is one', async () => {
   await expect(writeRecording(made, { tree: {}, runs: [] })).rejects.toThrow(/made: must be a new or empty folder$/)
   await expect(recordedHostIn(join(folder.path, 'none'), io)).rejects.toThrow(
-    /none\/commands\.json: is no recording of a host, which accelerando device record makes$/,
+    /none\/commands\.json: is not a recording of a host, which accelerando device record makes$/,
   )
   const half = join(folder.path, 'half')
   mkdirSync(half)
   writeFileSync(join(half, 'commands.json'), '[]')
-  await expect(recordedHostIn(half, io)).rejects.toThrow(/half: has no folder root, and is no recording of a host$/)
+  await expect(recordedHostIn(half, io)).rejects.toThrow(/half: has no folder root, and is not a recording of a host$/)
   writeFileSync(join(half, 'commands.json'), '[{"program": "x"}]')
-  await expect(recordedHostIn(half, io)).rejects.toThrow(/is no recording of a host/)
+  await expect(recordedHostIn(half, io)).rejects.toThrow(/is not a recording of a host/)
 })

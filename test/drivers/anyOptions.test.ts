@@ -60,7 +60,7 @@ describe('a whitelist', () => {
           expect(reading.problems.length).toBeGreaterThan(0)
           for (const { field, rule } of reading.problems) {
             expect(field).toMatch(/^pci\.passthrough_whitelist/)
-            expect(rule).toMatch(/^(?:must|is no) /)
+            expect(rule).toMatch(/^(?:must|is not) /)
           }
         }
       }),
@@ -152,7 +152,7 @@ describe('the header of an image', () => {
             else for (const id of [header.region, ...header.functions]) expect(id).toMatch(/^[0-9a-f]{32}$/)
           } catch (error) {
             expect(isMistake(error), String(error)).toBe(false)
-            expect((error as Error).message).toMatch(/^(?:is no |its header )/)
+            expect((error as Error).message).toMatch(/^(?:is not |its header )/)
           }
       }),
       { seed: SEED, numRuns: 3000 },
@@ -210,7 +210,7 @@ describe('a recording that somebody sent', () => {
           expect(thrown.filter(({ error }) => isMistake(error))).toEqual([])
           for (const section of sections) if (section.status === 'failed') expect(section.error).toMatch(/\S/)
         } catch (error) {
-          expect(String(error)).toContain('is no recording of a host')
+          expect(String(error)).toContain('is not a recording of a host')
         } finally {
           rmSync(own, { recursive: true })
         }

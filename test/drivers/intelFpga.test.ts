@@ -177,7 +177,7 @@ describe('programming', () => {
 
   test.each([
     ['elsewhere.gbs', `is made for a region of type ${OTHER_REGION}, and ${NAME} has ${INTEL.region}`],
-    ['none.bin', 'is no Intel FPGA bitstream (GBS)'],
+    ['none.bin', 'is not an Intel FPGA bitstream (GBS)'],
   ])('%s is refused before the card is touched', async (image, reason) => {
     const host = open()
     await expect(host.driver.program!(host.io, NAME, `/images/${image}`, never)).rejects.toThrow(reason)
@@ -231,7 +231,7 @@ describe('the header of a bitstream', () => {
             const { region, functions } = readGbs(head)
             for (const id of [region, ...functions]) expect(id).toMatch(/^[0-9a-f]{32}$/)
           } catch (error) {
-            expect((error as Error).message).toMatch(/^(is no Intel|its header)/)
+            expect((error as Error).message).toMatch(/^(is not an Intel|its header)/)
           }
         },
       ),

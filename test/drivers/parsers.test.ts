@@ -122,7 +122,7 @@ describe('the rows of an operator', () => {
         '0.driver: must be one of id_table_driver, huawei_ascend_driver, intel_qat_driver, intel_nic_driver, intel_fpga_driver',
       ],
     ],
-    [[{ ...CARD, colour: 1 }], ['0.colour: is no field of a card: "colour" is unknown']],
+    [[{ ...CARD, colour: 1 }], ['0.colour: is not a field of a card: "colour" is unknown']],
     [
       [CARD, { ...CARD, vendor: 'x', name: '' }],
       [`1.vendor: ${HEX}`, '1.name: must not be empty'],
@@ -161,9 +161,9 @@ describe('the header of an Intel bitstream', () => {
     expect(readGbs(file(json({ 'accelerator-clusters': [] })))).toEqual({ ...READ, functions: [] })
   })
   test.each<[string, Uint8Array, string]>([
-    ['nothing', Buffer.alloc(0), 'is no Intel FPGA bitstream (GBS)'],
-    ['less than a head', file('').subarray(0, 19), 'is no Intel FPGA bitstream (GBS)'],
-    ['another format', file(json(), 10, Buffer.alloc(16)), 'is no Intel FPGA bitstream (GBS)'],
+    ['nothing', Buffer.alloc(0), 'is not an Intel FPGA bitstream (GBS)'],
+    ['less than a head', file('').subarray(0, 19), 'is not an Intel FPGA bitstream (GBS)'],
+    ['another format', file(json(), 10, Buffer.alloc(16)), 'is not an Intel FPGA bitstream (GBS)'],
     ['a text that is cut off', file(json(), json().length + 1), 'its header is cut off or longer than 64 KiB'],
     ['a text that is too long', file(json({}, 65_537 - json().length)), 'its header is cut off or longer than 64 KiB'],
     ['no text', file(''), 'its header cannot be read: JSON: Invalid JSON'],

@@ -145,11 +145,11 @@ test.each([
     join(folder, 'none.sock'),
     /none\.sock: spdk_get_version: no SPDK target listens there: start nvmf_tgt, or set spdk\.rpc_socket$/,
   ],
-  ['it closes at once', 'closes', /spdk_get_version: the answer is no JSON document$/],
-  ['it answers garbage', 'garbage', /the answer is no JSON document$/],
+  ['it closes at once', 'closes', /spdk_get_version: the answer is not a JSON document$/],
+  ['it answers garbage', 'garbage', /the answer is not a JSON document$/],
   ['it answers without end', 'endless', /more than 100000 bytes of answer$/],
   ['it answers another question', 'stranger', /an answer to another question came$/],
-  ['it does not answer', 'never', /no whole answer within 5000 ms$/],
+  ['it does not answer', 'never', /no complete answer within 5000 ms$/],
 ])('when %s, the driver fails with the reason (SPDK-3)', async (_what, how, reason) => {
   await expect(found(how.startsWith('/') ? how : await target(ANSWERS, how))).rejects.toThrow(reason)
 })

@@ -146,7 +146,7 @@ describe('how the option is read', () => {
     [{ address: { bus: 7 } }, 'pci.passthrough_whitelist.address.bus: must be a regular expression, is 7'],
     [
       { address: { device: '.*' } },
-      'pci.passthrough_whitelist.address.device: is no part of an address: domain, bus, slot, function',
+      'pci.passthrough_whitelist.address.device: is not a part of an address: domain, bus, slot, function',
     ],
     [{ address: 7 }, 'pci.passthrough_whitelist.address: must be text or an object of regular expressions'],
     [{ devname: '../eth0' }, 'pci.passthrough_whitelist.devname: must be the name of a network interface'],

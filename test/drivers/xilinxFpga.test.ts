@@ -173,7 +173,7 @@ describe('programming', () => {
   })
 
   test.each([
-    ['/images/other.bin', NAME, '/images/other.bin: is no xclbin'],
+    ['/images/other.bin', NAME, '/images/other.bin: is not an xclbin'],
     ['/images/none', NAME, 'ENOENT'],
     ['/images/design.xclbin', 'compute1_none', 'compute1 has no compute1_none'],
   ])('%s into %s is refused before the card is touched', async (image, name, reason) => {
@@ -207,7 +207,7 @@ describe('the header of an image', () => {
           try {
             expect(readXclbin(head).uuid).toMatch(/^[0-9a-f-]{36}$/)
           } catch (error) {
-            expect((error as Error).message).toMatch(/^(is no xclbin|its header)/)
+            expect((error as Error).message).toMatch(/^(is not an xclbin|its header)/)
           }
         },
       ),

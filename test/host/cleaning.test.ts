@@ -236,7 +236,7 @@ describe('the file of policies', () => {
     ],
     [[{ driver: 'pci_driver', policy: 'command', command: ['wipe'] }], '0.command.0: must be an absolute path'],
     [[{ driver: 'pci_driver', policy: 'command', command: [] }], '0.command.0: must be text'],
-    [[{ driver: 'pci_driver', policy: 'quarantine', command: ['/x'] }], '0.command: is no field of this policy'],
+    [[{ driver: 'pci_driver', policy: 'quarantine', command: ['/x'] }], '0.command: is not a field of this policy'],
     [
       [{ driver: 'pci_driver', policy: 'command', command: ['/x'], timeout_seconds: 0 }],
       '0.timeout_seconds: must be a number from 1 to 3600',

@@ -71,7 +71,7 @@ test('a set-up is run before its driver is asked, once for a content, and again 
   expect(it.calls()).toEqual(['a setup.yml', 'a setup.yml'])
 })
 
-test('a tear-down is run once, when the driver is enabled no more, and before set-ups of others (PLAYBOOK-1)', async () => {
+test('a tear-down is run once, when the driver is no longer enabled, and before set-ups of others (PLAYBOOK-1)', async () => {
   const it = machine()
   for (const driver of ['a', 'b']) for (const one of ['setup', 'teardown'] as const) it.book(driver, one)
   const first = await it.start(['a'])

@@ -44,8 +44,8 @@ describe.each(['', '/program', `/program/${UUID}`])('programming at /v2/deployab
     ['an empty list of images', program({ value: [] }), '0.value'],
     ['an image without uuid', program({ value: [{}] }), '0.value'],
     ['an image with a number', program({ value: [{ image_uuid: 5 }] }), '0.value'],
-    ['an image that is no UUID', program({ value: [{ image_uuid: 'x' }] }), 'image_uuid'],
-    ['a text that is no UUID', program({ value: 'x' }), 'image_uuid'],
+    ['an image that is not a UUID', program({ value: [{ image_uuid: 'x' }] }), 'image_uuid'],
+    ['a text that is not a UUID', program({ value: 'x' }), 'image_uuid'],
     ['a further key', program({ from: '/x' }), '0.from'],
   ])('%s', (_, body, field) => refusedBy(`PATCH /v2/deployables/${UUID}${tail}`, body, field))
 })

@@ -88,7 +88,7 @@ const REFUSED: readonly (readonly [string, unknown, string])[] = [
   ],
   ['10 two names', withGroup({ 'accel:bitstream_name': 'a', 'accel:function_name': 'b' }), 'groups[0]'],
   ['11 a place to attach nobody has', withGroup({ 'accel:attach_target': 'moon' }), 'groups[0].accel:attach_target'],
-  ['11 a bitstream that is no UUID', withGroup({ 'accel:bitstream_id': '3AFB' }), 'groups[0].accel:bitstream_id'],
+  ['11 a bitstream that is not a UUID', withGroup({ 'accel:bitstream_id': '3AFB' }), 'groups[0].accel:bitstream_id'],
   ['11 a function without a name', withGroup({ 'accel:function_id': '' }), 'groups[0].accel:function_id'],
   ['11 a strange accel key', withGroup({ 'accel:a b': 'x' }), 'groups[0].accel:a b'],
   ['11 an object for an accel value', withGroup({ 'accel:x': {} }), 'groups[0].accel:x'],

@@ -39,7 +39,7 @@ describe('a header that is not', () => {
 
   test('a supported version in a header that is no list is not called unsupported', async () => {
     expect((await ask('accelerator\u00a02.3')).fault).toMatch(
-      /no list of services and versions in ASCII.*\[2\.0, 2\.3\]/,
+      /not a list of services and versions in ASCII.*\[2\.0, 2\.3\]/,
     )
   })
 

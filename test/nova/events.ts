@@ -10,7 +10,7 @@ import { createSession } from '../../src/neighbours/openstack/session.ts'
 import { SERVICE, sessionOptions } from '../contracts/keystone.contract.ts'
 import { type NovaService, UNITS } from './service.ts'
 
-type Server = 'on a host' | 'of which Nova knows nothing' | 'on no host' | 'whose name is no UUID'
+type Server = 'on a host' | 'of which Nova knows nothing' | 'on no host' | 'whose name is not a UUID'
 type Judged = { readonly outcome: string; readonly code: number }
 const DELIVERED: Judged = { outcome: 'delivered', code: 200 }
 const GONE: Judged = { outcome: 'gone', code: 404 }
@@ -39,7 +39,7 @@ export const events = (given: () => NovaService): void => {
         'on a host': plain.id,
         'of which Nova knows nothing': randomUUID(),
         'on no host': homeless.id,
-        'whose name is no UUID': 'nobody',
+        'whose name is not a UUID': 'nobody',
       }
     }, 120_000)
     afterAll(async () => {
@@ -60,7 +60,7 @@ export const events = (given: () => NovaService): void => {
       ['207 with 404', ['of which Nova knows nothing'], [GONE]],
       ['207 with 422', ['on no host'], [ON_NO_HOST]],
       ['207, mixed', ['on no host', 'on a host', 'of which Nova knows nothing'], [ON_NO_HOST, DELIVERED, GONE]],
-      ['400 for all', ['on a host', 'whose name is no UUID', 'on no host'], [DELIVERED, REFUSED, ON_NO_HOST]],
+      ['400 for all', ['on a host', 'whose name is not a UUID', 'on no host'], [DELIVERED, REFUSED, ON_NO_HOST]],
     ])('%s is judged for each event by itself', async (_, about, judged) => {
       const sent = about.map((server) => eventOf(servers[server]))
       const verdicts = await clientOf().notify(sent, request())

@@ -84,7 +84,7 @@ describe('the writer', () => {
       }),
     )
     const verdicts = await Promise.all(keys.map((key) => writer.append(sample.one(key, 1))))
-    const rule = 'is no value that the database takes (SQLSTATE 22001)'
+    const rule = 'is not a value that the database takes (SQLSTATE 22001)'
     expect(verdicts[37]).toEqual({ refused: { kind: 'invalid', field: 'a value', rule } })
     expect(verdicts.filter((verdict: Verdict) => verdict === 'appended')).toHaveLength(63)
     expect(statements).toBeLessThan(15)

@@ -47,7 +47,7 @@ type Ports = {
 
 /** Stands for all that only the database knows to be impossible: it refuses each append of a device with this model. */
 export const UNRECORDABLE = 'unrecordable model'
-const REFUSED: Verdict = { refused: { kind: 'invalid', field: 'devices.model', rule: 'is no value that is taken' } }
+const REFUSED: Verdict = { refused: { kind: 'invalid', field: 'devices.model', rule: 'is not a value that is taken' } }
 const isUnrecordable = ({ rows }: Append): boolean =>
   rows.some(({ key, events }) => key.startsWith('device/') && JSON.stringify(events).includes(UNRECORDABLE))
 

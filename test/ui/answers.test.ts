@@ -31,7 +31,7 @@ describe('explain', () => {
   })
   test('a draft that cannot be read says so, and keeps what was typed', async () => {
     const html = await pageOf(`explain?draft=${encodeURIComponent('[{oops')}`)
-    expect(html).toContain('The draft is no JSON')
+    expect(html).toContain('The draft is not JSON')
     expect(html).toContain('[{oops</textarea>')
     expect(await pageOf(draft([{ nonsense: 'x' }]))).toContain('The service refused')
   })

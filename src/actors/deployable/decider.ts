@@ -142,7 +142,7 @@ const removeAttribute = (held: Deployable, uuid: AttributeUuid): Decision<Deploy
   const attribute = held.attributes.find((one) => one.uuid === uuid)
   if (!attribute) return refuse({ kind: 'not_found', resource: 'attribute', id: uuid })
   if (attribute.key === 'rc' && attribute.origin === 'driver')
-    return conflict(held, 'its driver says its resource class')
+    return conflict(held, 'its driver reports its resource class')
   return accept({ type: 'AttributeRemoved', uuid })
 }
 

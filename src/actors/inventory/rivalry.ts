@@ -79,7 +79,8 @@ export const unfit = (device: ReportedDevice): string | null => {
     if (above === undefined && !attributes.some(({ key }) => key === 'rc'))
       return `deployable ${name} needs an attribute rc`
     const parent = handles.find(({ physfn }) => physfn !== undefined && canonicalAddress(physfn) === null)?.physfn
-    if (parent !== undefined) return `deployable ${name} names a physical function '${parent}', which is no PCI address`
+    if (parent !== undefined)
+      return `deployable ${name} names a physical function '${parent}', which is not a PCI address`
   }
   const again = twice(device.deployables.map(({ name }) => name))
   if (again !== undefined) return `deployable name ${again} is shown twice`

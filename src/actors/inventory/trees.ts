@@ -68,7 +68,7 @@ const shapeProblem = (device: ReportedDevice): string | null => {
     if (wayUp(one, known) === null)
       return known.has(one.parent ?? '')
         ? `deployable ${one.name} leads to no root of its device within ${DEPTH_MAX} steps`
-        : `deployable ${one.name} stands below ${one.parent}, which is no deployable of its device`
+        : `deployable ${one.name} stands below ${one.parent}, which is not a deployable of its device`
   return null
 }
 const countProblem = ({ deployables }: ReportedDevice): string | null => {

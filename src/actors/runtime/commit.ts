@@ -61,7 +61,11 @@ export type Committed<Value> = { readonly loan: Loan; readonly outcome: Outcome<
  * at once, one may be fenced often in a row: more than eight times with 1,000 binds through three controls. Usually the caller's time ends it first.
  */
 const ROUNDS_MAX = 40
-const BUSY: Fault = { kind: 'unavailable', reason: 'the journal can take no more at the moment', retryAfterSeconds: 1 }
+const BUSY: Fault = {
+  kind: 'unavailable',
+  reason: 'the journal cannot accept more at the moment',
+  retryAfterSeconds: 1,
+}
 const OVERTAKEN: Fault = {
   kind: 'unavailable',
   reason: 'others keep changing what this would change',

@@ -62,7 +62,7 @@ const handleOf = (row: HandleRow, notes: Notes): readonly UpstreamHandle[] => {
       'attach_handles',
       row,
       'value',
-      uuid === null ? 'uuid is no UUID' : 'attach_info or type is no known one',
+      uuid === null ? 'uuid is not a UUID' : 'attach_info or type is not a known one',
     )
     return []
   }
@@ -76,7 +76,7 @@ const deployableOf = (
 ): readonly UpstreamDeployable[] => {
   const uuid = uuidIn(row.uuid)
   if (uuid === null || row.name === '') {
-    notes.leftOut('deployables', row, 'value', uuid === null ? 'uuid is no UUID' : 'it has no name')
+    notes.leftOut('deployables', row, 'value', uuid === null ? 'uuid is not a UUID' : 'it has no name')
     return []
   }
   const { attributes } = rows
@@ -94,7 +94,7 @@ const typed = (row: DeviceRow, notes: Notes): DeviceRow => {
   return { ...row, type }
 }
 const faultOf = ({ uuid, type, hostname }: DeviceRow): string | null => {
-  if (uuidIn(uuid) === null) return 'uuid is no UUID'
+  if (uuidIn(uuid) === null) return 'uuid is not a UUID'
   if (!isType(type)) return `type '${type}' is none of ${DEVICE_TYPES.join(', ')}`
   return hostname === '' ? 'it has no hostname' : null
 }

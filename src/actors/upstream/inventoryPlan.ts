@@ -62,7 +62,7 @@ const attributesOf = (rows: readonly AttributeRow[], notes: Notes): readonly Att
     const uuid = uuidIn(row.uuid)
     const isLast = last.get(row.key) === row.id
     if (!isLast) notes.leftOut('attributes', row, 'W17', `a newer attribute has the key ${row.key}`)
-    else if (uuid === null) notes.leftOut('attributes', row, 'value', 'uuid is no UUID')
+    else if (uuid === null) notes.leftOut('attributes', row, 'value', 'uuid is not a UUID')
     if (!isLast || uuid === null) return []
     if (!isOfDriver(row.key)) notes.repaired('attributes', row, 'W23', `${row.key} belongs to operators`)
     return [attributeOf(row, uuid)]

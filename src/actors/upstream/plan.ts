@@ -39,7 +39,7 @@ const profileOf = (row: ProfileRow, taken: Set<string>, notes: Notes): KnownProf
   const { name, description } = row
   const fault =
     uuid === null
-      ? 'uuid is no UUID'
+      ? 'uuid is not a UUID'
       : groups === null
         ? 'profile_json cannot be read: its requests keep an empty group'
         : name === '' || taken.has(name)

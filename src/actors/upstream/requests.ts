@@ -197,7 +197,7 @@ export const judgeRequests = ({ arqs, handles, kept, providers, hasProfile }: Gi
   const judging: Judging = { kept, notes, first: firstPlaces(kept), holders: new Map(), withheld: new Map() }
   const fates = new Map<number, Fate>()
   for (const row of arqs.toSorted((one, other) => since(one) - since(other) || one.id - other.id)) {
-    if (uuidIn(row.uuid) === null) notes.leftOut(TABLE, row, 'value', 'uuid is no UUID')
+    if (uuidIn(row.uuid) === null) notes.leftOut(TABLE, row, 'value', 'uuid is not a UUID')
     else if (!hasProfile(row)) notes.leftOut(TABLE, row, 'orphan', `device profile ${row.profileId} does not exist`)
     else {
       const fate = judge(judging, providers, row)

@@ -79,7 +79,7 @@ const acting = (family: CommandRow): void => {
   )
   const disable = family
     .command('disable <UUID>')
-    .description('Offers a device no more. What is bound stays bound.')
+    .description('Stops offering a device. What is bound stays bound.')
     .example('accelerando device disable 01a211b2-a456-7000-bd5e-eb59b90a194d --dry-run')
   addOutput(addApiFlags(disable), DETAILS, { one: true })
     .option('--dry-run', 'change nothing: say which instances, projects and requests it would concern')

@@ -11,7 +11,7 @@ export const HARDWARE = {
   'playbooks.dir': optional('playbooks.dir', k.folder, {
     about:
       'Holds a folder for each driver that wants one, with setup.yml, which is run with Ansible before the driver is asked for its devices, and ' +
-      'teardown.yml, which is run when the driver is enabled no more. Without it, no playbook is run.',
+      'teardown.yml, which is run when the driver is no longer enabled. Without it, no playbook is run.',
     example: '/etc/accelerando/playbooks',
   }),
   'playbooks.program': row('playbooks.program', k.word, 'ansible-playbook', {

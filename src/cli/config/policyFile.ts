@@ -50,7 +50,7 @@ const entriesOf = (text: string): Entries => {
 const strangers = (entries: readonly Entry[]): readonly string[] =>
   entries
     .filter(({ name }) => name.startsWith('cyborg:') && !Object.hasOwn(OPERATION_RULES, name))
-    .map(({ name, line }) => `line ${line}: ${name} is no operation of this API`)
+    .map(({ name, line }) => `line ${line}: ${name} is not an operation of this API`)
 
 /** The problems that the policy language reports, each with the line of its rule. */
 const unsound = (entries: readonly Entry[], error: unknown): readonly string[] =>

@@ -40,7 +40,7 @@ const runsIn = async (folder: string): Promise<v.InferOutput<typeof Runs>> => {
   try {
     return v.parse(v.pipe(v.string(), v.parseJson(), Runs), await readFile(path, 'utf8'))
   } catch (error) {
-    throw new Error(`${path}: is no recording of a host, which accelerando device record makes`, { cause: error })
+    throw new Error(`${path}: is not a recording of a host, which accelerando device record makes`, { cause: error })
   }
 }
 const missing = (path: string): Error => Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' })
@@ -49,7 +49,7 @@ const missing = (path: string): Error => Object.assign(new Error(`ENOENT: ${path
 export const recordedHostIn = async (folder: string, io: HostIo): Promise<HostIo> => {
   const runs = await runsIn(folder)
   const root = await realpath(join(folder, ROOT)).catch(() => {
-    throw new Error(`${folder}: has no folder ${ROOT}, and is no recording of a host`)
+    throw new Error(`${folder}: has no folder ${ROOT}, and is not a recording of a host`)
   })
   const inside = async (path: string): Promise<string> => {
     const real = await realpath(join(root, path)).catch((error: unknown) => {

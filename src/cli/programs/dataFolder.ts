@@ -22,7 +22,7 @@ export const makeDataFolder = async (folder: string, log: Log): Promise<void> =>
     if (exposure !== null) log.warn({ folder, reason: exposure }, 'data.folderExposed')
   } catch (error) {
     throw new StartProblem(
-      `data: ${folder} is no folder that this program may write to (${messageOf(error)}); name another one by --data`,
+      `data: ${folder} is not a folder that this program may write to (${messageOf(error)}); name another one by --data`,
       { cause: error },
     )
   }

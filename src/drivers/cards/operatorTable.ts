@@ -54,7 +54,7 @@ const Card = v.pipe(
     },
     ({ expected, received }) =>
       expected === 'never'
-        ? `is no field of a card: ${received} is unknown`
+        ? `is not a field of a card: ${received} is unknown`
         : 'must be a card with vendor, device, type and name',
   ),
   v.transform(

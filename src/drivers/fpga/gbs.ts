@@ -39,7 +39,7 @@ const Header = v.pipe(
 export const readGbs = (head: Uint8Array): GbsHeader => {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
   if (bytes.length < HEADER_BYTES || !bytes.subarray(0, MAGIC.length).equals(MAGIC))
-    throw new Error('is no Intel FPGA bitstream (GBS)')
+    throw new Error('is not an Intel FPGA bitstream (GBS)')
   const length = bytes.readUInt32LE(MAGIC.length)
   if (length > TEXT_MAX || bytes.length < HEADER_BYTES + length)
     throw new Error('its header is cut off or longer than 64 KiB')

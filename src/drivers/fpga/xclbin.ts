@@ -22,7 +22,7 @@ export type XclbinHeader = {
 }
 
 const NIL = '00000000-0000-0000-0000-000000000000'
-/** Lower case with hyphens; null: the text is no UUID, or the one of nothing. */
+/** Lower case with hyphens; null: the text is not a UUID, or the one of nothing. */
 export const imageUuid = (text: string): string | null => {
   const uuid = text.trim().toLowerCase()
   return isUuid(uuid) && uuid !== NIL ? uuid : null
@@ -31,7 +31,7 @@ export const imageUuid = (text: string): string | null => {
 /** Pure. Throws what is wrong with the beginning of the file. */
 export const readXclbin = (head: Uint8Array): XclbinHeader => {
   const bytes = Buffer.from(head.buffer, head.byteOffset, head.byteLength)
-  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new Error('is no xclbin')
+  if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new Error('is not an xclbin')
   if (bytes.length < XCLBIN_HEAD_BYTES) throw new Error('its header is cut off')
   const hex = bytes.subarray(UUID_AT, UUID_AT + UUID_BYTES).toString('hex')
   const uuid = imageUuid(canonicalUuid(hex) ?? '')

@@ -23,7 +23,7 @@ export const readVgpuOptions = ({ types, addresses }: VgpuOptions): VgpuReading 
   for (const type of types) {
     const given = Object.hasOwn(addresses, type) ? addresses[type]! : []
     if (!TYPE.test(type))
-      problems.push({ field: 'gpu_devices.enabled_vgpu_types', rule: `'${type}' is no type of vGPU` })
+      problems.push({ field: 'gpu_devices.enabled_vgpu_types', rule: `'${type}' is not a type of vGPU` })
     if (given.length === 0) problems.push({ field: FIELD, rule: `must have addresses for the enabled type ${type}` })
     for (const text of given) {
       const address = parsePciAddress(text)

@@ -25,7 +25,7 @@ const mineAt = ({ made }: MadeDevices, address: string, type: string): ReadonlyM
 const isMdev = ({ mark }: Made): boolean => mark !== ''
 const addressIn = ({ address }: Made): PciAddress => {
   const read = parsePciAddress(address)
-  if (read === null) throw new Error(`${address}: is no PCI address`)
+  if (read === null) throw new Error(`${address}: is not a PCI address`)
   return read
 }
 

@@ -73,7 +73,7 @@ const shown = (source: unknown): string => (JSON.stringify(source) ?? String(sou
 const readRegex = (given: Readonly<Record<string, unknown>>): AddressReading => {
   const tests: Record<Part, Test> = { domain: null, bus: null, slot: null, function: null }
   for (const [part, source] of Object.entries(given)) {
-    if (!Object.hasOwn(tests, part)) return refused(part, 'is no part of an address: domain, bus, slot, function')
+    if (!Object.hasOwn(tests, part)) return refused(part, 'is not a part of an address: domain, bus, slot, function')
     const expression = typeof source === 'string' ? compiled(source) : null
     if (expression === null) return refused(part, `must be a regular expression, is ${shown(source)}`)
     tests[part as Part] = (text) => {

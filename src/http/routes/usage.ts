@@ -47,7 +47,7 @@ const list = route({
     from: moment('The beginning. The first of the month of `until` unless said otherwise.'),
     until: moment('The end, which does not belong to it. Now unless said otherwise.'),
     period: oneOf(USAGE_PERIODS, 'Divides the time by the calendar, in UTC. total unless said otherwise.'),
-    project_id: text('Only this project. Who is no administrator sees the own project only.'),
+    project_id: text('Only this project. Whoever is not an administrator sees the own project only.'),
   },
   waits: true,
   docs: {

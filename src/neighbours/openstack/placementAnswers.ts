@@ -8,7 +8,7 @@ const LIST_MAX = 100_000
 const REASON_MAX = 500
 
 const NAME = v.pipe(v.string(), v.minLength(1), v.maxLength(255))
-const UUID = v.pipe(v.string(), v.toLowerCase(), v.check(isUuid, 'is no UUID'))
+const UUID = v.pipe(v.string(), v.toLowerCase(), v.check(isUuid, 'is not a UUID'))
 const COUNT = v.pipe(v.number(), v.safeInteger(), v.minValue(0))
 
 export const PROVIDER = v.pipe(

@@ -118,7 +118,7 @@ const ownTokens = ({ options, send, clock, log }: Parts, circuit: Circuit) => {
   }
 }
 
-const unable: Stream = () => Promise.reject(new Unanswered('this session reads nothing in parts'))
+const unable: Stream = () => Promise.reject(new Unanswered('this session does not read answers in parts'))
 
 const urlIn =
   ({ interfaces, region }: SessionOptions, lacking: Set<string>) =>

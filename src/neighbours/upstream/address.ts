@@ -48,12 +48,12 @@ const mysqlOf = ({ hostname, port, username, password, pathname, searchParams }:
 /** A problem does not repeat the text, because it contains a password. */
 export const readAddress = (text: string): AddressReading => {
   const url = URL.parse(text)
-  if (url === null) return no('it is no URL')
+  if (url === null) return no('it is not a URL')
   if (url.pathname.length < 2) return no('it names no database')
   try {
     if (MYSQL.test(url.protocol)) return mysqlOf(url)
   } catch {
-    return no('it holds a % that is no escape')
+    return no('it holds a % that is not an escape')
   }
   // the name of upstream's Python driver is replaced, because it has no meaning here
   if (POSTGRES.test(url.protocol))

@@ -12,7 +12,7 @@ const drafted = async (api: Api, text: string, query: string): Promise<Loaded<sh
     const groups: unknown = JSON.parse(text)
     return await api.ask(`/profile_checks${query}`, shapes.Explanation, { groups })
   } catch (error) {
-    return pageError('refused', `The draft is no JSON: ${String(error)}`)
+    return pageError('refused', `The draft is not JSON: ${String(error)}`)
   }
 }
 

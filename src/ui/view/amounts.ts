@@ -169,7 +169,7 @@ export const usagePage = ({ body: { usage, filter } }: Screen<'usage'>): Node =>
     header({ class: 'head' }, h1(null, 'Usage')),
     p(
       { class: 'lead' },
-      'For how many seconds accelerators were bound, exactly as the journal has it. Who is no administrator sees the own project.',
+      'For how many seconds accelerators were bound, exactly as the journal has it. Whoever is not an administrator sees the own project.',
     ),
     usageForm(filter),
     usage.ok ? usageShown(usage.value, filter) : trouble(usage.trouble),

@@ -68,7 +68,7 @@ describe('a description', () => {
   })
   test.each<[string, unknown]>([
     ['no object', null],
-    ['an id that is no UUID', { ...PLAIN, id: 'x' }],
+    ['an id that is not a UUID', { ...PLAIN, id: 'x' }],
     ['no id', { status: 'active', tags: [TAG] }],
     ['no status', { id: ID, tags: [TAG] }],
     ['a name that is no text', { ...PLAIN, name: 7 }],

@@ -31,14 +31,14 @@ test.each(['postgresql+psycopg2://u:p@db/cyborg?sslmode=require', 'postgres://u:
 )
 
 test.each([
-  ['', 'it is no URL'],
-  ['db.example.org', 'it is no URL'],
+  ['', 'it is not a URL'],
+  ['db.example.org', 'it is not a URL'],
   ['mysql://db', 'it names no database'],
   ['mysql://db/', 'it names no database'],
   [
     'sqlite:///var/lib/cyborg.sqlite',
     'it must begin with mysql://, mariadb:// or postgresql://, with or without a +driver',
   ],
-  ['mysql://u:%zz@db/cyborg', 'it holds a % that is no escape'],
+  ['mysql://u:%zz@db/cyborg', 'it holds a % that is not an escape'],
   ['mysql://u:secret@db/cyborg?ssl_verify_cert=true', 'parameter ssl_verify_cert is not known; ssl_ca is'],
 ])('%s is refused', (url, problem) => expect(readAddress(url)).toEqual({ ok: false, problem }))
