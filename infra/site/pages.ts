@@ -62,7 +62,8 @@ export type Link = { readonly href: string } | { readonly outside: string }
 
 /**
  * The one rule of links. A page of docs/ leads to that page, a folder of docs/ to its first page, and what lies outside of docs/ or is no page
- * leads nowhere on the site. A file that does not exist stays as it is: the build then fails of a dead link.
+ * leads nowhere on the site. A page that does not exist stays as it is: the build then fails of a dead link. What lies outside of docs/ is not
+ * looked for, since the image is built from a part of the checkout.
  */
 export const linkOf = (docs: string, from: string, href: string): Link => {
   if (/^([a-z][a-z+.-]*:|#|\/)/i.test(href)) return { href }
@@ -70,11 +71,12 @@ export const linkOf = (docs: string, from: string, href: string): Link => {
   const target = join(docs, dirname(from), path)
   const inside = relative(docs, target).split(sep).join('/')
   const suffix = anchor === undefined ? '' : `#${anchor}`
-  const isPage = inside.endsWith('.md') && !inside.startsWith('../') && !OMITTED.test(inside)
+  if (inside.startsWith('..')) return { outside: join('docs', inside).split(sep).join('/') }
+  const isPage = inside.endsWith('.md') && !OMITTED.test(inside)
   if (!existsSync(target) || (isPage && !inside.endsWith('README.md'))) return { href }
   if (isPage) return { href: addressed(path) + suffix }
-  const first = inside.startsWith('..') ? undefined : pagesIn(docs).find((page) => folderOf(page) === inside)
+  const first = pagesIn(docs).find((page) => folderOf(page) === inside)
   if (first !== undefined && statSync(target).isDirectory())
     return { href: `${path.replace(/\/?$/, '/')}${addressed(first).slice(inside.length + 1)}` }
-  return { outside: relative(join(docs, '..'), target).split(sep).join('/') }
+  return { outside: `docs/${inside}` }
 }

@@ -13,7 +13,8 @@ describeWith('docker', 'the image', () => {
     service = await new GenericContainer(IMAGE)
       .withCommand(['start', '--demo', '--noauth-anywhere'])
       .withEnvironment({ ACCELERANDO_LISTEN: '0.0.0.0:6666', ACCELERANDO_ADMIN_LISTEN: '0.0.0.0:6671' })
-      .withExposedPorts(6666, 6671)
+      .withEnvironment({ ACCELERANDO_UI_LISTEN: '0.0.0.0:6670' })
+      .withExposedPorts(6666, 6670, 6671)
       .withTmpFs({ '/tmp': 'rw' })
       .withDroppedCapabilities('ALL')
       .withSecurityOpt('no-new-privileges')
@@ -29,6 +30,12 @@ describeWith('docker', 'the image', () => {
     const devices = (await (await at(6666, '/v2/devices')).json()) as { devices: unknown[] }
     expect(devices.devices.length).toBeGreaterThan(0)
     expect(await (await at(6671, '/metrics')).text()).toContain('accelerando_')
+  })
+
+  test('its console serves the documents', async () => {
+    const page = await at(6670, '/docs/operators/cleaning.html')
+    expect(page.status).toBe(200)
+    expect(await page.text()).toContain('Cleaning devices')
   })
 
   test('it runs as a user of no rights, and owns nothing of its program', async () => {

@@ -1,5 +1,5 @@
 /** The documents as a site: the sidebar is made from the files, and each link has one place that decides on it. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { headingOf, linkOf, pagesIn, sidebarOf, slugOf } from '../../infra/site/pages.ts'
@@ -58,28 +58,44 @@ test.each([
   ['the plan is no page', 'README.md', 'plan.md', { outside: 'docs/plan.md' }],
   ['a folder without pages leads nowhere', 'README.md', 'images', { outside: 'docs/images' }],
   ['what does not exist is left for the build to complain of', 'README.md', 'gone.md', { href: 'gone.md' }],
-  ['outside, too', 'README.md', '../gone.ts', { href: '../gone.ts' }],
+  ['outside nothing is looked for', 'README.md', '../src/gone.ts', { outside: 'src/gone.ts' }],
   ['an address', 'README.md', 'https://example.org/x', { href: 'https://example.org/x' }],
   ['a heading of the same page', 'README.md', '#tasks', { href: '#tasks' }],
 ])('%s', (_, from, href, expected) => expect(linkOf(docs, from, href)).toEqual(expected))
+
+/** The text of each page without its blocks of code. */
+const prose = new Map(
+  pagesIn(REAL).map((page) => [page, readFileSync(join(REAL, page), 'utf8').replaceAll(/^```[\s\S]*?^```/gm, '')]),
+)
+const LINK = /\[[^\]]*\]\(([^)\s]+)\)/g
+const linksOf = (text: string): readonly string[] => [...text.matchAll(LINK)].map(([, href = '']) => href)
+
+test('every link out of the documents leads to a file', () => {
+  const outside = [...prose].flatMap(([page, text]) =>
+    linksOf(text).flatMap((href) => {
+      const link = linkOf(REAL, page, href)
+      return 'outside' in link ? [link.outside] : []
+    }),
+  )
+  expect(outside.length).toBeGreaterThan(5)
+  expect(outside.filter((path) => !existsSync(join(REAL, '..', path)))).toEqual([])
+})
 
 test('anchors are those of GitHub', () => {
   expect(slugOf('What is `ui_listen`? (and why)')).toBe('what-is-ui_listen-and-why')
 })
 
-const LINK = /\[[^\]]*\]\(([^)\s]+)\)/g
 test('every link with an anchor in the documents leads to a heading', () => {
-  const texts = new Map(pagesIn(REAL).map((page) => [page, readFileSync(join(REAL, page), 'utf8')]))
   const anchorsOf = (page: string) =>
-    [...(texts.get(page) ?? '').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    [...(prose.get(page) ?? '').matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
       slugOf(heading.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '')),
     )
-  const lost = [...texts].flatMap(([page, text]) =>
-    [...text.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(LINK)]
-      .map(([, href = '']) => href.split('#') as [string, string?])
+  const lost = [...prose].flatMap(([page, text]) =>
+    linksOf(text)
+      .map((href) => href.split('#') as [string, string?])
       .filter(([path, anchor]) => anchor !== undefined && !/^[a-z]+:/.test(path))
       .map(([path, anchor]) => [path === '' ? page : join(dirname(page), path), anchor] as const)
-      .filter(([target, anchor]) => texts.has(target) && !anchorsOf(target).includes(anchor!))
+      .filter(([target, anchor]) => prose.has(target) && !anchorsOf(target).includes(anchor!))
       .map(([target, anchor]) => `${page}: ${target}#${anchor}`),
   )
   expect(lost).toEqual([])
