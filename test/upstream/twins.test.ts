@@ -1,6 +1,7 @@
 /** Rows of upstream that stand for one thing: whatever shares a name, a provider or a control path, no attach handle in use is lost, and nothing is recorded twice. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { functionOf } from '../../src/attachedFunctions.ts'
 import { boundHandles } from '../../src/actors/upstream/devices.ts'
 import { type Plan, planImport } from '../../src/actors/upstream/plan.ts'
 import type { ArqRow, DeployableRow, HandleRow, UpstreamTables } from '../../src/actors/upstream/rows.ts'
@@ -79,6 +80,25 @@ describe('of two deployables of a device with one name', () => {
     expect(shown(plan)).toEqual(['device 1, 2: 1 2'])
     expect(plan.withheld.map(({ deployable, handle }) => [deployable, handle])).toEqual([
       [DEPLOYABLE(2), uuidOf('handle', 1)],
+    ])
+  })
+  test('a free attach handle of another deployable, for a function that a guest has, is withheld (REQUEST-4)', () => {
+    const child = { parentId: 1, rootId: 1, rpUuid: null }
+    const tables = tablesOf(
+      profiles,
+      card(
+        [deployableRow(1, 1, NAME), deployableRow(2, 1, 'child', child)],
+        [handleRow(1, 1, pciText('a1', '00', '1'), { inUse: true }), handleRow(2, 2, pciText('a1', '00', '1'))],
+      ),
+      arqs(boundRow(1, 1, NAME)),
+    )
+    const plan = planImport(tables)
+    expect(fatesIn(plan)).toEqual(['1 has 1'])
+    expect(plan.withheld.map(({ deployable, handle }) => [deployable, handle])).toEqual([
+      [DEPLOYABLE(2), uuidOf('handle', 2)],
+    ])
+    expect(notesOf(plan)).toEqual([
+      'repaired shared attach_handles 2: quarantined: another attach handle that is in use has its hardware: function 0000:a1:00.1 is attached already',
     ])
   })
   test('two children are no exception', () => {
@@ -284,6 +304,23 @@ describe('whatever rows share', () => {
           expect(recorded.some((it) => it.info['function'] === fn && safe.has(it.uuid))).toBe(true)
         }
         expect(plan.notes.filter(({ rule }) => rule === 'handle lost')).toEqual([])
+      }),
+      { numRuns: 400 },
+    )
+  })
+  test('no free attach handle has the hardware of one that is held or withheld', () => {
+    fc.assert(
+      fc.property(drawn, (tables) => {
+        const plan = planImport(tables)
+        const taken = new Set<string>([
+          ...plan.withheld.map(({ handle }) => handle),
+          ...plan.arqs.flatMap(({ fate }) => (fate.is === 'bound' ? [fate.bond.handle.uuid] : [])),
+        ])
+        for (const devices of Map.groupBy(present(plan), ({ identity }) => identity.host).values()) {
+          const all = devices.flatMap(({ deployables }) => deployables.flatMap(({ handles }) => handles))
+          const used = new Set(all.filter(({ uuid }) => taken.has(uuid)).map(functionOf))
+          expect(all.filter((one) => !taken.has(one.uuid) && used.has(functionOf(one)))).toEqual([])
+        }
       }),
       { numRuns: 400 },
     )

@@ -4,9 +4,10 @@
  * REQUEST-1 a request that is bound stays bound, with the same attach handle; of several on one handle, the first that was bound;
  * REQUEST-2 one that is not bound and not free of its instance has failed, and stays with its instance so that Nova's DELETE for that
  *   instance reaches it; beside a request of the same instance that is bound it is unbound, because an instance has one bind;
- * REQUEST-3 nothing that a request may have used is free: an attach handle that is in use and that nobody has is withheld.
+ * REQUEST-3 nothing that a request may have used is free: an attach handle that is in use and that nobody has is withheld;
+ * REQUEST-4 a free attach handle with hardware of one that is held or withheld is withheld, whatever deployable it is of.
  */
-import { functionOf } from '../../attachedFunctions.ts'
+import { functionOf, openClaims } from '../../attachedFunctions.ts'
 import type { ArqUuid, DeployableUuid, HandleUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import type { Bond } from '../arq/messages.ts'
 import type { Kept, KeptHandle } from './kept.ts'
@@ -182,6 +183,27 @@ const leaked = (judging: Judging, handles: readonly HandleRow[], arqs: readonly 
   }
 }
 
+/** REQUEST-4. */
+const shared = ({ kept, notes, holders, withheld }: Judging): readonly Withheld[] => {
+  const places = kept.devices.flatMap((device) =>
+    device.deployables.flatMap((deployable) => deployable.handles.map((handle) => ({ device, deployable, handle }))),
+  )
+  return [...Map.groupBy(places, ({ device }) => device.host).values()].flatMap((onHost) => {
+    const claims = openClaims()
+    const isTaken = ({ handle }: KeptHandle) => holders.has(handle.known.uuid) || withheld.has(handle.known.uuid)
+    for (const { handle } of onHost.filter(isTaken)) claims.add(handle.known.uuid, [handle.known])
+    return onHost.flatMap((place) => {
+      const { deployable, handle } = place
+      const { uuid } = handle.known
+      const why = isTaken(place) ? null : claims.against(uuid, [handle.known])
+      if (why === null) return []
+      const reason = `another attach handle that is in use has its hardware: ${why}`
+      notes.repaired('attach_handles', handle.row, 'shared', `quarantined: ${reason}`)
+      return [{ deployable: deployable.uuid, handle: uuid, reason, inDoubt: false }]
+    })
+  })
+}
+
 const since = ({ updatedAt, createdAt }: ArqRow): number => updatedAt ?? createdAt ?? 0
 
 type Given = {
@@ -209,5 +231,5 @@ export const judgeRequests = ({ arqs, handles, kept, providers, hasProfile }: Gi
     const fate = fates.get(row.id)
     return fate ? [{ row, uuid: uuidIn(row.uuid)!, fate }] : []
   })
-  return { arqs: oneBind(judged, notes), withheld: [...judging.withheld.values()] }
+  return { arqs: oneBind(judged, notes), withheld: [...judging.withheld.values(), ...shared(judging)] }
 }
