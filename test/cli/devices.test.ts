@@ -2,7 +2,9 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import { writeRecording } from '../../src/cli/hardware/recordingFolder.ts'
 import { unpackRecording } from '../drivers/recordedHostIo.ts'
+import { pciTree } from '../drivers/trees.ts'
 import { commandHere } from '../support/commandHere.ts'
 import { tempFolder } from '../support/program.ts'
 
@@ -153,6 +155,42 @@ test('a recorded host shows elsewhere what it showed here', async () => {
   expect([nothing.code, nothing.err]).toEqual([
     1,
     `${join(data, 'commands.json')}: is not a recording of a host, which accelerando device record makes\n`,
+  ])
+})
+
+test('a function that the whitelist takes is not shown as offered where its driver leaves it out, or fails', async () => {
+  const [whole, divided] = ['0000:3b:00.0', '0000:3c:00.0']
+  const gpu = { vendor: '10de', device: '20f1', class: '030200' }
+  const gpus = {
+    [whole]: { information: 'Device Minor: 0\n' },
+    [divided]: { information: 'Device Minor: 1\n' },
+  }
+  const nvidia = { gpus, capabilities: { gpu0: {}, gpu1: { mig: { gi1: {} } } } }
+  const recording = join(folder.path, 'divided')
+  const tree = { sys: pciTree({ [whole]: gpu, [divided]: gpu }), proc: { driver: { nvidia } } }
+  await writeRecording(recording, { tree, runs: [] })
+  const env = {
+    ACCELERANDO_PCI_SYSFS_ROOT: '/sys',
+    ACCELERANDO_ENABLED_DRIVERS: 'pci_driver',
+    ACCELERANDO_PCI_PASSTHROUGH_WHITELIST: '[{"vendor_id": "10de"}]',
+  }
+  const shown = async () => {
+    const { out } = await scan(env, '--json', '--from', recording)
+    const { devices } = JSON.parse(out) as { devices: readonly { offered: boolean; reason: string | null }[] }
+    return devices.map(({ offered, reason }) => ({ offered, reason }))
+  }
+  expect(await shown()).toEqual([
+    { offered: true, reason: null },
+    { offered: false, reason: 'it is divided into MIG instances (1)' },
+  ])
+  const { out } = await scan(env, '--from', recording)
+  expect(out).toMatch(/^0000:3c:00\.0 +10de:20f1 +030200 display +no: it is divided into MIG instances \(1\) +-$/m)
+  rmSync(join(recording, 'root/proc/driver/nvidia/gpus', divided, 'information'))
+  mkdirSync(join(recording, 'root/proc/driver/nvidia/gpus', divided, 'information'))
+  const reason = expect.stringMatching(/^pci_driver failed: .*EISDIR/)
+  expect(await shown()).toEqual([
+    { offered: false, reason },
+    { offered: false, reason },
   ])
 })
 

@@ -25,7 +25,7 @@ const scan = async (config: Config, io: HostIo) => {
     { pciHere },
     { scannedDevices },
     { exampleSetting },
-    { keptByKernel, offeredBy, surveyHost },
+    { keptByKernel, offeredBy, refusedOf, surveyHost },
     { passableHere },
   ] = await Promise.all([
     import('../pciHere.ts'),
@@ -48,7 +48,11 @@ const scan = async (config: Config, io: HostIo) => {
       { offered: offeredBy(drivers, true), kept: keptByKernel(drivers, true) },
       functions,
     ),
-    devices: scannedDevices(seen, { driverEnabled, whitelistSet: whitelist.length > 0 }),
+    devices: scannedDevices(seen, {
+      driverEnabled,
+      whitelistSet: whitelist.length > 0,
+      ...refusedOf(drivers, 'pci_driver'),
+    }),
     example: exampleSetting(seen.flatMap(({ found, entry }) => (entry === null ? [found] : []))),
   }
 }

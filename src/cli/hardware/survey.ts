@@ -84,6 +84,15 @@ const withRefusals = (all: readonly SurveyedDriver[]): readonly SurveyedDriver[]
   })
 }
 
+/** Why the driver, or a control, does not offer functions, by their addresses; `failure`: why the driver offers nothing at all. */
+export const refusedOf = (drivers: readonly SurveyedDriver[], name: string) => {
+  const own = drivers.find(({ driver }) => driver === name)
+  return {
+    reasons: new Map(own?.leftOut.map(({ address, reason }) => [address, reason])),
+    failure: own === undefined || own.error === null ? null : `${name} failed: ${own.error}`,
+  }
+}
+
 const deployablesOf = (drivers: readonly SurveyedDriver[], all: boolean) =>
   drivers
     .filter(({ enabled }) => all || enabled)

@@ -27,6 +27,15 @@ export type ScannedDevice = {
   readonly whitelist_entry: ReturnType<typeof entryFor> | null
 }
 
+export type Verdicts = {
+  readonly driverEnabled: boolean
+  readonly whitelistSet: boolean
+  /** By address, why `pci_driver` or a control leaves out what the whitelist takes. */
+  readonly reasons?: ReadonlyMap<string, string>
+  /** Why `pci_driver` offers nothing at all; null: it did not fail. */
+  readonly failure?: string | null
+}
+
 /** Base classes as the PCI Code and ID Assignment Specification names them. */
 const CLASS_NAMES: Readonly<Record<string, string>> = {
   '00': 'unclassified',
@@ -73,7 +82,7 @@ export const seenFunctions = async (
 /** As an operator is shown them. */
 export const scannedDevices = (
   seen: readonly SeenFunction[],
-  { driverEnabled, whitelistSet }: { readonly driverEnabled: boolean; readonly whitelistSet: boolean },
+  { driverEnabled, whitelistSet, reasons = new Map(), failure = null }: Verdicts,
 ): readonly ScannedDevice[] =>
   seen.map(({ found, entry, leftOut }) => {
     const reason = !driverEnabled
@@ -82,7 +91,7 @@ export const scannedDevices = (
         ? 'no whitelist is set'
         : entry === null
           ? 'no whitelist entry takes it'
-          : leftOut
+          : (leftOut ?? failure ?? reasons.get(formatPciAddress(found.address)) ?? null)
     return {
       address: formatPciAddress(found.address),
       ...entryFor(found),
