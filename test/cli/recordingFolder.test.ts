@@ -1,5 +1,6 @@
 /** A recording of a host in the place of the host: what it answers, what it cannot, and that nothing is changed. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { recordedHostIn, writeRecording } from '../../src/cli/hardware/recordingFolder.ts'
@@ -61,4 +62,25 @@ test('a recording is written into a new or empty folder, and only such a folder 
   await expect(recordedHostIn(half, io)).rejects.toThrow(/half: has no folder root, and is not a recording of a host$/)
   writeFileSync(join(half, 'commands.json'), '[{"program": "x"}]')
   await expect(recordedHostIn(half, io)).rejects.toThrow(/is not a recording of a host/)
+})
+test('a named pipe or a device in a recording is refused, and blocks nothing', async () => {
+  const odd = join(folder.path, 'odd')
+  await writeRecording(odd, { tree: { sys: { file: 'text' }, dev: {} }, runs: [] })
+  execFileSync('mkfifo', [join(odd, 'root/sys/pipe')])
+  symlinkSync('pipe', join(odd, 'root/sys/link'))
+  const host = await recordedHostIn(odd, io)
+  await expect(host.read('/sys/pipe')).rejects.toThrow(/^\/sys\/pipe: is no regular file in the recording$/)
+  await expect(host.head('/sys/pipe', 10)).rejects.toThrow(/^\/sys\/pipe: is no regular file in the recording$/)
+  await expect(host.read('/sys/link')).rejects.toThrow(/^\/sys\/link: is no regular file in the recording$/)
+  await expect(host.read('/sys')).rejects.toMatchObject({ code: 'EISDIR' })
+  expect(await host.read('/sys/file')).toBe('text')
+  rmSync(join(odd, 'commands.json'))
+  for (const put of [
+    () => execFileSync('mkfifo', [join(odd, 'commands.json')]),
+    () => symlinkSync('/dev/zero', join(odd, 'commands.json')),
+  ]) {
+    put()
+    await expect(recordedHostIn(odd, io)).rejects.toThrow(/odd\/commands\.json: is no recording of a host/)
+    rmSync(join(odd, 'commands.json'))
+  }
 })

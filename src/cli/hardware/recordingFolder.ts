@@ -1,5 +1,5 @@
 /** A recording of a host as a folder: `root` contains its files, `commands.json` the output of programs. */
-import { mkdir, readdir, readFile, realpath, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, realpath, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, join, sep } from 'node:path'
 import * as v from 'valibot'
 import { codeOf } from '../../errorText.ts'
@@ -35,9 +35,15 @@ const Runs = v.array(
     error: v.nullable(v.string()),
   }),
 )
+/** What is no file, as a named pipe, may never end, and `device record` writes none. Rejects with the text `isNone` then. */
+const refuseOthers = async (real: string, isNone: string): Promise<void> => {
+  const found = await stat(real)
+  if (!found.isFile() && !found.isDirectory()) throw new Error(isNone)
+}
 const runsIn = async (folder: string): Promise<v.InferOutput<typeof Runs>> => {
   const path = join(folder, COMMANDS)
   try {
+    await refuseOthers(path, `${path}: is no regular file`)
     return v.parse(v.pipe(v.string(), v.parseJson(), Runs), await readFile(path, 'utf8'))
   } catch (error) {
     throw new Error(`${path}: is not a recording of a host, which accelerando device record makes`, { cause: error })
@@ -58,6 +64,11 @@ export const recordedHostIn = async (folder: string, io: HostIo): Promise<HostIo
     if (real !== root && !real.startsWith(root + sep)) throw missing(path)
     return real
   }
+  const fileAt = async (path: string): Promise<string> => {
+    const real = await inside(path)
+    await refuseOthers(real, `${path}: is no regular file in the recording`)
+    return real
+  }
   const ran = (program: string, args: readonly string[]): string => {
     const run = runs.find((one) => one.program === program && JSON.stringify(one.args) === JSON.stringify(args))
     if (run === undefined)
@@ -67,8 +78,8 @@ export const recordedHostIn = async (folder: string, io: HostIo): Promise<HostIo
   }
   return {
     ...io,
-    read: async (path) => io.read(await inside(path)),
-    head: async (path, bytes) => io.head(await inside(path), bytes),
+    read: async (path) => io.read(await fileAt(path)),
+    head: async (path, bytes) => io.head(await fileAt(path), bytes),
     list: async (path) => io.list(await inside(path)),
     link: async (path) => {
       try {
