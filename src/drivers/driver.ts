@@ -51,6 +51,17 @@ export type HostIo = {
    */
   readonly run: (program: string, args: readonly string[], timeoutMs: number, signal?: AbortSignal) => Promise<string>
   /**
+   * As `run`, for a program that changes the deployable `card`. It is not begun while another one that was begun for this deployable, or anything which that one has started,
+   * still runs, also if an earlier start of the host program has begun it.
+   */
+  readonly change: (
+    card: string,
+    program: string,
+    args: readonly string[],
+    timeoutMs: number,
+    signal?: AbortSignal,
+  ) => Promise<string>
+  /**
    * Sends a text to the UNIX socket at `path`, and resolves with the first JSON document that comes back, decoded. Rejects with the code `ENOENT` or `ECONNREFUSED` when
    * nobody listens there, with another error when the answer is no JSON, too long, or not whole in time.
    */

@@ -5,7 +5,7 @@ import { isRecord } from '../record.ts'
 import type { HostIo } from './driver.ts'
 
 /** The text of a file, or null when there is no such file; any other failure throws. */
-export const readIfThere = async (io: HostIo, path: string): Promise<string | null> => {
+export const readIfThere = async (io: Pick<HostIo, 'read'>, path: string): Promise<string | null> => {
   try {
     return await io.read(path)
   } catch (error) {
@@ -15,7 +15,7 @@ export const readIfThere = async (io: HostIo, path: string): Promise<string | nu
 }
 
 /** The names in a folder, or null when there is no such folder; any other failure throws. */
-export const listIfThere = async (io: HostIo, folder: string): Promise<readonly string[] | null> => {
+export const listIfThere = async (io: Pick<HostIo, 'list'>, folder: string): Promise<readonly string[] | null> => {
   try {
     return await io.list(folder)
   } catch (error) {
@@ -24,14 +24,17 @@ export const listIfThere = async (io: HostIo, folder: string): Promise<readonly 
   }
 }
 /** The names in a folder; none when there is no such folder. */
-export const listed = async (io: HostIo, folder: string): Promise<readonly string[]> =>
+export const listed = async (io: Pick<HostIo, 'list'>, folder: string): Promise<readonly string[]> =>
   (await listIfThere(io, folder)) ?? []
 
 /**
  * The decoded JSON of a file, or null when there is no such file. Text that is not a JSON object throws an error that
  * names the file.
  */
-export const readJsonObject = async (io: HostIo, path: string): Promise<Readonly<Record<string, unknown>> | null> => {
+export const readJsonObject = async (
+  io: Pick<HostIo, 'read'>,
+  path: string,
+): Promise<Readonly<Record<string, unknown>> | null> => {
   const text = await readIfThere(io, path)
   return text === null ? null : jsonObject(text, path)
 }

@@ -12,6 +12,7 @@ import { askSocket } from './askSocket.ts'
 import type { HostIo } from './driver.ts'
 import { atMost, oneAtATime } from './files.ts'
 import { type Process, belonging, parentIn } from './processTree.ts'
+import { type ToolLocks, toolLocks } from './toolLocks.ts'
 import { type Ended, type Exit, type RunEnd, type RunRequest, gathered, tailOf } from './runToEnd.ts'
 
 export type RealHost = Pick<HostIo, 'hostname' | 'stateDir' | 'warn'> & {
@@ -262,11 +263,11 @@ export const realHostIo = ({
   warn,
   readMaxBytes = 4 * MIB,
   outputMaxBytes = 4 * MIB,
-}: RealHost): HostIo => {
+}: RealHost): HostIo & { readonly locks: ToolLocks } => {
   const own = resolve(stateDir) + sep
   const inTurn = oneAtATime()
   const limited = atMost(SYSFS_WRITES)
-  return {
+  const io: Omit<HostIo, 'change'> = {
     hostname,
     stateDir,
     warn,
@@ -286,4 +287,6 @@ export const realHostIo = ({
     head: readHead,
     askSocket: (path, text, timeoutMs) => askSocket(path, text, timeoutMs, outputMaxBytes),
   }
+  const locks = toolLocks(io, killed)
+  return { ...io, change: locks.change, locks }
 }

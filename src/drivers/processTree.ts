@@ -14,6 +14,14 @@ export const parentIn = (stat: string): number | null => {
   return /^[ZX]/.test(state) || !/^\d+$/.test(parent) ? null : Number(parent)
 }
 
+/** The kernel tells programs time in hundredths of a second. */
+const TICK_MS = 10
+/** The program of a process, and when it was started, counted from the start of the machine; from `/proc/PID/stat`. */
+export const startedIn = (stat: string): { readonly name: string; readonly startedMs: number } => ({
+  name: stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')),
+  startedMs: TICK_MS * Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? 0),
+})
+
 /** The descendants of `root`, and whatever has inherited `mark` (`NAME=value`) from it, although its parent may have ended. */
 export const belonging = (all: readonly Process[], root: number, mark: string): readonly number[] => {
   const found = new Set(

@@ -211,6 +211,9 @@ export const recorder = (io: HostIo): { readonly io: HostIo; readonly recording:
     },
     write: async () => undefined,
     keep: async () => undefined,
+    change: async () => {
+      throw new Error('nothing is changed while a host is recorded')
+    },
     // as a program that is named by its socket
     askSocket: (path, text, timeoutMs) =>
       noted([path, [text]], () => io.askSocket(path, text, timeoutMs), JSON.stringify),

@@ -27,6 +27,8 @@ export type RunProgram = (
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  /** The deployable that it changes: it is not begun beside another program for the same one. */
+  card: string,
 ) => Promise<ProgramEnd>
 
 export type CleaningOrder = { readonly driver: string; readonly number: number; readonly slot: Slot }
@@ -106,7 +108,7 @@ export const createCleaner = (policies: CleaningPolicies, run: RunProgram, clock
     const [program, ...args] = policy.command
     const startedAt = clock.now()
     const limits = { timeoutMs: policy.limitMs, signal }
-    const end = await run(program, args, environmentOf(order), limits).catch(unstarted)
+    const end = await run(program, args, environmentOf(order), limits, order.slot.deployable).catch(unstarted)
     const cleaned = evidenceOf(program, end, startedAt, clock.now())
     // the host stops, or a newer order has come, so nobody waits for this result
     signal.throwIfAborted()

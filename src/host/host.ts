@@ -19,7 +19,7 @@ import type { Measurements } from '../wire/measurements.ts'
 import { bootMeant } from '../wire/seal.ts'
 import { newPrivateKey } from '../wire/signature.ts'
 import type { Boot } from './boot.ts'
-import { type Cleaner, withCleaning } from './cleaning.ts'
+import { type Cleaner, cleaningLimitMs, withCleaning } from './cleaning.ts'
 import { reportingFrom } from './cluster.ts'
 import { DEFAULTS } from './defaults.ts'
 import type { Disk } from './disk.ts'
@@ -42,7 +42,7 @@ export type HostOptions = Partial<Omit<typeof DEFAULTS, 'limits'>> & {
   readonly aliases?: readonly string[]
   readonly images?: ImageFiles
 }
-export type HostStart = Partial<Pick<KeptStart, 'newKey' | 'verify' | 'playbooks'>> & {
+export type HostStart = Partial<Pick<KeptStart, 'newKey' | 'verify' | 'playbooks' | 'toolLocks'>> & {
   readonly name: string
   readonly stateDir: string
   readonly bus: Pick<Bus, 'publish' | 'consume'>
@@ -156,6 +156,7 @@ class Program {
       seen: (driver) => inventory.seen(driver),
       deviceOf: (driver, deployable) => inventory.atlas.deviceOf(driver, deployable),
       shares: inventory.atlas.shares,
+      survivors: this.#kept.survivors,
       told: (entry) => this.#outbox.send(entry),
       changed: () => void inventory.report(),
     })
@@ -250,6 +251,7 @@ class Program {
     const { clock, options } = this.#settings
     await endedWithin(clock, options.stopWaitMs, this.#consumer?.stop() ?? Promise.resolve())
     this.#inventory.close()
+    this.#kept.survivors.close()
     await Promise.all([
       endedWithin(clock, options.stopWaitMs, this.#kept.playbooks.stop()),
       this.#orders.stop(options.stopWaitMs),
@@ -261,6 +263,7 @@ class Program {
   }
   async #die(): Promise<void> {
     this.#inventory.close()
+    this.#kept.survivors.close()
     void this.#kept.playbooks.stop()
     void this.#kept.ledger.close(true)
     void this.#kept.offsetStore.close('at once')
@@ -273,9 +276,11 @@ class Program {
 /** Rejects when the ledger cannot be read. Discovery and the first report go on after it resolves. */
 export const startHost = async (start: HostStart): Promise<Host> => {
   const { name, options = {}, newKey = newPrivateKey } = start
-  const kept = await openKept({ ...start, newKey })
-  const bus = reportingFrom(start.bus, kept.membership, kept.signer)
   const limits = { ...DEFAULTS.limits, ...options.limits }
+  const { policies } = start.cleaner ?? noCleaner
+  const cleaningMs = [...policies.keys()].map((driver) => cleaningLimitMs(policies, driver))
+  const kept = await openKept({ ...start, newKey, toolLimitMs: Math.max(limits.ProgramMs, ...cleaningMs) })
+  const bus = reportingFrom(start.bus, kept.membership, kept.signer)
   const program = new Program({ ...start, bus, options: { ...DEFAULTS, ...options, limits } }, kept)
   await program.start()
   const { bootId } = kept.boot

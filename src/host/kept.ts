@@ -1,4 +1,4 @@
-/** Opens the files of a host: its key, its cloud, the number of its start, its ledger, and its position among the orders. */
+/** Opens the files of a host: its key, its cloud, the number of its start, its ledger, its position among the orders, and what still works on its cards. */
 import type { Clock, Ids } from '../clock.ts'
 import type { Driver } from '../drivers/driver.ts'
 import type { HostName } from '../identifiers.ts'
@@ -12,6 +12,7 @@ import { type Signer, type Verify, createVerify } from '../wire/signature.ts'
 import { openIdentity } from './identity.ts'
 import type { Reading } from './playbookFolders.ts'
 import { type PlaybookTools, Playbooks } from './playbooks.ts'
+import { type SurvivorOptions, Survivors } from './survivors.ts'
 import { type KeptOffset, openOffsetStore } from './offsetStore.ts'
 
 export type Kept = {
@@ -22,6 +23,7 @@ export type Kept = {
   readonly signer: Signer
   readonly functions: Functions
   readonly playbooks: Playbooks
+  readonly survivors: Survivors
 }
 export type KeptStart = {
   readonly name: HostName
@@ -38,6 +40,10 @@ export type KeptStart = {
   readonly playbooks?: PlaybookTools
   readonly drivers: readonly Pick<Driver, 'name'>[]
   readonly io: Reading
+  /** Finds programs that change cards; absent: this host runs none. */
+  readonly toolLocks?: NonNullable<SurvivorOptions['tools']>
+  /** The longest that such a program may take. */
+  readonly toolLimitMs: number
 }
 
 /** Rejects when a file cannot be read whose content must not be forgotten. */
@@ -52,5 +58,21 @@ export const openKept = async (start: KeptStart): Promise<Kept> => {
   const functions = await openFunctions(disk, `${stateDir}/functions.json`, log)
   const drivers = start.drivers.map((driver) => driver.name)
   const playbooks = await Playbooks.open({ ...start, tools: start.playbooks ?? null, host: name, drivers })
-  return { boot: { bootId: ids.uuid(), bootNumber }, ledger, offsetStore, membership, signer, functions, playbooks }
+  const survivors = await Survivors.open({
+    tools: start.toolLocks ?? null,
+    host: name,
+    clock,
+    log,
+    limitMs: start.toolLimitMs,
+  })
+  return {
+    boot: { bootId: ids.uuid(), bootNumber },
+    ledger,
+    offsetStore,
+    membership,
+    signer,
+    functions,
+    playbooks,
+    survivors,
+  }
 }

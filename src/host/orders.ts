@@ -25,6 +25,7 @@ import type { Shares } from './fence.ts'
 import { failed, finished, inHand, isLate, isOther, judge, slotIn } from './entry.ts'
 import type { Ledger } from './ledger.ts'
 import type { Sending } from './memory.ts'
+import type { Survivors } from './survivors.ts'
 import type { KeyedMutex } from '../keyedMutex.ts'
 import { keyedMutex } from '../keyedMutex.ts'
 
@@ -53,6 +54,7 @@ export type OrdersOptions = {
   readonly seen: (driver: string) => Promise<void>
   readonly deviceOf: (driver: string, deployable: string) => string | null
   readonly shares: Shares
+  readonly survivors: Survivors
   /** Called with each entry that is done and on disk. */
   readonly told: (entry: Entry) => void
   /** Called when the inventory may have changed. */
@@ -219,7 +221,7 @@ export class Orders {
   }
   /** Waits until no other order works on the device. Every wait is bounded, and ends when the order is aborted. */
   async #device(run: Run, before: Run | undefined): Promise<() => void> {
-    const { clock, seen, deviceOf } = this.#options
+    const { clock, seen, deviceOf, survivors } = this.#options
     const { order, known, refusal, abort, dueAt } = run
     if (refusal !== null) throw new Final(refusal)
     this.#refuseLate(run)
@@ -232,6 +234,7 @@ export class Orders {
     const turn = this.#mutex.enter(device, waitMs)
     try {
       await endedWithin(clock, waitMs + 1, turn, abort.signal)
+      await survivors.wait((card) => (deviceOf(order.driver, card) ?? card) === device, waitMs, abort.signal)
       this.#refuseLate(run)
       // before the first discovery it was unknown which functions are the same hardware
       const taken = this.#taken(order, known)

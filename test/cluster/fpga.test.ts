@@ -96,7 +96,7 @@ describe('a bind whose tool', () => {
     expect((await cardNamed(intel.card)).bitstream_id).toBe(intel.image)
     await expect.poll(told, LIMIT).toContain(`CUSTOM_FPGA_FUNCTION_ID_INTEL_${intel.after.toUpperCase()}`)
   })
-  test('outlives the killed host program is run again by the next one, which the bind waits for', SLOW, async () => {
+  test('outlives its killed host program ends before the next one begins its own', SLOW, async () => {
     await given(10)
     // the card holds what will be asked for: until it is unknown, nothing would be loaded
     machine.tools('halfway')
@@ -109,12 +109,20 @@ describe('a bind whose tool', () => {
     expect(status).toBe(500)
     await expect.poll(async () => (await cardNamed(intel.card)).bitstream_id, LIMIT).toBeNull()
     machine.tools('slow')
+    machine.calls()
     const uuids = await bind('intel', 11)
     expect(await statesOf(uuids)).toEqual(['BindStarted'])
+    const begun: string[] = []
+    await expect.poll(() => begun.push(...machine.calls()), LIMIT).toBeGreaterThan(0)
+    const first = begun.at(-1)!.replace('begin ', '')
     await program.end('SIGKILL')
-    machine.tools('works')
     await started()
+    await expect.poll(() => program.logged().map(({ msg }) => msg), LIMIT).toContain('tool.survived')
+    machine.tools('works')
     await becomes(uuids, 'Bound')
+    const calls = machine.calls()
+    expect(calls.map((call) => call.split(' ')[0])).toEqual(['end', 'begin', 'end'])
+    expect(calls[0]).toBe(`end ${first}`)
     expect(machine.shows().intel).toBe(intel.after)
     await given(11)
   })

@@ -59,6 +59,8 @@ export const faultyHost = (host: HostIo, faultAt: (access: string) => Fault | un
       asked(`head ${path}`, () => host.head(path, bytes), { text: (one) => Buffer.from(one).subarray(0, bytes) }),
     run: (program, args, timeoutMs, signal) =>
       asked(`run ${program} ${args.join(' ')}`, () => host.run(program, args, timeoutMs, signal), { text }),
+    change: (card, program, args, timeoutMs, signal) =>
+      asked(`run ${program} ${args.join(' ')}`, () => host.change(card, program, args, timeoutMs, signal), { text }),
     // the real one decodes the answer, or says that it is no JSON
     askSocket: (path, question, timeoutMs) =>
       asked<unknown>(`ask ${path} ${question}`, () => host.askSocket(path, question, timeoutMs), {

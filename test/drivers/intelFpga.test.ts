@@ -167,7 +167,7 @@ describe('programming', () => {
     const failing = recordedHostIo({}, 'compute1')
     const io = {
       ...host.io,
-      run: async () => Promise.reject(new Error('fpgaconf: no such card')),
+      change: async () => Promise.reject(new Error('fpgaconf: no such card')),
       head: host.io.head,
       warn: failing.warn,
     }

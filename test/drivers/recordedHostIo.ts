@@ -83,6 +83,11 @@ export const recordedHostIo = (
     const { parent, name } = follow(root, path, true)
     parent[name] = text
   }
+  const run = async (program: string, args: readonly string[]): Promise<string> => {
+    const made = programs[program]
+    if (made !== undefined) return made(args, root)
+    throw failure('ENOENT', program)
+  }
   return {
     hostname,
     stateDir,
@@ -118,11 +123,8 @@ export const recordedHostIo = (
       if (typeof node !== 'string') throw failure('EISDIR', path)
       return Buffer.from(node, 'latin1').subarray(0, bytes)
     },
-    run: async (program, args) => {
-      const made = programs[program]
-      if (made !== undefined) return made(args, root)
-      throw failure('ENOENT', program)
-    },
+    run,
+    change: (_card, program, args) => run(program, args),
     askSocket: async (path, text): Promise<unknown> => {
       const made = programs[path]
       if (made !== undefined) return JSON.parse(made([text], root))

@@ -164,7 +164,7 @@ describe('programming', () => {
   test('takes the newer name of the program where it is there', async () => {
     const host = open(UUID, { 'xrt-smi': '', xbutil: '' })
     await host.driver.program!(
-      { ...host.io, run: async (program) => (host.calls.push([program]), '') },
+      { ...host.io, change: async (_card, program) => (host.calls.push([program]), '') },
       NAME,
       '/images/design.xclbin',
       never,

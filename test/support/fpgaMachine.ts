@@ -1,5 +1,5 @@
 /** The hardware of a host with FPGA cards of Intel and AMD: `/sys` in a folder, the programs that load images into them, and two images. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { unpack } from '../drivers/recordedHostIo.ts'
 import { alveoTree, gbs, INTEL, opaeTree, xclbin } from '../drivers/trees.ts'
@@ -33,6 +33,8 @@ export type FpgaMachine = {
   readonly env: Readonly<Record<string, string>>
   /** How the programs behave from now on, also one that is waiting. */
   readonly tools: (mode: ToolMode) => void
+  /** What the programs have noted since the last question: `begin` or `end`, and their processes. */
+  readonly calls: () => readonly string[]
   /** What the cards show now. */
   readonly shows: () => { readonly intel: string; readonly alveo: string }
 }
@@ -58,7 +60,15 @@ export const openFpgaMachine = (folder: string): FpgaMachine => {
   tools('works')
   const shown = (address: string, file: string) =>
     readFileSync(join(sys, 'bus/pci/devices', address, file), 'utf8').trim()
+  const calls = `${mode}.calls`
+  let told = 0
   return {
+    calls: () => {
+      const lines = existsSync(calls) ? readFileSync(calls, 'utf8').trim().split('\n') : []
+      const fresh = lines.slice(told)
+      told = lines.length
+      return fresh
+    },
     env: {
       ACCELERANDO_PCI_SYSFS_ROOT: sys,
       ACCELERANDO_ENABLED_DRIVERS: 'intel_fpga_driver,xilinx_fpga_driver',

@@ -91,6 +91,9 @@ export const recordedHostIn = async (folder: string, io: HostIo): Promise<HostIo
     },
     write: async () => undefined,
     keep: async () => undefined,
+    change: async () => {
+      throw new Error('a recorded host cannot be changed')
+    },
     run: async (program, args) => ran(program, args),
     askSocket: async (path, text): Promise<unknown> => JSON.parse(ran(path, [text])),
   }

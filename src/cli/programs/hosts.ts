@@ -7,11 +7,12 @@ import type { Bus } from '../../bus/port.ts'
 import { type Cancel, type Clock, idsBy, systemClock } from '../../clock.ts'
 import type { Driver } from '../../drivers/driver.ts'
 import { realHostIo, runTailed, runToEnd } from '../../drivers/hostIo.ts'
+import type { ToolLocks } from '../../drivers/toolLocks.ts'
 import { driverByName, HARDWARE_DRIVERS } from '../../drivers/index.ts'
 import { simulatedDriver } from '../../drivers/simulated/simulated.ts'
 import type { SimulatedHost } from '../../drivers/simulated/cloud.ts'
 import type { ImageFiles } from '../../images.ts'
-import { createCleaner } from '../../host/cleaning.ts'
+import { type RunProgram, createCleaner } from '../../host/cleaning.ts'
 import { fileDisk } from '../../host/disk.ts'
 import { type Host, startHost } from '../../host/host.ts'
 import type { PlaybookTools } from '../../host/playbooks.ts'
@@ -68,6 +69,12 @@ export const localDrivers = ({ enabledDrivers, drivers }: Config): Found => {
     : { ok: true, drivers: found.flatMap((one) => (one.ok ? [one.driver] : [])) }
 }
 
+/** A command that cleans holds the lock of its card, as a program does that loads an image. */
+const cleansUnder =
+  (locks: ToolLocks): RunProgram =>
+  (program, args, environment, limits, card) =>
+    locks.toEnd(card, program, args, (below, all) => runToEnd(below, all, environment, limits))
+
 /** `stateDir` belongs to this host alone; no other host keeps files there. */
 export const startHostIn = (
   { config, bus, images, log, clock = systemClock, watching, playbooks = null }: HostParts,
@@ -78,17 +85,20 @@ export const startHostIn = (
   const warn = (event: string, detail: object) => log.warn({ host: name, ...detail }, event)
   const { reportEveryMs, heartbeatEveryMs, measureEveryMs } = config.host
   const meter = watching?.meter
+  const io = realHostIo({ hostname: name, stateDir: join(stateDir, 'drivers'), warn })
+  const clean = cleansUnder(io.locks)
   return startHost({
     name,
     stateDir,
     bus,
     drivers: meter ? drivers.map((driver) => timedDriver(driver, meter)) : drivers,
-    io: realHostIo({ hostname: name, stateDir: join(stateDir, 'drivers'), warn }),
+    io,
+    toolLocks: io.locks,
     disk: fileDisk,
     clock,
     ids: idsBy(clock),
     log,
-    cleaner: createCleaner(new Map(config.cleaning.map((policy) => [policy.driver, policy])), runToEnd, clock),
+    cleaner: createCleaner(new Map(config.cleaning.map((policy) => [policy.driver, policy])), clean, clock),
     ...(playbooks ? { playbooks } : {}),
     ...(watching ? { tracer: watching.tracer, ended: ordersCounted(watching.meter) } : {}),
     options: { version: VERSION, images, reportEveryMs, heartbeatEveryMs, measureEveryMs },

@@ -182,7 +182,7 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
         )
       signal.throwIfAborted()
       await images.forget(io, deployable)
-      await io.run(fpgaconf, fpgaconfArgs(card, all, imagePath), PROGRAM_MS, signal)
+      await io.change(deployable, fpgaconf, fpgaconfArgs(card, all, imagePath), PROGRAM_MS, signal)
       const after = (await cardNamed(io, deployable)).card
       const missing = functions.filter((id) => !after.functions.includes(id))
       if (missing.length > 0)

@@ -219,7 +219,7 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
       signal.throwIfAborted()
       await images.forget(io, deployable)
       const args = ['program', '--device', formatPciAddress(userOf(card).address), '--user', imagePath]
-      await io.run(tool, args, PROGRAM_MS, signal)
+      await io.change(deployable, tool, args, PROGRAM_MS, signal)
       const { shows } = await cardNamed(io, deployable)
       if (shows !== uuid)
         throw new Error(

@@ -1,0 +1,144 @@
+/**
+ * Keeps programs that change a card apart, also those that an earlier start of the host program has left behind.
+ *
+ * TOOLS-1 a program that changes a card runs below `flock` of util-linux, which holds a lock in the host's folder until the program and all that has inherited the lock have
+ *   ended. The kernel keeps the lock, so it outlives a host program that is killed, and no restart of the machine;
+ * TOOLS-2 a program whose card is locked is not begun, and does not wait for the lock: one that waits would begin after the host program that wanted it has ended.
+ */
+import { createHash } from 'node:crypto'
+import { basename, resolve } from 'node:path'
+import { textOf } from '../errorText.ts'
+import type { HostIo } from './driver.ts'
+import { listed, readJsonObject } from './files.ts'
+import { type Process, belonging, parentIn, startedIn } from './processTree.ts'
+import type { Ended } from './runToEnd.ts'
+
+/** A process that works on a card. */
+export type Worker = { readonly pid: number; readonly program: string; readonly ageMs: number }
+/** A card on which a program works. No `workers`: no process that may be seen holds the lock. */
+export type AtWork = { readonly card: string; readonly workers: readonly Worker[] }
+export type ToolLocks = {
+  readonly change: HostIo['change']
+  /** As `change`, for a program that `run` runs, and of which it tells how it has ended. */
+  readonly toEnd: (
+    card: string,
+    program: string,
+    args: readonly string[],
+    run: (program: string, args: readonly string[]) => Promise<Ended>,
+  ) => Promise<Ended>
+  /** Cards on which a program works, whoever has begun it. */
+  readonly atWork: () => Promise<readonly AtWork[]>
+  /** Kills what works on the card, with its children. */
+  readonly kill: (card: string) => Promise<void>
+}
+
+const FLOCK = 'flock'
+/** The exit status of `flock` where the lock is held: one that programs do not use. */
+const HELD = 213
+/** The exit status of `flock` where the program cannot be begun. */
+const NOT_BEGUN = 69
+const WITHOUT_WAITING = ['--nonblock', '--conflict-exit-code', String(HELD)]
+const BUSY = 'was not begun, because a program that was begun earlier still works on the same card'
+const LOOK_MS = 10_000
+
+const unlocked = (text: string): string => text.replace(/^(?:flock: )+/, '')
+/** An error of `flock` in the words of the program that it was to run. */
+const translated = (program: string, error: unknown): Error => {
+  const text = unlocked(textOf(error))
+  const missing = text === `spawn ${FLOCK} ENOENT`
+  const reason = missing
+    ? `was not begun, because ${FLOCK} (of util-linux) is not installed on this host`
+    : text === `exit status ${HELD}`
+      ? BUSY
+      : text
+  return new Error(`${basename(program)}: ${reason}`, { cause: error })
+}
+/** The end of a program that ran below `flock`, as if it had run by itself. */
+const endedUnlocked = (end: Ended): Ended => {
+  if (end.code === HELD) return { ...end, code: null, why: BUSY }
+  const notBegun = end.code === NOT_BEGUN && end.outputEnd.startsWith(`${FLOCK}: failed to execute`)
+  return notBegun ? { ...end, code: null, why: `was not begun: ${unlocked(end.outputEnd).trim()}` } : end
+}
+
+type Reach = Pick<HostIo, 'stateDir' | 'read' | 'list' | 'link' | 'write' | 'run'>
+type Seen = Process & { readonly name: string; readonly startedMs: number; readonly isHolder: boolean }
+
+const folderOf = ({ stateDir }: Reach): string => `${stateDir}/tools`
+/** Contains the folder, so that a lock is found among the open files of a process by whatever path the folder was reached. */
+const nameOf = (io: Reach, card: string): string =>
+  createHash('sha256')
+    .update(`${resolve(folderOf(io))} ${card}`)
+    .digest('hex')
+    .slice(0, 32)
+const pathOf = (io: Reach, name: string): string => `${folderOf(io)}/${name}.lock`
+
+const seenAt = async (io: Reach, pid: string, name: string): Promise<readonly Seen[]> => {
+  const stat = await io.read(`/proc/${pid}/stat`).catch(() => '')
+  const parent = parentIn(stat)
+  if (parent === null) return []
+  const open = await io.list(`/proc/${pid}/fd`).catch(() => [])
+  const files = await Promise.all(open.map((fd) => io.link(`/proc/${pid}/fd/${fd}`).catch(() => null)))
+  const isHolder = files.some((file) => file?.endsWith(`/${name}.lock`))
+  return [{ pid: Number(pid), parent, environment: '', isHolder, ...startedIn(stat) }]
+}
+/** Processes that hold the lock, and what they have begun, the oldest first. */
+const workersOn = async (io: Reach, name: string): Promise<readonly Seen[]> => {
+  const pids = (await listed(io, '/proc')).filter((entry) => /^\d+$/.test(entry))
+  const all = (await Promise.all(pids.map((pid) => seenAt(io, pid, name)))).flat()
+  const found = new Set(
+    all.filter(({ isHolder }) => isHolder).flatMap(({ pid }) => belonging(all, pid, 'no process has this mark')),
+  )
+  return all.filter(({ pid }) => found.has(pid)).toSorted((a, b) => a.startedMs - b.startedMs || a.pid - b.pid)
+}
+const isHeld = async (io: Reach, name: string): Promise<boolean> => {
+  try {
+    await io.run(FLOCK, [...WITHOUT_WAITING, pathOf(io, name), 'true'], LOOK_MS)
+    return false
+  } catch (error) {
+    if (unlocked(textOf(error)) === `exit status ${HELD}`) return true
+    throw error
+  }
+}
+const cardOf = async (io: Reach, name: string): Promise<string> => {
+  const { card } = (await readJsonObject(io, `${folderOf(io)}/${name}.json`).catch(() => null)) ?? {}
+  return typeof card === 'string' ? card : name
+}
+const atWork = async (io: Reach): Promise<readonly AtWork[]> => {
+  const names = (await listed(io, folderOf(io))).flatMap((file) => (file.endsWith('.lock') ? [file.slice(0, -5)] : []))
+  const found: AtWork[] = []
+  for (const name of names) {
+    if (!(await isHeld(io, name))) continue
+    const upMs = Number.parseFloat(await io.read('/proc/uptime')) * 1000
+    const workers = (await workersOn(io, name))
+      // it holds the lock for the program, and does nothing itself
+      .filter((one) => one.name !== FLOCK)
+      .map(({ pid, name: program, startedMs }) => ({ pid, program, ageMs: Math.max(0, upMs - startedMs) }))
+    found.push({ card: await cardOf(io, name), workers })
+  }
+  return found
+}
+
+/** `end` kills a process. */
+export const toolLocks = (io: Reach, end: (pid: number) => void): ToolLocks => {
+  /** Runs the program below `flock`. */
+  const below = async <Answer>(
+    card: string,
+    [program, args]: readonly [string, readonly string[]],
+    run: (program: string, args: readonly string[]) => Promise<Answer>,
+  ): Promise<Answer> => {
+    const name = nameOf(io, card)
+    await io.write(`${folderOf(io)}/${name}.json`, `${JSON.stringify({ card })}\n`)
+    return run(FLOCK, [...WITHOUT_WAITING, pathOf(io, name), program, ...args]).catch((error: unknown) => {
+      throw translated(program, error)
+    })
+  }
+  return {
+    change: (card, program, args, timeoutMs, signal) =>
+      below(card, [program, args], (flock, all) => io.run(flock, all, timeoutMs, signal)),
+    toEnd: async (card, program, args, run) => endedUnlocked(await below(card, [program, args], run)),
+    atWork: () => atWork(io),
+    kill: async (card) => {
+      for (const { pid } of await workersOn(io, nameOf(io, card))) end(pid)
+    },
+  }
+}

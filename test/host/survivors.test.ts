@@ -1,0 +1,109 @@
+/** Programs on cards that an earlier start of the host program has left behind, as a host program with a clock and a disk in memory treats them. */
+import { expect, test } from 'vitest'
+import type { AtWork, ToolLocks } from '../../src/drivers/toolLocks.ts'
+import { openHostLab } from '../support/hostLab.ts'
+import { quiet } from '../support/lab.ts'
+
+const worker = (ageMs: number) => ({ pid: 4711, program: 'fpgaconf', ageMs })
+/** What works on cards, by its age. */
+const working = (cards: Record<string, number>) => {
+  const [ages, killed] = [new Map(Object.entries(cards)), [] as string[]]
+  let broken = false
+  const toolLocks: Pick<ToolLocks, 'atWork' | 'kill'> = {
+    atWork: async (): Promise<readonly AtWork[]> => {
+      if (broken) throw new Error('flock: no such file')
+      return [...ages].map(([card, ageMs]) => ({ card, workers: [worker(ageMs)] }))
+    },
+    kill: async (card) => {
+      killed.push(card)
+      ages.delete(card)
+    },
+  }
+  return { toolLocks, killed, ends: (card: string) => ages.delete(card), breaks: (now: boolean) => (broken = now) }
+}
+const lab = async () => {
+  const it = await openHostLab()
+  const [card, other] = it.devices.map(({ deployables }) => deployables[0]!.name) as [string, string]
+  const said = (event: string) => it.log.said.filter(({ message }) => message === event)
+  return { ...it, card, other, said }
+}
+const LOOK_MS = 500
+
+test('an order waits for the tool that still works on its card, and one for another card does not (SURVIVORS-1)', async () => {
+  const it = await lab()
+  const { toolLocks, ends } = working({ [it.card]: 1000 })
+  await it.boot({ toolLocks })
+  expect(it.said('tool.survived')).toHaveLength(1)
+  await it.send(it.order('Program', 1), it.order('Program', 1, { device: 1 }))
+  expect(it.results().map(({ slot }) => slot)).toEqual([it.order('Program', 1, { device: 1 }).slot])
+  await it.clock.pass(LOOK_MS)
+  expect(it.results()).toHaveLength(1)
+  ends(it.card)
+  await it.clock.pass(LOOK_MS)
+  await quiet(40)
+  expect(it.said('tool.survivorEnded')).toHaveLength(1)
+  expect(it.results().map(({ result }) => result.status)).toEqual(['done', 'done'])
+})
+
+test.each(['PrepareSlot', 'ReleaseSlot', 'Probe'] as const)('%s waits for it as well', async (type) => {
+  const it = await lab()
+  const { toolLocks, ends } = working({ [it.card]: 1000 })
+  await it.boot({ toolLocks })
+  await it.send(it.order(type, 1))
+  expect(it.results()).toEqual([])
+  ends(it.card)
+  await it.clock.pass(LOOK_MS)
+  await quiet(40)
+  expect(it.results()).toMatchObject([{ result: { status: 'done' } }])
+})
+
+test('an order whose time is over while it waits fails, and names what works on the card', async () => {
+  const it = await lab()
+  const { toolLocks } = working({ [it.card]: 1000 })
+  await it.boot({ toolLocks })
+  await it.send(it.order('PrepareSlot', 1))
+  for (let at = 0; at < 121; at++) await it.clock.pass(LOOK_MS)
+  await quiet(40)
+  expect(it.results()).toMatchObject([
+    { result: { status: 'failed', final: false, reason: expect.stringContaining('fpgaconf (process 4711)') } },
+  ])
+})
+
+test('a tool is killed when it is as old as any may become, and orders go on (SURVIVORS-2)', async () => {
+  const it = await lab()
+  const { toolLocks, killed } = working({ [it.card]: 900_000, [it.other]: 1000 })
+  await it.boot({ toolLocks })
+  await it.send(it.order('Program', 1))
+  await it.clock.pass(LOOK_MS)
+  expect(killed).toEqual([it.card])
+  await it.clock.pass(LOOK_MS)
+  await quiet(40)
+  expect([it.said('tool.survivorKilled').length, it.said('tool.survivorEnded').length]).toEqual([1, 1])
+  expect(it.results()).toMatchObject([{ result: { status: 'done' } }])
+})
+
+test('a tool is not taken for gone when its lock cannot be looked at', async () => {
+  const it = await lab()
+  const { toolLocks, ends, breaks } = working({ [it.card]: 1000 })
+  await it.boot({ toolLocks })
+  await it.send(it.order('Program', 1))
+  breaks(true)
+  ends(it.card)
+  await it.clock.pass(LOOK_MS)
+  await quiet(40)
+  expect(it.results()).toEqual([])
+  breaks(false)
+  await it.clock.pass(LOOK_MS)
+  await quiet(40)
+  expect(it.results()).toMatchObject([{ result: { status: 'done' } }])
+})
+
+test('a host on which nothing can be looked for starts, and says so', async () => {
+  const it = await lab()
+  const { toolLocks, breaks } = working({})
+  breaks(true)
+  await it.boot({ toolLocks })
+  expect(it.said('tools.unknown')).toHaveLength(1)
+  await it.send(it.order('Program', 1))
+  expect(it.results()).toMatchObject([{ result: { status: 'done' } }])
+})
