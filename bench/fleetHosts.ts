@@ -15,6 +15,7 @@ import { type Host, startHost } from '../src/host/host.ts'
 import { silent } from '../src/log.ts'
 import { CATALOGUE } from '../src/wire/catalogue.ts'
 import { REPORT_HEADERS } from '../src/wire/reports.ts'
+import { deadLetterCounts } from './deadLetters.ts'
 
 export type FleetSize = {
   readonly hosts: number
@@ -26,6 +27,11 @@ export type FleetSize = {
 export type Sent = { readonly inventories: number; readonly heartbeats: number; readonly measurements: number }
 export type Fleet = {
   readonly sent: () => Sent
+  /** Hosts that have been started. */
+  readonly started: () => number
+  /** Resolves when all have been. */
+  readonly allStarted: Promise<void>
+  readonly deadLetters: Pick<ReturnType<typeof deadLetterCounts>, 'all' | 'lines'>
   readonly stop: () => Promise<void>
 }
 
@@ -37,6 +43,13 @@ const sharedBus = async (options: KafkaOptions) => {
   const { topic } = CATALOGUE.hostOrders
   const take: ConsumeOptions['take'] = async (order, aside) => takers.get(order.key)?.(order, aside)
   await bus.consume({ topic, group: 'fleet', from: 'earliest', window: 64, take })
+  const deadLetters = deadLetterCounts()
+  await bus.consume({
+    topic: CATALOGUE.deadLetters.topic,
+    group: 'fleet-dead-letters',
+    from: 'earliest',
+    take: async (record) => deadLetters.take(record),
+  })
   const ofHost = (name: string): Pick<Bus, 'publish' | 'consume'> => ({
     consume: async (asked) => {
       takers.set(name, asked.take)
@@ -52,7 +65,7 @@ const sharedBus = async (options: KafkaOptions) => {
       }
     },
   })
-  return { ofHost, sent: () => ({ ...sent }), stop: bus.stop }
+  return { ofHost, sent: () => ({ ...sent }), deadLetters, stop: bus.stop }
 }
 
 const started = ({ hostname, plan }: SimulatedHost, bus: Pick<Bus, 'publish' | 'consume'>, { everyMs }: FleetSize) =>
@@ -74,18 +87,23 @@ const started = ({ hostname, plan }: SimulatedHost, bus: Pick<Bus, 'publish' | '
     },
   })
 
-/** Resolves when all have started, one after the other over `overMs`, so that they do not report at the same moment. */
+/** Starts them one after the other over `overMs`, so that they neither report at the same moment nor are all new at once. */
 export const openFleet = async (options: KafkaOptions, size: FleetSize, overMs: number): Promise<Fleet> => {
   const bus = await sharedBus(options)
   const hosts: Host[] = []
   const began = performance.now()
-  for (const [at, one] of sizedCloud('fleet', size).entries()) {
-    const early = began + (at * overMs) / size.hosts - performance.now()
-    if (early > 1) await sleep(early)
-    hosts.push(await started(one, bus.ofHost(one.hostname), size))
+  const startAll = async (): Promise<void> => {
+    for (const [at, one] of sizedCloud('fleet', size).entries()) {
+      const early = began + (at * overMs) / size.hosts - performance.now()
+      if (early > 1) await sleep(early)
+      hosts.push(await started(one, bus.ofHost(one.hostname), size))
+    }
   }
   return {
     sent: bus.sent,
+    started: () => hosts.length,
+    allStarted: startAll(),
+    deadLetters: bus.deadLetters,
     stop: async () => {
       await Promise.all(hosts.map((host) => host.stop('at once')))
       await bus.stop()
