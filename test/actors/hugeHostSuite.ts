@@ -4,10 +4,13 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { type System, openSystem } from '../../src/cli/programs/system.ts'
 import { systemClock } from '../../src/clock.ts'
+import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
 import type { ReportedDeployable, ReportedDevice, ReportedHandle } from '../../src/hardware.ts'
 import type { Store } from '../../src/persistence/store.ts'
+import { CATALOGUE } from '../../src/wire/catalogue.ts'
 import { MESSAGE_MAX_BYTES, readDeadLetter, reportRecord } from '../../src/wire/message.ts'
 import type { InventoryReport } from '../../src/wire/reports.ts'
+import { unfit } from '../../src/actors/inventory/rivalry.ts'
 import { imagesOf } from '../sim/images.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { NOVA, TENANT, value } from '../support/plane.ts'
@@ -28,6 +31,7 @@ const handle = (n: number): ReportedHandle => {
   }
   return { type: 'PCI', info }
 }
+const virtual = (n: number): ReportedHandle => ({ ...handle(n), physfn: 'ffff:ff:1f.7', set: n })
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0')
 const deployable = (name: string, handles: readonly ReportedHandle[]): ReportedDeployable => ({
   name,
@@ -59,6 +63,17 @@ const many = <One>(count: number, one: (n: number) => One): readonly One[] =>
 
 const SINGLES = MOST.devices - 2
 const HIGH = 1 << 20
+const wide = (count: number): ReportedDevice => device(3 * HIGH, [deployable('wide', many(count, virtual))])
+/** How many virtual functions a deployable may have so that a message holds all that is recorded of it (FACTS-1). */
+const mostVirtual = (): number => {
+  let [fits, not]: [number, number] = [1, MOST.handles]
+  while (not - fits > 1) {
+    const between = (fits + not) >> 1
+    if (unfit('d', wide(between)) === null) fits = between
+    else not = between
+  }
+  return fits
+}
 /** A deployable with as many handles as may be, a device with as many deployables, and as many devices. */
 const largest = (handles: number = MOST.handles, boardInfo: string | null = null): readonly ReportedDevice[] => [
   device(HIGH, [deployable('l', many(handles, handle))], boardInfo),
@@ -87,6 +102,8 @@ export const hugeHostSuite = (open: () => Promise<Store>): void => {
   const log = memoryLog()
   const bus = inProcessBus({ clock: systemClock, partitions: 1 })
   const letters: { readonly key: string; readonly reason: string }[] = []
+  /** By deployable, how many attach handles readers of the topic were told of when it was recorded. */
+  const told = new Map<string, number>()
   let system: System
   let store: Store
   beforeAll(async () => {
@@ -98,6 +115,15 @@ export const hugeHostSuite = (open: () => Promise<Store>): void => {
       take: async (record) => {
         const letter = readDeadLetter(record)
         if (letter.ok) letters.push({ key: record.key, reason: letter.value.body.reason })
+      },
+    })
+    await bus.consume({
+      topic: CATALOGUE.deployableEvents.topic,
+      group: 'test',
+      from: 'earliest',
+      take: async ({ value: text }) => {
+        const { event } = (JSON.parse(text) as { readonly data: { readonly event: DeployableEvent } }).data
+        if (event.type === 'DeployableRecorded') told.set(event.identity.name, event.description.handles.length)
       },
     })
     system = await openSystem({ store, images: imagesOf(), nova: null, log, bus })
@@ -151,6 +177,11 @@ export const hugeHostSuite = (open: () => Promise<Store>): void => {
     expect(await recorded()).toEqual({ deployables: EXPECTED.deployables + 2, handles: EXPECTED.handles + 2 })
     expect(system.inbox.counts()).toMatchObject({ retried: 0, dead: 0 })
   })
+  test('readers of the topics are told all of it', async () => {
+    await until(() => told.size === EXPECTED.deployables + 2, 'the facts', LONG_MS)
+    expect(told.get('l')).toBe(MOST.handles)
+    expect([letters, log.said.filter(({ message }) => message === 'relay.untold')]).toEqual([[], []])
+  })
   test('one handle more is a dead letter that names the list, and changes nothing', async () => {
     const before = await store.journalEnd()
     await bus.publish([reported('large', 2, largest(MOST.handles + 1))])
@@ -172,5 +203,23 @@ export const hugeHostSuite = (open: () => Promise<Store>): void => {
     expect(await recorded()).toEqual({ deployables: EXPECTED.deployables + 2, handles: EXPECTED.handles + 2 })
     const [found] = value(await system.plane.control.hosts.list({})).items.filter(({ name }) => name === 'large')
     expect(found).toMatchObject({ liveness: 'up' })
+  })
+  test('a device of which a message cannot hold all is refused alone, and one that just fits is told whole (FACTS-1)', async () => {
+    const most = mostVirtual()
+    expect(most).toBeGreaterThan(3000)
+    const beside = device(4 * HIGH, [deployable('beside', [handle(4 * HIGH)])])
+    await bus.publish([reported('wide', 1, [wide(most + 1), beside])])
+    await until(() => told.has('beside'), 'the device beside it', LONG_MS)
+    const refusals = () => log.said.filter(({ message }) => message === 'inventory.refused')
+    expect(refusals().map(({ detail }) => detail)).toEqual([
+      expect.objectContaining({
+        host: 'wide',
+        reason: expect.stringMatching(`^deployable wide with ${most + 1} attach handles and 1 attributes would take`),
+      }),
+    ])
+    await bus.publish([reported('wide', 2, [wide(most), beside])])
+    await until(() => told.has('wide'), 'the device', LONG_MS)
+    expect([told.get('wide'), refusals().length]).toEqual([most, 1])
+    expect(log.said.filter(({ message }) => message === 'relay.untold')).toEqual([])
   })
 }

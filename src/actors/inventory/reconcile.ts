@@ -67,7 +67,7 @@ const entriesOf = (report: Report): readonly Entry[] =>
           canonical: canonicalInfo(device.controlPath.info),
           driver: section.driver,
           device,
-          fault: device.stub ? null : unfit(device),
+          fault: device.stub ? null : unfit(section.driver, device),
         }))
       : [],
   )

@@ -6,6 +6,7 @@ import type { HeldDevice, Host } from '../host/decider.ts'
 import { brokenText, isStorableJson } from '../../text.ts'
 import { isNaming } from '../deployable/attributes.ts'
 import { attachingOf } from './describe.ts'
+import { untellable } from './factSize.ts'
 import { treeProblem } from './trees.ts'
 
 /** The attach handles of a host's devices, by canonical control path. */
@@ -66,7 +67,7 @@ const badName = (device: ReportedDevice): string | null => {
 }
 
 /** Why a device cannot be recorded, whatever the other devices are; null: it can. The other devices of the report are recorded nevertheless. */
-export const unfit = (device: ReportedDevice): string | null => {
+export const unfit = (driver: string, device: ReportedDevice): string | null => {
   const json = JSON.stringify(device)
   // a report may contain tens of thousands of handles, nearly all in plain ASCII: they need no closer check
   const odd = ODD.test(json)
@@ -84,7 +85,7 @@ export const unfit = (device: ReportedDevice): string | null => {
   }
   const again = twice(device.deployables.map(({ name }) => name))
   if (again !== undefined) return `deployable name ${again} is shown twice`
-  const trouble = treeProblem(device)
+  const trouble = treeProblem(device) ?? untellable(driver, device, json.length)
   if (trouble !== null) return trouble
   const clash = ownClash(attachedBy(device))
   return clash && `its own attach handles overlap: ${clash}`
