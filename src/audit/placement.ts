@@ -4,6 +4,7 @@ import { type Arq, arq } from '../actors/arq/decider.ts'
 import { deployable } from '../actors/deployable/decider.ts'
 import type { Deployable } from '../actors/deployable/state.ts'
 import { type Host, host } from '../actors/host/decider.ts'
+import { type PlacementEvent, type PlacementRecord, placement } from '../actors/placement/decider.ts'
 import { FOREIGN_TRAITS, OWNER_TRAIT } from '../actors/placement/names.ts'
 import {
   type Reserving,
@@ -16,7 +17,7 @@ import {
 } from '../actors/placement/wanted.ts'
 import { kindOf } from '../actors/runtime/memory.ts'
 import { canonicalJson } from '../wire/canonical.ts'
-import type { PlacementSeen, Proof } from './evidence.ts'
+import type { Loss, PlacementSeen, Proof } from './evidence.ts'
 import type { Finding, History, Invariant } from './history.ts'
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
@@ -88,21 +89,42 @@ const differences = ({ name, resourceClass, total, reserved, traits }: Wanted, s
   ]
 }
 
+/**
+ * Providers that nobody may touch until an operator decides: the rows that said they are ours are lost, and whoever adopted the rest cannot tell them
+ * from those of others, because they were renamed meanwhile. Such a provider is recorded as a conflict.
+ */
+const disowned = (history: History, lost: readonly Loss[]): ReadonlySet<string> => {
+  const named = new Set(
+    lost
+      .flatMap(({ rows }) => rows)
+      .flatMap(({ key, events }) => (kindOf(key) === placement.kind ? (events as readonly PlacementEvent[]) : []))
+      .flatMap((event) => (event.type === 'ProviderReconciled' ? [event.provider.uuid] : [])),
+  )
+  const conflicts = [...history.entities()].flatMap(([key, state]) =>
+    kindOf(key) === placement.kind ? Object.entries((state as PlacementRecord).providers) : [],
+  )
+  return new Set(
+    conflicts.flatMap(([uuid, { state }]) => (state === 'placement_conflict' && named.has(uuid) ? [uuid] : [])),
+  )
+}
+
 const inStep: Invariant = {
   name: 'L3',
   meaning: 'Placement equals the wanted state within 60 s after it can be reached again',
-  judge: ({ placement, quiet }) => ({
+  judge: ({ placement: seen, quiet, lost = [] }) => ({
     *end(history): Generator<Finding> {
-      if (!placement || !quiet) return
-      const shown = new Map(placement.providers.map((provider) => [provider.uuid, provider]))
-      const wanted = allWanted(history, placement)
+      if (!seen || !quiet) return
+      const shown = new Map(seen.providers.map((provider) => [provider.uuid, provider]))
+      const wanted = allWanted(history, seen)
+      const leftAlone = disowned(history, lost)
       for (const one of wanted) {
         const provider = shown.get(one.uuid)
+        if (provider && leftAlone.has(one.uuid)) continue
         const found = provider ? (isClaimed(provider) ? [] : differences(one, provider)) : ['it does not exist']
         for (const line of found) yield about(one.uuid, provider ?? null, `of ${one.name}: ${line}`)
       }
       const names = new Set<string>(wanted.map(({ uuid }) => uuid))
-      for (const provider of placement.providers)
+      for (const provider of seen.providers)
         if (isOurs(provider) && !names.has(provider.uuid))
           yield about(provider.uuid, provider, `(${provider.name}) is ours, and nothing recorded explains it`)
     },

@@ -12,8 +12,8 @@ import type { World } from './world.ts'
 const SILENCE_MS = 155_000
 /** The longest time that a quick bind on a healthy host may take beside a faulty host. */
 const DELAY_MAX_MS = 20_000
-/** Longer than a hardware call that hung at the end of the faults can still hang. */
-const CALM_MS = 65_000
+/** Longer than a hardware call that hung at the end of the faults can still hang: an order to release a slot has 90 s. */
+const CALM_MS = 95_000
 const BINDS = 5
 const POISONS = 40
 

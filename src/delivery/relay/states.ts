@@ -9,7 +9,8 @@
  * STATES-4 a relay whose own states arrived late publishes them again until a second read shows the same states: another relay that published
  *    older ones meanwhile will publish newer ones with its next rows;
  * STATES-5 a portion whose publish had an uncertain outcome may also arrive after a newer one of the same relay: it is published again
- *    after `graceMs`, and the record of STATES-3 says so before the checkpoint moves past its rows.
+ *    after `graceMs`, and the record of STATES-3 says so before the checkpoint moves past its rows. This also holds if the lease was not trusted
+ *    at that moment: the relay may renew it, and then no other relay publishes these states again.
  */
 import { type Pauses, createPauses } from '../../waiting.ts'
 import type { Latest } from '../../actors/latest.ts'
@@ -185,7 +186,7 @@ export class States {
       if (!(await setAside.publish(this.#records(marks, latest), trusted))) return false
       this.#published += marks.length
     } catch (error) {
-      if (trusted()) this.#tellAgain(marks)
+      this.#tellAgain(marks)
       throw error
     } finally {
       if (!trusted()) this.#cameLate(marks)

@@ -79,6 +79,23 @@ const single = shown({
 const bare = shown({ traits: [] })
 const stray = shown({ uuid: 'rp9', name: 'stray' })
 
+const reconciled = (state: 'in_sync' | 'placement_conflict') => ({
+  type: 'ProviderReconciled',
+  provider: { uuid: 'rp1', deployable: 'd1', state, reason: state === 'in_sync' ? null : 'not known to be ours' },
+  did: [],
+})
+const judgedAs = (state: 'in_sync' | 'placement_conflict') => entry('placement/host1', reconciled(state))
+const lost = [
+  {
+    rows: [
+      { key: 'placement/host1', version: 1, commandId: 'c', events: [reconciled('in_sync')], at: 1, cause: {} },
+      { key: 'arq/a1', version: 1, commandId: 'd', events: [{ type: 'ArqRemoved' }], at: 1, cause: {} },
+    ],
+    fromMs: 0,
+    toMs: 10,
+  },
+]
+
 export const placementCases: readonly Case[] = [
   ['S11', 'what is ours is written', seen([], [written()]), []],
   ['S11', 'ours is written while it is allocated', seen([], [written({ allocated: true })]), []],
@@ -98,6 +115,27 @@ export const placementCases: readonly Case[] = [
   ['L3', 'nobody has seen Placement', { ...of(host, board), quiet: true }, []],
   ['L3', 'a provider is missing', seen([]), found(null, 'of board: it does not exist')],
   ['L3', 'it has another name', seen([renamed]), found(renamed, 'of board: its name is other')],
+  [
+    'L3',
+    'it has another name, and the row that said it is ours is lost: it is a conflict, which an operator ends',
+    { ...seen([renamed], [], true, judgedAs('placement_conflict')), lost },
+    [],
+  ],
+  [
+    'L3',
+    'it has another name and is a conflict, and no row of it is lost',
+    {
+      ...seen([renamed], [], true, judgedAs('placement_conflict')),
+      lost: [{ ...lost[0]!, rows: [lost[0]!.rows[1]!] }],
+    },
+    found(renamed, 'of board: its name is other'),
+  ],
+  [
+    'L3',
+    'it has another name, and is said to be in step',
+    { ...seen([renamed], [], true, judgedAs('in_sync')), lost },
+    found(renamed, 'of board: its name is other'),
+  ],
   ['L3', 'it lacks a trait', seen([bare]), found(bare, 'of board: it lacks OWNER_CYBORG')],
   [
     'L3',
