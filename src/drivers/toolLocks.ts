@@ -30,6 +30,8 @@ export type ToolLocks = {
   readonly atWork: () => Promise<readonly AtWork[]>
   /** Kills what works on the card, with its children. */
   readonly kill: (card: string) => Promise<void>
+  /** Kills what holds the lock at this path, with its children, if any of it is as old; returns what that was. */
+  readonly killAged: (lock: string, ageMs: number) => Promise<readonly Worker[]>
 }
 
 const FLOCK = 'flock'
@@ -72,23 +74,33 @@ const nameOf = (io: Reach, card: string): string =>
     .slice(0, 32)
 const pathOf = (io: Reach, name: string): string => `${folderOf(io)}/${name}.lock`
 
-const seenAt = async (io: Reach, pid: string, name: string): Promise<readonly Seen[]> => {
+const seenAt = async (io: Reach, pid: string, lock: string): Promise<readonly Seen[]> => {
   const stat = await io.read(`/proc/${pid}/stat`).catch(() => '')
   const parent = parentIn(stat)
   if (parent === null) return []
   const open = await io.list(`/proc/${pid}/fd`).catch(() => [])
   const files = await Promise.all(open.map((fd) => io.link(`/proc/${pid}/fd/${fd}`).catch(() => null)))
-  const isHolder = files.some((file) => file?.endsWith(`/${name}.lock`))
+  const isHolder = files.some((file) => file?.endsWith(lock))
   return [{ pid: Number(pid), parent, environment: '', isHolder, ...startedIn(stat) }]
 }
-/** Processes that hold the lock, and what they have begun, the oldest first. */
-const workersOn = async (io: Reach, name: string): Promise<readonly Seen[]> => {
+/** Processes that hold the lock whose path ends like this, and what they have begun, the oldest first. */
+const holdersOf = async (io: Reach, lock: string): Promise<readonly Seen[]> => {
   const pids = (await listed(io, '/proc')).filter((entry) => /^\d+$/.test(entry))
-  const all = (await Promise.all(pids.map((pid) => seenAt(io, pid, name)))).flat()
+  const all = (await Promise.all(pids.map((pid) => seenAt(io, pid, lock)))).flat()
   const found = new Set(
     all.filter(({ isHolder }) => isHolder).flatMap(({ pid }) => belonging(all, pid, 'no process has this mark')),
   )
   return all.filter(({ pid }) => found.has(pid)).toSorted((a, b) => a.startedMs - b.startedMs || a.pid - b.pid)
+}
+const onCard = (io: Reach, name: string): Promise<readonly Seen[]> => holdersOf(io, `/${name}.lock`)
+const workersIn = async (io: Reach, seen: readonly Seen[]): Promise<readonly Worker[]> => {
+  const upMs = Number.parseFloat(await io.read('/proc/uptime')) * 1000
+  return (
+    seen
+      // it holds the lock for the program, and does nothing itself
+      .filter((one) => one.name !== FLOCK)
+      .map(({ pid, name: program, startedMs }) => ({ pid, program, ageMs: Math.max(0, upMs - startedMs) }))
+  )
 }
 const isHeld = async (io: Reach, name: string): Promise<boolean> => {
   try {
@@ -108,12 +120,7 @@ const atWork = async (io: Reach): Promise<readonly AtWork[]> => {
   const found: AtWork[] = []
   for (const name of names) {
     if (!(await isHeld(io, name))) continue
-    const upMs = Number.parseFloat(await io.read('/proc/uptime')) * 1000
-    const workers = (await workersOn(io, name))
-      // it holds the lock for the program, and does nothing itself
-      .filter((one) => one.name !== FLOCK)
-      .map(({ pid, name: program, startedMs }) => ({ pid, program, ageMs: Math.max(0, upMs - startedMs) }))
-    found.push({ card: await cardOf(io, name), workers })
+    found.push({ card: await cardOf(io, name), workers: await workersIn(io, await onCard(io, name)) })
   }
   return found
 }
@@ -138,7 +145,14 @@ export const toolLocks = (io: Reach, end: (pid: number) => void): ToolLocks => {
     toEnd: async (card, program, args, run) => endedUnlocked(await below(card, [program, args], run)),
     atWork: () => atWork(io),
     kill: async (card) => {
-      for (const { pid } of await workersOn(io, nameOf(io, card))) end(pid)
+      for (const { pid } of await onCard(io, nameOf(io, card))) end(pid)
+    },
+    killAged: async (lock, ageMs) => {
+      const seen = await holdersOf(io, resolve(lock))
+      const workers = await workersIn(io, seen)
+      if (!workers.some((worker) => worker.ageMs >= ageMs)) return []
+      for (const { pid } of seen) end(pid)
+      return workers
     },
   }
 }

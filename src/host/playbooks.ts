@@ -5,10 +5,12 @@
  * PLAYBOOKS-2 the begin of a run is recorded on the disk before the run begins, so that an interrupted run is known;
  * PLAYBOOKS-3 a driver is not asked for its devices before its set-up succeeded; the other drivers do not wait for it;
  * PLAYBOOKS-4 a driver is not torn down while any slot may be prepared through it;
- * PLAYBOOKS-5 a playbook that failed is tried again, after pauses that become longer.
+ * PLAYBOOKS-5 a playbook that failed is tried again, after pauses that become longer;
+ * PLAYBOOKS-6 one that an earlier start left behind is killed when it is as old as a playbook may become, since nobody else watches it.
  */
 import { join } from 'node:path'
 import type { Cancel, Clock } from '../clock.ts'
+import type { ToolLocks } from '../drivers/toolLocks.ts'
 import type { RunEnd, RunRequest } from '../drivers/runToEnd.ts'
 import { textOf } from '../errorText.ts'
 import type { HostName } from '../identifiers.ts'
@@ -40,6 +42,7 @@ export type PlaybookTools = {
   /** Returns the path of a program; null: it is not installed. */
   readonly programAt: (program: string) => Promise<string | null>
   readonly run: (request: RunRequest) => Promise<RunEnd>
+  readonly killAged: ToolLocks['killAged']
 }
 export type PlaybookSettings = {
   readonly tools: PlaybookTools | null
@@ -212,6 +215,7 @@ export class Playbooks {
       if (this.#stop.signal.aborted && ended.failure !== null) return null
       await this.#settings.disk.replace(this.#logOf(task), ended.output)
       if (ended.failure !== `exit status ${LOCKED}`) return ended
+      await this.#killSurvivor()
       return {
         ...ended,
         failure: 'another playbook still runs on this host, begun by an earlier start of the host program',
@@ -220,9 +224,14 @@ export class Playbooks {
       return failure(textOf(error))
     }
   }
+  async #killSurvivor(): Promise<void> {
+    const { tools, host, log } = this.#settings
+    const processes = await tools!.killAged(lockIn(this.#settings), tools!.limitMs)
+    if (processes.length > 0) log.warn({ host, processes, limitMs: tools!.limitMs }, 'playbook.survivorKilled')
+  }
   /** A text: why the playbook cannot be run. */
   async #requestOf({ driver, playbook, folder }: Task): Promise<RunRequest | string> {
-    const { tools, host, stateDir } = this.#settings
+    const { tools, host } = this.#settings
     const { dir, program, limitMs, environment, programAt } = tools!
     if (typeof folder === 'string') return folder
     const prepared = playbook === 'teardown' ? this.#preparedBy(driver) : 0
@@ -233,7 +242,7 @@ export class Playbooks {
       return `${program} is not installed on this host, or not where its PATH leads: install Ansible, or set playbooks.program`
     if (flock === null) return 'flock (of util-linux) is not installed on this host'
     const facts = JSON.stringify({ accelerando_host: host, accelerando_driver: driver })
-    const lock = ['--nonblock', '--conflict-exit-code', String(LOCKED), join(stateDir, 'playbooks.lock')]
+    const lock = ['--nonblock', '--conflict-exit-code', String(LOCKED), lockIn(this.#settings)]
     const play = ['--inventory', '/dev/null', '--connection', 'local', '--extra-vars', facts, `${playbook}.yml`]
     return {
       program: flock,
@@ -255,4 +264,5 @@ export class Playbooks {
   }
 }
 
+const lockIn = ({ stateDir }: PlaybookSettings): string => join(stateDir, 'playbooks.lock')
 const pathIn = ({ stateDir }: PlaybookSettings): string => join(stateDir, 'playbooks.json')

@@ -196,6 +196,33 @@ test('one that was interrupted is run again, but not beside the one that an earl
   opened.splice(opened.indexOf(first), 1)
 })
 
+test('one that an earlier start left behind is killed when it is as old as a playbook may become (PLAYBOOKS-6)', async () => {
+  const it = machine()
+  const pid = join(it.root, 'pid')
+  it.becomes(`[ -e ${pid} ] && exit 0; echo $$ > ${pid}; sleep 600`)
+  it.book('a', 'setup')
+  const { promise: never } = Promise.withResolvers<never>()
+  const first = await it.start(['a'], {
+    run: (request) => {
+      void runTailed(request)
+      return never
+    },
+  })
+  await until(() => textIn(pid) !== '', 'the playbook')
+  const second = await it.start(['a'], { limitMs: 1500 })
+  const killed = () => second.log.said.filter(({ message }) => message === 'playbook.survivorKilled')
+  let ends = 1
+  for (await endsOf(second, ends); killed().length === 0; await endsOf(second, ++ends)) {
+    expect(isAlive(textIn(pid))).toBe(true)
+    await second.clock.pass(3_600_000)
+  }
+  await until(() => !isAlive(textIn(pid)), 'its end')
+  await second.clock.pass(3_600_000)
+  expect(await endsOf(second, ends + 1)).toMatchObject([{ status: 'done' }])
+  expect(it.calls()).toEqual(['a setup.yml', 'a setup.yml'])
+  opened.splice(opened.indexOf(first), 1)
+})
+
 test('a stop kills what is running, and it is run again with the next start', async () => {
   const it = machine()
   it.becomes(`echo $$ > ${it.root}/pid; sleep 600`)

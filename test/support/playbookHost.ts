@@ -25,6 +25,7 @@ export const openPlaybookHost = async ({ folder, drivers, preparedBy = () => 0, 
     environment: process.env,
     programAt: (name: string) => programAt(name, process.env['PATH'] ?? ''),
     run: runTailed,
+    killAged: io.locks.killAged,
     ...given,
   }
   const playbooks = await Playbooks.open({

@@ -24,6 +24,7 @@ import { watchHotplug } from './hotplug.ts'
 import { programAt } from './programAt.ts'
 import type { Watching } from '../observe/watching.ts'
 
+type PlaybooksHere = Omit<PlaybookTools, 'killAged'>
 export type HostParts = {
   readonly config: Config
   readonly bus: Pick<Bus, 'publish' | 'consume'>
@@ -32,7 +33,7 @@ export type HostParts = {
   readonly clock?: Clock
   readonly watching?: Watching
   /** The playbooks of this machine; null: there are none. Simulated hosts have none. */
-  readonly playbooks?: PlaybookTools | null
+  readonly playbooks?: PlaybooksHere | null
 }
 type Found =
   | { readonly ok: true; readonly drivers: readonly Driver[] }
@@ -48,7 +49,7 @@ export const reportedAtOnce = (
     ? watchHotplug({ log, clock: systemClock, changed: () => void host.reportNow() })
     : () => {}
 
-export const playbooksOf = ({ playbooks: { dir, program, limitMs } }: Config): PlaybookTools | null =>
+export const playbooksOf = ({ playbooks: { dir, program, limitMs } }: Config): PlaybooksHere | null =>
   dir === null
     ? null
     : {
@@ -99,7 +100,7 @@ export const startHostIn = (
     ids: idsBy(clock),
     log,
     cleaner: createCleaner(new Map(config.cleaning.map((policy) => [policy.driver, policy])), clean, clock),
-    ...(playbooks ? { playbooks } : {}),
+    ...(playbooks ? { playbooks: { ...playbooks, killAged: io.locks.killAged } } : {}),
     ...(watching ? { tracer: watching.tracer, ended: ordersCounted(watching.meter) } : {}),
     options: { version: VERSION, images, reportEveryMs, heartbeatEveryMs, measureEveryMs },
   })
