@@ -280,7 +280,7 @@ export type Control = {
   readonly usage: (caller: Caller, asked: UsageAsked) => Answer<UsageReport>
   /** Each process counts at most once in five seconds. */
   readonly capacity: () => Answer<Capacity>
-  /** Each process counts at most once a second, so the answer may be one second old. */
+  /** Each process counts at most once a second, and less often where counting takes long; `countedAt` says when. */
   readonly overview: () => Answer<Overview>
   /** Ordered by the moment of the next attempt, earliest first. Fault: invalid (marker). */
   readonly deliveries: (page: { readonly limit: number; readonly marker?: InstanceUuid }) => Answer<Listed<Delivery>>

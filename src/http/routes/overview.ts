@@ -34,7 +34,8 @@ const overview = route({
   path: '/v2/overview',
   rule: 'cyborg:overview:get',
   docs: {
-    summary: 'How many of everything there are by state, and what waits. Counted at most once a second.',
+    summary:
+      'How many of everything there are by state, and what waits. Counted at most once a second, and less often where counting takes long.',
     answers: { 200: OverviewSchema },
   },
   handle: ({ control, about }) =>

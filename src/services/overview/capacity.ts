@@ -3,8 +3,9 @@ import { type Outcome, done } from '../../fault.ts'
 import { type Capacity, capacityOf } from '../../actors/capacity/tally.ts'
 import type { Control } from '../../actors/control.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { keptAnswer } from './kept.ts'
 
-/** Four views are read completely, so this process computes the capacity at most once in this time, for all callers. */
+/** Four views are read completely, so this process computes the capacity at most once in this time, and less often if it takes long (`kept.ts`). */
 const COUNTED_FOR_MS = 5000
 
 export const createCapacity = ({ readers, clock }: Pick<Kernel, 'readers' | 'clock'>): Control['capacity'] => {
@@ -27,10 +28,5 @@ export const createCapacity = ({ readers, clock }: Pick<Kernel, 'readers' | 'clo
     })
     return done({ countedAt: clock.now(), lines })
   }
-  let counted: { readonly at: number; readonly outcome: Promise<Outcome<Capacity>> } | null = null
-  return () => {
-    const at = clock.monotonic()
-    if (counted === null || at - counted.at >= COUNTED_FOR_MS) counted = { at, outcome: count() }
-    return counted.outcome
-  }
+  return keptAnswer(clock, COUNTED_FOR_MS, count)
 }

@@ -9,9 +9,10 @@ import type { Delivery, Overview } from '../../actors/answers/tallied.ts'
 import { HOST_STATES, dueKindOf } from '../../actors/placement/hostState.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { deliveryOf } from '../nova/resendDelivery.ts'
+import { keptAnswer } from './kept.ts'
 import { createStanding } from './standing.ts'
 
-/** Whole views are read to count, so this process counts at most once in this time, for all callers. */
+/** Whole views are read to count, so this process counts at most once in this time, and less often if it takes long (`kept.ts`). */
 const COUNTED_FOR_MS = 1000
 
 type Counted = Readonly<Record<string, number>>
@@ -70,12 +71,7 @@ export const createOverview = (kernel: Kernel): Control['overview'] => {
       standing: stands.value,
     })
   }
-  let counted: { readonly at: number; readonly outcome: Promise<Outcome<Overview>> } | null = null
-  return () => {
-    const at = clock.monotonic()
-    if (counted === null || at - counted.at >= COUNTED_FOR_MS) counted = { at, outcome: count() }
-    return counted.outcome
-  }
+  return keptAnswer(clock, COUNTED_FOR_MS, count)
 }
 
 export const createDeliveries = ({ readers, region }: Pick<Kernel, 'readers' | 'region'>): Control['deliveries'] => {
