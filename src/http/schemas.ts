@@ -251,6 +251,12 @@ export const Timeline = v.object({
       cause: v.nullable(v.string()),
       request_id: v.nullable(v.string()),
       detail: v.record(v.string(), v.unknown()),
+      event: v.optional(
+        v.pipe(
+          v.nullable(v.record(v.string(), v.unknown())),
+          v.description('With `events=true`: the CloudEvent behind the step; null: the caller may not read it.'),
+        ),
+      ),
     }),
   ),
 })

@@ -88,7 +88,7 @@ const files = (app: Hono, look: ReturnType<typeof looker>): void => {
   app.get('/ui/arqs/:id/timeline.json', async (c) => {
     const looking = await look(c, 'arqs/x/timeline.json')
     if (looking instanceof Response) return looking
-    const read = await things.timelineOf(looking.api, c.req.param('id'))
+    const read = await things.timelineWithEvents(looking.api, c.req.param('id'))
     return read.ok ? c.json(read.value) : c.json(read.trouble, STATUSES[read.trouble.kind])
   })
   app.get('/ui/usage.csv', async (c) => {

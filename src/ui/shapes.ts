@@ -38,6 +38,8 @@ export const Timeline = v.object({
       cause: MaybeText,
       request_id: MaybeText,
       detail: v.record(Text, v.unknown()),
+      /** The recorded event; absent if it was not asked for, null if the user may not read it. */
+      event: v.optional(v.unknown(), null),
     }),
   ),
 })

@@ -11,6 +11,7 @@ import { loadAssets } from '../../src/ui/assets.ts'
 import type { Fetch } from '../../src/ui/api.ts'
 import type { SignIn, UiParts } from '../../src/ui/looking.ts'
 import { noCatalogue } from '../support/images.ts'
+import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { openPlane } from '../support/plane.ts'
 import { bindBody, speaker } from '../http/cloud.ts'
 import { service } from '../http/steps.ts'
@@ -49,8 +50,18 @@ const gate = gateOf({ trustedHosts: [], anyHost: true })
 export type Pace = { readonly clock: Clock; readonly pass: (ms: number) => Promise<void> }
 const REAL: Pace = { clock: systemClock, pass: async () => {} }
 
-/** `images`: where they come from; without it there is no image store. */
-export const openUiWorld = async (pace: Pace = REAL, images = noCatalogue()) => {
+const HOSTS: Readonly<Record<string, SimulatedPlan>> = {
+  'compute-1': {
+    seed: 1,
+    devices: [
+      { kind: 'fpga', handles: 8 },
+      { kind: 'gpu', handles: 1 },
+    ],
+  },
+  'compute-2': { seed: 2, devices: [{ kind: 'gpu', handles: 1 }] },
+}
+/** `images`: where they come from; without it there is no image store. `hosts`: those that have reported. */
+export const openUiWorld = async (pace: Pace = REAL, images = noCatalogue(), hosts = Object.keys(HOSTS)) => {
   const { clock } = pace
   const plane = await openPlane({ clock, images }, undefined, 'when told')
   /** As the relay does, which saves how far it came. */
@@ -59,14 +70,7 @@ export const openUiWorld = async (pace: Pace = REAL, images = noCatalogue()) => 
     await plane.store.journal.saveCheckpoint('relay', await plane.store.journalEnd())
   }
   const unsubscribe = plane.store.journal.onAppended(() => void relayed())
-  await plane.shows('compute-1', {
-    seed: 1,
-    devices: [
-      { kind: 'fpga', handles: 8 },
-      { kind: 'gpu', handles: 1 },
-    ],
-  })
-  await plane.shows('compute-2', { seed: 2, devices: [{ kind: 'gpu', handles: 1 }] })
+  for (const host of hosts) await plane.shows(host, HOSTS[host]!)
   const api = createApp({
     control: plane.control,
     identify: noauth,

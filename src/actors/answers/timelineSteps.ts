@@ -11,6 +11,8 @@ export type TimelineStep = {
   readonly cause: string | null
   readonly requestId: string | null
   readonly detail: Readonly<Record<string, unknown>>
+  /** The recorded event as the stream of events sends it, a CloudEvent; null: the caller may not read it. */
+  readonly event: () => string | null
 }
 export type Timeline = {
   readonly arq: ArqUuid

@@ -1,23 +1,25 @@
 /** The history of an accelerator request, step by step, even after it is deleted. */
 import type { Timeline, TimelineStep } from '../../actors/answers/timelineSteps.ts'
+import { flag } from '../query.ts'
 import { answer, route } from '../route.ts'
 import * as schemas from '../schemas.ts'
 
-const stepBody = (step: TimelineStep) => ({
-  at: new Date(step.at).toISOString(),
-  step: step.step,
-  took_ms: step.tookMs,
-  cause: step.cause,
-  request_id: step.requestId,
-  detail: step.detail,
+const stepBody = ({ at, step, tookMs, cause, requestId, detail, event }: TimelineStep, withEvents: boolean) => ({
+  at: new Date(at).toISOString(),
+  step,
+  took_ms: tookMs,
+  cause,
+  request_id: requestId,
+  detail,
+  ...(withEvents && { event: JSON.parse(event() ?? 'null') as unknown }),
 })
 
-const timelineBody = (told: Timeline) => ({
+const timelineBody = (told: Timeline, withEvents: boolean) => ({
   arq: told.arq,
   project_id: told.projectId,
   deleted: told.deleted,
   total_ms: (told.steps.at(-1)?.at ?? 0) - (told.steps[0]?.at ?? 0),
-  steps: told.steps.map(stepBody),
+  steps: told.steps.map((step) => stepBody(step, withEvents)),
 })
 
 export const timeline = route({
@@ -30,5 +32,7 @@ export const timeline = route({
     answers: { 200: schemas.Timeline },
     refusals: [404],
   },
-  handle: ({ control, caller, params }) => answer(control.arqs.timeline(caller, params.uuid), 200, timelineBody),
+  query: { events: flag('With the recorded event behind each step, as `GET /v2/events` answers it.') },
+  handle: ({ control, caller, params, query: { events = false } }) =>
+    answer(control.arqs.timeline(caller, params.uuid), 200, (told) => timelineBody(told, events)),
 })

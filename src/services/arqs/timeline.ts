@@ -11,12 +11,14 @@ import { kindOf } from '../../actors/runtime/memory.ts'
 import type { FeedRow } from '../../actors/runtime/ports.ts'
 import { arqKey } from '../../actors/arq/decider.ts'
 import type { ArqEvent } from '../../actors/arq/messages.ts'
+import { stepEvent } from './stepEvents.ts'
 
 type StepText = Pick<TimelineStep, 'step' | 'detail'>
 const HISTORY_MAX = 2000
 const ENDED = 'nova told: '
 const TOLD_AGAIN = 'nova to be told once more'
 const PREPARED = 'prepared on the host'
+const ACCEPTED = 'bind accepted'
 
 /**
  * The reason of a failure. Everybody may read the code; only administrators read the text of a driver or an operator, because it may
@@ -36,7 +38,7 @@ const ofArq = (event: ArqEvent): StepText => {
     case 'BindStarted': {
       const { hostname, host, instanceUuid, deviceRpUuid, handle, order, image } = event.bond
       return {
-        step: 'bind accepted',
+        step: ACCEPTED,
         detail: {
           hostname,
           host,
@@ -76,18 +78,23 @@ const ofArq = (event: ArqEvent): StepText => {
 const loadedIn = ({ loaded }: Extract<InstanceEvent, { readonly type: 'PartPrepared' }>): StepText['detail'] =>
   loaded ? { image_fetched_ms: loaded.fetchMs, card_programmed_ms: loaded.programMs } : {}
 
-/** The step that an event of the instance means for this ARQ; null if the ARQ's own events show it. `told`: a notification to Nova is pending. */
-const ofInstance = (event: InstanceEvent, arq: ArqUuid, told: boolean): StepText | null => {
+const moment = (at: number): string => new Date(at).toISOString()
+/** `told`: a notification to Nova is pending. `until`: how long Nova is told after the present bind; null: unknown. */
+type Known = { readonly told: boolean; readonly until: number | null }
+
+/** The step that an event of the instance means for this ARQ; null if the ARQ's own events show it. */
+const ofInstance = (event: InstanceEvent, arq: ArqUuid, { told, until }: Known): StepText | null => {
   if (event.type === 'PartPrepared' && event.arq === arq) return { step: PREPARED, detail: loadedIn(event) }
   if (event.type === 'BindSettled' && event.arqs.includes(arq))
     return event.tell === null
       ? { step: 'nova not told', detail: { status: event.outcome, why: 'no Nova is configured' } }
-      : { step: 'nova to be told', detail: { status: event.outcome } }
+      : { step: 'nova to be told', detail: { status: event.outcome, ...(until !== null && { until: moment(until) }) } }
   if (event.type === 'ResendAsked' && arq in event.statuses)
     return {
       step: TOLD_AGAIN,
       detail: {
         status: event.statuses[arq]!,
+        until: moment(event.until),
         code: 'operator_decided' satisfies Why,
         by: event.by,
         reason: event.reason,
@@ -103,26 +110,43 @@ const ofInstance = (event: InstanceEvent, arq: ArqUuid, told: boolean): StepText
 }
 
 type Bare = Omit<TimelineStep, 'tookMs'>
-const stepsOf = (row: FeedRow, arq: ArqUuid, told: boolean): readonly Bare[] =>
-  row.events.flatMap((event: Event) => {
-    const step = kindOf(row.key) === 'arq' ? ofArq(event as ArqEvent) : ofInstance(event as InstanceEvent, arq, told)
-    return step ? [{ at: row.at, ...step, cause: row.cause.by ?? null, requestId: row.cause.requestId ?? null }] : []
+type Asked = { readonly arq: ArqUuid; readonly caller: Caller }
+const stepsOf = (row: FeedRow, known: Known, { arq, caller }: Asked): readonly Bare[] =>
+  row.events.flatMap((event: Event, index) => {
+    const step = kindOf(row.key) === 'arq' ? ofArq(event as ArqEvent) : ofInstance(event as InstanceEvent, arq, known)
+    if (!step) return []
+    const { by = null, requestId = null } = row.cause
+    return [{ at: row.at, ...step, cause: by, requestId, event: () => stepEvent(row, index, arq, caller) }]
   })
 
+/** The bind that the instance has accepted in this append. */
+const acceptedIn = (append: readonly FeedRow[]) =>
+  append
+    .flatMap(({ events }) => events as readonly (InstanceEvent | ArqEvent)[])
+    .find((event) => event.type === 'BindAccepted')
+
 /** Rows in commit order; within one append: the host's work first, then the steps of the ARQ, then the events for Nova. */
-const fold = (rows: readonly FeedRow[], arq: ArqUuid): readonly TimelineStep[] => {
-  let told = false
+const fold = (rows: readonly FeedRow[], asked: Asked): readonly TimelineStep[] => {
+  let known: Known = { told: false, until: null }
   const appends = [...Map.groupBy(rows, ({ commandId }) => commandId).values()]
   const steps = appends.flatMap((append) => {
-    const found = append.flatMap((row) => stepsOf(row, arq, told))
+    const accepted = acceptedIn(append)
+    if (accepted) known = { ...known, until: accepted.tellUntil }
+    const found = append.flatMap((row) => stepsOf(row, known, asked))
     for (const { step } of found) {
-      if (step === 'nova to be told' || step === TOLD_AGAIN) told = true
-      if (step.startsWith(ENDED)) told = false
+      if (step === 'nova to be told' || step === TOLD_AGAIN) known = { ...known, told: true }
+      if (step.startsWith(ENDED)) known = { ...known, told: false }
     }
-    return found.toSorted((one, other) => rank(one) - rank(other))
+    return found
+      .map((one) => (accepted && one.step === ACCEPTED ? withDeadline(one, accepted.deadline) : one))
+      .toSorted((one, other) => rank(one) - rank(other))
   })
   return steps.map((step, at) => ({ ...step, tookMs: at === 0 ? null : Math.max(0, step.at - steps[at - 1]!.at) }))
 }
+const withDeadline = (one: Bare, deadline: number): Bare => ({
+  ...one,
+  detail: { ...one.detail, deadline: moment(deadline) },
+})
 const rank = ({ step }: Bare) => (step === PREPARED ? 0 : 1)
 
 /** The project of the ARQ and the instances it was bound to; null when it was never created. */
@@ -155,7 +179,7 @@ export const createTimeline = ({
     if (removedAt !== null && removedAt + options.timelineKeptMs < clock.now()) return missing
     const keys = [arqKey(uuid), ...[...instances].map(instanceKey)]
     const rows = instances.size > 0 ? await history(keys) : own
-    const told = fold(rows, uuid)
+    const told = fold(rows, { arq: uuid, caller })
     const steps = caller.isAdmin ? told : told.map((step) => ({ ...step, detail: forTenant(step.detail) }))
     return { ok: true, value: { arq: uuid, projectId, deleted: removedAt !== null, steps } }
   }

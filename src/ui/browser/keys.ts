@@ -47,6 +47,17 @@ const PRESSED: Readonly<Record<string, () => void>> = {
   ']': () => void go('.turning [data-key="]"]'),
 }
 
+/** Keeps the focused link with the entry of the history, so that going back leads to the same row. */
+export const keepPlace = (): void => {
+  const { at }: { readonly at?: string } = history.state ?? {}
+  const links = [...document.querySelectorAll<HTMLElement>('main a')]
+  if (at !== undefined) links.find((link) => link.getAttribute('href') === at)?.focus()
+  addEventListener('pagehide', () => {
+    const href = document.activeElement?.closest('main a')?.getAttribute('href')
+    history.replaceState({ at: href ?? undefined }, '')
+  })
+}
+
 export const listenToKeys = (): void => {
   let goneAt = 0
   document.addEventListener('keydown', (event) => {

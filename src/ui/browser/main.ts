@@ -3,7 +3,7 @@ import { hydrate, render } from 'preact'
 import { layout } from '../view/layout.ts'
 import type { Screen } from '../view/screen.ts'
 import { drawnBy } from '../view/views.ts'
-import { isHelpShown, listenToKeys } from './keys.ts'
+import { isHelpShown, keepPlace, listenToKeys } from './keys.ts'
 import { keepLive } from './live.ts'
 
 /** Views that are not renewed: answers to one question, and forms. */
@@ -29,6 +29,7 @@ const start = async (): Promise<void> => {
   const page = (screen: Screen) => layout(screen, draw(screen))
   hydrate(page(first), root)
   listenToKeys()
+  keepPlace()
   copyOnClick()
   document.documentElement.classList.add('taken')
   if (STATIC.has(first.view)) return

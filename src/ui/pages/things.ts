@@ -10,11 +10,16 @@ import { type Asked, type Load, PAGE_ROWS, arqsIn } from './loader.ts'
 const stateOf = <Value>(given: Loaded<Value>, state: (value: Value) => string): string =>
   given.ok ? state(given.value) : ''
 
-export const timelineOf = (api: Asked['api'], uuid: string) =>
+const timelineOf = (api: Asked['api'], uuid: string) =>
   api.get(at`/accelerator_requests/${uuid}/timeline`, shapes.Timeline)
+export const timelineWithEvents = (api: Asked['api'], uuid: string) =>
+  api.get(at`/accelerator_requests/${uuid}/timeline?events=true`, shapes.Timeline)
 
 export const arq: Load = async ({ api, id, may }) => {
-  const [one, timeline] = await Promise.all([api.get(at`/accelerator_requests/${id}`, shapes.Arq), timelineOf(api, id)])
+  const [one, timeline] = await Promise.all([
+    api.get(at`/accelerator_requests/${id}`, shapes.Arq),
+    timelineWithEvents(api, id),
+  ])
   const instance = one.ok ? one.value.instance_uuid : null
   const others =
     instance === null

@@ -11,6 +11,7 @@ import {
   type Node,
   a,
   code,
+  details,
   div,
   h1,
   header,
@@ -18,8 +19,10 @@ import {
   line,
   ol,
   p,
+  pre,
   rect,
   span,
+  summary,
   svg,
   table,
   tbody,
@@ -29,7 +32,7 @@ import {
   time,
   tr,
 } from './tags.ts'
-import { duration, instant, moment } from './words.ts'
+import { ago, duration, instant, moment } from './words.ts'
 
 const pciOf = (info: Readonly<Record<string, string>>): string | null => {
   const { domain, bus, device, function: fn } = info
@@ -103,45 +106,56 @@ const LINKED: Readonly<Record<string, string>> = {
   attach_handle: 'handles',
   profile: 'profiles',
 }
+const MOMENTS = new Set(['deadline', 'until'])
+const shownDetail = (name: string, shown: string): Child => {
+  const kind = LINKED[name]
+  if (kind !== undefined) return a({ class: 'id', href: `${kind}/${encodeURIComponent(shown)}` }, shown)
+  return MOMENTS.has(name) ? time({ datetime: shown, title: moment(shown) }, instant(shown)) : code(null, shown)
+}
 const detail = (fields: Readonly<Record<string, unknown>>): readonly Child[] =>
   Object.entries(fields)
     .filter(([name, value]) => value !== null && !(name === 'hostname' && value === fields['host']))
-    .map(([name, value]) => {
-      const shown = valueOf(value)
-      const kind = LINKED[name]
-      return span(
+    .map(([name, value]) =>
+      span(
         { class: 'pair', key: name },
         span({ class: 'pair-name' }, name.replaceAll('_', ' ')),
         ' ',
-        kind === undefined
-          ? code(null, shown)
-          : a({ class: 'id', href: `${kind}/${encodeURIComponent(shown)}` }, shown),
-      )
-    })
+        shownDetail(name, valueOf(value)),
+      ),
+    )
+/** The recorded event, as the API answers it. */
+const raw = (event: unknown): Child =>
+  event === null ? null : details({ class: 'raw' }, summary(null, 'Event'), pre(null, JSON.stringify(event, null, 2)))
 
 /** The length that tells the id of a user or a service account from the words that name a host or a part of the service. */
 const UUID_LENGTH = 36
 const stepRow =
-  (start: number) =>
+  (start: number, here: string) =>
   (step: Timeline['steps'][number], index: number): Node =>
     tr(
       { key: index, id: `step-${index + 1}` },
-      td({ class: 'number' }, time({ datetime: step.at, title: moment(step.at) }, instant(step.at))),
+      td(
+        { class: 'number' },
+        a(
+          { href: `${here}#step-${index + 1}`, title: `Link to step ${index + 1}` },
+          time({ datetime: step.at, title: moment(step.at) }, instant(step.at)),
+        ),
+      ),
       td({ class: 'number' }, index === 0 ? '' : `+${duration(Date.parse(step.at) - start)}`),
       td(null, step.step),
       td(null, step.cause?.length === UUID_LENGTH ? id(step.cause) : (step.cause ?? '')),
-      td({ class: 'details' }, ...detail(step.detail)),
+      td({ class: 'details' }, ...detail(step.detail), raw(step.event)),
       td(null, step.request_id === null ? '' : code({ class: 'id faint' }, step.request_id)),
     )
 
 const HEADS = ['UTC', 'After', 'Step', 'Caused by', 'Details', 'Request']
-const steps = (timeline: Timeline): Node =>
+const steps = (timeline: Timeline, here: string): Node =>
   div(
     { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Steps' },
     table(
       { class: 'rows steps' },
       thead(null, tr(null, ...HEADS.map((title) => th({ scope: 'col', key: title }, title)))),
-      tbody(null, ...timeline.steps.map(stepRow(Date.parse(timeline.steps[0]?.at ?? '')))),
+      tbody(null, ...timeline.steps.map(stepRow(Date.parse(timeline.steps[0]?.at ?? ''), here))),
     ),
   )
 
@@ -172,11 +186,34 @@ const headline = (arq: Loaded<Arq>, { bindMs, waitingFor, spans }: Recorder, tim
   )
 }
 
-const recorded = (arq: Loaded<Arq>, timeline: Timeline, now: number): Node => {
+/** What happens when the time is over that the request waits for. */
+const limit = ({ limit: given, waitingFor }: Recorder, { steps: all }: Timeline, now: number): Child => {
+  if (given === null || waitingFor === null) return null
+  const when_ = time({ datetime: given.at, title: moment(given.at) }, moment(given.at), ` (${ago(given.at, now)})`)
+  const isOver = Date.parse(given.at) <= now
+  if (given.of === 'bind')
+    return p(
+      { class: 'lead' },
+      ...(isOver
+        ? ['Its deadline was ', when_, ': the bind fails as soon as the service attends to it.']
+        : [`If ${waitingFor.who} has not answered by `, when_, ', the bind fails and Nova is told so.']),
+    )
+  const instance = all.findLast(({ detail: { instance: one } }) => typeof one === 'string')?.detail['instance']
+  return p(
+    { class: 'lead' },
+    'Nova is told again until ',
+    when_,
+    '. Then it is given up, until an operator has it told once more: ',
+    code(null, `accelerando delivery resend ${valueOf(instance ?? 'INSTANCE')} --reason TEXT`),
+  )
+}
+
+const recorded = (arq: Loaded<Arq>, timeline: Timeline, here: string, now: number): Node => {
   const recorder = recorderOf(timeline, now)
   return div(
     null,
     headline(arq, recorder, timeline),
+    limit(recorder, timeline, now),
     panel('What took how long', null, lanes(recorder)),
     panel(
       'Every step',
@@ -184,7 +221,7 @@ const recorded = (arq: Loaded<Arq>, timeline: Timeline, now: number): Node => {
         { class: 'quiet', href: `arqs/${timeline.arq}/timeline.json`, download: `timeline-${timeline.arq}.json` },
         'Download',
       ),
-      steps(timeline),
+      steps(timeline, here),
     ),
   )
 }
@@ -211,7 +248,7 @@ export const arqPage = ({ body, here, now }: Screen<'arq'>): Node => {
           ),
         )
       : null,
-    timeline.ok ? recorded(arq, timeline.value, now) : trouble(timeline.trouble),
+    timeline.ok ? recorded(arq, timeline.value, here, now) : trouble(timeline.trouble),
     body.others.length === 0
       ? null
       : p(

@@ -30,6 +30,8 @@ export type Recorder = {
   /** The places where time is left out: in percent of the width, and the time in ms. */
   readonly cuts: readonly { readonly x: number; readonly ms: number }[]
   readonly waitingFor: Span | null
+  /** When waiting ends by itself, and whether it is the bind that fails then, or Nova that is not told any more. Null: nothing is waited for, or there is no limit. */
+  readonly limit: { readonly of: 'bind' | 'telling'; readonly at: string } | null
   /** The time from the acceptance of the last bind to its end; null: that bind has not ended, or there was none. */
   readonly bindMs: number | null
 }
@@ -70,6 +72,8 @@ const AFTER: Readonly<Record<string, Meaning>> = {
   'released on the host': { label: 'is unbound', kind: 'rest', tone: 'idle', who: nova },
 }
 const UNKNOWN: Meaning = { label: 'continues', kind: 'rest', tone: 'idle', who: ours }
+/** What is waited for after these steps has no limit. */
+const LIMITLESS = new Set(['unbound', 'unbound by force', 'release failed on the host'])
 const FAILED = new Set(['bind failed', 'release failed on the host'])
 
 /** After a failed bind nobody uses the device, so the span after the notification of Nova is then not called `in use`. */
@@ -134,6 +138,14 @@ const scaled = (spans: readonly Span[]): readonly number[] => {
 const PERCENT = 100
 const rounded = (value: number): number => Math.round(value * 100) / 100
 
+/** The limit that the last step with one has recorded. */
+const limitOf = ({ steps }: Timeline): Recorder['limit'] => {
+  const last = steps.findLast(({ detail, step }) => 'deadline' in detail || 'until' in detail || LIMITLESS.has(step))
+  const { deadline, until } = last?.detail ?? {}
+  if (typeof until === 'string') return { of: 'telling', at: until }
+  return typeof deadline === 'string' ? { of: 'bind', at: deadline } : null
+}
+
 /** `now`: the server's, in ms since the epoch. */
 export const recorderOf = (timeline: Timeline, now: number): Recorder => {
   const spans = spansOf(timeline, now)
@@ -154,10 +166,12 @@ export const recorderOf = (timeline: Timeline, now: number): Recorder => {
   const accepted = timeline.steps.findLast(({ step }) => step === 'bind accepted')
   const ended = timeline.steps.findLast(({ step }) => step === 'bound' || step === 'bind failed')
   const isAfter = accepted !== undefined && ended !== undefined && ended.at >= accepted.at
+  const waitingFor = last?.open && last.kind !== 'rest' ? last : null
   return {
     spans: placed,
     cuts,
-    waitingFor: last?.open && last.kind !== 'rest' ? last : null,
+    waitingFor,
+    limit: waitingFor === null ? null : limitOf(timeline),
     bindMs: isAfter ? Date.parse(ended.at) - Date.parse(accepted.at) : null,
   }
 }

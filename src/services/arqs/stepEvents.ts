@@ -1,0 +1,26 @@
+/** The recorded event behind a step of a timeline, as readers of the bus and of the stream of events get it. */
+import type { Caller } from '../../actors/control.ts'
+import { arqsOf, forProject } from '../../actors/eventAudience.ts'
+import { lettersOf } from '../../actors/reactions.ts'
+import type { Event } from '../../actors/runtime/decider.ts'
+import { idOf, kindOf } from '../../actors/runtime/memory.ts'
+import type { FeedRow } from '../../actors/runtime/ports.ts'
+import type { ArqUuid } from '../../identifiers.ts'
+import { type FactBody, record } from '../../wire/message.ts'
+
+/** The CloudEvent as text; null: the caller may not read it. A project reads an event of an instance here only if it is about this request alone. */
+export const stepEvent = (
+  row: FeedRow,
+  at: number,
+  arq: ArqUuid,
+  { isAdmin }: Pick<Caller, 'isAdmin'>,
+): string | null => {
+  const event: Event = row.events[at]!
+  const kind = kindOf(row.key)
+  const letter = lettersOf(row).find(({ id }) => id === `${row.key}.${row.version}.${at}`)
+  if (letter === undefined) return null
+  if (isAdmin) return record(letter).value
+  const shown = arqsOf(kind, idOf(row.key), event).every((one) => one === arq) ? forProject(kind, event) : null
+  if (shown === null) return null
+  return record({ ...letter, data: { ...(letter.data as FactBody), event: shown } }).value
+}
