@@ -1,4 +1,4 @@
-/** Five planted faults: from the home page at most three steps lead to the sentence that names the cause, and to the command that mends it. */
+/** Point 10 of the proof of the console, five planted faults: from the home page at most three steps lead to the sentence that names the cause, and to the command that mends it. */
 import { randomUUID } from 'node:crypto'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -10,7 +10,7 @@ import { CHROMIUM_HERE, type Served, openBrowser, serve, watchedPage } from './b
 
 const STEPS_MAX = 3
 
-describeWith(CHROMIUM_HERE, 'from the home page', (chromium) => {
+describeWith(CHROMIUM_HERE, 'point 10, it explains: from the home page', (chromium) => {
   let browser: Browser
   let world: UiWorld
   let served: Served
