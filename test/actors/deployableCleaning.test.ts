@@ -172,3 +172,14 @@ describe('UNCLEAN-3 where operators clean', () => {
     expect(slot(...worked, done(1, 2))).toMatchObject({ state: 'quarantined', pending: null })
   })
 })
+
+it('UNCLEAN-3 holds also where operators clean only since the release has failed', () => {
+  const described: DeployableEvent = {
+    type: 'DeployableDescribed',
+    description: describing({ cleaning: 'by_operator', numAccelerators: 1, handles: [handle(1)] }),
+  }
+  const failing = [recorded(), granted(1, 1), done(1, 1), released(1, 2), failed(1, 2, null), described]
+  given(...failing)
+    .when({ type: 'Due', at: 10_000_000, deadline: 9000 })
+    .follows(released(1, 3), withheld('it was given up, and an operator has to clean it'))
+})

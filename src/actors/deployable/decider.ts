@@ -58,10 +58,11 @@ const overdueProgram = ({ program }: Deployable, at: number): readonly Deployabl
 /** Orders each due release again, with a new number, and ends programming and repeated preparations that are overdue. */
 const due = (held: Deployable, at: number, deadline: number): Decision<DeployableEvent> => {
   const waiting = Object.values(held.handles).filter((handle) => (retryAt(handle) ?? Number.POSITIVE_INFINITY) <= at)
-  const events = waiting.map((handle, n): DeployableEvent => {
+  const events = waiting.flatMap((handle, n): readonly DeployableEvent[] => {
     const numbered = { ...held, orders: held.orders + n }
     const order = orderFor(numbered, handle, { type: 'ReleaseSlot', deadline })
-    return { type: 'HandleReleased', handle: handle.uuid, arq: handle.lastArq ?? '', order }
+    const again: DeployableEvent = { type: 'HandleReleased', handle: handle.uuid, arq: handle.lastArq ?? '', order }
+    return [again, ...withheldFor(held, handle)]
   })
   const gone = Object.values(held.handles).filter((handle) => (repeatedUntil(handle) ?? Number.POSITIVE_INFINITY) <= at)
   return accept(...overdueProgram(held, at), ...events, ...gone.flatMap((handle) => lost(handle, NO_ANSWER)))
