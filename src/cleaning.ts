@@ -1,17 +1,17 @@
 /**
  * The cleaning of a slot after its release, as a host reports it.
  *
- * CLEAN-1 an order to release a slot says whether the slot must be cleaned (`clean`). Then only a result with the evidence of a command that ended
+ * CLEAN-1 an order to release a slot says whether the slot must be cleaned (`clean`). Then only a result with the evidence of a command or playbook that ended
  *   with exit code 0 counts as clean. A host that does not know the field answers without evidence, which counts as not cleaned;
- * CLEAN-2 a host whose operator has chosen a command for a driver runs it with each release for that driver, whether or not the order says so;
- * CLEAN-3 a command may run more than once for one order: if the host program died meanwhile, the order is carried out again.
+ * CLEAN-2 a host whose operator has chosen a command or a playbook for a driver runs it with each release for that driver, whether or not the order says so;
+ * CLEAN-3 a command or playbook may run more than once for one order: if the host program died meanwhile, the order is carried out again.
  */
 import * as v from 'valibot'
 import type { DeepReadonly } from './deepReadonly.ts'
 import { moment, prose } from './fields.ts'
 
 /**
- * `by_host`: the host runs a command with each release; `by_operator`: a handle that was given up is withheld until an operator releases it.
+ * `by_host`: the host runs a command or a playbook with each release; `by_operator`: a handle that was given up is withheld until an operator releases it.
  */
 export const CLEANINGS = ['by_host', 'by_operator'] as const
 export type Cleaning = (typeof CLEANINGS)[number]
@@ -19,9 +19,9 @@ export type Cleaning = (typeof CLEANINGS)[number]
 /** How many characters of the output are kept, from its end. */
 export const OUTPUT_KEPT = 1000
 
-/** The evidence of one run of the command. */
+/** The evidence of one run of the command or playbook. */
 export const Cleaned = v.object({
-  /** The program, without its arguments. */
+  /** The program without its arguments, or the path of the playbook. */
   command: prose(1000),
   startedAt: moment,
   finishedAt: moment,

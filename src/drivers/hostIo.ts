@@ -228,13 +228,13 @@ export const runToEnd = async (
   program: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
-  limits: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  limits: { readonly timeoutMs: number; readonly folder: string; readonly signal: AbortSignal },
 ): Promise<Ended> => {
   const hash = createHash('sha256')
   const tail = tailOf(END_KEPT)
   let outputBytes = 0
   const env = { PATH: SEARCH_PATH, ...environment }
-  const exit = await ran({ program, args, folder: '/', environment: env, ...limits }, (chunk) => {
+  const exit = await ran({ program, args, environment: env, ...limits }, (chunk) => {
     hash.update(chunk)
     outputBytes += chunk.length
     tail.add(chunk)

@@ -15,6 +15,7 @@ const Command = v.pipe(
   v.tupleWithRest([v.pipe(Word, v.startsWith('/', 'must be an absolute path'))], Word, COMMAND),
   v.check((words) => words.length <= 100, 'must not have more than 100 words'),
 )
+const Playbook = v.pipe(Word, v.startsWith('/', 'must be the absolute path of a playbook'))
 const LIMIT = `must be a number from 1 to ${LIMIT_MAX_SECONDS}`
 const Limit = v.pipe(v.number(LIMIT), v.minValue(1, LIMIT), v.maxValue(LIMIT_MAX_SECONDS, LIMIT))
 
@@ -28,19 +29,24 @@ const policyIn = (drivers: readonly string[]) => {
       v.strictObject({ driver, policy: v.literal('none') }, unknown),
       v.strictObject({ driver, policy: v.literal('quarantine') }, unknown),
       v.strictObject(
+        { driver, policy: v.literal('playbook'), playbook: Playbook, timeout_seconds: v.optional(Limit) },
+        unknown,
+      ),
+      v.strictObject(
         { driver, policy: v.literal('command'), command: Command, timeout_seconds: v.optional(Limit) },
         unknown,
       ),
     ],
-    'must be a policy: driver, policy (none, command or quarantine) and, for a command, command and timeout_seconds',
+    'must be a policy: driver, policy (none, command, playbook or quarantine), command or playbook of the policy of that name, and timeout_seconds of these two',
   )
 }
 const readOne = (given: v.InferOutput<ReturnType<typeof policyIn>>): readonly CleaningPolicy[] => {
   const { driver } = given
   if (given.policy === 'none') return []
   if (given.policy === 'quarantine') return [{ driver, kind: 'quarantine' }]
-  const { command, timeout_seconds: seconds = LIMIT_DEFAULT_SECONDS } = given
-  return [{ driver, kind: 'command', command, limitMs: seconds * 1000 }]
+  const limitMs = (given.timeout_seconds ?? LIMIT_DEFAULT_SECONDS) * 1000
+  if (given.policy === 'playbook') return [{ driver, kind: 'playbook', playbook: given.playbook, limitMs }]
+  return [{ driver, kind: 'command', command: given.command, limitMs }]
 }
 
 /** `problems`: each one names its place and the broken rule. */

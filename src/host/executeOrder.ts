@@ -169,7 +169,8 @@ const clean = async (
   const span = tracer.part('internal', 'cleaning', trace, { 'accelerando.driver': driver })
   const cleaned = await inSpan(span, () => cleaner.clean({ driver, number, slot: slotOf(order) }, signal))
   if (cleaned !== null) return { cleaned }
-  if (order.clean) throw new Final(`it has to be cleaned, and this host has no command for ${driver}`)
+  if (order.clean)
+    throw new Final(`it has to be cleaned, and this host has neither a command nor a playbook for ${driver}`)
   return {}
 }
 

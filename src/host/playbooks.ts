@@ -16,6 +16,7 @@ import { textOf } from '../errorText.ts'
 import type { HostName } from '../identifiers.ts'
 import type { Log } from '../log.ts'
 import type { PlaybookRun } from '../wire/playbooks.ts'
+import { ANSIBLE_ENVIRONMENT, notInstalled, playOf } from './ansible.ts'
 import type { Disk } from './disk.ts'
 import { type Reading, foldersIn, machineStart } from './playbookFolders.ts'
 import {
@@ -64,16 +65,6 @@ const KEPT_BYTES = 256 * 1024
 const TOLD_BYTES = 64 * 1024
 /** The exit status of `flock` when the lock is held. */
 const LOCKED = 75
-/** Ansible ends with an error where the locale is not UTF-8. */
-const ENVIRONMENT = {
-  LC_ALL: 'C.UTF-8',
-  ANSIBLE_NOCOLOR: '1',
-  ANSIBLE_FORCE_COLOR: '0',
-  ANSIBLE_RETRY_FILES_ENABLED: '0',
-  // only this host is used, which Ansible knows without an inventory, and with the Python in which Ansible itself runs
-  ANSIBLE_LOCALHOST_WARNING: '0',
-  ANSIBLE_INVENTORY_UNPARSED_WARNING: '0',
-}
 
 /** Removes output until the rest fits. Runs that did not succeed keep theirs first, then the newest ones. Pure. */
 const fitting = (runs: readonly PlaybookRun[]): readonly PlaybookRun[] => {
@@ -238,17 +229,15 @@ export class Playbooks {
     if (prepared > 0)
       return `${prepared} attach handles may be prepared through ${driver}: enable it again until they are released`
     const [ansible, flock] = await Promise.all([programAt(program), programAt('flock')])
-    if (ansible === null)
-      return `${program} is not installed on this host, or not where its PATH leads: install Ansible, or set playbooks.program`
+    if (ansible === null) return notInstalled(program)
     if (flock === null) return 'flock (of util-linux) is not installed on this host'
-    const facts = JSON.stringify({ accelerando_host: host, accelerando_driver: driver })
+    const facts = { accelerando_host: host, accelerando_driver: driver }
     const lock = ['--nonblock', '--conflict-exit-code', String(LOCKED), lockIn(this.#settings)]
-    const play = ['--inventory', '/dev/null', '--connection', 'local', '--extra-vars', facts, `${playbook}.yml`]
     return {
       program: flock,
-      args: [...lock, ansible, ...play],
+      args: [...lock, ansible, ...playOf(`${playbook}.yml`, facts)],
       folder: join(dir, driver),
-      environment: { ...environment, ...ENVIRONMENT },
+      environment: { ...environment, ...ANSIBLE_ENVIRONMENT },
       timeoutMs: limitMs,
       keepBytes: KEPT_BYTES,
       signal: this.#stop.signal,

@@ -6,7 +6,7 @@ import { time } from './render.ts'
 
 const Moment = v.pipe(v.string(), v.description('ISO 8601, UTC, whole seconds.'))
 const Evidence = v.object({
-  command: v.pipe(v.string(), v.description('The program, without its arguments.')),
+  command: v.pipe(v.string(), v.description('The program without its arguments, or the path of the playbook.')),
   started_at: Moment,
   finished_at: Moment,
   duration_ms: v.number(),
@@ -20,7 +20,7 @@ export const CleaningShown = v.pipe(
     policy: v.pipe(
       v.nullable(v.picklist(CLEANINGS)),
       v.description(
-        'by_host: a command on its host cleans it when it is given up; by_operator: it is withheld then until an operator releases it; null: it is not cleaned.',
+        'by_host: a command or a playbook on its host cleans it when it is given up; by_operator: it is withheld then until an operator releases it; null: it is not cleaned.',
       ),
     ),
     under_way: v.boolean(),

@@ -150,7 +150,9 @@ describe('UNCLEAN-2 what was not cleaned', () => {
     given(...waiting)
       .when(clean)
       .isRefused(because('releasing', 'its host is at work on it'))
-    given(recorded()).when(clean).isRefused(because('free', 'no command that cleans it is chosen on its host'))
+    given(recorded())
+      .when(clean)
+      .isRefused(because('free', 'neither a command nor a playbook that cleans it is chosen on its host'))
     given(byHost(), granted(1, null))
       .when(clean)
       .isRefused(

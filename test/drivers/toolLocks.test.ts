@@ -153,7 +153,7 @@ test('the complaint, the exit status and the absence of a tool are told as its o
 test('a program that is told how it has ended is locked alike', async () => {
   const it = machine()
   await killedInMidst(it)
-  const limits = { timeoutMs: 5000, signal: new AbortController().signal }
+  const limits = { timeoutMs: 5000, folder: '/', signal: new AbortController().signal }
   const ended = (program: string, args: readonly string[]) =>
     it.io.locks.toEnd(CARD, program, args, (below, all) => runToEnd(below, all, {}, limits))
   expect(await ended('true', [])).toMatchObject({ code: null, why: expect.stringContaining('was not begun') })

@@ -13,6 +13,7 @@ import {
   createCleaner,
 } from '../../src/host/cleaning.ts'
 import { readCleaningPolicies } from '../../src/host/cleaningPolicies.ts'
+import { NO_ANSIBLE } from '../support/ansible.ts'
 import { openHostLab, type HostLab } from '../support/hostLab.ts'
 import { quiet } from '../support/lab.ts'
 
@@ -33,14 +34,15 @@ beforeEach(async () => {
 /** A host whose command ends as told; `runs` names the slots that were cleaned, and by which order. */
 const cleaning = (policy: CleaningPolicy = wipe(), end: () => Promise<ProgramEnd> = async () => ENDED) => {
   const runs: string[] = []
-  const cleaner = createCleaner(
-    new Map([[policy.driver, policy]]),
-    (program, args, env) => {
+  const cleaner = createCleaner({
+    policies: new Map([[policy.driver, policy]]),
+    run: (program, args, env) => {
       runs.push([program, ...args, env['ACCELERANDO_HANDLE']!.slice(-1), env['ACCELERANDO_ORDER']].join(' '))
       return end()
     },
-    lab.clock,
-  )
+    clock: lab.clock,
+    ansible: NO_ANSIBLE,
+  })
   return { runs, cleaner }
 }
 const last = () => lab.results().at(-1)!.result
@@ -132,7 +134,11 @@ describe('a host with a command for a driver', () => {
 test('a host without a command fails an order that asks for a cleaning, once and for all', async () => {
   await lab.boot()
   await lab.send(lab.order('ReleaseSlot', 2, { clean: true }))
-  expect(last()).toMatchObject({ status: 'failed', final: true, reason: expect.stringContaining('no command') })
+  expect(last()).toMatchObject({
+    status: 'failed',
+    final: true,
+    reason: expect.stringContaining('neither a command nor a playbook'),
+  })
 })
 test('a host whose policy is quarantine says so, and runs nothing', async () => {
   const { runs, cleaner } = cleaning({ driver: DRIVER, kind: 'quarantine' })
@@ -141,6 +147,14 @@ test('a host whose policy is quarantine says so, and runs nothing', async () => 
   expect([runs, last()]).toEqual([[], { status: 'done' }])
   expect(JSON.stringify(lab.inventories().at(-1))).toContain('"cleaning":"by_operator"')
 })
+
+const really = (policy: CleaningPolicy) =>
+  createCleaner({
+    policies: new Map([[policy.driver, policy]]),
+    run: runToEnd,
+    clock: systemClock,
+    ansible: NO_ANSIBLE,
+  })
 
 describe('a real command', () => {
   const folder = mkdtempSync(join(tmpdir(), 'cleaning-'))
@@ -158,7 +172,7 @@ describe('a real command', () => {
       command: ['/bin/sh', '-c', script],
       limitMs,
     }
-    return createCleaner(new Map([['pci_driver', policy]]), runToEnd, systemClock).clean(order, signal)
+    return really(policy).clean(order, signal)
   }
   const refused = (script: string, limitMs?: number) =>
     run(script, limitMs).then(
@@ -196,8 +210,7 @@ describe('a real command', () => {
     })
     expect(await refused('kill -9 $$')).toMatchObject({ message: expect.stringContaining('was killed by SIGKILL') })
     const gone = { driver: 'pci_driver', kind: 'command', command: ['/nowhere/wipe'], limitMs: 1000 } as const
-    const cleaner = createCleaner(new Map([['pci_driver', gone]]), runToEnd, systemClock)
-    await expect(cleaner.clean(order, new AbortController().signal)).rejects.toThrow('ENOENT')
+    await expect(really(gone).clean(order, new AbortController().signal)).rejects.toThrow('ENOENT')
   })
   test('is killed when nobody waits for it any more, and that is no evidence', async () => {
     const abort = new AbortController()
@@ -219,6 +232,9 @@ describe('the file of policies', () => {
       policies: [{ driver: 'pci_driver', kind: 'command', command: ['/sbin/wipe', 'x'], limitMs: 5000 }],
       problems: [],
     })
+    expect(
+      read([{ driver: 'pci_driver', policy: 'playbook', playbook: '/etc/wipe.yml', timeout_seconds: 300 }]).policies,
+    ).toEqual([{ driver: 'pci_driver', kind: 'playbook', playbook: '/etc/wipe.yml', limitMs: 300_000 }])
     expect(read(null)).toEqual({ policies: [], problems: [] })
     expect(read([{ driver: 'pci_driver', policy: 'quarantine' }]).policies).toEqual([
       { driver: 'pci_driver', kind: 'quarantine' },
@@ -232,10 +248,12 @@ describe('the file of policies', () => {
     ],
     [
       [{ driver: 'pci_driver', policy: 'wipe' }],
-      '0.policy: must be a policy: driver, policy (none, command or quarantine)',
+      '0.policy: must be a policy: driver, policy (none, command, playbook or quarantine)',
     ],
     [[{ driver: 'pci_driver', policy: 'command', command: ['wipe'] }], '0.command.0: must be an absolute path'],
     [[{ driver: 'pci_driver', policy: 'command', command: [] }], '0.command.0: must be text'],
+    [[{ driver: 'pci_driver', policy: 'playbook', playbook: 'wipe.yml' }], '0.playbook: must be the absolute path'],
+    [[{ driver: 'pci_driver', policy: 'playbook', command: ['/x'] }], '0.command: is not a field of this policy'],
     [[{ driver: 'pci_driver', policy: 'quarantine', command: ['/x'] }], '0.command: is not a field of this policy'],
     [
       [{ driver: 'pci_driver', policy: 'command', command: ['/x'], timeout_seconds: 0 }],

@@ -4,6 +4,7 @@ import type { Clock } from '../../src/clock.ts'
 import { type ProgramEnd, type RunProgram, createCleaner } from '../../src/host/cleaning.ts'
 import type { HostStart } from '../../src/host/host.ts'
 import { pause } from '../../src/waiting.ts'
+import { NO_ANSIBLE } from '../support/ansible.ts'
 import type { Bite } from './lies.ts'
 import type { Random } from './random.ts'
 
@@ -36,7 +37,7 @@ export const simCleaner = ({ name, bite, driver, random }: Ports) => {
       cleaned.add(`${slot} ${number}`)
       return ended(0)
     }
-    return { cleaner: createCleaner(policies, run, clock) }
+    return { cleaner: createCleaner({ policies, run, clock, ansible: NO_ANSIBLE }) }
   }
   return { cleaned, cleanerOf }
 }

@@ -60,7 +60,8 @@ const clean = (
   if (handle.state === 'held') return HELD(handle)
   if (handle.state === 'missing') return MISSING(handle)
   if (handle.pending) return no(handle, 'its host is at work on it')
-  if (held.cleaning !== 'by_host') return no(handle, 'no command that cleans it is chosen on its host')
+  if (held.cleaning !== 'by_host')
+    return no(handle, 'neither a command nor a playbook that cleans it is chosen on its host')
   const undoing = undone(held, handle, { by, reason }, deadline)
   if (undoing) return undoing
   const order = orderFor(held, handle, { type: 'ReleaseSlot', deadline })

@@ -15,7 +15,7 @@ export const HARDWARE = {
     example: '/etc/accelerando/playbooks',
   }),
   'playbooks.program': row('playbooks.program', k.word, 'ansible-playbook', {
-    about: 'The program that runs playbooks: a name in PATH, or a path.',
+    about: 'The program that runs playbooks, also those of cleaning: a name in PATH, or a path.',
   }),
   'playbooks.limit_seconds': row('playbooks.limitMs', k.seconds(1, 86_400), 900, {
     about: 'A playbook that has not ended by then is killed with its children, and counts as failed.',
@@ -46,8 +46,8 @@ export const HARDWARE = {
   }),
   'cleaning.policies': optional('cleaning.file', k.file, {
     about:
-      'How devices of this machine are cleaned between two requests, in JSON or YAML: a list with driver, policy (none, command or quarantine) and, for a ' +
-      'command, command (a program by its absolute path, and its arguments) and timeout_seconds.',
+      'How devices of this machine are cleaned between two requests, in JSON or YAML: a list with driver, policy (none, command, playbook or ' +
+      'quarantine), command (a program by its absolute path, and its arguments) or playbook (the absolute path of one of Ansible), and timeout_seconds.',
     example: '/etc/accelerando/cleaning.yaml',
   }),
   'gpu_devices.enabled_vgpu_types': row('gpu.types', k.names, [], {

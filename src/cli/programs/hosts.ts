@@ -11,8 +11,9 @@ import type { ToolLocks } from '../../drivers/toolLocks.ts'
 import { driverByName, HARDWARE_DRIVERS } from '../../drivers/index.ts'
 import { simulatedDriver } from '../../drivers/simulated/simulated.ts'
 import type { SimulatedHost } from '../../drivers/simulated/cloud.ts'
+import type { HostName } from '../../identifiers.ts'
 import type { ImageFiles } from '../../images.ts'
-import { type RunProgram, createCleaner } from '../../host/cleaning.ts'
+import { type Cleaner, type RunProgram, createCleaner } from '../../host/cleaning.ts'
 import { fileDisk } from '../../host/disk.ts'
 import { type Host, startHost } from '../../host/host.ts'
 import type { PlaybookTools } from '../../host/playbooks.ts'
@@ -49,6 +50,21 @@ export const reportedAtOnce = (
     ? watchHotplug({ log, clock: systemClock, changed: () => void host.reportNow() })
     : () => {}
 
+const programHere: PlaybookTools['programAt'] = (name) => programAt(name, process.env['PATH'] ?? '')
+/** A cleaning gets nothing else of the environment of this program. */
+const forAnsible = ({ PATH, HOME }: NodeJS.ProcessEnv): Readonly<Record<string, string>> => ({
+  ...(PATH === undefined ? {} : { PATH }),
+  ...(HOME === undefined ? {} : { HOME }),
+})
+type CleanerParts = { readonly host: HostName; readonly clock: Clock; readonly run: RunProgram }
+const cleanerOf = ({ cleaning, playbooks }: Config, { host, clock, run }: CleanerParts): Cleaner =>
+  createCleaner({
+    policies: new Map(cleaning.map((policy) => [policy.driver, policy])),
+    run,
+    clock,
+    ansible: { host, program: playbooks.program, programAt: programHere, environment: forAnsible(process.env) },
+  })
+
 export const playbooksOf = ({ playbooks: { dir, program, limitMs } }: Config): PlaybooksHere | null =>
   dir === null
     ? null
@@ -57,7 +73,7 @@ export const playbooksOf = ({ playbooks: { dir, program, limitMs } }: Config): P
         program,
         limitMs,
         environment: process.env,
-        programAt: (name) => programAt(name, process.env['PATH'] ?? ''),
+        programAt: programHere,
         run: runTailed,
       }
 
@@ -70,7 +86,7 @@ export const localDrivers = ({ enabledDrivers, drivers }: Config): Found => {
     : { ok: true, drivers: found.flatMap((one) => (one.ok ? [one.driver] : [])) }
 }
 
-/** A command that cleans holds the lock of its card, as a program does that loads an image. */
+/** A command or playbook that cleans holds the lock of its card, as a program does that loads an image. */
 const cleansUnder =
   (locks: ToolLocks): RunProgram =>
   (program, args, environment, limits, card) =>
@@ -87,7 +103,7 @@ export const startHostIn = (
   const { reportEveryMs, heartbeatEveryMs, measureEveryMs } = config.host
   const meter = watching?.meter
   const io = realHostIo({ hostname: name, stateDir: join(stateDir, 'drivers'), warn })
-  const clean = cleansUnder(io.locks)
+  const cleaner = cleanerOf(config, { host: name, clock, run: cleansUnder(io.locks) })
   return startHost({
     name,
     stateDir,
@@ -99,7 +115,7 @@ export const startHostIn = (
     clock,
     ids: idsBy(clock),
     log,
-    cleaner: createCleaner(new Map(config.cleaning.map((policy) => [policy.driver, policy])), clean, clock),
+    cleaner,
     ...(playbooks ? { playbooks: { ...playbooks, killAged: io.locks.killAged } } : {}),
     ...(watching ? { tracer: watching.tracer, ended: ordersCounted(watching.meter) } : {}),
     options: { version: VERSION, images, reportEveryMs, heartbeatEveryMs, measureEveryMs },
