@@ -199,7 +199,7 @@ describe('a device is refused', () => {
   it.each<[string, RegExp, readonly ReportedDeployable[]]>([
     [
       'whose deployable stands below none of its own',
-      /stands below elsewhere, which is no deployable/,
+      /stands below elsewhere, which is not a deployable/,
       [node('r', null), vf('a', 'elsewhere', 1)],
     ],
     ['whose tree has no top', /leads to no root/, [node('r', null), vf('a', 'b', 1), vf('b', 'a', 2)]],

@@ -80,7 +80,7 @@ test('a named pipe or a device in a recording is refused, and blocks nothing', a
     () => symlinkSync('/dev/zero', join(odd, 'commands.json')),
   ]) {
     put()
-    await expect(recordedHostIn(odd, io)).rejects.toThrow(/odd\/commands\.json: is no recording of a host/)
+    await expect(recordedHostIn(odd, io)).rejects.toThrow(/odd\/commands\.json: is not a recording of a host/)
     rmSync(join(odd, 'commands.json'))
   }
 })
