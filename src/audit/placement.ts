@@ -4,7 +4,11 @@ import { type Arq, arq } from '../actors/arq/decider.ts'
 import { deployable } from '../actors/deployable/decider.ts'
 import type { Deployable } from '../actors/deployable/state.ts'
 import { type Host, host } from '../actors/host/decider.ts'
-import { type PlacementEvent, type PlacementRecord, placement } from '../actors/placement/decider.ts'
+import {
+  type PlacementEvent,
+  type PlacementRecord,
+  placement as placementDecider,
+} from '../actors/placement/decider.ts'
 import { FOREIGN_TRAITS, OWNER_TRAIT } from '../actors/placement/names.ts'
 import {
   type Reserving,
@@ -97,11 +101,13 @@ const disowned = (history: History, lost: readonly Loss[]): ReadonlySet<string> 
   const named = new Set(
     lost
       .flatMap(({ rows }) => rows)
-      .flatMap(({ key, events }) => (kindOf(key) === placement.kind ? (events as readonly PlacementEvent[]) : []))
+      .flatMap(({ key, events }) =>
+        kindOf(key) === placementDecider.kind ? (events as readonly PlacementEvent[]) : [],
+      )
       .flatMap((event) => (event.type === 'ProviderReconciled' ? [event.provider.uuid] : [])),
   )
   const conflicts = [...history.entities()].flatMap(([key, state]) =>
-    kindOf(key) === placement.kind ? Object.entries((state as PlacementRecord).providers) : [],
+    kindOf(key) === placementDecider.kind ? Object.entries((state as PlacementRecord).providers) : [],
   )
   return new Set(
     conflicts.flatMap(([uuid, { state }]) => (state === 'placement_conflict' && named.has(uuid) ? [uuid] : [])),
@@ -111,11 +117,11 @@ const disowned = (history: History, lost: readonly Loss[]): ReadonlySet<string> 
 const inStep: Invariant = {
   name: 'L3',
   meaning: 'Placement equals the wanted state within 60 s after it can be reached again',
-  judge: ({ placement: seen, quiet, lost = [] }) => ({
+  judge: ({ placement, quiet, lost = [] }) => ({
     *end(history): Generator<Finding> {
-      if (!seen || !quiet) return
-      const shown = new Map(seen.providers.map((provider) => [provider.uuid, provider]))
-      const wanted = allWanted(history, seen)
+      if (!placement || !quiet) return
+      const shown = new Map(placement.providers.map((provider) => [provider.uuid, provider]))
+      const wanted = allWanted(history, placement)
       const leftAlone = disowned(history, lost)
       for (const one of wanted) {
         const provider = shown.get(one.uuid)
@@ -124,7 +130,7 @@ const inStep: Invariant = {
         for (const line of found) yield about(one.uuid, provider ?? null, `of ${one.name}: ${line}`)
       }
       const names = new Set<string>(wanted.map(({ uuid }) => uuid))
-      for (const provider of seen.providers)
+      for (const provider of placement.providers)
         if (isOurs(provider) && !names.has(provider.uuid))
           yield about(provider.uuid, provider, `(${provider.name}) is ours, and nothing recorded explains it`)
     },

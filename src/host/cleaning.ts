@@ -19,8 +19,6 @@ import {
 } from './cleaningCall.ts'
 import type { Section } from './sections.ts'
 
-export type { Ansible, CleaningOrder, CleaningPolicy, ProgramEnd } from './cleaningCall.ts'
-
 /** Never rejects: a program that cannot be started ends without a code. When `signal` is aborted, the program and its children are killed. */
 export type RunProgram = (
   program: string,

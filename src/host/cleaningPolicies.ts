@@ -1,6 +1,6 @@
 /** The operator's policies of cleaning (`cleaning.policies`), as a list with one entry for each driver. Pure. */
 import * as v from 'valibot'
-import type { CleaningPolicy } from './cleaning.ts'
+import type { CleaningPolicy } from './cleaningCall.ts'
 
 const LIMIT_DEFAULT_SECONDS = 60
 const LIMIT_MAX_SECONDS = 3600

@@ -64,6 +64,17 @@ const opened = ({ kept = '', rowsMax = 2, rows = [] as readonly FeedRow[] } = {}
   return { states, flush, now, clock, way, log }
 }
 
+/** A tenure that has published everything once more, so that nothing is kept of what may come late. */
+const settled = async () => {
+  const it = opened({ kept: 'settled' })
+  await it.states.begin('5')
+  it.states.noted([], true)
+  await it.clock.pass(GRACE_MS)
+  await it.flush()
+  expect(it.now()).toEqual(['saves relay.unsettled: from 5', 'wakes', 'saves relay.unsettled: settled'])
+  return it
+}
+
 test('a tenure begins where the states were published last, and keeps that until all is told once more', async () => {
   const { states, flush, now, clock } = opened({ rows: [row('a', 4), row('b', 5), row('c', 6), row('a', 7)] })
   await states.begin('5')
@@ -114,12 +125,7 @@ test('a tenure after one that never settled begins where that one began, and rea
 })
 
 test('STATES-5 a portion that may come late is recorded before the next, and told once more after the grace', async () => {
-  const { states, flush, now, clock, way } = opened({ kept: 'settled' })
-  await states.begin('5')
-  states.noted([], true)
-  await clock.pass(GRACE_MS)
-  await flush()
-  expect(now()).toEqual(['saves relay.unsettled: from 5', 'wakes', 'saves relay.unsettled: settled'])
+  const { states, flush, now, clock, way } = await settled()
   states.noted([row('a', 6)], true)
   way.fails = true
   await expect(flush()).rejects.toThrow('no way to the bus')
@@ -179,12 +185,7 @@ test('STATES-4 what was published after the trust had ended is told until it is 
 })
 
 test('STATES-5 the same holds for a portion that failed while the lease was not trusted, if the lease is renewed afterwards', async () => {
-  const { states, flush, now, clock, way } = opened({ kept: 'settled' })
-  await states.begin('5')
-  states.noted([], true)
-  await clock.pass(GRACE_MS)
-  await flush()
-  now()
+  const { states, flush, now, clock, way } = await settled()
   states.noted([row('a', 6)], true)
   way.fails = true
   way.during = () => void (way.trusted = false)

@@ -5,13 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { runToEnd } from '../../src/drivers/hostIo.ts'
-import {
-  type CleaningOrder,
-  type CleaningPolicy,
-  type ProgramEnd,
-  NotClean,
-  createCleaner,
-} from '../../src/host/cleaning.ts'
+import { NotClean, createCleaner } from '../../src/host/cleaning.ts'
+import type { CleaningOrder, CleaningPolicy, ProgramEnd } from '../../src/host/cleaningCall.ts'
 import { readCleaningPolicies } from '../../src/host/cleaningPolicies.ts'
 import { NO_ANSIBLE } from '../support/ansible.ts'
 import { openHostLab, type HostLab } from '../support/hostLab.ts'

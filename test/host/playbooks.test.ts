@@ -166,20 +166,24 @@ test('nothing is torn down while anything may be prepared through it (PLAYBOOKS-
   expect(await endsOf(host, 2)).toMatchObject([{ status: 'done' }])
 })
 
-test('one that was interrupted is run again, but not beside the one that an earlier start left behind (PLAYBOOKS-1, 2)', async () => {
-  const it = machine()
-  const [pid, go] = [join(it.root, 'pid'), join(it.root, 'go')]
-  it.becomes(`echo $$ > ${pid}; while [ ! -e ${go} ]; do sleep 0.05; done`)
-  it.book('a', 'setup')
-  // as a host program that was killed: its playbook goes on, and nobody waits for it
+/** A host program that is killed when its playbook has written this file: the playbook goes on, and nobody waits for it. */
+const killedWhile = async (it: ReturnType<typeof machine>, pid: string) => {
   const { promise: never } = Promise.withResolvers<never>()
-  const first = await it.start(['a'], {
+  const host = await it.start(['a'], {
     run: (request) => {
       void runTailed(request)
       return never
     },
   })
   await until(() => textIn(pid) !== '', 'the playbook')
+  return host
+}
+test('one that was interrupted is run again, but not beside the one that an earlier start left behind (PLAYBOOKS-1, 2)', async () => {
+  const it = machine()
+  const [pid, go] = [join(it.root, 'pid'), join(it.root, 'go')]
+  it.becomes(`echo $$ > ${pid}; while [ ! -e ${go} ]; do sleep 0.05; done`)
+  it.book('a', 'setup')
+  const first = await killedWhile(it, pid)
   const second = await it.start(['a'])
   expect(await endsOf(second, 1)).toMatchObject([
     {
@@ -201,14 +205,7 @@ test('one that an earlier start left behind is killed when it is as old as a pla
   const pid = join(it.root, 'pid')
   it.becomes(`[ -e ${pid} ] && exit 0; echo $$ > ${pid}; sleep 600`)
   it.book('a', 'setup')
-  const { promise: never } = Promise.withResolvers<never>()
-  const first = await it.start(['a'], {
-    run: (request) => {
-      void runTailed(request)
-      return never
-    },
-  })
-  await until(() => textIn(pid) !== '', 'the playbook')
+  const first = await killedWhile(it, pid)
   const second = await it.start(['a'], { limitMs: 1500 })
   const killed = () => second.log.said.filter(({ message }) => message === 'playbook.survivorKilled')
   let ends = 1

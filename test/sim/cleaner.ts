@@ -1,7 +1,8 @@
 /** The command that cleans the devices of a compute node, where its operator has chosen one. It takes a while, and sometimes fails. */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../src/clock.ts'
-import { type ProgramEnd, type RunProgram, createCleaner } from '../../src/host/cleaning.ts'
+import { type RunProgram, createCleaner } from '../../src/host/cleaning.ts'
+import type { ProgramEnd } from '../../src/host/cleaningCall.ts'
 import type { HostStart } from '../../src/host/host.ts'
 import { pause } from '../../src/waiting.ts'
 import { NO_ANSIBLE } from '../support/ansible.ts'

@@ -1,7 +1,8 @@
 /** The Ansible of a host, and a cleaning by a playbook of it, for tests. */
 import { systemClock } from '../../src/clock.ts'
 import { runToEnd } from '../../src/drivers/hostIo.ts'
-import { type Ansible, type CleaningOrder, createCleaner } from '../../src/host/cleaning.ts'
+import { createCleaner } from '../../src/host/cleaning.ts'
+import type { Ansible, CleaningOrder } from '../../src/host/cleaningCall.ts'
 
 /** A host without Ansible. */
 export const NO_ANSIBLE: Ansible = {

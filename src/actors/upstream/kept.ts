@@ -170,14 +170,17 @@ const uniqueHandles = ({ handles }: UpstreamDeployable, live: Live, notes: Notes
 
 const key = (deployable: UpstreamDeployable, { known }: UpstreamHandle): string =>
   `${deployable.row.name} ${known.canonical}`
+/** All attach handles of these devices. */
+export const keptHandlesIn = (devices: readonly UpstreamDevice[]): readonly KeptHandle[] =>
+  devices.flatMap((device) =>
+    device.deployables.flatMap((deployable) => deployable.handles.map((handle) => ({ device, deployable, handle }))),
+  )
 const placesIn = (all: readonly UpstreamDevice[], devices: readonly UpstreamDevice[]): Kept['placeOf'] => {
   const [places, alike] = [new Map<number, KeptHandle>(), new Map<string, KeptHandle>()]
-  for (const device of devices)
-    for (const deployable of device.deployables)
-      for (const handle of deployable.handles) {
-        places.set(handle.row.id, { device, deployable, handle })
-        alike.set(key(deployable, handle), { device, deployable, handle })
-      }
+  for (const place of keptHandlesIn(devices)) {
+    places.set(place.handle.row.id, place)
+    alike.set(key(place.deployable, place.handle), place)
+  }
   const former = new Map(
     all.flatMap(({ deployables }) =>
       deployables.flatMap((deployable) =>

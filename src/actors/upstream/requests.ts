@@ -10,7 +10,7 @@
 import { functionOf, openClaims } from '../../attachedFunctions.ts'
 import type { ArqUuid, DeployableUuid, HandleUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import type { Bond } from '../arq/messages.ts'
-import type { Kept, KeptHandle } from './kept.ts'
+import { type Kept, type KeptHandle, keptHandlesIn } from './kept.ts'
 import type { Notes, Rule } from './notes.ts'
 import { uuidIn } from './readable.ts'
 import type { ArqRow, HandleRow } from './rows.ts'
@@ -184,24 +184,21 @@ const leaked = (judging: Judging, handles: readonly HandleRow[], arqs: readonly 
 }
 
 /** REQUEST-4. */
-const shared = ({ kept, notes, holders, withheld }: Judging): readonly Withheld[] => {
-  const places = kept.devices.flatMap((device) =>
-    device.deployables.flatMap((deployable) => deployable.handles.map((handle) => ({ device, deployable, handle }))),
-  )
-  return [...Map.groupBy(places, ({ device }) => device.host).values()].flatMap((onHost) => {
+const shared = (judging: Judging): void => {
+  const { kept, notes, holders, withheld } = judging
+  const isTaken = ({ handle }: KeptHandle) => holders.has(handle.known.uuid) || withheld.has(handle.known.uuid)
+  for (const onHost of Map.groupBy(keptHandlesIn(kept.devices), ({ device }) => device.host).values()) {
     const claims = openClaims()
-    const isTaken = ({ handle }: KeptHandle) => holders.has(handle.known.uuid) || withheld.has(handle.known.uuid)
     for (const { handle } of onHost.filter(isTaken)) claims.add(handle.known.uuid, [handle.known])
-    return onHost.flatMap((place) => {
-      const { deployable, handle } = place
-      const { uuid } = handle.known
-      const why = isTaken(place) ? null : claims.against(uuid, [handle.known])
-      if (why === null) return []
+    for (const place of onHost) {
+      const { row, known } = place.handle
+      const why = isTaken(place) ? null : claims.against(known.uuid, [known])
+      if (why === null) continue
       const reason = `another attach handle that is in use has its hardware: ${why}`
-      notes.repaired('attach_handles', handle.row, 'shared', `quarantined: ${reason}`)
-      return [{ deployable: deployable.uuid, handle: uuid, reason, inDoubt: false }]
-    })
-  })
+      notes.repaired('attach_handles', row, 'shared', `quarantined: ${reason}`)
+      withhold(judging, place, reason)
+    }
+  }
 }
 
 const since = ({ updatedAt, createdAt }: ArqRow): number => updatedAt ?? createdAt ?? 0
@@ -227,9 +224,10 @@ export const judgeRequests = ({ arqs, handles, kept, providers, hasProfile }: Gi
     }
   }
   leaked(judging, handles, arqs)
+  shared(judging)
   const judged = arqs.flatMap((row): Judged[] => {
     const fate = fates.get(row.id)
     return fate ? [{ row, uuid: uuidIn(row.uuid)!, fate }] : []
   })
-  return { arqs: oneBind(judged, notes), withheld: [...judging.withheld.values(), ...shared(judging)] }
+  return { arqs: oneBind(judged, notes), withheld: [...judging.withheld.values()] }
 }

@@ -4,7 +4,7 @@
  */
 import { messageOf } from '../../errorText.ts'
 import type { KnownCard } from '../../drivers/cards/knownCards.ts'
-import type { CleaningPolicy } from '../../host/cleaning.ts'
+import type { CleaningPolicy } from '../../host/cleaningCall.ts'
 import type { DriverOptions } from '../../drivers/index.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import type { Options as HttpOptions } from '../../http/options.ts'

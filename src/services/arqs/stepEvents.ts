@@ -8,16 +8,16 @@ import type { FeedRow } from '../../actors/runtime/ports.ts'
 import type { ArqUuid } from '../../identifiers.ts'
 import { type FactBody, record } from '../../wire/message.ts'
 
-/** The CloudEvent as text; null: the caller may not read it. A project reads an event of an instance here only if it is about this request alone. */
+/** The CloudEvent of the event at this index of the row, as text; null: the caller may not read it. A project reads an event of an instance here only if it is about this request alone. */
 export const stepEvent = (
   row: FeedRow,
-  at: number,
+  index: number,
   arq: ArqUuid,
   { isAdmin }: Pick<Caller, 'isAdmin'>,
 ): string | null => {
-  const event: Event = row.events[at]!
+  const event: Event = row.events[index]!
   const kind = kindOf(row.key)
-  const letter = lettersOf(row).find(({ id }) => id === `${row.key}.${row.version}.${at}`)
+  const letter = lettersOf(row).find(({ id }) => id === `${row.key}.${row.version}.${index}`)
   if (letter === undefined) return null
   if (isAdmin) return record(letter).value
   const shown = arqsOf(kind, idOf(row.key), event).every((one) => one === arq) ? forProject(kind, event) : null
