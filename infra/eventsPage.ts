@@ -74,6 +74,7 @@ const EVENTS: All = {
     NovaTold: 'Nova took the event about it, refused it, or is asked again later.',
   },
   placement: {
+    PassAsked: 'A host has to be compared with Placement, because the database has lost rows.',
     PassBegun: 'A host is compared with Placement.',
     PassContinued: 'The comparison takes longer.',
     PassEnded: 'The comparison is over.',

@@ -60,6 +60,7 @@ const instance: All<InstanceEvent> = {
   ResendAsked: true,
 }
 const placement: All<PlacementEvent> = {
+  PassAsked: true,
   PassBegun: true,
   PassContinued: true,
   PassEnded: true,

@@ -62,8 +62,12 @@ export type PlacementRecord = {
   /** When the last pass ended that could compare everything. */
   readonly comparedAt: number | null
   readonly nextAt: number | null
+  /** A pass has to begin, whatever a pass that is under way finds. */
+  readonly asked: boolean
 }
 export type PlacementCommand =
+  /** The database has lost rows: what is recorded may be older than what earlier passes have written to Placement. */
+  | { readonly type: 'RowsLost'; readonly host: HostName; readonly at: number }
   /** `alone`: no other process can have a pass under way. */
   | {
       readonly type: 'Begin'
@@ -83,6 +87,7 @@ export type PlacementCommand =
       readonly trouble: HostBlocker | null
     }
 export type PlacementEvent =
+  | { readonly type: 'PassAsked'; readonly host: HostName; readonly nextAt: number }
   | { readonly type: 'PassBegun'; readonly host: HostName; readonly number: number; readonly until: number }
   /** `agreed`: providers that were found in agreement in a new generation, or with new content. */
   | {
@@ -111,6 +116,7 @@ const initial: PlacementRecord = {
   endedAt: null,
   comparedAt: null,
   nextAt: null,
+  asked: false,
 }
 
 const FOUND = ['name', 'deployable', 'state', 'reason', 'ours'] as const
@@ -158,6 +164,7 @@ const blockerEvents = ({ trouble: held }: PlacementRecord, found: HostBlocker | 
 
 const decide = (record: PlacementRecord, command: PlacementCommand): Decision<PlacementEvent> => {
   const { pass, passes, root } = record
+  if (command.type === 'RowsLost') return accept({ type: 'PassAsked', host: command.host, nextAt: command.at })
   if (command.type === 'Begin') {
     const { host, at, until, alone } = command
     if (pass && pass.until > at && !alone)
@@ -207,8 +214,12 @@ const withAgreed = (
 
 const evolve = (record: PlacementRecord, event: PlacementEvent, at: number): PlacementRecord => {
   switch (event.type) {
-    case 'PassBegun':
-      return { ...record, host: event.host, passes: event.number, pass: { number: event.number, until: event.until } }
+    case 'PassAsked':
+      return { ...record, host: event.host, nextAt: event.nextAt, asked: true }
+    case 'PassBegun': {
+      const pass = { number: event.number, until: event.until }
+      return { ...record, host: event.host, passes: event.number, pass, asked: false }
+    }
     case 'PassContinued':
       return {
         ...record,
@@ -219,7 +230,7 @@ const evolve = (record: PlacementRecord, event: PlacementEvent, at: number): Pla
       return {
         ...record,
         pass: null,
-        nextAt: event.nextAt,
+        nextAt: record.asked ? at : event.nextAt,
         failures: event.failed ? record.failures + 1 : 0,
         endedAt: at,
         comparedAt: record.trouble ? record.comparedAt : at,

@@ -30,14 +30,14 @@ const asLongAgain = (since: number, now: number, { firstMs, maxMs }: Backoff): n
 
 /**
  * When a host is compared next after a comparison that found nothing new and is not recorded, ms since the epoch. Null: it must be recorded,
- * because the last record is too old, or says that a pass is under way.
+ * because the last record is too old, or says that a pass is under way or has to begin.
  */
 export const nextUnrecordedAt = (
   record: PlacementRecord,
   { now, auditEveryMs }: { readonly now: number; readonly auditEveryMs: number },
 ): number | null => {
-  const { pass, endedAt, trouble, providers } = record
-  if (pass !== null || endedAt === null || now - endedAt >= RECORDED_EVERY_MS || now < endedAt) return null
+  const { pass, asked, endedAt, trouble, providers } = record
+  if (pass !== null || asked || endedAt === null || now - endedAt >= RECORDED_EVERY_MS || now < endedAt) return null
   const audit = now + spread(auditEveryMs, record)
   if (trouble) return Math.min(audit, asLongAgain(trouble.since, now, TROUBLED[trouble.state]))
   const unfinished = Object.values(providers).flatMap(({ state, since }) => (state === 'pending' ? [since] : []))

@@ -42,6 +42,12 @@ const report = (adopted: Adopted, out: Out): string | null => {
 /** Withholds the handles that the rows put in doubt. Returns the reasons for those that could not be withheld. */
 export const keepBack = async (adopt: Adoption, rows: readonly NamedRow[], out: Out): Promise<readonly string[]> => {
   const adopted = await adopt(CALLER, rows, NOTE)
-  if (!adopted.ok) return [`the handles cannot be read: ${JSON.stringify(adopted.fault)}`]
-  return adopted.value.flatMap((one) => report(one, out) ?? [])
+  if (!adopted.ok) return [`the lost rows could not be adopted: ${JSON.stringify(adopted.fault)}`]
+  const { deployables, compared } = adopted.value
+  const failed = deployables.flatMap((one) => report(one, out) ?? [])
+  if (compared > 0)
+    out(
+      `compare ${compared} ${compared === 1 ? 'host' : 'hosts'} with Placement, which may show what only lost rows said`,
+    )
+  return failed
 }

@@ -1,6 +1,7 @@
 /**
  * After the database lost rows and an operator decided to go on: changes the deployables of the lost rows. Their orders continue with higher
  * numbers, and no handle that a guest may still use is granted. Each deployable has one append, safe against concurrent work of controls.
+ * Afterwards each host is to be compared with Placement, which may show what only lost rows said.
  */
 import type { DeployableUuid, HandleUuid, HostName } from '../../identifiers.ts'
 import { type Fault, type Outcome, done } from '../../fault.ts'
@@ -14,6 +15,7 @@ import { idOf, kindOf } from '../../actors/runtime/memory.ts'
 import type { JournalRow } from '../../actors/runtime/ports.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, causeOf } from '../kernel/kernel.ts'
+import { askForPasses } from '../placement/afterLoss.ts'
 
 export type NamedRow = Pick<JournalRow, 'key' | 'events'> & { readonly command: string }
 /** A handle that a guest may still use because its grant was lost. `state` and `arq`: as the journal now holds the handle. */
@@ -28,11 +30,9 @@ export type Adopted = { readonly deployable: DeployableUuid } & (
   /** `raisedTo` null: the next order number is already higher than any that the host has seen. */
   | { readonly fault: null; readonly raisedTo: number | null; readonly withheld: readonly Withheld[] }
 )
-export type Adoption = (
-  caller: Caller,
-  rows: readonly NamedRow[],
-  note: OperatorNote,
-) => Promise<Outcome<readonly Adopted[]>>
+/** `compared`: the number of hosts that are to be compared with Placement. */
+export type Adoptions = { readonly deployables: readonly Adopted[]; readonly compared: number }
+export type Adoption = (caller: Caller, rows: readonly NamedRow[], note: OperatorNote) => Promise<Outcome<Adoptions>>
 
 type Named = { readonly events: DeployableEvent[]; readonly handles: HandleUuid[] }
 const UUIDS = new RegExp(CANONICAL_PATTERN, 'g')
@@ -95,6 +95,7 @@ export const createAdoption = (kernel: Kernel): Adoption => {
     if (!found.ok) return found
     const adopted: Adopted[] = []
     for (const [uuid, named] of found.value) adopted.push(await adopt(caller, uuid, named, note))
-    return done(adopted)
+    const compared = await askForPasses(kernel, caller, rows)
+    return compared.ok ? done({ deployables: adopted, compared: compared.value }) : compared
   }
 }

@@ -1,0 +1,43 @@
+/**
+ * After the database lost rows: has each host compared with Placement once, also a host that counts as removed. A pass that only lost rows told of may
+ * have created providers that nothing recorded explains now (P4), or have shown as free what is reserved.
+ */
+import type { HostName } from '../../identifiers.ts'
+import { type Outcome, done } from '../../fault.ts'
+import type { Caller } from '../../actors/control.ts'
+import { placement, placementKey } from '../../actors/placement/decider.ts'
+import { idOf, kindOf } from '../../actors/runtime/memory.ts'
+import type { JournalRow } from '../../actors/runtime/ports.ts'
+import { type Kernel, causeOf, newWork } from '../kernel/kernel.ts'
+
+/** Asks for a pass over the host if it was ever compared with Placement, or a lost row says so. Returns whether it did. */
+const ask = async (kernel: Kernel, caller: Caller, name: HostName, isNamed: boolean): Promise<Outcome<boolean>> => {
+  const key = placementKey(name)
+  const asked = await kernel.region.tell(
+    key,
+    newWork(kernel, causeOf(caller), (draft) => {
+      if (!isNamed && draft.state(placement, key).passes === 0) return false
+      draft.decide(placement, key, { type: 'RowsLost', host: name, at: draft.at })
+      return true
+    }),
+  )
+  return asked.ok ? done(asked.value ?? false) : asked
+}
+
+/** Returns the number of hosts for which a pass was asked. */
+export const askForPasses = async (
+  kernel: Kernel,
+  caller: Caller,
+  rows: readonly Pick<JournalRow, 'key'>[],
+): Promise<Outcome<number>> => {
+  const hosts = await kernel.readers.list('hosts', {}, {})
+  if (!hosts.ok) return hosts
+  const named = new Set(rows.filter(({ key }) => kindOf(key) === placement.kind).map(({ key }): HostName => idOf(key)))
+  let count = 0
+  for (const name of new Set([...named, ...hosts.value.items.map((one) => one.name)])) {
+    const asked = await ask(kernel, caller, name, named.has(name))
+    if (!asked.ok) return asked
+    count += Number(asked.value)
+  }
+  return done(count)
+}
