@@ -64,6 +64,28 @@ describe('a pass', () => {
   test('that has not begun records nothing', () => given().when(ending).isRefused({ reason: 'another pass has begun' }))
 })
 
+describe('after the database has lost rows', () => {
+  const lost = { type: 'RowsLost', host: 'h1', at: 700 } as const
+  const asked: PlacementEvent = { type: 'PassAsked', host: 'h1', nextAt: 700 }
+  const due = (...facts: readonly PlacementEvent[]) => {
+    const changes = placement.rows(placement.initial, given(...facts).state)
+    const row = changes.find(({ key }) => key === 'placement/h1')?.row as { readonly at: number } | null | undefined
+    return row?.at
+  }
+  test('a pass is due, also of a host that needed none', () => {
+    given(begun(1), { ...ended, nextAt: null })
+      .when(lost)
+      .follows(asked)
+    expect(due(begun(1), { ...ended, nextAt: null }, asked)).toBe(700)
+    expect(due(asked)).toBe(700)
+  })
+  test('a pass that is under way goes on, and another one follows it', () => {
+    expect(due(begun(1, 100), asked)).toBe(100)
+    expect(due(begun(1, 100), asked, ended)).toBe(AT)
+    expect(due(begun(1, 100), asked, begun(2), ended)).toBe(900)
+  })
+})
+
 describe('what a pass finds', () => {
   test('of a new provider is recorded', () =>
     given(begun(1)).when(find(1, found())).follows(reconciled(found()), CONTINUED))

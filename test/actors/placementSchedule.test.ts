@@ -42,6 +42,7 @@ describe('the next comparison after one that found nothing new', () => {
   })
   test.each([
     ['a pass is under way', { pass: { number: 4, until: NOW + 1 } }],
+    ['a pass has to begin', { asked: true }],
     ['none has ended yet', { endedAt: null }],
     ['the last record is a day old', { endedAt: NOW - RECORDED_EVERY_MS }],
     ['the last record lies ahead: the clock was set back', { endedAt: NOW + 1 }],
