@@ -6,8 +6,6 @@ import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { placement as decider, placementKey } from '../../src/actors/placement/decider.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
-import type { EntityKey } from '../../src/identifiers.ts'
-import { rpUuidOf } from '../../src/rpUuid.ts'
 import { handClock } from '../support/lab.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { record } from '../support/placementLab.ts'
@@ -19,7 +17,6 @@ const ROOT = '7d2cd0a4-0f3c-4d0e-8d7f-2f1f1d2b1a01'
 const AUDIT_MS = 60_000
 const OPTIONS = { placementAuditMs: AUDIT_MS, staleAfterMs: 3_600_000, downAfterMs: 7_200_000, missingRounds: 1 }
 
-const NOTE = { by: 'ops', reason: 'because' }
 const NEVER_SILENT = { staleAfterMs: 1e9, downAfterMs: 2e9 }
 
 type World = Awaited<ReturnType<typeof open>>
@@ -101,36 +98,6 @@ describe('a host in Placement', () => {
     expect(value(await world.control.drift.list(null, {})).items).toEqual([
       { host: 'h1', root: ROOT, checkedAt: expect.any(Number), trouble: null, entries: [] },
     ])
-    await world.plane.stop()
-  })
-
-  test('is compared after the database has lost rows, also when it counts as removed: only lost rows knew of the provider', async () => {
-    const world = await begin()
-    value(await world.control.hosts.remove(NOVA, 'h1', NOTE, true))
-    await rest(world)
-    expect(await shown(world)).toEqual({})
-    const uuid = rpUuidOf('h1_card')
-    world.ask('POST', '/resource_providers', { uuid, name: 'h1_card', parent_provider_uuid: ROOT })
-    const traits = { resource_provider_generation: 0, traits: ['OWNER_CYBORG'] }
-    world.ask('PUT', `/resource_providers/${uuid}/traits`, traits)
-    await rest(world, 10 * AUDIT_MS)
-    expect(Object.keys(await shown(world))).toEqual([uuid])
-    expect(value(await world.plane.adoption(NOVA, [], NOTE))).toEqual({ deployables: [], compared: 1 })
-    await rest(world)
-    expect(await shown(world)).toEqual({})
-    const asked = world.asked.length
-    await rest(world, 10 * AUDIT_MS)
-    expect(world.asked).toHaveLength(asked)
-    await world.plane.stop()
-  })
-  test('that was never compared is compared after a loss only when a lost row tells of a pass', async () => {
-    const world = await openPlane({ clock: handClock(), options: OPTIONS }, memoryStore())
-    await world.shows('h1', PLAN)
-    const row = { command: 'c', events: [] }
-    const adopted = async (key: EntityKey) => value(await world.plane.adoption(NOVA, [{ key, ...row }], NOTE)).compared
-    expect(await adopted('host/h1')).toBe(0)
-    expect(await adopted('placement/h1')).toBe(1)
-    expect(await adopted('placement/gone')).toBe(1)
     await world.plane.stop()
   })
 
