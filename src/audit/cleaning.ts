@@ -9,23 +9,42 @@ const policyIn = (event: DeployableEvent): Cleaning | null | undefined =>
     ? (event.description.cleaning ?? null)
     : undefined
 
+/** Who has to clean a handle that is given up, by the policy of its host and by what its request asked for; null: nobody. */
+const cleanerOf = (policy: Cleaning | null, asked: Cleaning | undefined): 'operator' | 'host' | null => {
+  const isOperators = policy === 'by_operator' || asked === 'by_operator' || (asked === 'by_host' && policy === null)
+  if (isOperators) return 'operator'
+  return policy === null ? null : 'host'
+}
+
 /** Handles that were given up under a policy and are not known to be clean, each with the request that gave it up. */
 const openDirty = () => {
-  const dirty = new Map<string, string>()
+  const dirty = new Map<string, { readonly by: string; readonly cleaner: 'operator' | 'host' }>()
+  /** What the request that has the handle, or had it last, asks for. */
+  const asked = new Map<string, Cleaning>()
+  const granted = ({ handle, cleaning, repeated }: Extract<DeployableEvent, { type: 'Granted' }>) => {
+    if (repeated === undefined) {
+      asked.delete(handle)
+      if (cleaning !== undefined) asked.set(handle, cleaning)
+    }
+    const by = repeated === undefined ? dirty.get(handle)?.by : undefined
+    dirty.delete(handle)
+    return by
+  }
   /** Takes an event. If it grants a handle that is not clean, returns the request that gave the handle up. */
   const take = (event: DeployableEvent, policy: Cleaning | null): string | undefined => {
-    if (event.type === 'Granted') {
-      const by = event.repeated === undefined ? dirty.get(event.handle) : undefined
-      dirty.delete(event.handle)
-      return by
-    }
+    if (event.type === 'Granted') return granted(event)
     if (event.type === 'HandleReleased') {
+      const cleaner = cleanerOf(policy, asked.get(event.handle))
       // an operator who removes the policy says that nothing has to be cleaned
-      if (policy === null) dirty.delete(event.handle)
-      else dirty.set(event.handle, event.arq || (dirty.get(event.handle) ?? ''))
+      if (cleaner === null) dirty.delete(event.handle)
+      else dirty.set(event.handle, { by: event.arq || (dirty.get(event.handle)?.by ?? ''), cleaner })
     }
-    if (event.type === 'OrderDone' && isClean(event.cleaned)) dirty.delete(event.slot)
-    if (event.type === 'HandleCleared') dirty.delete(event.handle)
+    if (event.type === 'OrderDone' && isClean(event.cleaned) && dirty.get(event.slot)?.cleaner === 'host')
+      dirty.delete(event.slot)
+    if (event.type === 'HandleCleared') {
+      dirty.delete(event.handle)
+      asked.delete(event.handle)
+    }
     return undefined
   }
   return { take }
@@ -34,7 +53,7 @@ const openDirty = () => {
 const clean: Invariant = {
   name: 'S18',
   meaning:
-    'where a policy says so, a handle that was given up is granted again only when its host has proved that it is clean, or an operator has said so',
+    'where a policy or the profile of its request says so, a handle that was given up is granted again only when its host has proved that it is clean, or an operator has said so',
   judge: () => {
     const { take } = openDirty()
     return {

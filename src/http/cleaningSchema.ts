@@ -20,7 +20,7 @@ export const CleaningShown = v.pipe(
     policy: v.pipe(
       v.nullable(v.picklist(CLEANINGS)),
       v.description(
-        'by_host: a command or a playbook on its host cleans it when it is given up; by_operator: it is withheld then until an operator releases it; null: it is not cleaned.',
+        'by_host: a command or a playbook on its host cleans it when it is given up; by_operator: it is withheld then until an operator releases it; null: it is not cleaned. By the policy of its host, or, where that asks for more, by the device profile of the request that has it.',
       ),
     ),
     under_way: v.boolean(),

@@ -4,7 +4,7 @@ import { CLEANING } from '../../src/actors/deployable/cleaning.ts'
 import type { DeployableCommand, DeployableEvent } from '../../src/actors/deployable/messages.ts'
 import { wantedOf } from '../../src/actors/placement/wanted.ts'
 import { host } from '../../src/actors/host/decider.ts'
-import type { Cleaned } from '../../src/cleaning.ts'
+import type { Cleaned, Cleaning } from '../../src/cleaning.ts'
 import { answer, done, failed, given, grant, granted, release, released } from './deployableFacts.ts'
 import { ARQ, OTHER, WORD, describing, handle, recorded, releaseOrder } from './samples.ts'
 
@@ -175,6 +175,53 @@ describe('UNCLEAN-3 where operators clean', () => {
   })
 })
 
+describe('UNCLEAN-4 what the profile of a request asks for', () => {
+  const REASON = 'it was given up, and an operator has to clean it: the device profile of its last request asks for it'
+  const asking = (cleaning: Cleaning, number: number | null = null): DeployableEvent =>
+    ({ ...granted(1, number), cleaning }) as DeployableEvent
+  const unpolicied = recorded({ hostWork: false })
+  it('is recorded with the grant', () => {
+    given(unpolicied)
+      .when({ ...grant(), cleaning: 'by_host' } as DeployableCommand)
+      .follows(asking('by_host'))
+  })
+  it('its host cleans where it has a command, as it would without being asked', () => {
+    given(byHost(), asking('by_host')).when(release()).follows(ordered(1))
+  })
+  it('where its host has none, the handle is withheld', () => {
+    given(unpolicied, asking('by_host')).when(release()).follows(released(1, null), withheld(REASON))
+  })
+  it('a quarantine withholds it also where its host cleans, which it does all the same', () => {
+    given(byHost(), asking('by_operator')).when(release()).follows(ordered(1), withheld(REASON))
+    const cleaned = [byHost(), asking('by_operator'), ordered(1), withheld(REASON), cleanDone(1)]
+    expect(slot(...cleaned)).toMatchObject({ state: 'quarantined', cleaned: CLEANED })
+  })
+  it('takes nothing from the policy of the host', () => {
+    given(recorded({ cleaning: 'by_operator', hostWork: false }), asking('by_host'))
+      .when(release())
+      .follows(released(1, null), withheld('it was given up, and an operator has to clean it'))
+  })
+  it('still counts when its host prepared the handle again, and when a failed release is tried again under another policy', () => {
+    const again = { ...granted(1, 2), repeated: 'lost' } as DeployableEvent
+    given(recorded(), asking('by_host', 1), done(1, 1), again, done(1, 2))
+      .when(release())
+      .follows(released(1, 3), withheld(REASON))
+    const described: DeployableEvent = {
+      type: 'DeployableDescribed',
+      description: describing({ hostWork: false, numAccelerators: 1, handles: [handle(1)] }),
+    }
+    given(byHost(), asking('by_host'), ordered(1), failed(1, 1, null), described)
+      .when({ type: 'Due', at: 10_000_000, deadline: 9000 })
+      .follows(released(1, 2), withheld(REASON))
+  })
+  it('counts for that request alone', () => {
+    const cleared: DeployableEvent = { type: 'HandleCleared', handle: handle(1).uuid, ...WORD }
+    const facts = [unpolicied, asking('by_host'), released(1, null), withheld(REASON), cleared]
+    given(...facts, granted(1, null, OTHER))
+      .when(release(OTHER))
+      .follows(released(1, null, OTHER))
+  })
+})
 it('UNCLEAN-3 holds also where operators clean only since the release has failed', () => {
   const described: DeployableEvent = {
     type: 'DeployableDescribed',

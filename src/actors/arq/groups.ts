@@ -1,4 +1,5 @@
 /** Reads the amounts, classes, traits and images that a group of a device profile asks for. Pure. */
+import type { Cleaning } from '../../cleaning.ts'
 import type { ImageSearch } from '../neighbours.ts'
 import type { Group } from './messages.ts'
 
@@ -82,6 +83,17 @@ export const alternativesIn = (group: Readonly<Record<string, unknown>>): readon
   Object.keys(group).filter((key) => ALTERNATIVES.test(key))
 export const INSTEAD_OF_ALTERNATIVES =
   'ask in one group for what the alternatives have in common (a resource class, traits), or make a device profile and a flavor for each of them'
+
+/** What a group may ask for beyond the policy of the host (`accel:cleaning`). */
+export const CLEANINGS_ASKED = { required: 'by_host', quarantine: 'by_operator' } as const satisfies Record<
+  string,
+  Cleaning
+>
+/** The cleaning that the group asks for (UNCLEAN-4). A stored profile may hold another value, which has no effect. */
+export const cleaningOf = (group: Group): { readonly cleaning?: Cleaning } => {
+  const asked = group['accel:cleaning']
+  return asked === 'required' || asked === 'quarantine' ? { cleaning: CLEANINGS_ASKED[asked] } : {}
+}
 
 const SEARCHES = ['bitstream_name', 'function_id', 'function_name'] as const
 /** The image that the group asks for. `search`: the group names a property of the image, and the image has to be looked up by it. */

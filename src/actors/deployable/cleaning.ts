@@ -5,14 +5,17 @@
  *   no other work on its host;
  * UNCLEAN-2 a handle that was released but not cleaned is withheld until an operator releases it or has it cleaned again. If an order asked for a
  *   cleaning and its answer has no evidence, the handle counts as not cleaned: the host is of a release that does not know cleaning;
- * UNCLEAN-3 where operators clean, a handle is withheld from the moment when it is given up.
+ * UNCLEAN-3 where operators clean, a handle is withheld from the moment when it is given up;
+ * UNCLEAN-4 the profile of a request may ask for more than the policy of the host, and never takes anything from it. `by_host`: the host has to
+ *   clean, and where it does not, operators clean; `by_operator`: operators clean, beside what the host does.
  */
-import { isClean } from '../../cleaning.ts'
+import { type Cleaning, isClean } from '../../cleaning.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import type { Deployable, SlotHandle } from './state.ts'
 
 export const CLEANING = 'policy of cleaning'
 const BY_OPERATOR = 'it was given up, and an operator has to clean it'
+const ASKED = 'the device profile of its last request asks for it'
 const NO_EVIDENCE = 'its host has released it and does not say that it was cleaned'
 
 type Answer = Pick<Extract<DeployableCommand, { type: 'Answer' }>, 'number' | 'failed' | 'cleaned'>
@@ -25,9 +28,21 @@ const withheld = ({ uuid: handle, quarantine }: SlotHandle, reason: string): rea
 export const isBeingCleaned = ({ pending }: SlotHandle): boolean =>
   pending?.type === 'ReleaseSlot' && pending.clean === true
 
-/** The events that accompany the release of a handle (UNCLEAN-3). */
-export const withheldFor = ({ cleaning }: Deployable, handle: SlotHandle): readonly DeployableEvent[] =>
-  cleaning === 'by_operator' ? withheld(handle, BY_OPERATOR) : []
+type Policy = Pick<Deployable, 'cleaning'>
+/** How the handle is cleaned when it is given up, by the policy of its host and by what its request asks for (UNCLEAN-4); null: it is not. */
+export const cleaningAfter = (
+  { cleaning }: Policy,
+  { cleaning: asked }: Pick<SlotHandle, 'cleaning'>,
+): Cleaning | null => {
+  if (asked === undefined) return cleaning ?? null
+  return asked === 'by_host' ? (cleaning ?? 'by_operator') : 'by_operator'
+}
+
+/** The events that accompany the release of a handle (UNCLEAN-3, UNCLEAN-4). */
+export const withheldFor = (held: Policy, handle: SlotHandle): readonly DeployableEvent[] => {
+  if (cleaningAfter(held, handle) !== 'by_operator') return []
+  return withheld(handle, held.cleaning === 'by_operator' ? BY_OPERATOR : `${BY_OPERATOR}: ${ASKED}`)
+}
 
 /** The events after a release that left the handle unclean (UNCLEAN-2); null: the answer does not show that the handle is unclean. */
 export const notCleaned = (

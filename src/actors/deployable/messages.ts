@@ -110,6 +110,8 @@ export type DeployableCommand =
       readonly handle?: HandleUuid | undefined
       /** All requests, including this one, that are bound to this deployable together; absent: only this one. */
       readonly mates?: readonly ArqUuid[] | undefined
+      /** The cleaning that the profile of the request asks for; absent: none beyond that of the host. */
+      readonly cleaning?: Cleaning | undefined
     }
   | {
       readonly type: 'Release'
@@ -185,6 +187,8 @@ export type DeployableEvent =
        * 0.2.0 count order numbers only in events of types that they know.
        */
       readonly repeated?: string
+      /** The cleaning that the profile of the request asks for when the handle is given up (UNCLEAN-4). */
+      readonly cleaning?: Cleaning
     }
   | {
       readonly type: 'HandleReleased'

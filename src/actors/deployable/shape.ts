@@ -27,6 +27,8 @@ export type SlotHandle = KnownHandle & {
   readonly repeated?: number
   /** The host was ordered to prepare the handle and has not reported its release yet. */
   readonly prepared?: true
+  /** The cleaning that the profile of the last request asks for; absent: none beyond that of the host. */
+  readonly cleaning?: Cleaning
   /** The evidence of the last cleaning, whether it succeeded or failed. */
   readonly cleaned?: Cleaned
 }

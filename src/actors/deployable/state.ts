@@ -83,13 +83,16 @@ const change = (held: Deployable, event: WithChange, at: number): Partial<Deploy
 }
 const granted = (
   held: Deployable,
-  { handle, arq, order, repeated }: Extract<DeployableEvent, { type: 'Granted' }>,
+  { handle, arq, order, repeated, cleaning }: Extract<DeployableEvent, { type: 'Granted' }>,
   at: number,
 ): Partial<Deployable> => {
   const again = repeated === undefined || !order ? {} : { repeated: order.number }
   const prepared = order ? { prepared: true as const } : {}
+  // a handle that is prepared again keeps what its request asks for
+  const to = repeated === undefined ? notAsked(held, handle) : held
+  const asked = cleaning === undefined ? {} : { cleaning }
   return {
-    ...move(held, handle, 'grant', { arq, pending: order, pendingSince: at, ...again, ...prepared }),
+    ...move(to, handle, 'grant', { arq, pending: order, pendingSince: at, ...again, ...prepared, ...asked }),
     orders: order?.number ?? held.orders,
     ...loadsBy(order),
   }
@@ -127,7 +130,11 @@ const quarantined = (
 const cleared = (held: Deployable, uuid: HandleUuid): Pick<Deployable, 'handles'> =>
   held.handles[uuid]!.state === 'held'
     ? { handles: held.handles }
-    : move(notPrepared(held, uuid), uuid, 'clear', { pending: null, lastArq: null })
+    : move(notPrepared(notAsked(held, uuid), uuid), uuid, 'clear', { pending: null, lastArq: null })
+const notAsked = (held: Deployable, uuid: HandleUuid): Deployable => {
+  const { cleaning: _, ...handle } = held.handles[uuid]!
+  return { ...held, handles: { ...held.handles, [uuid]: handle } }
+}
 const notPrepared = (held: Deployable, uuid: HandleUuid): Deployable => {
   const { prepared: _, ...handle } = held.handles[uuid]!
   return { ...held, handles: { ...held.handles, [uuid]: handle } }
@@ -159,7 +166,7 @@ const done = (held: Deployable, event: Extract<DeployableEvent, { type: 'OrderDo
   const { slot } = event
   const { pending } = held.handles[slot]!
   const bitstream = pending?.type === 'PrepareSlot' ? pending.bitstream : undefined
-  const left = pending?.type === 'PrepareSlot' ? held : notPrepared(held, slot)
+  const left = pending?.type === 'PrepareSlot' ? held : notPrepared(notAsked(held, slot), slot)
   return {
     ...move(left, slot, 'done', { pending: null, ...cleanedIn(event) }),
     ...(bitstream === undefined || bitstream === held.bitstreamId ? {} : { bitstreamId: bitstream }),

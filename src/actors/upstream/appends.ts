@@ -5,6 +5,7 @@
 import type { Ids } from '../../clock.ts'
 import type { EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
 import { arq, arqKey } from '../arq/decider.ts'
+import { cleaningOf } from '../arq/groups.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Description } from '../deployable/messages.ts'
 import { device, deviceKey } from '../device/decider.ts'
@@ -113,7 +114,7 @@ const recordBind = ({ append, ids, now }: Writing, uuid: InstanceUuid, arqs: rea
   const at = Math.max(...arqs.map((one) => one.updatedAt ?? one.createdAt ?? now))
   return append([key, ...targets, ...arqs.map((one) => arqKey(one.uuid))], at, (draft) => {
     const terms = { deadline: draft.at + NO_ANSWER_MS, requestId: `req-${ids.uuid()}` }
-    for (const { uuid: mine, fate } of arqs) {
+    for (const { uuid: mine, fate, group } of arqs) {
       const { bond } = fate
       if (isBound)
         draft.decide(deployable, deployableKey(bond.deployable), {
@@ -121,6 +122,7 @@ const recordBind = ({ append, ids, now }: Writing, uuid: InstanceUuid, arqs: rea
           arq: mine,
           handle: bond.handle.uuid,
           bitstream: null,
+          ...cleaningOf(group),
           ...terms,
         })
       draft.decide(arq, arqKey(mine), { type: 'Bind', bond, projectId: null })

@@ -1,5 +1,5 @@
 /** Parses one group of a device profile into canonical form. Pure. */
-import { alternativesIn, ANY_OF, INSTEAD_OF_ALTERNATIVES } from '../../actors/arq/groups.ts'
+import { alternativesIn, ANY_OF, CLEANINGS_ASKED, INSTEAD_OF_ALTERNATIVES } from '../../actors/arq/groups.ts'
 import { brokenText } from '../../text.ts'
 import { invalid } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
@@ -64,6 +64,7 @@ const TEXT: Known = {
   otherwise: 'it must not be empty',
   shape: { anyOf: [textShape(ACCEL_MAX, 1), { type: 'number' }] },
 }
+const CLEANING_WORDS: readonly string[] = Object.keys(CLEANINGS_ASKED)
 const TARGETS: readonly string[] = ['VM', 'host', 'none']
 /** Known keys and their valid values. Unknown keys are kept unchanged. */
 const ACCEL: Readonly<Record<string, Known>> = {
@@ -75,6 +76,12 @@ const ACCEL: Readonly<Record<string, Known>> = {
     read: (value) => (TARGETS.includes(value) ? value : null),
     otherwise: 'it must be VM, host or none',
     shape: { enum: TARGETS },
+  },
+  cleaning: {
+    read: (value) => (CLEANING_WORDS.includes(value) ? value : null),
+    otherwise:
+      'it must be required or quarantine: a profile may ask for more than the operator of a host has chosen, not for less',
+    shape: { enum: CLEANING_WORDS },
   },
 }
 const ACCEL_NAME = /^[A-Za-z0-9_:-]{1,250}$/

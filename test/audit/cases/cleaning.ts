@@ -37,6 +37,7 @@ const changed = (cleaning?: string): Fact => ({ type: 'DeployableDescribed', des
 const first = on(granted('h1', 'a1'))
 const again = on(granted('h1', 'a2'))
 const dirty = (place: number) => [here(place, D1, 'handle h1 went to a2, and was not clean after a1')]
+const asking = (cleaning: string) => on({ ...granted('h1', 'a1'), cleaning })
 const givenUp = on(released())
 const trace = (...cleaned: readonly string[]) => ({ hosts: [{ name: 'host1', steps: [], cleaned }] })
 const cleanedOnce = of(card('by_host'), first, givenUp, on(done(CLEANED)))
@@ -73,6 +74,32 @@ export const cleaningCases: readonly Case[] = [
     'S18',
     'what a request has is prepared again for it',
     of(card('by_host'), first, on({ ...granted('h1', 'a1'), repeated: 'lost' })),
+    [],
+  ],
+  ['S18', 'the profile of a request counts too', of(card(), asking('by_host'), givenUp, again), dirty(4)],
+  [
+    'S18',
+    'where its host cleans, that is enough',
+    of(card('by_host'), asking('by_host'), givenUp, on(done(CLEANED)), again),
+    [],
+  ],
+  [
+    'S18',
+    'for a quarantine it is not',
+    of(card('by_host'), asking('by_operator'), givenUp, on(done(CLEANED)), again),
+    dirty(5),
+  ],
+  ['S18', 'the word of an operator is then', of(card(), asking('by_operator'), givenUp, on(cleared), again), []],
+  [
+    'S18',
+    'it counts also for what is prepared again',
+    of(card(), asking('by_host'), on({ ...granted('h1', 'a1'), repeated: 'lost' }), givenUp, again),
+    dirty(5),
+  ],
+  [
+    'S18',
+    'and for its own request alone',
+    of(card(), asking('by_host'), givenUp, on(cleared), again, on(released('h1', 'a2')), on(granted('h1', 'a3'))),
     [],
   ],
   ['S18 host', 'it was cleaned by that order', { ...cleanedOnce, ...trace('h1 2') }, []],
