@@ -29,13 +29,13 @@ const over = (pool: Pool): void => {
   beforeAll(async () => (await pool.take(Date.now)).close())
   afterAll(pool.end)
 
-  const opened = async (cleaning: Cleaning) => {
+  const opened = async (cleaning: Cleaning | undefined, asked: Readonly<Record<string, string>> = {}) => {
     const store = await pool.take(Date.now)
-    const cloud = await openCloud(CARD, { 'resources:PGPU': '1' }, {}, store, 'when told')
+    const cloud = await openCloud(CARD, { 'resources:PGPU': '1', ...asked }, {}, store, 'when told')
     const devices = await cloud.discovered('h1', CARD)
     const chosen = devices.map((one) => ({
       ...one,
-      deployables: one.deployables.map((each) => ({ ...each, cleaning })),
+      deployables: one.deployables.map((each) => (cleaning === undefined ? each : { ...each, cleaning })),
     }))
     await cloud.report('h1', [{ driver: 'simulated_driver', status: 'ok', devices: chosen }])
     /** Answers all that its host was ordered. */
@@ -121,6 +121,43 @@ const over = (pool: Pool): void => {
     expect([state, quarantine?.by]).toEqual(['quarantined', 'policy of cleaning'])
     expect(await cloud.control.handles.clean(NOVA, uuid, NOTE)).toMatchObject({ ok: false })
     expect(value(await cloud.control.handles.release(NOVA, uuid, NOTE))).toMatchObject({ state: 'free' })
+    await cloud.stop()
+  })
+  test('where a profile asks for it and its host has no policy, an operator cleans, also when the profile is gone', async () => {
+    const cloud = await opened(undefined, { 'accel:cleaning': 'required' })
+    const { arq } = await cloud.start()
+    await cloud.work()
+    expect(await cloud.handle()).toMatchObject({ cleaning: { policy: 'by_operator', last: null } })
+    value(await cloud.control.arqs.unbind(NOVA, [arq]))
+    value(await cloud.control.arqs.remove(NOVA, [arq]))
+    value(await cloud.control.profiles.remove(NOVA, ['p']))
+    await cloud.work()
+    const { uuid, state, quarantine } = await cloud.handle()
+    expect([state, quarantine]).toEqual([
+      'quarantined',
+      expect.objectContaining({
+        by: 'policy of cleaning',
+        reason: 'it was given up, and an operator has to clean it: the device profile of its last request asks for it',
+      }),
+    ])
+    expect(value(await cloud.control.handles.release(NOVA, uuid, NOTE))).toMatchObject({
+      state: 'free',
+      cleaning: { policy: null },
+    })
+    await cloud.stop()
+  })
+  test('where a profile asks for it and its host cleans, that is enough', async () => {
+    const cloud = await opened('by_host', { 'accel:cleaning': 'required' })
+    await cloud.givenUp()
+    await cloud.work(DONE)
+    expect(await cloud.handle()).toMatchObject({ state: 'free', cleaning: { last: evidence(0) } })
+    await cloud.stop()
+  })
+  test('where a profile asks for a quarantine, its host cleans and an operator decides', async () => {
+    const cloud = await opened('by_host', { 'accel:cleaning': 'quarantine' })
+    await cloud.givenUp()
+    await cloud.work(DONE)
+    expect(await cloud.handle()).toMatchObject({ state: 'quarantined', cleaning: { last: evidence(0) } })
     await cloud.stop()
   })
 }

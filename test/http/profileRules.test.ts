@@ -93,6 +93,13 @@ const REFUSED: readonly (readonly [string, unknown, string])[] = [
   ['11 a strange accel key', withGroup({ 'accel:a b': 'x' }), 'groups[0].accel:a b'],
   ['11 an object for an accel value', withGroup({ 'accel:x': {} }), 'groups[0].accel:x'],
   ['11 an accel value without end', withGroup({ 'accel:x': 'y'.repeat(65_536) }), 'groups[0].accel:x'],
+  ['11b a cleaning that no policy knows', withGroup({ 'accel:cleaning': 'yes' }), 'groups[0].accel:cleaning'],
+  [
+    '11b less than the operator of a host has chosen',
+    withGroup({ 'accel:cleaning': 'none' }),
+    'groups[0].accel:cleaning',
+  ],
+  ['11b an empty cleaning', withGroup({ 'accel:cleaning': '' }), 'groups[0].accel:cleaning'],
   ['11a alternatives', withGroup({ 'accel:any_of': 'CUSTOM_A,CUSTOM_B' }), 'groups[0].accel:any_of'],
   ['11a alternatives as a list', withGroup({ 'accel:any_of': [group] }), 'groups[0].accel:any_of'],
   ['11a alternatives in another spelling', withGroup({ 'accel:Any-Of': '1' }), 'groups[0].accel:Any-Of'],
@@ -191,6 +198,14 @@ describe('what is kept', () => {
     [
       { ...group, 'accel:vendor:speed-2': 7 },
       { ...group, 'accel:vendor:speed-2': '7' },
+    ],
+    [
+      { ...group, 'accel:cleaning': 'required' },
+      { ...group, 'accel:cleaning': 'required' },
+    ],
+    [
+      { ...group, 'accel:cleaning': 'quarantine' },
+      { ...group, 'accel:cleaning': 'quarantine' },
     ],
     [
       { ...group, 'accel:attach_target': 'host' },

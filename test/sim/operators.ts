@@ -61,15 +61,16 @@ const undone = async (tools: Tools): Promise<void> => {
     await insist(tools, `POST /v2/handles/${uuid}/release`, BECAUSE)
 }
 
-/** Has mended what kept its host from cleaning it. */
+/** Has mended what kept its host from cleaning it, or has cleaned it by hand where the host does not. */
 const cleanedAgain = async (tools: Tools): Promise<void> => {
   const { client, random } = tools
   const listed = await client.ask(ADMIN, 'other', 'GET /v2/handles?state=quarantined')
   if (listed.status !== 200 || listed.json.handles.length === 0) return
   const { uuid } = random.pick(listed.json.handles as { uuid: string }[])
   const shown = await client.ask(ADMIN, 'other', `GET /v2/handles/${uuid}`)
-  if (shown.status === 200 && shown.json.quarantine?.by === CLEANING)
-    await insist(tools, `POST /v2/handles/${uuid}/clean`, BECAUSE)
+  if (shown.status !== 200 || shown.json.quarantine?.by !== CLEANING) return
+  const deed = shown.json.cleaning.policy === 'by_operator' ? 'release' : 'clean'
+  await insist(tools, `POST /v2/handles/${uuid}/${deed}`, BECAUSE)
 }
 
 const byForce = async ({ client, random }: Tools): Promise<void> => {
@@ -87,7 +88,7 @@ const renamed = async (tools: Tools): Promise<void> => {
   await insist(tools, 'POST /v2/profile_migrations', { traits, apply: true, ...BECAUSE })
 }
 
-const interventions = [renamed, outOfService, keptBack, keptBack, byForce, undone, cleanedAgain]
+const interventions = [renamed, outOfService, keptBack, keptBack, byForce, undone, cleanedAgain, cleanedAgain]
 export const interventionSession = async (tools: Tools): Promise<void> => {
   while (!tools.over()) {
     await tools.client.sleep(tools.random.below(20_000))

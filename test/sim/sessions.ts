@@ -34,6 +34,8 @@ export type Bind = {
 export const ADMIN: Who = { project: 'admin-project', role: 'admin', service: false }
 export const PROJECTS = ['project-1', 'project-2'] as const
 const FAST = 'fast'
+const WIPED = 'wiped'
+const KEPT = 'kept'
 const PAIRED = 'trait:CUSTOM_FPGA_XILINX'
 /** Profile name -> what each of its groups asks for. */
 export const PROFILES: Readonly<Record<string, readonly Readonly<Record<string, string>>[]>> = {
@@ -50,9 +52,13 @@ export const PROFILES: Readonly<Record<string, readonly Readonly<Record<string, 
   // a part of a card that an operator has divided
   part: [{ 'resources:FPGA': '1', 'accel:bitstream_id': DIVIDING }],
   vgpu: [{ 'resources:VGPU': '1' }],
+  // what they give up is withheld: always, and where the host has no policy of cleaning
+  [KEPT]: [{ 'resources:PGPU': '1', 'accel:cleaning': 'quarantine' }],
+  [WIPED]: [{ 'resources:FPGA': '1', 'accel:cleaning': 'required' }],
 }
 
-const USUAL = Object.keys(PROFILES).filter((name) => name !== FAST)
+const RARE = [FAST, KEPT, WIPED]
+const USUAL = Object.keys(PROFILES).filter((name) => !RARE.includes(name))
 
 const asNova = (project: string): Who => ({ project, role: 'member', service: true })
 const asTenant = (project: string): Who => ({ project, role: 'member', service: false })
@@ -184,11 +190,7 @@ const rivals = (tools: Tools, bind: Bind): readonly Promise<unknown>[] => {
 /** A bind that was asked for, and what came back; null when there was nothing to bind, or nowhere. */
 export const begin = async (tools: Tools): Promise<{ readonly bind: Bind; readonly reply: Reply } | null> => {
   const { client, nova, random, uuid } = tools
-  const [project, profile, instance] = [
-    random.pick(PROJECTS),
-    random.pick(random.chance(0.05) ? [FAST] : USUAL),
-    uuid(),
-  ]
+  const [project, profile, instance] = [random.pick(PROJECTS), random.pick(random.chance(0.1) ? RARE : USUAL), uuid()]
   nova.instances.add(instance)
   const made = await client.ask(asNova(project), 'create', `POST ${PATH}`, { device_profile_name: profile })
   if (!ok(made)) return null
