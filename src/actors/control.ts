@@ -31,7 +31,7 @@ import type { ProfileUpdate, Version } from './profile/decider.ts'
 import type { Viewer } from './profile/usable.ts'
 import type { PageCursor } from './runtime/ports.ts'
 import type { Row } from './runtime/views.ts'
-import type { Delivery, Overview } from './answers/tallied.ts'
+import type { Delivery, DeliveryState, Overview } from './answers/tallied.ts'
 import type { Timeline } from './answers/timelineSteps.ts'
 import type { UsageAsked, UsageReport } from './usage/tally.ts'
 
@@ -282,8 +282,12 @@ export type Control = {
   readonly capacity: () => Answer<Capacity>
   /** Each process counts at most once a second, and less often where counting takes long; `countedAt` says when. */
   readonly overview: () => Answer<Overview>
-  /** Ordered by the moment of the next attempt, earliest first. Fault: invalid (marker). */
-  readonly deliveries: (page: { readonly limit: number; readonly marker?: InstanceUuid }) => Answer<Listed<Delivery>>
+  /** Ordered by the moment of the next attempt, or at which they were given up, earliest first. Fault: invalid (marker). */
+  readonly deliveries: (page: {
+    readonly state: DeliveryState
+    readonly limit: number
+    readonly marker?: InstanceUuid
+  }) => Answer<Listed<Delivery>>
   /**
    * Tells Nova once more how all binds of the instance ended; events that Nova has not taken yet are sent at once. Faults: not_found
    * (no bind of the instance has ended), bad_state (a bind is under way), conflict (no Nova is configured).

@@ -1,6 +1,6 @@
 /** The schemas of the overview that operators look at first. */
 import * as v from 'valibot'
-import { type Found, LATE_MAX } from '../actors/answers/tallied.ts'
+import { DELIVERY_STATES, type Found, LATE_MAX } from '../actors/answers/tallied.ts'
 import * as schemas from './schemas.ts'
 
 export const FOUND_AS = {
@@ -21,7 +21,12 @@ export const Overview = v.object({
   hosts: v.pipe(Counts, v.description('By liveness.')),
   devices: v.pipe(Counts, v.description('By status.')),
   orders: v.pipe(Waiting, v.description('Orders that their hosts have not answered yet; when the oldest was sent.')),
-  deliveries: v.pipe(Waiting, v.description('Instances whose events Nova has not taken yet; the first next try.')),
+  deliveries: v.pipe(
+    v.object({ ...Waiting.entries, given_up: v.number() }),
+    v.description(
+      'Instances whose events Nova has not taken yet; the first next try; instances of which Nova is told no more although it has not taken an event.',
+    ),
+  ),
   failing_devices: v.pipe(v.number(), v.description('Devices that count as bad, and are not offered.')),
   placement: v.pipe(
     Counts,
@@ -70,11 +75,19 @@ export const Permissions = v.object({
   permissions: v.pipe(v.record(v.string(), v.boolean()), v.description('By the name of the policy rule.')),
 })
 export const Delivery = v.object({
+  state: v.pipe(
+    v.picklist(DELIVERY_STATES),
+    v.description('`waiting`: Nova is told again. `given_up`: it is told no more, unless an operator asks for it.'),
+  ),
   instance_uuid: schemas.Uuid,
   hostname: v.string(),
   request_id: v.string(),
   statuses: v.pipe(v.record(v.string(), v.picklist(['completed', 'failed'])), v.description('By accelerator request.')),
   attempts: v.number(),
-  next_at: schemas.Time,
-  given_up_at: v.nullable(schemas.Time),
+  next_at: v.pipe(v.nullable(schemas.Time), v.description('The next try; null: there is none.')),
+  given_up_at: v.pipe(v.nullable(schemas.Time), v.description('When it is given up, or was.')),
+  answers: v.pipe(
+    schemas.StringMap,
+    v.description('What Nova answered last, by accelerator request; of what is given up.'),
+  ),
 })

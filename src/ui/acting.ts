@@ -17,6 +17,7 @@ type ActionTarget = {
 
 const KINDS = {
   arqs: 'Request',
+  instances: 'Instance',
   hosts: 'Host',
   devices: 'Device',
   handles: 'Attach handle',

@@ -2,7 +2,7 @@
 import { at } from './api.ts'
 import type { Offer } from './view/screen.ts'
 
-export type Kind = 'arqs' | 'hosts' | 'devices' | 'handles' | 'profiles'
+export type Kind = 'arqs' | 'instances' | 'hosts' | 'devices' | 'handles' | 'profiles'
 export type Action = {
   readonly kind: Kind
   readonly name: string
@@ -162,6 +162,20 @@ export const ACTIONS: readonly Action[] = [
     command: (id) => `openstack accelerator arq delete ${id}`,
     states: ['Initial', 'Unbound'],
     otherwise: 'an instance has it: Nova deletes it with the instance',
+  },
+  {
+    kind: 'instances',
+    name: 'resend',
+    label: 'Tell Nova once more',
+    rule: 'cyborg:delivery:resend',
+    reason: true,
+    method: 'POST',
+    sentence:
+      'Nova is told how the binds of this instance ended, also what it has refused or was not reached for. It ignores what nobody waits for.',
+    path: (id) => at`/deliveries/${id}/resend`,
+    command: (id) => `accelerando delivery resend ${id} --reason TEXT`,
+    states: ['settled'],
+    otherwise: 'no bind of it has ended',
   },
   {
     kind: 'profiles',

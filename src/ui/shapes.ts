@@ -157,7 +157,7 @@ export const Overview = v.object({
   hosts: Counts,
   devices: Counts,
   orders: Waiting,
-  deliveries: Waiting,
+  deliveries: v.object({ ...Waiting.entries, given_up: v.number() }),
   failing_devices: v.number(),
   placement: Counts,
   binds: v.object({ late: v.number(), next_deadline_at: MaybeText }),
@@ -176,13 +176,15 @@ export const Overview = v.object({
 export type Overview = v.InferOutput<typeof Overview>
 
 export const Delivery = v.object({
+  state: v.picklist(['waiting', 'given_up']),
   instance_uuid: Text,
   hostname: Text,
   request_id: Text,
   statuses: v.record(Text, Text),
   attempts: v.number(),
-  next_at: Text,
+  next_at: MaybeText,
   given_up_at: MaybeText,
+  answers: v.record(Text, Text),
 })
 export type Delivery = v.InferOutput<typeof Delivery>
 export const Deliveries = v.object({ deliveries: v.array(Delivery), deliveries_links: Links })

@@ -178,7 +178,7 @@ const instance = fc.oneof(
   record<InstanceCommand>('Conclude', { at: moments }),
   record<InstanceCommand>('Leave', { arqs: fc.subarray([id(0xa1), id(0xa2), id(0xa3)]) }),
   record<InstanceCommand>('ReportTold', {
-    endings: fc.dictionary(arqs, oneOf('delivered', 'gone'), { noNullPrototype: true }),
+    endings: fc.dictionary(arqs, oneOf('delivered', 'gone', 'refused', 'undeliverable'), { noNullPrototype: true }),
     nextAt: moments,
     note: fc.option(fc.constant('503')),
     upTo: fc.integer({ min: 0, max: 4 }),

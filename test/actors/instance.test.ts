@@ -203,3 +203,68 @@ describe('what an operator has Nova told once more', () => {
       .isRefused({ kind: 'not_found' })
   })
 })
+
+describe('what Nova has not taken and is told no more', () => {
+  const both = [...two, prepared(ARQ), prepared(OTHER), settled('completed', [ARQ, OTHER])] as const
+  const answer = (endings: Record<string, Ending>, note = '403 no role'): InstanceCommand => ({
+    type: 'ReportTold',
+    endings,
+    upTo: 1,
+    nextAt: 700,
+    note,
+  })
+  const heard = (endings: Record<string, Ending>, ...givenUp: readonly string[]): InstanceEvent => ({
+    type: 'NovaTold',
+    endings,
+    nextAt: 700,
+    note: '403 no role',
+    ...(givenUp.length > 0 && { givenUp }),
+  })
+  const refused = [...both, heard({ [ARQ]: 'refused', [OTHER]: 'delivered' }, ARQ)] as const
+  const WAITS = { kind: 'nova-given-up', at: 10 }
+
+  it('is recorded, and waits for an operator', () => {
+    given(...both)
+      .when(answer({ [ARQ]: 'refused', [OTHER]: 'delivered' }))
+      .follows(heard({ [ARQ]: 'refused', [OTHER]: 'delivered' }, ARQ))
+    const { state } = given(...refused)
+    expect(dueOfInstance(state)).toEqual(WAITS)
+    expect(state.givenUp).toEqual({
+      [ARQ]: { status: 'completed', ending: 'refused', note: '403 no role', attempts: 1, at: 10 },
+    })
+  })
+  it('is not an event about a server that Nova does not know', () => {
+    given(...both)
+      .when(answer({ [ARQ]: 'gone', [OTHER]: 'delivered' }))
+      .follows(heard({ [ARQ]: 'gone', [OTHER]: 'delivered' }))
+  })
+  it('waits behind what Nova is still told', () => {
+    const { state } = given(...both, heard({ [ARQ]: 'undeliverable' }, ARQ))
+    expect(dueOfInstance(state)).toEqual({ kind: 'nova', at: 700 })
+    expect(
+      dueOfInstance(given(...both, heard({ [ARQ]: 'undeliverable' }, ARQ), heard({ [OTHER]: 'gone' })).state),
+    ).toEqual(WAITS)
+  })
+  it('waits no more when its request leaves, nor is one listed that has left before', () => {
+    expect(dueOfInstance(given(...refused, left(ARQ)).state)).toBeNull()
+    given(...both, left(ARQ))
+      .when(answer({ [ARQ]: 'refused' }))
+      .follows(heard({ [ARQ]: 'refused' }))
+  })
+  it('waits no more when an operator has Nova told once more, and waits again when Nova refuses again', () => {
+    const asked: InstanceEvent = {
+      type: 'ResendAsked',
+      statuses: { [ARQ]: 'completed' },
+      nextAt: 800,
+      until: 9000,
+      by: 'kim',
+      reason: 'the account has the role now',
+    }
+    expect(dueOfInstance(given(...refused, asked).state)).toEqual({ kind: 'nova', at: 800 })
+    expect(dueOfInstance(given(...refused, asked, heard({ [ARQ]: 'delivered' })).state)).toBeNull()
+    expect(dueOfInstance(given(...refused, asked, heard({ [ARQ]: 'refused' }, ARQ)).state)).toEqual(WAITS)
+  })
+  it('is not known of what 0.2.0 has recorded', () => {
+    expect(dueOfInstance(given(...both, heard({ [ARQ]: 'refused', [OTHER]: 'refused' })).state)).toBeNull()
+  })
+})

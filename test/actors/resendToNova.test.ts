@@ -53,6 +53,28 @@ it('what was given up is told when it is asked for', async () => {
   ])
   expect((await cloud.steps(arq)).slice(-2)).toEqual(['nova to be told once more', 'nova told: delivered'])
 })
+it('what was given up is listed with the answer of Nova until it is told once more, or its request ends', async () => {
+  cloud = await open(GPU, 'PGPU')
+  const listed = async (state: 'waiting' | 'given_up') =>
+    value(await cloud.control.deliveries({ state, limit: 10 })).items.map(({ instance }) => instance)
+  nova.meet(403)
+  const [first, second] = [await cloud.start(), await cloud.start()]
+  await sweep()
+  expect(await listed('given_up')).toEqual([])
+  for (let n = 0; n < 40; n++) await pass(10_000)
+  expect(new Set(await listed('given_up'))).toEqual(new Set([first.instance, second.instance]))
+  expect(await listed('waiting')).toEqual([])
+  const [one] = value(await cloud.control.deliveries({ state: 'given_up', limit: 1 })).items
+  expect(one).toMatchObject({ state: 'given_up', nextAt: null, hostname: 'h1' })
+  expect(Object.values(one!.answers)).toEqual([expect.stringMatching(/^403 /)])
+  expect(one!.attempts).toBeGreaterThan(5)
+  nova.meet(null)
+  value(await resend(first.instance))
+  await cloud.plane.sweeper.idle()
+  expect(await listed('given_up')).toEqual([second.instance])
+  value(await cloud.control.arqs.unbind(NOVA, [second.arq]))
+  expect(await listed('given_up')).toEqual([])
+})
 it('what waits for its next try is told at once, and tried for as long as an event of a new bind', async () => {
   cloud = await open(GPU, 'PGPU')
   nova.meet(503)

@@ -1,7 +1,8 @@
-/** Point 10 of the proof of the console, five planted faults: from the home page at most three steps lead to the sentence that names the cause, and to the command that mends it. */
+/** Point 10 of the proof of the console, six planted faults: from the home page at most three steps lead to the sentence that names the cause, and to the command that mends it. */
 import { randomUUID } from 'node:crypto'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import type { Nova } from '../../src/actors/neighbours.ts'
 import { put } from '../../src/actors/runtime/views.ts'
 import { catalogueOf } from '../support/images.ts'
 import { describeWith } from '../support/needs.ts'
@@ -16,9 +17,18 @@ describeWith(CHROMIUM_HERE, 'point 10, it explains: from the home page', (chromi
   let served: Served
   let page: Page
   let steps: number
+  let refuses = false
+  const nova: Nova = {
+    notify: async (events) =>
+      events.map(({ tag }) =>
+        refuses
+          ? { tag, outcome: 'refused', code: 400, note: 'Nova finds the event malformed' }
+          : { tag, outcome: 'delivered', code: 200 },
+      ),
+  }
   beforeAll(async () => {
     browser = await openBrowser(chromium)
-    world = await openUiWorld(undefined, catalogueOf())
+    world = await openUiWorld(undefined, { images: catalogueOf(), nova })
     await world.newProfile('fpga-small')
     served = await serve(createConsole(world))
     ;({ page } = await watchedPage(browser, served.base))
@@ -128,5 +138,23 @@ describeWith(CHROMIUM_HERE, 'point 10, it explains: from the home page', (chromi
     })
     await page.goto(served.base)
     await page.waitForSelector('main:not(:has-text("could not be bound"))')
+  })
+
+  test('an event that Nova has refused; the action beside it, carried out, mends it', async () => {
+    refuses = true
+    const { instance } = await world.bound('fpga-small')
+    await page.waitForSelector('a:text("Nova has refused or missed the events")')
+    await told('Nova has refused or missed the events', 'accelerando delivery resend INSTANCE --reason TEXT')
+    await step('a:text("Nova has refused or missed the events")')
+    await told('400 Nova finds the event malformed', 'accelerando delivery resend INSTANCE --reason TEXT')
+    await page.waitForSelector(`main tbody :text("${instance}")`)
+    await step('main tbody a:text("Tell Nova once more")')
+    await told('It ignores what nobody waits for', `accelerando delivery resend ${instance} --reason TEXT`)
+    refuses = false
+    await page.fill('input[name=reason]', 'Nova knows the event now')
+    await page.click('main form button')
+    await page.waitForSelector('main:has-text("recorded under")')
+    await page.goto(`${served.base}deliveries?state=given_up`)
+    await page.waitForSelector('main :text("Nothing was given up")')
   })
 })

@@ -53,7 +53,7 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
     browser = await openBrowser(chromium)
     world = await openUiWorld()
     await lived(world)
-    bare = await openUiWorld(undefined, undefined, [])
+    bare = await openUiWorld(undefined, { hosts: [] })
   })
   afterAll(async () => {
     await browser.close()

@@ -46,6 +46,25 @@ test('an event that Nova has refused is sent again, and who asked for it stands 
   const { steps } = (await shop.must(200, `GET /v2/accelerator_requests/${arqs[0]!.uuid}/timeline`)).json
   expect(steps.map(({ step }: { step: string }) => step)).toContain('nova to be told once more')
 })
+test('what Nova has refused is listed with its answer, and counted, until Nova is told once more', async () => {
+  const { arqs, instance } = await shop.bound(1)
+  await refusedAt(arqs[0]!)
+  const listed = async () => (await shop.must(200, 'GET /v2/deliveries?state=given_up')).json.deliveries
+  const mine = (await listed()).find((each: { instance_uuid: string }) => each.instance_uuid === instance)
+  expect(mine).toMatchObject({
+    state: 'given_up',
+    statuses: { [arqs[0]!.uuid]: 'completed' },
+    attempts: 1,
+    next_at: null,
+    answers: { [arqs[0]!.uuid]: '400 as told' },
+  })
+  const counted = async () => (await shop.must(200, 'GET /v2/overview')).json.deliveries.given_up
+  await expect.poll(counted, { timeout: 20_000 }).toBe((await listed()).length)
+  expect((await shop.must(200, 'GET /v2/deliveries')).json.deliveries).toEqual([])
+  await shop.leave(instance)
+  expect((await listed()).map((each: { instance_uuid: string }) => each.instance_uuid)).not.toContain(instance)
+  expectRefusal(await shop.say('GET /v2/deliveries?state=lost'), 400)
+})
 test('only administrators do it, with a reason, for an instance that has something to tell', async () => {
   const { instance } = await shop.bound(1)
   const line = `POST /v2/deliveries/${instance}/resend`
@@ -64,6 +83,10 @@ test('the command asks for it', async () => {
   expect(code).toBe(0)
   expect(out).toMatch(new RegExp(`^instance +${instance}$`, 'm'))
   await told(arqs, 2)
+  await refusedAt(arqs[0]!)
+  const list = await run('delivery', 'list', '--state', 'given_up', '-f', 'json')
+  expect(list.code).toBe(0)
+  expect(JSON.parse(list.out)).toContainEqual(expect.objectContaining({ instance_uuid: instance, state: 'given_up' }))
   const missing = await run('delivery', 'resend', randomUUID(), '--reason', 'x')
   expect(missing).toMatchObject({ code: EXITS.notFound.code, out: '' })
 })

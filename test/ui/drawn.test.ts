@@ -16,7 +16,7 @@ const overview = (more: object = {}) => ({
   hosts: {},
   devices: {},
   orders: noWaiting,
-  deliveries: noWaiting,
+  deliveries: { ...noWaiting, given_up: 0 },
   program: PROGRAM,
   failing_devices: 0,
   placement: {},
@@ -102,6 +102,7 @@ const drift = (host: string, entries: readonly object[], trouble: object | null 
   entries,
 })
 const delivery = (at: number, more: object = {}) => ({
+  state: 'waiting',
   instance_uuid: uuid(800 + at),
   hostname: 'host-0',
   request_id: `req-${at}`,
@@ -109,6 +110,7 @@ const delivery = (at: number, more: object = {}) => ({
   attempts: at,
   next_at: ago(-60_000),
   given_up_at: null,
+  answers: {},
   ...more,
 })
 const profile = {
@@ -137,7 +139,7 @@ const EVERYTHING: Readonly<Record<string, unknown>> = {
     hosts: { down: 2, stale: 3, pending: 2, up: 40 },
     devices: { enabled: 3, maintaining: 1 },
     orders: { waiting: 2, oldest_at: ago(31_000) },
-    deliveries: { waiting: 1, oldest_at: null },
+    deliveries: { waiting: 1, oldest_at: null, given_up: 2 },
     program: { ...PROGRAM, nova: 'does not answer', keystone: 'in use', placement: 'absent', images: 'broken' },
   }),
   '': { max_version: '2.3', min_version: '2.0' },
@@ -178,7 +180,10 @@ const CALM: Readonly<Record<string, unknown>> = {
 }
 const WAITS: Readonly<Record<string, unknown>> = {
   ...CALM,
-  '/overview': overview({ hosts: { stale: 1, pending: 1 }, deliveries: { waiting: 2, oldest_at: ago(1000) } }),
+  '/overview': overview({
+    hosts: { stale: 1, pending: 1 },
+    deliveries: { waiting: 2, oldest_at: ago(1000), given_up: 0 },
+  }),
 }
 const LISTS = ['', 'arqs', 'hosts', 'devices', 'handles', 'profiles', 'deliveries', 'drift', 'system']
 const FILTERED = [
@@ -191,6 +196,7 @@ const FILTERED = [
   'handles?state=free&hostname=h',
   'handles?deployable_uuid=d',
   'deliveries?after=d1',
+  'deliveries?state=given_up&after=d1',
   'drift?after=h 1',
 ]
 

@@ -38,6 +38,9 @@ const drawn = async (ui: Ui, places: readonly string[], headers: Readonly<Record
   return text
 }
 
+/** An instance that has no accelerator request. */
+const UNUSED = '00000000-0000-4000-8000-000000000000'
+
 describe('to the letter', () => {
   test('what an administrator sees', async () => {
     const ui = createConsole(world, { assets: noAssets })
@@ -51,6 +54,7 @@ describe('to the letter', () => {
       hosts: ['compute-1', 'compute-2'],
       arqs: [seen.bound.uuid, seen.failed.uuid],
       profiles: ['fpga-small'],
+      instances: [seen.bound.instance, seen.open.instance, UNUSED],
     }
     const places = ACTIONS.flatMap(({ kind, name }) => ids[kind]!.map((id) => `${kind}/${id}/do/${name}`))
     await expect(await drawn(createConsole(world, { assets: noAssets }), places)).toMatchFileSnapshot(

@@ -80,7 +80,10 @@ test('a step says when its waiting ends: the bind at its deadline', async () => 
     detail: { deadline: string }
   }[]
   expect(accepted!.step).toBe('bind accepted')
-  expect(Date.parse(accepted!.detail.deadline) - Date.parse(accepted!.at)).toBe(120_000)
+  // the row is written just after the bind was given its deadline
+  const term = Date.parse(accepted!.detail.deadline) - Date.parse(accepted!.at)
+  expect(term).toBeLessThanOrEqual(120_000)
+  expect(term).toBeGreaterThan(110_000)
   const html = await (await createConsole(world).request(`/ui/arqs/${seen.open.uuid}`)).text()
   expect(html.replaceAll(/<[^>]+>/g, '')).toMatch(
     /If compute-1 has not answered by \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \(in \d+ (s|min)\), the bind fails and Nova is told so\./,

@@ -5,6 +5,7 @@ import { refused } from '../../src/http/faults.ts'
 import { gateOf } from '../../src/http/gate.ts'
 import { type Identify, noauth } from '../../src/http/identity.ts'
 import { silent } from '../../src/log.ts'
+import type { ImageCatalogue, Nova } from '../../src/actors/neighbours.ts'
 import { type Clock, systemClock } from '../../src/clock.ts'
 import { createUi } from '../../src/ui/app.ts'
 import { loadAssets } from '../../src/ui/assets.ts'
@@ -60,10 +61,14 @@ const HOSTS: Readonly<Record<string, SimulatedPlan>> = {
   },
   'compute-2': { seed: 2, devices: [{ kind: 'gpu', handles: 1 }] },
 }
-/** `images`: where they come from; without it there is no image store. `hosts`: those that have reported. */
-export const openUiWorld = async (pace: Pace = REAL, images = noCatalogue(), hosts = Object.keys(HOSTS)) => {
+type Others = { readonly images?: ImageCatalogue; readonly nova?: Nova; readonly hosts?: readonly string[] }
+/** `images` and `nova`: without them there is no image store, and no Nova. `hosts`: those that have reported. */
+export const openUiWorld = async (
+  pace: Pace = REAL,
+  { images = noCatalogue(), nova, hosts = Object.keys(HOSTS) }: Others = {},
+) => {
   const { clock } = pace
-  const plane = await openPlane({ clock, images }, undefined, 'when told')
+  const plane = await openPlane({ clock, images, ...(nova && { nova }) }, undefined, 'when told')
   /** As the relay does, which saves how far it came. */
   const relayed = async () => {
     await plane.pump()
@@ -151,6 +156,7 @@ export const placesOf = ({ bound, failed, open, handle, device, card }: Lived): 
   `arqs/${bound.uuid}/do/delete`,
   `instances/${bound.instance}`,
   `instances/${failed.instance}`,
+  `instances/${bound.instance}/do/resend`,
   'hosts',
   'hosts/compute-1',
   'hosts/compute-2',
@@ -176,6 +182,7 @@ export const placesOf = ({ bound, failed, open, handle, device, card }: Lived): 
   'programs',
   'drift',
   'deliveries',
+  'deliveries?state=given_up',
   'system',
 ]
 /** Places where nothing is. */

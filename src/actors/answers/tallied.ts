@@ -12,8 +12,11 @@ export type Overview = {
   readonly devices: Readonly<Record<string, number>>
   /** Orders that hosts have not answered yet. */
   readonly orders: { readonly waiting: number; readonly oldestAt: number | null }
-  /** Instances with events that Nova has not taken yet; `oldestAt`: the earliest moment at which one of them is tried again. */
-  readonly deliveries: { readonly waiting: number; readonly oldestAt: number | null }
+  /**
+   * Instances with events that Nova has not taken yet; `oldestAt`: the earliest moment at which one of them is tried again. `givenUp`: instances
+   * of which Nova is told no more, although it has not taken an event of a request that is still there.
+   */
+  readonly deliveries: { readonly waiting: number; readonly oldestAt: number | null; readonly givenUp: number }
   /** Devices that count as failing, which are not offered. */
   readonly failingDevices: number
   /** Number of hosts by the worst state that is recorded of them in Placement; a state that no host has is left out. */
@@ -49,16 +52,23 @@ export type Surroundings = {
   /** Messages that this process stored among the dead letters since its start. */
   readonly deadLetters: () => { readonly count: number; readonly lastAt: number | null }
 }
-/** The events about one instance that Nova has not taken yet. */
+export const DELIVERY_STATES = ['waiting', 'given_up'] as const
+export type DeliveryState = (typeof DELIVERY_STATES)[number]
+/** The events about one instance that Nova has not taken. `waiting`: Nova is told again. `given_up`: only if an operator asks for it. */
 export type Delivery = {
+  readonly state: DeliveryState
   readonly instance: InstanceUuid
   readonly hostname: HostName
   /** The request id of the bind that the events are about. */
   readonly requestId: string
   /** The status that Nova is to be told for each ARQ. */
   readonly statuses: Readonly<Record<ArqUuid, 'completed' | 'failed'>>
+  /** Of several events the one that was tried most often. */
   readonly attempts: number
-  readonly nextAt: number
-  /** When delivery is given up; null: the events were delivered meanwhile. */
+  /** Null: Nova is told no more. */
+  readonly nextAt: number | null
+  /** When delivery is given up, or the first event was; null: the events were delivered meanwhile. */
   readonly until: number | null
+  /** What Nova answered last, for each ARQ that is given up and has an answer. */
+  readonly answers: Readonly<Record<ArqUuid, string>>
 }

@@ -1,10 +1,10 @@
 /** The decider of an instance: its present bind (called a conversation), its ARQs, the deadline, and the events that Nova has yet to receive. */
-import type { EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
+import type { ArqUuid, EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
-import { type DueKind, NOVA_DUE } from '../runtime/dueKinds.ts'
+import { type DueKind, NOVA_DUE, NOVA_GIVEN_UP } from '../runtime/dueKinds.ts'
 import { traceField } from '../../trace.ts'
 import { drop, put } from '../runtime/views.ts'
-import type { InstanceCommand, InstanceEvent, Part, BindOutcome } from './messages.ts'
+import type { BindOutcome, Ending, InstanceCommand, InstanceEvent, Part, Unheard } from './messages.ts'
 
 export type Instance = {
   readonly uuid: InstanceUuid
@@ -27,6 +27,8 @@ export type Instance = {
   /** How many conversations have settled; repeated notifications that an operator asked for count too. */
   readonly conversations: number
   readonly tellUntil: number | null
+  /** The ARQs that are still there, and of which Nova is told no more although it has not taken their event. */
+  readonly givenUp: Readonly<Record<ArqUuid, Unheard>>
 }
 const initial: Instance = {
   uuid: '',
@@ -37,6 +39,7 @@ const initial: Instance = {
   telling: null,
   conversations: 0,
   tellUntil: null,
+  givenUp: {},
 }
 
 const settled = (
@@ -115,7 +118,7 @@ const decide = (instance: Instance, command: InstanceCommand): Decision<Instance
     case 'Resend':
       return resend(instance, command)
     case 'ReportTold':
-      return instance.telling ? accept(ended(instance.telling, command)) : accept()
+      return instance.telling ? accept(ended(instance, instance.telling, command)) : accept()
   }
 }
 
@@ -141,14 +144,20 @@ const telling = (instance: Instance, event: Extract<InstanceEvent, { type: 'Bind
   }
 }
 
+/** Nova knows the instance, and has not taken the event. */
+const isUnheard = (ending: Ending): ending is Unheard['ending'] => ending === 'refused' || ending === 'undeliverable'
+
 /** Events that settled after the request to Nova was made were not part of it, so its answer does not end them. */
 const ended = (
+  { arqs }: Pick<Instance, 'arqs'>,
   { of, nextAt }: NonNullable<Instance['telling']>,
   command: Extract<InstanceCommand, { type: 'ReportTold' }>,
 ): InstanceEvent => {
   const newer = Object.keys(of).filter((arq) => of[arq]! > command.upTo)
   const endings = without(command.endings, newer)
-  return { type: 'NovaTold', endings, nextAt: newer.length > 0 ? nextAt : command.nextAt, note: command.note }
+  const givenUp = Object.keys(endings).filter((arq) => isUnheard(endings[arq]!) && arq in of && arq in arqs)
+  const next = { nextAt: newer.length > 0 ? nextAt : command.nextAt, note: command.note }
+  return { type: 'NovaTold', endings, ...next, ...(givenUp.length > 0 && { givenUp }) }
 }
 
 const told = (instance: Instance, event: Extract<InstanceEvent, { type: 'NovaTold' }>): Instance['telling'] => {
@@ -160,13 +169,29 @@ const told = (instance: Instance, event: Extract<InstanceEvent, { type: 'NovaTol
   return { ...instance.telling, statuses: left, of: without(of, over), nextAt: event.nextAt, attempts: attempts + 1 }
 }
 
+/** What is given up with this answer is added; of an ARQ about which Nova has said something else since, nothing is kept. */
+const unheard = (
+  { givenUp, telling: told }: Instance,
+  { endings, note, givenUp: added = [] }: Extract<InstanceEvent, { type: 'NovaTold' }>,
+  at: number,
+): Instance['givenUp'] => ({
+  ...without(givenUp, Object.keys(endings)),
+  ...Object.fromEntries(
+    added.flatMap((arq): [ArqUuid, Unheard][] => {
+      const [status, ending, attempts] = [told?.statuses[arq], endings[arq], (told?.attempts ?? 0) + 1]
+      return status && ending && isUnheard(ending) ? [[arq, { status, ending, note, attempts, at }]] : []
+    }),
+  ),
+})
+
 const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance => {
   switch (event.type) {
     case 'BindAccepted': {
       const { instance: uuid, parts, hostname, deadline, requestId, tellUntil, trace } = event
       const { trace: _earlier, ...held } = instance
       const open = { deadline, since: at }
-      return { ...held, uuid, arqs: keyed(parts), hostname, open, requestId, tellUntil, ...traceField(trace) }
+      const bound = { ...held, uuid, arqs: keyed(parts), hostname, open, requestId, tellUntil, givenUp: {} }
+      return { ...bound, ...traceField(trace) }
     }
     case 'PartPrepared':
       return { ...instance, arqs: { ...instance.arqs, [event.arq]: { ...instance.arqs[event.arq]!, prepared: true } } }
@@ -179,17 +204,19 @@ const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance 
       }
     case 'ArqsLeft': {
       const arqs = without(instance.arqs, event.arqs)
-      return { ...instance, arqs, open: Object.keys(arqs).length > 0 ? instance.open : null }
+      const givenUp = without(instance.givenUp, event.arqs)
+      return { ...instance, arqs, givenUp, open: Object.keys(arqs).length > 0 ? instance.open : null }
     }
     case 'ResendAsked': {
       // counted as a conversation, so that the answer to a request that is under way does not end it
       const conversations = instance.conversations + 1
       const { statuses, nextAt, until } = event
       const of = Object.fromEntries(Object.keys(statuses).map((arq) => [arq, conversations]))
-      return { ...instance, conversations, telling: { statuses, of, nextAt, until, attempts: 0 } }
+      const givenUp = without(instance.givenUp, Object.keys(statuses))
+      return { ...instance, conversations, givenUp, telling: { statuses, of, nextAt, until, attempts: 0 } }
     }
     case 'NovaTold':
-      return { ...instance, telling: told(instance, event) }
+      return { ...instance, telling: told(instance, event), givenUp: unheard(instance, event, at) }
     default:
       // an event of a later release, which this release ignores
       return instance
@@ -198,14 +225,17 @@ const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance 
 
 /**
  * When the sweeper must work on the instance next, and for what; null: never. An open conversation is due at its deadline; events of
- * earlier conversations are sent with its own.
+ * earlier conversations are sent with its own. What Nova is told no more waits for an operator since it was given up.
  */
 export const dueOfInstance = ({
   telling,
+  givenUp,
   ...instance
 }: Instance): { readonly kind: DueKind; readonly at: number } | null => {
   if (instance.open) return { kind: 'instance', at: deadlineOf(instance) }
-  return telling && { kind: NOVA_DUE, at: telling.nextAt }
+  if (telling) return { kind: NOVA_DUE, at: telling.nextAt }
+  const since = Object.values(givenUp).map(({ at }) => at)
+  return since.length > 0 ? { kind: NOVA_GIVEN_UP, at: Math.min(...since) } : null
 }
 
 /** The failure reason of a bind that passed its deadline. */

@@ -13,6 +13,15 @@ export type BindOutcome = 'completed' | 'failed'
 /** The result of sending one event to Nova. */
 export type Ending = 'delivered' | 'gone' | 'refused' | 'undeliverable'
 
+/** An event that Nova is told no more, after so many attempts. `note`: its last answer. `at`: when it was given up, ms since the epoch. */
+export type Unheard = {
+  readonly status: BindOutcome
+  readonly ending: Extract<Ending, 'refused' | 'undeliverable'>
+  readonly note: string | null
+  readonly attempts: number
+  readonly at: number
+}
+
 export type InstanceCommand =
   | {
       readonly type: 'Bind'
@@ -90,4 +99,6 @@ export type InstanceEvent =
       readonly endings: Readonly<Record<string, Ending>>
       readonly nextAt: number
       readonly note: string | null
+      /** The ARQs of the instance that wait for an operator now: Nova has not taken their event and is told no more. Rows of 0.2.0 do not say it. */
+      readonly givenUp?: readonly ArqUuid[]
     }

@@ -138,7 +138,7 @@ export type PageQuery<N extends ViewName> = {
 export type Reads = {
   /** One indexed query. Null: the marker names no visible row of the view. */
   readonly page: <N extends ViewName>(query: PageQuery<N>) => Promise<readonly Row<N>[] | null>
-  /** Rows of `due` with `at <= now`, oldest first. */
+  /** Rows of `due` with `at <= now` that a worker handles, oldest first. */
   readonly dueBefore: (now: number, limit: number) => Promise<readonly Row<'due'>[]>
   /** The number of rows for each value of a column; rows in which it is null are left out. It reads the whole view, for a metrics page. */
   readonly tally: <N extends ViewName>(view: N, by: keyof Row<N> & string) => Promise<ReadonlyMap<string, number>>

@@ -1,27 +1,31 @@
-/** `accelerando delivery`: shows the events that Nova has not taken yet, and sends them once more. */
+/** `accelerando delivery`: shows the events that Nova has not taken, and sends them once more. */
 import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.ts'
 import type { Delivery } from '../operators/apiShapes.ts'
+import { Option } from 'commander'
+import { DELIVERY_STATES, type DeliveryState } from '../../actors/answers/tallied.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { type Columns, addOutput, columnsOf, present } from '../output.ts'
 import { type Register, withPlainErrors } from '../command.ts'
 
 const COLUMNS: Columns<Delivery> = [
-  ...columnsOf<Delivery>(['instance_uuid', 'hostname', 'attempts', 'next_at', 'given_up_at', 'request_id'], {
+  ...columnsOf<Delivery>(['instance_uuid', 'state', 'hostname', 'attempts', 'next_at', 'given_up_at', 'request_id'], {
     instance_uuid: 'instance',
     hostname: 'host',
     next_at: 'next try',
     given_up_at: 'given up',
   }),
   { name: 'arqs', of: ({ statuses }) => Object.keys(statuses).join(' ') },
+  { name: 'answers', of: ({ answers }) => [...new Set(Object.values(answers))].join('; ') },
 ]
 /** The maximal number that the service returns at once. */
 const PORTION = '500'
 
-const all = async (flags: ApiFlags): Promise<readonly Delivery[]> => {
+type ListFlags = ApiFlags & { readonly state: DeliveryState }
+const all = async (flags: ListFlags): Promise<readonly Delivery[]> => {
   const [api, found] = [apiOf(flags), [] as Delivery[]]
   for (let marker: string | undefined, more = true; more; marker = found.at(-1)?.instance_uuid) {
     type Page = { readonly deliveries: readonly Delivery[]; readonly deliveries_links?: readonly unknown[] }
-    const page: Page = await api<Page>('GET', withQuery('/deliveries', { limit: PORTION, marker }))
+    const page: Page = await api<Page>('GET', withQuery('/deliveries', { state: flags.state, limit: PORTION, marker }))
     found.push(...page.deliveries)
     more = page.deliveries_links !== undefined && page.deliveries.length > 0
   }
@@ -51,12 +55,14 @@ export const deliveries: Register = (program) => {
   resend(family)
   const list = family
     .command('list')
-    .description('Lists the events that Nova has not taken yet, with the moment of the next try.')
-    .example('accelerando delivery list', 'accelerando delivery list --sort-column attempts:desc')
-  addOutput(addApiFlags(list), COLUMNS).action(
-    withPlainErrors(async (flags: ApiFlags) => {
-      const rows = await all(flags)
-      present(flags, { document: { deliveries: rows }, rows, columns: COLUMNS })
-    }),
-  )
+    .description('Lists the events that Nova has not taken: those that it is told again, or those that were given up.')
+    .example('accelerando delivery list', 'accelerando delivery list --state given_up')
+  addOutput(addApiFlags(list), COLUMNS)
+    .addOption(new Option('--state <STATE>', 'which of them').choices([...DELIVERY_STATES]).default(DELIVERY_STATES[0]))
+    .action(
+      withPlainErrors(async (flags: ListFlags) => {
+        const rows = await all(flags)
+        present(flags, { document: { deliveries: rows }, rows, columns: COLUMNS })
+      }),
+    )
 }

@@ -1,7 +1,7 @@
 /** The overview for operators: counts of all entities, and the events that Nova has not taken. These paths are an extension. */
-import type { Delivery, Overview } from '../../actors/answers/tallied.ts'
+import { DELIVERY_STATES, type Delivery, type Overview } from '../../actors/answers/tallied.ts'
 import { OPERATION_RULES, type RuleName } from '../policy/rules.ts'
-import { integer, uuid } from '../query.ts'
+import { integer, oneOf, uuid } from '../query.ts'
 import { noteOf, reasonIn } from './operatorNote.ts'
 import { listBody } from '../listing.ts'
 import { time } from '../render.ts'
@@ -46,7 +46,7 @@ const overview = route({
       hosts,
       devices,
       orders: waitingBody(orders),
-      deliveries: waitingBody(deliveries),
+      deliveries: { ...waitingBody(deliveries), given_up: deliveries.givenUp },
       failing_devices: more.failingDevices,
       placement: more.placement,
       ...standingBody(more.standing),
@@ -54,14 +54,26 @@ const overview = route({
     })),
 })
 
-const deliveryBody = ({ instance, hostname, requestId, statuses, attempts, nextAt, until }: Delivery) => ({
+const deliveryBody = ({
+  state,
+  instance,
+  hostname,
+  requestId,
+  statuses,
+  attempts,
+  nextAt,
+  until,
+  answers,
+}: Delivery) => ({
+  state,
   instance_uuid: instance,
   hostname,
   request_id: requestId,
   statuses,
   attempts,
-  next_at: time(nextAt),
-  given_up_at: until === null ? null : time(until),
+  next_at: maybe(nextAt),
+  given_up_at: maybe(until),
+  answers,
 })
 
 const deliveries = route({
@@ -69,6 +81,10 @@ const deliveries = route({
   path: '/v2/deliveries',
   rule: 'cyborg:delivery:get_all',
   query: {
+    state: oneOf(
+      DELIVERY_STATES,
+      'Those that Nova is told again (unless said otherwise), or those that were given up.',
+    ),
     limit: integer(
       1,
       `Maximum number of entries in the answer; more than ${LIMIT.most} counts as ${LIMIT.most}, ${LIMIT.usual} unless said otherwise.`,
@@ -76,11 +92,12 @@ const deliveries = route({
     marker: uuid('The last instance of the previous page: the page begins after it.'),
   },
   docs: {
-    summary: 'Events that Nova has not taken yet, by instance; those that are tried again first come first.',
+    summary:
+      'Events that Nova has not taken, by instance; those that are tried again first, or were given up first, come first.',
     answers: { 200: schemas.listOf('deliveries', DeliverySchema) },
   },
-  handle: ({ control, query: { limit = LIMIT.usual, marker }, base, pairs }) => {
-    const page = { limit: Math.min(limit, LIMIT.most), ...(marker !== undefined && { marker }) }
+  handle: ({ control, query: { state = 'waiting', limit = LIMIT.usual, marker }, base, pairs }) => {
+    const page = { state, limit: Math.min(limit, LIMIT.most), ...(marker !== undefined && { marker }) }
     return answer(control.deliveries(page), 200, (listed) =>
       listBody(listed, {
         key: 'deliveries',

@@ -20,10 +20,23 @@ const endsOf = (draft: Draft, { arqs }: Instance): Readonly<Record<string, BindO
   )
 const keysOf = ({ arqs }: Instance) => Object.keys(arqs).map(arqKey)
 
-/** What Nova has yet to hear of an instance, as the API shows it; `nextAt`: when it is told next, ms since the epoch. */
-export const deliveryOf = ({ uuid, hostname, requestId, telling }: Instance, nextAt: number): Delivery => {
-  const { statuses = {}, attempts = 0, until = null } = telling ?? {}
-  return { instance: uuid, hostname, requestId, statuses, attempts, nextAt, until }
+/** What Nova has not taken of an instance, as the API shows it; `nextAt`: when it is told next, ms since the epoch, unless it is given up. */
+export const deliveryOf = ({ uuid, hostname, requestId, telling, givenUp }: Instance, nextAt: number): Delivery => {
+  const about = { instance: uuid, hostname, requestId }
+  const unheard = Object.entries(givenUp)
+  if (telling !== null || unheard.length === 0) {
+    const { statuses = {}, attempts = 0, until = null } = telling ?? {}
+    return { state: 'waiting', ...about, statuses, attempts, nextAt, until, answers: {} }
+  }
+  return {
+    state: 'given_up',
+    ...about,
+    statuses: Object.fromEntries(unheard.map(([uuid, { status }]) => [uuid, status])),
+    attempts: Math.max(...unheard.map(([, { attempts }]) => attempts)),
+    nextAt: null,
+    until: Math.min(...unheard.map(([, { at }]) => at)),
+    answers: Object.fromEntries(unheard.flatMap(([uuid, { note }]) => (note === null ? [] : [[uuid, note]]))),
+  }
 }
 
 export const createDeliveryResend =

@@ -2,10 +2,10 @@
 import { type Outcome, allOf, done } from '../../fault.ts'
 import type { Control } from '../../actors/control.ts'
 import { instance, instanceKey } from '../../actors/instance/decider.ts'
-import { NOVA_DUE } from '../../actors/runtime/dueKinds.ts'
+import { NOVA_DUE, NOVA_GIVEN_UP } from '../../actors/runtime/dueKinds.ts'
 import { idOf } from '../../actors/runtime/memory.ts'
 import type { Row, ViewName } from '../../actors/runtime/views.ts'
-import type { Delivery, Overview } from '../../actors/answers/tallied.ts'
+import type { Delivery, DeliveryState, Overview } from '../../actors/answers/tallied.ts'
 import { HOST_STATES, dueKindOf } from '../../actors/placement/hostState.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { deliveryOf } from '../nova/resendDelivery.ts'
@@ -65,7 +65,7 @@ export const createOverview = (kernel: Kernel): Control['overview'] => {
       hosts,
       devices,
       orders: { waiting: total(orders), oldestAt: orderAt },
-      deliveries: { waiting: due[NOVA_DUE] ?? 0, oldestAt: deliveryAt },
+      deliveries: { waiting: due[NOVA_DUE] ?? 0, oldestAt: deliveryAt, givenUp: due[NOVA_GIVEN_UP] ?? 0 },
       failingDevices: total(failing),
       placement: inPlacement(due),
       standing: stands.value,
@@ -74,6 +74,8 @@ export const createOverview = (kernel: Kernel): Control['overview'] => {
   return keptAnswer(clock, COUNTED_FOR_MS, count)
 }
 
+const KIND_OF: Readonly<Record<DeliveryState, string>> = { waiting: NOVA_DUE, given_up: NOVA_GIVEN_UP }
+
 export const createDeliveries = ({ readers, region }: Pick<Kernel, 'readers' | 'region'>): Control['deliveries'] => {
   const one = async ({ entity, at }: Row<'due'>): Promise<Outcome<Delivery>> => {
     const uuid = idOf(entity)
@@ -81,10 +83,10 @@ export const createDeliveries = ({ readers, region }: Pick<Kernel, 'readers' | '
     if (!known.ok) return known
     return done({ ...deliveryOf(known.value.state, at), instance: uuid })
   }
-  return async ({ limit, marker }) => {
+  return async ({ state, limit, marker }) => {
     const listed = await readers.list(
       'due',
-      { kind: NOVA_DUE },
+      { kind: KIND_OF[state] },
       { limit, ...(marker && { marker: instanceKey(marker) }) },
     )
     if (!listed.ok) return listed

@@ -112,17 +112,24 @@ export const profiles: Load = async ({ api, query }) => {
 
 export const deliveries: Load = async ({ api, query }) => {
   const after = query['after']
-  const read = await api.get(
-    `/deliveries${after === undefined ? '' : `?marker=${encodeURIComponent(after)}`}`,
-    shapes.Deliveries,
-  )
+  const state = query['state'] === 'given_up' ? 'given_up' : 'waiting'
+  const marker = after === undefined ? '' : `&marker=${encodeURIComponent(after)}`
+  const [read, overview] = await Promise.all([
+    api.get(`/deliveries?state=${state}${marker}`, shapes.Deliveries),
+    api.get('/overview', shapes.Overview),
+  ])
   const last = read.ok && read.value.deliveries_links !== undefined ? read.value.deliveries.at(-1) : undefined
   return {
     view: 'deliveries',
     title: 'Deliveries',
     body: {
       list: mapped(read, ({ deliveries: some }) => some),
-      turn: { later: null, earlier: last === undefined ? null : `deliveries?after=${last.instance_uuid}` },
+      state,
+      counts: overview.ok ? overview.value.deliveries : null,
+      turn: {
+        later: null,
+        earlier: last === undefined ? null : `deliveries?state=${state}&after=${last.instance_uuid}`,
+      },
     },
   }
 }

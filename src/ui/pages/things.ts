@@ -39,13 +39,20 @@ export const arq: Load = async ({ api, id, may }) => {
 
 /** How many members of an instance have their timelines read at once. */
 const MEMBERS_MAX = 16
-export const instance: Load = async ({ api, id }) => {
-  const members = await arqsIn(api, at`/accelerator_requests?instance=${id}`)
-  if (!members.ok) return { view: 'instance', title: `Instance ${id}`, body: { uuid: id, list: members } }
+const membersOf = (api: Asked['api'], uuid: string) => arqsIn(api, at`/accelerator_requests?instance=${uuid}`)
+/** The state on which depends whether Nova can be told once more. */
+const progressOf = (members: readonly shapes.Arq[]): 'none' | 'binding' | 'settled' => {
+  if (members.some(({ state }) => state === 'BindStarted')) return 'binding'
+  return members.length === 0 ? 'none' : 'settled'
+}
+export const instance: Load = async ({ api, id, may }) => {
+  const members = await membersOf(api, id)
+  if (!members.ok) return { view: 'instance', title: `Instance ${id}`, body: { uuid: id, list: members, offers: [] } }
   const { some, of } = cutTo(members.value, MEMBERS_MAX)
   const timed = await Promise.all(some.map(async (one) => ({ arq: one, timeline: await timelineOf(api, one.uuid) })))
   const list = loaded({ some: timed, of })
-  return { view: 'instance', title: `Instance ${id}`, body: { uuid: id, list } }
+  const possible = members.value.length === 0 ? [] : offersOf('instances', progressOf(members.value), may)
+  return { view: 'instance', title: `Instance ${id}`, body: { uuid: id, list, offers: possible } }
 }
 
 export const host: Load = async ({ api, id, may }) => {
@@ -126,6 +133,8 @@ export const stateFor = async ({ api, id }: Pick<Asked, 'api' | 'id'>, kind: str
   switch (kind) {
     case 'arqs':
       return stateOf(await api.get(at`/accelerator_requests/${id}`, shapes.Arq), ({ state }) => state)
+    case 'instances':
+      return stateOf(await membersOf(api, id), progressOf)
     case 'hosts':
       return stateOf(await api.get(at`/hosts/${id}`, shapes.HostDetail), standingOf)
     case 'devices':

@@ -206,6 +206,13 @@ export const WATCHED: readonly Watched[] = [
     mend: 'accelerando host approve NAME --reason TEXT',
   },
   {
+    tone: 'bad',
+    seen: ({ deliveries }) => ({ number: deliveries.given_up }),
+    text: (n) => `Nova has refused or missed the events about ${many(n, 'instance')}, and is told no more`,
+    href: 'deliveries?state=given_up',
+    mend: 'accelerando delivery resend INSTANCE --reason TEXT',
+  },
+  {
     tone: 'busy',
     seen: ({ deliveries }) => ({ number: deliveries.waiting }),
     text: (n) => `Nova has not taken the events about ${many(n, 'instance')}`,

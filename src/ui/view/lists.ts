@@ -74,7 +74,11 @@ const profileColumns = (now: number): readonly Column<Profile>[] => [
   { title: 'Description', cell: ({ description }) => description ?? none() },
   { title: 'Created', cell: (row) => when(row.created_at, now) },
 ]
-const deliveryColumns = (now: number): readonly Column<Delivery>[] => [
+const answersIn = ({ answers }: Delivery): Child => {
+  const said = [...new Set(Object.values(answers))]
+  return said.length === 0 ? none() : said.join('; ')
+}
+const deliveryColumns = (now: number, shown: Delivery['state']): readonly Column<Delivery>[] => [
   { title: 'Instance', cell: (row) => idLink('instances', row.instance_uuid) },
   {
     title: 'Nova is to hear',
@@ -90,9 +94,18 @@ const deliveryColumns = (now: number): readonly Column<Delivery>[] => [
   },
   { title: 'Host', cell: (row) => idLink('hosts', row.hostname) },
   { title: 'Tries', cell: (row) => row.attempts, kind: 'number' },
-  { title: 'Next try', cell: (row) => when(row.next_at, now) },
+  ...(shown === 'waiting'
+    ? [{ title: 'Next try', cell: (row: Delivery) => when(row.next_at, now) }]
+    : [{ title: 'Nova answered', cell: answersIn, kind: 'wide' as const }]),
   { title: 'Given up', cell: (row) => when(row.given_up_at, now) },
-  { title: 'Request', cell: (row) => id(row.request_id) },
+  ...(shown === 'waiting'
+    ? [{ title: 'Request', cell: (row: Delivery) => id(row.request_id) }]
+    : [
+        {
+          title: 'Repair',
+          cell: ({ instance_uuid: uuid }: Delivery) => link(`instances/${uuid}/do/resend`, 'Tell Nova once more'),
+        },
+      ]),
 ]
 
 /** One tab for each value of a filter, after a tab for all values; the other filters stay in effect. */
@@ -238,19 +251,43 @@ export const profilesPage = ({ body: { list, turn }, now }: Screen<'profiles'>):
     ),
   )
 
-export const deliveriesPage = ({ body: { list, turn }, now }: Screen<'deliveries'>): Node =>
-  page(
+const DELIVERIES: Readonly<Record<Delivery['state'], { readonly word: string; readonly lead: string }>> = {
+  waiting: {
+    word: 'Told again',
+    lead: 'What Nova has not taken yet. Each is sent again until Nova answers or its time is over.',
+  },
+  given_up: {
+    word: 'Given up',
+    lead: 'What Nova has refused, or was not reached for in time. It is told no more until an operator asks for it: mend the cause first.',
+  },
+}
+const deliveryTabs = ({ state: shown, counts }: Screen<'deliveries'>['body']): readonly Tab[] =>
+  (['waiting', 'given_up'] as const).map((each) => ({
+    word: DELIVERIES[each].word,
+    href: each === 'waiting' ? 'deliveries' : `deliveries?state=${each}`,
+    chosen: each === shown,
+    count: counts === null ? null : counts[each],
+  }))
+
+export const deliveriesPage = ({ body, now }: Screen<'deliveries'>): Node => {
+  const { list, turn, state: shown } = body
+  return page(
     'Deliveries',
-    p({ class: 'lead' }, 'What Nova has not taken yet. Each is sent again until Nova answers or its time is over.'),
+    tabs('State', deliveryTabs(body)),
+    p({ class: 'lead' }, DELIVERIES[shown].lead),
     listed(
       list,
       (some) =>
         div(
           null,
-          rows('Deliveries', deliveryColumns(now), some, (row) => row.instance_uuid),
+          rows('Deliveries', deliveryColumns(now, shown), some, (row) => row.instance_uuid),
           turning(turn, some.length),
+          shown === 'given_up' ? command('accelerando delivery resend INSTANCE --reason TEXT') : null,
         ),
-      empty('Nova has heard everything', p(null, 'Nothing waits to be delivered.')),
+      shown === 'waiting'
+        ? empty('Nova has heard everything', p(null, 'Nothing waits to be delivered.'))
+        : empty('Nothing was given up', p(null, 'Nova has taken each event, or is told again.')),
       { is: false, clear: 'deliveries' },
     ),
   )
+}

@@ -57,6 +57,7 @@ export type Bodies = {
   instance: {
     readonly uuid: string
     readonly list: Loaded<Cut<{ readonly arq: Arq; readonly timeline: Loaded<Timeline> }>>
+    readonly offers: readonly Offer[]
   }
   hosts: Filtered & { readonly list: Loaded<readonly Host[]>; readonly counts: Readonly<Record<string, number>> | null }
   host: {
@@ -87,7 +88,13 @@ export type Bodies = {
     readonly offers: readonly Offer[]
   }
   drift: { readonly drift: Loaded<Drift>; readonly marker: string | null; readonly next: string | null }
-  deliveries: { readonly list: Loaded<readonly Delivery[]>; readonly turn: Turn }
+  deliveries: {
+    readonly list: Loaded<readonly Delivery[]>
+    readonly state: Delivery['state']
+    /** By state; null: they could not be counted. */
+    readonly counts: Readonly<Record<Delivery['state'], number>> | null
+    readonly turn: Turn
+  }
   explain: {
     /** Null: no question was asked. */
     readonly told: Loaded<Explanation> | null

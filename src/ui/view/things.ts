@@ -232,10 +232,10 @@ export const handlePage = ({ body: { handle, offers: list }, here, now }: Screen
   )
 }
 
-export const instancePage = ({ body: { uuid, list }, here, now }: Screen<'instance'>): Node =>
+export const instancePage = ({ body: { uuid, list, offers: possible }, here, now }: Screen<'instance'>): Node =>
   div(
     null,
-    head(link('arqs', 'Instance'), uuid, null, here, []),
+    head(link('arqs', 'Instance'), uuid, null, here, possible),
     ...(list.ok
       ? list.value.some.length === 0
         ? [
