@@ -1,4 +1,5 @@
 /** The short form for `.ci/run`. */
+import { alternatives } from './alternatives.ts'
 import { boots } from './boots.ts'
 import { clients } from './clients.ts'
 import { events } from './events.ts'
@@ -8,4 +9,4 @@ import { servers } from './servers.ts'
 import { novaSuite } from './suite.ts'
 import { vgpus } from './vgpus.ts'
 
-novaSuite(events, servers, boots, clients, functions, vgpus, joining)
+novaSuite(events, servers, boots, clients, functions, vgpus, alternatives, joining)

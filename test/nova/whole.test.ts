@@ -1,4 +1,5 @@
 /** All cases: `npm run e2e:nova`. */
+import { alternatives } from './alternatives.ts'
 import { boots } from './boots.ts'
 import { clients } from './clients.ts'
 import { evacuation } from './evacuation.ts'
@@ -13,4 +14,18 @@ import { novaSuite } from './suite.ts'
 import { troubles } from './troubles.ts'
 import { vgpus } from './vgpus.ts'
 
-novaSuite(events, servers, boots, clients, functions, vgpus, share, lives, troubles, joining, moving, evacuation)
+novaSuite(
+  events,
+  servers,
+  boots,
+  clients,
+  functions,
+  vgpus,
+  alternatives,
+  share,
+  lives,
+  troubles,
+  joining,
+  moving,
+  evacuation,
+)
