@@ -125,9 +125,11 @@ export const databaseServer = ({ schedule, memories, rows, delayMs, bite, say }:
     records,
     sessionOf,
     standby: () => {
-      const [promote, place, fromMs] = [memories.standby(), rows().length, schedule.elapsed()]
+      const [promote, restore, place] = [memories.standby(), records.standby(), rows().length]
+      const fromMs = schedule.elapsed()
       return () => {
         const gone = promote()
+        restore()
         const ids = gone.map((row) => rowId(row, row.commandId))
         const known = ids.filter((id) => server.acknowledged.delete(id))
         const loss = { rows: gone, acknowledged: known, place, fromMs, toMs: schedule.elapsed() }

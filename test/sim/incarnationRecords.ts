@@ -16,6 +16,8 @@ export type SimCustody = {
   readonly found: () => ReadonlySet<string>
   /** Adopts these rows. False: others were found meanwhile, and the stop stays. */
   readonly goOn: (shown: readonly LostRow[]) => boolean
+  /** What a standby has of these records now; the returned function puts it in the place of what the server has. */
+  readonly standby: () => () => void
 }
 type Ports = {
   readonly now: () => number
@@ -27,7 +29,7 @@ export const rowId = ({ key, version }: Pick<JournalRow, 'key' | 'version'>, com
   `${key} ${version} ${command}`
 
 export const simCustody = ({ now, rows, isReadOnly }: Ports): SimCustody => {
-  const lost = new Map<string, LostRow & { adopted: boolean }>()
+  let lost = new Map<string, LostRow & { readonly adopted: boolean }>()
   let [writableAt, known]: [number, number | null] = [0, null]
   let reason: string | null = null
   const open = () => [...lost.values()].filter(({ adopted }) => !adopted)
@@ -62,10 +64,14 @@ export const simCustody = ({ now, rows, isReadOnly }: Ports): SimCustody => {
     stopped: () => (reason === null ? null : { reason, lost: open() }),
     found: () => new Set(lost.keys()),
     goOn: (shown) => {
-      for (const row of shown) lost.get(rowId(row, row.command))!.adopted = true
+      for (const row of shown) lost.set(rowId(row, row.command), { ...row, adopted: true })
       if (open().length > 0) return false
       reason = null
       return true
+    },
+    standby: () => {
+      const copy = { lost: new Map(lost), writableAt, known, reason }
+      return () => void ({ lost, writableAt, known, reason } = copy)
     },
   }
 }

@@ -165,7 +165,9 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
     const journal: Journal = {
       append: async (wanted) => {
         const verdict = await tap.pass(life, 'journal', () => send(wanted)).catch(() => 'unknown' as const)
-        if (verdict === 'appended') for (const row of wanted.rows) server.acknowledged.add(rowId(row, row.commandId))
+        // if the server loses the rows of an adoption, it has lost the end of the stop too, and the operator adopts again
+        if (verdict === 'appended' && !adopting)
+          for (const row of wanted.rows) server.acknowledged.add(rowId(row, row.commandId))
         return verdict
       },
       recall: (keys) => look(read(() => recall(keys))),
