@@ -130,7 +130,13 @@ const openTrace = () => {
     const own = inHand.find((entry) => fits(entry) && !wasDone(step, entry)) ?? inHand.find(fits)
     const covering = own ?? inHand.find(covers)
     const slot = own?.slot ?? (covering ? `${of} with ${covering.slot}` : of)
-    const others = besides(slot)
+    // a slot that is being prepared with the same image belongs to the same bind, and no guest has it yet (FENCE-5)
+    const isMate = (one: Entry | undefined) =>
+      covering?.image !== undefined &&
+      one?.state === 'in-hand' &&
+      one.type === 'PrepareSlot' &&
+      one.image === covering.image
+    const others = besides(slot).filter((other) => !isMate(noted.get(other)))
     const seen = holds === undefined ? {} : { holds }
     steps.push({
       did: step,
