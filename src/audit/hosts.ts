@@ -104,7 +104,7 @@ const cleaned: Invariant = {
     const note = ({ events }: ReturnType<typeof deployablesIn>[number]): void => {
       const ordered = new Set(events.flatMap((event) => (event.type === 'HandleReleased' ? [event.handle] : [])))
       for (const event of events)
-        if (event.type === 'HandleCleared' && !ordered.has(event.handle)) clean.add(event.handle)
+        if (event.type === 'HandleCleared' && !event.releasing && !ordered.has(event.handle)) clean.add(event.handle)
     }
     if (hosts.length === 0) return {}
     return {

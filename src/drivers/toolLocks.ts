@@ -6,6 +6,7 @@
  * TOOLS-2 a program whose card is locked is not begun, and does not wait for the lock: one that waits would begin after the host program that wanted it has ended.
  */
 import { createHash } from 'node:crypto'
+import { constants } from 'node:os'
 import { basename, resolve } from 'node:path'
 import { textOf } from '../errorText.ts'
 import type { HostIo } from './driver.ts'
@@ -43,6 +44,14 @@ const WITHOUT_WAITING = ['--nonblock', '--conflict-exit-code', String(HELD)]
 const BUSY = 'was not begun, because a program that was begun earlier still works on the same card'
 const LOOK_MS = 10_000
 
+/** `flock` tells of a program that a signal has killed by an exit status above 128. */
+const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [128 + number, name]))
+const killedBy = (status: number): string | null => {
+  const signal = SIGNALS.get(status)
+  return signal === undefined ? null : `was killed by ${signal} (exit status ${status})`
+}
+const statusIn = (text: string): number => Number(/^exit status (\d+)$/.exec(text)?.[1])
+
 const unlocked = (text: string): string => text.replace(/^(?:flock: )+/, '')
 /** An error of `flock` in the words of the program that it was to run. */
 const translated = (program: string, error: unknown): Error => {
@@ -50,14 +59,16 @@ const translated = (program: string, error: unknown): Error => {
   const missing = text === `spawn ${FLOCK} ENOENT`
   const reason = missing
     ? `was not begun, because ${FLOCK} (of util-linux) is not installed on this host`
-    : text === `exit status ${HELD}`
+    : statusIn(text) === HELD
       ? BUSY
-      : text
+      : (killedBy(statusIn(text)) ?? text)
   return new Error(`${basename(program)}: ${reason}`, { cause: error })
 }
 /** The end of a program that ran below `flock`, as if it had run by itself. */
 const endedUnlocked = (end: Ended): Ended => {
   if (end.code === HELD) return { ...end, code: null, why: BUSY }
+  const killed = end.code === null ? null : killedBy(end.code)
+  if (killed !== null) return { ...end, code: null, why: killed }
   const notBegun = end.code === NOT_BEGUN && end.outputEnd.startsWith(`${FLOCK}: failed to execute`)
   return notBegun ? { ...end, code: null, why: `was not begun: ${unlocked(end.outputEnd).trim()}` } : end
 }

@@ -232,3 +232,35 @@ it('UNCLEAN-3 holds also where operators clean only since the release has failed
     .when({ type: 'Due', at: 10_000_000, deadline: 9000 })
     .follows(released(1, 3), withheld('it was given up, and an operator has to clean it'))
 })
+
+describe('UNCLEAN-5 an operator says that a handle is clean before its host has released it', () => {
+  const REASON = 'it was given up, and an operator has to clean it'
+  const given1 = [recorded({ cleaning: 'by_operator' }), granted(1, 1), done(1, 1), released(1, 2), withheld(REASON)]
+  const clear = { type: 'Clear', handle: handle(1).uuid, ...WORD, deadline: 9000 } as const
+  const cleared: DeployableEvent = { type: 'HandleCleared', handle: handle(1).uuid, ...WORD, releasing: true }
+  it('the release goes on, and the handle is free when its host has answered', () => {
+    given(...given1)
+      .when(clear)
+      .follows(cleared)
+    expect(slot(...given1, cleared)).toMatchObject({ state: 'releasing', pending: { number: 2 } })
+    expect(slot(...given1, cleared)?.quarantine).toBeUndefined()
+    given(...given1, cleared)
+      .when(grant(OTHER))
+      .follows(granted(2, 3, OTHER))
+    expect(slot(...given1, cleared, done(1, 2))).toMatchObject({ state: 'free', pending: null })
+  })
+  it('where the host has answered before, it is free at once', () => {
+    const { releasing: _, ...atOnce } = cleared
+    given(...given1, done(1, 2))
+      .when(clear)
+      .follows(atOnce as DeployableEvent)
+  })
+  it('an operator who has withheld it by hand decides alone, also where its host does not answer', () => {
+    const byHand: DeployableEvent = { type: 'HandleQuarantined', handle: handle(1).uuid, until: 'released', ...WORD }
+    const facts = [recorded(), granted(1, 1), done(1, 1), released(1, 2), byHand]
+    given(...facts)
+      .when(clear)
+      .follows({ type: 'HandleCleared', handle: handle(1).uuid, ...WORD })
+    expect(slot(...facts, { type: 'HandleCleared', handle: handle(1).uuid, ...WORD })).toMatchObject({ state: 'free' })
+  })
+})

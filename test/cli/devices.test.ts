@@ -205,6 +205,11 @@ test('doctor --hardware judges what the enabled drivers find, and whether it can
     { check: 'hardware', verdict: 'ok', says: 'intel_nic_driver finds 2 devices' },
     { check: 'hardware', verdict: 'problem', says: expect.stringMatching(/^IOMMU: off/) },
   ])
+  expect(out).not.toContain('flock')
+  const bare = await doctor({ PATH: folder.path })
+  expect(JSON.parse(bare.out)).toContainEqual(
+    expect.objectContaining({ verdict: 'warning', says: expect.stringMatching(/^flock is not installed/) }),
+  )
   const blind = await doctor({ ACCELERANDO_PCI_SYSFS_ROOT: join(folder.path, 'nothing') })
   expect(blind.code).toBe(7)
   expect(JSON.parse(blind.out)).toMatchObject([{ check: 'hardware', verdict: 'problem' }])

@@ -145,6 +145,9 @@ test('the complaint, the exit status and the absence of a tool are told as its o
   const { change } = it.io
   await expect(change(CARD, 'ls', ['/no-such-folder'], 5000)).rejects.toThrow(/^ls: .*no-such-folder/)
   await expect(change(CARD, 'false', [], 5000)).rejects.toThrow('false: exit status 1')
+  await expect(change(CARD, 'sh', ['-c', 'kill -KILL $$'], 5000)).rejects.toThrow(
+    'sh: was killed by SIGKILL (exit status 137)',
+  )
   await expect(change(CARD, '/opt/no-such-tool', [], 5000)).rejects.toThrow(
     'no-such-tool: failed to execute /opt/no-such-tool: No such file or directory',
   )
@@ -160,6 +163,10 @@ test('a program that is told how it has ended is locked alike', async () => {
   it.go()
   await expect.poll(() => it.io.locks.atWork()).toEqual([])
   expect(await ended('sh', ['-c', 'echo wiped; exit 3'])).toMatchObject({ code: 3, why: null, outputEnd: 'wiped\n' })
+  expect(await ended('sh', ['-c', 'kill -TERM $$'])).toMatchObject({
+    code: null,
+    why: 'was killed by SIGTERM (exit status 143)',
+  })
   expect(await ended('/opt/gone', [])).toMatchObject({
     code: null,
     why: 'was not begun: failed to execute /opt/gone: No such file or directory',

@@ -9,6 +9,7 @@ import { type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { HandleAdminCommand } from './handleAdminMessages.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import type { DeployableEvent } from './messages.ts'
+import { CLEANING } from './cleaning.ts'
 import { orderFor } from './orders.ts'
 import { undone } from './slots.ts'
 import type { Deployable, SlotHandle } from './state.ts'
@@ -25,6 +26,10 @@ const quarantine = (handle: SlotHandle, { by, reason }: OperatorNote): Decision<
   if (handle.state === 'missing') return MISSING(handle)
   return accept({ type: 'HandleQuarantined', handle: handle.uuid, until: 'released', by, reason })
 }
+
+/** Withheld by the policy of cleaning from the moment when it was given up, and its host has not released it yet (UNCLEAN-5). */
+const isUnreleased = ({ quarantine: note, pending }: SlotHandle): boolean =>
+  note?.by === CLEANING && pending?.type === 'ReleaseSlot'
 
 const clear = (
   held: Deployable,
@@ -46,7 +51,13 @@ const clear = (
     case 'releasing':
       return no(handle, 'its host has been told to release it; quarantine it first where the host cannot answer')
     case 'quarantined':
-      return accept({ type: 'HandleCleared', handle: handle.uuid, by, reason })
+      return accept({
+        type: 'HandleCleared',
+        handle: handle.uuid,
+        by,
+        reason,
+        ...(isUnreleased(handle) && { releasing: true }),
+      })
   }
 }
 

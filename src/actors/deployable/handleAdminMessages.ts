@@ -29,5 +29,5 @@ export type HandleAdminEvent =
     } & OperatorNote)
   /** The next order gets a number above `to`. `imageUnknown`: a lost order programmed the region, and its image is not known. */
   | { readonly type: 'OrdersRaised'; readonly to: number; readonly imageUnknown?: true }
-  /** `by` and `reason` are absent in events that release 0.1.0 wrote. */
-  | ({ readonly type: 'HandleCleared'; readonly handle: HandleUuid } & Partial<OperatorNote>)
+  /** `releasing`: its host has not released the handle yet; it is free when the host has. `by` and `reason` are absent in events that release 0.1.0 wrote. */
+  | ({ readonly type: 'HandleCleared'; readonly handle: HandleUuid; readonly releasing?: true } & Partial<OperatorNote>)

@@ -75,7 +75,7 @@ const change = (held: Deployable, event: WithChange, at: number): Partial<Deploy
     case 'OrdersRaised':
       return ordersRaised(held, event)
     case 'HandleCleared':
-      return cleared(givenBack(held, event.handle), event.handle)
+      return cleared(givenBack(held, event.handle), event)
     default:
       // an event of a later release, which this release ignores
       return null
@@ -126,11 +126,15 @@ const quarantined = (
   const note = { by, reason, at, ...(found ? { found } : {}), ...(inDoubt ? { inDoubt } : {}) }
   return move(held, handle, 'quarantine', { ...(until === 'released' ? { quarantine: note } : {}), ...free, ...done })
 }
-/** If an ARQ holds the handle, its pending order stays. */
-const cleared = (held: Deployable, uuid: HandleUuid): Pick<Deployable, 'handles'> =>
-  held.handles[uuid]!.state === 'held'
-    ? { handles: held.handles }
-    : move(notPrepared(notAsked(held, uuid), uuid), uuid, 'clear', { pending: null, lastArq: null })
+/** If an ARQ holds the handle, or its host has still to release it, its pending order stays. */
+const cleared = (
+  held: Deployable,
+  { handle: uuid, releasing }: Extract<DeployableEvent, { type: 'HandleCleared' }>,
+): Pick<Deployable, 'handles'> => {
+  if (held.handles[uuid]!.state === 'held') return { handles: held.handles }
+  if (releasing) return move(notAsked(held, uuid), uuid, 'releaseWithWork', {})
+  return move(notPrepared(notAsked(held, uuid), uuid), uuid, 'clear', { pending: null, lastArq: null })
+}
 const notAsked = (held: Deployable, uuid: HandleUuid): Deployable => {
   const { cleaning: _, ...handle } = held.handles[uuid]!
   return { ...held, handles: { ...held.handles, [uuid]: handle } }

@@ -12,6 +12,7 @@ import { examineCloud, examineNova } from './cloud.ts'
 import { DATABASE_CHECKS } from './database.ts'
 import { KAFKA_CHECKS } from './kafka.ts'
 import { pciHere } from '../pciHere.ts'
+import { programAt } from '../programs/programAt.ts'
 import { examineHardware } from './hardware.ts'
 import { examineOverlap } from './novaConf.ts'
 import { API_CHECKS, askFor } from './neighbours.ts'
@@ -80,7 +81,7 @@ const ofOverlap = (options: DoctorOptions) =>
 
 const ofHardware = (options: DoctorOptions) =>
   orUnreachable('hardware', 'run this on the host, as a user who may read its PCI bus (pci.sysfs_root)', () =>
-    examineHardware(pciHere(options)),
+    examineHardware(pciHere(options), (program) => programAt(program, process.env['PATH'] ?? '')),
   )
 
 /** Runs the checks of a system, or none if the system is not configured. */

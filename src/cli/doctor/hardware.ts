@@ -1,4 +1,4 @@
-/** Checks on a host: whether its drivers find any devices, and whether these can be passed on to guests. */
+/** Checks on a host: whether its drivers find any devices, whether these can be passed on to guests, and what the host needs to change cards. */
 import { passableHere } from '../../drivers/passable.ts'
 import { keptByKernel, offeredBy, surveyHost } from '../hardware/survey.ts'
 import type { PciHere } from '../pciHere.ts'
@@ -7,13 +7,23 @@ import { counted, type Finding, ok, problem, warning } from './check.ts'
 const CHECK = 'hardware'
 const SCAN = 'accelerando device scan shows what each driver finds, and why not'
 
-export const examineHardware = async ({
-  io,
-  sysfsRoot,
-  options,
-  enabledDrivers,
-  look,
-}: PciHere): Promise<readonly Finding[]> => {
+type FindProgram = (name: string) => Promise<string | null>
+/** Programming, cleaning and the set-up of drivers hold a lock by this program (decision 0104). */
+const FLOCK = 'flock'
+const lockerHere = async (find: FindProgram) =>
+  (await find(FLOCK)) === null
+    ? [
+        warning(
+          `${FLOCK} is not installed: no card can be programmed or cleaned, and no playbook runs`,
+          'install util-linux',
+        ),
+      ]
+    : []
+
+export const examineHardware = async (
+  { io, sysfsRoot, options, enabledDrivers, look }: PciHere,
+  find: FindProgram,
+): Promise<readonly Finding[]> => {
   const drivers = await surveyHost({ io, options, enabledDrivers }, false)
   const offered = { offered: offeredBy(drivers), kept: keptByKernel(drivers) }
   const functions = (await look()).map(({ found }) => found)
@@ -27,5 +37,5 @@ export const examineHardware = async ({
     says: `${about}: ${says}`,
     ...(advice === null ? {} : { advice }),
   }))
-  return [...found, ...passable].map((judged) => ({ check: CHECK, ...judged }))
+  return [...found, ...passable, ...(await lockerHere(find))].map((judged) => ({ check: CHECK, ...judged }))
 }

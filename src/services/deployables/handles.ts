@@ -94,7 +94,7 @@ export const createHandles = (kernel: Kernel, retirement: Retirement): Control['
       plan: (draft, { key, lastArq, host }) => {
         if ((draft.state(deployable, key).handles[handle]?.lastArq ?? null) !== lastArq) return MOVED
         const events = draft.decide(deployable, key, { ...command, deadline: draft.at + RELEASE_FOR_MS })
-        const cleared = events.some(({ type }) => type === 'HandleCleared')
+        const cleared = events.some((event) => event.type === 'HandleCleared' && !event.releasing)
         // an ARQ whose release failed leaves that state when the quarantine of its handle ends
         if (cleared && lastArq !== null && draft.state(arq, arqKey(lastArq)).status === 'UnbindFailed')
           draft.decide(arq, arqKey(lastArq), { type: 'ReportReleased', handle })

@@ -30,6 +30,12 @@ export const reuseCases: readonly Case[] = [
   ],
   [
     'S8',
+    'or that it is clean, while its host has still to release it',
+    { ...of(board, deployable('d1', { ...cleared, releasing: true })), ...trace(holds(1, 'a1'), holds(2, 'a2')) },
+    twice,
+  ],
+  [
+    'S8',
     'or another one',
     { ...of(board, deployable('d1', ofOther)), ...trace(holds(1, 'a1'), holds(2, 'a2')) },
     twice,
