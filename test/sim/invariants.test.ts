@@ -58,6 +58,11 @@ describe('invariants', () => {
     expect(found(answers('OrderFailed'), compared)).toEqual([])
     expect(found(compared, answers('OrderFailed'))).toHaveLength(1)
     expect(found(answers('OrderFailed'), answers('OrderDone'), compared)).toHaveLength(1)
+    // an operator has released the handle itself although its release had failed
+    const own = (type: string) => ({ ...row, events: [{ type, slot: 'h', handle: 'h', number: 2 }] })
+    expect(found(own('OrderFailed'), own('HandleCleared'), compared)).toEqual([])
+    expect(found(own('OrderFailed'), compared)).toHaveLength(1)
+    expect(found(own('HandleCleared'), compared)).toHaveLength(1)
     // only a lost row tells that a handle which the host may still have prepared was of this hardware
     const rows = [shown('deployable/part', 'of part')]
     const lostRows = { journal: [shown('deployable/d', 'h'), compared], lost: [{ rows, fromMs: 0, toMs: 0 }] }

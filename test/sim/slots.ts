@@ -34,21 +34,24 @@ const hardwareIn = (rows: readonly Pick<Row, 'key' | 'events'>[]): ReadonlyMap<s
   return hardware
 }
 
+type Unreleased = ReadonlyMap<string, 'known' | 'overruled'>
 /**
- * The handles whose last release has failed, by row of the journal: their host still has them prepared, and the journal knows. Once an image has
+ * The handles whose last release has failed, by row of the journal: their host still has them prepared. `known`: the journal knows. Once an image has
  * divided a card, or another image has made it whole again, the same function is a handle of another deployable, and is withheld there.
+ * `overruled`: an operator has released the handle all the same, so the journal holds it free.
  */
-const unreleasedAt = (journal: Evidence['journal']): ((row: Row) => ReadonlySet<string>) => {
-  const unreleased = new Set<string>()
-  const before = new Map<Row, ReadonlySet<string>>()
+const unreleasedAt = (journal: Evidence['journal']): ((row: Row) => Unreleased) => {
+  const unreleased = new Map<string, 'known' | 'overruled'>()
+  const before = new Map<Row, Unreleased>()
   for (const row of journal) {
-    before.set(row, new Set(unreleased))
+    before.set(row, new Map(unreleased))
     for (const event of row.key.startsWith('deployable/') ? (row.events as readonly DeployableEvent[]) : []) {
-      if (event.type === 'OrderFailed') unreleased.add(event.slot)
+      if (event.type === 'OrderFailed') unreleased.set(event.slot, 'known')
       if (event.type === 'OrderDone') unreleased.delete(event.slot)
+      if (event.type === 'HandleCleared' && unreleased.has(event.handle)) unreleased.set(event.handle, 'overruled')
     }
   }
-  return (row) => before.get(row) ?? new Set()
+  return (row) => before.get(row) ?? new Map()
 }
 
 /** What an image divides a card into has the name of the card before its own. */
@@ -74,10 +77,11 @@ export const falseDifferences = (
       const handle = comparedIn(event)
       if (handle === null || changed.has(handle) || isPartOf(names.get(key) ?? '', changed)) return []
       if (changedHardware.has(hardware.get(handle) ?? '')) return []
-      const isStillPrepared = [...unreleased(row)].some(
+      const stillPrepared = unreleased(row)
+      const isOfAnother = [...stillPrepared.keys()].some(
         (other) => other !== handle && hardware.get(other) === hardware.get(handle),
       )
-      if (isStillPrepared) return []
+      if (isOfAnother || stillPrepared.get(handle) === 'overruled') return []
       const found = `${key}: ${event.type} of handle ${handle} by comparison, and its host has what the journal holds`
       return [{ invariant: 'COMPARE-1', meaning: 'what only looks different is left alone', found, proof: [] }]
     })
