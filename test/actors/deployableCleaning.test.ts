@@ -253,7 +253,7 @@ describe('UNCLEAN-5 an operator says that a handle is clean before its host has 
     const { releasing: _, ...atOnce } = cleared
     given(...given1, done(1, 2))
       .when(clear)
-      .follows(atOnce as DeployableEvent)
+      .follows(atOnce)
   })
   it('an operator who has withheld it by hand decides alone, also where its host does not answer', () => {
     const byHand: DeployableEvent = { type: 'HandleQuarantined', handle: handle(1).uuid, until: 'released', ...WORD }
