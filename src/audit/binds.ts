@@ -20,6 +20,21 @@ const usableMs = ({ pauses = [] }: Records, from: number, to: number): number =>
   return to - from - lost
 }
 
+/** An append follows its decision within this time. */
+const APPENDED_MS = 5000
+/**
+ * The time that a bind has from its acceptance. If a clock jumps between the decision and its append, the deadline may be over from the start: it
+ * was counted from before the jump, and the controls, which notice the jump, wait for the rest of the time all the same.
+ */
+const termMs = (
+  { pauses = [] }: Records,
+  { from, deadline }: { readonly from: number; readonly deadline: number },
+): number => {
+  if (deadline >= from) return deadline - from
+  const jumps = pauses.filter(({ to }) => to <= from && to > from - APPENDED_MS).map((jump) => jump.to - jump.from)
+  return Math.max(0, deadline - from + Math.max(0, ...jumps))
+}
+
 const usable: Invariant = {
   name: 'S9',
   meaning: 'no bind starts on a device that is disabled, missing, retired, failing or being programmed',
@@ -128,9 +143,8 @@ const terminal: Invariant = {
   name: 'L1',
   meaning: 'every accepted bind ends by its deadline, which is below the 300 s that Nova waits',
   judge: (evidence) => {
-    const lateMs = ({ from, deadline, endedAt }: Bind): number =>
-      // if a clock jumps between the request and its append, the deadline may be over from the start
-      usableMs(evidence, from, endedAt ?? evidence.now) - Math.max(0, deadline - from)
+    const lateMs = (bind: Bind): number =>
+      usableMs(evidence, bind.from, bind.endedAt ?? evidence.now) - termMs(evidence, bind)
     const isLate = (bind: Bind): boolean => lateMs(bind) > (evidence.slackMs ?? SLACK_MS)
     // a bind that ended in the append that accepted it needs no deadline
     const isTooLong = ({ from, deadline, endedAt }: Bind): boolean =>

@@ -182,7 +182,25 @@ const waits = (from: number, deadline: number, endedAt: number): Partial<Evidenc
 const tooLong = (ms: number) => here(1, ['instance/i1'], `instance/i1: its deadline is ${ms} ms after its acceptance`)
 const paused = (...pauses: readonly (readonly [number, number])[]) =>
   lasting(null, { now: 70_000, pauses: pauses.map(([from, to]) => ({ from, to })) })
+/** Decided at 9 s for 120 s; then a clock jumps ahead by 200 s, to `jumpedTo`, and the bind is accepted at 210 s. */
+const jumped = (endedAt: number, jumpedTo = 209_000): Partial<Evidence> => ({
+  ...waits(210_000, 129_000, endedAt),
+  pauses: [{ from: jumpedTo - 200_000, to: jumpedTo }],
+})
+const lateAfterJump = (ms: number): Finding => ({
+  found: `instance/i1: accepted at 210000, ended ${ms} ms after its deadline`,
+  place: 1,
+  keys: ['instance/i1'],
+})
 const terminal: readonly Case[] = [
+  ['L1', 'a clock jumped before its acceptance, and it ends 30 s after the rest of its time', jumped(359_000), []],
+  ['L1', 'a clock jumped before its acceptance, and it ends later than that', jumped(359_001), [lateAfterJump(30_001)]],
+  [
+    'L1',
+    'a clock jumped too long before its acceptance to have been in between',
+    jumped(240_001, 205_000),
+    [lateAfterJump(30_001)],
+  ],
   ['L1', 'a bind ends 30 s after its deadline', lasting(60_000), []],
   ['L1', 'a bind ends more than 30 s after its deadline', lasting(60_001), [late('ended', 30_001)]],
   ['L1', 'a bind is open 30 s after its deadline', lasting(null, { now: 60_000 }), []],
