@@ -21,29 +21,42 @@ const openDirty = () => {
   const dirty = new Map<string, { readonly by: string; readonly cleaner: 'operator' | 'host' }>()
   /** What the request that has the handle, or had it last, asks for. */
   const asked = new Map<string, Cleaning>()
+  /** The request that gave the handle up last. */
+  const last = new Map<string, string>()
+  /** Handles that requests have: what they ask for is not over before they are given up. */
+  const held = new Set<string>()
   const granted = ({ handle, cleaning, repeated }: Extract<DeployableEvent, { type: 'Granted' }>) => {
     if (repeated === undefined) {
       asked.delete(handle)
       if (cleaning !== undefined) asked.set(handle, cleaning)
     }
+    held.add(handle)
     const by = repeated === undefined ? dirty.get(handle)?.by : undefined
     dirty.delete(handle)
     return by
+  }
+  /** `arq` '': its release is ordered again. */
+  const givenUp = (handle: string, arq: string, policy: Cleaning | null) => {
+    const cleaner = cleanerOf(policy, asked.get(handle))
+    const by = arq || (last.get(handle) ?? '')
+    last.set(handle, by)
+    // an operator who removes the policy says that nothing has to be cleaned
+    if (cleaner === null) dirty.delete(handle)
+    else dirty.set(handle, { by, cleaner })
   }
   /** Takes an event. If it grants a handle that is not clean, returns the request that gave the handle up. */
   const take = (event: DeployableEvent, policy: Cleaning | null): string | undefined => {
     if (event.type === 'Granted') return granted(event)
     if (event.type === 'HandleReleased') {
-      const cleaner = cleanerOf(policy, asked.get(event.handle))
-      // an operator who removes the policy says that nothing has to be cleaned
-      if (cleaner === null) dirty.delete(event.handle)
-      else dirty.set(event.handle, { by: event.arq || (dirty.get(event.handle)?.by ?? ''), cleaner })
+      held.delete(event.handle)
+      givenUp(event.handle, event.arq, policy)
     }
+    if (event.type === 'OrderFailed' && event.again) givenUp(event.slot, '', policy)
     if (event.type === 'OrderDone' && isClean(event.cleaned) && dirty.get(event.slot)?.cleaner === 'host')
       dirty.delete(event.slot)
     if (event.type === 'HandleCleared') {
       dirty.delete(event.handle)
-      asked.delete(event.handle)
+      if (!held.has(event.handle)) asked.delete(event.handle)
     }
     return undefined
   }

@@ -45,7 +45,12 @@ const BUSY = 'was not begun, because a program that was begun earlier still work
 const LOOK_MS = 10_000
 
 /** `flock` tells of a program that a signal has killed by an exit status above 128. */
-const SIGNALS = new Map(Object.entries(constants.signals).map(([name, number]) => [128 + number, name]))
+/** Of several names of one signal the usual one comes first. */
+const SIGNALS = new Map(
+  Object.entries(constants.signals)
+    .toReversed()
+    .map(([name, number]) => [128 + number, name]),
+)
 const killedBy = (status: number): string | null => {
   const signal = SIGNALS.get(status)
   return signal === undefined ? null : `was killed by ${signal} (exit status ${status})`

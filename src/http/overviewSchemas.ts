@@ -88,6 +88,6 @@ export const Delivery = v.object({
   given_up_at: v.pipe(v.nullable(schemas.Time), v.description('When it is given up, or was.')),
   answers: v.pipe(
     schemas.StringMap,
-    v.description('What Nova answered last, by accelerator request; of what is given up.'),
+    v.description('What Nova answered last about the instance, by accelerator request; of what is given up.'),
   ),
 })

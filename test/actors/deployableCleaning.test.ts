@@ -263,4 +263,58 @@ describe('UNCLEAN-5 an operator says that a handle is clean before its host has 
       .follows({ type: 'HandleCleared', handle: handle(1).uuid, ...WORD })
     expect(slot(...facts, { type: 'HandleCleared', handle: handle(1).uuid, ...WORD })).toMatchObject({ state: 'free' })
   })
+  it('where the host tries in vain, it is still the word of the operator that counts until the release is tried anew', () => {
+    const again: DeployableEvent = { ...failed(1, 2, 3) }
+    expect(slot(...given1, cleared, again)).toMatchObject({ state: 'releasing', pending: { number: 3 } })
+  })
+  it('a host that is gone: released, withheld by hand and released again, it is free without its host', () => {
+    const byHand: DeployableEvent = { type: 'HandleQuarantined', handle: handle(1).uuid, until: 'released', ...WORD }
+    given(...given1, cleared)
+      .when({ type: 'Quarantine', handle: handle(1).uuid, ...WORD })
+      .follows(byHand)
+    const { releasing: _, ...atOnce } = cleared
+    given(...given1, cleared, byHand)
+      .when(clear)
+      .follows(atOnce)
+    expect(slot(...given1, cleared, byHand, atOnce)).toMatchObject({ state: 'free', pending: null })
+  })
+  it('also one that is withheld and releasing, because its release is tried again', () => {
+    const again = [...given1, failed(1, 2, 3)]
+    given(...again)
+      .when(clear)
+      .follows(cleared)
+    given(...again)
+      .when({ type: 'Quarantine', handle: handle(1).uuid, ...WORD })
+      .follows({ type: 'HandleQuarantined', handle: handle(1).uuid, until: 'released', ...WORD })
+  })
+})
+describe('a release that is tried again at once, under another policy than before', () => {
+  const described = (cleaning?: Cleaning): DeployableEvent => ({
+    type: 'DeployableDescribed',
+    description: describing({ ...(cleaning && { cleaning }), numAccelerators: 1, handles: [handle(1)] }),
+  })
+  const retried = answer(1, 1, 'stuck')
+  it('where operators clean by now, the handle is withheld (UNCLEAN-3)', () => {
+    given(byHost(), granted(1, 1), done(1, 1), ordered(1), described('by_operator'))
+      .when(retried)
+      .follows(failed(1, 1, 2), withheld('it was given up, and an operator has to clean it'))
+  })
+  it('so it is where nobody cleans by now and the profile asks for it (UNCLEAN-4)', () => {
+    const asked = { ...granted(1, null), cleaning: 'by_host' } as DeployableEvent
+    given(byHost(), asked, ordered(1), described())
+      .when(retried)
+      .follows(
+        failed(1, 1, 2),
+        withheld(
+          'it was given up, and an operator has to clean it: the device profile of its last request asks for it',
+        ),
+      )
+  })
+  it('what its last request asks for is over when the handle is free, not when its host has released it', () => {
+    const asked = { ...granted(1, 1), cleaning: 'by_host' } as DeployableEvent
+    const facts = [recorded(), asked, done(1, 1), released(1, 2), withheld('why'), done(1, 2)]
+    expect(slot(...facts)).toMatchObject({ state: 'quarantined', cleaning: 'by_host' })
+    const cleared: DeployableEvent = { type: 'HandleCleared', handle: handle(1).uuid, ...WORD }
+    expect(slot(...facts, cleared)?.cleaning).toBeUndefined()
+  })
 })

@@ -38,7 +38,10 @@ test('a provider that only lost rows knew is taken back, also below a host that 
   ask('PUT', `/resource_providers/${uuid}/traits`, { resource_provider_generation: 0, traits: ['OWNER_CYBORG'] })
   await rest(10 * AUDIT_MS)
   expect(await below()).toEqual(['h1_card'])
-  expect(value(await world.plane.adoption(NOVA, [], NOTE))).toEqual({ deployables: [], compared: 1 })
+  expect(value(await world.plane.adoption(NOVA, [], NOTE))).toEqual({
+    deployables: [],
+    placement: { compared: 1, failed: [] },
+  })
   await rest()
   expect(await below()).toEqual([])
   const before = asked.length
@@ -51,7 +54,7 @@ test('a host that was never compared is compared only when a lost row tells of a
   const world = await openPlane({ clock: handClock(), options: OPTIONS }, memoryStore())
   await world.shows('h1', PLAN)
   const adopted = async (key: EntityKey) =>
-    value(await world.plane.adoption(NOVA, [{ key, command: 'c', events: [] }], NOTE)).compared
+    value(await world.plane.adoption(NOVA, [{ key, command: 'c', events: [] }], NOTE)).placement.compared
   expect(await adopted('host/h1')).toBe(0)
   expect(await adopted('placement/h1')).toBe(1)
   expect(await adopted('placement/gone')).toBe(1)

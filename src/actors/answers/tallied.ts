@@ -69,6 +69,6 @@ export type Delivery = {
   readonly nextAt: number | null
   /** When delivery is given up, or the first event was; null: the events were delivered meanwhile. */
   readonly until: number | null
-  /** What Nova answered last, for each ARQ that is given up and has an answer. */
+  /** What Nova answered last about the instance, for each ARQ that is given up and has an answer. */
   readonly answers: Readonly<Record<ArqUuid, string>>
 }

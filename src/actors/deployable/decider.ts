@@ -90,7 +90,9 @@ const answerSlot = (
     command.final || handle.attempts >= RELEASE_ATTEMPTS - 1
       ? null
       : orderFor(held, handle, { type: 'ReleaseSlot', deadline: command.retryBy })
-  return accept({ type: 'OrderFailed', slot, number, reason: failed, again })
+  // the policy of its host may have become another one since the release was ordered
+  const kept = again === null ? [] : withheldFor(held, handle)
+  return accept({ type: 'OrderFailed', slot, number, reason: failed, again }, ...kept)
 }
 
 const answer = (

@@ -21,7 +21,8 @@ const HELD = (handle: SlotHandle) =>
 const MISSING = (handle: SlotHandle) => no(handle, 'its host does not show it, so it is given to nobody')
 
 const quarantine = (handle: SlotHandle, { by, reason }: OperatorNote): Decision<DeployableEvent> => {
-  if (handle.quarantine) return accept()
+  // one that its host has still to release is withheld by this operator from now on, who may then release it without the host
+  if (handle.quarantine && handle.state !== 'releasing') return accept()
   if (handle.state === 'held') return HELD(handle)
   if (handle.state === 'missing') return MISSING(handle)
   return accept({ type: 'HandleQuarantined', handle: handle.uuid, until: 'released', by, reason })
@@ -41,6 +42,7 @@ const clear = (
     return accept({ type: 'HandleCleared', handle: handle.uuid, by, reason })
   const undoing = undone(held, handle, { by, reason }, deadline)
   if (undoing) return undoing
+  if (isUnreleased(handle)) return accept({ type: 'HandleCleared', handle: handle.uuid, by, reason, releasing: true })
   switch (handle.state) {
     case 'free':
       return accept()
@@ -51,13 +53,7 @@ const clear = (
     case 'releasing':
       return no(handle, 'its host has been told to release it; quarantine it first where the host cannot answer')
     case 'quarantined':
-      return accept({
-        type: 'HandleCleared',
-        handle: handle.uuid,
-        by,
-        reason,
-        ...(isUnreleased(handle) && { releasing: true }),
-      })
+      return accept({ type: 'HandleCleared', handle: handle.uuid, by, reason })
   }
 }
 

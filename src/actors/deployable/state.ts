@@ -168,9 +168,11 @@ const cleanedIn = ({ cleaned }: Pick<SlotHandle, 'cleaned'>): Pick<SlotHandle, '
 /** A successful `PrepareSlot` leaves the handle held and may have loaded a bitstream; a successful `ReleaseSlot` frees the handle. */
 const done = (held: Deployable, event: Extract<DeployableEvent, { type: 'OrderDone' }>): Partial<Deployable> => {
   const { slot } = event
-  const { pending } = held.handles[slot]!
+  const { pending, quarantine } = held.handles[slot]!
   const bitstream = pending?.type === 'PrepareSlot' ? pending.bitstream : undefined
-  const left = pending?.type === 'PrepareSlot' ? held : notPrepared(notAsked(held, slot), slot)
+  // what its last request asks for is over when the handle is free
+  const free = quarantine ? held : notAsked(held, slot)
+  const left = pending?.type === 'PrepareSlot' ? held : notPrepared(free, slot)
   return {
     ...move(left, slot, 'done', { pending: null, ...cleanedIn(event) }),
     ...(bitstream === undefined || bitstream === held.bitstreamId ? {} : { bitstreamId: bitstream }),

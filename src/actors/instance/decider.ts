@@ -144,7 +144,7 @@ const telling = (instance: Instance, event: Extract<InstanceEvent, { type: 'Bind
   }
 }
 
-/** Nova knows the instance, and has not taken the event. */
+/** Nova has refused the event, or was not reached for it in time. */
 const isUnheard = (ending: Ending): ending is Unheard['ending'] => ending === 'refused' || ending === 'undeliverable'
 
 /** Events that settled after the request to Nova was made were not part of it, so its answer does not end them. */

@@ -1,6 +1,6 @@
 /** Withholds the handles that lost rows put in doubt, and reports each: the part of `migrate --adopt` that works on the journal. */
 import type { Caller } from '../../actors/control.ts'
-import type { Adopted, Adoption, NamedRow, Withheld } from '../../services/deployables/adoption.ts'
+import type { Adopted, Adoption, Adoptions, NamedRow, Withheld } from '../../services/deployables/adoption.ts'
 import { systemIds } from '../../clock.ts'
 
 type Out = (line: string) => void
@@ -39,15 +39,22 @@ const report = (adopted: Adopted, out: Out): string | null => {
   return null
 }
 
+/** What could not be compared does not keep writing stopped: an operator can have it compared at any time. */
+const reportCompared = ({ compared, failed }: Adoptions['placement'], out: Out): void => {
+  const hosts = compared === 1 ? 'host' : 'hosts'
+  if (compared > 0) out(`compare ${compared} ${hosts} with Placement, which may show what only lost rows said`)
+  for (const { host, fault } of failed)
+    out(
+      `compare ${host ?? 'the hosts'} with Placement yourself (accelerando drift heal --apply): ${JSON.stringify(fault)}`,
+    )
+}
+
 /** Withholds the handles that the rows put in doubt. Returns the reasons for those that could not be withheld. */
 export const keepBack = async (adopt: Adoption, rows: readonly NamedRow[], out: Out): Promise<readonly string[]> => {
   const adopted = await adopt(CALLER, rows, NOTE)
   if (!adopted.ok) return [`the lost rows could not be adopted: ${JSON.stringify(adopted.fault)}`]
-  const { deployables, compared } = adopted.value
+  const { deployables, placement } = adopted.value
   const failed = deployables.flatMap((one) => report(one, out) ?? [])
-  if (compared > 0)
-    out(
-      `compare ${compared} ${compared === 1 ? 'host' : 'hosts'} with Placement, which may show what only lost rows said`,
-    )
+  reportCompared(placement, out)
   return failed
 }

@@ -15,7 +15,7 @@ import { idOf, kindOf } from '../../actors/runtime/memory.ts'
 import type { JournalRow } from '../../actors/runtime/ports.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, causeOf } from '../kernel/kernel.ts'
-import { askForPasses } from '../placement/afterLoss.ts'
+import { type AskedForPasses, askForPasses } from '../placement/afterLoss.ts'
 
 export type NamedRow = Pick<JournalRow, 'key' | 'events'> & { readonly command: string }
 /** A handle that a guest may still use because its grant was lost. `state` and `arq`: as the journal now holds the handle. */
@@ -30,8 +30,8 @@ export type Adopted = { readonly deployable: DeployableUuid } & (
   /** `raisedTo` null: the next order number is already higher than any that the host has seen. */
   | { readonly fault: null; readonly raisedTo: number | null; readonly withheld: readonly Withheld[] }
 )
-/** `compared`: the number of hosts that are to be compared with Placement. */
-export type Adoptions = { readonly deployables: readonly Adopted[]; readonly compared: number }
+/** `placement`: the hosts that are to be compared with Placement. */
+export type Adoptions = { readonly deployables: readonly Adopted[]; readonly placement: AskedForPasses }
 export type Adoption = (caller: Caller, rows: readonly NamedRow[], note: OperatorNote) => Promise<Outcome<Adoptions>>
 
 type Named = { readonly events: DeployableEvent[]; readonly handles: HandleUuid[] }
@@ -95,7 +95,6 @@ export const createAdoption = (kernel: Kernel): Adoption => {
     if (!found.ok) return found
     const adopted: Adopted[] = []
     for (const [uuid, named] of found.value) adopted.push(await adopt(caller, uuid, named, note))
-    const compared = await askForPasses(kernel, caller, rows)
-    return compared.ok ? done({ deployables: adopted, compared: compared.value }) : compared
+    return done({ deployables: adopted, placement: await askForPasses(kernel, caller, rows) })
   }
 }

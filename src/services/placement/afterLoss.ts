@@ -3,7 +3,7 @@
  * have created providers that nothing recorded explains now (P4), or have shown as free what is reserved.
  */
 import type { HostName } from '../../identifiers.ts'
-import { type Outcome, done } from '../../fault.ts'
+import { type Fault, type Outcome, done } from '../../fault.ts'
 import type { Caller } from '../../actors/control.ts'
 import { placement, placementKey } from '../../actors/placement/decider.ts'
 import { idOf, kindOf } from '../../actors/runtime/memory.ts'
@@ -24,20 +24,26 @@ const ask = async (kernel: Kernel, caller: Caller, name: HostName, isNamed: bool
   return asked.ok ? done(asked.value ?? false) : asked
 }
 
-/** Returns the number of hosts for which a pass was asked. */
+/** `compared`: the number of hosts for which a pass was asked. `failed`: those for which none could be asked, with the reason. */
+export type AskedForPasses = {
+  readonly compared: number
+  readonly failed: readonly { readonly host: HostName | null; readonly fault: Fault }[]
+}
+/** A host that fails keeps no other from being compared. `host` null: the hosts cannot be listed. */
 export const askForPasses = async (
   kernel: Kernel,
   caller: Caller,
   rows: readonly Pick<JournalRow, 'key'>[],
-): Promise<Outcome<number>> => {
-  const hosts = await kernel.readers.list('hosts', {}, {})
-  if (!hosts.ok) return hosts
+): Promise<AskedForPasses> => {
   const named = new Set(rows.filter(({ key }) => kindOf(key) === placement.kind).map(({ key }): HostName => idOf(key)))
-  let count = 0
-  for (const name of new Set([...named, ...hosts.value.items.map((one) => one.name)])) {
-    const asked = await ask(kernel, caller, name, named.has(name))
-    if (!asked.ok) return asked
-    count += Number(asked.value)
+  const hosts = await kernel.readers.list('hosts', {}, {})
+  const names = hosts.ok ? hosts.value.items.map(({ name }) => name) : []
+  const failed: AskedForPasses['failed'][number][] = hosts.ok ? [] : [{ host: null, fault: hosts.fault }]
+  let compared = 0
+  for (const host of new Set([...named, ...names])) {
+    const asked = await ask(kernel, caller, host, named.has(host))
+    if (!asked.ok) failed.push({ host, fault: asked.fault })
+    else if (asked.value) compared++
   }
-  return done(count)
+  return { compared, failed }
 }

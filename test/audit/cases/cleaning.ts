@@ -9,6 +9,7 @@ import {
   granted,
   here,
   of,
+  order,
   recorded,
   released,
 } from './scene.ts'
@@ -38,6 +39,7 @@ const first = on(granted('h1', 'a1'))
 const again = on(granted('h1', 'a2'))
 const dirty = (place: number) => [here(place, D1, 'handle h1 went to a2, and was not clean after a1')]
 const asking = (cleaning: string) => on({ ...granted('h1', 'a1'), cleaning })
+const failedAgain: Fact = { type: 'OrderFailed', slot: 'h1', number: 2, reason: 'busy', again: order('h1', 3) }
 const givenUp = on(released())
 const trace = (...cleaned: readonly string[]) => ({ hosts: [{ name: 'host1', steps: [], cleaned }] })
 const cleanedOnce = of(card('by_host'), first, givenUp, on(done(CLEANED)))
@@ -103,6 +105,24 @@ export const cleaningCases: readonly Case[] = [
     [],
   ],
   ['S18 host', 'it was cleaned by that order', { ...cleanedOnce, ...trace('h1 2') }, []],
+  [
+    'S18',
+    'a release that is ordered again is judged by the policy of that time',
+    of(card('by_host'), first, givenUp, on(changed()), on(failedAgain), again),
+    [],
+  ],
+  [
+    'S18',
+    'also where that asks for more',
+    of(card(), first, givenUp, on(changed('by_operator')), on(failedAgain), again),
+    dirty(6),
+  ],
+  [
+    'S18',
+    'of a handle that a request has, the word of an operator leaves what the request asks for',
+    of(card(), asking('by_host'), on(cleared), givenUp, again),
+    dirty(5),
+  ],
   [
     'S18 host',
     'it was cleaned by another one',
