@@ -71,8 +71,10 @@ export const alternatives = (given: () => NovaService): void => {
       const [make, ask] = blocksIn(DOCUMENT, 'A profile and a flavor for each alternative')
       const [vgpu] = Object.keys(GPU_MACHINE.group)
       const here = {
-        // no compute of this cloud has an A100 either
         'resources:PGPU=2,trait:CUSTOM_GPU_NVIDIA_T4=required': `${vgpu}=2`,
+        // this cloud has one
+        'resources:PGPU=1,trait:CUSTOM_GPU_NVIDIA_A100=required':
+          'resources:PGPU=2,trait:CUSTOM_GPU_NVIDIA_A100=required',
         '--ram 4096 --vcpus 2 --disk 10': '--ram 64 --vcpus 1 --disk 1',
       }
       await shell(filledIn(make!, here), env)
