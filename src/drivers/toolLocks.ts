@@ -44,8 +44,7 @@ const WITHOUT_WAITING = ['--nonblock', '--conflict-exit-code', String(HELD)]
 const BUSY = 'was not begun, because a program that was begun earlier still works on the same card'
 const LOOK_MS = 10_000
 
-/** `flock` tells of a program that a signal has killed by an exit status above 128. */
-/** Of several names of one signal the usual one comes first. */
+/** `flock` tells of a program that a signal has killed by an exit status above 128. Of several names of one signal the usual one comes first. */
 const SIGNALS = new Map(
   Object.entries(constants.signals)
     .toReversed()

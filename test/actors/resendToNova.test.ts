@@ -2,6 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
+import { instanceKey } from '../../src/actors/instance/decider.ts'
+import { NOVA_GIVEN_UP } from '../../src/actors/runtime/dueKinds.ts'
+import { put } from '../../src/actors/runtime/views.ts'
 import { createNova } from '../../src/neighbours/nova.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
@@ -68,6 +71,13 @@ it('what was given up is listed with the answer of Nova until it is told once mo
   expect(one).toMatchObject({ state: 'given_up', nextAt: null, hostname: 'h1' })
   expect(Object.values(one!.answers)).toEqual([expect.stringMatching(/^403 /)])
   expect(one!.attempts).toBeGreaterThan(5)
+  // rows that a control of 0.2.0 has left behind: the first page is not empty because of them
+  const stale = [randomUUID(), randomUUID()].map((uuid) =>
+    put('due', { entity: instanceKey(uuid), kind: NOVA_GIVEN_UP, at: 1 }),
+  )
+  const row = { key: `arq/${randomUUID()}`, version: 1, commandId: randomUUID(), events: [], at: 1, cause: {} } as const
+  await cloud.store.journal.append({ rows: [row], changes: stale })
+  expect(value(await cloud.control.deliveries({ state: 'given_up', limit: 1 })).items).toEqual([one])
   nova.meet(null)
   value(await resend(first.instance))
   await cloud.plane.sweeper.idle()

@@ -84,18 +84,19 @@ export const createDeliveries = ({ readers, region }: Pick<Kernel, 'readers' | '
     return done({ ...deliveryOf(known.value.state, at), instance: uuid })
   }
   return async ({ state, limit, marker }) => {
-    const listed = await readers.list(
-      'due',
-      { kind: KIND_OF[state] },
-      { limit, ...(marker && { marker: instanceKey(marker) }) },
-    )
-    if (!listed.ok) return listed
-    const items: Delivery[] = []
-    for (const outcome of await Promise.all(listed.value.items.map(one))) {
-      if (!outcome.ok) return outcome
-      // the row may be older than the instance as it is now, or of a control of 0.2.0, which never deletes it
-      if (outcome.value.state === state) items.push(outcome.value)
+    let after = marker
+    for (;;) {
+      const page = { limit, ...(after && { marker: instanceKey(after) }) }
+      const listed = await readers.list('due', { kind: KIND_OF[state] }, page)
+      if (!listed.ok) return listed
+      const read = await allOf(listed.value.items.map(one))
+      if (!read.ok) return read
+      // a row may be older than the instance as it is now, or of a control of 0.2.0, which never deletes it
+      const items = read.value.filter((delivery) => delivery.state === state)
+      const { next } = listed.value
+      // a page without items has no marker for the next one
+      if (items.length > 0 || next === null) return done({ items, next })
+      after = read.value.at(-1)?.instance
     }
-    return done({ items, next: listed.value.next })
   }
 }
