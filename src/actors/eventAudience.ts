@@ -1,11 +1,12 @@
 /**
  * Decides who may read a fact, and which parts of it. Pure. Administrators read everything; a project reads the facts about its own
- * accelerator requests, without texts from drivers, operators and Nova (rest-api 9.5).
+ * accelerator requests, without texts from drivers, operators and Nova, and without the names of other people (rest-api 9.5).
  */
 import type { ArqUuid, ProjectId } from '../identifiers.ts'
 import type { ArqEvent } from './arq/messages.ts'
 import type { InstanceEvent } from './instance/messages.ts'
 import type { Event } from './runtime/decider.ts'
+import type { Cause } from './runtime/ports.ts'
 
 type Members<Events extends { readonly type: string }> = {
   readonly [Type in Events['type']]: readonly Exclude<keyof Extract<Events, { readonly type: Type }>, 'type'>[]
@@ -37,6 +38,23 @@ export const forProject = (kind: string, event: Event): Event | null => {
   if (hidden === undefined) return null
   if (hidden.every((name) => !(name in event))) return event
   return Object.fromEntries(Object.entries(event).filter(([name]) => !hidden.includes(name))) as unknown as Event
+}
+
+export const SERVICE = 'service'
+export const NOTIFIER = 'nova notifier'
+/** Parts of the service that work under the id of a request. All others record no request id. */
+const UNDER_A_REQUEST: readonly string[] = [SERVICE, NOTIFIER]
+/** Stands for a user whom the reader may not learn of: an operator, or somebody else of the project, which the journal does not tell apart. */
+export const SOMEBODY = 'another user'
+
+/** The user whose own request is the cause; null: a part of the service. */
+export const userIn = ({ by, requestId }: Cause): string | null =>
+  by === undefined || requestId === undefined || UNDER_A_REQUEST.includes(by) ? null : by
+
+/** The cause as a user of the project may read it: names no user but the reader. Returns the same object when nothing is hidden. */
+export const causeFor = (cause: Cause, reader: string | null): Cause => {
+  const user = userIn(cause)
+  return user === null || user === reader ? cause : { ...cause, by: SOMEBODY }
 }
 
 /** The project that the event names for its accelerator request; null: it names none. */

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { EXITS } from '../../src/cli/exits.ts'
 import { type Listening, listen, urlOf } from '../../src/cli/programs/listen.ts'
 import { commandHere } from '../support/commandHere.ts'
-import { openWorkshop, speaker } from './cloud.ts'
-import { as, expectRefusal } from './steps.ts'
+import { bindBody, openWorkshop, speaker } from './cloud.ts'
+import { as, expectRefusal, service } from './steps.ts'
 
 let shop: Awaited<ReturnType<typeof openWorkshop>>
 let served: Listening
@@ -45,6 +45,27 @@ test('an event that Nova has refused is sent again, and who asked for it stands 
   await told(arqs, 2)
   const { steps } = (await shop.must(200, `GET /v2/accelerator_requests/${arqs[0]!.uuid}/timeline`)).json
   expect(steps.map(({ step }: { step: string }) => step)).toContain('nova to be told once more')
+})
+test('its project reads that somebody asked for it, and not who', async () => {
+  const OWNER = { 'X-User-Id': 'owner', 'X-Project-Id': 'p1' }
+  const owner = speaker(shop.app, as('member', OWNER))
+  const profile = await shop.newProfile()
+  const [arq] = await owner.arqsOf(profile)
+  const instance = randomUUID()
+  await owner.must(202, 'PATCH /v2/accelerator_requests', {
+    body: bindBody([arq!], shop.fpga.rp_uuid, instance),
+    headers: service,
+  })
+  await told([arq!], 1)
+  await refusedAt(arq!)
+  const headers = as('admin', { 'X-User-Id': 'operator-7' })
+  await shop.must(202, `POST /v2/deliveries/${instance}/resend`, { ...BECAUSE, headers })
+  await told([arq!], 2)
+  const timeline = `GET /v2/accelerator_requests/${arq!.uuid}/timeline?events=true`
+  const { json, text } = await owner.must(200, timeline)
+  const step = json.steps.find((each: { step: string }) => each.step === 'nova to be told once more')
+  expect(step).toMatchObject({ cause: 'another user', event: { data: { cause: { by: 'another user' } } } })
+  expect(text).not.toContain('operator-7')
 })
 test('what Nova has refused is listed with its answer, and counted, until Nova is told once more', async () => {
   const { arqs, instance } = await shop.bound(1)

@@ -22,6 +22,9 @@ const owner = as('member', OWNER)
 const SHARED = 'profile-of-the-owner'
 const ROLES = ['manager', 'member', 'reader', 'service', 'manager,member,reader,service', 'wizard'] as const
 
+/** Who forces an unbind, which its project may learn only as a decision of somebody else. */
+const OPERATOR = as('admin', { 'X-User-Id': 'operator-7', 'X-Project-Id': 'operations' })
+
 const NEW_RULES = { enforceNewDefaults: true, rules: {} } as const
 const NEWEST = latestMinor(true)
 const OTHER = { 'X-Project-Id': 'another-project', 'X-User-Id': 'eve' } as const
@@ -67,7 +70,10 @@ beforeAll(async () => {
   await answered(FAILED)
   await bind(left, instances[2]!)
   await answered({ status: 'done' })
-  await shop.must(200, `POST /v2/accelerator_requests/${left.uuid}/force_unbind`, { body: { reason: 'owner-reason' } })
+  await shop.must(200, `POST /v2/accelerator_requests/${left.uuid}/force_unbind`, {
+    body: { reason: 'owner-reason' },
+    headers: OPERATOR,
+  })
   await answered(FAILED)
   await shop.must(201, 'POST /v2/device_profiles', {
     body: [{ name: SHARED, groups: [{ 'resources:FPGA': '1' }] }],
@@ -248,4 +254,39 @@ test('the timeline gives a tenant the code of a failure, and an administrator al
   const forced = { code: 'operator_decided', attach_handle: expect.any(String) }
   expect(await step(arqs[3]!, 'unbound by force', owner)).toEqual(forced)
   expect(await step(arqs[3]!, 'unbound by force', as('admin'))).toMatchObject({ ...forced, reason: 'owner-reason' })
+})
+
+describe('which user acted', () => {
+  const causes = async (headers: Record<string, string>) => {
+    const path = `GET /v2/accelerator_requests/${arqs[3]}/timeline?events=true`
+    const { json, text } = await shop.must(200, path, { headers })
+    type Step = { step: string; cause: string | null; event: { data: { cause: { by?: string } } } | null }
+    const steps = (json.steps as Step[]).map(({ step, cause, event }) => [step, cause, event?.data.cause.by])
+    return { text, steps }
+  }
+  const events = (headers: Record<string, string>) => shop.must(200, 'GET /v2/events?limit=1000', { headers })
+  const colleague = as('member', { ...OWNER, 'X-User-Id': 'colleague' })
+
+  test('is told to the user itself and to administrators, and to others only that it was somebody else', async () => {
+    const forced = 'unbound by force'
+    const owners = await causes(owner)
+    expect(owners.steps).toContainEqual(['created', 'owner-user', 'owner-user'])
+    expect(owners.steps).toContainEqual(['bind accepted', 'service', 'service'])
+    expect(owners.steps).toContainEqual(['bound', 'host sim-1', 'host sim-1'])
+    expect(owners.steps).toContainEqual([forced, 'another user', 'another user'])
+    expect((await causes(colleague)).steps).toContainEqual(['created', 'another user', 'another user'])
+    const administrators = await causes(as('admin'))
+    expect(administrators.steps).toContainEqual(['created', 'owner-user', 'owner-user'])
+    expect(administrators.steps).toContainEqual([forced, 'operator-7', 'operator-7'])
+  })
+  test('stands in no event that another user of the project reads', async () => {
+    const read = await events(owner)
+    expect(read.text).toContain('owner-user')
+    expect((await events(colleague)).text).not.toContain('owner-user')
+    for (const headers of [owner, colleague]) {
+      expect((await events(headers)).text).not.toContain('operator-7')
+      expect((await causes(headers)).text).not.toContain('operator-7')
+    }
+    expect((await events(OPERATOR)).text).toContain('operator-7')
+  })
 })

@@ -1,5 +1,5 @@
 /** Turns a journal row into events for readers of the API: each fact as the relay publishes it, and the part that a project may read. */
-import { arqsOf, forProject, hostsOf, instancesOf } from '../../actors/eventAudience.ts'
+import { arqsOf, causeFor, forProject, hostsOf, instancesOf, userIn } from '../../actors/eventAudience.ts'
 import type { Caller } from '../../actors/control.ts'
 import type { EventFilter, ToldEvent } from '../../actors/events.ts'
 import type { Event } from '../../actors/runtime/decider.ts'
@@ -25,6 +25,9 @@ export type Entry = {
   readonly whole: ToldEvent
   /** The event as its project may read it; null: a project may not read it. */
   readonly forProject: ToldEvent | null
+  /** The user whose request caused it, and the event as that user may read it; the same as for the project when a part of the service caused it. */
+  readonly user: string | null
+  readonly forUser: ToldEvent | null
   readonly bytes: number
 }
 export type LettersOf = (row: FeedRow) => readonly Letter[]
@@ -39,6 +42,10 @@ const commonOwner = (arqs: readonly ArqUuid[], ownerOf: OwnerOf): ProjectId | nu
   return first === undefined || others.length > 0 ? null : first
 }
 
+/** The length of the forms of an event beside its whole. */
+const sizeBeside = (whole: ToldEvent, ...forms: readonly (ToldEvent | null)[]): number =>
+  [...new Set(forms)].reduce((sum, form) => sum + (form === null || form === whole ? 0 : form.text.length), 0)
+
 const entryOf = (row: FeedRow, letter: Letter, place: EventPosition, ownerOf: OwnerOf): Entry | null => {
   const { value } = record(letter)
   // the relay publishes such a fact as a dead letter (RELAY-4)
@@ -48,13 +55,16 @@ const entryOf = (row: FeedRow, letter: Letter, place: EventPosition, ownerOf: Ow
   const [kind, subject] = [kindOf(row.key), idOf(row.key)]
   const type = `${PREFIX}${event.type}`
   const shown = forProject(kind, event)
+  const user = userIn(row.cause)
   const whole = { id: place.id, type, text: value }
-  const own =
-    shown === null
-      ? null
-      : shown === event
-        ? whole
-        : { ...whole, text: record({ ...letter, data: { ...fact, event: shown } }).value }
+  const seenBy = (reader: string | null): ToldEvent | null => {
+    const cause = causeFor(row.cause, reader)
+    if (shown === null) return null
+    if (shown === event && cause === row.cause) return whole
+    return { ...whole, text: record({ ...letter, data: { ...fact, event: shown, cause } }).value }
+  }
+  const own = seenBy(null)
+  const forUser = user === null ? own : seenBy(user)
   return {
     place,
     kind,
@@ -65,7 +75,9 @@ const entryOf = (row: FeedRow, letter: Letter, place: EventPosition, ownerOf: Ow
     project: commonOwner(arqsOf(kind, subject, event), ownerOf),
     whole,
     forProject: own,
-    bytes: Buffer.byteLength(value) + (own === null || own === whole ? 0 : own.text.length),
+    user,
+    forUser,
+    bytes: Buffer.byteLength(value) + sizeBeside(whole, own, forUser),
   }
 }
 
@@ -94,12 +106,13 @@ const among = (wanted: readonly string[] | undefined, ...found: readonly string[
 
 /** Returns the form of an entry that a caller may see; null: the caller may not see it. */
 export const showsTo = (
-  { isAdmin, projectId }: Pick<Caller, 'isAdmin' | 'projectId'>,
+  { isAdmin, projectId, userId }: Pick<Caller, 'isAdmin' | 'projectId' | 'userId'>,
   { kinds, types, subjects, hosts, instances, projects }: EventFilter,
 ): Shows => {
   const named = types?.map((type) => (type.startsWith(PREFIX) ? type.slice(PREFIX.length) : type))
   return (entry) => {
-    const told = isAdmin ? entry.whole : entry.project === projectId ? entry.forProject : null
+    const own = entry.user === userId ? entry.forUser : entry.forProject
+    const told = isAdmin ? entry.whole : entry.project === projectId ? own : null
     const wanted =
       told !== null &&
       among(kinds, entry.kind) &&

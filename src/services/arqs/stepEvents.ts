@@ -1,6 +1,6 @@
 /** The recorded event behind a step of a timeline, as readers of the bus and of the stream of events get it. */
 import type { Caller } from '../../actors/control.ts'
-import { arqsOf, forProject } from '../../actors/eventAudience.ts'
+import { arqsOf, causeFor, forProject } from '../../actors/eventAudience.ts'
 import { lettersOf } from '../../actors/reactions.ts'
 import type { Event } from '../../actors/runtime/decider.ts'
 import { idOf, kindOf } from '../../actors/runtime/memory.ts'
@@ -13,7 +13,7 @@ export const stepEvent = (
   row: FeedRow,
   index: number,
   arq: ArqUuid,
-  { isAdmin }: Pick<Caller, 'isAdmin'>,
+  { isAdmin, userId }: Pick<Caller, 'isAdmin' | 'userId'>,
 ): string | null => {
   const event: Event = row.events[index]!
   const kind = kindOf(row.key)
@@ -22,5 +22,6 @@ export const stepEvent = (
   if (isAdmin) return record(letter).value
   const shown = arqsOf(kind, idOf(row.key), event).every((one) => one === arq) ? forProject(kind, event) : null
   if (shown === null) return null
-  return record({ ...letter, data: { ...(letter.data as FactBody), event: shown } }).value
+  const fact = { ...(letter.data as FactBody), event: shown, cause: causeFor(row.cause, userId) }
+  return record({ ...letter, data: fact }).value
 }

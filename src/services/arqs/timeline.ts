@@ -3,6 +3,7 @@ import type { ArqUuid, EntityKey, ProjectId } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Event } from '../../actors/runtime/decider.ts'
 import type { Caller, Control } from '../../actors/control.ts'
+import { causeFor } from '../../actors/eventAudience.ts'
 import type { Timeline, TimelineStep } from '../../actors/answers/timelineSteps.ts'
 import { NOT_IN_TIME, instanceKey } from '../../actors/instance/decider.ts'
 import type { InstanceEvent } from '../../actors/instance/messages.ts'
@@ -115,7 +116,7 @@ const stepsOf = (row: FeedRow, known: Known, { arq, caller }: Asked): readonly B
   row.events.flatMap((event: Event, index) => {
     const step = kindOf(row.key) === 'arq' ? ofArq(event as ArqEvent) : ofInstance(event as InstanceEvent, arq, known)
     if (!step) return []
-    const { by = null, requestId = null } = row.cause
+    const { by = null, requestId = null } = caller.isAdmin ? row.cause : causeFor(row.cause, caller.userId)
     return [{ at: row.at, ...step, cause: by, requestId, event: () => stepEvent(row, index, arq, caller) }]
   })
 

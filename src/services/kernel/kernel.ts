@@ -6,6 +6,7 @@ import { type Tracer, traceField } from '../../trace.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import type { Verify } from '../../wire/signature.ts'
 import type { Caller } from '../../actors/control.ts'
+import { SERVICE } from '../../actors/eventAudience.ts'
 import type { Enrollment } from '../../actors/host/enrollment.ts'
 import type { Changes } from '../../actors/runtime/changes.ts'
 import type { Counts } from '../../actors/runtime/counts.ts'
@@ -134,7 +135,7 @@ export type Origin = Cause & Pick<Work<unknown>, 'notAfter'>
 export const causeOf = (caller: Caller): Origin => ({
   ...(caller.notAfter === undefined ? {} : { notAfter: caller.notAfter }),
   requestId: caller.requestId,
-  by: caller.isService ? 'service' : caller.userId,
+  by: caller.isService ? SERVICE : caller.userId,
   ...traceField(caller.trace),
 })
 

@@ -9,6 +9,7 @@ import { backoffMs, endedWithin } from '../../waiting.ts'
 import type { EntityKey } from '../../identifiers.ts'
 import { isUndecided } from '../../fault.ts'
 import { textOf } from '../../errorText.ts'
+import { NOTIFIER } from '../../actors/eventAudience.ts'
 import { idOf } from '../../actors/runtime/memory.ts'
 import { type Kernel, newWork } from '../kernel/kernel.ts'
 import type { Worker } from '../due/lanes.ts'
@@ -97,7 +98,7 @@ const record = async (
   const nextAt = clock.now() + backoffMs(BACKOFF, held.telling.attempts + 1)
   const endings = endingsOf(verdicts, nextAt > held.telling.until)
   if (note) log.warn({ instance: held.uuid, note, endings }, 'nova.answer')
-  const cause = { by: 'nova notifier', requestId: held.requestId, ...traceField(held.trace) }
+  const cause = { by: NOTIFIER, requestId: held.requestId, ...traceField(held.trace) }
   const recorded = await region.tell(
     key,
     newWork(kernel, cause, (draft) => {
