@@ -282,7 +282,7 @@ export type Control = {
   readonly capacity: () => Answer<Capacity>
   /** Each process counts at most once a second, and less often where counting takes long; `countedAt` says when. */
   readonly overview: () => Answer<Overview>
-  /** Ordered by the moment of the next attempt, or at which they were given up, earliest first. Fault: invalid (marker). */
+  /** Ordered by the moment of the next attempt, or at which delivery ended, earliest first. Fault: invalid (marker). */
   readonly deliveries: (page: {
     readonly state: DeliveryState
     readonly limit: number

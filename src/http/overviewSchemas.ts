@@ -22,7 +22,7 @@ export const Overview = v.object({
   devices: v.pipe(Counts, v.description('By status.')),
   orders: v.pipe(Waiting, v.description('Orders that their hosts have not answered yet; when the oldest was sent.')),
   deliveries: v.pipe(
-    v.object({ ...Waiting.entries, given_up: v.number() }),
+    v.object({ ...Waiting.entries, undelivered: v.number() }),
     v.description(
       'Instances whose events Nova has not taken yet; the first next try; instances of which Nova is told no more although it has not taken an event.',
     ),
@@ -77,7 +77,7 @@ export const Permissions = v.object({
 export const Delivery = v.object({
   state: v.pipe(
     v.picklist(DELIVERY_STATES),
-    v.description('`waiting`: Nova is told again. `given_up`: it is told no more, unless an operator asks for it.'),
+    v.description('`waiting`: Nova is told again. `undelivered`: it is told no more, unless an operator asks for it.'),
   ),
   instance_uuid: schemas.Uuid,
   hostname: v.string(),
@@ -85,9 +85,12 @@ export const Delivery = v.object({
   statuses: v.pipe(v.record(v.string(), v.picklist(['completed', 'failed'])), v.description('By accelerator request.')),
   attempts: v.number(),
   next_at: v.pipe(v.nullable(schemas.Time), v.description('The next try; null: there is none.')),
-  given_up_at: v.pipe(v.nullable(schemas.Time), v.description('When it is given up, or was.')),
+  until: v.pipe(
+    v.nullable(schemas.Time),
+    v.description('When delivery ends, or ended; null: Nova has taken the events meanwhile.'),
+  ),
   answers: v.pipe(
     schemas.StringMap,
-    v.description('What Nova answered last about the instance, by accelerator request; of what is given up.'),
+    v.description('What Nova answered last about the instance, by accelerator request; of `undelivered` events.'),
   ),
 })

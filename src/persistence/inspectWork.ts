@@ -1,6 +1,6 @@
 /** The state of the work that several processes share: relay lease, backlogs, silent hosts. Collects facts and judges nothing. */
 import { sql } from 'kysely'
-import { NOVA_GIVEN_UP } from '../actors/runtime/dueKinds.ts'
+import { NOVA_UNDELIVERED } from '../actors/runtime/dueKinds.ts'
 import type { Clock } from '../clock.ts'
 import { TABLES } from './ormEntities.ts'
 import type { Queries } from './typedQueries.ts'
@@ -122,7 +122,7 @@ const overdueOf = async ({ db }: Queries, now: number): Promise<WorkFacts['overd
   const found = await db
     .selectFrom('due')
     .where('at', '<', now - OVERDUE_MS)
-    .where('kind', '<>', NOVA_GIVEN_UP)
+    .where('kind', '<>', NOVA_UNDELIVERED)
     .groupBy('kind')
     .orderBy('kind')
     .select(({ fn }) => ['kind', fn.countAll<number>().as('count'), fn.min('at').as('oldest')])

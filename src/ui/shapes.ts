@@ -157,7 +157,7 @@ export const Overview = v.object({
   hosts: Counts,
   devices: Counts,
   orders: Waiting,
-  deliveries: v.object({ ...Waiting.entries, given_up: v.number() }),
+  deliveries: v.object({ ...Waiting.entries, undelivered: v.number() }),
   failing_devices: v.number(),
   placement: Counts,
   binds: v.object({ late: v.number(), next_deadline_at: MaybeText }),
@@ -176,14 +176,14 @@ export const Overview = v.object({
 export type Overview = v.InferOutput<typeof Overview>
 
 export const Delivery = v.object({
-  state: v.picklist(['waiting', 'given_up']),
+  state: v.picklist(['waiting', 'undelivered']),
   instance_uuid: Text,
   hostname: Text,
   request_id: Text,
   statuses: v.record(Text, Text),
   attempts: v.number(),
   next_at: MaybeText,
-  given_up_at: MaybeText,
+  until: MaybeText,
   answers: v.record(Text, Text),
 })
 export type Delivery = v.InferOutput<typeof Delivery>

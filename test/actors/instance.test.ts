@@ -213,15 +213,15 @@ describe('what Nova has not taken and is told no more', () => {
     nextAt: 700,
     note,
   })
-  const heard = (endings: Record<string, Ending>, ...givenUp: readonly string[]): InstanceEvent => ({
+  const heard = (endings: Record<string, Ending>, ...undelivered: readonly string[]): InstanceEvent => ({
     type: 'NovaTold',
     endings,
     nextAt: 700,
     note: '403 no role',
-    ...(givenUp.length > 0 && { givenUp }),
+    ...(undelivered.length > 0 && { undelivered }),
   })
   const refused = [...both, heard({ [ARQ]: 'refused', [OTHER]: 'delivered' }, ARQ)] as const
-  const WAITS = { kind: 'nova-given-up', at: 10 }
+  const WAITS = { kind: 'nova-undelivered', at: 10 }
 
   it('is recorded, and waits for an operator', () => {
     given(...both)
@@ -229,7 +229,7 @@ describe('what Nova has not taken and is told no more', () => {
       .follows(heard({ [ARQ]: 'refused', [OTHER]: 'delivered' }, ARQ))
     const { state } = given(...refused)
     expect(dueOfInstance(state)).toEqual(WAITS)
-    expect(state.givenUp).toEqual({
+    expect(state.undelivered).toEqual({
       [ARQ]: { status: 'completed', ending: 'refused', note: '403 no role', attempts: 1, at: 10 },
     })
   })

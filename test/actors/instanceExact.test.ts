@@ -17,7 +17,7 @@ describe('a bind conversation', () => {
     telling: null,
     conversations: 0,
     tellUntil: null,
-    givenUp: {},
+    undelivered: {},
   }
   const part = (arq: string, prepared = false) => ({ arq, deployable: 'd1', prepared })
   const prepared = (arq: string): Fact => ({ type: 'PartPrepared', arq })

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { instanceKey } from '../../src/actors/instance/decider.ts'
-import { NOVA_GIVEN_UP } from '../../src/actors/runtime/dueKinds.ts'
+import { NOVA_UNDELIVERED } from '../../src/actors/runtime/dueKinds.ts'
 import { put } from '../../src/actors/runtime/views.ts'
 import { createNova } from '../../src/neighbours/nova.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
@@ -58,32 +58,32 @@ it('what was given up is told when it is asked for', async () => {
 })
 it('what was given up is listed with the answer of Nova until it is told once more, or its request ends', async () => {
   cloud = await open(GPU, 'PGPU')
-  const listed = async (state: 'waiting' | 'given_up') =>
+  const listed = async (state: 'waiting' | 'undelivered') =>
     value(await cloud.control.deliveries({ state, limit: 10 })).items.map(({ instance }) => instance)
   nova.meet(403)
   const [first, second] = [await cloud.start(), await cloud.start()]
   await sweep()
-  expect(await listed('given_up')).toEqual([])
+  expect(await listed('undelivered')).toEqual([])
   for (let n = 0; n < 40; n++) await pass(10_000)
-  expect(new Set(await listed('given_up'))).toEqual(new Set([first.instance, second.instance]))
+  expect(new Set(await listed('undelivered'))).toEqual(new Set([first.instance, second.instance]))
   expect(await listed('waiting')).toEqual([])
-  const [one] = value(await cloud.control.deliveries({ state: 'given_up', limit: 1 })).items
-  expect(one).toMatchObject({ state: 'given_up', nextAt: null, hostname: 'h1' })
+  const [one] = value(await cloud.control.deliveries({ state: 'undelivered', limit: 1 })).items
+  expect(one).toMatchObject({ state: 'undelivered', nextAt: null, hostname: 'h1' })
   expect(Object.values(one!.answers)).toEqual([expect.stringMatching(/^403 /)])
   expect(one!.attempts).toBeGreaterThan(5)
   // rows that a control of 0.2.0 has left behind: the first page is not empty because of them
   const stale = [randomUUID(), randomUUID()].map((uuid) =>
-    put('due', { entity: instanceKey(uuid), kind: NOVA_GIVEN_UP, at: 1 }),
+    put('due', { entity: instanceKey(uuid), kind: NOVA_UNDELIVERED, at: 1 }),
   )
   const row = { key: `arq/${randomUUID()}`, version: 1, commandId: randomUUID(), events: [], at: 1, cause: {} } as const
   await cloud.store.journal.append({ rows: [row], changes: stale })
-  expect(value(await cloud.control.deliveries({ state: 'given_up', limit: 1 })).items).toEqual([one])
+  expect(value(await cloud.control.deliveries({ state: 'undelivered', limit: 1 })).items).toEqual([one])
   nova.meet(null)
   value(await resend(first.instance))
   await cloud.plane.sweeper.idle()
-  expect(await listed('given_up')).toEqual([second.instance])
+  expect(await listed('undelivered')).toEqual([second.instance])
   value(await cloud.control.arqs.unbind(NOVA, [second.arq]))
-  expect(await listed('given_up')).toEqual([])
+  expect(await listed('undelivered')).toEqual([])
 })
 it('what waits for its next try is told at once, and tried for as long as an event of a new bind', async () => {
   cloud = await open(GPU, 'PGPU')

@@ -73,7 +73,7 @@ test('it has every part but those that cannot be had, which it names, and no sec
     'overview.json',
     'hosts.json',
     'deliveries.json',
-    'deliveries_given_up.json',
+    'deliveries_undelivered.json',
     'events.jsonl',
     'metrics.txt',
   ])

@@ -38,7 +38,7 @@ describe('the overview', () => {
     const { json } = await shop.must(200, 'GET /v2/deliveries')
     const mine = json.deliveries.find((each: { instance_uuid: string }) => each.instance_uuid === instance)
     expect(mine).toMatchObject({ hostname: 'node-7', statuses: { [arqs[0]!.uuid]: 'completed' } })
-    expect(Date.parse(mine.given_up_at)).toBeGreaterThan(Date.parse(mine.next_at))
+    expect(Date.parse(mine.until)).toBeGreaterThan(Date.parse(mine.next_at))
   })
   test('shows deliveries page by page', async () => {
     await shop.bound(1)

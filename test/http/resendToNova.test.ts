@@ -41,7 +41,7 @@ test('an event that Nova has refused is sent again, and who asked for it stands 
   await refusedAt(arqs[0]!)
   const { json } = await shop.must(202, `POST /v2/deliveries/${instance}/resend`, BECAUSE)
   expect(json).toMatchObject({ instance_uuid: instance, statuses: { [arqs[0]!.uuid]: 'completed' }, attempts: 0 })
-  expect(Date.parse(json.given_up_at)).toBeGreaterThan(Date.parse(json.next_at))
+  expect(Date.parse(json.until)).toBeGreaterThan(Date.parse(json.next_at))
   await told(arqs, 2)
   const { steps } = (await shop.must(200, `GET /v2/accelerator_requests/${arqs[0]!.uuid}/timeline`)).json
   expect(steps.map(({ step }: { step: string }) => step)).toContain('nova to be told once more')
@@ -70,16 +70,16 @@ test('its project reads that somebody asked for it, and not who', async () => {
 test('what Nova has refused is listed with its answer, and counted, until Nova is told once more', async () => {
   const { arqs, instance } = await shop.bound(1)
   await refusedAt(arqs[0]!)
-  const listed = async () => (await shop.must(200, 'GET /v2/deliveries?state=given_up')).json.deliveries
+  const listed = async () => (await shop.must(200, 'GET /v2/deliveries?state=undelivered')).json.deliveries
   const mine = (await listed()).find((each: { instance_uuid: string }) => each.instance_uuid === instance)
   expect(mine).toMatchObject({
-    state: 'given_up',
+    state: 'undelivered',
     statuses: { [arqs[0]!.uuid]: 'completed' },
     attempts: 1,
     next_at: null,
     answers: { [arqs[0]!.uuid]: '400 as told' },
   })
-  const counted = async () => (await shop.must(200, 'GET /v2/overview')).json.deliveries.given_up
+  const counted = async () => (await shop.must(200, 'GET /v2/overview')).json.deliveries.undelivered
   await expect.poll(counted, { timeout: 20_000 }).toBe((await listed()).length)
   expect((await shop.must(200, 'GET /v2/deliveries')).json.deliveries).toEqual([])
   await shop.leave(instance)
@@ -105,9 +105,11 @@ test('the command asks for it', async () => {
   expect(out).toMatch(new RegExp(`^instance +${instance}$`, 'm'))
   await told(arqs, 2)
   await refusedAt(arqs[0]!)
-  const list = await run('delivery', 'list', '--state', 'given_up', '-f', 'json')
+  const list = await run('delivery', 'list', '--state', 'undelivered', '-f', 'json')
   expect(list.code).toBe(0)
-  expect(JSON.parse(list.out)).toContainEqual(expect.objectContaining({ instance_uuid: instance, state: 'given_up' }))
+  expect(JSON.parse(list.out)).toContainEqual(
+    expect.objectContaining({ instance_uuid: instance, state: 'undelivered' }),
+  )
   const missing = await run('delivery', 'resend', randomUUID(), '--reason', 'x')
   expect(missing).toMatchObject({ code: EXITS.notFound.code, out: '' })
 })

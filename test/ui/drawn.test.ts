@@ -16,7 +16,7 @@ const overview = (more: object = {}) => ({
   hosts: {},
   devices: {},
   orders: noWaiting,
-  deliveries: { ...noWaiting, given_up: 0 },
+  deliveries: { ...noWaiting, undelivered: 0 },
   program: PROGRAM,
   failing_devices: 0,
   placement: {},
@@ -109,7 +109,7 @@ const delivery = (at: number, more: object = {}) => ({
   statuses: { [uuid(1)]: 'completed', [uuid(2)]: 'failed' },
   attempts: at,
   next_at: ago(-60_000),
-  given_up_at: null,
+  until: null,
   answers: {},
   ...more,
 })
@@ -139,7 +139,7 @@ const EVERYTHING: Readonly<Record<string, unknown>> = {
     hosts: { down: 2, stale: 3, pending: 2, up: 40 },
     devices: { enabled: 3, maintaining: 1 },
     orders: { waiting: 2, oldest_at: ago(31_000) },
-    deliveries: { waiting: 1, oldest_at: null, given_up: 2 },
+    deliveries: { waiting: 1, oldest_at: null, undelivered: 2 },
     program: { ...PROGRAM, nova: 'does not answer', keystone: 'in use', placement: 'absent', images: 'broken' },
   }),
   '': { max_version: '2.3', min_version: '2.0' },
@@ -148,7 +148,7 @@ const EVERYTHING: Readonly<Record<string, unknown>> = {
   '/devices': { devices },
   '/handles': { handles },
   '/device_profiles': { device_profiles: [profile] },
-  '/deliveries': { deliveries: [delivery(0), delivery(1, { given_up_at: ago(1000) })], deliveries_links: links },
+  '/deliveries': { deliveries: [delivery(0), delivery(1, { until: ago(1000) })], deliveries_links: links },
   '/drift': {
     drift: [
       drift('agrees', []),
@@ -182,7 +182,7 @@ const WAITS: Readonly<Record<string, unknown>> = {
   ...CALM,
   '/overview': overview({
     hosts: { stale: 1, pending: 1 },
-    deliveries: { waiting: 2, oldest_at: ago(1000), given_up: 0 },
+    deliveries: { waiting: 2, oldest_at: ago(1000), undelivered: 0 },
   }),
 }
 const LISTS = ['', 'arqs', 'hosts', 'devices', 'handles', 'profiles', 'deliveries', 'drift', 'system']
@@ -196,7 +196,7 @@ const FILTERED = [
   'handles?state=free&hostname=h',
   'handles?deployable_uuid=d',
   'deliveries?after=d1',
-  'deliveries?state=given_up&after=d1',
+  'deliveries?state=undelivered&after=d1',
   'drift?after=h 1',
 ]
 

@@ -15,7 +15,7 @@ const WELL: Overview = {
   hosts: { up: 2 },
   devices: { enabled: 2 },
   orders: { waiting: 1, oldest_at: ago(2000) },
-  deliveries: { waiting: 0, oldest_at: null, given_up: 0 },
+  deliveries: { waiting: 0, oldest_at: null, undelivered: 0 },
   failing_devices: 0,
   placement: { in_sync: 2 },
   binds: { late: 0, next_deadline_at: null },
@@ -68,11 +68,11 @@ const PLANTED: readonly (readonly [planted: Partial<Overview>, said: RegExp])[] 
   [{ found: { ...WELL.found, dead_letters: once } }, /1\u00A0message could not be read or handled/],
   [{ orders: { waiting: 3, oldest_at: ago(31_000) } }, /3\u00A0orders to hosts without an answer/],
   [
-    { deliveries: { waiting: 1, oldest_at: ago(0), given_up: 0 } },
+    { deliveries: { waiting: 1, oldest_at: ago(0), undelivered: 0 } },
     /Nova has not taken the events about 1\u00A0instance/,
   ],
   [
-    { deliveries: { waiting: 0, oldest_at: null, given_up: 2 } },
+    { deliveries: { waiting: 0, oldest_at: null, undelivered: 2 } },
     /Nova has refused or missed the events about 2\u00A0instances/,
   ],
   [{ program: { ...WELL.program, kafka: 'kafka: no answer from it yet' } }, /^Kafka: no answer from it yet$/],

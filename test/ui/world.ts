@@ -182,7 +182,7 @@ export const placesOf = ({ bound, failed, open, handle, device, card }: Lived): 
   'programs',
   'drift',
   'deliveries',
-  'deliveries?state=given_up',
+  'deliveries?state=undelivered',
   'system',
 ]
 /** Places where nothing is. */

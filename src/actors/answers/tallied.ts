@@ -13,10 +13,10 @@ export type Overview = {
   /** Orders that hosts have not answered yet. */
   readonly orders: { readonly waiting: number; readonly oldestAt: number | null }
   /**
-   * Instances with events that Nova has not taken yet; `oldestAt`: the earliest moment at which one of them is tried again. `givenUp`: instances
+   * Instances with events that Nova has not taken yet; `oldestAt`: the earliest moment at which one of them is tried again. `undelivered`: instances
    * of which Nova is told no more, although it has not taken an event of a request that is still there.
    */
-  readonly deliveries: { readonly waiting: number; readonly oldestAt: number | null; readonly givenUp: number }
+  readonly deliveries: { readonly waiting: number; readonly oldestAt: number | null; readonly undelivered: number }
   /** Devices that count as failing, which are not offered. */
   readonly failingDevices: number
   /** Number of hosts by the worst state that is recorded of them in Placement; a state that no host has is left out. */
@@ -52,9 +52,9 @@ export type Surroundings = {
   /** Messages that this process stored among the dead letters since its start. */
   readonly deadLetters: () => { readonly count: number; readonly lastAt: number | null }
 }
-export const DELIVERY_STATES = ['waiting', 'given_up'] as const
+export const DELIVERY_STATES = ['waiting', 'undelivered'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
-/** The events about one instance that Nova has not taken. `waiting`: Nova is told again. `given_up`: only if an operator asks for it. */
+/** The events about one instance that Nova has not taken. `waiting`: Nova is told again. `undelivered`: only if an operator asks for it. */
 export type Delivery = {
   readonly state: DeliveryState
   readonly instance: InstanceUuid
@@ -67,8 +67,8 @@ export type Delivery = {
   readonly attempts: number
   /** Null: Nova is told no more. */
   readonly nextAt: number | null
-  /** When delivery is given up, or the first event was; null: the events were delivered meanwhile. */
+  /** When delivery ends, or has ended for the first of the events; null: the events were delivered meanwhile. */
   readonly until: number | null
-  /** What Nova answered last about the instance, for each ARQ that is given up and has an answer. */
+  /** What Nova answered last about the instance, for each ARQ whose event is undelivered and has an answer. */
   readonly answers: Readonly<Record<ArqUuid, string>>
 }

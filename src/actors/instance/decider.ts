@@ -1,10 +1,10 @@
 /** The decider of an instance: its present bind (called a conversation), its ARQs, the deadline, and the events that Nova has yet to receive. */
 import type { ArqUuid, EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
-import { type DueKind, NOVA_DUE, NOVA_GIVEN_UP } from '../runtime/dueKinds.ts'
+import { type DueKind, NOVA_DUE, NOVA_UNDELIVERED } from '../runtime/dueKinds.ts'
 import { traceField } from '../../trace.ts'
 import { drop, put } from '../runtime/views.ts'
-import type { BindOutcome, Ending, InstanceCommand, InstanceEvent, Part, Unheard } from './messages.ts'
+import type { BindOutcome, Ending, InstanceCommand, InstanceEvent, Part, Undelivered } from './messages.ts'
 
 export type Instance = {
   readonly uuid: InstanceUuid
@@ -28,7 +28,7 @@ export type Instance = {
   readonly conversations: number
   readonly tellUntil: number | null
   /** The ARQs that are still there, and of which Nova is told no more although it has not taken their event. */
-  readonly givenUp: Readonly<Record<ArqUuid, Unheard>>
+  readonly undelivered: Readonly<Record<ArqUuid, Undelivered>>
 }
 const initial: Instance = {
   uuid: '',
@@ -39,7 +39,7 @@ const initial: Instance = {
   telling: null,
   conversations: 0,
   tellUntil: null,
-  givenUp: {},
+  undelivered: {},
 }
 
 const settled = (
@@ -131,7 +131,7 @@ const deadlineOf = (instance: Pick<Instance, 'arqs' | 'open'>): number =>
 const without = <Value>(record: Readonly<Record<string, Value>>, keys: readonly string[]): Record<string, Value> =>
   Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key)))
 
-/** Undelivered events of earlier conversations are kept and sent too. */
+/** Events of earlier conversations that Nova has not taken yet are kept and sent too. */
 const telling = (instance: Instance, event: Extract<InstanceEvent, { type: 'BindSettled' }>): Instance['telling'] => {
   if (event.tell === null || instance.tellUntil === null) return instance.telling
   const each = <Value>(value: Value) => Object.fromEntries(event.arqs.map((arq) => [arq, value]))
@@ -145,7 +145,8 @@ const telling = (instance: Instance, event: Extract<InstanceEvent, { type: 'Bind
 }
 
 /** Nova has refused the event, or was not reached for it in time. */
-const isUnheard = (ending: Ending): ending is Unheard['ending'] => ending === 'refused' || ending === 'undeliverable'
+const isUndelivered = (ending: Ending): ending is Undelivered['ending'] =>
+  ending === 'refused' || ending === 'undeliverable'
 
 /** Events that settled after the request to Nova was made were not part of it, so its answer does not end them. */
 const ended = (
@@ -155,9 +156,9 @@ const ended = (
 ): InstanceEvent => {
   const newer = Object.keys(of).filter((arq) => of[arq]! > command.upTo)
   const endings = without(command.endings, newer)
-  const givenUp = Object.keys(endings).filter((arq) => isUnheard(endings[arq]!) && arq in of && arq in arqs)
+  const undelivered = Object.keys(endings).filter((arq) => isUndelivered(endings[arq]!) && arq in of && arq in arqs)
   const next = { nextAt: newer.length > 0 ? nextAt : command.nextAt, note: command.note }
-  return { type: 'NovaTold', endings, ...next, ...(givenUp.length > 0 && { givenUp }) }
+  return { type: 'NovaTold', endings, ...next, ...(undelivered.length > 0 && { undelivered }) }
 }
 
 const told = (instance: Instance, event: Extract<InstanceEvent, { type: 'NovaTold' }>): Instance['telling'] => {
@@ -169,17 +170,17 @@ const told = (instance: Instance, event: Extract<InstanceEvent, { type: 'NovaTol
   return { ...instance.telling, statuses: left, of: without(of, over), nextAt: event.nextAt, attempts: attempts + 1 }
 }
 
-/** What is given up with this answer is added; of an ARQ about which Nova has said something else since, nothing is kept. */
-const unheard = (
-  { givenUp, telling: told }: Instance,
-  { endings, note, givenUp: added = [] }: Extract<InstanceEvent, { type: 'NovaTold' }>,
+/** The events that end undelivered with this answer are added; of an ARQ about which Nova has said something else since, nothing is kept. */
+const undeliveredAfter = (
+  { undelivered, telling: told }: Instance,
+  { endings, note, undelivered: added = [] }: Extract<InstanceEvent, { type: 'NovaTold' }>,
   at: number,
-): Instance['givenUp'] => ({
-  ...without(givenUp, Object.keys(endings)),
+): Instance['undelivered'] => ({
+  ...without(undelivered, Object.keys(endings)),
   ...Object.fromEntries(
-    added.flatMap((arq): [ArqUuid, Unheard][] => {
+    added.flatMap((arq): [ArqUuid, Undelivered][] => {
       const [status, ending, attempts] = [told?.statuses[arq], endings[arq], (told?.attempts ?? 0) + 1]
-      return status && ending && isUnheard(ending) ? [[arq, { status, ending, note, attempts, at }]] : []
+      return status && ending && isUndelivered(ending) ? [[arq, { status, ending, note, attempts, at }]] : []
     }),
   ),
 })
@@ -190,7 +191,7 @@ const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance 
       const { instance: uuid, parts, hostname, deadline, requestId, tellUntil, trace } = event
       const { trace: _earlier, ...held } = instance
       const open = { deadline, since: at }
-      const bound = { ...held, uuid, arqs: keyed(parts), hostname, open, requestId, tellUntil, givenUp: {} }
+      const bound = { ...held, uuid, arqs: keyed(parts), hostname, open, requestId, tellUntil, undelivered: {} }
       return { ...bound, ...traceField(trace) }
     }
     case 'PartPrepared':
@@ -204,19 +205,19 @@ const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance 
       }
     case 'ArqsLeft': {
       const arqs = without(instance.arqs, event.arqs)
-      const givenUp = without(instance.givenUp, event.arqs)
-      return { ...instance, arqs, givenUp, open: Object.keys(arqs).length > 0 ? instance.open : null }
+      const undelivered = without(instance.undelivered, event.arqs)
+      return { ...instance, arqs, undelivered, open: Object.keys(arqs).length > 0 ? instance.open : null }
     }
     case 'ResendAsked': {
       // counted as a conversation, so that the answer to a request that is under way does not end it
       const conversations = instance.conversations + 1
       const { statuses, nextAt, until } = event
       const of = Object.fromEntries(Object.keys(statuses).map((arq) => [arq, conversations]))
-      const givenUp = without(instance.givenUp, Object.keys(statuses))
-      return { ...instance, conversations, givenUp, telling: { statuses, of, nextAt, until, attempts: 0 } }
+      const undelivered = without(instance.undelivered, Object.keys(statuses))
+      return { ...instance, conversations, undelivered, telling: { statuses, of, nextAt, until, attempts: 0 } }
     }
     case 'NovaTold':
-      return { ...instance, telling: told(instance, event), givenUp: unheard(instance, event, at) }
+      return { ...instance, telling: told(instance, event), undelivered: undeliveredAfter(instance, event, at) }
     default:
       // an event of a later release, which this release ignores
       return instance
@@ -225,17 +226,17 @@ const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance 
 
 /**
  * When the sweeper must work on the instance next, and for what; null: never. An open conversation is due at its deadline; events of
- * earlier conversations are sent with its own. What Nova is told no more waits for an operator since it was given up.
+ * earlier conversations are sent with its own. Undelivered events wait for an operator since their delivery ended.
  */
 export const dueOfInstance = ({
   telling,
-  givenUp,
+  undelivered,
   ...instance
 }: Instance): { readonly kind: DueKind; readonly at: number } | null => {
   if (instance.open) return { kind: 'instance', at: deadlineOf(instance) }
   if (telling) return { kind: NOVA_DUE, at: telling.nextAt }
-  const since = Object.values(givenUp).map(({ at }) => at)
-  return since.length > 0 ? { kind: NOVA_GIVEN_UP, at: Math.min(...since) } : null
+  const since = Object.values(undelivered).map(({ at }) => at)
+  return since.length > 0 ? { kind: NOVA_UNDELIVERED, at: Math.min(...since) } : null
 }
 
 /** The failure reason of a bind that passed its deadline. */

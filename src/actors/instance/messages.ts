@@ -13,8 +13,8 @@ export type BindOutcome = 'completed' | 'failed'
 /** The result of sending one event to Nova. */
 export type Ending = 'delivered' | 'gone' | 'refused' | 'undeliverable'
 
-/** An event that Nova is told no more, after so many attempts. `note`: its last answer. `at`: when it was given up, ms since the epoch. */
-export type Unheard = {
+/** An event that Nova is told no more, after so many attempts. `note`: its last answer. `at`: when its delivery ended, ms since the epoch. */
+export type Undelivered = {
   readonly status: BindOutcome
   readonly ending: Extract<Ending, 'refused' | 'undeliverable'>
   readonly note: string | null
@@ -100,5 +100,5 @@ export type InstanceEvent =
       readonly nextAt: number
       readonly note: string | null
       /** The ARQs of the instance that wait for an operator now: Nova has not taken their event and is told no more. Rows of 0.2.0 do not say it. */
-      readonly givenUp?: readonly ArqUuid[]
+      readonly undelivered?: readonly ArqUuid[]
     }

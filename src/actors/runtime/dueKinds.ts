@@ -1,6 +1,6 @@
 /**
  * The kinds of rows in the view `due`, the moments at which an entity needs work. Each kind is handled by one worker (`Worker.kinds`), but
- * `NOVA_GIVEN_UP`, which waits for an operator.
+ * `NOVA_UNDELIVERED`, which waits for an operator.
  */
 
 /** Kinds whose moment is a deadline of an entity of the same kind. */
@@ -9,9 +9,9 @@ export type DeadlineKind = (typeof DEADLINE_KINDS)[number]
 /** The next attempt to send events to Nova, for an instance that waits for nothing else. */
 export const NOVA_DUE = 'nova'
 /** An instance with events that Nova has not taken and is told no more, since the moment of the row. It is never overdue, since nobody does it. */
-export const NOVA_GIVEN_UP = 'nova-given-up'
+export const NOVA_UNDELIVERED = 'nova-undelivered'
 /** A host with a change that Placement should show. */
 export const PLACEMENT_MARK = 'placement-mark'
 /** The next comparison of a host with Placement, by the state of that host. */
 export type ComparisonKind = `placement ${string}`
-export type DueKind = DeadlineKind | typeof NOVA_DUE | typeof NOVA_GIVEN_UP | typeof PLACEMENT_MARK | ComparisonKind
+export type DueKind = DeadlineKind | typeof NOVA_DUE | typeof NOVA_UNDELIVERED | typeof PLACEMENT_MARK | ComparisonKind

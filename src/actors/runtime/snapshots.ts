@@ -13,7 +13,7 @@ export const SNAPSHOT_SCHEMAS: Readonly<Record<string, number>> = {
   deployable: 3,
   device: 2,
   host: 3,
-  instance: 3,
+  instance: 4,
   numbers: 2,
   placement: 2,
   profile: 3,

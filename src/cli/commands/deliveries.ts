@@ -8,11 +8,10 @@ import { type Columns, addOutput, columnsOf, present } from '../output.ts'
 import { type Register, withPlainErrors } from '../command.ts'
 
 const COLUMNS: Columns<Delivery> = [
-  ...columnsOf<Delivery>(['instance_uuid', 'state', 'hostname', 'attempts', 'next_at', 'given_up_at', 'request_id'], {
+  ...columnsOf<Delivery>(['instance_uuid', 'state', 'hostname', 'attempts', 'next_at', 'until', 'request_id'], {
     instance_uuid: 'instance',
     hostname: 'host',
     next_at: 'next try',
-    given_up_at: 'given up',
   }),
   { name: 'arqs', of: ({ statuses }) => Object.keys(statuses).join(' ') },
   { name: 'answers', of: ({ answers }) => [...new Set(Object.values(answers))].join('; ') },
@@ -55,8 +54,10 @@ export const deliveries: Register = (program) => {
   resend(family)
   const list = family
     .command('list')
-    .description('Lists the events that Nova has not taken: those that it is told again, or those that were given up.')
-    .example('accelerando delivery list', 'accelerando delivery list --state given_up')
+    .description(
+      'Lists the events that Nova has not taken: those that it is told again, or those that it is told no more.',
+    )
+    .example('accelerando delivery list', 'accelerando delivery list --state undelivered')
   addOutput(addApiFlags(list), COLUMNS)
     .addOption(new Option('--state <STATE>', 'which of them').choices([...DELIVERY_STATES]).default(DELIVERY_STATES[0]))
     .action(

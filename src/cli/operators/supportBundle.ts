@@ -74,7 +74,7 @@ const makers = ({ sources, api, admin, doctor }: BundleParts): Readonly<Record<s
   'overview.json': async () => json(await api('GET', '/overview')),
   'hosts.json': async () => json(await api('GET', '/hosts')),
   'deliveries.json': async () => json(await api('GET', '/deliveries')),
-  'deliveries_given_up.json': async () => json(await api('GET', '/deliveries?state=given_up')),
+  'deliveries_undelivered.json': async () => json(await api('GET', '/deliveries?state=undelivered')),
   'drift.json': async () => json(await api('GET', '/drift')),
   'events.jsonl': async () => lastEvents(api),
   'metrics.txt': async () => metricsAt(admin),

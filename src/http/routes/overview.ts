@@ -46,7 +46,7 @@ const overview = route({
       hosts,
       devices,
       orders: waitingBody(orders),
-      deliveries: { ...waitingBody(deliveries), given_up: deliveries.givenUp },
+      deliveries: { ...waitingBody(deliveries), undelivered: deliveries.undelivered },
       failing_devices: more.failingDevices,
       placement: more.placement,
       ...standingBody(more.standing),
@@ -72,7 +72,7 @@ const deliveryBody = ({
   statuses,
   attempts,
   next_at: maybe(nextAt),
-  given_up_at: maybe(until),
+  until: maybe(until),
   answers,
 })
 
@@ -83,7 +83,7 @@ const deliveries = route({
   query: {
     state: oneOf(
       DELIVERY_STATES,
-      'Those that Nova is told again (unless said otherwise), or those that were given up.',
+      'Those that Nova is told again (unless said otherwise), or those that it is told no more.',
     ),
     limit: integer(
       1,
@@ -93,7 +93,7 @@ const deliveries = route({
   },
   docs: {
     summary:
-      'Events that Nova has not taken, by instance; those that are tried again first, or were given up first, come first.',
+      'Events that Nova has not taken, by instance; those that are tried again first, or whose delivery ended first, come first.',
     answers: { 200: schemas.listOf('deliveries', DeliverySchema) },
   },
   handle: ({ control, query: { state = 'waiting', limit = LIMIT.usual, marker }, base, pairs }) => {

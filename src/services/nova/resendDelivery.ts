@@ -20,22 +20,22 @@ const endsOf = (draft: Draft, { arqs }: Instance): Readonly<Record<string, BindO
   )
 const keysOf = ({ arqs }: Instance) => Object.keys(arqs).map(arqKey)
 
-/** What Nova has not taken of an instance, as the API shows it; `nextAt`: when it is told next, ms since the epoch, unless it is given up. */
-export const deliveryOf = ({ uuid, hostname, requestId, telling, givenUp }: Instance, nextAt: number): Delivery => {
+/** What Nova has not taken of an instance, as the API shows it; `nextAt`: when it is told next, ms since the epoch, unless delivery has ended. */
+export const deliveryOf = ({ uuid, hostname, requestId, telling, undelivered }: Instance, nextAt: number): Delivery => {
   const about = { instance: uuid, hostname, requestId }
-  const unheard = Object.entries(givenUp)
-  if (telling !== null || unheard.length === 0) {
+  const over = Object.entries(undelivered)
+  if (telling !== null || over.length === 0) {
     const { statuses = {}, attempts = 0, until = null } = telling ?? {}
     return { state: 'waiting', ...about, statuses, attempts, nextAt, until, answers: {} }
   }
   return {
-    state: 'given_up',
+    state: 'undelivered',
     ...about,
-    statuses: Object.fromEntries(unheard.map(([uuid, { status }]) => [uuid, status])),
-    attempts: Math.max(...unheard.map(([, { attempts }]) => attempts)),
+    statuses: Object.fromEntries(over.map(([uuid, { status }]) => [uuid, status])),
+    attempts: Math.max(...over.map(([, { attempts }]) => attempts)),
     nextAt: null,
-    until: Math.min(...unheard.map(([, { at }]) => at)),
-    answers: Object.fromEntries(unheard.flatMap(([uuid, { note }]) => (note === null ? [] : [[uuid, note]]))),
+    until: Math.min(...over.map(([, { at }]) => at)),
+    answers: Object.fromEntries(over.flatMap(([uuid, { note }]) => (note === null ? [] : [[uuid, note]]))),
   }
 }
 

@@ -2,7 +2,7 @@
 import { type Outcome, allOf, done } from '../../fault.ts'
 import type { Control } from '../../actors/control.ts'
 import { instance, instanceKey } from '../../actors/instance/decider.ts'
-import { NOVA_DUE, NOVA_GIVEN_UP } from '../../actors/runtime/dueKinds.ts'
+import { NOVA_DUE, NOVA_UNDELIVERED } from '../../actors/runtime/dueKinds.ts'
 import { idOf } from '../../actors/runtime/memory.ts'
 import type { Row, ViewName } from '../../actors/runtime/views.ts'
 import type { Delivery, DeliveryState, Overview } from '../../actors/answers/tallied.ts'
@@ -65,7 +65,7 @@ export const createOverview = (kernel: Kernel): Control['overview'] => {
       hosts,
       devices,
       orders: { waiting: total(orders), oldestAt: orderAt },
-      deliveries: { waiting: due[NOVA_DUE] ?? 0, oldestAt: deliveryAt, givenUp: due[NOVA_GIVEN_UP] ?? 0 },
+      deliveries: { waiting: due[NOVA_DUE] ?? 0, oldestAt: deliveryAt, undelivered: due[NOVA_UNDELIVERED] ?? 0 },
       failingDevices: total(failing),
       placement: inPlacement(due),
       standing: stands.value,
@@ -74,7 +74,7 @@ export const createOverview = (kernel: Kernel): Control['overview'] => {
   return keptAnswer(clock, COUNTED_FOR_MS, count)
 }
 
-const KIND_OF: Readonly<Record<DeliveryState, string>> = { waiting: NOVA_DUE, given_up: NOVA_GIVEN_UP }
+const KIND_OF: Readonly<Record<DeliveryState, string>> = { waiting: NOVA_DUE, undelivered: NOVA_UNDELIVERED }
 
 export const createDeliveries = ({ readers, region }: Pick<Kernel, 'readers' | 'region'>): Control['deliveries'] => {
   const one = async ({ entity, at }: Row<'due'>): Promise<Outcome<Delivery>> => {

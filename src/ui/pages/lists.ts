@@ -112,7 +112,7 @@ export const profiles: Load = async ({ api, query }) => {
 
 export const deliveries: Load = async ({ api, query }) => {
   const after = query['after']
-  const state = query['state'] === 'given_up' ? 'given_up' : 'waiting'
+  const state = query['state'] === 'undelivered' ? 'undelivered' : 'waiting'
   const marker = after === undefined ? '' : `&marker=${encodeURIComponent(after)}`
   const [read, overview] = await Promise.all([
     api.get(`/deliveries?state=${state}${marker}`, shapes.Deliveries),

@@ -203,7 +203,7 @@ const limit = ({ limit: given, waitingFor }: Recorder, { steps: all }: Timeline,
     { class: 'lead' },
     'Nova is told again until ',
     when_,
-    '. Then it is given up, until an operator has it told once more: ',
+    '. Then delivery ends, until an operator has it told once more: ',
     code(null, `accelerando delivery resend ${valueOf(instance ?? 'INSTANCE')} --reason TEXT`),
   )
 }

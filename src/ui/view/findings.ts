@@ -207,9 +207,9 @@ export const WATCHED: readonly Watched[] = [
   },
   {
     tone: 'bad',
-    seen: ({ deliveries }) => ({ number: deliveries.given_up }),
+    seen: ({ deliveries }) => ({ number: deliveries.undelivered }),
     text: (n) => `Nova has refused or missed the events about ${many(n, 'instance')}, and is told no more`,
-    href: 'deliveries?state=given_up',
+    href: 'deliveries?state=undelivered',
     mend: 'accelerando delivery resend INSTANCE --reason TEXT',
   },
   {

@@ -97,7 +97,7 @@ const deliveryColumns = (now: number, shown: Delivery['state']): readonly Column
   ...(shown === 'waiting'
     ? [{ title: 'Next try', cell: (row: Delivery) => when(row.next_at, now) }]
     : [{ title: 'Nova answered', cell: answersIn, kind: 'wide' as const }]),
-  { title: 'Given up', cell: (row) => when(row.given_up_at, now) },
+  { title: shown === 'waiting' ? 'Told until' : 'Ended', cell: (row) => when(row.until, now) },
   ...(shown === 'waiting'
     ? [{ title: 'Request', cell: (row: Delivery) => id(row.request_id) }]
     : [
@@ -256,13 +256,13 @@ const DELIVERIES: Readonly<Record<Delivery['state'], { readonly word: string; re
     word: 'Told again',
     lead: 'What Nova has not taken yet. Each is sent again until Nova answers or its time is over.',
   },
-  given_up: {
-    word: 'Given up',
+  undelivered: {
+    word: 'Undelivered',
     lead: 'What Nova has refused, or was not reached for in time. It is told no more until an operator asks for it: mend the cause first.',
   },
 }
 const deliveryTabs = ({ state: shown, counts }: Screen<'deliveries'>['body']): readonly Tab[] =>
-  (['waiting', 'given_up'] as const).map((each) => ({
+  (['waiting', 'undelivered'] as const).map((each) => ({
     word: DELIVERIES[each].word,
     href: each === 'waiting' ? 'deliveries' : `deliveries?state=${each}`,
     chosen: each === shown,
@@ -282,11 +282,11 @@ export const deliveriesPage = ({ body, now }: Screen<'deliveries'>): Node => {
           null,
           rows('Deliveries', deliveryColumns(now, shown), some, (row) => row.instance_uuid),
           turning(turn, some.length),
-          shown === 'given_up' ? command('accelerando delivery resend INSTANCE --reason TEXT') : null,
+          shown === 'undelivered' ? command('accelerando delivery resend INSTANCE --reason TEXT') : null,
         ),
       shown === 'waiting'
         ? empty('Nova has heard everything', p(null, 'Nothing waits to be delivered.'))
-        : empty('Nothing was given up', p(null, 'Nova has taken each event, or is told again.')),
+        : empty('Nothing is undelivered', p(null, 'Nova has taken each event, or is told again.')),
       { is: false, clear: 'deliveries' },
     ),
   )
