@@ -17,7 +17,7 @@ const Evidence = v.object({
 })
 export const CleaningShown = v.pipe(
   v.object({
-    policy: v.pipe(
+    due: v.pipe(
       v.nullable(v.picklist(CLEANINGS)),
       v.description(
         'by_host: a command or a playbook on its host cleans it when it is given up; by_operator: it is withheld then until an operator releases it; null: it is not cleaned. By the policy of its host, or, where that asks for more, by the device profile of the request that has it.',
@@ -29,8 +29,8 @@ export const CleaningShown = v.pipe(
   v.description('How it is cleaned between requests. A handle that is being cleaned is releasing, and is not free.'),
 )
 
-export const cleaningBody = ({ policy, underWay, last }: HandleDetail['cleaning']) => ({
-  policy,
+export const cleaningBody = ({ due, underWay, last }: HandleDetail['cleaning']) => ({
+  due,
   under_way: underWay,
   last: last && {
     command: last.command,

@@ -65,7 +65,7 @@ const over = (pool: Pool): void => {
     const cloud = await opened('by_host')
     const arq = await cloud.givenUp()
     expect(value(await cloud.control.arqs.get(NOVA, arq))).toMatchObject({ state: 'Unbound', handle_uuid: null })
-    expect(await cloud.handle()).toMatchObject({ state: 'releasing', cleaning: { policy: 'by_host', underWay: true } })
+    expect(await cloud.handle()).toMatchObject({ state: 'releasing', cleaning: { due: 'by_host', underWay: true } })
     expect(await cloud.bind(await cloud.create(), '00000000-0000-4000-8000-0000000000b1')).toMatchObject({
       ok: false,
       fault: { kind: 'conflict', reason: expect.stringContaining('no free attach handle') },
@@ -74,7 +74,7 @@ const over = (pool: Pool): void => {
     expect(order).toMatchObject({ type: 'ReleaseSlot', clean: true })
     expect(await cloud.handle()).toMatchObject({
       state: 'free',
-      cleaning: { policy: 'by_host', underWay: false, last: evidence(0) },
+      cleaning: { due: 'by_host', underWay: false, last: evidence(0) },
     })
     value(await cloud.bind(await cloud.create(), '00000000-0000-4000-8000-0000000000b2'))
     await cloud.stop()
@@ -127,7 +127,7 @@ const over = (pool: Pool): void => {
     const cloud = await opened(undefined, { 'accel:cleaning': 'required' })
     const { arq } = await cloud.start()
     await cloud.work()
-    expect(await cloud.handle()).toMatchObject({ cleaning: { policy: 'by_operator', last: null } })
+    expect(await cloud.handle()).toMatchObject({ cleaning: { due: 'by_operator', last: null } })
     value(await cloud.control.arqs.unbind(NOVA, [arq]))
     value(await cloud.control.arqs.remove(NOVA, [arq]))
     value(await cloud.control.profiles.remove(NOVA, ['p']))
@@ -142,7 +142,7 @@ const over = (pool: Pool): void => {
     ])
     expect(value(await cloud.control.handles.release(NOVA, uuid, NOTE))).toMatchObject({
       state: 'free',
-      cleaning: { policy: null },
+      cleaning: { due: null },
     })
     await cloud.stop()
   })

@@ -30,8 +30,8 @@ test.each([
     'no answer',
   ],
 ])('a cleaning %s', (_, more, last, output) =>
-  expect(cleaningFields({ cleaning: { policy: 'by_host', ...more } })).toEqual({
-    'cleaning policy': 'by_host',
+  expect(cleaningFields({ cleaning: { due: 'by_host', ...more } })).toEqual({
+    'cleaning due': 'by_host',
     'last cleaning': last,
     'its output': output,
   }),

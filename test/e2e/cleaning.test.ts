@@ -57,7 +57,7 @@ test('a handle is cleaned between two requests', { timeout: 180_000 }, async () 
   expect(first.state).toBe('Bound')
   await giveUp(first.uuid)
   expect(await inState('free')).toMatchObject({
-    cleaning: { policy: 'by_host', under_way: false, last: { command: at('wipe'), exit_code: 0, output: 'wiped\n' } },
+    cleaning: { due: 'by_host', under_way: false, last: { command: at('wipe'), exit_code: 0, output: 'wiped\n' } },
   })
   expect(linesOf('cleaned')).toHaveLength(1)
 

@@ -69,7 +69,7 @@ const cleanedAgain = async (tools: Tools): Promise<void> => {
   const { uuid } = random.pick(listed.json.handles as { uuid: string }[])
   const shown = await client.ask(ADMIN, 'other', `GET /v2/handles/${uuid}`)
   if (shown.status !== 200 || shown.json.quarantine?.by !== CLEANING) return
-  const deed = shown.json.cleaning.policy === 'by_operator' ? 'release' : 'clean'
+  const deed = shown.json.cleaning.due === 'by_operator' ? 'release' : 'clean'
   await insist(tools, `POST /v2/handles/${uuid}/${deed}`, BECAUSE)
 }
 

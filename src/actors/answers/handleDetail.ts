@@ -17,7 +17,7 @@ export type HandleDetail = HandleRow & {
   readonly quarantine: DatedNote | null
   readonly cleaning: {
     /** By the policy of its host and the profile of its request. Null: the handle is not cleaned when it is given up. */
-    readonly policy: Cleaning | null
+    readonly due: Cleaning | null
     /** The host has been ordered to clean the handle and has not answered yet. */
     readonly underWay: boolean
     /** The evidence of the last cleaning, whether it succeeded or failed; null: there was none. */

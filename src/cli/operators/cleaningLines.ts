@@ -11,7 +11,7 @@ const lastCleaning = ({ under_way: underWay, last }: HandleDetail['cleaning']): 
 /** A control before release 0.3.0 does not return this field. */
 export const cleaningFields = ({ cleaning }: Partial<HandleDetail>) =>
   cleaning && {
-    'cleaning policy': cleaning.policy,
+    'cleaning due': cleaning.due,
     'last cleaning': lastCleaning(cleaning),
     'its output': cleaning.last && inOneLine(cleaning.last.output),
   }

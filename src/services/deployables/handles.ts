@@ -33,7 +33,7 @@ const detailOf = (held: Deployable, uuid: HandleUuid): HandleDetail | null => {
     last_arq: handle.state === 'releasing' || handle.state === 'quarantined' ? lastArq : null,
     order: pending?.number ?? null,
     quarantine: quarantine ?? null,
-    cleaning: { policy: cleaningAfter(held, handle), underWay: isBeingCleaned(handle), last: cleaned ?? null },
+    cleaning: { due: cleaningAfter(held, handle), underWay: isBeingCleaned(handle), last: cleaned ?? null },
   }
 }
 
