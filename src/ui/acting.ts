@@ -88,6 +88,6 @@ export const act = async (c: Context, look: Look, show: Show): Promise<Response>
       painted(place, action, { trouble: done.trouble, not: null, typed, concerned: null }),
       409,
     )
-  const said = encodeURIComponent(`${action.label}: recorded under ${done.value}.`)
-  return c.redirect(`../../../${action.after === 'list' ? place.kind : back}?done=${said}`, 303)
+  const said = new URLSearchParams({ done: action.name, request: done.value }).toString()
+  return c.redirect(`../../../${action.after === 'list' ? place.kind : back}?${said}`, 303)
 }

@@ -1,6 +1,7 @@
 /** The actions that the console offers, one row each. The API decides; a row only hides an action that the API is known to refuse. */
 import { at } from './api.ts'
 import type { Offer } from './view/screen.ts'
+import { type CommandLine, shell } from './view/words.ts'
 
 export type Kind = 'arqs' | 'instances' | 'hosts' | 'devices' | 'handles' | 'profiles'
 export type Action = {
@@ -17,7 +18,7 @@ export type Action = {
   readonly method: 'POST' | 'DELETE'
   readonly path: (id: string) => string
   /** The command-line form of the same action. */
-  readonly command: (id: string) => string
+  readonly command: (id: string) => CommandLine
   /** The states in which the action is possible; in others, `otherwise` is shown as the reason. */
   readonly states: readonly string[]
   readonly otherwise: string
@@ -35,7 +36,7 @@ export const ACTIONS: readonly Action[] = [
     method: 'POST',
     sentence: 'Nothing on this device is granted any more. What is bound on it stays bound.',
     path: (id) => at`/devices/${id}/disable`,
-    command: (id) => `openstack accelerator device disable ${id}`,
+    command: (id) => shell`openstack accelerator device disable ${id}`,
     states: ['enabled'],
     otherwise: 'it is disabled already',
   },
@@ -47,7 +48,7 @@ export const ACTIONS: readonly Action[] = [
     method: 'POST',
     sentence: 'The parts of this device can be granted again.',
     path: (id) => at`/devices/${id}/enable`,
-    command: (id) => `openstack accelerator device enable ${id}`,
+    command: (id) => shell`openstack accelerator device enable ${id}`,
     states: ['maintaining'],
     otherwise: 'it is enabled already',
   },
@@ -61,7 +62,7 @@ export const ACTIONS: readonly Action[] = [
     method: 'POST',
     sentence: 'No request is granted this attach handle until an operator releases it.',
     path: (id) => at`/handles/${id}/quarantine`,
-    command: (id) => `accelerando handle quarantine ${id} --reason TEXT`,
+    command: (id) => shell`accelerando handle quarantine ${id} --reason TEXT`,
     states: ['free', 'releasing'],
     otherwise: 'only a handle that nobody has can be withheld',
   },
@@ -74,7 +75,7 @@ export const ACTIONS: readonly Action[] = [
     method: 'POST',
     sentence: 'You confirm that it is clean. It can be granted to any project again.',
     path: (id) => at`/handles/${id}/release`,
-    command: (id) => `accelerando handle release ${id} --reason TEXT`,
+    command: (id) => shell`accelerando handle release ${id} --reason TEXT`,
     states: ['quarantined'],
     otherwise: 'it is not withheld',
   },
@@ -88,7 +89,7 @@ export const ACTIONS: readonly Action[] = [
     sentence:
       'Its host cleans it by the command that is chosen there. It can be granted again when that has succeeded.',
     path: (id) => at`/handles/${id}/clean`,
-    command: (id) => `accelerando handle clean ${id} --reason TEXT`,
+    command: (id) => shell`accelerando handle clean ${id} --reason TEXT`,
     states: ['quarantined'],
     otherwise: 'it is not withheld',
   },
@@ -103,7 +104,7 @@ export const ACTIONS: readonly Action[] = [
     method: 'POST',
     sentence: 'Nothing on this host is offered any more; each device leaves the inventory as soon as nobody uses it.',
     path: (id) => at`/hosts/${id}/retire`,
-    command: (id) => `accelerando host retire ${id} --reason TEXT`,
+    command: (id) => shell`accelerando host retire ${id} --reason TEXT`,
     states: ['up', 'stale', 'down'],
     otherwise: 'it is out of service already, or was never in it',
   },
@@ -116,7 +117,7 @@ export const ACTIONS: readonly Action[] = [
     method: 'POST',
     sentence: 'Its devices are offered again with its next report.',
     path: (id) => at`/hosts/${id}/restore`,
-    command: (id) => `accelerando host restore ${id} --reason TEXT`,
+    command: (id) => shell`accelerando host restore ${id} --reason TEXT`,
     states: ['retired', 'removed'],
     otherwise: 'it is in service',
   },
@@ -130,7 +131,7 @@ export const ACTIONS: readonly Action[] = [
     sentence:
       'What this host reports under the key that waits is recorded from now on. Compare the key with the one that the host prints.',
     path: (id) => at`/hosts/${id}/approve`,
-    command: (id) => `accelerando host approve ${id} --reason TEXT`,
+    command: (id) => shell`accelerando host approve ${id} --reason TEXT`,
     states: ['pending'],
     otherwise: 'no key of it waits',
   },
@@ -145,7 +146,7 @@ export const ACTIONS: readonly Action[] = [
     sentence:
       'For an instance that does not exist any more, or a host that will not return. An instance that still runs loses the device.',
     path: (id) => at`/accelerator_requests/${id}/force_unbind`,
-    command: (id) => `accelerando arq force-unbind ${id} --reason TEXT`,
+    command: (id) => shell`accelerando arq force-unbind ${id} --reason TEXT`,
     states: ['BindStarted', 'Bound', 'BindFailed', 'UnbindFailed'],
     otherwise: 'nothing is bound',
   },
@@ -159,7 +160,7 @@ export const ACTIONS: readonly Action[] = [
     after: 'list',
     sentence: 'The request ends. Its timeline can still be read for a while.',
     path: (id) => at`/accelerator_requests?arqs=${id}`,
-    command: (id) => `openstack accelerator arq delete ${id}`,
+    command: (id) => shell`openstack accelerator arq delete ${id}`,
     states: ['Initial', 'Unbound'],
     otherwise: 'an instance has it: Nova deletes it with the instance',
   },
@@ -173,7 +174,7 @@ export const ACTIONS: readonly Action[] = [
     sentence:
       'Nova is told how the binds of this instance ended, also what it has refused or was not reached for. It ignores what nobody waits for.',
     path: (id) => at`/deliveries/${id}/resend`,
-    command: (id) => `accelerando delivery resend ${id} --reason TEXT`,
+    command: (id) => shell`accelerando delivery resend ${id} --reason TEXT`,
     states: ['settled'],
     otherwise: 'no bind of it has ended',
   },
@@ -187,7 +188,7 @@ export const ACTIONS: readonly Action[] = [
     after: 'list',
     sentence: 'No request can be made from it any more. It is refused while requests use it.',
     path: (id) => at`/device_profiles/${id}`,
-    command: (id) => `openstack accelerator device profile delete ${id}`,
+    command: (id) => shell`openstack accelerator device profile delete ${id}`,
     states: ['any'],
     otherwise: '',
   },

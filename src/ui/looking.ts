@@ -2,6 +2,7 @@
 import type { Context } from 'hono'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
+import { actionOf } from './actions.ts'
 import { type Api, type Fetch, createApi } from './api.ts'
 import type { Assets } from './assets.ts'
 import type { Documents } from './documents.ts'
@@ -63,6 +64,14 @@ export const errorOf = ({ body }: Painted): PageError | null => {
   return first?.ok === false ? (first.trouble ?? null) : null
 }
 
+const REQUEST = /^req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+/** The sentence about the action that was just carried out. The address names only the action and its request: text of others is not shown. */
+const doneIn = (c: Context, here: string): string | null => {
+  const [name, request] = [c.req.query('done') ?? '', c.req.query('request') ?? '']
+  const action = actionOf(here.split('/')[0] ?? '', name)
+  return action !== undefined && REQUEST.test(request) ? `${action.label}: recorded under ${request}.` : null
+}
+
 export const shower =
   ({ assets, clock }: UiParts): Show =>
   async (c, here, who, painted, status = 200) => {
@@ -71,7 +80,7 @@ export const shower =
       here,
       who,
       now: clock.now(),
-      done: c.req.query('done')?.slice(0, TEXT_MAX) ?? null,
+      done: doneIn(c, here),
       search: (c.req.query('q') ?? '').slice(0, TEXT_MAX),
     } as Screen
     const headers = { 'cache-control': 'no-store', vary: 'accept, cookie' }

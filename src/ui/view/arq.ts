@@ -32,7 +32,7 @@ import {
   time,
   tr,
 } from './tags.ts'
-import { ago, duration, instant, moment } from './words.ts'
+import { ago, duration, instant, moment, shell } from './words.ts'
 
 const pciOf = (info: Readonly<Record<string, string>>): string | null => {
   const { domain, bus, device, function: fn } = info
@@ -204,7 +204,7 @@ const limit = ({ limit: given, waitingFor }: Recorder, { steps: all }: Timeline,
     'Nova is told again until ',
     when_,
     '. Then delivery ends, until an operator has it told once more: ',
-    code(null, `accelerando delivery resend ${valueOf(instance ?? 'INSTANCE')} --reason TEXT`),
+    code(null, shell`accelerando delivery resend ${valueOf(instance ?? 'INSTANCE')} --reason TEXT`),
   )
 }
 
@@ -256,6 +256,6 @@ export const arqPage = ({ body, here, now }: Screen<'arq'>): Node => {
           'Of the same instance: ',
           ...body.others.map((other) => span({ key: other }, idLink('arqs', other), ' ')),
         ),
-    command(`accelerando arq show ${uuid} --timeline`),
+    command(shell`accelerando arq show ${uuid} --timeline`),
   )
 }

@@ -20,7 +20,7 @@ import {
   textarea,
   ul,
 } from './tags.ts'
-import { count, many } from './words.ts'
+import { type CommandLine, count, many, shell } from './words.ts'
 
 const PLACEMENT: Readonly<Record<string, string>> = {
   asked: 'Placement was asked',
@@ -111,9 +111,11 @@ const answer = (told: Explanation): Node =>
   )
 
 const EXAMPLE = '[{"resources:FPGA": "1", "trait:CUSTOM_FPGA_INTEL": "required"}]'
-const commandOf = (profile: string, draft: string, host: string): string => {
-  const only = host === '' ? '' : ` --host ${host}`
-  return draft === '' ? `accelerando explain ${profile || 'PROFILE'}${only}` : `accelerando explain --file FILE${only}`
+const commandOf = (profile: string, draft: string, host: string): CommandLine => {
+  const only = host === '' ? [] : ['--host', host]
+  return draft === ''
+    ? shell`accelerando explain ${profile || 'PROFILE'} ${only}`
+    : shell`accelerando explain --file FILE ${only}`
 }
 
 export const explainPage = ({ body: { told, profile, draft, host } }: Screen<'explain'>): Node =>

@@ -1,14 +1,14 @@
 /** The conditions that need attention. Each is a row with its sentence, the page that shows it, and the command that mends it. */
 import type { Overview } from '../shapes.ts'
 import type { Tone } from './states.ts'
-import { ago, many, sum } from './words.ts'
+import { type CommandLine, ago, many, shell, sum } from './words.ts'
 
 export type Finding = {
   readonly tone: Tone
   readonly text: string
   readonly href: string
   readonly since: string | null
-  readonly mend: string
+  readonly mend: CommandLine
 }
 /** `number` 0: there is nothing to report. */
 type Seen = { readonly number: number; readonly since?: string | null }
@@ -17,7 +17,7 @@ type Watched = {
   readonly seen: (overview: Overview, now: number) => Seen
   readonly text: (number: number) => string
   readonly href: string
-  readonly mend: string
+  readonly mend: CommandLine
 }
 
 /** An order, a due moment or a row that waits longer than this needs attention. */
@@ -47,56 +47,56 @@ export const WATCHED: readonly Watched[] = [
     text: () =>
       'The database has lost rows: nothing is written until an operator has decided that what it holds is right',
     href: 'system',
-    mend: 'accelerando migrate --adopt',
+    mend: shell`accelerando migrate --adopt`,
   },
   {
     tone: 'bad',
     seen: ({ overdue_since: since }, now) => older(since, now, LONG_MS),
     text: () => 'Deadlines have passed and nobody attends to them',
     href: 'system',
-    mend: 'accelerando doctor',
+    mend: shell`accelerando doctor`,
   },
   {
     tone: 'bad',
     seen: ({ journal }, now) => older(journal.untold_since, now, UNTOLD_MS),
     text: () => 'What is recorded does not reach the hosts: the relay is behind',
     href: 'system',
-    mend: 'accelerando doctor',
+    mend: shell`accelerando doctor`,
   },
   {
     tone: 'bad',
     seen: counted('hosts', 'down'),
     text: (n) => `${many(n, 'host is', 'hosts are')} down`,
     href: 'hosts?liveness=down',
-    mend: 'systemctl restart accelerando-host',
+    mend: shell`systemctl restart accelerando-host`,
   },
   {
     tone: 'bad',
     seen: counted('arqs', 'BindFailed'),
     text: (n) => `${many(n, 'request')} could not be bound`,
     href: 'arqs?state=BindFailed',
-    mend: 'accelerando arq timeline UUID',
+    mend: shell`accelerando arq timeline UUID`,
   },
   {
     tone: 'bad',
     seen: counted('arqs', 'UnbindFailed'),
     text: (n) => `${many(n, 'request')} could not be released on the host`,
     href: 'arqs?state=UnbindFailed',
-    mend: 'accelerando arq force-unbind UUID --reason TEXT',
+    mend: shell`accelerando arq force-unbind UUID --reason TEXT`,
   },
   {
     tone: 'bad',
     seen: ({ failing_devices: number }) => ({ number }),
     text: (n) => `${many(n, 'device is', 'devices are')} failing and not offered`,
     href: 'devices?failing=true',
-    mend: 'openstack accelerator device disable UUID',
+    mend: shell`openstack accelerator device disable UUID`,
   },
   {
     tone: 'bad',
     seen: counted('handles', 'missing'),
     text: (n) => `${many(n, 'attach handle is', 'attach handles are')} not reported any more`,
     href: 'handles?state=missing',
-    mend: 'accelerando device scan',
+    mend: shell`accelerando device scan`,
   },
   {
     tone: 'bad',
@@ -104,56 +104,56 @@ export const WATCHED: readonly Watched[] = [
     text: (n) =>
       `${many(n, 'attach handle is', 'attach handles are')} withheld until an operator looks at ${n === 1 ? 'it' : 'them'}`,
     href: 'handles?state=quarantined',
-    mend: 'accelerando handle release UUID --reason TEXT',
+    mend: shell`accelerando handle release UUID --reason TEXT`,
   },
   {
     tone: 'bad',
     seen: counted('placement', 'unreachable'),
     text: (n) => `${many(n, 'host')} could not be compared with Placement`,
     href: 'drift',
-    mend: 'accelerando doctor',
+    mend: shell`accelerando doctor`,
   },
   {
     tone: 'bad',
     seen: counted('placement', 'waiting_for_compute_node'),
     text: (n) => `Placement has no compute node for ${many(n, 'host')}`,
     href: 'drift',
-    mend: 'openstack resource provider list',
+    mend: shell`openstack resource provider list`,
   },
   {
     tone: 'bad',
     seen: counted('placement', 'placement_conflict'),
     text: (n) => `${many(n, 'host differs', 'hosts differ')} from Placement, and the difference cannot be repaired`,
     href: 'drift',
-    mend: 'accelerando drift',
+    mend: shell`accelerando drift`,
   },
   {
     tone: 'bad',
     seen: counted('placement', 'withheld'),
     text: (n) => `${many(n, 'host has', 'hosts have')} accelerators in use that nobody has allocated in Placement`,
     href: 'drift',
-    mend: 'accelerando drift',
+    mend: shell`accelerando drift`,
   },
   {
     tone: 'bad',
     seen: found('views_differing'),
     text: (n) => `${many(n, 'entity has', 'entities have')} list rows that differ from the journal`,
     href: 'system',
-    mend: 'accelerando rebuild-views',
+    mend: shell`accelerando rebuild-views`,
   },
   {
     tone: 'bad',
     seen: found('orphan_handles'),
     text: (n) => `${many(n, 'attach handle is', 'attach handles are')} held for a request that does not hold it`,
     href: 'system',
-    mend: 'accelerando audit',
+    mend: shell`accelerando audit`,
   },
   {
     tone: 'bad',
     seen: found('slot_differences'),
     text: (n) => `Hosts had ${many(n, 'slot')} prepared differently from what is recorded`,
     href: 'handles?state=quarantined',
-    mend: 'accelerando handle list --state quarantined',
+    mend: shell`accelerando handle list --state quarantined`,
   },
   {
     tone: 'bad',
@@ -161,70 +161,70 @@ export const WATCHED: readonly Watched[] = [
     text: (n) =>
       `${many(n, 'report')} of hosts ${n === 1 ? 'was' : 'were'} refused because of who sent ${n === 1 ? 'it' : 'them'}`,
     href: 'hosts',
-    mend: 'accelerando host rekey NAME --reason TEXT',
+    mend: shell`accelerando host rekey NAME --reason TEXT`,
   },
   {
     tone: 'bad',
     seen: found('dead_letters'),
     text: (n) => `${many(n, 'message')} could not be read or handled`,
     href: 'system',
-    mend: 'accelerando dead-letter list',
+    mend: shell`accelerando dead-letter list`,
   },
   {
     tone: 'bad',
     seen: ({ orders }, now) => older(orders.oldest_at, now, LONG_MS, orders.waiting),
     text: (n) => `${many(n, 'order')} to hosts without an answer`,
     href: 'arqs?state=BindStarted',
-    mend: 'accelerando doctor',
+    mend: shell`accelerando doctor`,
   },
   {
     tone: 'busy',
     seen: ({ binds }) => ({ number: binds.late }),
     text: (n) => `${many(n, 'bind has', 'binds have')} used more than half of the time`,
     href: 'arqs?state=BindStarted',
-    mend: 'accelerando arq timeline UUID',
+    mend: shell`accelerando arq timeline UUID`,
   },
   {
     tone: 'busy',
     seen: counted('placement', 'pending'),
     text: (n) => `${many(n, 'host has', 'hosts have')} changes that Placement has not taken yet`,
     href: 'drift',
-    mend: 'accelerando drift heal --apply',
+    mend: shell`accelerando drift heal --apply`,
   },
   {
     tone: 'busy',
     seen: counted('hosts', 'stale'),
     text: (n) => `${many(n, 'host is', 'hosts are')} silent for a while`,
     href: 'hosts?liveness=stale',
-    mend: 'systemctl status accelerando-host',
+    mend: shell`systemctl status accelerando-host`,
   },
   {
     tone: 'held',
     seen: counted('hosts', 'pending'),
     text: (n) => `${many(n, 'host waits', 'hosts wait')} for an operator to accept the key`,
     href: 'hosts?liveness=pending',
-    mend: 'accelerando host approve NAME --reason TEXT',
+    mend: shell`accelerando host approve NAME --reason TEXT`,
   },
   {
     tone: 'bad',
     seen: ({ deliveries }) => ({ number: deliveries.undelivered }),
     text: (n) => `Nova has refused or missed the events about ${many(n, 'instance')}, and is told no more`,
     href: 'deliveries?state=undelivered',
-    mend: 'accelerando delivery resend INSTANCE --reason TEXT',
+    mend: shell`accelerando delivery resend INSTANCE --reason TEXT`,
   },
   {
     tone: 'busy',
     seen: ({ deliveries }) => ({ number: deliveries.waiting }),
     text: (n) => `Nova has not taken the events about ${many(n, 'instance')}`,
     href: 'deliveries',
-    mend: 'accelerando doctor',
+    mend: shell`accelerando doctor`,
   },
   {
     tone: 'idle',
     seen: ({ hosts }) => ({ number: Number(sum(hosts) === 0) }),
     text: () => 'No host has reported yet: nothing can be bound',
     href: 'hosts',
-    mend: 'accelerando host run',
+    mend: shell`accelerando host run`,
   },
 ]
 
@@ -239,7 +239,7 @@ const ofNeighbours = (program: Overview['program']): readonly Finding[] =>
       text: `${name[0]?.toUpperCase()}${name.slice(1)}: ${said.startsWith(`${name}: `) ? said.slice(name.length + 2) : said}`,
       href: 'system',
       since: null,
-      mend: 'accelerando doctor',
+      mend: shell`accelerando doctor`,
     }))
 
 /** `now`: the server's, in ms since the epoch. */

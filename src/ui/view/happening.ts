@@ -5,7 +5,7 @@ import { type Column, type Filter, filtersOf, listed, rows, turning, under } fro
 import type { Screen } from './screen.ts'
 import type { Tone } from './states.ts'
 import { type Child, type Node, a, button, code, div, form, h1, header, input, label, p, span, time } from './tags.ts'
-import { count, instant, moment } from './words.ts'
+import { type CommandLine, count, instant, moment, shell } from './words.ts'
 
 const PAGES: Readonly<Record<string, string>> = {
   arq: 'arqs',
@@ -30,12 +30,10 @@ const eventColumns = (filter: Filter): readonly Column<EventLine>[] => [
   },
 ]
 
-const commandOf = (filter: Filter, after: string): string =>
-  [
-    'accelerando event --follow',
-    ...(after === '' ? [] : [`--after ${after}`]),
-    ...Object.entries(filter).map(([name, value]) => `--${name} ${value}`),
-  ].join(' ')
+const commandOf = (filter: Filter, after: string): CommandLine => {
+  const options = Object.entries(filter).flatMap(([name, value]) => [`--${name}`, value])
+  return shell`accelerando event --follow ${after === '' ? options : ['--after', after, ...options]}`
+}
 
 const FIELDS = [
   ['kind', 'Kind', 'arq, host, device …'],
@@ -142,5 +140,5 @@ export const programsPage = ({ body: { list, turn }, now }: Screen<'programs'>):
       empty('No programmable device is known', p(null, 'FPGAs that their driver can program appear here.')),
       { is: false, clear: 'programs' },
     ),
-    command('openstack accelerator deployable program --deployable-uuid UUID --image-uuid UUID'),
+    command(shell`openstack accelerator deployable program --deployable-uuid UUID --image-uuid UUID`),
   )

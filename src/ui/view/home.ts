@@ -8,7 +8,7 @@ import { rows } from './rows.ts'
 import type { Screen } from './screen.ts'
 import { ARQ_STATES, DEVICE_STATES, HANDLE_STATES, HOST_STATES, type Tone } from './states.ts'
 import { type Child, type Node, a, div, h1, header, li, p, span, ul } from './tags.ts'
-import { count, many, sum } from './words.ts'
+import { count, many, shell, sum } from './words.ts'
 
 const verdict = (overview: Loaded<Overview>, now: number): Node => {
   if (!overview.ok) return trouble(overview.trouble)
@@ -88,7 +88,7 @@ const start = (): Node =>
   empty(
     'No request was made yet',
     p(null, 'Nova makes one for each server whose flavor names a device profile. To see how that looks:'),
-    command('npm start -- --demo --tour'),
+    command(shell`npm start -- --demo --tour`),
   )
 
 export const homePage = ({ body: { overview, failed, latest: newest }, now }: Screen<'home'>): Node =>

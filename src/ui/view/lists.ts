@@ -5,7 +5,7 @@ import { type Column, type Filter, type Tab, filtersOf, listed, rows, tabs, turn
 import type { Screen } from './screen.ts'
 import { ARQ_STATES, DEVICE_STATES, HANDLE_STATES, HOST_STATES, toneOf } from './states.ts'
 import { type Child, type Node, code, div, h1, header, p, span } from './tags.ts'
-import { sum } from './words.ts'
+import { shell, sum } from './words.ts'
 
 export const arqColumns = (now: number): readonly Column<Arq>[] => [
   { title: 'State', cell: (row) => state(toneOf(ARQ_STATES, row.state), row.state, ARQ_STATES[row.state]?.means) },
@@ -155,7 +155,7 @@ export const arqsPage = ({ body: { list, filter, counts, turn }, now }: Screen<'
       empty(
         'There is no accelerator request',
         p(null, 'Nova makes one for each server whose flavor names a device profile.'),
-        command('openstack accelerator arq create PROFILE'),
+        command(shell`openstack accelerator arq create PROFILE`),
       ),
       { is: Object.keys(filter).length > 0, clear: 'arqs' },
     ),
@@ -176,7 +176,7 @@ export const hostsPage = ({ body: { list, filter, counts, turn }, now }: Screen<
       empty(
         'No host has reported yet',
         p(null, 'Each compute node with accelerators runs the host program:'),
-        command('accelerando host'),
+        command(shell`accelerando host`),
       ),
       { is: Object.keys(filter).length > 0, clear: 'hosts' },
     ),
@@ -198,7 +198,7 @@ export const devicesPage = ({ body: { list, filter, counts, turn }, now }: Scree
       empty(
         'No host has reported a device',
         p(null, 'What the drivers of this machine see, and why they offer it or not:'),
-        command('accelerando device scan'),
+        command(shell`accelerando device scan`),
       ),
       { is: Object.keys(filter).length > 0, clear: 'devices' },
     ),
@@ -226,7 +226,7 @@ export const handlesPage = ({ body: { list, filter, counts, turn } }: Screen<'ha
           rows('Attach handles', HANDLE_COLUMNS, some, ({ uuid }) => uuid),
           turning(turn, some.length),
         ),
-      empty('No host has reported a device with attach handles', command('accelerando device scan')),
+      empty('No host has reported a device with attach handles', command(shell`accelerando device scan`)),
       { is: Object.keys(filter).length > 0, clear: 'handles' },
     ),
   )
@@ -245,7 +245,7 @@ export const profilesPage = ({ body: { list, turn }, now }: Screen<'profiles'>):
       empty(
         'There is no device profile',
         p(null, 'A flavor names one, and the profile says which devices its servers need.'),
-        command(`openstack accelerator device profile create NAME '[{"resources:FPGA": "1"}]'`),
+        command(shell`openstack accelerator device profile create NAME '[{"resources:FPGA": "1"}]'`),
       ),
       { is: false, clear: 'profiles' },
     ),
@@ -282,7 +282,7 @@ export const deliveriesPage = ({ body, now }: Screen<'deliveries'>): Node => {
           null,
           rows('Deliveries', deliveryColumns(now, shown), some, (row) => row.instance_uuid),
           turning(turn, some.length),
-          shown === 'undelivered' ? command('accelerando delivery resend INSTANCE --reason TEXT') : null,
+          shown === 'undelivered' ? command(shell`accelerando delivery resend INSTANCE --reason TEXT`) : null,
         ),
       shown === 'waiting'
         ? empty('Nova has heard everything', p(null, 'Nothing waits to be delivered.'))

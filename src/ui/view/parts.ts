@@ -20,7 +20,7 @@ import {
   svg,
   time,
 } from './tags.ts'
-import { ago, count, moment, sum } from './words.ts'
+import { type CommandLine, ago, count, moment, sum } from './words.ts'
 
 const SHAPES: Readonly<Record<Tone, () => Node>> = {
   good: () => circle({ cx: 6, cy: 6, r: 4.5 }),
@@ -54,7 +54,7 @@ export const panel = (title: Child, more: Child, ...children: readonly Child[]):
   section({ class: 'panel' }, div({ class: 'panel-head' }, div({ class: 'panel-title' }, title), more), ...children)
 
 /** A command line for the same action, with a button that copies it. */
-export const command = (text: string): Node =>
+export const command = (text: CommandLine): Node =>
   div(
     { class: 'command' },
     code(null, text),

@@ -5,6 +5,7 @@ import { rows, under } from './rows.ts'
 import type { Screen } from './screen.ts'
 import { type Child, type Node, a, code, div, p, span } from './tags.ts'
 import { head, lastOf } from './things.ts'
+import { shell } from './words.ts'
 
 const versionPanel = (versions: ProfileVersions['versions'], now: number): Child =>
   versions.length === 0
@@ -55,6 +56,6 @@ export const profilePage = ({ body: { profile, versions, offers: list }, here, n
     ),
     p({ class: 'leads' }, a({ class: 'button', href: under('explain', { profile: name }) }, 'Explain which hosts fit')),
     versionPanel(versions, now),
-    command(`openstack accelerator device profile show ${uuid}`),
+    command(shell`openstack accelerator device profile show ${uuid}`),
   )
 }

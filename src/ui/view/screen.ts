@@ -19,6 +19,7 @@ import type {
 import type { Loaded, PageError } from '../told.ts'
 import type { Capacity, EventLine, Explanation, Program, Usage } from '../answerShapes.ts'
 import type { Cut, Filter, Turn } from './rows.ts'
+import type { CommandLine } from './words.ts'
 
 export type Who = {
   readonly user: string
@@ -125,7 +126,7 @@ export type Bodies = {
     readonly label: string
     readonly sentence: string
     readonly grave: boolean
-    readonly command: string
+    readonly command: CommandLine
     readonly reason: 'asked' | 'none'
     /** Null: no dry run was made. */
     readonly concerned: Loaded<Impact> | null

@@ -4,7 +4,7 @@ import { command, empty, facts, id, idLink, link, mark, none, panel, state, trou
 import { rows } from './rows.ts'
 import type { Bodies, Screen } from './screen.ts'
 import { type Child, type Node, a, button, code, div, form, h1, header, input, label, li, p, span, ul } from './tags.ts'
-import { many } from './words.ts'
+import { many, shell } from './words.ts'
 
 type Entry = Drift['drift'][number]['entries'][number]
 const KINDS: Readonly<Record<string, string>> = {
@@ -61,7 +61,7 @@ export const driftPage = ({ body: { drift, next }, now }: Screen<'drift'>): Node
     next === null
       ? null
       : p(null, a({ class: 'button', href: `drift?after=${encodeURIComponent(next)}` }, 'Further hosts')),
-    command('accelerando drift heal'),
+    command(shell`accelerando drift heal`),
   )
 
 const toneOfNeighbour = (said: string) =>
@@ -124,7 +124,7 @@ export const systemPage = ({ body: { overview, permissions, versions }, who }: S
           ),
         )
       : trouble(permissions.trouble),
-    command('accelerando doctor'),
+    command(shell`accelerando doctor`),
   )
 
 const SHOWN = 20
@@ -217,5 +217,5 @@ export const signInPage = ({ body: { trouble: problem, identity, user, back } }:
       field('token', 'Token', '', { type: 'password', autocomplete: 'off' }),
       div({ class: 'form-end' }, button({ type: 'submit', class: 'button full' }, 'Sign in')),
     ),
-    panel('A token from the command line', null, command('openstack token issue -f value -c id')),
+    panel('A token from the command line', null, command(shell`openstack token issue -f value -c id`)),
   )

@@ -24,7 +24,7 @@ import { type Cut, cutNote, cutTo, rows, under } from './rows.ts'
 import type { Offer, Part, Screen } from './screen.ts'
 import { ARQ_STATES, HANDLE_STATES, type Tone, toneOf } from './states.ts'
 import { type Child, type Node, a, code, div, h1, header, li, p, span, ul } from './tags.ts'
-import { count, many, sum } from './words.ts'
+import { count, many, shell, sum } from './words.ts'
 
 export const head = (over: Node, title: string, badge: Child, here: string, list: readonly Offer[]): Node =>
   header(
@@ -96,7 +96,7 @@ export const hostPage = ({ body: { host, devices, offers: list }, here, now }: S
           ul({ class: 'plain' }, ...arqs.slice(0, ARQS_MAX).map((uuid) => li({ key: uuid }, idLink('arqs', uuid)))),
           cutNote(cutTo(arqs, ARQS_MAX), 'requests', under('handles', { state: 'held', hostname: name })),
         ),
-    command(`accelerando host show ${name}`),
+    command(shell`accelerando host show ${name}`),
   )
 }
 
@@ -201,7 +201,7 @@ export const devicePage = ({ body: { device, parts, offers: list }, here, now }:
     ...(parts.ok
       ? [...parts.value.some.map((each) => part(each, now)), moreParts(parts.value, uuid)]
       : [trouble(parts.trouble)]),
-    command(`openstack accelerator device show ${uuid}`),
+    command(shell`openstack accelerator device show ${uuid}`),
   )
 }
 
@@ -228,7 +228,7 @@ export const handlePage = ({ body: { handle, offers: list }, here, now }: Screen
       ['Deployable', id(rest.deployable_uuid)],
       ['Order without an answer', rest.order === null ? none() : String(rest.order)],
     ]),
-    command(`accelerando handle show ${uuid}`),
+    command(shell`accelerando handle show ${uuid}`),
   )
 }
 
@@ -260,5 +260,5 @@ export const instancePage = ({ body: { uuid, list, offers: possible }, here, now
             )
       : [trouble(list.trouble)]),
     list.ok ? cutNote(list.value, 'requests', under('arqs', { instance: uuid })) : null,
-    command(`openstack accelerator arq list --instance ${uuid}`),
+    command(shell`openstack accelerator arq list --instance ${uuid}`),
   )

@@ -1,4 +1,4 @@
-/** Formats moments, durations and counts as text; no other file formats them. All moments are in UTC. */
+/** Formats moments, durations, counts and command lines as text; no other file formats them. All moments are in UTC. */
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -41,3 +41,28 @@ export const many = (number: number, one: string, more = `${one}s`): string =>
 
 export const sum = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((total, each) => total + each, 0)
+
+declare const quoted: unique symbol
+/** A command line whose values are quoted for a shell. Only `shell` makes one, so that no text of others becomes a command. */
+export type CommandLine = string & { readonly [quoted]: true }
+
+const PLAIN = /^[\w@%+:,./-][\w@%+=:,./-]*$/
+/** Characters that a terminal would act on, or that a reader would not see. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu
+const escaped = (character: string): string => `\\U${character.codePointAt(0)!.toString(16).padStart(8, '0')}`
+/** One value as one word of a shell, whatever characters it contains. */
+export const shellWord = (value: string): string => {
+  if (PLAIN.test(value)) return value
+  if (value.search(HIDDEN) < 0) return `'${value.replaceAll("'", String.raw`'\''`)}'`
+  return `$'${value.replaceAll(/[\\']/g, String.raw`\$&`).replaceAll(HIDDEN, escaped)}'`
+}
+/** A name that begins like an option would be one, and could lead the command to another service. */
+const named = (value: string): string => (value.startsWith('-') ? 'NAME' : shellWord(value))
+/** `` shell`host show ${name} ${['--limit', limit]}` ``: a text becomes one word, a list a word for each of its texts. */
+export const shell = (parts: TemplateStringsArray, ...values: readonly (string | readonly string[])[]): CommandLine =>
+  parts
+    .reduce((line, part, index) => {
+      const value = values[index - 1] ?? []
+      return line + (typeof value === 'string' ? named(value) : value.map(shellWord).join(' ')) + part
+    })
+    .trimEnd() as CommandLine
