@@ -86,7 +86,7 @@ const guard = (app: Hono, { barred, log }: UiParts): void => {
 /** Files that pages offer for download. */
 const files = (app: Hono, look: ReturnType<typeof looker>): void => {
   app.get('/ui/arqs/:id/timeline.json', async (c) => {
-    const looking = await look(c, 'arqs/x/timeline.json')
+    const looking = await look(c, `arqs/${encodeURIComponent(c.req.param('id'))}/timeline.json`)
     if (looking instanceof Response) return looking
     const read = await things.timelineWithEvents(looking.api, c.req.param('id'))
     return read.ok ? c.json(read.value) : c.json(read.trouble, STATUSES[read.trouble.kind])

@@ -99,7 +99,8 @@ export const looker =
     const away = () => {
       // a browser omits the cookie when a link on another site leads here; a reload from our own page sends it
       if (c.req.header('sec-fetch-site') === 'cross-site') return c.html(AGAIN)
-      return c.redirect(`${root}sign-in?back=${encodeURIComponent(here)}`, 303)
+      const { search } = new URL(c.req.url)
+      return c.redirect(`${root}sign-in?back=${encodeURIComponent(here + search)}`, 303)
     }
     if (parts.signIn !== null && token === null) return away()
     const api = createApi({ ...parts, timeoutMs: ASK_MS })(token)

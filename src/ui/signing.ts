@@ -9,9 +9,10 @@ import { type PageError, pageError } from './told.ts'
 /** How long a pasted token is kept, in ms; the token itself usually expires earlier. */
 const PASTED_MS = 12 * 3600 * 1000
 
+/** A path below the console, then any query and the name of a place in the page. */
+const PLACE = /^[a-z][\w\-.~!'()*%]*(\/[\w\-.~!'()*%]+)*(\?[\x21\x24-\x5b\x5d-\x7e]*)?(#[\w-]*)?$/
 /** The address to open after signing in: a page of the console, never one of another site. */
-const placeIn = (text: unknown): string =>
-  typeof text === 'string' && /^[a-z][\w\-./?=&%]*$/.test(text) && !text.includes('//') ? text : './'
+const placeIn = (text: unknown): string => (typeof text === 'string' && PLACE.test(text) ? text : './')
 
 export const signing = (app: Hono, parts: UiParts, show: Show): void => {
   const { signIn } = parts

@@ -275,6 +275,16 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
     await page.waitForURL(`${behind.base}arqs/${seen.failed.uuid}`)
     expect(await page.evaluate('document.cookie')).toBe('')
     await page.click('text=Sign out')
+    const place = `${behind.base}arqs?state=BindFailed&project_id=a%20b`
+    for (const left of [place, `${behind.base}arqs/${seen.failed.uuid}#step-3`]) {
+      await page.goto(left)
+      await page.waitForSelector('.taken input[name=user]')
+      await page.fill('input[name=user]', 'admin')
+      await page.fill('input[name=password]', 'right')
+      await page.click('button.full')
+      await page.waitForURL(left)
+      await page.click('text=Sign out')
+    }
     await page.goto(behind.base)
     expect(page.url()).toContain('sign-in')
     await page.close()

@@ -128,8 +128,37 @@ describe('signing in', () => {
     }
   })
   test('never leads to another site', async () => {
-    for (const back of ['//evil.example', 'https://evil.example', 'javascript:alert(1)', '/\\evil.example', 'a//b'])
+    for (const back of [
+      '//evil.example',
+      'https://evil.example',
+      'javascript:alert(1)',
+      '/\\evil.example',
+      'a//b',
+      'a:b?c',
+      'a?\\',
+      'a?\r\nset-cookie: b',
+      'a#b/c',
+    ])
       expect((await enter({ token: 'token-of-admin', back })).headers.get('location')).toBe('./')
+  })
+  test('leads back to the same place, with its filters, whatever is in them', async () => {
+    const ui = createConsole(world, { tokens: true })
+    for (const place of [
+      'arqs?state=BindFailed&project_id=p',
+      'events?after=0&type=a+b:c,d;e%20%C3%A9&host=x~%2F%2F',
+      'explain?draft=[{%22resources:FPGA%22:%221%22}]',
+      'usage.csv?from=2026-01-01T00:00:00.000Z',
+      `arqs/${seen.bound.uuid}/timeline.json`,
+      "hosts/it's~(one)*!",
+    ]) {
+      const away = new URL((await ui.request(`/ui/${place}`)).headers.get('location')!, `http://h/ui/${place}`)
+      expect(away.pathname).toBe('/ui/sign-in')
+      const form = await (await ui.request(`/ui/sign-in${away.search}`)).text()
+      const back = /name="back" value="([^"]*)"/.exec(form)![1]!.replaceAll('&amp;', '&')
+      const asked = new URL(`http://h/ui/${place}`)
+      const entered = await enter({ token: 'token-of-admin', back: `${back}#step-3` })
+      expect(`/ui/${entered.headers.get('location')}`).toBe(`${asked.pathname}${asked.search}#step-3`)
+    }
   })
   test('only from a page of this site', async () => {
     expect((await enter({ token: 'token-of-admin' }, {})).status).toBe(403)

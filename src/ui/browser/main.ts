@@ -20,6 +20,12 @@ const copyOnClick = (): void =>
     })
   })
 
+/** Keeps the place within the page while the user signs in: no server hears of it. */
+const keepStep = (): void => {
+  const back = document.querySelector<HTMLInputElement>('input[name=back]')
+  if (back !== null && !back.value.includes('#')) back.value += location.hash
+}
+
 const start = async (): Promise<void> => {
   const root = document.querySelector('#app')
   const data = document.querySelector('#screen')
@@ -32,6 +38,7 @@ const start = async (): Promise<void> => {
   keepPlace()
   copyOnClick()
   document.documentElement.classList.add('taken')
+  keepStep()
   if (STATIC.has(first.view)) return
   const redraw = (screen: Screen) => render(page({ ...screen, done: first.done, search: first.search }), root)
   const tail = first.view === 'events' ? (await import('./tail.ts')).openTail(first, redraw) : null
