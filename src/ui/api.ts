@@ -71,6 +71,14 @@ const refusalOf = ({ status, json, requestId }: Said) => {
   return pageError(kindOf(status, code, detail), detail, requestId, rule !== null && RULE.test(rule) ? rule : null)
 }
 
+/** The refusal in an answer that is read by the caller, such as a stream. */
+export const refusalIn = async (answer: Response): Promise<ReturnType<typeof pageError>> =>
+  refusalOf({
+    status: answer.status,
+    json: parsed(await answer.text()),
+    requestId: answer.headers.get('x-openstack-request-id'),
+  })
+
 const LATE = pageError('away', 'The API did not answer in time.')
 
 const readAs = <S extends v.GenericSchema>(schema: S, said: Loaded<Said>): Loaded<v.InferOutput<S>> => {

@@ -8,7 +8,7 @@ import { messageOf } from '../errorText.ts'
 import { actionPage, act } from './acting.ts'
 import { POLICY } from './document.ts'
 import { serveDocuments } from './documentPages.ts'
-import { STATUSES, TEXT_MAX, type UiParts, looker, shower, errorOf } from './looking.ts'
+import { STATUSES, TEXT_MAX, type UiParts, looker, shower } from './looking.ts'
 import { find } from './pages/find.ts'
 import * as answers from './pages/answers.ts'
 import * as lists from './pages/lists.ts'
@@ -16,7 +16,7 @@ import type { Load, LoadedPage } from './pages/loader.ts'
 import * as things from './pages/things.ts'
 import { foreign } from './session.ts'
 import { signing } from './signing.ts'
-import { pageError } from './told.ts'
+import { errorOf, pageError } from './told.ts'
 
 const FORM_MAX = 32 * 1024
 const YEAR_SECONDS = 31_536_000
@@ -120,7 +120,7 @@ export const createUi = (parts: UiParts): Hono => {
     // the first page of a user who may not read the overview is the list of requests
     if (here === '' && looking.may['cyborg:overview:get'] === false) return c.redirect('arqs', 302)
     const painted: LoadedPage = await load({ ...looking, id, query: c.req.query() })
-    const trouble = errorOf(painted)
+    const trouble = errorOf(painted.body)
     return show(c, here, looking.who, painted, trouble === null ? 200 : STATUSES[trouble.kind])
   }
   app.get('/ui/', (c) => draw(c, '', lists.home))

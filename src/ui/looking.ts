@@ -9,7 +9,7 @@ import type { Documents } from './documents.ts'
 import { documentOf } from './document.ts'
 import { tokenOf } from './session.ts'
 import * as shapes from './shapes.ts'
-import type { PageError, PageErrorKind } from './told.ts'
+import type { PageErrorKind } from './told.ts'
 import type { Screen, Who } from './view/screen.ts'
 
 export type Signed =
@@ -58,11 +58,6 @@ export const STATUSES: Readonly<Record<PageErrorKind, 200 | 401 | 403 | 404 | 40
 export type Looking = { readonly api: Api; readonly who: Who; readonly may: Readonly<Record<string, boolean>> }
 export type Painted = Pick<Screen, 'view' | 'title' | 'body'>
 export type Show = (c: Context, here: string, who: Who | null, painted: Painted, status?: number) => Promise<Response>
-
-export const errorOf = ({ body }: Painted): PageError | null => {
-  const first = Object.values(body)[0] as { readonly ok?: boolean; readonly trouble?: PageError } | undefined
-  return first?.ok === false ? (first.trouble ?? null) : null
-}
 
 const REQUEST = /^req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /** The sentence about the action that was just carried out. The address names only the action and its request: text of others is not shown. */

@@ -25,6 +25,18 @@ export const pageError = (
   rule: string | null = null,
 ) => ({ ok: false, trouble: { kind, text, rule, requestId } }) as const
 
+const isLoaded = (part: unknown): part is Loaded<unknown> => typeof part === 'object' && part !== null && 'ok' in part
+/** The error in place of the main part of a page, which is the first one that is loaded. */
+export const errorOf = (body: object): PageError | null => {
+  const main = Object.values(body).find(isLoaded)
+  return main === undefined || main.ok ? null : main.trouble
+}
+/** The same, unless it is an answer: the service could not be asked, or its answer could not be read. */
+export const lossOf = (body: object): PageError | null => {
+  const error = errorOf(body)
+  return error?.kind === 'away' || error?.kind === 'failed' ? error : null
+}
+
 /** Derives a value from a value, or passes the error on. */
 export const mapped = <Value, Other>(given: Loaded<Value>, map: (value: Value) => Other): Loaded<Other> =>
   given.ok ? loaded(map(given.value)) : given

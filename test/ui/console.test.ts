@@ -112,6 +112,10 @@ describe('what a page says', () => {
     const ui = createConsole(world)
     expect(await textOf(ui, 'arqs?state=Deleting')).toContain('Nothing matches this filter')
     expect(await textOf(ui, 'deliveries')).toContain('Nova has heard everything')
+    const capacity = await textOf(ui, 'capacity?resource_class=NOPE')
+    expect(capacity).toContain('Nothing matches this filter')
+    expect(capacity).not.toContain('No host has reported')
+    expect(await textOf(ui, 'events?after=0&type=Nope')).toContain('Nothing that matches this filter has happened')
   })
   test('a list with several filters: each can be taken away, and the tabs keep the others', async () => {
     const html = await textOf(createConsole(world), 'devices?hostname=compute-1&status=enabled')
@@ -175,6 +179,32 @@ describe('what a page says', () => {
         '',
       ),
     ).toContain('without a reason')
+  })
+})
+
+describe('the page of events, when the stream does not begin', () => {
+  const answering = async (answer: Response): Promise<string> =>
+    textOf(
+      consoleOf((request) => (request.url.endsWith('/events') ? answer : world.api.fetch(request))),
+      'events',
+    )
+  const refusal = (status: number, detail: string): Response =>
+    Response.json({ errors: [{ detail, code: 'x' }] }, { status, headers: { 'x-openstack-request-id': 'req-77' } })
+  test.each([
+    [
+      403,
+      'Policy does not allow cyborg:event:get_all to be performed.',
+      ['You may not see this', 'cyborg:event:get_all</code>'],
+    ],
+    [503, 'the journal cannot be read', ['No answer at present', 'the journal cannot be read', 'req-77']],
+    [500, 'a bug', ['This could not be read', 'a bug', 'req-77']],
+    [429, 'too many streams', ['The service refused', 'too many streams']],
+  ] as const)('says why in the words of the API: %d', async (status, detail, said) => {
+    const html = await answering(refusal(status, detail))
+    for (const text of said) expect(html).toContain(text)
+  })
+  test('says that an answer is no stream', async () => {
+    expect(await answering(new Response('<html>', { status: 200 }))).toContain('This could not be read')
   })
 })
 

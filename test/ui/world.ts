@@ -198,11 +198,11 @@ type Seen = {
   readonly tokens?: boolean
   readonly assets?: UiParts['assets']
 }
-/** A console over that API. `fetch` sees each request to the API; `tokens`: people have to sign in; `assets` in place of the real ones. */
-export const createConsole = (
+/** The API of that world, with its events. */
+export const apiOf = (
   { control, events, clock }: Pick<UiWorld, 'control' | 'events'> & { readonly clock?: Clock },
-  { fetch: see = () => {}, tokens = false, assets: own }: Seen = {},
-) => {
+  tokens = false,
+): Fetch => {
   const api = createApp({
     control,
     events,
@@ -219,11 +219,19 @@ export const createConsole = (
       images: 'absent',
     }),
   })
+  return (request) => api.fetch(request)
+}
+/** A console over that API. `fetch` sees each request to the API; `tokens`: people have to sign in; `assets` in place of the real ones. */
+export const createConsole = (
+  world: Parameters<typeof apiOf>[0],
+  { fetch: see = () => {}, tokens = false, assets: own }: Seen = {},
+) => {
+  const api = apiOf(world, tokens)
   const fetch: Fetch = (request) => {
     see(request)
-    return api.fetch(request)
+    return api(request)
   }
-  return consoleOf(fetch, tokens ? signIn : null, { clock, assets: own })
+  return consoleOf(fetch, tokens ? signIn : null, { clock: world.clock, assets: own })
 }
 const REAL_ASSETS = () => (assets ??= loadAssets())
 export const consoleOf = (

@@ -1,9 +1,10 @@
 /**
  * Keeps a visible page up to date: asks for the screen again when something happened, and at intervals. Shows how current the page is:
- * live, paused while something is selected, stale when it was not renewed in time, or reconnecting.
+ * live, paused while something is selected, stale when it was not renewed in time, or reconnecting. What could not be renewed stays, with the reason.
  */
+import { type PageError, lossOf } from '../told.ts'
 import type { Screen } from '../view/screen.ts'
-import { whole } from '../view/words.ts'
+import { moment, whole } from '../view/words.ts'
 
 const EVERY_MS = 2000
 /** The interval while the stream of events is open: for ages, which no event tells, and for events that were lost. */
@@ -21,7 +22,9 @@ type Parts = {
   readonly address: () => string
   /** Whether the service holds further events that the page has not received. */
   readonly isBehind: () => boolean
-  readonly take: (screen: Screen) => void
+  /** Returns what kept the screen from being renewed; null: it is renewed. */
+  readonly take: (screen: Screen) => PageError | null
+  readonly shown: () => Screen
   /** True while the user types or selects something that a redraw would disturb. */
   readonly busy: () => boolean
 }
@@ -34,6 +37,16 @@ const say = (tone: keyof typeof WORDS, ageMs: number): void => {
   if (place === null || place.textContent === text) return
   place.className = `live ${tone}`
   place.textContent = text
+}
+
+const AWAY = 'The console does not answer.'
+/** Says why what is shown is old; null: it is not. A page that shows nothing but the reason needs no second one. */
+const explain = (text: string | null, { body, now }: Screen): void => {
+  const [place, words] = [document.querySelector<HTMLElement>('#lost'), document.querySelector('#lost-text')]
+  if (place === null || words === null) return
+  place.hidden = text === null || lossOf(body) !== null
+  const said = `${text ?? ''} What is shown was read at ${moment(new Date(now).toISOString())}; it is asked for again.`
+  if (!place.hidden && words.textContent !== said) words.textContent = said
 }
 
 /** In a browser without shared workers, pages only ask at intervals. */
@@ -54,8 +67,9 @@ const askedAgain = async (address: string): Promise<Screen | null> => {
   return isScreen ? ((await answer.json()) as Screen) : null
 }
 
-export const keepLive = ({ address, take, busy, isBehind }: Parts): void => {
-  let [failures, freshAt, timer, streaming, asking, again] = [0, Date.now(), 0, false, false, false]
+export const keepLive = ({ address, take, shown, busy, isBehind }: Parts): void => {
+  const begun = Number(lossOf(shown().body) !== null)
+  let [failures, freshAt, timer, streaming, asking, again] = [begun, Date.now(), 0, false, false, false]
   /** Shows how current the page is. */
   const tell = (): void => {
     const ms = Date.now() - freshAt
@@ -73,11 +87,13 @@ export const keepLive = ({ address, take, busy, isBehind }: Parts): void => {
     try {
       const screen = await askedAgain(address())
       if (screen === null) return location.reload()
-      take(screen)
-      failures = 0
-      freshAt = Date.now()
+      const loss = take(screen)
+      failures = loss === null ? 0 : failures + 1
+      if (loss === null) freshAt = Date.now()
+      explain(loss?.text ?? null, shown())
     } catch {
       failures += 1
+      explain(AWAY, shown())
     }
     tell()
     asking = false
@@ -105,6 +121,9 @@ export const keepLive = ({ address, take, busy, isBehind }: Parts): void => {
     void ask()
   })
   document.addEventListener('selectionchange', tell)
+  document.addEventListener('click', ({ target }) => {
+    if (target instanceof Element && target.closest('[data-retry]') !== null && !asking) void ask()
+  })
   addEventListener('online', () => void ask())
   later()
 }

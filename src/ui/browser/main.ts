@@ -1,5 +1,6 @@
 /** Takes over the page that the server has drawn: keeps it up to date, listens to keys, copies commands. */
 import { hydrate, render } from 'preact'
+import { type PageError, lossOf } from '../told.ts'
 import { layout } from '../view/layout.ts'
 import type { Screen } from '../view/screen.ts'
 import { drawnBy } from '../view/views.ts'
@@ -41,14 +42,25 @@ const start = async (): Promise<void> => {
   keepStep()
   if (STATIC.has(first.view)) return
   const redraw = (screen: Screen) => render(page({ ...screen, done: first.done, search: first.search }), root)
+  let shown = first
+  /** Draws the screen, unless the service lost what is shown now: old rows are better than none. */
+  const take = (screen: Screen): PageError | null => {
+    const loss = lossOf(screen.body)
+    if (loss !== null && lossOf(shown.body) === null) return loss
+    shown = loss === null ? (tail?.merged(screen) ?? screen) : screen
+    redraw(shown)
+    return loss
+  }
   const tail = first.view === 'events' ? (await import('./tail.ts')).openTail(first, redraw) : null
   keepLive({
     address: tail?.address ?? (() => location.href),
     take: (screen) => {
+      if (screen.view === first.view) return take(screen)
       // the address now leads to another view, such as one that says why the page cannot be shown
-      if (screen.view !== first.view) return location.reload()
-      redraw(tail?.merged(screen) ?? screen)
+      location.reload()
+      return null
     },
+    shown: () => shown,
     busy: () => isHelpShown() || document.getSelection()?.type === 'Range' || tail?.isPaused() === true,
     isBehind: () => tail?.isBehind() ?? false,
   })

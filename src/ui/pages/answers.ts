@@ -1,5 +1,5 @@
 /** Loads the pages about explanations, capacity, usage, events and loaded images. */
-import { type Api, at } from '../api.ts'
+import { type Api, at, refusalIn } from '../api.ts'
 import * as shapes from '../answerShapes.ts'
 import { type Loaded, mapped, pageError } from '../told.ts'
 import { type Load, filterOf } from './loader.ts'
@@ -65,18 +65,22 @@ const BEGIN_MS = 4000
 /** Returns the id of the newest event, which a stream sends first. */
 const newest = async (api: Api): Promise<Loaded<string>> => {
   const stop = new AbortController()
-  const { status, body } = await api.stream(null, AbortSignal.any([stop.signal, AbortSignal.timeout(BEGIN_MS)]))
-  const reader = body?.pipeThrough(new TextDecoderStream()).getReader()
+  let reader: ReadableStreamDefaultReader<string> | undefined
   try {
+    const answer = await api.stream(null, AbortSignal.any([stop.signal, AbortSignal.timeout(BEGIN_MS)]))
+    if (answer.status !== 200) return await refusalIn(answer)
+    if (!answer.headers.get('content-type')?.startsWith('text/event-stream'))
+      return pageError('failed', 'The API did not answer with a stream of events.')
+    reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
     let text = ''
-    while (status === 200 && reader !== undefined && text.length < DRAFT_MAX) {
+    while (reader !== undefined && text.length < DRAFT_MAX) {
       const { value, done } = await reader.read()
       text += value ?? ''
       const id = /^id: ?(.+)$/m.exec(text)?.[1]
       if (id !== undefined) return { ok: true, value: id }
       if (done) break
     }
-    return pageError(status === 403 ? 'forbidden' : 'away', 'The stream of events does not begin.')
+    return pageError('away', 'The stream of events does not begin.')
   } catch {
     return pageError('away', 'The stream of events did not begin in time.')
   } finally {
@@ -110,7 +114,8 @@ const lineOf = ({ id, event: { type, subject, time, data } }: shapes.Event): sha
 
 export const events: Load = async ({ api, query }) => {
   const filter = filterOf(query, EVENT_FILTERS)
-  const begin: Loaded<string> = query['after'] === undefined ? await newest(api) : { ok: true, value: query['after'] }
+  // a page that could not be drawn at first asks with an empty one
+  const begin: Loaded<string> = query['after'] ? { ok: true, value: query['after'] } : await newest(api)
   if (!begin.ok) return { view: 'events', title: 'Events', body: { told: begin, filter, after: '', paused: false } }
   const asked = new URLSearchParams({ ...filter, after: begin.value, limit: String(EVENTS_MAX) }).toString()
   const told = mapped(await api.get(`/events?${asked}`, shapes.Events), ({ events: some, next, more }) => ({

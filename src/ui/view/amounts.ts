@@ -1,7 +1,7 @@
 /** The pages about capacity and usage: accelerators that exist, that are free, and that were used. */
 import type { Capacity, Usage } from '../answerShapes.ts'
 import { command, counts, empty, id, idLink, panel, trouble, when } from './parts.ts'
-import { type Column, filtersOf, rows, under } from './rows.ts'
+import { type Column, filtersOf, listed, rows, under } from './rows.ts'
 import type { Screen } from './screen.ts'
 import {
   type Child,
@@ -88,14 +88,15 @@ export const capacityPage = ({ body: { capacity, filter }, now }: Screen<'capaci
       'How many more fit, and where: attach handles by resource class and traits, as they are recorded here.',
     ),
     filtersOf('capacity', filter, null),
-    ...(capacity.ok
-      ? capacity.value.capacity.length > 0
-        ? [
-            p({ class: 'dim' }, 'Counted ', when(capacity.value.counted_at, now), '.'),
-            ...capacity.value.capacity.map(kind),
-          ]
-        : [empty('No host has reported an accelerator', command(shell`accelerando device scan`))]
-      : [trouble(capacity.trouble)]),
+    capacity.ok
+      ? listed(
+          { ok: true, value: capacity.value.capacity },
+          (lines) =>
+            div(null, p({ class: 'dim' }, 'Counted ', when(capacity.value.counted_at, now), '.'), ...lines.map(kind)),
+          empty('No host has reported an accelerator', command(shell`accelerando device scan`)),
+          { is: Object.keys(filter).length > 0, clear: 'capacity' },
+        )
+      : trouble(capacity.trouble),
     command(capacityCommand(filter)),
   )
 

@@ -78,7 +78,9 @@ export const eventsPage = ({ body: { told, filter, after, paused } }: Screen<'ev
     told.ok
       ? told.value.lines.length === 0
         ? empty(
-            'Nothing has happened since this page was opened',
+            Object.keys(filter).length > 0
+              ? 'Nothing that matches this filter has happened so far'
+              : 'Nothing has happened since this page was opened',
             p(null, 'The mark at the top says whether the page is live. New events appear here by themselves.'),
           )
         : div(

@@ -128,6 +128,13 @@ export const layout = (screen: Screen, inside: Node): Node =>
       top(screen),
       main(
         { id: 'content', tabindex: -1 },
+        // filled by the browser while the page cannot be renewed
+        div(
+          { class: 'lost', id: 'lost', role: 'status', hidden: true },
+          mark('bad'),
+          span({ id: 'lost-text' }),
+          button({ class: 'quiet', type: 'button', 'data-retry': 'now' }, 'Ask again now'),
+        ),
         screen.done === null ? null : p({ class: 'done', role: 'status' }, mark('good'), screen.done),
         inside,
       ),
