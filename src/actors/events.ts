@@ -36,9 +36,23 @@ export type ToldEvent = {
   readonly text: string
 }
 
-/** Why a stream ended. Clients are told the first four; after the last two no client is connected. */
-export const STREAM_ENDINGS = ['lifetime', 'stopping', 'slow', 'failed', 'stalled', 'left'] as const
+/**
+ * Why a stream ended. `expired`: the token is not accepted any more. `rights`: the caller may read other events now than when it began, or none.
+ * After the last two no client is connected; clients are told the others.
+ */
+export const STREAM_ENDINGS = [
+  'lifetime',
+  'stopping',
+  'slow',
+  'failed',
+  'expired',
+  'rights',
+  'stalled',
+  'left',
+] as const
 export type StreamEnding = (typeof STREAM_ENDINGS)[number]
+/** Identifies the caller anew: why the stream must end, or null if the caller is still who it was when the stream began. Never rejects. */
+export type Standing = () => Promise<Extract<StreamEnding, 'expired' | 'rights' | 'failed'> | null>
 
 /** A portion of a stream: events, or one message about the stream itself. */
 export type Portion =
@@ -69,8 +83,8 @@ export type EventPage = {
 }
 
 export type Events = {
-  /** Faults: invalid (after), crowded, unavailable. */
-  readonly open: (caller: Caller, asked: EventsAsked) => Promise<Outcome<EventStream>>
+  /** `standing` is asked again and again while the stream is open. Faults: invalid (after), crowded, unavailable. */
+  readonly open: (caller: Caller, asked: EventsAsked, standing: Standing) => Promise<Outcome<EventStream>>
   /** Faults: invalid (after), conflict (events after it are missing), unavailable. */
   readonly page: (caller: Caller, asked: EventsAsked, limit: number) => Promise<Outcome<EventPage>>
 }

@@ -15,8 +15,10 @@ import { callerOf } from './identity.ts'
 import type { Identify, Identity } from './identity.ts'
 import type { Options } from './options.ts'
 import { isVersioned, originOf, queryOf } from './paths.ts'
+import type { RuleName } from './policy/rules.ts'
 import { readQuery } from './query.ts'
 import type { Answered, Asked, Call, PathUuid, Route } from './route.ts'
+import { standingOf } from './standing.ts'
 import { brokenText, NAME_LIMIT } from '../text.ts'
 import { canonicalUuid } from '../uuid.ts'
 import { latestMinor, MAJOR, negotiate } from './versions.ts'
@@ -81,6 +83,10 @@ const HINDERED_SECONDS = 1
 const NOBODY: Identity = { userId: '', projectId: '', roles: [], serviceRoles: [] }
 const UNSCOPED: HttpRefused = refused({ kind: 'forbidden', rule: 'This needs a token with the scope of a project.' })
 
+/** Whether the rule allows the caller, who is in a project. */
+const isAllowed = (rule: RuleName, identity: Identity, { policy }: Ports): boolean =>
+  identity.projectId !== null && policy.allows(rule, { ...identity, projectId: identity.projectId })
+
 export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame): Promise<Answered> => {
   const identity = row.rule === null ? NOBODY : await identityOf(c, ports)
   if (isRefused(identity)) return identity
@@ -88,14 +94,14 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
   if (typeof minor !== 'number') return minor
   const { projectId } = identity
   if (projectId === null) return UNSCOPED
-  if (row.rule !== null && !ports.policy.allows(row.rule, { ...identity, projectId }))
-    return refused({ kind: 'forbidden', rule: row.rule })
+  if (row.rule !== null && !isAllowed(row.rule, identity, ports)) return refused({ kind: 'forbidden', rule: row.rule })
   const path = paramsOf(c, row)
   if (!path.ok) return path
   const asked = readQuery(row.query ?? {}, queryOf(c.req.url))
   if (!asked.ok) return asked
   const requestId = frame.globalId ?? frame.requestId
-  const caller = callerOf(identity, projectId, requestId, ports.options.serviceTokenRoles, frame.span.trace)
+  const { serviceTokenRoles } = ports.options
+  const caller = callerOf(identity, projectId, requestId, serviceTokenRoles, frame.span.trace)
   const body = row.body === undefined ? null : await readBody(c, row, ports, { minor, isAdmin: caller.isAdmin })
   if (body !== null && !body.ok) return body
   const reason = row.rule === null ? null : ports.hindered()
@@ -114,7 +120,14 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
     header: (name) => c.req.header(name),
     base: baseOf(c, ports.options),
     about: ports.about,
-    may: (rule) => ports.policy.allows(rule, { ...identity, projectId }),
+    standing: standingOf(caller, {
+      identify: async () => identityOf(c, ports),
+      callerFor: (now) =>
+        now.projectId !== null && (row.rule === null || isAllowed(row.rule, now, ports))
+          ? callerOf(now, now.projectId, requestId, serviceTokenRoles)
+          : null,
+    }),
+    may: (rule) => isAllowed(rule, identity, ports),
   }
   const answered = Promise.resolve(row.handle(call))
   return row.waits ? answered : bounded(ports.clock, answered, ports.options.answerMs, LATE)

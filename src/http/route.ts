@@ -4,7 +4,7 @@
  */
 import type { ArqUuid, AttributeUuid, DeployableUuid, DeviceUuid, HandleUuid, InstanceUuid } from '../identifiers.ts'
 import type { Caller, Control } from '../actors/control.ts'
-import type { Events, EventStream } from '../actors/events.ts'
+import type { Events, EventStream, Standing } from '../actors/events.ts'
 import type { Outcome } from '../fault.ts'
 import type { Options } from './options.ts'
 import type { HttpRefused } from './faults.ts'
@@ -79,6 +79,8 @@ export type Call<A extends Args, B, P = Readonly<Record<string, string>>> = {
   readonly header: (name: string) => string | undefined
   /** Whether the policy rule allows the caller. */
   readonly may: (rule: RuleName) => boolean
+  /** Identifies the caller anew, for an answer that goes on for long. */
+  readonly standing: Standing
   /** Facts about this program for administrators. */
   readonly about: () => Readonly<Record<string, string>>
   /** Scheme, host and any prefix before `/accelerator` in links, without a slash at the end. */

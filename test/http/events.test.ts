@@ -6,7 +6,8 @@ import { listen } from '../../src/cli/programs/listen.ts'
 import type { Listening } from '../../src/cli/programs/listen.ts'
 import type { EventSource } from '../../src/delivery/events/events.ts'
 import { createApp } from '../../src/http/app.ts'
-import { noauth } from '../../src/http/identity.ts'
+import { type Identify, noauth } from '../../src/http/identity.ts'
+import { refused } from '../../src/http/faults.ts'
 import type { Control } from '../../src/actors/control.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { published, createEvents, createWriter } from '../delivery/eventsLab.ts'
@@ -18,20 +19,23 @@ const log = memoryLog()
 const spans: string[] = []
 let events: EventSource
 let api: Listening
+/** Who calls, as the next request or the next look at a stream finds it. */
+let identify: Identify
 
 beforeEach(async () => {
   log.said.length = 0
   spans.length = 0
-  events = createEvents(store, { random: () => 0, streamsPerCaller: 3 })
+  events = createEvents(store, { random: () => 0, streamsPerCaller: 3, standingMs: 0 })
+  identify = noauth
   const tracer = {
     enter: (name: string) => ({ trace: 'a'.repeat(20), end: () => void spans.push(name) }),
   }
   const app = createApp({
     control: {} as Control,
     events,
-    identify: noauth,
+    identify: (header, line) => identify(header, line),
     log,
-    options: { answerMs: 300 },
+    options: { answerMs: 300, policy: { enforceNewDefaults: true, rules: {} } },
     tracer: tracer as never,
   })
   api = await listen(app, { host: '127.0.0.1', port: 0 })
@@ -113,6 +117,33 @@ test('without asking for a stream one gets a page', async () => {
     next: expect.stringMatching(/^1-1-/),
     more: true,
   })
+})
+
+const MEMBER = { userId: 'u2', projectId: 'p2', roles: ['member', 'reader'], serviceRoles: [] }
+const REVOKED = refused({ kind: 'unauthenticated', challenge: 'Keystone uri="http://keystone/v3"' })
+test.each([
+  ['its token is revoked', REVOKED, 'expired'],
+  ['its role is taken away', { ...MEMBER, roles: [] }, 'rights'],
+  ['it becomes an administrator', { ...MEMBER, roles: ['admin', 'member', 'reader'] }, 'rights'],
+  ['its token has the scope of another project', { ...MEMBER, projectId: 'p3' }, 'rights'],
+  ['its token has no project any more', { ...MEMBER, projectId: null }, 'rights'],
+  [
+    'nobody can say who it is',
+    refused({ kind: 'unavailable', reason: 'the identity service does not answer', retryAfterSeconds: 1 }),
+    'failed',
+  ],
+])('a stream ends when %s, and tells nothing more', async (_, now, reason) => {
+  identify = () => MEMBER
+  const { read, sees } = await asked('/v2/events')
+  await sees('event: beat')
+  await sees(await create('p2'))
+  identify = () => ({ ...MEMBER, roles: ['reader', 'member', 'other'] })
+  await sees(await create('p2'))
+  identify = () => now
+  const after = await create('p2')
+  await until(() => read.ended)
+  expect(read.text).toMatch(new RegExp(`event: bye\\ndata: \\{"reason":"${reason}"\\}\\n\\n$`))
+  expect(read.text).not.toContain(after)
 })
 
 test('HEAD has the headers of the stream and opens none', async () => {

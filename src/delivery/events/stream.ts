@@ -5,9 +5,11 @@
  * STREAM-EVENTS-2 a client gets the next portion when it has read the one before. A client that falls behind the ring is disconnected (`slow`);
  *    it may reconnect, and then continues from the journal;
  * STREAM-EVENTS-3 when no event was sent for a while, a beat tells the place, so that a client that may see few events continues from
- *    there and not from its last event.
+ *    there and not from its last event;
+ * STREAM-EVENTS-4 nothing is sent to a caller who was not identified within the last `standingMs`. A stream whose caller is no more
+ *    accepted, or may read other events than at its beginning, ends (`expired`, `rights`).
  */
-import type { EventStream, Lost, Portion, StreamEnding, ToldEvent } from '../../actors/events.ts'
+import type { EventStream, Lost, Portion, Standing, StreamEnding, ToldEvent } from '../../actors/events.ts'
 import type { Cancel } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
 import { createPauses } from '../../waiting.ts'
@@ -28,6 +30,8 @@ export type Shared = {
   /** Limits how many streams read the journal at a time. */
   readonly inTurn: <Value>(work: () => Promise<Value>) => Promise<Value>
 }
+/** Which events the caller may see, and whether it still may. */
+type Reading = { readonly shows: Shows; readonly standing: Standing }
 /** The place where the stream begins; `lost`: why the requested place cannot be used. */
 export type From = { readonly place: EventPosition; readonly rest: readonly Entry[]; readonly lost: Lost | null }
 
@@ -37,10 +41,13 @@ export class Stream implements EventStream {
   readonly #closing: (why: StreamEnding) => void
   readonly #shared: Shared
   readonly #shows: Shows
+  readonly #standing: Standing
   readonly #pauses
   readonly #unsubscribe: () => void
   readonly #endsAt: number
   #beatAt = -Infinity
+  /** When the caller was last identified. */
+  #stoodAt: number
   #generation: number
   #place: EventPosition
   #lost: Lost | null
@@ -56,13 +63,15 @@ export class Stream implements EventStream {
   #unstalled: Cancel = () => {}
   #told = 0
 
-  constructor(shared: Shared, shows: Shows, from: From) {
+  constructor({ shows, standing, ...shared }: Shared & Reading, from: From) {
     const { clock, lifeMs } = shared.settings
     const { promise, resolve } = Promise.withResolvers<StreamEnding>()
     this.closed = promise
     this.#closing = resolve
     this.#shared = shared
     this.#shows = shows
+    this.#standing = standing
+    this.#stoodAt = clock.monotonic()
     this.#pauses = createPauses(clock)
     this.#unsubscribe = shared.reader.onMoved(this.#pauses.wake)
     this.#endsAt = clock.monotonic() + lifeMs
@@ -105,12 +114,22 @@ export class Stream implements EventStream {
   async #next(): Promise<Portion> {
     const { clock } = this.#shared.settings
     for (;;) {
+      await this.#stand()
       const portion = this.#due() ?? (await this.#reset()) ?? (await this.#found())
       if (portion !== null) return portion
       if (this.#isMoved()) continue
       const now = clock.monotonic()
       await this.#pauses.pause(Math.max(0, Math.min(this.#beatAt, this.#endsAt) - now))
     }
+  }
+  /** Closes the stream if its caller may not read it any more. */
+  async #stand(): Promise<void> {
+    const { clock, standingMs } = this.#shared.settings
+    const now = clock.monotonic()
+    if (this.#over !== null || now < this.#stoodAt + standingMs) return
+    const why = await Promise.race([this.#standing(), this.closed])
+    this.#stoodAt = now
+    if (why !== null) this.close(why)
   }
   /** Whether there may be something to send at once. */
   #isMoved(): boolean {

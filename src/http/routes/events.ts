@@ -63,7 +63,13 @@ const pageBody = ({ events, next, more }: EventPage) => ({
   more,
 })
 
-const tell = async ({ events, caller, query: asked, header }: Call<typeof query, undefined>): Promise<Answered> => {
+const tell = async ({
+  events,
+  caller,
+  standing,
+  query: asked,
+  header,
+}: Call<typeof query, undefined>): Promise<Answered> => {
   const { after: named, limit, ...filters } = asked
   const flaw = flawOf(filters)
   if (flaw !== null) return flaw
@@ -75,7 +81,7 @@ const tell = async ({ events, caller, query: asked, header }: Call<typeof query,
     const page = await events.page(caller, wanted, Math.min(limit ?? LIMIT.usual, LIMIT.max))
     return page.ok ? reply(200, pageBody(page.value)) : page
   }
-  const opened = await events.open(caller, wanted)
+  const opened = await events.open(caller, wanted, standing)
   return opened.ok ? { ok: true, status: 200, events: opened.value } : opened
 }
 
