@@ -11,10 +11,17 @@ import type { DeepReadonly } from './deepReadonly.ts'
 import { moment, prose } from './fields.ts'
 
 /**
- * `by_host`: the host runs a command or a playbook with each release; `by_operator`: a handle that was given up is withheld until an operator releases it.
+ * How a host has handles cleaned. `by_host`: it runs a command or a playbook with each release; `by_operator`: a handle that was given up is withheld
+ * until an operator releases it.
  */
-export const CLEANINGS = ['by_host', 'by_operator'] as const
-export type Cleaning = (typeof CLEANINGS)[number]
+export const HOST_CLEANINGS = ['by_host', 'by_operator'] as const
+export type HostCleaning = (typeof HOST_CLEANINGS)[number]
+
+/**
+ * What the device profile of a request asks for beyond that. `by_host`: that the host cleans, and where it does not, that operators do; `by_operator`:
+ * that operators clean, whatever the host does.
+ */
+export type RequestedCleaning = HostCleaning
 
 /** How many characters of the output are kept, from its end. */
 export const OUTPUT_KEPT = 1000

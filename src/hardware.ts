@@ -1,7 +1,7 @@
 /** The description of a host's hardware, shared by drivers, reports on the bus, and the API. */
 import * as v from 'valibot'
 import type { DeepReadonly } from './deepReadonly.ts'
-import { CLEANINGS } from './cleaning.ts'
+import { HOST_CLEANINGS } from './cleaning.ts'
 import { count } from './fields.ts'
 
 export const DEVICE_TYPES = ['GPU', 'FPGA', 'AICHIP', 'QAT', 'NIC', 'SSD'] as const
@@ -51,7 +51,7 @@ export const ReportedDeployable = v.object({
   /** The bitstream that the card itself reports, if the driver can read it. */
   bitstreamId: v.optional(text(100)),
   /** How it is cleaned between requests, as the host's operator has chosen for the driver; absent: it is not. Hosts before release 0.3.0 do not report it. */
-  cleaning: v.optional(v.picklist(CLEANINGS)),
+  cleaning: v.optional(v.picklist(HOST_CLEANINGS)),
 })
 export const ReportedDevice = v.object({
   type: v.picklist(DEVICE_TYPES),

@@ -1,16 +1,16 @@
 /** Invariants of the cleaning of a handle between two accelerator requests. */
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
-import { type Cleaning, isClean } from '../cleaning.ts'
+import { type HostCleaning, type RequestedCleaning, isClean } from '../cleaning.ts'
 import { type Finding, type Invariant, at, deployablesIn } from './history.ts'
 
 /** The cleaning policy that the event sets; undefined: the event does not set one. */
-const policyIn = (event: DeployableEvent): Cleaning | null | undefined =>
+const policyIn = (event: DeployableEvent): HostCleaning | null | undefined =>
   event.type === 'DeployableRecorded' || event.type === 'DeployableDescribed'
     ? (event.description.cleaning ?? null)
     : undefined
 
 /** Who has to clean a handle that is given up, by the policy of its host and by what its request asked for; null: nobody. */
-const cleanerOf = (policy: Cleaning | null, asked: Cleaning | undefined): 'operator' | 'host' | null => {
+const cleanerOf = (policy: HostCleaning | null, asked: RequestedCleaning | undefined): 'operator' | 'host' | null => {
   const isOperators = policy === 'by_operator' || asked === 'by_operator' || (asked === 'by_host' && policy === null)
   if (isOperators) return 'operator'
   return policy === null ? null : 'host'
@@ -20,7 +20,7 @@ const cleanerOf = (policy: Cleaning | null, asked: Cleaning | undefined): 'opera
 const openDirty = () => {
   const dirty = new Map<string, { readonly by: string; readonly cleaner: 'operator' | 'host' }>()
   /** What the request that has the handle, or had it last, asks for. */
-  const asked = new Map<string, Cleaning>()
+  const asked = new Map<string, RequestedCleaning>()
   /** The request that gave the handle up last. */
   const last = new Map<string, string>()
   /** Handles that requests have: what they ask for is not over before they are given up. */
@@ -36,7 +36,7 @@ const openDirty = () => {
     return by
   }
   /** `arq` '': its release is ordered again. */
-  const givenUp = (handle: string, arq: string, policy: Cleaning | null) => {
+  const givenUp = (handle: string, arq: string, policy: HostCleaning | null) => {
     const cleaner = cleanerOf(policy, asked.get(handle))
     const by = arq || (last.get(handle) ?? '')
     last.set(handle, by)
@@ -45,7 +45,7 @@ const openDirty = () => {
     else dirty.set(handle, { by, cleaner })
   }
   /** Takes an event. If it grants a handle that is not clean, returns the request that gave the handle up. */
-  const take = (event: DeployableEvent, policy: Cleaning | null): string | undefined => {
+  const take = (event: DeployableEvent, policy: HostCleaning | null): string | undefined => {
     if (event.type === 'Granted') return granted(event)
     if (event.type === 'HandleReleased') {
       held.delete(event.handle)
@@ -72,7 +72,7 @@ const clean: Invariant = {
     return {
       *step(step): Iterable<Finding> {
         for (const { place, key, before, events } of deployablesIn(step)) {
-          let policy = before.cleaning ?? null
+          let policy = before.hostCleaning ?? null
           for (const event of events) {
             const said = policyIn(event)
             if (said !== undefined) policy = said

@@ -6,7 +6,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
-import { type Cleaned, type Cleaning, OUTPUT_KEPT } from '../cleaning.ts'
+import { type Cleaned, type HostCleaning, OUTPUT_KEPT } from '../cleaning.ts'
 import { textOf } from '../errorText.ts'
 import {
   type ActivePolicy,
@@ -118,7 +118,7 @@ export const createCleaner = ({ policies, run, clock, ansible }: CleanerParts): 
   }
 }
 
-const CHOSEN: Readonly<Record<CleaningPolicy['kind'], Cleaning>> = {
+const CHOSEN: Readonly<Record<CleaningPolicy['kind'], HostCleaning>> = {
   command: 'by_host',
   playbook: 'by_host',
   quarantine: 'by_operator',

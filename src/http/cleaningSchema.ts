@@ -1,7 +1,7 @@
 /** The cleaning of an attach handle, as the API shows it. */
 import * as v from 'valibot'
 import type { HandleDetail } from '../actors/control.ts'
-import { CLEANINGS } from '../cleaning.ts'
+import { HOST_CLEANINGS } from '../cleaning.ts'
 import { time } from './render.ts'
 
 const Moment = v.pipe(v.string(), v.description('ISO 8601, UTC, whole seconds.'))
@@ -18,7 +18,7 @@ const Evidence = v.object({
 export const CleaningShown = v.pipe(
   v.object({
     due: v.pipe(
-      v.nullable(v.picklist(CLEANINGS)),
+      v.nullable(v.picklist(HOST_CLEANINGS)),
       v.description(
         'by_host: a command or a playbook on its host cleans it when it is given up; by_operator: it is withheld then until an operator releases it; null: it is not cleaned. By the policy of its host, or, where that asks for more, by the device profile of the request that has it.',
       ),

@@ -1,7 +1,7 @@
 /** CLEAN: from the unbind to the next bind, through the services, over each store. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { check } from '../../src/audit/check.ts'
-import type { Cleaned, Cleaning } from '../../src/cleaning.ts'
+import type { Cleaned, HostCleaning } from '../../src/cleaning.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { OrderResult } from '../../src/wire/reports.ts'
 import { describeWith } from '../support/needs.ts'
@@ -29,7 +29,7 @@ const over = (pool: Pool): void => {
   beforeAll(async () => (await pool.take(Date.now)).close())
   afterAll(pool.end)
 
-  const opened = async (cleaning: Cleaning | undefined, asked: Readonly<Record<string, string>> = {}) => {
+  const opened = async (cleaning: HostCleaning | undefined, asked: Readonly<Record<string, string>> = {}) => {
     const store = await pool.take(Date.now)
     const cloud = await openCloud(CARD, { 'resources:PGPU': '1', ...asked }, {}, store, 'when told')
     const devices = await cloud.discovered('h1', CARD)

@@ -1,10 +1,10 @@
 /** CLEAN: what a deployable decides so that no handle is given to another request before it is clean. */
 import { describe, expect, it } from 'vitest'
-import { CLEANING } from '../../src/actors/deployable/cleaning.ts'
+import { QUARANTINED_FOR_CLEANING } from '../../src/actors/deployable/cleaning.ts'
 import type { DeployableCommand, DeployableEvent } from '../../src/actors/deployable/messages.ts'
 import { wantedOf } from '../../src/actors/placement/wanted.ts'
 import { host } from '../../src/actors/host/decider.ts'
-import type { Cleaned, Cleaning } from '../../src/cleaning.ts'
+import type { Cleaned, HostCleaning, RequestedCleaning } from '../../src/cleaning.ts'
 import { answer, done, failed, given, grant, granted, release, released } from './deployableFacts.ts'
 import { ARQ, OTHER, WORD, describing, handle, recorded, releaseOrder } from './samples.ts'
 
@@ -36,7 +36,7 @@ const withheld = (reason: string): DeployableEvent => ({
   type: 'HandleQuarantined',
   handle: handle(1).uuid,
   until: 'released',
-  by: CLEANING,
+  by: QUARANTINED_FOR_CLEANING,
   reason,
 })
 const unclean = (number: number, reason: string, cleaned?: Cleaned): DeployableEvent =>
@@ -86,7 +86,7 @@ describe('UNCLEAN-2 what was not cleaned', () => {
     expect(slot(...dirty)).toMatchObject({
       state: 'quarantined',
       cleaned: DIRTY,
-      quarantine: { by: CLEANING, reason: WHY },
+      quarantine: { by: QUARANTINED_FOR_CLEANING, reason: WHY },
     })
     given(...dirty)
       .when({ type: 'Due', at: 10_000_000, deadline: 1 })
@@ -177,12 +177,12 @@ describe('UNCLEAN-3 where operators clean', () => {
 
 describe('UNCLEAN-4 what the profile of a request asks for', () => {
   const REASON = 'it was given up, and an operator has to clean it: the device profile of its last request asks for it'
-  const asking = (cleaning: Cleaning, number: number | null = null): DeployableEvent =>
+  const asking = (cleaning: RequestedCleaning, number: number | null = null): DeployableEvent =>
     ({ ...granted(1, number), cleaning }) as DeployableEvent
   const unpolicied = recorded({ hostWork: false })
   it('is recorded with the grant', () => {
     given(unpolicied)
-      .when({ ...grant(), cleaning: 'by_host' } as DeployableCommand)
+      .when({ ...grant(), requestedCleaning: 'by_host' } as DeployableCommand)
       .follows(asking('by_host'))
   })
   it('its host cleans where it has a command, as it would without being asked', () => {
@@ -289,7 +289,7 @@ describe('UNCLEAN-5 an operator says that a handle is clean before its host has 
   })
 })
 describe('a release that is tried again at once, under another policy than before', () => {
-  const described = (cleaning?: Cleaning): DeployableEvent => ({
+  const described = (cleaning?: HostCleaning): DeployableEvent => ({
     type: 'DeployableDescribed',
     description: describing({ ...(cleaning && { cleaning }), numAccelerators: 1, handles: [handle(1)] }),
   })
@@ -313,8 +313,8 @@ describe('a release that is tried again at once, under another policy than befor
   it('what its last request asks for is over when the handle is free, not when its host has released it', () => {
     const asked = { ...granted(1, 1), cleaning: 'by_host' } as DeployableEvent
     const facts = [recorded(), asked, done(1, 1), released(1, 2), withheld('why'), done(1, 2)]
-    expect(slot(...facts)).toMatchObject({ state: 'quarantined', cleaning: 'by_host' })
+    expect(slot(...facts)).toMatchObject({ state: 'quarantined', requestedCleaning: 'by_host' })
     const cleared: DeployableEvent = { type: 'HandleCleared', handle: handle(1).uuid, ...WORD }
-    expect(slot(...facts, cleared)?.cleaning).toBeUndefined()
+    expect(slot(...facts, cleared)?.requestedCleaning).toBeUndefined()
   })
 })

@@ -1,5 +1,5 @@
 /** Actions of operators: hosts are taken out of service, handles are quarantined, binds are ended by force, traits are renamed. */
-import { CLEANING } from '../../src/actors/deployable/cleaning.ts'
+import { QUARANTINED_FOR_CLEANING } from '../../src/actors/deployable/cleaning.ts'
 import { COMPARISON } from '../../src/actors/deployable/slots.ts'
 import type { Reply } from './client.ts'
 import { ADMIN, type Tools, survey } from './sessions.ts'
@@ -68,7 +68,7 @@ const cleanedAgain = async (tools: Tools): Promise<void> => {
   if (listed.status !== 200 || listed.json.handles.length === 0) return
   const { uuid } = random.pick(listed.json.handles as { uuid: string }[])
   const shown = await client.ask(ADMIN, 'other', `GET /v2/handles/${uuid}`)
-  if (shown.status !== 200 || shown.json.quarantine?.by !== CLEANING) return
+  if (shown.status !== 200 || shown.json.quarantine?.by !== QUARANTINED_FOR_CLEANING) return
   const deed = shown.json.cleaning.due === 'by_operator' ? 'release' : 'clean'
   await insist(tools, `POST /v2/handles/${uuid}/${deed}`, BECAUSE)
 }

@@ -1,5 +1,5 @@
 /** The API's answer about one attach handle. */
-import type { Cleaned, Cleaning } from '../../cleaning.ts'
+import type { Cleaned, HostCleaning } from '../../cleaning.ts'
 import type { HandleType } from '../../hardware.ts'
 import type { ArqUuid } from '../../identifiers.ts'
 import type { DatedNote } from '../../operatorNote.ts'
@@ -17,7 +17,7 @@ export type HandleDetail = HandleRow & {
   readonly quarantine: DatedNote | null
   readonly cleaning: {
     /** By the policy of its host and the profile of its request. Null: the handle is not cleaned when it is given up. */
-    readonly due: Cleaning | null
+    readonly due: HostCleaning | null
     /** The host has been ordered to clean the handle and has not answered yet. */
     readonly underWay: boolean
     /** The evidence of the last cleaning, whether it succeeded or failed; null: there was none. */

@@ -1,5 +1,5 @@
 /** Reads the amounts, classes, traits and images that a group of a device profile asks for. Pure. */
-import type { Cleaning } from '../../cleaning.ts'
+import type { RequestedCleaning } from '../../cleaning.ts'
 import type { ImageSearch } from '../neighbours.ts'
 import type { Group } from './messages.ts'
 
@@ -85,14 +85,14 @@ export const INSTEAD_OF_ALTERNATIVES =
   'ask in one group for what the alternatives have in common (a resource class, traits), or make a device profile and a flavor for each of them'
 
 /** What a group may ask for beyond the policy of the host (`accel:cleaning`). */
-export const CLEANINGS_ASKED = { required: 'by_host', quarantine: 'by_operator' } as const satisfies Record<
+export const REQUESTED_CLEANINGS = { required: 'by_host', quarantine: 'by_operator' } as const satisfies Record<
   string,
-  Cleaning
+  RequestedCleaning
 >
 /** The cleaning that the group asks for (UNCLEAN-4). A stored profile may hold another value, which has no effect. */
-export const cleaningOf = (group: Group): { readonly cleaning?: Cleaning } => {
+export const requestedCleaning = (group: Group): { readonly requestedCleaning?: RequestedCleaning } => {
   const asked = group['accel:cleaning']
-  return asked === 'required' || asked === 'quarantine' ? { cleaning: CLEANINGS_ASKED[asked] } : {}
+  return asked === 'required' || asked === 'quarantine' ? { requestedCleaning: REQUESTED_CLEANINGS[asked] } : {}
 }
 
 const SEARCHES = ['bitstream_name', 'function_id', 'function_name'] as const

@@ -11,11 +11,11 @@
  * UNCLEAN-5 the word of an operator that a withheld handle is clean does not take the place of its release: where its host has not released it yet,
  *   it is free when the host has, and withheld again when the host cannot (`handleAdmin.ts`).
  */
-import { type Cleaning, isClean } from '../../cleaning.ts'
+import { type HostCleaning, isClean } from '../../cleaning.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import type { Deployable, SlotHandle } from './state.ts'
 
-export const CLEANING = 'policy of cleaning'
+export const QUARANTINED_FOR_CLEANING = 'policy of cleaning'
 const BY_OPERATOR = 'it was given up, and an operator has to clean it'
 const ASKED = 'the device profile of its last request asks for it'
 const NO_EVIDENCE = 'its host has released it and does not say that it was cleaned'
@@ -24,26 +24,26 @@ type Answer = Pick<Extract<DeployableCommand, { type: 'Answer' }>, 'number' | 'f
 
 /** Nothing is recorded if the handle is withheld already: the earlier reason stays. */
 const withheld = ({ uuid: handle, quarantine }: SlotHandle, reason: string): readonly DeployableEvent[] =>
-  quarantine ? [] : [{ type: 'HandleQuarantined', handle, until: 'released', by: CLEANING, reason }]
+  quarantine ? [] : [{ type: 'HandleQuarantined', handle, until: 'released', by: QUARANTINED_FOR_CLEANING, reason }]
 
 /** The host has been ordered to clean the handle and has not answered yet. */
 export const isBeingCleaned = ({ pending }: SlotHandle): boolean =>
   pending?.type === 'ReleaseSlot' && pending.clean === true
 
-type Policy = Pick<Deployable, 'cleaning'>
+type Policy = Pick<Deployable, 'hostCleaning'>
 /** How the handle is cleaned when it is given up, by the policy of its host and by what its request asks for (UNCLEAN-4); null: it is not. */
-export const cleaningAfter = (
-  { cleaning }: Policy,
-  { cleaning: asked }: Pick<SlotHandle, 'cleaning'>,
-): Cleaning | null => {
-  if (asked === undefined) return cleaning ?? null
-  return asked === 'by_host' ? (cleaning ?? 'by_operator') : 'by_operator'
+export const dueCleaning = (
+  { hostCleaning }: Policy,
+  { requestedCleaning }: Pick<SlotHandle, 'requestedCleaning'>,
+): HostCleaning | null => {
+  if (requestedCleaning === undefined) return hostCleaning ?? null
+  return requestedCleaning === 'by_host' ? (hostCleaning ?? 'by_operator') : 'by_operator'
 }
 
 /** The events that accompany the release of a handle (UNCLEAN-3, UNCLEAN-4). */
 export const withheldFor = (held: Policy, handle: SlotHandle): readonly DeployableEvent[] => {
-  if (cleaningAfter(held, handle) !== 'by_operator') return []
-  return withheld(handle, held.cleaning === 'by_operator' ? BY_OPERATOR : `${BY_OPERATOR}: ${ASKED}`)
+  if (dueCleaning(held, handle) !== 'by_operator') return []
+  return withheld(handle, held.hostCleaning === 'by_operator' ? BY_OPERATOR : `${BY_OPERATOR}: ${ASKED}`)
 }
 
 /** The events after a release that left the handle unclean (UNCLEAN-2); null: the answer does not show that the handle is unclean. */

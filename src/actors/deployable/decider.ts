@@ -43,7 +43,7 @@ const release = (
   const handle = slotOf(held, arq)
   if (!handle) return accept()
   const left = held.hostWork || handle.prepared || handle.pending !== null || handle.state === 'quarantined'
-  const work = (left || held.cleaning === 'by_host') && !handle.quarantine?.inDoubt
+  const work = (left || held.hostCleaning === 'by_host') && !handle.quarantine?.inDoubt
   const order = work ? orderFor(held, handle, { type: 'ReleaseSlot', deadline, trace }) : null
   return accept({ type: 'HandleReleased', handle: handle.uuid, arq, order }, ...withheldFor(held, handle))
 }

@@ -60,7 +60,7 @@ export const describe = (
     programmable: description.programmable,
     kind: description.kind ?? null,
     nodes: description.nodes ?? 0,
-    ...(description.cleaning === undefined ? {} : { cleaning: description.cleaning }),
+    ...(description.cleaning === undefined ? {} : { hostCleaning: description.cleaning }),
     handles: Object.fromEntries([...shown.values(), ...gone].map((handle) => [handle.uuid, handle])),
     attributes: rooted([
       ...description.attributes.map((attribute) => ({ ...attribute, createdAt: created.get(attribute.uuid) ?? at })),

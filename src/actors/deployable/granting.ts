@@ -149,11 +149,17 @@ const imageFor = (
 export const grant = (held: Deployable, command: Command): Decision<DeployableEvent> => {
   const granted = grantable(held, command)
   if (!granted.ok) return conflict(held, granted.why)
-  const { arq, deadline, requestId, trace, cleaning } = command
+  const { arq, deadline, requestId, trace, requestedCleaning } = command
   const [{ handle }, image] = [granted, imageFor(held, command)]
   const order =
     held.hostWork || image.bitstream !== null || image.expects !== null
       ? orderFor(held, handle, { type: 'PrepareSlot', arq, deadline, requestId, trace, ...image })
       : null
-  return accept({ type: 'Granted', handle: handle.uuid, arq, order, ...(cleaning && { cleaning }) })
+  return accept({
+    type: 'Granted',
+    handle: handle.uuid,
+    arq,
+    order,
+    ...(requestedCleaning && { cleaning: requestedCleaning }),
+  })
 }

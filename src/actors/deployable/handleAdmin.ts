@@ -9,7 +9,7 @@ import { type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { HandleAdminCommand } from './handleAdminMessages.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import type { DeployableEvent } from './messages.ts'
-import { CLEANING } from './cleaning.ts'
+import { QUARANTINED_FOR_CLEANING } from './cleaning.ts'
 import { orderFor } from './orders.ts'
 import { undone } from './slots.ts'
 import type { Deployable, SlotHandle } from './state.ts'
@@ -30,7 +30,7 @@ const quarantine = (handle: SlotHandle, { by, reason }: OperatorNote): Decision<
 
 /** Withheld by the policy of cleaning from the moment when it was given up, and its host has not released it yet (UNCLEAN-5). */
 const isUnreleased = ({ quarantine: note, pending }: SlotHandle): boolean =>
-  note?.by === CLEANING && pending?.type === 'ReleaseSlot'
+  note?.by === QUARANTINED_FOR_CLEANING && pending?.type === 'ReleaseSlot'
 
 const clear = (
   held: Deployable,
@@ -67,7 +67,7 @@ const clean = (
   if (handle.state === 'held') return HELD(handle)
   if (handle.state === 'missing') return MISSING(handle)
   if (handle.pending) return no(handle, 'its host is at work on it')
-  if (held.cleaning !== 'by_host')
+  if (held.hostCleaning !== 'by_host')
     return no(handle, 'neither a command nor a playbook that cleans it is chosen on its host')
   const undoing = undone(held, handle, { by, reason }, deadline)
   if (undoing) return undoing

@@ -1,5 +1,5 @@
 /** The commands and events of a deployable. It owns its attach handles and, for an FPGA, the content of the region. */
-import type { Cleaned, Cleaning } from '../../cleaning.ts'
+import type { Cleaned, HostCleaning, RequestedCleaning } from '../../cleaning.ts'
 import type { DeployableKind, HandleType } from '../../hardware.ts'
 import type {
   ArqUuid,
@@ -52,7 +52,7 @@ export type Description = {
   /** Number of deployables below this one; absent: none. */
   readonly nodes?: number
   /** How the handles are cleaned between requests; absent: they are not cleaned. */
-  readonly cleaning?: Cleaning
+  readonly cleaning?: HostCleaning
   /** Present only if it has changed since it was recorded. `tree` null: the deployable is a root now. */
   readonly place?: { readonly tree: Tree | null; readonly rpUuid: ResourceProviderUuid }
 }
@@ -111,7 +111,7 @@ export type DeployableCommand =
       /** All requests, including this one, that are bound to this deployable together; absent: only this one. */
       readonly mates?: readonly ArqUuid[] | undefined
       /** The cleaning that the profile of the request asks for; absent: none beyond that of the host. */
-      readonly cleaning?: Cleaning | undefined
+      readonly requestedCleaning?: RequestedCleaning | undefined
     }
   | {
       readonly type: 'Release'
@@ -188,7 +188,7 @@ export type DeployableEvent =
        */
       readonly repeated?: string
       /** The cleaning that the profile of the request asks for when the handle is given up (UNCLEAN-4). */
-      readonly cleaning?: Cleaning
+      readonly cleaning?: RequestedCleaning
     }
   | {
       readonly type: 'HandleReleased'

@@ -51,7 +51,13 @@ export const orderFor = (
   const handle = { type, info }
   if (wanted.type === 'ReleaseSlot') {
     const also = wanted.also?.length ? { also: wanted.also } : {}
-    return { ...head, type: 'ReleaseSlot', handle, ...also, ...(held.cleaning === 'by_host' ? { clean: true } : {}) }
+    return {
+      ...head,
+      type: 'ReleaseSlot',
+      handle,
+      ...also,
+      ...(held.hostCleaning === 'by_host' ? { clean: true } : {}),
+    }
   }
   const { arq, requestId, bitstream, expects = null } = wanted
   const image = { ...(bitstream === null ? {} : { bitstream }), ...(expects === null ? {} : { expects }) }

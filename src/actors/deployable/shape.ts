@@ -1,5 +1,5 @@
 /** The recorded state of a deployable and of its attach handles. */
-import type { Cleaned, Cleaning } from '../../cleaning.ts'
+import type { Cleaned, HostCleaning, RequestedCleaning } from '../../cleaning.ts'
 import type { DeployableKind } from '../../hardware.ts'
 import type { DatedNote } from '../../operatorNote.ts'
 import type { ArqUuid, DeployableUuid, EntityKey } from '../../identifiers.ts'
@@ -28,7 +28,7 @@ export type SlotHandle = KnownHandle & {
   /** The host was ordered to prepare the handle and has not reported its release yet. */
   readonly prepared?: true
   /** The cleaning that the profile of the last request asks for; absent: none beyond that of the host. */
-  readonly cleaning?: Cleaning
+  readonly requestedCleaning?: RequestedCleaning
   /** The evidence of the last cleaning, whether it succeeded or failed. */
   readonly cleaned?: Cleaned
 }
@@ -43,7 +43,7 @@ export type Deployable = Identity & {
   /** Number of deployables that the driver reports below this one. */
   readonly nodes: number
   /** How the handles are cleaned between requests; absent: they are not cleaned. */
-  readonly cleaning?: Cleaning
+  readonly hostCleaning?: HostCleaning
   readonly attributes: readonly Attribute[]
   readonly handles: Readonly<Record<string, SlotHandle>>
   readonly status: DeviceStatus

@@ -89,10 +89,10 @@ const granted = (
   const again = repeated === undefined || !order ? {} : { repeated: order.number }
   const prepared = order ? { prepared: true as const } : {}
   // a handle that is prepared again keeps what its request asks for
-  const to = repeated === undefined ? notAsked(held, handle) : held
-  const asked = cleaning === undefined ? {} : { cleaning }
+  const to = repeated === undefined ? withoutRequestedCleaning(held, handle) : held
+  const requested = cleaning === undefined ? {} : { requestedCleaning: cleaning }
   return {
-    ...move(to, handle, 'grant', { arq, pending: order, pendingSince: at, ...again, ...prepared, ...asked }),
+    ...move(to, handle, 'grant', { arq, pending: order, pendingSince: at, ...again, ...prepared, ...requested }),
     orders: order?.number ?? held.orders,
     ...loadsBy(order),
   }
@@ -132,11 +132,11 @@ const cleared = (
   { handle: uuid, releasing }: Extract<DeployableEvent, { type: 'HandleCleared' }>,
 ): Pick<Deployable, 'handles'> => {
   if (held.handles[uuid]!.state === 'held') return { handles: held.handles }
-  if (releasing) return move(notAsked(held, uuid), uuid, 'releaseWithWork', {})
-  return move(notPrepared(notAsked(held, uuid), uuid), uuid, 'clear', { pending: null, lastArq: null })
+  if (releasing) return move(withoutRequestedCleaning(held, uuid), uuid, 'releaseWithWork', {})
+  return move(notPrepared(withoutRequestedCleaning(held, uuid), uuid), uuid, 'clear', { pending: null, lastArq: null })
 }
-const notAsked = (held: Deployable, uuid: HandleUuid): Deployable => {
-  const { cleaning: _, ...handle } = held.handles[uuid]!
+const withoutRequestedCleaning = (held: Deployable, uuid: HandleUuid): Deployable => {
+  const { requestedCleaning: _, ...handle } = held.handles[uuid]!
   return { ...held, handles: { ...held.handles, [uuid]: handle } }
 }
 const notPrepared = (held: Deployable, uuid: HandleUuid): Deployable => {
@@ -171,7 +171,7 @@ const done = (held: Deployable, event: Extract<DeployableEvent, { type: 'OrderDo
   const { pending, quarantine } = held.handles[slot]!
   const bitstream = pending?.type === 'PrepareSlot' ? pending.bitstream : undefined
   // what its last request asks for is over when the handle is free
-  const free = quarantine ? held : notAsked(held, slot)
+  const free = quarantine ? held : withoutRequestedCleaning(held, slot)
   const left = pending?.type === 'PrepareSlot' ? held : notPrepared(free, slot)
   return {
     ...move(left, slot, 'done', { pending: null, ...cleanedIn(event) }),
@@ -213,9 +213,9 @@ const QUIET: ReadonlySet<DeployableEvent['type']> = new Set([
 /** Applies the place that the description names, and removes a cleaning policy that it no longer names. */
 const placed = (held: Deployable, event: DeployableEvent): Deployable => {
   if (event.type !== 'DeployableDescribed') return held
-  const { cleaning: _was, ...uncared } = held
-  if (!event.description.place) return uncared
-  const { tree: _, ...rest } = uncared
+  const { hostCleaning: _was, ...withoutCleaning } = held
+  if (!event.description.place) return withoutCleaning
+  const { tree: _, ...rest } = withoutCleaning
   const { tree, rpUuid } = event.description.place
   return { ...rest, rpUuid, ...(tree ? { tree } : {}) }
 }

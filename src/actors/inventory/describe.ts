@@ -85,14 +85,24 @@ const essence = (said: Description) =>
 /** Whether the report changes nothing, so that nothing is written (C1). */
 export const saysNothingNew = (held: Deployable, said: Description): boolean => {
   if (said.place) return false
-  const { driver, numAccelerators, driverName, hostWork, programmable, kind, nodes, cleaning } = held
+  const { driver, numAccelerators, driverName, hostWork, programmable, kind, nodes, hostCleaning } = held
   const attributes = held.attributes
     .filter(({ origin }) => origin === 'driver')
     .map((attribute) => ({ ...attribute, createdAt: 0 }))
   const handles = Object.values(held.handles).filter(({ unseen }) => !unseen)
   const tree = { ...(kind === null ? {} : { kind }), ...(nodes === 0 ? {} : { nodes }) }
-  const care = cleaning === undefined ? {} : { cleaning }
-  const is = { driver, numAccelerators, driverName, hostWork, programmable, attributes, handles, ...tree, ...care }
+  const withCleaning = hostCleaning === undefined ? {} : { cleaning: hostCleaning }
+  const is = {
+    driver,
+    numAccelerators,
+    driverName,
+    hostWork,
+    programmable,
+    attributes,
+    handles,
+    ...tree,
+    ...withCleaning,
+  }
   return essence(is) === essence(said)
 }
 

@@ -5,7 +5,7 @@
 import type { Ids } from '../../clock.ts'
 import type { EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
 import { arq, arqKey } from '../arq/decider.ts'
-import { cleaningOf } from '../arq/groups.ts'
+import { requestedCleaning } from '../arq/groups.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Description } from '../deployable/messages.ts'
 import { device, deviceKey } from '../device/decider.ts'
@@ -122,7 +122,7 @@ const recordBind = ({ append, ids, now }: Writing, uuid: InstanceUuid, arqs: rea
           arq: mine,
           handle: bond.handle.uuid,
           bitstream: null,
-          ...cleaningOf(group),
+          ...requestedCleaning(group),
           ...terms,
         })
       draft.decide(arq, arqKey(mine), { type: 'Bind', bond, projectId: null })

@@ -1,5 +1,5 @@
 /** Parses one group of a device profile into canonical form. Pure. */
-import { alternativesIn, ANY_OF, CLEANINGS_ASKED, INSTEAD_OF_ALTERNATIVES } from '../../actors/arq/groups.ts'
+import { alternativesIn, ANY_OF, REQUESTED_CLEANINGS, INSTEAD_OF_ALTERNATIVES } from '../../actors/arq/groups.ts'
 import { brokenText } from '../../text.ts'
 import { invalid } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
@@ -64,7 +64,7 @@ const TEXT: Known = {
   otherwise: 'it must not be empty',
   shape: { anyOf: [textShape(ACCEL_MAX, 1), { type: 'number' }] },
 }
-const CLEANING_WORDS: readonly string[] = Object.keys(CLEANINGS_ASKED)
+const CLEANING_WORDS: readonly string[] = Object.keys(REQUESTED_CLEANINGS)
 const TARGETS: readonly string[] = ['VM', 'host', 'none']
 /** Known keys and their valid values. Unknown keys are kept unchanged. */
 const ACCEL: Readonly<Record<string, Known>> = {

@@ -2,7 +2,7 @@
 import type { EntityKey } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'
-import { bitstreamOf, cleaningOf, mismatch } from '../../actors/arq/groups.ts'
+import { bitstreamOf, requestedCleaning, mismatch } from '../../actors/arq/groups.ts'
 import { chooseImage } from '../../actors/arq/images.ts'
 import { next, statesThatAllow } from '../../actors/arq/states.ts'
 import type { Binding, Caller, Control } from '../../actors/control.ts'
@@ -117,7 +117,7 @@ const grant = (draft: Draft, one: Target, terms: Together, searches: ImageSearch
   const load = loadOf(tree.root, giver, image)
   const loaded = 'why' in load ? conflict(draft, `deployable ${tree.root.name}: ${load.why}`) : load
   const key = deployableKey(giver.uuid)
-  const order = { arq: one.arq, ...loaded, ...cleaningOf(held.group), deadline, requestId, trace, mates }
+  const order = { arq: one.arq, ...loaded, ...requestedCleaning(held.group), deadline, requestId, trace, mates }
   const [granted] = draft.decide(deployable, key, { type: 'Grant', ...order })
   if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')
   const target = draft.state(deployable, key)

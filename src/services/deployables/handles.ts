@@ -11,7 +11,7 @@ import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, RELEASE_FOR_MS, causeOf } from '../kernel/kernel.ts'
 import type { HandleAdminCommand } from '../../actors/deployable/handleAdminMessages.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
-import { cleaningAfter, isBeingCleaned } from '../../actors/deployable/cleaning.ts'
+import { dueCleaning, isBeingCleaned } from '../../actors/deployable/cleaning.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { handleRow } from '../../actors/deployable/rows.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
@@ -33,7 +33,7 @@ const detailOf = (held: Deployable, uuid: HandleUuid): HandleDetail | null => {
     last_arq: handle.state === 'releasing' || handle.state === 'quarantined' ? lastArq : null,
     order: pending?.number ?? null,
     quarantine: quarantine ?? null,
-    cleaning: { due: cleaningAfter(held, handle), underWay: isBeingCleaned(handle), last: cleaned ?? null },
+    cleaning: { due: dueCleaning(held, handle), underWay: isBeingCleaned(handle), last: cleaned ?? null },
   }
 }
 
