@@ -73,7 +73,7 @@ export const driversPage = (): string =>
     row(['driver', 'hardware', 'type', 'resource class', 'traits', 'attach handles', 'programming', 'tried on']),
     row(Array<string>(8).fill('---')),
     ...DRIVER_NAMES.map((name) => {
-      const { hardware, type, resourceClass, traits, handles, programming, tried } = DRIVER_FACTS[name]!
+      const { hardware, type, resourceClass, traits, handles, programming, tried } = DRIVER_FACTS[name]
       return row([`\`${name}\``, hardware, type, resourceClass, traits, handles, programming, tried])
     }),
     OPERATORS,

@@ -1,5 +1,6 @@
 /** What people should know of each driver before they enable it. The page `docs/drivers.md` is printed from it. */
-import { CARD_KINDS } from './cards/cardKinds.ts'
+import { CARD_KINDS, type CardDriverName } from './cards/cardKinds.ts'
+import type { DriverName } from './index.ts'
 
 export type DriverFacts = {
   readonly hardware: string
@@ -13,10 +14,10 @@ export type DriverFacts = {
 }
 
 const RECORDED = 'recorded hosts, written after the contract'
-const kindOf = (driver: string) => CARD_KINDS.find((kind) => kind.driver === driver)!.hardware
+const kindOf = (driver: CardDriverName) => CARD_KINDS.find((kind) => kind.driver === driver)!.hardware
 
 /** By entry-point name. */
-export const DRIVER_FACTS: Readonly<Record<string, DriverFacts>> = {
+export const DRIVER_FACTS: Readonly<Record<DriverName, DriverFacts>> = {
   nvidia_gpu_driver: {
     hardware:
       'NVIDIA GPUs: whole ones that are not in MIG mode, and vGPUs of the functions in `gpu_devices.device_addresses`',

@@ -1,6 +1,6 @@
 /** The drivers by entry-point name, as `enabled_drivers` lists them. */
 import { cardDriver, type CardOptions } from './cards/cardDriver.ts'
-import { CARD_KINDS } from './cards/cardKinds.ts'
+import { CARD_KINDS, type CardDriverName } from './cards/cardKinds.ts'
 import { type KnownCard, lookupIn } from './cards/knownCards.ts'
 import { type MappingReading, readMapping } from './cards/nicMappings.ts'
 import { nicKind, qatKind, sriovDriver } from './cards/sriovDriver.ts'
@@ -17,6 +17,7 @@ import { type SimulatedPlan, simulatedDriver } from './simulated/simulated.ts'
 import { type VirtualFunctions, withVirtualFunctions } from './pci/virtualFunctions.ts'
 import { type Problem, readWhitelist } from './pci/whitelist.ts'
 import { type SpdkOptions, spdkDriver } from './spdk.ts'
+import { ownValue } from '../record.ts'
 
 export type DriverOptions = {
   /** `whitelist` as given in the configuration: JSON text, decoded JSON, or a list of texts. */
@@ -84,23 +85,25 @@ const nic: Maker = (options) => {
   return driver(sriovDriver(kind, cardOptions(options)))
 }
 
-const MAKERS: Readonly<Record<string, Maker>> = {
+const ofCards = Object.fromEntries(
+  CARD_KINDS.map((kind): [CardDriverName, Maker] => [
+    kind.driver,
+    (options) => driver(cardDriver(kind, cardOptions(options))),
+  ]),
+) as Readonly<Record<CardDriverName, Maker>>
+
+const MAKERS = {
   pci_driver: pci,
   nvidia_gpu_driver: nvidia,
   intel_fpga_driver: (options) => driver(intelFpgaDriver({ ...cardOptions(options), ...options.fpga })),
   xilinx_fpga_driver: (options) => driver(xilinxFpgaDriver({ ...cardOptions(options), ...options.fpga })),
   intel_nic_driver: nic,
   intel_qat_driver: (options) => driver(sriovDriver(qatKind, cardOptions(options))),
-  ...Object.fromEntries(
-    CARD_KINDS.map((kind): [string, Maker] => [
-      kind.driver,
-      (options) => driver(cardDriver(kind, cardOptions(options))),
-    ]),
-  ),
+  ...ofCards,
   nvmf_spdk_driver: ({ spdk }) => driver(spdkDriver(spdk)),
   fake_driver: fake,
   simulated_driver: simulated,
-}
+} satisfies Readonly<Record<string, Maker>>
 
 /** Those that may offer NVIDIA GPUs. */
 const MAY_OFFER_NVIDIA = ['nvidia_gpu_driver', 'pci_driver', 'id_table_driver']
@@ -108,7 +111,8 @@ const withoutMig = (one: Driver, { measuring = MEASURING }: DriverOptions): Driv
   MAY_OFFER_NVIDIA.includes(one.name) ? withoutMigCards(one, measuring.nvidiaSmi) : one
 
 /** Supported entry-point names. */
-export const DRIVER_NAMES: readonly string[] = Object.keys(MAKERS)
+export type DriverName = keyof typeof MAKERS
+export const DRIVER_NAMES = Object.keys(MAKERS) as readonly DriverName[]
 /** Those that look at hardware. */
 export const HARDWARE_DRIVERS: readonly string[] = DRIVER_NAMES.filter(
   (name) => !['fake_driver', 'simulated_driver'].includes(name),
@@ -116,7 +120,7 @@ export const HARDWARE_DRIVERS: readonly string[] = DRIVER_NAMES.filter(
 
 /** The driver with that entry-point name, or all problems that prevent its creation. */
 export const driverByName = (name: string, options: DriverOptions = {}): DriverReading => {
-  const make = Object.hasOwn(MAKERS, name) ? MAKERS[name] : undefined
+  const make = ownValue<Maker>(MAKERS, name)
   if (make) {
     const reading = make(options)
     const { sysfsRoot = '/sys', virtualFunctions = {} } = options.pci ?? {}

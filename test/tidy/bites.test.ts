@@ -1,7 +1,10 @@
 /** A checker that finds nothing proves nothing: each rule must find what is planted for it. */
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import * as checks from './checks.ts'
-import { BUDGET } from './rules.ts'
+import { mapped } from './map.ts'
+import { BUDGET, MAP } from './rules.ts'
 import { parse } from './source.ts'
 
 const files = (texts: Readonly<Record<string, string>>) =>
@@ -190,4 +193,16 @@ test('a heavy library behind the host program is found, however it is loaded', (
     }),
   )
   expect(found).toEqual(['host/ loads @mikro-orm/postgresql through src/persistence/journal.ts:1'])
+})
+
+test('a room, a right to import or a folder that the map leaves out is found, and so is a map that is too large', () => {
+  const map = readFileSync(fileURLToPath(new URL('../../ARCHITECTURE.md', import.meta.url)), 'utf8')
+  const seen = files({ 'src/actors/arq/states.ts': '', 'src/services/due/due.ts': '', 'src/ui/view/views.ts': '' })
+  expect(mapped(seen, map)).toEqual([])
+  expect(mapped(seen, map.replace('`due/`', 'due'))).toEqual(['the map does not name services/due/'])
+  expect(mapped(seen, map.replace('`bus/` ← vocabulary, wire:', '`bus/` ← vocabulary:'))).toEqual([
+    "the map has no entry '* `bus/` ← vocabulary, wire:'",
+  ])
+  expect(mapped(seen, `${map}${'a line\n'.repeat(MAP.lines)}`)).toHaveLength(1)
+  expect(mapped(seen, `${map}${'a'.repeat(MAP.columns + 1)}`)).toHaveLength(1)
 })

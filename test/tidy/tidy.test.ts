@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import * as checks from './checks.ts'
-import { BUDGET, roomTable } from './rules.ts'
+import { mapped } from './map.ts'
+import { BUDGET } from './rules.ts'
 import { readFolder } from './source.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -36,18 +37,5 @@ describe('the rules of the house', () => {
   test('no test patches a module', () => expect(checks.mocks(sources)).toEqual([]))
 })
 
-/** The same table, however its columns are padded. */
-const plain = (table: string): string =>
-  table
-    .trim()
-    .split('\n')
-    .map((line) => line.replaceAll(/\s*\|\s*/g, '|').replaceAll(/-{2,}/g, '---'))
-    .join('\n')
-
-test('the table of rooms in ARCHITECTURE.md is the one that is checked', () => {
-  const path = join(root, 'ARCHITECTURE.md')
-  const text = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  const [, shown] = text.split(/<!-- \/?rooms -->/)
-  // A map without the table yet is not wrong.
-  expect(plain(shown ?? roomTable())).toBe(plain(roomTable()))
-})
+test('ARCHITECTURE.md names each room, what it may import, and the folders of actors and services, on one screen', () =>
+  expect(mapped(sources, readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8'))).toEqual([]))

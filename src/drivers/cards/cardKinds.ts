@@ -93,7 +93,7 @@ export const NVIDIA_KIND: CardKind = {
       : null,
 }
 
-const inspurFpga: CardKind = {
+const inspurFpga = {
   driver: 'inspur_fpga_driver',
   hardware: 'Inspur FPGA cards; they cannot be programmed',
   offer: (found, known) =>
@@ -107,7 +107,7 @@ const inspurFpga: CardKind = {
           vendorBoardInfo: vendorInfo('fpga_vb_info'),
         }
       : null,
-}
+} as const satisfies CardKind
 
 const NVME = '0108'
 const ssd = (found: PciFunction, known: KnownCard | null): Offer => {
@@ -125,20 +125,20 @@ const ssd = (found: PciFunction, known: KnownCard | null): Offer => {
     vendorBoardInfo: vendorInfo('ssd_vb_info'),
   }
 }
-const inspurSsd: CardKind = {
+const inspurSsd = {
   driver: 'inspur_nvme_ssd_driver',
   hardware: 'Inspur NVMe drives that the host does not use itself',
   refusesDrives: true,
   offer: (found, known) => (found.vendor === '1bd4' && classOf(found) === NVME ? ssd(found, known) : null),
-}
-const anySsd: CardKind = {
+} as const satisfies CardKind
+const anySsd = {
   driver: 'nvme_ssd_driver',
   hardware: 'NVMe drives of all vendors that the host does not use itself',
   refusesDrives: true,
   offer: (found, known) => (classOf(found) === NVME ? ssd(found, known) : null),
-}
+} as const satisfies CardKind
 
-const ascend: CardKind = {
+const ascend = {
   driver: 'huawei_ascend_driver',
   hardware: 'Huawei Ascend NPUs: the Ascend 310, others by rows of `cards.id_table`',
   tool: ({ npuSmi: program }) => npuSmi(program),
@@ -153,9 +153,9 @@ const ascend: CardKind = {
           vendorBoardInfo: null,
         }
       : null,
-}
+} as const satisfies CardKind
 
-const table: CardKind = {
+const table = {
   driver: TABLE_DRIVER,
   hardware: 'Cards of the table of known ids that have no driver of their own, and those of `cards.id_table`',
   offer: (found, known) =>
@@ -169,7 +169,9 @@ const table: CardKind = {
           vendorBoardInfo: null,
         }
       : null,
-}
+} as const satisfies CardKind
 
+const kinds = [inspurFpga, inspurSsd, anySsd, ascend, table] as const
+export type CardDriverName = (typeof kinds)[number]['driver']
 /** But for NVIDIA's, which may be divided as well. */
-export const CARD_KINDS: readonly CardKind[] = [inspurFpga, inspurSsd, anySsd, ascend, table]
+export const CARD_KINDS: readonly (CardKind & { readonly driver: CardDriverName })[] = kinds
