@@ -114,6 +114,7 @@ test('an impure line in a pure file is found, a word in a comment is not', () =>
   const text = `// the process. Date.now() and await are words here
 export const at = () => [Date.now(), Math.random(), new Date(), new Date(0), process.pid]
 export const later = async (wait: Promise<void>) => { await wait }`
+  const waits = 'export const later = async (wait: Promise<void>) => { await wait }'
   const found = checks.purity(files({ 'src/actors/arq/decider.ts': text, 'src/actors/runtime/shell.ts': text }))
   expect(found.map((each) => each.replace('src/actors/arq/decider.ts', ''))).toEqual([
     ':2 is pure but uses Date.now',
@@ -122,6 +123,11 @@ export const later = async (wait: Promise<void>) => { await wait }`
     ':2 is pure but uses process.pid',
     ':3 is pure but uses await',
   ])
+  const everywhere = ['actors/arq/groups.ts', 'actors/events.ts', 'actors/runtime/memory.ts', 'wire/orders.ts']
+  const impure = ['actors/latest.ts', 'actors/runtime/region.ts', 'services/due/due.ts']
+  expect(
+    checks.purity(files(Object.fromEntries([...everywhere, ...impure].map((path) => [`src/${path}`, waits])))),
+  ).toEqual(everywhere.map((path) => `src/${path}:1 is pure but uses await`))
 })
 
 test('a decider called past the shell is found', () => {

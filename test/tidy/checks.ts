@@ -1,7 +1,19 @@
 /** Each check takes parsed files and returns what is wrong, one line each. */
 import { children, cycles, fileGraph, grouped, reach } from './graph.ts'
 import type { Room } from './rules.ts'
-import { BUDGET, DOOR_MODULES, GENERATED, HOMES, LEAN, MAY_IMPORT, ONE_DOOR, PURE, ROOMS, SHELL } from './rules.ts'
+import {
+  BUDGET,
+  DOOR_MODULES,
+  GENERATED,
+  HOMES,
+  IMPURE_ACTORS,
+  LEAN,
+  MAY_IMPORT,
+  ONE_DOOR,
+  PURE,
+  ROOMS,
+  SHELL,
+} from './rules.ts'
 import type { Source } from './source.ts'
 import { target } from './source.ts'
 
@@ -43,6 +55,7 @@ export const ruled: Check = (sources) => {
     ...Object.values(HOMES).flat(),
     ...Object.entries(ONE_DOOR).flat(),
     LEAN.room,
+    ...IMPURE_ACTORS,
   ]
   return [
     ...[...new Set(named)]
@@ -112,7 +125,7 @@ const IMPURE =
 
 export const purity: Check = (sources) =>
   ofSrc(sources)
-    .filter(({ path }) => PURE.test(inSrc(path)))
+    .filter(({ path }) => PURE.test(inSrc(path)) && !IMPURE_ACTORS.includes(inSrc(path)))
     .flatMap(({ path, uses }) =>
       uses.filter(({ what }) => IMPURE.test(what)).map(({ what, line }) => `${path}:${line} is pure but uses ${what}`),
     )

@@ -66,7 +66,14 @@ export const HOMES: Readonly<Record<string, readonly string[]>> = {
 export const ONE_DOOR: Readonly<Record<string, string>> = { drivers: 'drivers/hostIo.ts', host: 'host/disk.ts' }
 export const DOOR_MODULES = /^node:(fs|fs\/promises|child_process)$/
 
-export const PURE = /^(actors|wire)\/(.*\/)?\w*(states|decider|messages|view|views|reconcile|rows|diff)\.ts$/i
+/** The files of the actors that wait or know the time; everything else there and in `wire` is pure. */
+export const IMPURE_ACTORS: readonly string[] = [
+  'actors/latest.ts',
+  ...['changes', 'commit', 'engine', 'region', 'shell', 'transact', 'unit', 'unreadable'].map(
+    (name) => `actors/runtime/${name}.ts`,
+  ),
+]
+export const PURE = /^(actors|wire)\//
 /** Who may call a decider. Other actors ask through a draft: `draft.decide(...)`. */
 export const SHELL = /^actors\/runtime\/(shell|unit|region|draft)\.ts$/
 
