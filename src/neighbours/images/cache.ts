@@ -1,31 +1,37 @@
 /**
  * The folder in which a host stores images, by digest.
  *
- * CACHE-1 an image has a folder with `bits` (complete, verified) or `part` (incomplete), and a link to `bits` for each UUID of the image;
+ * CACHE-1 an image has a folder with `bits` (complete, verified) or `part` (incomplete), and a link to `bits` and a description (`.json`) for each UUID of the image;
  * CACHE-2 when room is needed, the least recently used images are deleted first, but never an image that is in use or being downloaded;
  * CACHE-3 files whose names do not have the form of this cache are not touched.
  */
-import { link, mkdir, open, opendir, readdir, rm, stat, utimes } from 'node:fs/promises'
+import { link, mkdir, open, opendir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
 import { keyedMutex } from '../../keyedMutex.ts'
 
 export type CachePaths = { readonly dir: string; readonly whole: string; readonly part: string }
+/** An image in the cache. `description`: the text that was kept for its UUID; null: none, as releases before left it. */
+export type CachedImage = { readonly key: string; readonly description: string | null }
 export type ImageCache = {
   readonly place: (key: string) => CachePaths
   /** Protects the image from deletion until the returned function is called. */
   readonly pin: (key: string) => () => void
   /** Makes the folder of an image and frees this many bytes for it. False: there is not enough room beside the images in use. */
   readonly reserve: (key: string, bytes: number) => Promise<boolean>
-  /** Deletes the complete file and its links; a partial download of a new file stays. */
+  /** Deletes the complete file, its links and its descriptions; a partial download of a new file stays. */
   readonly clear: (key: string) => Promise<void>
   /** The verified file under a name that drivers understand. */
   readonly named: (key: string, name: string) => Promise<string>
-  /** The key of the image with this UUID; null: it is not in the cache. The name of its link is `<uuid>` with any extension. */
-  readonly keyOf: (uuid: string) => Promise<string | null>
+  /** Keeps the description of the image with this UUID, instead of an earlier one. */
+  readonly describe: (key: string, uuid: string, text: string) => Promise<void>
+  /** What the cache has of the image with this UUID: it may have been stored again with other bytes, or got a digest. The name of its link is `<uuid>` with any extension. */
+  readonly find: (uuid: string) => Promise<readonly CachedImage[]>
 }
 const KEY = /^[a-z0-9-]{1,20}_[0-9a-f-]{32,128}$/
 const ENTRIES_MAX = 10_000
+/** Longer files are not read. */
+const DESCRIPTION_MAX = 8 * 1024 * 1024
 type Entry = { readonly key: string; readonly bytes: number; readonly usedAt: number }
 
 export const sizeOf = async (path: string): Promise<number> => {
@@ -46,6 +52,11 @@ const pathsIn = (dir: string, key: string): CachePaths => {
   const folder = join(dir, key)
   return { dir: folder, whole: join(folder, 'bits'), part: join(folder, 'part') }
 }
+const descriptionAt = ({ dir }: CachePaths, uuid: string): string => join(dir, `${uuid}.json`)
+const descriptionIn = async (path: string): Promise<string | null> => {
+  const bytes = await sizeOf(path)
+  return bytes === 0 || bytes > DESCRIPTION_MAX ? null : readFile(path, 'utf8').catch(() => null)
+}
 const keysIn = async (dir: string): Promise<readonly string[]> => {
   const found: string[] = []
   for await (const { name } of await opendir(dir)) {
@@ -57,6 +68,17 @@ const keysIn = async (dir: string): Promise<readonly string[]> => {
 const entryAt = async (key: string, { dir, whole, part }: CachePaths): Promise<Entry> => {
   const found = await stat(dir).catch(() => null)
   return { key, bytes: (await sizeOf(whole)) + (await sizeOf(part)), usedAt: found?.mtimeMs ?? 0 }
+}
+
+const foundIn = async (dir: string, uuid: string): Promise<readonly CachedImage[]> => {
+  const found: CachedImage[] = []
+  for (const key of await keysIn(dir).catch(() => [])) {
+    const paths = pathsIn(dir, key)
+    const names = await readdir(paths.dir).catch(() => [])
+    if (!names.some((name) => name.startsWith(uuid))) continue
+    found.push({ key, description: await descriptionIn(descriptionAt(paths, uuid)) })
+  }
+  return found
 }
 
 /** The images in use, and the bytes that each running download will need. */
@@ -126,12 +148,13 @@ export const createImageCache = (dir: string, maxBytes: number, clock: Clock): I
       await utimes(folder, now, now)
       return path
     },
-    keyOf: async (uuid) => {
-      for (const key of await keysIn(dir).catch(() => [])) {
-        const names = await readdir(place(key).dir).catch(() => [])
-        if (names.some((name) => name.startsWith(uuid))) return key
-      }
-      return null
-    },
+    describe: (key, uuid, text) =>
+      mutex.run(`description ${key}`, async () => {
+        const path = descriptionAt(place(key), uuid)
+        if ((await descriptionIn(path)) === text) return
+        await writeFile(`${path}.part`, text)
+        await rename(`${path}.part`, path)
+      }),
+    find: (uuid) => foundIn(dir, uuid),
   }
 }

@@ -4,7 +4,8 @@
  * FILES-1 a problem that no retry can solve ends the attempt; after any other, it is repeated with growing pauses until nobody waits any more;
  * FILES-2 each digest is downloaded once at a time, and the number of downloads is limited; others that need the same bytes wait for them;
  * FILES-3 bytes are compared with the digest after each download and before each use; if they differ, they are downloaded once more;
- * FILES-4 while Glance cannot be asked, an image in the cache is used: the bytes of an image never change.
+ * FILES-4 when Glance cannot be asked at the second attempt either, an image in the cache is used: the bytes of an image never change. It has the description that Glance gave
+ *   last, which is judged by the present limits. An image without description is not used: whether it fits a card would not be known.
  */
 import type { Clock } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
@@ -25,6 +26,7 @@ import { type ImageCache, sizeOf } from './cache.ts'
 import { download } from './download.ts'
 import { fileNameOf } from './fileName.ts'
 import type { Glance } from './glance.ts'
+import { describedIn, descriptionText } from './keptDescription.ts'
 import { matches } from './verify.ts'
 
 export type FilesOptions = {
@@ -46,6 +48,8 @@ type Parts = {
   readonly log: Log
 }
 const UNVERIFIED = 'unverified'
+/** So often Glance is asked before the cache is used without it. */
+const ASKED = 2
 
 type Wanted = {
   readonly image: Image
@@ -113,7 +117,7 @@ const fetched = async (parts: Parts, { key, size, image, signal }: Wanted): Prom
 
 /** The file of the image after `prepare` has provided it; the image is pinned from before that until the file is closed. */
 const pinned = async (
-  { cache }: Parts,
+  { cache, log }: Parts,
   { key, image }: Wanted,
   prepare: () => Promise<NoImage | null>,
 ): Promise<ImageFile | NoImage> => {
@@ -121,6 +125,9 @@ const pinned = async (
   try {
     const problem = await prepare()
     if (problem === null) {
+      await cache
+        .describe(key, image.uuid, descriptionText(image))
+        .catch((error: unknown) => log.warn({ image: image.uuid, reason: textOf(error) }, 'images.notDescribed'))
       const path = await cache.named(key, await fileNameOf(image, cache.place(key).whole))
       return { found: true, image, path, close }
     }
@@ -132,22 +139,33 @@ const pinned = async (
   }
 }
 
-/** Returns the cached image if its digest is right (FILES-4). The key contains the digest; an image without one cannot be compared. */
-const kept = async (parts: Parts, uuid: ImageUuid, signal: AbortSignal): Promise<ImageFile | NoImage | null> => {
-  const { cache, glance, log } = parts
-  const key = await cache.keyOf(uuid)
-  if (key === null) return null
-  const [algorithm = '', value = ''] = key.split('_')
-  const digest = algorithm === UNVERIFIED ? null : { algorithm, value }
-  const size = await sizeOf(cache.place(key).whole)
-  const image = { uuid, name: null, size, digest, tags: [], properties: {} }
-  const wanted = { image, size, key, digest, signal }
-  if (size === 0 || !(await isKept(parts, wanted))) return null
+/** What the cache has of this image, as it was described last, if the present limits allow it and its bytes are right (FILES-4). */
+const kept = async (parts: Parts, uuid: ImageUuid, signal: AbortSignal): Promise<Wanted | null> => {
+  for (const { key, description } of await parts.cache.find(uuid)) {
+    const image = description === null ? null : describedIn(description, uuid)
+    const judged = image === null ? null : judge(image, parts.options)
+    if (judged === null || 'found' in judged || judged.key !== key) continue
+    const wanted = { ...judged, signal }
+    if (await isKept(parts, wanted)) return wanted
+  }
+  return null
+}
+/** The answer while Glance cannot be asked. */
+const withoutAsking = async (
+  parts: Parts,
+  asked: ImageUuid,
+  problem: NoImage,
+  signal: AbortSignal,
+): Promise<ImageFile | NoImage> => {
+  const { glance, log } = parts
+  const uuid = asked.toLowerCase()
+  const wanted = await kept(parts, uuid, signal)
+  if (wanted === null) return problem
   log.warn({ image: uuid, reason: glance.whyFailing() }, 'images.usedWithoutAsking')
   return pinned(parts, wanted, async () => null)
 }
 
-/** Makes one attempt. Never rejects. */
+/** Makes one attempt, after so many failures. Never rejects. */
 const createAttempt = (parts: Parts) => {
   const { glance, options, clock } = parts
   const { totalMs, downloadsMax } = options
@@ -161,10 +179,13 @@ const createAttempt = (parts: Parts) => {
       return holding(lanes, String(lane++ % downloadsMax), term, () => fetched(parts, wanted))
     })
   }
-  return async (uuid: ImageUuid, signal: AbortSignal): Promise<ImageFile | NoImage> => {
+  return async (uuid: ImageUuid, failures: number, signal: AbortSignal): Promise<ImageFile | NoImage> => {
     try {
       const described = await glance.find(uuid)
-      if (!described.found) return (described.why === 'unavailable' && (await kept(parts, uuid, signal))) || described
+      if (!described.found) {
+        const isAway = described.why === 'unavailable' && failures + 1 >= ASKED
+        return isAway ? await withoutAsking(parts, uuid, described, signal) : described
+      }
       const wanted = judge(described.image, options)
       if ('found' in wanted) return wanted
       const whole = { ...wanted, signal }
@@ -182,7 +203,7 @@ export const createGlanceFiles = (parts: Parts): ImageFiles => {
     let [corrupt, failures] = [0, 0]
     let last: NoImage | null = null
     for (;;) {
-      const got = await attempt(uuid, signal)
+      const got = await attempt(uuid, failures, signal)
       if (got.found) return got
       // the problem of an earlier attempt says more than the fact that the time is over
       if (signal.aborted) return last ?? got

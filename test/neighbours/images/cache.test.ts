@@ -101,8 +101,8 @@ describe('the names of an image', () => {
     expect(await cache.named(A, 'uuid-1.bin')).toBe(path)
     expect(statSync(path).ino).toBe(statSync(cache.place(A).whole).ino)
     expect(statSync(join(dir, A)).mtimeMs).toBe(clock.now())
-    expect(await cache.keyOf('uuid-1')).toBe(A)
-    expect(await cache.keyOf('id-1')).toBe(null)
+    expect(await cache.find('uuid-1')).toEqual([{ key: A, description: null }])
+    expect(await cache.find('id-1')).toEqual([])
     await expect(cache.named(B, 'x')).rejects.toThrow('ENOENT')
     rmSync(path)
     writeFileSync(path, '')
@@ -118,9 +118,29 @@ describe('the names of an image', () => {
     await cache.clear(B)
     expect(existsSync(join(dir, B))).toBe(false)
   })
+  test('each have a description, the last one that was kept, and it goes with the whole file', async () => {
+    put(A, 5, 1)
+    put(B, 5, 1)
+    const cache = open()
+    for (const [key, name] of [
+      [A, 'uuid-1'],
+      [A, 'uuid-2'],
+      [B, 'uuid-1'],
+    ] as const)
+      await cache.named(key, `${name}.bin`)
+    await Promise.all(['old', 'new'].map((text) => cache.describe(A, 'uuid-1', text)))
+    await cache.describe(A, 'uuid-2', '')
+    expect((await open().find('uuid-1')).toSorted((one, other) => (one.key < other.key ? -1 : 1))).toEqual([
+      { key: A, description: 'new' },
+      { key: B, description: null },
+    ])
+    expect(await cache.find('uuid-2')).toEqual([{ key: A, description: null }])
+    await cache.clear(A)
+    expect(readdirSync(join(dir, A))).toEqual([])
+  })
   test('are none where there is no folder', async () => {
     rmSync(dir, { recursive: true })
-    expect(await open().keyOf('uuid-1')).toBe(null)
+    expect(await open().find('uuid-1')).toEqual([])
   })
 })
 
