@@ -122,6 +122,32 @@ test('what is reported of a card does not change because a guest has a virtual f
   expect(await driver().discover(io)).toEqual(before)
 })
 
+test('the image that was loaded last is reported, also if a guest took a virtual function before anybody looked', async () => {
+  const name = 'compute1_0000:5e:00.0'
+  const devices = '/sys/bus/pci/devices'
+  const ports = [
+    `${devices}/0000:5e:00.0/fpga/intel-fpga-dev.0/intel-fpga-port.0`,
+    `${devices}/0000:5e:00.1/fpga/intel-fpga-dev.2/intel-fpga-port.1`,
+  ]
+  const io: RecordedHost = recordedHostIo({ sys: opaeTree(), images: IMAGES }, 'compute1', '/state', {
+    '/usr/bin/fpgaconf': () => {
+      for (const port of ports) io.tree(port)['afu_id'] = `${NEW_FUNCTION}\n`
+      return ''
+    },
+  })
+  await driver().discover(io)
+  await driver().program!(io, name, '/images/design.gbs', never)
+  const vf = io.tree('/sys/bus/pci/devices/0000:5e:00.1')
+  vf['driver'] = { '->': '../../../bus/pci/drivers/vfio-pci' }
+  delete vf['fpga']
+  delete io.tree('/sys/bus/pci/devices/0000:5e:00.0/fpga/intel-fpga-dev.0')['intel-fpga-port.0']
+  const one = (await driver().discover(io))[0]!.deployables[0]!
+  expect(one).toMatchObject({ name, bitstreamId: 'design' })
+  expect(one.attributes.map(({ value }) => value)).toContain(
+    `CUSTOM_FPGA_FUNCTION_ID_INTEL_${NEW_FUNCTION.toUpperCase()}`,
+  )
+})
+
 test('a board of another maker is found by its row', async () => {
   const sys = opaeTree() as { devices: Tree }
   const card = (sys.devices['pci0000:be'] as Tree)['0000:be:00.0'] as Tree

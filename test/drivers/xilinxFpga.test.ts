@@ -110,18 +110,35 @@ describe('a card of which one function is not there', () => {
   })
 })
 
-test('what is reported of a card does not change because a guest has it', async () => {
-  const host = open()
-  await host.driver.program!(host.io, NAME, '/images/design.xclbin', never)
-  const before = await shown(host)
-  const user = host.io.tree('/sys/bus/pci/devices/0000:3b:00.1')
-  delete user['xclbinuuid']
-  user['driver'] = { '->': '../../../bus/pci/drivers/vfio-pci' }
-  expect(await shown(host)).toEqual(before)
-  // it shows something else when it is back
-  user['xclbinuuid'] = '11111111-2222-4333-8444-555555555555'
-  delete user['driver']
-  expect(await shown(host)).not.toHaveProperty('bitstreamId')
+describe('what is reported of a card does not change because a guest has it', () => {
+  const taken = (host: ReturnType<typeof open>) => {
+    const user = host.io.tree('/sys/bus/pci/devices/0000:3b:00.1')
+    delete user['xclbinuuid']
+    user['driver'] = { '->': '../../../bus/pci/drivers/vfio-pci' }
+    return user
+  }
+  test('and as soon as it is back, it is what the card shows', async () => {
+    const host = open()
+    await host.driver.program!(host.io, NAME, '/images/design.xclbin', never)
+    const before = await shown(host)
+    const user = taken(host)
+    expect(await shown(host)).toEqual(before)
+    // it shows something else when it is back
+    user['xclbinuuid'] = '11111111-2222-4333-8444-555555555555'
+    delete user['driver']
+    expect(await shown(host)).not.toHaveProperty('bitstreamId')
+  })
+  test('not even if the guest took it before anybody looked after the programming', async () => {
+    const [host, other] = [open(), open()]
+    host.io.tree('/sys/bus/pci/devices/0000:3b:00.1')['xclbinuuid'] = '11111111-2222-4333-8444-555555555555'
+    for (const each of [host, other]) {
+      await shown(each)
+      await each.driver.program!(each.io, NAME, '/images/design.xclbin', never, UUID)
+    }
+    taken(host)
+    expect(await shown({ ...host, driver: driver() })).toEqual(await shown(other))
+    expect(await shown(host)).toMatchObject({ bitstreamId: 'design' })
+  })
 })
 
 describe('programming', () => {

@@ -66,8 +66,9 @@ const cardsOf = async (io: HostIo, { sysfsRoot, known }: IntelFpgaOptions): Prom
   return cards
 }
 
+const functionsIn = ({ functions }: Card): string => functions.join(',')
 /** What the card shows of what is loaded: functions, in the types of region that the shell has. */
-const showsOf = ({ own, functions }: Card): string => `${own.regions.join(',')}/${functions.join(',')}`
+const showsOf = (card: Card): string => `${card.own.regions.join(',')}/${functionsIn(card)}`
 
 const traitsOf = ({ known, own, functions }: Card): readonly string[] =>
   own.served
@@ -123,13 +124,19 @@ const fpgaconfArgs = (card: Card, all: readonly Card[], image: string): readonly
 }
 
 /** While a guest has a virtual function, the card does not say what is loaded. */
-const withLastSeen = async (images: LoadedImages, io: HostIo, cards: readonly Card[]): Promise<readonly Card[]> => {
+const withLastSeen = async (
+  images: LoadedImages,
+  io: HostIo,
+  look: () => Promise<readonly Card[]>,
+): Promise<readonly Card[]> => {
+  const since = images.writes()
+  const cards = await look()
   const showing = cards.map((card) => ({
     deployable: nameOf(io.hostname, card),
-    shows: card.functions.join(','),
+    shows: functionsIn(card),
     hidden: card.vfs.some(({ driver }) => driver === VFIO),
   }))
-  const shown = await images.shown(io, showing)
+  const shown = await images.shown(io, showing, since)
   return cards.map((card) => ({ ...card, functions: shown(nameOf(io.hostname, card)).split(',').filter(Boolean) }))
 }
 
@@ -153,7 +160,7 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
   return {
     name: NAME,
     discover: async (io) => {
-      const cards = await withLastSeen(images, io, await cardsOf(io, options))
+      const cards = await withLastSeen(images, io, () => cardsOf(io, options))
       const imageOf = await images.read(io)
       through.offer(
         cards.flatMap(({ pf, vfs }): readonly PciAddress[] =>
@@ -189,7 +196,7 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
         throw new Error(
           `${deployable} does not show function ${missing.join(', ')} of ${imagePath} after programming, but ${after.functions.join(', ') || 'none'}`,
         )
-      await images.note(io, deployable, { image: imageIdOf(imagePath), shows: showsOf(after) })
+      await images.note(io, deployable, { image: imageIdOf(imagePath), shows: showsOf(after) }, functionsIn(after))
     },
   }
 }

@@ -20,6 +20,7 @@ const File = v.object({
   seen: v.optional(v.record(v.string(), v.string()), () => ({})),
 })
 type State = v.InferOutput<typeof File>
+type Known = Pick<State, 'loaded' | 'seen'>
 export type LoadedImage = Readonly<v.InferOutput<typeof Loaded>>
 
 /** Another one with each start of the machine. */
@@ -34,50 +35,84 @@ export type Showing = { readonly deployable: string; readonly shows: string; rea
 export type LoadedImages = {
   /** The image of the deployable that shows this now; undefined: not known. */
   readonly read: (io: HostIo) => Promise<(deployable: string, shows: string) => LoadedImage | undefined>
+  /** Rises whenever a card is going to be written or has been written. To be asked before cards are read. */
+  readonly writes: () => number
   /**
    * By deployable: what it shows, or what it showed before a guest took the function, since the machine was started: what is reported of a card must not
-   * change because it is bound.
+   * change because it is bound. What was read of a card that was written after `since` is not kept, and counts only where nothing else is known.
    */
-  readonly shown: (io: HostIo, cards: readonly Showing[]) => Promise<(deployable: string) => string>
-  readonly note: (io: HostIo, deployable: string, loaded: LoadedImage) => Promise<void>
+  readonly shown: (io: HostIo, cards: readonly Showing[], since: number) => Promise<(deployable: string) => string>
+  /** After the card was written. `seen`: what it shows, as `shown` is told it: a guest may take the function before anybody looks again. */
+  readonly note: (io: HostIo, deployable: string, loaded: LoadedImage, seen: string) => Promise<void>
   /** Before the card is written: what is on it is not known until the end. */
   readonly forget: (io: HostIo, deployable: string) => Promise<void>
 }
 
-export const loadedImages = (driver: string): LoadedImages => {
+const without = <Value>(all: Readonly<Record<string, Value>>, name: string): Record<string, Value> =>
+  Object.fromEntries(Object.entries(all).filter(([one]) => one !== name))
+
+const bootOf = async (io: HostIo): Promise<string> => ((await readIfThere(io, BOOT_ID)) ?? '').trim()
+
+/** The file of a driver. */
+const stateOf = (driver: string) => {
   const inTurn = oneAtATime()
   const pathOf = (io: HostIo): string => `${io.stateDir}/${driver}.loaded.json`
   const now = async (io: HostIo): Promise<State> => {
     const text = await readIfThere(io, pathOf(io))
     return text === null ? { loaded: {}, seen: {} } : readByRules(File, text, pathOf(io))
   }
-  const changed = (io: HostIo, made: (before: State) => State): Promise<void> =>
-    inTurn(async () => {
+  const changed = async (io: HostIo, made: (before: Known) => Known): Promise<void> => {
+    const boot = await bootOf(io)
+    await inTurn(async () => {
       const before = await now(io)
-      const text = JSON.stringify(made(before))
+      const { loaded, seen } = made(ofThisRun(before, boot))
+      const text = JSON.stringify({ loaded, ...(boot === '' ? {} : { boot }), seen })
       if (text !== JSON.stringify(before)) await io.keep(pathOf(io), text)
     })
-  const change = (io: HostIo, made: (loaded: State['loaded']) => State['loaded']): Promise<void> =>
-    changed(io, ({ loaded, ...rest }) => ({ loaded: made(loaded), ...rest }))
+  }
+  return { now, changed }
+}
+
+export const loadedImages = (driver: string): LoadedImages => {
+  const { now, changed } = stateOf(driver)
+  let writes = 0
+  const writtenAt = new Map<string, number>()
+  const written = (io: HostIo, deployable: string, made: (before: Known) => Known): Promise<void> =>
+    changed(io, (before) => {
+      writtenAt.set(deployable, ++writes)
+      return made(before)
+    })
   return {
-    shown: async (io, cards) => {
-      const boot = ((await readIfThere(io, BOOT_ID)) ?? '').trim()
-      const { seen } = ofThisRun(await now(io), boot)
-      const last = new Map(Object.entries(seen))
-      for (const { deployable, shows, hidden } of cards) if (!hidden && shows !== '') last.set(deployable, shows)
-      const run = boot === '' ? {} : { boot }
-      await changed(io, ({ loaded }) => ({ loaded, ...run, seen: Object.fromEntries(last) }))
-      const plain = new Map(cards.map(({ deployable, shows, hidden }) => [deployable, hidden ? null : shows]))
-      return (deployable) => plain.get(deployable) ?? last.get(deployable) ?? ''
+    writes: () => writes,
+    shown: async (io, cards, since) => {
+      const told = new Map<string, string>()
+      await changed(io, ({ loaded, seen }) => {
+        const last = new Map(Object.entries(seen))
+        for (const { deployable, shows, hidden } of cards) {
+          const isOld = (writtenAt.get(deployable) ?? 0) > since
+          if (!hidden && !isOld && shows !== '') last.set(deployable, shows)
+          const known = hidden || isOld ? last.get(deployable) : shows
+          told.set(deployable, known ?? (hidden ? '' : shows))
+        }
+        return { loaded, seen: Object.fromEntries(last) }
+      })
+      return (deployable) => told.get(deployable) ?? ''
     },
     read: async (io) => {
       const { loaded } = await now(io)
       return (deployable, shows) =>
         Object.hasOwn(loaded, deployable) && loaded[deployable]!.shows === shows ? loaded[deployable] : undefined
     },
-    note: (io, deployable, one) => change(io, (loaded) => ({ ...loaded, [deployable]: one })),
+    note: (io, deployable, one, shows) =>
+      written(io, deployable, ({ loaded, seen }) => ({
+        loaded: { ...loaded, [deployable]: one },
+        seen: { ...without(seen, deployable), ...(shows === '' ? {} : { [deployable]: shows }) },
+      })),
     forget: (io, deployable) =>
-      change(io, (loaded) => Object.fromEntries(Object.entries(loaded).filter(([name]) => name !== deployable))),
+      written(io, deployable, ({ loaded, seen }) => ({
+        loaded: without(loaded, deployable),
+        seen: without(seen, deployable),
+      })),
   }
 }
 

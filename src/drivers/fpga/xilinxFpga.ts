@@ -165,13 +165,19 @@ const headerOf = async (io: HostIo, imagePath: string): Promise<ReturnType<typeo
 }
 
 /** While a guest has the user function, the card does not say what is loaded. */
-const withLastSeen = async (images: LoadedImages, io: HostIo, cards: readonly Card[]): Promise<readonly Card[]> => {
+const withLastSeen = async (
+  images: LoadedImages,
+  io: HostIo,
+  look: () => Promise<readonly Card[]>,
+): Promise<readonly Card[]> => {
+  const since = images.writes()
+  const cards = await look()
   const showing = cards.map((card) => ({
     deployable: nameOf(io.hostname, card),
     shows: card.shows ?? '',
     hidden: userOf(card).driver === VFIO,
   }))
-  const shown = await images.shown(io, showing)
+  const shown = await images.shown(io, showing, since)
   return cards.map((card) => ({ ...card, shows: shown(nameOf(io.hostname, card)) || null }))
 }
 
@@ -190,7 +196,7 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
   return {
     name: NAME,
     discover: async (io) => {
-      const cards = await withLastSeen(images, io, await cardsOf(io, options))
+      const cards = await withLastSeen(images, io, () => cardsOf(io, options))
       const modelOf = await namesOf(
         io,
         cards.map(({ first }) => first),
@@ -225,11 +231,8 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
         throw new Error(
           `${deployable} does not show image ${uuid} of ${imagePath} after programming, but ${shows ?? 'none'}`,
         )
-      await images.note(io, deployable, {
-        image: imageIdOf(imagePath),
-        shows: uuid,
-        ...(functionId === undefined ? {} : { functionId }),
-      })
+      const loaded = { image: imageIdOf(imagePath), shows: uuid, ...(functionId === undefined ? {} : { functionId }) }
+      await images.note(io, deployable, loaded, uuid)
     },
   }
 }
