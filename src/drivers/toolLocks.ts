@@ -27,8 +27,11 @@ export type ToolLocks = {
     args: readonly string[],
     run: (program: string, args: readonly string[]) => Promise<Ended>,
   ) => Promise<Ended>
-  /** Cards on which a program works, whoever has begun it. */
-  readonly atWork: () => Promise<readonly AtWork[]>
+  /**
+   * Cards on which a program works, whoever has begun it; of these only, where they are named. To find out takes the lock of a card for a moment, in which no program is begun on it
+   * (TOOLS-2): once this start of the host program may begin one, only cards may be asked about for which it begins none.
+   */
+  readonly atWork: (cards?: ReadonlySet<string>) => Promise<readonly AtWork[]>
   /** Kills what works on the card, with its children. */
   readonly kill: (card: string) => Promise<void>
   /** Kills what holds the lock at this path, with its children, if any of it is as old; returns what that was. */
@@ -130,12 +133,20 @@ const cardOf = async (io: Reach, name: string): Promise<string> => {
   const { card } = (await readJsonObject(io, `${folderOf(io)}/${name}.json`).catch(() => null)) ?? {}
   return typeof card === 'string' ? card : name
 }
-const atWork = async (io: Reach): Promise<readonly AtWork[]> => {
+/** The locks of these cards; null: all. */
+const locksOf = async (
+  io: Reach,
+  cards: ReadonlySet<string> | null,
+): Promise<readonly { readonly name: string; readonly card: string }[]> => {
   const names = (await listed(io, folderOf(io))).flatMap((file) => (file.endsWith('.lock') ? [file.slice(0, -5)] : []))
+  const locks = await Promise.all(names.map(async (name) => ({ name, card: await cardOf(io, name) })))
+  return locks.filter(({ card }) => cards?.has(card) ?? true)
+}
+const atWork = async (io: Reach, cards: ReadonlySet<string> | null): Promise<readonly AtWork[]> => {
   const found: AtWork[] = []
-  for (const name of names) {
+  for (const { name, card } of await locksOf(io, cards)) {
     if (!(await isHeld(io, name))) continue
-    found.push({ card: await cardOf(io, name), workers: await workersIn(io, await onCard(io, name)) })
+    found.push({ card, workers: await workersIn(io, await onCard(io, name)) })
   }
   return found
 }
@@ -158,9 +169,9 @@ export const toolLocks = (io: Reach, end: (pid: number) => void): ToolLocks => {
     change: (card, program, args, timeoutMs, signal) =>
       below(card, [program, args], (flock, all) => io.run(flock, all, timeoutMs, signal)),
     toEnd: async (card, program, args, run) => endedUnlocked(await below(card, [program, args], run)),
-    atWork: () => atWork(io),
+    atWork: (cards) => atWork(io, cards ?? null),
     kill: async (card) => {
-      for (const { pid } of await onCard(io, nameOf(io, card))) end(pid)
+      for (const { name } of await locksOf(io, new Set([card]))) for (const { pid } of await onCard(io, name)) end(pid)
     },
     killAged: async (lock, ageMs) => {
       const seen = await holdersOf(io, resolve(lock))

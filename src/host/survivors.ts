@@ -2,7 +2,8 @@
  * Programs that change cards, which an earlier start of the host program began, and which have outlived it: it was killed.
  *
  * SURVIVORS-1 an order waits until no such program works on its device, within the limits of every wait for a device;
- * SURVIVORS-2 such a program is killed when it is as old as any program may become that this host runs, since nobody else watches it.
+ * SURVIVORS-2 such a program is killed when it is as old as any program may become that this host runs, since nobody else watches it;
+ * SURVIVORS-3 after the start only the cards are looked at on which such a program works, and for which orders wait: to look at a card keeps programs away from it for a moment.
  */
 import type { Cancel, Clock } from '../clock.ts'
 import type { AtWork, ToolLocks } from '../drivers/toolLocks.ts'
@@ -42,7 +43,7 @@ export class Survivors {
     const survivors = new Survivors(options)
     const { host, clock, log } = options
     survivors.#sinceMs = clock.monotonic()
-    for (const one of await survivors.#atWork()) {
+    for (const one of await survivors.#atWork(undefined)) {
       const { promise: gone, resolve: end } = Promise.withResolvers<void>()
       survivors.#cards.set(one.card, { gone, end, said: inWords(one) })
       log.warn({ host, deployable: one.card, processes: one.workers }, 'tool.survived')
@@ -66,10 +67,10 @@ export class Survivors {
     this.#timer()
   }
 
-  async #atWork(): Promise<readonly AtWork[]> {
+  async #atWork(cards: ReadonlySet<string> | undefined): Promise<readonly AtWork[]> {
     const { tools, host, log } = this.#options
     try {
-      return (await tools?.atWork()) ?? []
+      return (await tools?.atWork(cards)) ?? []
     } catch (error) {
       log.warn({ host, reason: textOf(error) }, 'tools.unknown')
       // what is known to work is not taken for gone
@@ -82,7 +83,7 @@ export class Survivors {
   }
   async #look(): Promise<void> {
     const { host, log } = this.#options
-    const present = new Map((await this.#atWork()).map((one) => [one.card, one]))
+    const present = new Map((await this.#atWork(new Set(this.#cards.keys()))).map((one) => [one.card, one]))
     for (const [card, survivor] of [...this.#cards]) {
       const one = present.get(card)
       if (one !== undefined) await this.#bound(one)

@@ -4,8 +4,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import type { HostIo } from '../../src/drivers/driver.ts'
 import { realHostIo, runToEnd } from '../../src/drivers/hostIo.ts'
 import { startedIn } from '../../src/drivers/processTree.ts'
+import { toolLocks } from '../../src/drivers/toolLocks.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'tool-locks-'))
 const CHANGING = join(import.meta.dirname, '../support/fixtures/changingHost.ts')
@@ -95,6 +97,24 @@ test('another card is not locked', async () => {
   expect((await it.io.locks.atWork()).map(({ card }) => card).toSorted()).toEqual([CARD, OTHER])
   it.go()
   expect(await Promise.all([work, other])).toEqual(['loaded one\n', 'loaded other\n'])
+})
+
+test('looking at one card takes the lock of no other: its programs begin (SURVIVORS-3)', async () => {
+  const it = machine()
+  const work = it.io.change(OTHER, it.tool, ['other'], 60_000)
+  it.go()
+  expect(await work).toBe('loaded other\n')
+  const looked: string[] = []
+  const run: HostIo['run'] = async (program, args, ...more) => {
+    looked.push(args.find((arg) => arg.endsWith('.lock'))!)
+    return it.io.run(program, args, ...more)
+  }
+  await it.io.change(CARD, it.tool, ['one'], 60_000)
+  const locks = toolLocks({ ...it.io, run }, () => {})
+  expect(await locks.atWork(new Set([CARD, 'no such card']))).toEqual([])
+  expect(looked).toHaveLength(1)
+  await locks.atWork()
+  expect(new Set(looked).size).toBe(2)
 })
 
 test('the lock is held until what the tool has started has ended as well', async () => {

@@ -8,9 +8,11 @@ const worker = (ageMs: number) => ({ pid: 4711, program: 'fpgaconf', ageMs })
 /** What works on cards, by its age. */
 const working = (cards: Record<string, number>) => {
   const [ages, killed] = [new Map(Object.entries(cards)), [] as string[]]
+  const asked: (readonly string[] | 'all')[] = []
   let broken = false
   const toolLocks: Pick<ToolLocks, 'atWork' | 'kill'> = {
-    atWork: async (): Promise<readonly AtWork[]> => {
+    atWork: async (meant): Promise<readonly AtWork[]> => {
+      asked.push(meant ? [...meant] : 'all')
       if (broken) throw new Error('flock: no such file')
       return [...ages].map(([card, ageMs]) => ({ card, workers: [worker(ageMs)] }))
     },
@@ -19,7 +21,13 @@ const working = (cards: Record<string, number>) => {
       ages.delete(card)
     },
   }
-  return { toolLocks, killed, ends: (card: string) => ages.delete(card), breaks: (now: boolean) => (broken = now) }
+  return {
+    toolLocks,
+    killed,
+    asked,
+    ends: (card: string) => ages.delete(card),
+    breaks: (now: boolean) => (broken = now),
+  }
 }
 const lab = async () => {
   const it = await openHostLab()
@@ -80,6 +88,16 @@ test('a tool is killed when it is as old as any may become, and orders go on (SU
   await quiet(40)
   expect([it.said('tool.survivorKilled').length, it.said('tool.survivorEnded').length]).toEqual([1, 1])
   expect(it.results()).toMatchObject([{ result: { status: 'done' } }])
+})
+
+test('after the start only cards are looked at on which a tool has survived, as long as it works (SURVIVORS-3)', async () => {
+  const it = await lab()
+  const { toolLocks, ends, asked } = working({ [it.card]: 1000 })
+  await it.boot({ toolLocks })
+  for (let at = 0; at < 2; at++) await it.clock.pass(LOOK_MS)
+  ends(it.card)
+  for (let at = 0; at < 3; at++) await it.clock.pass(LOOK_MS)
+  expect(asked).toEqual(['all', [it.card], [it.card], [it.card]])
 })
 
 test('a tool is not taken for gone when its lock cannot be looked at', async () => {
