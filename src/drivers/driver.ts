@@ -26,6 +26,9 @@ export type Measured = {
   readonly complaint?: string
 }
 
+/** `number`: `major:minor`. `isClaimed`: something has it, or a part of it, for itself, so that nobody else may. */
+export type BlockDevice = { readonly number: string; readonly isClaimed: boolean }
+
 /** The environment of a driver: names, options, and its only access to files and programs. */
 export type HostIo = {
   /** The host's name (CONF.host); the first part of deployable names. */
@@ -45,6 +48,8 @@ export type HostIo = {
   readonly keep: (path: string, text: string) => Promise<void>
   /** The first bytes of a file, at most so many; rejects like `read`. For files that are no text, or large. */
   readonly head: (path: string, bytes: number) => Promise<Uint8Array>
+  /** Looks at a block device by its path below `/dev`, without reading any of it; rejects with the code of the system when it cannot. */
+  readonly blockDevice: (path: string) => Promise<BlockDevice>
   /**
    * What a program prints. Rejects with its name and its complaint when it fails, prints too much, or has not ended in time or when the signal is
    * aborted; then it is killed with its children.

@@ -5,10 +5,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, readlink, rename, writeFile } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, readlink, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, resolve, sep } from 'node:path'
 import { codeOf, messageOf } from '../errorText.ts'
 import { askSocket } from './askSocket.ts'
+import { blockDevice, type DeviceFiles } from './blockDevice.ts'
 import type { HostIo } from './driver.ts'
 import { atMost, oneAtATime } from './files.ts'
 import { type Process, belonging, parentIn } from './processTree.ts'
@@ -73,6 +74,9 @@ const linkTarget = async (path: string): Promise<string | null> => {
     throw error
   }
 }
+
+const ALONE = constants.O_RDONLY | constants.O_EXCL | constants.O_NONBLOCK
+const DEVICES: DeviceFiles = { stat: (path) => stat(path, { bigint: true }), openAlone: (path) => open(path, ALONE) }
 
 /**
  * If the process is killed, the file holds either the old or the new text; with `flush` also after a power loss, and then it holds the new text once this
@@ -265,7 +269,7 @@ export const realHostIo = ({
   outputMaxBytes = 4 * MIB,
 }: RealHost): HostIo & { readonly locks: ToolLocks } => {
   const own = resolve(stateDir) + sep
-  const inTurn = oneAtATime()
+  const [inTurn, lookedInTurn] = [oneAtATime(), oneAtATime()]
   const limited = atMost(SYSFS_WRITES)
   const io: Omit<HostIo, 'change'> = {
     hostname,
@@ -285,6 +289,8 @@ export const realHostIo = ({
     run: (program, args, timeoutMs, signal) =>
       runBounded(program, args, { timeoutMs, maxBytes: outputMaxBytes, signal }),
     head: readHead,
+    // one look would find the drive taken by the other
+    blockDevice: (path) => lookedInTurn(() => blockDevice(path, DEVICES)),
     askSocket: (path, text, timeoutMs) => askSocket(path, text, timeoutMs, outputMaxBytes),
   }
   const locks = toolLocks(io, killed)

@@ -86,6 +86,9 @@ export const standIns = (): ((text: string) => string) => {
     })
 }
 
+/** Stands for the arguments where it is recorded what a block device says. */
+export const CLAIM = 'O_EXCL'
+
 const HOPS_MAX = 40
 type TreeEntry = { readonly folder: Tree; readonly name: string; readonly path: string }
 
@@ -214,7 +217,8 @@ export const recorder = (io: HostIo): { readonly io: HostIo; readonly recording:
     change: async () => {
       throw new Error('nothing is changed while a host is recorded')
     },
-    // as a program that is named by its socket
+    // as programs that are named by the device and by the socket
+    blockDevice: (path) => noted([path, [CLAIM]], () => io.blockDevice(path), JSON.stringify),
     askSocket: (path, text, timeoutMs) =>
       noted([path, [text]], () => io.askSocket(path, text, timeoutMs), JSON.stringify),
     run: (program, args, timeoutMs, signal) =>

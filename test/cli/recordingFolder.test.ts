@@ -15,6 +15,7 @@ const RUNS = [
   { program: '/usr/bin/tool', args: ['-b'], output: null, error: 'tool: broken' },
   { program: '/usr/bin/tool', args: ['-c'], output: null, error: null },
   { program: '/run/socket', args: ['ask'], output: '{"a": 1}', error: null },
+  { program: '/dev/nvme0n1', args: ['O_EXCL'], output: '{"number": "259:0", "isClaimed": true}', error: null },
 ]
 const made = join(folder.path, 'made')
 const opened = async () => {
@@ -45,6 +46,10 @@ test('files, folders, links and programs are those of the recording', async () =
   expect(await host.read('/sys/file')).toBe('text')
   expect(await host.run('/usr/bin/tool', ['-a'], 1)).toBe('printed')
   expect(await host.askSocket('/run/socket', 'ask', 1)).toEqual({ a: 1 })
+  expect(await host.blockDevice('/dev/nvme0n1')).toEqual({ number: '259:0', isClaimed: true })
+  await expect(host.blockDevice('/dev/nvme1n1')).rejects.toThrow(
+    /^nvme1n1: was not called with these arguments when the host was recorded$/,
+  )
   await expect(host.run('/usr/bin/tool', ['-b'], 1)).rejects.toThrow(/^tool: broken$/)
   await expect(host.run('/usr/bin/tool', ['-c'], 1)).rejects.toThrow(/^failed$/)
   await expect(host.run('/usr/bin/tool', ['-d'], 1)).rejects.toThrow(

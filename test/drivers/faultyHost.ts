@@ -1,6 +1,6 @@
 /** A host on which chosen reads, listings, links, programs and sockets answer something else, fail or never end; and one look of all drivers at it. */
 import type { Cancel, Clock } from '../../src/clock.ts'
-import type { Driver, HostIo } from '../../src/drivers/driver.ts'
+import type { BlockDevice, Driver, HostIo } from '../../src/drivers/driver.ts'
 import { type Section, Watch } from '../../src/host/sections.ts'
 
 export type Fault =
@@ -8,7 +8,7 @@ export type Fault =
   | { readonly as: 'answer'; readonly text: string; readonly names: readonly string[] }
   | { readonly as: 'permuted'; readonly by: number }
   | { readonly as: 'never' }
-/** By access: `read PATH`, `list PATH`, `link PATH`, `head PATH`, `run PROGRAM ARGS`, `ask PATH TEXT`. */
+/** By access: `read PATH`, `list PATH`, `link PATH`, `head PATH`, `run PROGRAM ARGS`, `ask PATH TEXT`, `look PATH`. */
 export type Faults = ReadonlyMap<string, Fault>
 
 export type FaultyHost = HostIo & {
@@ -61,6 +61,10 @@ export const faultyHost = (host: HostIo, faultAt: (access: string) => Fault | un
       asked(`run ${program} ${args.join(' ')}`, () => host.run(program, args, timeoutMs, signal), { text }),
     change: (card, program, args, timeoutMs, signal) =>
       asked(`run ${program} ${args.join(' ')}`, () => host.change(card, program, args, timeoutMs, signal), { text }),
+    blockDevice: (path) =>
+      asked<BlockDevice>(`look ${path}`, () => host.blockDevice(path), {
+        text: (number) => ({ number, isClaimed: false }),
+      }),
     // the real one decodes the answer, or says that it is no JSON
     askSocket: (path, question, timeoutMs) =>
       asked<unknown>(`ask ${path} ${question}`, () => host.askSocket(path, question, timeoutMs), {

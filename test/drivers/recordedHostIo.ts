@@ -123,6 +123,13 @@ export const recordedHostIo = (
       if (typeof node !== 'string') throw failure('EISDIR', path)
       return Buffer.from(node, 'latin1').subarray(0, bytes)
     },
+    // the file holds the number, and after it whether it is claimed
+    blockDevice: async (path) => {
+      const node = nodeAt(root, path, true)
+      if (typeof node !== 'string') throw failure('EISDIR', path)
+      const [number = '', claimed] = node.trim().split(' ')
+      return { number, isClaimed: claimed === 'claimed' }
+    },
     run,
     change: (_card, program, args) => run(program, args),
     askSocket: async (path, text): Promise<unknown> => {

@@ -82,6 +82,16 @@ test('UUIDs of GPUs and of their MIG instances become others, the same ones wher
   ])
 })
 
+test('what a block device says is recorded, and that it could not be looked at', async () => {
+  const { io, recording } = recorder(recordedHostIo({ dev: { nvme0n1: '259:0 claimed' } }))
+  expect(await io.blockDevice('/dev/nvme0n1')).toEqual({ number: '259:0', isClaimed: true })
+  await expect(io.blockDevice('/dev/nvme1n1')).rejects.toMatchObject({ code: 'ENOENT' })
+  expect(recording().runs).toEqual([
+    { program: '/dev/nvme0n1', args: ['O_EXCL'], output: '{"number":"259:0","isClaimed":true}', error: null },
+    { program: '/dev/nvme1n1', args: ['O_EXCL'], output: null, error: 'ENOENT: /dev/nvme1n1' },
+  ])
+})
+
 test('the tree holds what was asked for, with its links, and nothing of the driver itself', async () => {
   const host = recordedHostIo({
     sys: { a: { link: { '->': '/sys/b/c' } }, b: { c: { file: 'text', other: 'not asked for' }, d: {} } },

@@ -4,7 +4,7 @@ import { basename, join, sep } from 'node:path'
 import * as v from 'valibot'
 import { codeOf } from '../../errorText.ts'
 import type { HostIo } from '../../drivers/driver.ts'
-import type { Recording, Tree } from '../../drivers/recording.ts'
+import { CLAIM, type Recording, type Tree } from '../../drivers/recording.ts'
 
 const ROOT = 'root'
 const COMMANDS = 'commands.json'
@@ -35,6 +35,7 @@ const Runs = v.array(
     error: v.nullable(v.string()),
   }),
 )
+const Block = v.object({ number: v.string(), isClaimed: v.boolean() })
 /** What is no file, as a named pipe, may never end, and `device record` writes none. Rejects with the text `isNone` then. */
 const refuseOthers = async (real: string, isNone: string): Promise<void> => {
   const found = await stat(real)
@@ -95,6 +96,7 @@ export const recordedHostIn = async (folder: string, io: HostIo): Promise<HostIo
       throw new Error('a recorded host cannot be changed')
     },
     run: async (program, args) => ran(program, args),
+    blockDevice: async (path) => v.parse(v.pipe(v.string(), v.parseJson(), Block), ran(path, [CLAIM])),
     askSocket: async (path, text): Promise<unknown> => JSON.parse(ran(path, [text])),
   }
 }

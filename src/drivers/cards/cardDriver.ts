@@ -8,7 +8,7 @@ import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName } from '../names.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
-import type { CardKind, Offer } from './cardKinds.ts'
+import { type CardKind, isDrive, type Offer } from './cardKinds.ts'
 import { driveUser } from './drivesInUse.ts'
 import { hostNetwork } from './ownNetwork.ts'
 import type { Lookup } from './knownCards.ts'
@@ -30,12 +30,7 @@ type Candidate = { readonly found: PciFunction; readonly offer: Offer; readonly 
 /** A report's limit for models. */
 const MODEL_MAX = 255
 
-const reported = (
-  hostname: HostName,
-  { found, offer }: Candidate,
-  model: string,
-  { kind, check }: { readonly kind: CardKind; readonly check: boolean },
-): ReportedDevice => ({
+const reported = (hostname: HostName, { found, offer }: Candidate, model: string, check: boolean): ReportedDevice => ({
   type: offer.type,
   vendor: found.vendor,
   model: model.slice(0, MODEL_MAX).toWellFormed(),
@@ -50,7 +45,7 @@ const reported = (
       attributes: attributesOf(offer.resourceClass, offer.traits),
       handles: [passedHandle(found)],
       // what the host uses itself is looked at once more before a guest gets it
-      hostWork: check || kind.refusesDrives === true || offer.type === 'NIC',
+      hostWork: check || isDrive(found) || offer.type === 'NIC',
       programmable: false,
     },
   ],
@@ -76,11 +71,12 @@ const refuseUsed = async (
 ): Promise<void> => {
   const address = pciAddressOf(slot.info)
   if (address === null) return
-  const user = kind.refusesDrives ? await driveUser(io, sysfsRoot, address) : null
-  if (user !== null) throw new Error(`slot ${slot.uuid}: the host uses the drive: ${user}`)
   const place = formatPciAddress(address)
   const own = (await readPciFunctions(io, sysfsRoot)).find((one) => formatPciAddress(one.address) === place)
-  if (own === undefined || kind.offer(own, known(own))?.type !== 'NIC') return
+  if (own === undefined) return
+  const user = isDrive(own) ? await driveUser(io, sysfsRoot, address) : null
+  if (user !== null) throw new Error(`slot ${slot.uuid}: the drive is not given to a guest: ${user}`)
+  if (kind.offer(own, known(own))?.type !== 'NIC') return
   const reason = await (await hostNetwork(io, sysfsRoot))(address)
   if (reason !== null) throw new Error(`slot ${slot.uuid}: the host needs the network card: ${reason}`)
 }
@@ -96,7 +92,7 @@ export const cardDriver = (
 
   const reasonAgainst = async (io: HostIo, found: PciFunction): Promise<string | null> => {
     if (withoutVfs && found.physfn !== null) return 'it is a virtual function, and gpu_devices.filter_sriov_vfs is set'
-    return kind.refusesDrives ? driveUser(io, sysfsRoot, found.address) : null
+    return isDrive(found) ? driveUser(io, sysfsRoot, found.address) : null
   }
   const candidates = async (io: HostIo): Promise<readonly Candidate[]> => {
     const all = await readPciFunctions(io, sysfsRoot)
@@ -121,7 +117,7 @@ export const cardDriver = (
       const functions = offered.map(({ found }) => found)
       const nameOf = await namesOf(io, functions)
       through.offer(functions.map(({ address }) => address))
-      return offered.map((one) => reported(io.hostname, one, nameOf(one.found), { kind, check }))
+      return offered.map((one) => reported(io.hostname, one, nameOf(one.found), check))
     },
     leftOut: async (io) =>
       (await candidates(io)).flatMap(({ found, leftOut }): readonly LeftOut[] =>

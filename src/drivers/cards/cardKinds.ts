@@ -26,8 +26,6 @@ export type CardKind = {
   readonly hardware: string
   /** Null: the function is none of this driver. `known`: its row of the table, whatever driver that names. */
   readonly offer: (found: PciFunction, known: KnownCard | null) => Offer | null
-  /** Drives are left out while the host uses them. */
-  readonly refusesDrives?: true
   /** What the tool of its vendor measures. */
   readonly tool?: (programs: MeasuringPrograms) => Tool
 }
@@ -110,6 +108,8 @@ const inspurFpga = {
 } as const satisfies CardKind
 
 const NVME = '0108'
+/** Of any driver: it is left out while the host uses it. */
+export const isDrive = (found: PciFunction): boolean => classOf(found) === NVME
 const ssd = (found: PciFunction, known: KnownCard | null): Offer => {
   const name = vendorName(found)
   return {
@@ -128,13 +128,11 @@ const ssd = (found: PciFunction, known: KnownCard | null): Offer => {
 const inspurSsd = {
   driver: 'inspur_nvme_ssd_driver',
   hardware: 'Inspur NVMe drives that the host does not use itself',
-  refusesDrives: true,
   offer: (found, known) => (found.vendor === '1bd4' && classOf(found) === NVME ? ssd(found, known) : null),
 } as const satisfies CardKind
 const anySsd = {
   driver: 'nvme_ssd_driver',
   hardware: 'NVMe drives of all vendors that the host does not use itself',
-  refusesDrives: true,
   offer: (found, known) => (classOf(found) === NVME ? ssd(found, known) : null),
 } as const satisfies CardKind
 

@@ -1,4 +1,12 @@
-/** Whether the host itself uses an NVMe drive, so that no guest may have it. */
+/**
+ * Whether the host itself uses an NVMe drive, so that no guest may have it.
+ *
+ * DRIVE-1 a drive is in use while a namespace or a partition of it is mounted, swap or part of a volume: these are named;
+ * DRIVE-2 so it is while anything else has a namespace or a part of it for itself, as btrfs and ZFS have each drive of a pool. No file of the kernel names them, so the
+ *   device is asked;
+ * DRIVE-3 a drive of which that cannot be said is not given away. Only what is lacking for the moment, as memory, is an error.
+ */
+import { codeOf, messageOf } from '../../errorText.ts'
 import { type PciAddress, formatPciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listed, readIfThere } from '../files.ts'
@@ -35,7 +43,7 @@ const mountsOf = async (io: HostIo): Promise<string> => {
   throw new Error(`${MOUNTS.join(', ')}: cannot be read, so nobody knows which drives the host uses`)
 }
 
-type Block = { readonly name: string; readonly folder: string }
+type Block = { readonly name: string; readonly folder: string; readonly isWhole: boolean }
 /**
  * The namespaces of the controller and their partitions: `nvme0n1`, `nvme0n1p1`. With several paths only the path `nvme0c0n1` lies here: the
  * namespace itself, with its partitions, is found among the block devices.
@@ -48,25 +56,42 @@ const blocksOf = async (io: HostIo, sysfsRoot: string, controller: string): Prom
     const folder = name === entry ? `${controller}/${entry}` : `${sysfsRoot}/block/${name}`
     if (name !== entry && (await listed(io, folder)).length === 0)
       throw new Error(`${folder}: cannot be looked at, so nobody knows whether the host uses the drive`)
-    blocks.push({ name, folder })
+    blocks.push({ name, folder, isWhole: true })
     for (const part of await listed(io, folder))
-      if (part.startsWith(name)) blocks.push({ name: part, folder: `${folder}/${part}` })
+      if (part.startsWith(name)) blocks.push({ name: part, folder: `${folder}/${part}`, isWhole: false })
   }
   return blocks
 }
 
-/** Why the host uses the drive, in words; null: it does not. */
+const FOR_THE_MOMENT = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'])
+/** DRIVE-2, DRIVE-3. `number`: of the namespace, as sysfs has it; the file below `/dev` may be that of another one in a container. */
+const holderOf = async (io: HostIo, name: string, number: string): Promise<string | null> => {
+  const path = `${DEV}${name}`
+  const unknown = (why: string): string => `whether the host uses ${name} cannot be said: ${why}`
+  try {
+    const device = await io.blockDevice(path)
+    if (device.number !== number) return unknown(`${path} is the block device ${device.number}, not ${number}`)
+    return device.isClaimed ? `${name} is held by the host, as by a file system or a pool of several drives` : null
+  } catch (error) {
+    if (FOR_THE_MOMENT.has(codeOf(error) ?? '')) throw error
+    return unknown(messageOf(error))
+  }
+}
+
+/** Why no guest may have the drive, in words; null: the host does not use it. A drive that has no driver, or that of guests, has no namespaces here. */
 export const driveUser = async (io: HostIo, sysfsRoot: string, address: PciAddress): Promise<string | null> => {
   const folder = `${pciFolder(sysfsRoot)}/${formatPciAddress(address)}/nvme`
   const controllers = await listed(io, folder)
   if (controllers.length === 0) return null
   const used = usedIn(await mountsOf(io), (await readIfThere(io, '/proc/swaps')) ?? '')
   for (const controller of controllers)
-    for (const { name, folder: block } of await blocksOf(io, sysfsRoot, `${folder}/${controller}`)) {
+    for (const { name, folder: block, isWhole } of await blocksOf(io, sysfsRoot, `${folder}/${controller}`)) {
       const number = (await readIfThere(io, `${block}/dev`))?.trim() ?? ''
       if (used.names.has(name) || used.numbers.has(number)) return `${name} is mounted or used for swapping`
       const [holder] = await listed(io, `${block}/holders`)
       if (holder !== undefined) return `${name} is part of ${holder}`
+      const other = isWhole ? await holderOf(io, name, number) : null
+      if (other !== null) return other
     }
   return null
 }
