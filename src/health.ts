@@ -73,6 +73,14 @@ const applies = ({ quantity, from, beyond }: Rule, numbers: Numbers): boolean =>
   const value = numbers[quantity]
   return value !== undefined && (beyond === 'above' ? value >= from : value <= from)
 }
+/** Pure: the quantities by which a device with these values is bad, each with the reason. */
+export const badBy = (numbers: Numbers): ReadonlyMap<Quantity, string> =>
+  new Map(
+    HEALTH_RULES.filter((rule) => rule.health === 'bad' && applies(rule, numbers)).map(({ quantity, reason }) => [
+      quantity,
+      reason,
+    ]),
+  )
 /** Pure: the condition of a device with these values. `reasons`: why it is not `ok`, the worst first. */
 export const judgedBy = (numbers: Numbers): Judged => {
   const found = HEALTH_RULES.filter((rule) => applies(rule, numbers))

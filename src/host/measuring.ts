@@ -4,20 +4,22 @@
  * MEASURE-1 no heartbeat, report or order waits for a reading: drivers are read in the background, one reading at a time, with a time limit;
  * MEASURE-2 each reading is sent once. A heartbeat carries the readings of as many drivers as fit; the others go with the next heartbeats;
  * MEASURE-3 a device that was bad counts as bad until `GOOD_READINGS` readings in a row are good, so that a device whose values go up and down
- *   is not offered and withdrawn again and again.
+ *   is not offered and withdrawn again and again;
+ * MEASURE-4 a reading is good only if it tells each quantity that made the device bad. The tool of a vendor may fail, be missing, or not see a device that a guest has, while
+ *   the kernel still tells its part: that says nothing of what only the tool tells (HEALTH-2);
+ * MEASURE-5 which devices were bad, and why, survives a restart of the program and of the machine, until another kind of device is found in the same place.
  */
 import * as v from 'valibot'
 import type { Cancel, Clock } from '../clock.ts'
 import { orLate } from '../waiting.ts'
 import type { Driver, HostIo, Measured } from '../drivers/driver.ts'
 import { textOf } from '../errorText.ts'
-import { type Judged, judgedBy } from '../health.ts'
 import type { HostName } from '../identifiers.ts'
 import type { Log } from '../log.ts'
 import { Measurements } from '../wire/measurements.ts'
+import { BadDevices } from './badDevices.ts'
 import type { Section } from './sections.ts'
 
-const GOOD_READINGS = 3
 /** The most bytes of all readings in one heartbeat. */
 const TOLD_MAX_BYTES = 256 * 1024
 /** The most bytes of one reading. Both limits together leave room for the rest of a heartbeat. */
@@ -34,14 +36,11 @@ export type MeasuringOptions = {
   readonly limitMs: number
 }
 
-/** A device that was bad, and how many good readings in a row it has had since. */
-type Bad = { readonly reasons: readonly string[]; readonly good: number }
-
 /** The readings of one driver. */
 class Gauge {
   readonly driver: Driver
   readonly #options: MeasuringOptions
-  readonly #bad = new Map<string, Bad>()
+  readonly #bad: BadDevices
   #paths: readonly string[] | null = null
   #busy = false
   #complaint: string | null = null
@@ -49,10 +48,13 @@ class Gauge {
   constructor(driver: Driver, options: MeasuringOptions) {
     this.driver = driver
     this.#options = options
+    this.#bad = new BadDevices({ driver: driver.name, io: options.io, log: options.log })
   }
   /** A failed discovery does not change the known devices. */
   note(section: Section): void {
-    if (section.status === 'ok') this.#paths = section.devices.map(({ controlPath }) => controlPath.info)
+    if (section.status !== 'ok') return
+    this.#paths = section.devices.map(({ controlPath }) => controlPath.info)
+    this.#bad.found(section.devices)
   }
   /** Null: there is no reading, for example because no device is known yet or an earlier reading has not ended. */
   async read(): Promise<Measurements | null> {
@@ -62,7 +64,9 @@ class Gauge {
     if (measure === undefined) return null
     const { devices, complaint } = everyMs === 0 ? { devices: [] } : await this.#measured(measure, this.#paths)
     this.#noteComplaint(complaint ?? null)
-    return this.#told(devices, complaint)
+    const told = this.#told(devices, complaint)
+    await this.#bad.keep()
+    return told
   }
   /** Null: not even the reason for the lack of a reading can be reported, for example because reports do not allow the time of this clock. */
   #told(devices: Measured['devices'], complaint: string | undefined): Measurements | null {
@@ -82,7 +86,7 @@ class Gauge {
       devices: devices.map(({ controlPath, numbers }) => ({
         controlPath,
         numbers,
-        ...this.#judged(controlPath, numbers),
+        ...this.#bad.judged(controlPath, numbers),
       })),
     }
     const checked = v.safeParse(Measurements, reading, { abortEarly: true })
@@ -99,6 +103,7 @@ class Gauge {
     const giveUp = new AbortController()
     this.#busy = true
     const reading = Promise.resolve()
+      .then(() => this.#bad.read())
       .then(() => measure(io, paths, giveUp.signal))
       .catch((error: unknown): Measured => ({ devices: [], complaint: textOf(error) || 'failed without a reason' }))
       .finally(() => (this.#busy = false))
@@ -106,22 +111,6 @@ class Gauge {
       giveUp.abort(new Error(`no end within ${limitMs} ms`))
       return { devices: [], complaint: `did not answer within ${limitMs} ms` }
     })
-  }
-  /** Judges a device as MEASURE-3 says. */
-  #judged(path: string, numbers: Measured['devices'][number]['numbers']): Judged {
-    const judged = judgedBy(numbers)
-    if (judged.health === 'bad') {
-      this.#bad.set(path, { reasons: judged.reasons, good: 0 })
-      return judged
-    }
-    const was = this.#bad.get(path)
-    if (was === undefined) return judged
-    if (was.good + 1 < GOOD_READINGS) {
-      this.#bad.set(path, { ...was, good: was.good + 1 })
-      return { health: 'bad', reasons: was.reasons }
-    }
-    this.#bad.delete(path)
-    return judged
   }
   #noteComplaint(complaint: string | null): void {
     if (complaint === this.#complaint) return

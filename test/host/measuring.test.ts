@@ -1,9 +1,12 @@
 /** What a host measures of its devices, and how its heartbeats tell it. */
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, describe, expect, test } from 'vitest'
 import type { Driver, Measured } from '../../src/drivers/driver.ts'
 import type { Measurements } from '../../src/wire/measurements.ts'
 import { type Boot, type HostLab, openHostLab } from '../support/hostLab.ts'
 import type { Host } from '../../src/host/host.ts'
+import { driverByName } from '../../src/drivers/index.ts'
+import { recordedHostIo } from '../drivers/recordedHostIo.ts'
+import { pciTree } from '../drivers/trees.ts'
 
 let hosts: Host[] = []
 afterEach(async () => {
@@ -146,6 +149,141 @@ test('a reading of which not even a complaint can be told is logged, and the hea
   beforeTheEpoch = false
   expect(told(lab)).toEqual([])
   expect(lab.log.said.filter(({ message }) => message === 'measuring.failed')).toHaveLength(1)
+})
+
+describe('a device that its tool has called bad', () => {
+  const HOT = { pci_fatal_errors: 0, temperature_celsius: 40 }
+  const cards = (device: string) => pciTree({ '0000:81:00.0': { vendor: '10de', device, class: '030200', more: AER } })
+  const AER = { aer_dev_fatal: 'TOTAL_ERR_FATAL 0\n' }
+  const GPU = '00000000:81:00.0, 40, 0, 0, 71.35, 0, 0, No\n'
+  type Rows = '0' | '1' | 'unknown' | 'broken' | 'absent'
+  /** A GPU as its kernel driver shows it, and what `nvidia-smi` says of rows of its memory that could not be replaced. */
+  const card = async () => {
+    let [rows, device]: [Rows, string] = ['0', '20b5']
+    const smi = ([query = '']: readonly string[]): string => {
+      if (rows === 'broken') throw new Error('nvidia-smi: no end within 8000 ms')
+      if (rows === 'absent') throw Object.assign(new Error('spawn nvidia-smi ENOENT'), { code: 'ENOENT' })
+      if (query.startsWith('--query-gpu')) return GPU
+      if (rows === 'unknown') throw new Error('nvidia-smi: Field "remapped_rows.failure" is not a valid field')
+      return `00000000:81:00.0, 0, ${rows}\n`
+    }
+    const lab = await openHostLab()
+    const here = () => recordedHostIo({ sys: cards(device) }, 'h1', '/state', { 'nvidia-smi': smi })
+    const reading = driverByName('nvidia_gpu_driver')
+    if (!reading.ok) throw new Error('no driver')
+    const driver: Driver = {
+      ...reading.driver,
+      discover: async () => reading.driver.discover(here()),
+      inUse: async () => [],
+      measure: async (_io, paths, signal) => reading.driver.measure!(here(), paths, signal),
+    }
+    const start = async () => {
+      const host = await lab.boot({ drivers: [driver] })
+      hosts.push(host)
+      return host
+    }
+    let host = await start()
+    await lab.clock.pass(BEAT_MS)
+    return {
+      lab,
+      restart: async (then: string = device) => {
+        device = then
+        await lab.kill(host)
+        host = await start()
+        await lab.clock.pass(BEAT_MS)
+      },
+      next: async (then: Rows) => {
+        rows = then
+        await lab.clock.pass(READ_MS)
+        return told(lab).at(-1)!.devices[0]!
+      },
+    }
+  }
+  test.each<[string, Rows, string | undefined]>([
+    ['fails', 'broken', 'nvidia-smi: no end within 8000 ms'],
+    ['is missing', 'absent', undefined],
+    ['does not tell that any more', 'unknown', undefined],
+  ])(
+    'stays bad while the tool %s, until three readings in a row say otherwise (MEASURE-4)',
+    async (_, silent, complaint) => {
+      const { lab, next } = await card()
+      expect(await next('1')).toMatchObject({ health: 'bad', reasons: ['broken memory of it could not be replaced'] })
+      for (let n = 0; n < 5; n++) {
+        const { health, reasons, numbers } = await next(silent)
+        expect([health, reasons]).toEqual(['bad', ['broken memory of it could not be replaced']])
+        expect(numbers).toMatchObject({ pci_fatal_errors: 0 })
+        expect(numbers).not.toHaveProperty('memory_repair_failed')
+        expect(told(lab).at(-1)!.complaint).toBe(complaint)
+      }
+      expect((await next('0')).health).toBe('bad')
+      expect((await next(silent)).health).toBe('bad')
+      for (const health of ['bad', 'bad', 'ok']) expect((await next('0')).health).toBe(health)
+      expect((await next(silent)).health).toBe('ok')
+    },
+  )
+  test('stays so after a restart, whether its tool answers or not, unless another kind of card is there (MEASURE-5)', async () => {
+    const { next, restart } = await card()
+    await next('1')
+    await next('broken')
+    await restart()
+    expect(await next('broken')).toMatchObject({
+      health: 'bad',
+      reasons: ['broken memory of it could not be replaced'],
+    })
+    await restart('2330')
+    expect((await next('broken')).health).toBe('ok')
+  })
+  test('is good after a restart when the tool says so, and is not remembered then', async () => {
+    const { lab, next, restart } = await card()
+    await next('1')
+    expect(lab.io.kept()[FILE]).toContain('memory_repair_failed')
+    await restart()
+    for (const health of ['bad', 'bad', 'ok']) expect((await next('0')).health).toBe(health)
+    expect(lab.io.kept()[FILE]).toBe('{}')
+    await restart()
+    expect((await next('broken')).health).toBe('ok')
+  })
+  const FILE = '/state/nvidia_gpu_driver.failing.json'
+  test('names every reason that still stands', async () => {
+    const readings = [
+      { ...HOT, vendor_alarm: 2 },
+      { pci_fatal_errors: 1 },
+      { pci_fatal_errors: 0 },
+      { ...HOT, vendor_alarm: 0 },
+    ]
+    const lab = await withMeasure(async (_io, paths) => ({
+      devices: paths
+        .slice(0, 1)
+        .map((controlPath) => ({ controlPath, numbers: readings.shift() ?? { ...HOT, vendor_alarm: 0 } })),
+    }))
+    await lab.clock.pass(6 * READ_MS)
+    const [ALARM, FATAL] = ['the tool of its vendor reports an alarm', 'it has reported fatal PCI errors']
+    expect(told(lab).map(({ devices: [one] }) => one!.reasons.toSorted())).toEqual([
+      ['the tool of its vendor reports a warning', ALARM].toSorted(),
+      [FATAL, ALARM],
+      [FATAL, ALARM],
+      [FATAL, ALARM],
+      [FATAL, ALARM],
+      [],
+      [],
+    ])
+  })
+  test('is not known when the file is damaged, which is logged; a file that cannot be read is complained of', async () => {
+    const lab = await openHostLab()
+    await lab.io.write('/state/simulated_driver.failing.json', '{"a": 1}')
+    hosts.push(await lab.boot())
+    await lab.clock.pass(BEAT_MS)
+    expect(told(lab).at(-1)!.devices).toHaveLength(3)
+    expect(lab.log.said.map(({ message }) => message)).toContain('measuring.failingUnknown')
+    const other = await openHostLab()
+    const read: typeof other.io.read = async (path) => {
+      if (path.endsWith('.failing.json')) throw new Error('EIO: no disk')
+      return other.io.read(path)
+    }
+    hosts.push(await other.boot({ io: { ...other.io, read } }))
+    await other.clock.pass(BEAT_MS)
+    expect(told(other).at(-1)).toMatchObject({ devices: [], complaint: 'EIO: no disk' })
+  })
 })
 
 test('a driver that cannot measure tells nothing', async () => {
