@@ -73,7 +73,8 @@ const deployableOf = (
     driverName: 'intel',
     attributes: attributesOf(resourceClassOf(kind.type, known), traits),
     handles: [{ ...handle, info }],
-    hostWork: check,
+    // the default route may have moved since the report
+    hostWork: check || kind.mappings !== null,
     programmable: false,
   }
 }
