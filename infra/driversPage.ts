@@ -44,6 +44,9 @@ An operator adds cards in a file that \`cards.id_table\` names, in YAML or JSON.
 
 \`id_table_driver\` offers every card of the table below that has it in the last column, and those of the file. A virtual function is offered instead of its
 physical function; which of both a machine has is decided by whoever makes virtual functions.
+
+An NVMe drive is left out, by every driver of drives and by \`id_table_driver\`, while this machine uses it: mounted, as swap, or in a volume or a pool (md, LVM, btrfs, ZFS). It is opened for that, without reading
+any of it, so the host program must be able to open it below \`/dev\`: a drive that cannot be opened is left out too. \`accelerando device scan\` says which, and why.
 `
 
 const MEASURED = `
@@ -51,7 +54,9 @@ const MEASURED = `
 
 A host measures its devices every \`host.measure_every_seconds\`: of each PCI function its error counters (AER), the sensors of its kernel driver (hwmon) and the state of its link; GPUs also with
 \`nvidia-smi\`, Ascend NPUs with \`npu-smi\`. A virtual function has counters of its own; devices are measured at the function that names them. A device that a guest has shows what the kernel counts, and no sensors.
-A bad device is not offered until three readings in a row find it well; a warning is only shown. Counters of the kernel begin anew when the machine starts or the device is plugged in again.
+A bad device is not offered until three readings in a row find it well; a warning is only shown. A reading finds it well only if it tells the quantity by which the device was bad: while
+\`nvidia-smi\` or \`npu-smi\` fails, is missing, or does not see the card because a guest has it, a card that the tool has called bad stays bad, also after a restart, until the tool answers or another kind of
+card is in its place. Counters of the kernel begin anew when the machine starts or the device is plugged in again.
 
 `
 const healthTable = (): readonly string[] => [

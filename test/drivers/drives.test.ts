@@ -1,0 +1,162 @@
+/** NVMe drives that the host uses itself are not offered to guests. */
+import { expect, test } from 'vitest'
+import { readCardsFile } from '../../src/cli/config/cardsFile.ts'
+import type { Driver } from '../../src/drivers/driver.ts'
+import { type DriverOptions, driverByName } from '../../src/drivers/index.ts'
+import { never, slotsOf } from './driver.contract.ts'
+import { type RecordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'
+import { pciTree } from './trees.ts'
+
+const driverOf = (name: string, options: DriverOptions = {}): Driver => {
+  const reading = driverByName(name, options)
+  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
+  return reading.driver
+}
+
+const drive = (more: object) => ({
+  vendor: '144d',
+  device: 'a80a',
+  class: '010802',
+  more: { nvme: { nvme0: { nvme0n1: { dev: '259:0\n', ...more } } } },
+})
+const FREE: Tree = { nvme0n1: '259:0' }
+const host = (more: object, mountinfo = '', swaps = '', dev = FREE) =>
+  recordedHostIo({
+    sys: pciTree({ '0000:dc:00.0': drive(more) }),
+    dev,
+    proc: { '1': { mountinfo }, swaps: `Filename Type\n${swaps}` },
+  })
+const reasonOf = async (io: RecordedHost) => {
+  const driver = driverOf('nvme_ssd_driver')
+  const [left] = await driver.leftOut!(io)
+  expect(await driver.discover(io)).toHaveLength(left === undefined ? 1 : 0)
+  return left?.reason
+}
+const mounted = (number: string, source: string) => `36 35 ${number} / /srv rw,noatime shared:1 - ext4 ${source} rw\n`
+
+test.each([
+  ['nothing uses it', host({ nvme0n1p1: { dev: '259:1\n', holders: {} } }), undefined],
+  ['another drive is mounted', host({}, mounted('8:1', '/dev/sda1')), undefined],
+  ['it is mounted whole', host({}, mounted('259:0', '/dev/nvme0n1')), 'nvme0n1 is mounted or used for swapping'],
+  [
+    'a partition is mounted under another name',
+    host({ nvme0n1p1: { dev: '259:1\n' } }, mounted('259:1', '/dev/root')),
+    'nvme0n1p1 is mounted or used for swapping',
+  ],
+  [
+    'a file system with a number of its own is on it',
+    host({}, mounted('0:41', '/dev/nvme0n1')),
+    'nvme0n1 is mounted or used for swapping',
+  ],
+  [
+    'a partition is swap',
+    host({ nvme0n1p2: { dev: '259:2\n' } }, '', '/dev/nvme0n1p2 partition 1 0 -2\n'),
+    'nvme0n1p2 is mounted or used for swapping',
+  ],
+  [
+    'it is part of a volume',
+    host({ nvme0n1p3: { dev: '259:3\n', holders: { 'dm-0': {} } } }),
+    'nvme0n1p3 is part of dm-0',
+  ],
+])('%s', async (_what, io, reason) => expect(await reasonOf(io)).toBe(reason))
+
+const CLAIMED = 'nvme0n1 is held by the host, as by a file system or a pool of several drives'
+const unknown = (why: string): string => `whether the host uses nvme0n1 cannot be said: ${why}`
+/** As btrfs and ZFS have it: mountinfo names another drive of the pool, or none, and nothing holds this one. */
+const inPool = () =>
+  host({ nvme0n1p1: { dev: '259:1\n', holders: {} } }, mounted('0:31', '/dev/nvme1n1'), '', {
+    nvme0n1: '259:0 claimed',
+  })
+test.each<[string, () => RecordedHost, string | undefined]>([
+  ['it is a drive of a pool', inPool, CLAIMED],
+  ['its device cannot be opened', () => host({}, '', '', {}), unknown('ENOENT: /dev/nvme0n1')],
+  [
+    'its name below /dev is another device',
+    () => host({}, '', '', { nvme0n1: '259:7' }),
+    unknown('/dev/nvme0n1 is the block device 259:7, not 259:0'),
+  ],
+  [
+    'it was recorded without a look at the device',
+    () => ({ ...host({}), blockDevice: async () => Promise.reject(new Error('nvme0n1: was not called')) }),
+    unknown('nvme0n1: was not called'),
+  ],
+])('%s: it is not offered (DRIVE-2, DRIVE-3)', async (_what, io, reason) => expect(await reasonOf(io())).toBe(reason))
+test('a drive that joined a pool since the report is not given to a guest (DRIVE-2)', async () => {
+  const io = host({})
+  const driver = driverOf('nvme_ssd_driver')
+  const [slot] = slotsOf(await driver.discover(io))
+  await driver.prepare(io, slot!, never)
+  io.tree('/dev')['nvme0n1'] = '259:0 claimed'
+  await expect(driver.prepare(io, slot!, never)).rejects.toThrow(`the drive is not given to a guest: ${CLAIMED}`)
+})
+test('what is lacking for a moment leaves no drive out, but fails the look (DRIVE-3)', async () => {
+  const error = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })
+  const io = { ...host({}), blockDevice: async () => Promise.reject(error) }
+  await expect(driverOf('nvme_ssd_driver').discover(io)).rejects.toThrow('EMFILE')
+})
+test('a drive of the table of cards is looked at alike (DRIVE-1, DRIVE-2)', async () => {
+  const { cards } = readCardsFile(`[{vendor: 144d, device: a80a, type: SSD, name: own drive}]`)
+  const driver = driverOf('id_table_driver', { cards })
+  expect(await driver.discover(inPool())).toEqual([])
+  expect(await driver.leftOut!(inPool())).toEqual([{ address: '0000:dc:00.0', reason: CLAIMED }])
+  const io = host({})
+  const [device] = await driver.discover(io)
+  expect(device!.deployables[0]!.hostWork).toBe(true)
+  io.tree('/dev')['nvme0n1'] = '259:0 claimed'
+  await expect(driver.prepare(io, slotsOf([device!])[0]!, never)).rejects.toThrow(CLAIMED)
+})
+
+const severalPaths = (head: Tree | null, mountinfo = '', swaps = '') =>
+  recordedHostIo({
+    sys: {
+      ...pciTree({ '0000:dc:00.0': { ...drive({}), more: { nvme: { nvme2: { nvme0c2n1: {} } } } } }),
+      ...(head === null ? {} : { block: { nvme0n1: { dev: '259:9\n', ...head } } }),
+    },
+    dev: { nvme0n1: '259:9' },
+    proc: { self: { mountinfo }, swaps },
+  })
+test.each([
+  [
+    'it is mounted whole',
+    severalPaths({ size: '1\n' }, mounted('259:9', '/dev/nvme0n1')),
+    'nvme0n1 is mounted or used for swapping',
+  ],
+  [
+    'a partition is mounted',
+    severalPaths({ nvme0n1p2: { dev: '259:11\n' } }, mounted('259:11', '/dev/root')),
+    'nvme0n1p2 is mounted or used for swapping',
+  ],
+  [
+    'a partition is swap',
+    severalPaths({ nvme0n1p1: {} }, '', '/dev/nvme0n1p1 partition 1 0 -2'),
+    'nvme0n1p1 is mounted or used for swapping',
+  ],
+  [
+    'a partition is part of a volume',
+    severalPaths({ nvme0n1p3: { holders: { 'dm-0': {} } } }),
+    'nvme0n1p3 is part of dm-0',
+  ],
+  ['nothing uses it', severalPaths({ nvme0n1p1: { dev: '259:10\n' } }), undefined],
+])('with several paths the namespace lies elsewhere: %s', async (_what, io, reason) =>
+  expect(await reasonOf(io)).toBe(reason),
+)
+test('a namespace with several paths that cannot be found is not taken for unused', async () =>
+  await expect(reasonOf(severalPaths(null))).rejects.toThrow('/sys/block/nvme0n1: cannot be looked at'))
+
+test('a drive that the host took into use since the report is not given to a guest', async () => {
+  const io = host({ nvme0n1p1: { dev: '259:1\n', holders: {} } })
+  const driver = driverOf('nvme_ssd_driver')
+  const [device] = await driver.discover(io)
+  expect(device!.deployables[0]!.hostWork).toBe(true)
+  const [slot] = slotsOf([device!])
+  await driver.prepare(io, slot!, never)
+  io.tree('/sys/bus/pci/devices/0000:dc:00.0/nvme/nvme0/nvme0n1/nvme0n1p1/holders')['dm-1'] = {}
+  await expect(driver.prepare(io, slot!, never)).rejects.toThrow(
+    `slot ${slot!.uuid}: the drive is not given to a guest: nvme0n1p1 is part of dm-1`,
+  )
+})
+
+test('where nobody can say what is mounted, nothing is concluded', async () => {
+  const io = recordedHostIo({ sys: pciTree({ '0000:dc:00.0': drive({}) }) })
+  await expect(driverOf('nvme_ssd_driver').discover(io)).rejects.toThrow('nobody knows which drives the host uses')
+})
