@@ -30,7 +30,8 @@ import { load, machine } from './proc.ts'
 
 const [hostCount, deviceCount] = [Number(process.argv[2] ?? 20), Number(process.argv[3] ?? 20)]
 const COUNT = hostCount * deviceCount
-const TRAITS = ['CUSTOM_BENCH_A', 'CUSTOM_BENCH_B', 'OWNER_CYBORG']
+/** As many as a simulated card has. */
+const TRAITS = ['CUSTOM_BENCH_A', 'CUSTOM_BENCH_B', 'CUSTOM_BENCH_C', 'CUSTOM_BENCH_D', 'OWNER_CYBORG']
 /** As many as the service looks at at once. */
 const AT_ONCE = 8
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
@@ -53,19 +54,23 @@ const done = <Value>(
   return told.value
 }
 
-/** The writes that a provider needs, and nothing else. */
+/** The writes that a provider needs, and nothing else, below as many compute nodes in turn as the service has hosts. */
 const bareLoop = async ({ placement, node }: PlacementLab, providers: number): Promise<number> => {
-  const root = await node()
+  const roots: string[] = []
+  for (let left = hostCount; left > 0; left--) roots.push(await node())
   const inventories = inventoriesOf({ resourceClass: 'PGPU', total: 2, reserved: 0 })
   for (const trait of TRAITS) done(await placement.ensureTrait(trait))
-  const names = Array.from({ length: providers }, () => uniqueName())
-  const write = async (name: string) => {
+  const providersBelow = Array.from({ length: providers }, (_, at) => ({
+    name: uniqueName(),
+    parent: roots[at % hostCount]!,
+  }))
+  const write = async ({ name, parent }: { readonly name: string; readonly parent: string }) => {
     const uuid = crypto.randomUUID()
-    const { generation } = done(await placement.create({ uuid, name, parent: root }))
+    const { generation } = done(await placement.create({ uuid, name, parent }))
     const next = done(await placement.setTraits({ uuid, generation, traits: TRAITS }))
     done(await placement.setInventories({ uuid, generation: next, inventories }))
   }
-  return providers / (await timed(() => inTurns(names, write)))
+  return providers / (await timed(() => inTurns(providersBelow, write)))
 }
 
 const OPTIONS = { placementAuditMs: 86_400_000, staleAfterMs: 86_400_000, downAfterMs: 172_800_000 }

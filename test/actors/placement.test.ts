@@ -243,8 +243,8 @@ describe('a host in Placement', () => {
     const cloud = placementInMemory()
     let away = false
     const unanswered = { ok: false, error: 'unanswered', reason: 'it is away' } as const
-    const named: Placement['named'] = async (name) => (away ? unanswered : cloud.placement.named(name))
-    const world = await open({ placement: { ...cloud.placement, named } })
+    const tree: Placement['tree'] = async (root) => (away ? unanswered : cloud.placement.tree(root))
+    const world = await open({ placement: { ...cloud.placement, tree } })
     const hosts = Array.from({ length: 12 }, (_, at) => `h${at + 1}`)
     for (const name of hosts) {
       cloud.ask('POST', '/resource_providers', { name })

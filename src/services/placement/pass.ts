@@ -47,21 +47,54 @@ const rootOf = async (
   }
   return { ok: true, value: null }
 }
+type Standing = { readonly root: Provider; readonly tree: readonly Provider[] }
+/** One request, if the compute node is still the recorded one and has the host's own name. Null: it has to be looked for by name. */
+const asRecorded = async (
+  { placement }: PassTools,
+  { host, held: { root: uuid } }: Task,
+): Promise<PlacementResult<Standing | null>> => {
+  if (uuid === null) return { ok: true, value: null }
+  const tree = await placement.tree(uuid)
+  if (!tree.ok) return tree
+  const root = tree.value.find((one) => one.uuid === uuid && one.parent === null && one.name === host)
+  return { ok: true, value: root === undefined ? null : { root, tree: tree.value } }
+}
+/** The compute node with its tree. Null: there is none. */
+const standingOf = async (tools: PassTools, task: Task): Promise<PlacementResult<Standing | null>> => {
+  const recorded = await asRecorded(tools, task)
+  if (!recorded.ok || recorded.value !== null) return recorded
+  const root = await rootOf(tools, [task.host, ...task.aliases])
+  if (!root.ok) return root
+  if (root.value === null) return { ok: true, value: null }
+  const tree = await tools.placement.tree(root.value.uuid)
+  return tree.ok ? { ok: true, value: { root: root.value, tree: tree.value } } : tree
+}
 
 type Unwanted = Parameters<typeof takeBack>[1]
-/** Our providers that nothing recorded explains any more: recorded ones, and those below the compute node with our owner trait (P4). */
-const unwantedOf = (
-  { wanted, held: { providers, root: former } }: Task,
-  own: readonly Provider[],
-  root: string | null,
-): readonly Unwanted[] => {
+const recordedUnwanted = ({ wanted, held: { providers } }: Task): readonly Unwanted[] => {
   const names = new Set(wanted.map(({ uuid }) => uuid))
-  const recorded = Object.values(providers).filter(({ uuid, ours }) => ours && !names.has(uuid))
-  const known = new Set(recorded.map(({ uuid }) => uuid))
-  const orphans = own
-    .filter(({ uuid }) => uuid !== root && uuid !== former && !names.has(uuid) && !known.has(uuid))
-    .map(({ uuid, name }) => ({ uuid, name, deployable: null, traits: [] }))
-  return [...recorded, ...orphans]
+  return Object.values(providers).filter(({ uuid, ours }) => ours && !names.has(uuid))
+}
+/** Those of a tree that are neither its root, nor wanted, nor recorded as ours. */
+const unexplainedIn = (tree: readonly Provider[], task: Task, root: string): readonly Provider[] => {
+  const known = new Set([...task.wanted, ...recordedUnwanted(task)].map(({ uuid }) => uuid))
+  return tree.filter(({ uuid }) => uuid !== root && uuid !== task.held.root && !known.has(uuid))
+}
+/** Our providers that nothing recorded explains any more: recorded ones, and those below the compute node with our owner trait (P4). */
+const unwantedOf = (task: Task, orphans: readonly Provider[]): readonly Unwanted[] => [
+  ...recordedUnwanted(task),
+  ...orphans.map(({ uuid, name }) => ({ uuid, name, deployable: null, traits: [] })),
+]
+/** Those with our owner trait that nothing recorded explains. Placement is asked only if the tree has a provider that could be one. */
+const orphansIn = async (
+  placement: PassTools['placement'],
+  tree: readonly Provider[],
+  task: Task,
+  root: string,
+): Promise<PlacementResult<readonly Provider[]>> => {
+  if (unexplainedIn(tree, task, root).length === 0) return { ok: true, value: [] }
+  const own = await placement.ownedIn(root)
+  return own.ok ? { ok: true, value: unexplainedIn(own.value, task, root) } : own
 }
 /** Records of providers that are neither wanted nor ours, such as conflicts that are over; they are deleted. */
 const forgettable = ({ wanted, held: { providers } }: Task): readonly Finding[] => {
@@ -71,9 +104,9 @@ const forgettable = ({ wanted, held: { providers } }: Task): readonly Finding[] 
     .map((found) => ({ ...found, did: [], gone: true }))
 }
 
-const takeAllBack = async (tools: PassTools, task: Task, own: readonly Provider[], root: string | null) => {
+const takeAllBack = async (tools: PassTools, task: Task, orphans: readonly Provider[]) => {
   for (const finding of forgettable(task)) if (!(await tools.found(finding))) return 'superseded'
-  for (const unwanted of unwantedOf(task, own, root)) {
+  for (const unwanted of unwantedOf(task, orphans)) {
     const told = await takeBack(tools.placement, unwanted)
     if ('error' in told) return unreachable(told)
     if (!(await tools.found(told))) return 'superseded'
@@ -113,21 +146,20 @@ const reconcileAll = async (tools: PassTools, task: Task, at: Pick<Tools, 'root'
 }
 
 export const pass = async (tools: PassTools, task: Task): Promise<Passed> => {
-  const { placement } = tools
-  const root = await rootOf(tools, [task.host, ...task.aliases])
-  if (!root.ok) return unreachable(root)
-  if (root.value === null) {
-    const taken = await takeAllBack(tools, task, [], null)
+  const standing = await standingOf(tools, task)
+  if (!standing.ok) return unreachable(standing)
+  if (standing.value === null) {
+    const taken = await takeAllBack(tools, task, [])
     if (taken !== 'done' || task.wanted.length === 0) return taken
     return { state: 'waiting_for_compute_node', reason: `Placement has no compute node named ${task.host}` }
   }
-  const { uuid } = root.value
-  if (!(await tools.rooted(root.value))) return 'superseded'
-  const tree = await placement.tree(uuid)
-  if (!tree.ok) return unreachable(tree)
-  const own = await placement.ownedIn(uuid)
-  if (!own.ok) return unreachable(own)
-  const at = { root: root.value, tree: new Map(tree.value.map((provider) => [provider.uuid, provider])) }
-  const settled = await reconcileAll(tools, task, at)
-  return settled === 'done' ? takeAllBack(tools, task, own.value, uuid) : settled
+  const { root, tree } = standing.value
+  if (!(await tools.rooted(root))) return 'superseded'
+  const orphans = await orphansIn(tools.placement, tree, task, root.uuid)
+  if (!orphans.ok) return unreachable(orphans)
+  const settled = await reconcileAll(tools, task, {
+    root,
+    tree: new Map(tree.map((provider) => [provider.uuid, provider])),
+  })
+  return settled === 'done' ? takeAllBack(tools, task, orphans.value) : settled
 }
