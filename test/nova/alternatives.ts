@@ -6,7 +6,7 @@ import { GPU_MACHINE } from '../support/gpuMachine.ts'
 import { heldBy, NOTHING, rightlyBound, tidied } from './boots.ts'
 import { blocksIn, filledIn } from './commands.ts'
 import { openOperator } from './operator.ts'
-import { GPU_COMPUTE } from './rig.ts'
+import { CARD_COMPUTE } from './rig.ts'
 import type { NovaService } from './service.ts'
 
 const DOCUMENT = 'docs/operators/alternatives.md'
@@ -87,7 +87,7 @@ export const alternatives = (given: () => NovaService): void => {
       const first = await users.boot(await flavorNamed('gpu-first'))
       expect(first).toMatchObject({ status: 'ERROR', host: null, fault: expect.stringContaining('No valid host') })
       const second = await users.boot(await flavorNamed('gpu-second'))
-      expect(second).toMatchObject({ status: 'ACTIVE', fault: null, host: GPU_COMPUTE })
+      expect(second).toMatchObject({ status: 'ACTIVE', fault: null, host: CARD_COMPUTE })
       await rightlyBound(service, second.id, 2, 'MDEV')
       await users.remove(first.id, second.id)
       for (const { id } of [first, second]) expect(await heldBy(service, id)).toEqual(NOTHING)

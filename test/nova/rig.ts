@@ -11,9 +11,9 @@ export const NOVA_RIG = join(import.meta.dirname, '../../infra/rig/nova')
 const BROKER = '/usr/lib/rabbitmq/bin/rabbitmq-server'
 /** Those with simulated devices. */
 export const COMPUTES = ['compute-1', 'compute-2'] as const
-/** The one with GPUs. */
-export const GPU_COMPUTE = 'compute-3'
-const NOVA_COMPUTES = String([...COMPUTES, GPU_COMPUTE].length)
+/** The one with GPUs and FPGA cards. */
+export const CARD_COMPUTE = 'compute-3'
+const NOVA_COMPUTES = String([...COMPUTES, CARD_COMPUTE].length)
 /** Keystone's default is an hour. */
 const TOKEN_SECONDS = 3600
 /** The first start installs the services. */

@@ -3,13 +3,13 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Deployable } from '../e2e/client.ts'
 import { type ControlMember, type TestCluster, type Member, controlMember, hostMember } from '../support/cluster.ts'
-import { GPU_MACHINE, type GpuMachine, openGpuMachine } from '../support/gpuMachine.ts'
 import { type Broker, freshPrefix, ownBroker } from '../support/kafka.ts'
 import { type OwnServer, ownServer } from '../support/postgresOwn.ts'
 import { runProgram, tempFolder } from '../support/program.ts'
 import { type LoadBalancer, openLoadBalancer } from '../support/loadBalancer.ts'
+import { CARDS, type Cards, openCards } from './cards.ts'
 import { shownDeployables } from './providers.ts'
-import { COMPUTES, GPU_COMPUTE, type NovaCloud } from './rig.ts'
+import { COMPUTES, CARD_COMPUTE, type NovaCloud } from './rig.ts'
 import { type Users, openUsers } from './users.ts'
 
 type Compute = (typeof COMPUTES)[number]
@@ -22,8 +22,8 @@ const DEVICES = {
 const sum = (counts: readonly number[]): number => counts.reduce((before, count) => before + count, 0)
 /** FPGA units of all computes. */
 export const UNITS = sum(Object.values(DEVICES).map(({ devices, handles }) => devices * handles))
-export const HANDLES = UNITS + GPU_MACHINE.handles
-const DEPLOYABLES = sum(Object.values(DEVICES).map(({ devices }) => devices)) + GPU_MACHINE.deployables
+export const HANDLES = UNITS + CARDS.handles
+const DEPLOYABLES = sum(Object.values(DEVICES).map(({ devices }) => devices)) + CARDS.deployables
 
 export const cloudConfig = (authUrl: string): string => `[keystone_authtoken]
 auth_url = "${authUrl}"
@@ -38,13 +38,16 @@ const SETTINGS = {
   ACCELERANDO_ARQ_UNBOUND_TTL: '30',
 }
 
-const membersOf = async (testCluster: TestCluster, gpus: GpuMachine) => {
+/** Images come from Glance. */
+const OF_CLOUD = { ofCloud: true }
+
+const membersOf = async (testCluster: TestCluster, cards: Cards) => {
   const controls = await Promise.all(
     ['control-1', 'control-2'].map((name) => controlMember(testCluster, name, SETTINGS)),
   )
   const hosts = [
-    ...COMPUTES.map((name) => hostMember(testCluster, name, { ...DEVICES[name], images: true }, ACCOUNT)),
-    hostMember(testCluster, GPU_COMPUTE, null, gpus.env),
+    ...COMPUTES.map((name) => hostMember(testCluster, name, DEVICES[name], ACCOUNT, OF_CLOUD)),
+    hostMember(testCluster, CARD_COMPUTE, null, { ...cards.env, ...ACCOUNT }, OF_CLOUD),
   ]
   await Promise.all([...controls, ...hosts].map((member) => member.start()))
   return { controls, hosts }
@@ -63,8 +66,8 @@ export type NovaService = {
   readonly controls: readonly ControlMember[]
   /** One for each compute, with its name. */
   readonly hosts: readonly Member[]
-  /** The hardware of the compute with GPUs. */
-  readonly gpus: GpuMachine
+  /** The hardware of the compute with real drivers. */
+  readonly cards: Cards
   /** Sets the faults of a compute's devices; null: none. */
   readonly fault: (host: Compute, faults: object | null) => void
   readonly deployables: () => Promise<readonly Deployable[]>
@@ -98,9 +101,9 @@ const opened = async (cloud: NovaCloud, parts: Parts, { add, close }: ReturnType
   writeFileSync(config, cloudConfig(cloud.authUrl))
   const { url } = await database.freshDatabase()
   const testCluster: TestCluster = { database: url, brokers, prefix: freshPrefix(), folder: folder.path, cloud: config }
-  const gpus = await openGpuMachine(folder.path)
-  add(async () => gpus.stop())
-  const { controls, hosts } = await membersOf(testCluster, gpus)
+  const cards = await openCards(folder.path)
+  add(async () => cards.gpus.stop())
+  const { controls, hosts } = await membersOf(testCluster, cards)
   add(() => endAll([...controls, ...hosts]))
   const balancer = await openLoadBalancer(cloud.acceleratorPort, () => controls.map(({ origin }) => origin))
   add(balancer.close)
@@ -108,7 +111,7 @@ const opened = async (cloud: NovaCloud, parts: Parts, { add, close }: ReturnType
   await shownDeployables(users, DEPLOYABLES)
   const audited = async () => {
     const kafka = ['--kafka', brokers.join(','), '--kafka-prefix', testCluster.prefix]
-    const ledgers = [...COMPUTES, GPU_COMPUTE].flatMap((name) => ['--host-data', join(folder.path, name)])
+    const ledgers = [...COMPUTES, CARD_COMPUTE].flatMap((name) => ['--host-data', join(folder.path, name)])
     const program = runProgram({ args: ['audit', '--database', url, ...kafka, ...ledgers, '--settled'] })
     const { code } = await program.exited
     return { code, said: program.stdout() + program.stderr() }
@@ -120,7 +123,7 @@ const opened = async (cloud: NovaCloud, parts: Parts, { add, close }: ReturnType
     else writeFileSync(join(at, 'faults.json'), JSON.stringify(faults))
   }
   const deployables = () => users.listed<Deployable>('deployables')
-  return { cloud, testCluster, users, balancer, controls, hosts, gpus, fault, deployables, audited, close }
+  return { cloud, testCluster, users, balancer, controls, hosts, cards, fault, deployables, audited, close }
 }
 
 export const openService = async (cloud: NovaCloud, parts: Parts): Promise<NovaService> => {

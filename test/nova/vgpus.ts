@@ -2,7 +2,7 @@
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { GPU_MACHINE } from '../support/gpuMachine.ts'
 import { NOTHING, heldBy, rightlyBound, tidied } from './boots.ts'
-import { GPU_COMPUTE } from './rig.ts'
+import { CARD_COMPUTE } from './rig.ts'
 import type { NovaService } from './service.ts'
 
 export const vgpus = (given: () => NovaService): void => {
@@ -13,10 +13,11 @@ export const vgpus = (given: () => NovaService): void => {
   afterEach(() => tidied(service))
 
   test('a server with two vGPUs is ACTIVE with the mediated devices of its handles, and its deletion leaves none', async () => {
-    const { users, gpus } = service
+    const { users, cards } = service
+    const { gpus } = cards
     const { group } = GPU_MACHINE
     const server = await users.boot(await users.flavor(group, group))
-    expect(server).toMatchObject({ status: 'ACTIVE', fault: null, host: GPU_COMPUTE })
+    expect(server).toMatchObject({ status: 'ACTIVE', fault: null, host: CARD_COMPUTE })
     const arqs = await rightlyBound(service, server.id, 2, 'MDEV')
     for (const { attach_handle_info: info } of arqs) expect(info).toMatchObject({ asked_type: GPU_MACHINE.type })
     const handles = arqs.map(({ attach_handle_uuid: uuid }) => uuid!)

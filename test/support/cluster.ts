@@ -97,8 +97,6 @@ export type Devices = {
   readonly devices: number
   readonly handles: number
   readonly hostWork: boolean
-  /** Its images come from the cloud of the controls. */
-  readonly images?: boolean
 }
 export const hostArgs = (testCluster: TestCluster, name: string): readonly string[] => [
   'host',
@@ -108,17 +106,17 @@ export const hostArgs = (testCluster: TestCluster, name: string): readonly strin
   join(testCluster.folder, name),
   ...shared(testCluster, {}).args,
 ]
-/** `size`: of its simulated devices; null: it has those of the drivers in its settings. */
+/** `size`: of its simulated devices; null: it has those of the drivers in its settings. `ofCloud`: its images come from the cloud of the controls. */
 export const hostMember = (
   testCluster: TestCluster,
   name: string,
   size: Devices | null,
   more: Env = {},
-  launcher?: string,
+  { launcher, ofCloud = false }: { readonly launcher?: string; readonly ofCloud?: boolean } = {},
 ): Member => {
   const { env } = shared(testCluster, { ...(size && { ACCELERANDO_DEMO_HOST_WORK: String(size.hostWork) }), ...more })
   const sized = size ? ['--demo-devices', String(size.devices), '--demo-handles', String(size.handles)] : []
-  const cloud = size?.images === true && testCluster.cloud !== undefined ? ['--config', testCluster.cloud] : []
+  const cloud = ofCloud && testCluster.cloud !== undefined ? ['--config', testCluster.cloud] : []
   return member(name, async (once) => {
     const args = [...hostArgs(testCluster, name), ...sized, ...cloud]
     const program = runProgram({ args, env: { ...env, ...once }, launcher })

@@ -11,6 +11,7 @@ const imageOf = (n: number): string => `4a3bd0ae-0000-4000-8000-00000000000${n}`
 export const FPGA_MACHINE = {
   intel: {
     card: '0000:5e:00.0',
+    product: '09c4',
     attached: { bus: '5e', device: '00', domain: '0000', function: '1' },
     /** What the card shows before and after its image is loaded. */
     before: INTEL.function,
@@ -28,6 +29,9 @@ export const FPGA_MACHINE = {
 } as const
 
 export type ToolMode = 'works' | 'fails' | 'halfway' | 'slow' | 'garbage' | 'floods'
+/** The image of the Intel card, as an operator uploads it. */
+export const intelImage = (): Uint8Array => Buffer.from(gbs(INTEL.region, [FPGA_MACHINE.intel.after]), 'latin1')
+
 export type FpgaMachine = {
   /** Settings of the host program. */
   readonly env: Readonly<Record<string, string>>
@@ -54,7 +58,7 @@ export const openFpgaMachine = (folder: string): FpgaMachine => {
     writeFileSync(join(bin, name), script, { mode: 0o755 })
   }
   const { intel, alveo } = FPGA_MACHINE
-  writeFileSync(join(images, `${intel.image}.gbs`), gbs(INTEL.region, [intel.after]), 'latin1')
+  writeFileSync(join(images, `${intel.image}.gbs`), intelImage())
   writeFileSync(join(images, `${alveo.image}.xclbin`), xclbin(alveo.after), 'latin1')
   const tools = (now: ToolMode) => writeFileSync(mode, now)
   tools('works')

@@ -22,7 +22,8 @@ const open = async (bin: string, rig: string, commit: string) => {
     ACCELERANDO_LOG_LEVEL: 'info',
   }
   const control = (name: string, launcher?: string) => controlMember(testCluster, name, env, launcher)
-  const host = (name: string, launcher?: string) => hostMember(testCluster, name, SIZE, env, launcher)
+  const host = (name: string, launcher?: string) =>
+    hostMember(testCluster, name, SIZE, env, launcher === undefined ? {} : { launcher })
   const old = {
     controls: await Promise.all(['old-1', 'old-2'].map((name) => control(name, tree.launcher))),
     hosts: HOSTS.map((name) => host(name, tree.launcher)),
