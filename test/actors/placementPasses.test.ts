@@ -49,6 +49,21 @@ const STANDING: Readonly<Record<string, Scene>> = {
     before: ({ provider }) => provider(NODE, 'h1.example'),
     task: { ...WANTED, aliases: ['h1', 'h1.example'] },
   },
+  'renamed, and its former compute node is still there': {
+    before: ({ node, provider, stands }) => {
+      node()
+      stands(wantedCard)
+      provider(OTHER_NODE, 'h1.example')
+    },
+    task: { ...OURS, aliases: ['h1.example'] },
+  },
+  'the compute node is still the one that was recorded, by another name': {
+    before: ({ provider, stands }) => {
+      provider(NODE, 'h1.example')
+      stands(wantedCard)
+    },
+    task: { ...OURS, aliases: ['h1.example'] },
+  },
   'for the first time': { before: ({ node }) => node(), task: { wanted: [wantedCard, wantedGpu] } },
   'in agreement': {
     before: ({ node, stands }) => {
@@ -110,6 +125,33 @@ const others = (change: (at: Parameters<NonNullable<Scene['before']>>[0]) => voi
   ...more,
 })
 const OF_OTHERS: Readonly<Record<string, Scene>> = {
+  'nothing explains two of them, but one belongs to another host that finds the same compute node': others(
+    ({ provider, traits }) => {
+      for (const uuid of [ORPHAN, id(21)]) {
+        provider(uuid, `h2_${uuid.slice(-2)}`, NODE)
+        traits(uuid, ['OWNER_CYBORG'])
+      }
+    },
+    { task: {}, ofOthers: [ORPHAN] },
+  ),
+  'a conflict over a provider that nothing explains goes on': others(
+    ({ provider, traits }) => {
+      provider(ORPHAN, 'former', NODE)
+      traits(ORPHAN, ['OWNER_CYBORG', 'OWNER_NOVA'])
+    },
+    {
+      task: providers({
+        ...heldAs(wantedCard),
+        uuid: ORPHAN,
+        name: 'former',
+        deployable: null,
+        traits: [],
+        state: 'placement_conflict',
+        reason: `the provider ${ORPHAN} (former) carries OWNER_NOVA: it belongs to Nova`,
+        ours: false,
+      }),
+    },
+  ),
   'adopted by its trait': others(({ provider, traits }) => {
     provider(CARD, 'h1_card', NODE)
     traits(CARD, ['OWNER_CYBORG', 'CUSTOM_OPERATOR'])
@@ -274,7 +316,8 @@ const WRITES: readonly (keyof Placement)[] = [
   'ensureClass',
 ]
 test('once a caller may not write any more, only reads are carried out', async () => {
-  const names = Object.keys(placementInMemory().placement) as (keyof Placement)[]
+  const calls = Object.entries(placementInMemory().placement).filter(([, call]) => typeof call === 'function')
+  const names = calls.map(([name]) => name) as (keyof Placement)[]
   const [done, asked]: readonly [object, string[]] = [{ ok: true, value: null }, []]
   const answering = names.map((name) => [
     name,
@@ -283,7 +326,9 @@ test('once a caller may not write any more, only reads are carried out', async (
   const port = Object.fromEntries(answering) as Placement
   const barred = { ok: false, error: 'unanswered', reason: 'another process works on this host now' }
   for (const may of [true, false]) {
-    const fence = fenced(port, async () => may) as Readonly<Record<string, (given: unknown) => Promise<unknown>>>
+    const fence = fenced(port, async () => may) as unknown as Readonly<
+      Record<string, (given: unknown) => Promise<unknown>>
+    >
     for (const name of names)
       expect(await fence[name]!(name), name).toEqual(may || !WRITES.includes(name) ? done : barred)
   }

@@ -86,6 +86,8 @@ export type Scene = {
   readonly instead?: Instead
   /** Somebody else has the host from this finding on, counted from 1; 0: when the compute node is found. */
   readonly supersededAt?: number
+  /** Providers that belong to deployables of another host. */
+  readonly ofOthers?: readonly string[]
   /** All that was in agreement is said to have stayed so. */
   readonly unchanged?: boolean
 }
@@ -123,13 +125,21 @@ const taskOf = ({ task = {} }: Scene): Task => ({
   held: { root: NODE, providers: {}, ...task.held },
 })
 
+const othersOf = (scene: Scene) => async () => ({ ok: true, value: new Set(scene.ofOthers) }) as const
+
 /** What a pass that writes nothing finds, and what it asked. */
 export const playDryPass = async (scene: Scene) => {
   const cloud = placementInMemory()
   scene.before?.(setUp(cloud))
   const [before, lines]: readonly [number, string[]] = [cloud.asked.length, []]
   const placement = noting(cloud.placement, lines, scene.instead ?? {})
-  const tools = { placement, clock: CLOCK, isUnchanged: () => scene.unchanged === true, agreed: () => {} }
+  const tools = {
+    placement,
+    clock: CLOCK,
+    ofOthers: othersOf(scene),
+    isUnchanged: () => scene.unchanged === true,
+    agreed: () => {},
+  }
   const { findings, root, trouble } = await dryPass(tools, taskOf(scene))
   const writes = cloud.asked.slice(before).filter((line) => !line.startsWith('GET '))
   return { lines: [...lines, ...findings.map(findingText), `ended ${written({ root, trouble })}`], writes }
@@ -155,6 +165,7 @@ export const playPass = async (scene: Scene) => {
         },
       },
       names: new Set(),
+      ofOthers: othersOf(scene),
       rooted: async ({ uuid }) => {
         lines.push(`root ${uuid}`)
         return !isLast()

@@ -57,6 +57,8 @@ export const CANDIDATES_MAX = 100
 
 /** Never rejects. Each request is bounded by the time limit of the session. */
 export type Placement = {
+  /** The longest time from the beginning of a call until Placement has carried it out or never will, as far as this service can bound it. */
+  readonly longestCallMs: number
   /** The provider with this name, whoever owns it. A Placement on MySQL compares names without case. */
   readonly named: (name: string) => Promise<PlacementResult<Provider | null>>
   readonly provider: (uuid: ResourceProviderUuid) => Promise<PlacementResult<Provider>>

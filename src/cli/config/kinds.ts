@@ -56,10 +56,11 @@ export const folder = texts('folder', 'must be the path of a folder', () => true
 export const file = texts('file', 'must be the path of a file', () => true)
 export const word = texts('text', 'must be text in one line', () => true)
 
+const isHostName = (given: string): boolean => /^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/.test(given)
 export const hostName = texts(
   'name',
   'must be at most 100 of A-Z, a-z, 0-9, dot and hyphen, and begin with a letter or digit',
-  (given) => /^[A-Za-z0-9][A-Za-z0-9.-]{0,99}$/.test(given),
+  isHostName,
 )
 
 const WEB_PROTOCOLS: readonly string[] = ['http:', 'https:']
@@ -160,6 +161,18 @@ export const choice = <const Name extends string>(names: readonly Name[]): Kind<
 const NAMES_RULE = 'must be a list of names; as text, with commas between them'
 export const names: Kind<readonly string[]> = {
   schema: v.array(v.pipe(v.string(NAMES_RULE), v.regex(/^[\w.:-]{1,255}$/, NAMES_RULE)), NAMES_RULE),
+  toValue: same,
+  fromText: listed,
+  form: 'list of names',
+}
+
+const HOST_NAMES_RULE =
+  'must be a list of at most 100 names, each at most 100 of A-Z, a-z, 0-9, dot and hyphen; as text, with commas between them'
+export const hostNames: Kind<readonly string[]> = {
+  schema: v.pipe(
+    v.array(v.pipe(v.string(HOST_NAMES_RULE), v.check(isHostName, HOST_NAMES_RULE)), HOST_NAMES_RULE),
+    v.maxLength(100, HOST_NAMES_RULE),
+  ),
   toValue: same,
   fromText: listed,
   form: 'list of names',

@@ -50,6 +50,7 @@ export type Sections = {
   readonly events: EventLimits
   readonly host: {
     readonly name: string | null
+    readonly aliases: readonly string[]
     readonly reportEveryMs: number
     readonly heartbeatEveryMs: number
     readonly measureEveryMs: number

@@ -221,6 +221,12 @@ const HOSTS = {
     about: 'Name of this machine, as Nova calls it. Without it, the name of the operating system.',
     example: 'compute-1',
   }),
+  'host.aliases': row('host.aliases', k.hostNames, [], {
+    about:
+      'Further names of this machine: its former name after a new one was given to the compute node, or the one in the `[DEFAULT] host` of Nova. Its compute ' +
+      'node in Placement is found by them too.',
+    example: 'compute-1.example.org',
+  }),
   'host.report_every_seconds': row('host.reportEveryMs', k.seconds(0.1, 3600), 60, {
     about: 'A host reports its complete inventory this often.',
   }),

@@ -55,7 +55,7 @@ export const openCloud = ({ config: { auth, keystone, http, nova, placement }, c
     identify: tokenIdentity(tokens, { authUrl: keystone.challengeUrl, serviceType: SERVICE_TYPE, serviceTokenRoles }),
     nova: configured ?? novaInCatalogue(session, nova),
     novaServers: asked ?? novaServersInCatalogue(session, nova),
-    placement: placement.enabled ? createPlacement(session) : null,
+    placement: placement.enabled ? createPlacement(session, keystone.session.timeoutMs) : null,
     session,
     whyFailing,
   }

@@ -35,6 +35,8 @@ export type HostParts = {
   readonly watching?: Watching
   /** The playbooks of this machine; null: there are none. Simulated hosts have none. */
   readonly playbooks?: PlaybooksHere | null
+  /** Further names of the host. */
+  readonly aliases?: readonly HostName[]
 }
 type Found =
   | { readonly ok: true; readonly drivers: readonly Driver[] }
@@ -94,7 +96,7 @@ const cleansUnder =
 
 /** `stateDir` belongs to this host alone; no other host keeps files there. */
 export const startHostIn = (
-  { config, bus, images, log, clock = systemClock, watching, playbooks = null }: HostParts,
+  { config, bus, images, log, clock = systemClock, watching, playbooks = null, aliases = [] }: HostParts,
   name: string,
   stateDir: string,
   drivers: readonly Driver[],
@@ -118,14 +120,18 @@ export const startHostIn = (
     cleaner,
     ...(playbooks ? { playbooks: { ...playbooks, killAged: io.locks.killAged } } : {}),
     ...(watching ? { tracer: watching.tracer, ended: ordersCounted(watching.meter) } : {}),
-    options: { version: VERSION, images, reportEveryMs, heartbeatEveryMs, measureEveryMs },
+    options: { version: VERSION, aliases, images, reportEveryMs, heartbeatEveryMs, measureEveryMs },
   })
 }
 const start = (parts: HostParts, name: string, drivers: readonly Driver[]): Promise<Host> =>
   startHostIn(parts, name, join(parts.config.data, 'hosts', name), drivers)
 
 export const startLocalHost = (parts: HostParts, drivers: readonly Driver[]): Promise<Host> =>
-  start({ ...parts, playbooks: playbooksOf(parts.config) }, parts.config.host.name, drivers)
+  start(
+    { ...parts, playbooks: playbooksOf(parts.config), aliases: parts.config.host.aliases },
+    parts.config.host.name,
+    drivers,
+  )
 
 export const startSimulatedHosts = (parts: HostParts, hosts: readonly SimulatedHost[]): Promise<readonly Host[]> =>
   Promise.all(hosts.map(({ hostname, plan }) => start(parts, hostname, [simulatedDriver(plan)])))

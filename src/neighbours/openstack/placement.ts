@@ -127,7 +127,12 @@ const waysIn = (
   groups: readonly CandidateGroup[],
 ): readonly (readonly string[])[] => mappings.map((each) => groups.map((_, at) => each[String(at + 1)]?.[0] ?? ''))
 
-export const createPlacement = (session: Pick<Session, 'call'>): Placement => {
+/** Requests of one call, each with the time limit of the session: a token, the versions (sent twice at most), the call, another token, the call again. */
+const REQUESTS_MAX = 6
+const TIMEOUT_MS = 5000
+
+/** `timeoutMs`: of one request of the session. */
+export const createPlacement = (session: Pick<Session, 'call'>, timeoutMs = TIMEOUT_MS): Placement => {
   const ask = versioned(session)
   const told = async <Value>(shape: Shape<Value>, asked: Asked): Promise<PlacementResult<Value>> => {
     const answer = await ask(asked)
@@ -136,6 +141,7 @@ export const createPlacement = (session: Pick<Session, 'call'>): Placement => {
   const of = (uuid: string, part = ''): string => `/resource_providers/${segment(uuid)}${part}`
   const list = (query: string) => told(PROVIDERS, { method: 'GET', path: `/resource_providers?${query}` })
   return {
+    longestCallMs: REQUESTS_MAX * timeoutMs,
     // Placement treats an empty name as no condition at all
     named: async (name) => (name === '' ? NOTHING : firstOf(await list(`name=${segment(name)}`))),
     provider: (uuid) => told(PROVIDER, { method: 'GET', path: of(uuid) }),

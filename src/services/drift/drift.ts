@@ -19,7 +19,7 @@ import { seeingServers } from '../nova/orphans.ts'
 import { dryPass } from '../placement/dryPass.ts'
 import { type Facts, factsOf } from '../placement/facts.ts'
 import { unreachable } from '../placement/pass.ts'
-import { allocatedOn } from '../placement/units.ts'
+import { allocatedOn, ofOtherHosts } from '../placement/units.ts'
 import type { Placer } from '../placement/placer.ts'
 
 const NOT_CONFIGURED = refuse({
@@ -92,7 +92,7 @@ const compare = async (
     if (told.ok) tree = told.value
     return told
   }
-  const whole = { isUnchanged: () => false, agreed: () => {} }
+  const whole = { ofOthers: ofOtherHosts(kernel, name), isUnchanged: () => false, agreed: () => {} }
   const passed = await dryPass({ placement: { ...port, tree: read }, clock: kernel.clock, ...whole }, task)
   const more: readonly (() => Promise<PlacementResult<readonly DriftEntry[]>>)[] = [
     () => novaEntries(port, facts.value, tree),

@@ -8,6 +8,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import type { Agreements } from './agreements.ts'
 import { dryPass } from './dryPass.ts'
 import { factsOf } from './facts.ts'
+import { ofOtherHosts } from './units.ts'
 
 /** The outcome, if nothing new was found; then the row of due work with the moment `at` was moved to the next comparison. Null: a pass is needed. */
 export type Comparison = (name: HostName, at: number) => Promise<PassOutcome | null>
@@ -22,7 +23,8 @@ export const createComparison =
     const times = { now: clock.now(), auditEveryMs: options.placementAuditMs }
     const next = nextUnrecordedAt(record, times)
     if (next === null) return null
-    const found = await dryPass({ placement: port, clock, isUnchanged: holds, agreed: note }, task)
+    const ofOthers = ofOtherHosts(kernel, name)
+    const found = await dryPass({ placement: port, clock, ofOthers, isUnchanged: holds, agreed: note }, task)
     if (!isNothingNew(record, found)) return null
     await sharing.postponeDue(placementKey(name), at, next)
     return found.trouble?.state ?? 'unchanged'

@@ -12,7 +12,13 @@ export type DryPass = {
 }
 
 export const dryPass = async (
-  { placement, clock, isUnchanged, agreed }: Pick<PassTools, 'placement' | 'clock' | 'isUnchanged' | 'agreed'>,
+  {
+    placement,
+    clock,
+    ofOthers,
+    isUnchanged,
+    agreed,
+  }: Pick<PassTools, 'placement' | 'clock' | 'ofOthers' | 'isUnchanged' | 'agreed'>,
   task: Task,
 ): Promise<DryPass> => {
   const findings: Finding[] = []
@@ -21,6 +27,7 @@ export const dryPass = async (
     {
       placement: unwritten(placement),
       clock,
+      ofOthers,
       names: new Set(),
       found: async (told) => {
         // the generation in which the provider would agree is unknown until it is written

@@ -27,11 +27,10 @@ import { type Facts, factsOf } from './facts.ts'
 import { countedPort } from './counted.ts'
 import { fenced } from './fence.ts'
 import { pass } from './pass.ts'
+import { ofOtherHosts } from './units.ts'
 
-/** A pass expires if it records nothing for this long. */
-const PASS_MS = 60_000
-/** The longest time between the check that the pass has not expired and the execution of the checked call in Placement. */
-const CALL_MS = 20_000
+/** A pass expires if it records nothing for this long, beyond the time that one call may take. */
+const PASS_MS = 30_000
 /** How many findings are recorded in one append. */
 const FINDINGS_MAX = 20
 const CAUSE = { by: 'placement' } as const
@@ -46,21 +45,22 @@ const command = (kernel: Kernel, name: HostName, given: PlacementCommand) =>
   })
 
 /** The recorded right of this pass to work on the host, extended while the pass proceeds; collects findings that are not recorded yet. */
-const createClaim = (kernel: Kernel, name: HostName, number: number) => {
+const createClaim = (kernel: Kernel, name: HostName, number: number, callMs: number) => {
   const { clock } = kernel
+  const passMs = PASS_MS + callMs
   const findings: Finding[] = []
   let changed = false
-  let until = clock.monotonic() + PASS_MS
+  let until = clock.monotonic() + passMs
   const find = (): PlacementCommand => ({
     type: 'Find',
     number,
-    until: clock.now() + PASS_MS,
+    until: clock.now() + passMs,
     findings: findings.splice(0),
   })
   const flush = async (): Promise<boolean> => {
     const asked = clock.monotonic()
     const told = await command(kernel, name, find())
-    if (told.ok) until = asked + PASS_MS
+    if (told.ok) until = asked + passMs
     return told.ok
   }
   return {
@@ -70,7 +70,7 @@ const createClaim = (kernel: Kernel, name: HostName, number: number) => {
       return findings.push(finding) < FINDINGS_MAX || flush()
     },
     hasChanged: () => changed,
-    mayCall: async () => clock.monotonic() < until - CALL_MS || flush(),
+    mayCall: async () => clock.monotonic() < until - callMs || flush(),
   }
 }
 type Claim = ReturnType<typeof createClaim>
@@ -137,6 +137,7 @@ export const createLook = (kernel: Kernel, port: Placement, counts: PlacementCou
         found: (finding) => (noteFound(log, counts, name, finding), claim.found(finding)),
         rooted: async ({ uuid }) =>
           uuid === record.root || (await command(kernel, name, { type: 'FindRoot', number, root: uuid })).ok,
+        ofOthers: ofOtherHosts(kernel, name),
         isUnchanged: agreements.holds,
         agreed: agreements.note,
       },
@@ -146,12 +147,13 @@ export const createLook = (kernel: Kernel, port: Placement, counts: PlacementCou
   /** The outcome of the pass, and the answer to the caller. */
   const look = async (name: HostName): Promise<Looked> => {
     const at = clock.now()
-    const begin = { type: 'Begin', host: name, at, until: at + PASS_MS, alone: journal.exclusive } as const
+    const until = at + PASS_MS + port.longestCallMs
+    const begin = { type: 'Begin', host: name, at, until, alone: journal.exclusive } as const
     const begun = await command(kernel, name, begin)
     if (!begun.ok) return failedBy(begun)
     const number = begun.value?.pass?.number
     if (number === undefined) return SUPERSEDED
-    const claim = createClaim(kernel, name, number)
+    const claim = createClaim(kernel, name, number, port.longestCallMs)
     const facts = await factsOf(kernel, name)
     if (!facts.ok) {
       await end(kernel, name, claim, { number, trouble: UNREADABLE, wanted: 0 })

@@ -194,7 +194,7 @@ const place = async (
   return null
 }
 
-/** `kept`: units of another class are allocated, so that class stays, fully reserved. */
+/** `kept`: units of another class are allocated, so that class stays, fully reserved. The wanted class is as wanted, unless it is not there yet. */
 type Stocked = { readonly generation: number; readonly kept: string | null }
 /** Writes the inventory if it differs. */
 const writeInventory = async (
@@ -212,7 +212,8 @@ const writeInventory = async (
   const told = await set(inventoriesOf(wanted))
   if (told.ok) return { ok: true, value: { generation: told.value, kept: null } }
   if (told.error !== 'inUse') return told
-  const reserved = await set(allReserved(present))
+  const own = Object.hasOwn(present, resourceClass) ? inventoriesOf(wanted) : {}
+  const reserved = await set({ ...allReserved(present), ...own })
   if (!reserved.ok) return reserved
   const others = Object.keys(present).filter((name) => name !== resourceClass)
   return { ok: true, value: { generation: reserved.value, kept: `units of ${others.join(', ')} are still allocated` } }

@@ -5,7 +5,8 @@
  * PASS-2 a provider that cannot be repaired does not prevent work on the others; if Placement does not answer, the pass ends;
  * PASS-3 the compute node itself is only read.
  */
-import type { HostName } from '../../identifiers.ts'
+import type { HostName, ResourceProviderUuid } from '../../identifiers.ts'
+import type { Outcome } from '../../fault.ts'
 import type { Agreed, Finding, PlacementRecord, HostBlocker } from '../../actors/placement/decider.ts'
 import type { PlacementFault, Provider, PlacementResult } from '../../actors/placement/port.ts'
 import { type Wanted, unallocatedOf, withheld } from '../../actors/placement/wanted.ts'
@@ -26,6 +27,8 @@ export type PassTools = Pick<Tools, 'placement' | 'clock' | 'names'> & {
   /** Records a finding. False: another pass works on this host now, and this one ends. */
   readonly found: (finding: Finding) => Promise<boolean>
   readonly rooted: (root: Provider) => Promise<boolean>
+  /** Those of these providers that belong to deployables of other hosts, by the records. */
+  readonly ofOthers: (uuids: readonly ResourceProviderUuid[]) => Promise<Outcome<ReadonlySet<ResourceProviderUuid>>>
   /** True: this provider agreed earlier and is unchanged. `recorded`: the recorded agreement, by any process. */
   readonly isUnchanged: (wanted: Wanted, provider: Provider, recorded: Agreed | undefined) => boolean
   /** Called when the provider agreed and nothing had to be changed. */
@@ -47,23 +50,27 @@ const rootOf = async (
   }
   return { ok: true, value: null }
 }
+/** The names by which the compute node is looked for: other names come first, because a compute node that was renamed may leave its former provider behind. */
+const namesOf = ({ host, aliases }: Task): readonly [HostName, ...HostName[]] => {
+  const [first = host, ...others] = aliases
+  return [first, ...others, host]
+}
 type Standing = { readonly root: Provider; readonly tree: readonly Provider[] }
-/** One request, if the compute node is still the recorded one and has the host's own name. Null: it has to be looked for by name. */
-const asRecorded = async (
-  { placement }: PassTools,
-  { host, held: { root: uuid } }: Task,
-): Promise<PlacementResult<Standing | null>> => {
+/** One request, if the compute node is still the recorded one and has the first of the host's names. Null: it has to be looked for by name. */
+const asRecorded = async ({ placement }: PassTools, task: Task): Promise<PlacementResult<Standing | null>> => {
+  const { root: uuid } = task.held
   if (uuid === null) return { ok: true, value: null }
+  const [name] = namesOf(task)
   const tree = await placement.tree(uuid)
   if (!tree.ok) return tree
-  const root = tree.value.find((one) => one.uuid === uuid && one.parent === null && one.name === host)
+  const root = tree.value.find((one) => one.uuid === uuid && one.parent === null && one.name === name)
   return { ok: true, value: root === undefined ? null : { root, tree: tree.value } }
 }
 /** The compute node with its tree. Null: there is none. */
 const standingOf = async (tools: PassTools, task: Task): Promise<PlacementResult<Standing | null>> => {
   const recorded = await asRecorded(tools, task)
   if (!recorded.ok || recorded.value !== null) return recorded
-  const root = await rootOf(tools, [task.host, ...task.aliases])
+  const root = await rootOf(tools, namesOf(task))
   if (!root.ok) return root
   if (root.value === null) return { ok: true, value: null }
   const tree = await tools.placement.tree(root.value.uuid)
@@ -85,27 +92,34 @@ const unwantedOf = (task: Task, orphans: readonly Provider[]): readonly Unwanted
   ...recordedUnwanted(task),
   ...orphans.map(({ uuid, name }) => ({ uuid, name, deployable: null, traits: [] })),
 ]
-/** Those with our owner trait that nothing recorded explains. Placement is asked only if the tree has a provider that could be one. */
+const UNREADABLE: HostBlocker = { state: 'unreachable', reason: 'what is recorded of other hosts cannot be read' }
+/**
+ * Those with our owner trait that nothing recorded explains, also nothing of another host: two hosts may find one compute node, one by its name and
+ * one by another name. Placement is asked only if the tree has a provider that could be one.
+ */
 const orphansIn = async (
-  placement: PassTools['placement'],
-  tree: readonly Provider[],
+  { placement, ofOthers }: PassTools,
+  { root, tree }: Standing,
   task: Task,
-  root: string,
-): Promise<PlacementResult<readonly Provider[]>> => {
-  if (unexplainedIn(tree, task, root).length === 0) return { ok: true, value: [] }
-  const own = await placement.ownedIn(root)
-  return own.ok ? { ok: true, value: unexplainedIn(own.value, task, root) } : own
+): Promise<readonly Provider[] | HostBlocker> => {
+  if (unexplainedIn(tree, task, root.uuid).length === 0) return []
+  const own = await placement.ownedIn(root.uuid)
+  if (!own.ok) return unreachable(own)
+  const unexplained = unexplainedIn(own.value, task, root.uuid)
+  if (unexplained.length === 0) return []
+  const others = await ofOthers(unexplained.map(({ uuid }) => uuid))
+  return others.ok ? unexplained.filter(({ uuid }) => !others.value.has(uuid)) : UNREADABLE
 }
 /** Records of providers that are neither wanted nor ours, such as conflicts that are over; they are deleted. */
-const forgettable = ({ wanted, held: { providers } }: Task): readonly Finding[] => {
-  const names = new Set(wanted.map(({ uuid }) => uuid))
+const forgettable = ({ wanted, held: { providers } }: Task, orphans: readonly Provider[]): readonly Finding[] => {
+  const names = new Set([...wanted, ...orphans].map(({ uuid }) => uuid))
   return Object.values(providers)
     .filter(({ uuid, ours }) => !ours && !names.has(uuid))
     .map((found) => ({ ...found, did: [], gone: true }))
 }
 
 const takeAllBack = async (tools: PassTools, task: Task, orphans: readonly Provider[]) => {
-  for (const finding of forgettable(task)) if (!(await tools.found(finding))) return 'superseded'
+  for (const finding of forgettable(task, orphans)) if (!(await tools.found(finding))) return 'superseded'
   for (const unwanted of unwantedOf(task, orphans)) {
     const told = await takeBack(tools.placement, unwanted)
     if ('error' in told) return unreachable(told)
@@ -151,15 +165,18 @@ export const pass = async (tools: PassTools, task: Task): Promise<Passed> => {
   if (standing.value === null) {
     const taken = await takeAllBack(tools, task, [])
     if (taken !== 'done' || task.wanted.length === 0) return taken
-    return { state: 'waiting_for_compute_node', reason: `Placement has no compute node named ${task.host}` }
+    return {
+      state: 'waiting_for_compute_node',
+      reason: `Placement has no compute node named ${[...new Set(namesOf(task))].join(' or ')}`,
+    }
   }
   const { root, tree } = standing.value
   if (!(await tools.rooted(root))) return 'superseded'
-  const orphans = await orphansIn(tools.placement, tree, task, root.uuid)
-  if (!orphans.ok) return unreachable(orphans)
+  const orphans = await orphansIn(tools, standing.value, task)
+  if ('state' in orphans) return orphans
   const settled = await reconcileAll(tools, task, {
     root,
     tree: new Map(tree.map((provider) => [provider.uuid, provider])),
   })
-  return settled === 'done' ? takeAllBack(tools, task, orphans.value) : settled
+  return settled === 'done' ? takeAllBack(tools, task, orphans) : settled
 }

@@ -1,5 +1,5 @@
 /** Who uses units of a host's providers, by the records and by the allocations in Placement. */
-import type { ArqUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
+import type { ArqUuid, HostName, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import { type Outcome, done } from '../../fault.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
 import type { Placement, PlacementResult } from '../../actors/placement/port.ts'
@@ -39,3 +39,12 @@ export const allocatedOn = async (
   const entries = Object.entries(told.value.consumers).map(([consumer, resources]) => [consumer, units(resources)])
   return { ok: true, value: Object.fromEntries(entries) }
 }
+
+/** Which of these providers belong to deployables of other hosts than this one, by the records. */
+export const ofOtherHosts =
+  ({ readers }: Pick<Kernel, 'readers'>, host: HostName) =>
+  async (uuids: readonly ResourceProviderUuid[]): Promise<Outcome<ReadonlySet<ResourceProviderUuid>>> => {
+    const listed = await readers.list('deployables', { rp_uuid: uuids }, {})
+    if (!listed.ok) return listed
+    return done(new Set(listed.value.items.flatMap((row) => (row.hostname === host ? [] : (row.rp_uuid ?? [])))))
+  }
