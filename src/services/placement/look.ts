@@ -44,10 +44,11 @@ const command = (kernel: Kernel, name: HostName, given: PlacementCommand) =>
     return draft.state(placement, placementKey(name))
   })
 
+const passMsOf = ({ longestCallMs }: Pick<Placement, 'longestCallMs'>): number => PASS_MS + longestCallMs
 /** The recorded right of this pass to work on the host, extended while the pass proceeds; collects findings that are not recorded yet. */
-const createClaim = (kernel: Kernel, name: HostName, number: number, callMs: number) => {
+const createClaim = (kernel: Kernel, name: HostName, number: number, port: Placement) => {
   const { clock } = kernel
-  const passMs = PASS_MS + callMs
+  const [callMs, passMs] = [port.longestCallMs, passMsOf(port)]
   const findings: Finding[] = []
   let changed = false
   let until = clock.monotonic() + passMs
@@ -122,6 +123,9 @@ const countPass = (counts: PlacementCounts, outcome: PassOutcome, ms: number): v
   counts.passMs += ms
 }
 
+const beginOf = ({ journal, port }: { journal: Kernel['journal']; port: Placement }, host: HostName, at: number) =>
+  ({ type: 'Begin', host, at, until: at + passMsOf(port), alone: journal.exclusive }) as const
+
 export const createLook = (kernel: Kernel, port: Placement, counts: PlacementCounts): Look => {
   const { journal, clock, log } = kernel
   const asked = countedPort(port, counts)
@@ -147,13 +151,12 @@ export const createLook = (kernel: Kernel, port: Placement, counts: PlacementCou
   /** The outcome of the pass, and the answer to the caller. */
   const look = async (name: HostName): Promise<Looked> => {
     const at = clock.now()
-    const until = at + PASS_MS + port.longestCallMs
-    const begin = { type: 'Begin', host: name, at, until, alone: journal.exclusive } as const
+    const begin = beginOf({ journal, port }, name, at)
     const begun = await command(kernel, name, begin)
     if (!begun.ok) return failedBy(begun)
     const number = begun.value?.pass?.number
     if (number === undefined) return SUPERSEDED
-    const claim = createClaim(kernel, name, number, port.longestCallMs)
+    const claim = createClaim(kernel, name, number, port)
     const facts = await factsOf(kernel, name)
     if (!facts.ok) {
       await end(kernel, name, claim, { number, trouble: UNREADABLE, wanted: 0 })
