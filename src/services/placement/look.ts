@@ -150,9 +150,7 @@ export const createLook = (kernel: Kernel, port: Placement, counts: PlacementCou
 
   /** The outcome of the pass, and the answer to the caller. */
   const look = async (name: HostName): Promise<Looked> => {
-    const at = clock.now()
-    const begin = beginOf({ journal, port }, name, at)
-    const begun = await command(kernel, name, begin)
+    const begun = await command(kernel, name, beginOf({ journal, port }, name, clock.now()))
     if (!begun.ok) return failedBy(begun)
     const number = begun.value?.pass?.number
     if (number === undefined) return SUPERSEDED
