@@ -3,7 +3,7 @@
  *
  * IMAGE-FITS-1 `vendor`, `board`, `region_uuid`, `version` and `shell_id` of the image are compared with those of the hardware. A property that one of the two
  *   lacks is not compared (decision 0074): most cards do not name their board, and the card's own tool compares the file with the card as well;
- * IMAGE-FITS-2 an image whose `shell_id` is empty or `null` is a shell itself, which only an operator loads, never a bind;
+ * IMAGE-FITS-2 an image whose `shell_id` is empty or `null` is a shell itself, which no driver loads (decision 0112): neither a bind nor an operator gets it loaded;
  * IMAGE-FITS-3 a bind does not load an image that divides the card into functions either: it would change the inventory of the resource provider that
  *   Nova has just chosen. Once an operator has loaded such an image, binds that ask for it get its functions (decision 0085).
  */
@@ -60,13 +60,11 @@ export const misfitOf = (image: Image, { vendor, attribute, loaded }: Hardware, 
   const [wanted, is] = [vendorName(properties['vendor'] ?? ''), vendorName(vendor)]
   if (wanted !== null && is !== null && wanted !== is)
     return `it is for vendor ${properties['vendor']}, and this is ${is}`
-  const loadsShell = isShell(properties['shell_id'])
   // an image that the hardware already holds is not loaded again
   if (divides(image) && purpose === 'bind' && uuid !== loaded)
     return 'it divides the card into functions, so only an operator loads it'
-  if (loadsShell && purpose === 'bind') return 'it is a shell, which only an operator loads'
+  if (isShell(properties['shell_id'])) return 'it is a shell, which only the tool of its vendor loads'
   for (const { property, attributes, isId } of COMPARED) {
-    if (property === 'shell_id' && loadsShell) continue
     const form = (text: string): string => (isId ? plain(text).replaceAll('-', '') : plain(text))
     const [asked, has] = [properties[property], attributes.map(attribute).find((value) => value !== null)]
     if (asked !== undefined && has && form(asked) !== form(has))

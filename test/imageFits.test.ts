@@ -60,12 +60,12 @@ describe('an image', () => {
   test('is compared with the shell by its own id first', () => {
     expect(told({ shell_id: 's' }, 'bind', { ...hardware, shell_id: 'S' })).toBe(null)
   })
-  test.each(['', 'null', 'None'])('with shell_id %j is a shell: only an operator loads it', (shell) => {
+  test.each(['', 'null', 'None'])('with shell_id %j is a shell, which is not loaded, whoever asks for it', (shell) => {
     expect([told({ shell_id: shell }), told({ shell_id: shell }, 'program')]).toEqual([
-      'it is a shell, which only an operator loads',
-      null,
+      'it is a shell, which only the tool of its vendor loads',
+      'it is a shell, which only the tool of its vendor loads',
     ])
-    expect(told({ shell_id: shell, board: 'x' }, 'program')).toBe('it is for board x, and this is KU115')
+    expect(told({ shell_id: shell, vendor: 'Intel' }, 'program')).toBe('it is for vendor Intel, and this is XILINX')
   })
   test('is for any hardware when it names none', () => {
     expect(isForAny(image({ driver: 'SDX' }))).toBe(true)

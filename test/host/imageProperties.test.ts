@@ -10,19 +10,22 @@ beforeEach(async () => {
 })
 
 describe('programming', () => {
-  test('an image that says it is for other hardware is not loaded, nor a shell for a bind', async () => {
+  test('an image that says it is for other hardware is not loaded, nor a shell', async () => {
     let says: Readonly<Record<string, string>> = { vendor: 'Xilinx' }
     const images = filesOf(undefined, () => says)
     await lab.boot({ options: { images } })
     await lab.send(lab.order('Program', 1))
     says = { vendor: '0x8086', shell_id: '' }
     await lab.send(lab.order('PrepareSlot', 1, { bitstream: IMAGE }))
-    expect((await lab.effects()).loaded).toEqual({})
     await lab.send(lab.order('Program', 2))
+    expect((await lab.effects()).loaded).toEqual({})
+    says = { vendor: '0x8086' }
+    await lab.send(lab.order('Program', 3))
     const unsuitable = `image_unsuitable: image ${IMAGE} is made for other hardware: `
     expect(lab.results().map(({ result }) => result)).toEqual([
       { status: 'failed', reason: `${unsuitable}it is for vendor Xilinx, and this is INTEL`, final: true },
-      { status: 'failed', reason: `${unsuitable}it is a shell, which only an operator loads`, final: true },
+      { status: 'failed', reason: `${unsuitable}it is a shell, which only the tool of its vendor loads`, final: true },
+      { status: 'failed', reason: `${unsuitable}it is a shell, which only the tool of its vendor loads`, final: true },
       { status: 'done', bitstreamId: IMAGE, loaded: { fetchMs: 0, programMs: 0 } },
     ])
   })

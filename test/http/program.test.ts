@@ -82,6 +82,13 @@ describe('an image that says what it is for', () => {
     )
     expect(shop.orders).toEqual([])
   })
+  test('is not programmed when it is a shell, which no driver loads', async () => {
+    shop = await openWorkshop({ parts: { images: saying({ shell_id: '' }) } })
+    const got = await shop.say(`PATCH /v2/deployables/${shop.fpga.uuid}/program`, program(randomUUID()))
+    expectRefusal(got, 409)
+    expect(got.text).toContain('it is a shell, which only the tool of its vendor loads')
+    expect(shop.orders).toEqual([])
+  })
   test('is compared with the attributes that an operator has set', async () => {
     shop = await openWorkshop({ parts: { images: saying({ board: 'KU115' }) } })
     const path = `PATCH /v2/deployables/${shop.fpga.uuid}/program`
