@@ -5,7 +5,7 @@ import { mixedCloud, sizedCloud } from '../../src/drivers/simulated/cloud.ts'
 import { readWhitelist } from '../../src/drivers/pci/whitelist.ts'
 import { driverContract } from './driver.contract.ts'
 import { type DriverOptions, driverByName, HARDWARE_DRIVERS } from '../../src/drivers/index.ts'
-import { type Programs, recordedHost, recordedHostIo } from './recordedHostIo.ts'
+import { type Programs, recordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { withMdevKernel } from './mdevKernel.ts'
 import { alveoTree, dflTree, gbs, INTEL, opaeTree, vgpuTree, xclbin } from './trees.ts'
 
@@ -53,9 +53,22 @@ driverContract('nvidia_gpu_driver with vGPUs', () => {
   return { driver: driverOf('nvidia_gpu_driver', { gpu }), io: withMdevKernel(io, io.tree, [VGPU]) }
 })
 
-const images = { 'design-one.gbs': gbs(INTEL.region, [INTEL.function]) }
-/** The image holds the function that the cards of these hosts show anyway. */
-const programs: Programs = { '/usr/bin/fpgaconf': () => '' }
+const LOADED = '00112233445566778899aabbccddeeff'
+const images = { 'design-one.gbs': gbs(INTEL.region, [LOADED]) }
+const showEverywhere = (folder: Tree, id: string): void => {
+  for (const [name, node] of Object.entries(folder))
+    if (name === 'afu_id') folder[name] = `${id}\n`
+    else if (typeof node === 'object') showEverywhere(node, id)
+}
+/** The ports of the card with this address show what the image holds. */
+const programs: Programs = {
+  '/usr/bin/fpgaconf': (args, root) => {
+    const bus = args[args.indexOf('--bus') + 1]!.slice(2)
+    const { devices } = root['sys'] as { readonly devices: Tree }
+    showEverywhere(devices[`pci0000:${bus}`] as Tree, LOADED)
+    return ''
+  },
+}
 for (const [title, tree] of [
   ['the OPAE kernel driver', opaeTree],
   ['the driver of the kernel', dflTree],

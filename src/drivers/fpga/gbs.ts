@@ -30,7 +30,12 @@ const Header = v.pipe(
   v.object({
     'afu-image': v.object({
       'interface-uuid': Id,
-      'accelerator-clusters': v.pipe(v.array(v.object({ 'accelerator-type-uuid': Id })), v.maxLength(64)),
+      // without a function there is nothing by which the card could show that it holds the image (INTEL-2)
+      'accelerator-clusters': v.pipe(
+        v.array(v.object({ 'accelerator-type-uuid': Id })),
+        v.minLength(1, 'names no function'),
+        v.maxLength(64),
+      ),
     }),
   }),
 )
