@@ -1,4 +1,5 @@
 /** The tracing port of all rooms: a span begins with the W3C `traceparent` of its parent and passes its own on. */
+import { messageOf } from './errorText.ts'
 
 export type SpanKind = 'server' | 'client' | 'producer' | 'consumer' | 'internal'
 export type Attributes = Readonly<Record<string, string | number | boolean>>
@@ -35,7 +36,7 @@ export const inSpan = async <Value>(
     span.end(failed(value))
     return value
   } catch (error) {
-    span.end(error instanceof Error ? error.message : String(error))
+    span.end(messageOf(error))
     throw error
   }
 }

@@ -1,5 +1,6 @@
 /** Helpers shared by all commands. Standard output carries only results; logs go to standard error. */
 import { hostname } from 'node:os'
+import { messageOf } from '../errorText.ts'
 import { CommandRow } from './commandRow.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { lacks } from './config/programs.ts'
@@ -45,7 +46,7 @@ const FOR_PROGRAMS: readonly unknown[] = ['json', 'jsonl']
 const tell = (error: unknown, given: readonly unknown[]): void => {
   const failure = error instanceof Failure ? error : null
   const { exit = 'failed', requestId, about: place } = failure ?? {}
-  const text = error instanceof Error ? error.message : String(error)
+  const text = messageOf(error)
   const command = given.at(-1)
   const row = command instanceof CommandRow ? command : null
   const next = failure?.next ?? (exit === 'usage' && row !== null ? `${row.path} --help` : undefined)

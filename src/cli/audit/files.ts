@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream/promises'
 import * as v from 'valibot'
 import type { Asked, HostStep, HostTrace, Recorded, Rows, TopicMessage } from '../../audit/evidence.ts'
 import { effectsPath, readEffects } from '../../drivers/simulated/effects.ts'
+import { messageOf as reasonOf } from '../../errorText.ts'
 import { Entry } from '../../host/entry.ts'
 import { packed } from './packed.ts'
 import { messageOf } from './topics.ts'
@@ -181,7 +182,7 @@ export const readHost = async (dir: string): Promise<HostTrace> => {
     try {
       return v.parse(schema, JSON.parse(line))
     } catch (error) {
-      throw new Error(`${path}: line ${at}: ${error instanceof Error ? error.message : String(error)}`, {
+      throw new Error(`${path}: line ${at}: ${reasonOf(error)}`, {
         cause: error,
       })
     }

@@ -1,5 +1,6 @@
 /** The process that reads an embedded database for an audit: see storeReader.ts. Its argument is the source, as JSON. */
 import { keepGarbageSmall } from '../garbage.ts'
+import { messageOf } from '../../errorText.ts'
 import type { SnapshotSource } from '../../persistence/follow.ts'
 import { type Sent, readHere } from './storeTables.ts'
 
@@ -17,7 +18,7 @@ try {
   const marks = await readHere(source, (table, block) => send({ table, block }))
   await send({ marks })
 } catch (error) {
-  await send({ failed: error instanceof Error ? error.message : String(error) })
+  await send({ failed: messageOf(error) })
 }
 process.removeAllListeners('disconnect')
 process.disconnect()

@@ -4,6 +4,7 @@
  */
 import { parse } from 'smol-toml'
 import * as v from 'valibot'
+import { messageOf } from '../../errorText.ts'
 import { ENV_PREFIX, envName, flagField, flagName, isKey, KEYS, rowOf } from './table.ts'
 import type { Key } from './table.ts'
 import type { Sections } from './sections.ts'
@@ -28,8 +29,7 @@ export type Gathered = {
   readonly broken: ReadonlySet<Key>
 }
 
-const firstLine = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).split('\n', 1)[0]!.trim()
+const firstLine = (error: unknown): string => messageOf(error).split('\n', 1)[0]!.trim()
 
 /** A value in the form in which messages show it. */
 const shown = (value: unknown): string => {

@@ -4,6 +4,7 @@
 import type { Gone } from '../../bus/kafka/groups.ts'
 import { inspectKafka } from '../../bus/kafka/inspect.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
+import { messageOf } from '../../errorText.ts'
 import { RELAY } from '../../delivery/relay/options.ts'
 import { inspectDatabase } from '../../persistence/inspect.ts'
 import type { Finding } from './check.ts'
@@ -28,7 +29,7 @@ const orUnreachable = async (
   try {
     return await look()
   } catch (error) {
-    const says = error instanceof Error ? error.message || String(error) : String(error)
+    const says = messageOf(error) || String(error)
     return [{ check, verdict: 'problem', says, advice }]
   }
 }

@@ -3,6 +3,7 @@
  * logged.
  */
 import type { Clock } from '../../clock.ts'
+import { messageOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
 import { repeatedly } from '../../waiting.ts'
 
@@ -23,7 +24,7 @@ type Watched = {
   readonly log: Log
 }
 
-const inWords = (error: unknown): string => (error instanceof Error ? error.message : String(error)).split('\n', 1)[0]!
+const inWords = (error: unknown): string => messageOf(error).split('\n', 1)[0]!
 
 export const watch = ({ name, look, everyMs, lateMs, clock, log }: Watched): Health => {
   let reason: string | null = null

@@ -1,5 +1,6 @@
 /** Performs one bind as Nova would, over HTTP. A step that fails prints what it expected. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../../errorText.ts'
 import { ask } from '../ask.ts'
 
 export type HeardEvent = {
@@ -193,7 +194,7 @@ export const runTour = async (parts: TourParts): Promise<boolean> => {
     parts.say(`tour: every step did what Nova expects, ${(performance.now() - began).toFixed(0)} ms`)
     return true
   } catch (error) {
-    parts.say(`tour: FAILED: expected ${error instanceof Error ? error.message : String(error)}`)
+    parts.say(`tour: FAILED: expected ${messageOf(error)}`)
     return false
   }
 }
