@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { watchHotplug } from '../../src/cli/programs/hotplug.ts'
+import { watchHotplug } from '../../src/cli/hardware/hotplug.ts'
 import { handClock, memoryLog } from '../support/lab.ts'
 import { tempFolder } from '../support/program.ts'
 

@@ -2,7 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { ioHere, pciHere } from '../../src/cli/pciHere.ts'
+import { ioHere, pciHere } from '../../src/cli/hardware/pciHere.ts'
 import { addressOf } from '../../src/cli/hardware/survey.ts'
 import type { ReportedDevice } from '../../src/hardware.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'

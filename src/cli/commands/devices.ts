@@ -13,7 +13,7 @@ const begins = (driver: string): void => {
 
 const hostOf = async (config: Config, from: string | undefined): Promise<HostIo> => {
   const [{ ioHere }, { recordedHostIn }] = await Promise.all([
-    import('../pciHere.ts'),
+    import('../hardware/pciHere.ts'),
     import('../hardware/recordingFolder.ts'),
   ])
   const here = ioHere({ name: config.host.name, data: config.data })
@@ -28,7 +28,7 @@ const scan = async (config: Config, io: HostIo) => {
     { keptByKernel, offeredBy, refusedOf, surveyHost },
     { passableHere },
   ] = await Promise.all([
-    import('../pciHere.ts'),
+    import('../hardware/pciHere.ts'),
     import('../../drivers/pci/scan.ts'),
     import('../../drivers/pci/whitelistHint.ts'),
     import('../hardware/survey.ts'),

@@ -1,7 +1,7 @@
 /** Checks on a host: whether its drivers find any devices, whether these can be passed on to guests, and what the host needs to change cards. */
 import { passableHere } from '../../drivers/passable.ts'
 import { keptByKernel, offeredBy, surveyHost } from '../hardware/survey.ts'
-import type { PciHere } from '../pciHere.ts'
+import type { PciHere } from '../hardware/pciHere.ts'
 import { counted, type Finding, ok, problem, warning } from './check.ts'
 
 const CHECK = 'hardware'

@@ -5,7 +5,7 @@ import type { ConfProblem } from '../oslo/osloFile.ts'
 import { type Compared, compareWithNova } from '../novaConf/overlap.ts'
 import { settingsOf } from '../oslo/settings.ts'
 import { offeredBy, surveyHost } from '../hardware/survey.ts'
-import type { PciHere } from '../pciHere.ts'
+import type { PciHere } from '../hardware/pciHere.ts'
 import { counted, type Finding, ok, problem } from './check.ts'
 
 const CHECK = 'overlap with nova'

@@ -21,7 +21,7 @@ import type { Log } from '../../log.ts'
 import type { Config } from '../config/config.ts'
 import { ordersCounted, timedDriver } from '../observe/metricsHost.ts'
 import { VERSION } from '../version.ts'
-import { watchHotplug } from './hotplug.ts'
+import { watchHotplug } from '../hardware/hotplug.ts'
 import { programAt } from './programAt.ts'
 import type { Watching } from '../observe/watching.ts'
 

@@ -1,12 +1,12 @@
 /** The PCI functions of this machine, with the verdict of the configured whitelist on each. */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import type { DriverOptions } from '../drivers/index.ts'
-import type { HostIo } from '../drivers/driver.ts'
-import { realHostIo } from '../drivers/hostIo.ts'
-import { type SeenFunction, seenFunctions } from '../drivers/pci/scan.ts'
-import { readWhitelist, type WhitelistEntry } from '../drivers/pci/whitelist.ts'
-import type { Config } from './config/config.ts'
+import type { DriverOptions } from '../../drivers/index.ts'
+import type { HostIo } from '../../drivers/driver.ts'
+import { realHostIo } from '../../drivers/hostIo.ts'
+import { type SeenFunction, seenFunctions } from '../../drivers/pci/scan.ts'
+import { readWhitelist, type WhitelistEntry } from '../../drivers/pci/whitelist.ts'
+import type { Config } from '../config/config.ts'
 
 export type PciHere = {
   readonly io: HostIo
