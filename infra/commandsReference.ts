@@ -61,9 +61,14 @@ Every command may end with ${USUAL_EXITS.map((name) => EXITS[name].code).join(',
 
 ## Output
 
-\`-f, --format\` is one of ${FORMATS.join(', ')}. \`json\`, \`jsonl\` and \`yaml\` write the rows with the field names of the API, or the columns that
+Without \`-f\`, a terminal gets a table, a drawing or a text for people. A pipe or a file gets the columns of the table instead, with one tab between them and no padding
+(\`accelerando host list | cut -f1\`), and a single object has a line with name, tab and value for each field. Reports, whose text says more than their columns, are the same
+everywhere: \`status\`, \`doctor\`, \`audit\`, \`explain\`, \`drift\`, \`orphan\`, \`device scan\`, \`profile migrate\` and what \`--dry-run\` tells.
+
+\`-f, --format\` is one of ${FORMATS.join(', ')}, and writes the same everywhere. \`json\`, \`jsonl\` and \`yaml\` write the rows with the field names of the API, or the columns that
 \`-c\` names; \`csv\` begins with the names of the columns; \`value\` writes nothing but values, with a tab between those of a row, and one in a line where the result is
-one object. \`--json\`, where it is offered, writes the whole document. Results go to standard output, everything else to standard error. With \`-f json\` and
+one object. \`--no-header\` leaves out the line of names of tables, of columns with tabs and of \`csv\`. \`event\` and \`tail\` write each row as it comes: without an end they take
+\`table\`, \`jsonl\`, \`csv\` and \`value\`, and \`--json\` is one document in each line. Elsewhere \`--json\`, where it is offered, writes the whole document. Results go to standard output, everything else to standard error. With \`-f json\` and
 \`-f jsonl\` an error is JSON as well: \`error\`, \`exit_code\`, \`next\` (the command to try next) and \`request_id\` (as the log of the service names it).
 
 ## Every command

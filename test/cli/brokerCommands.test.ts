@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kafkaBus, type KafkaBus } from '../../src/bus/kafka/bus.ts'
 import { tail } from '../../src/cli/operators/tail.ts'
+import { tailLine } from '../../src/cli/operators/tailLine.ts'
 import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
@@ -116,11 +117,11 @@ test('what has happened, and that it holds', LIMIT, async () => {
 
   const lines: string[] = []
   const stop = new AbortController()
-  const wanted = { topic: 'profile.events', arq: null, since: null, json: false, once: false }
+  const wanted = { topic: 'profile.events', arq: null, since: null, once: false }
   const ended = tail(
     { kind: 'kafka', kafka: optionsOf(broker) },
     wanted,
-    (line) => void lines.push(line),
+    (message) => void lines.push(tailLine(message, null)),
     stop.signal,
     silent,
   )

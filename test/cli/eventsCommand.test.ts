@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Control } from '../../src/actors/control.ts'
 import { createFrames } from '../../src/cli/operators/eventText.ts'
-import { follow } from '../../src/cli/operators/events.ts'
+import { follow, toldLine } from '../../src/cli/operators/events.ts'
 import { type Listening, listen } from '../../src/cli/programs/listen.ts'
 import type { EventSource } from '../../src/delivery/events/events.ts'
 import { createApp } from '../../src/http/app.ts'
@@ -49,7 +49,7 @@ test('follows over a restart of the service without a gap', async () => {
   const wanted = { flags: { api: urlOf() }, query: {}, after: null }
   const following = follow(
     wanted,
-    (line) => void shown.push(line),
+    (told) => void shown.push(toldLine(told)),
     (line) => void warned.push(line),
     end.signal,
   )
@@ -66,6 +66,53 @@ test('follows over a restart of the service without a gap', async () => {
   expect(shown[0]).toContain(two)
   expect(shown[1]).toContain(three)
   expect(shown.join()).not.toContain(first)
+})
+
+/** The id of the last event so far. */
+const newest = async (): Promise<string> => {
+  const { out } = await commandHere(['event', '--api', urlOf(), '-f', 'value', '-c', 'id'])
+  return out.trimEnd().split('\n').at(-1) || '0'
+}
+
+test('is a list as others are: formats, columns, order, limit', async () => {
+  const after = await newest()
+  const [one, two, three] = [await create('p1'), await create('p2'), await create('p1')]
+  const asked = ['event', '--api', urlOf(), '--after', after]
+  const run = async (...args: readonly string[]) => {
+    const { code, out, err } = await commandHere([...asked, ...args], {}, { terminal: false })
+    expect([code, err], args.join(' ')).toEqual([0, ''])
+    return out.trimEnd().split('\n')
+  }
+  const [heads, ...rows] = (await run()).map((line) => line.split('\t'))
+  expect(heads).toEqual(['TIME', 'ENTITY', 'TYPE', 'DETAIL', 'BY', 'REQUEST', 'ID'])
+  expect(rows.map(([, entity, type, , by]) => [entity, type, by])).toEqual(
+    [one, two, three].map((uuid) => [`arq/${uuid}`, 'ArqCreated', 'test']),
+  )
+  expect(await run('-f', 'value', '-c', 'entity', '--limit', '2')).toEqual([`arq/${one}`, `arq/${two}`])
+  const lines = (await run('-f', 'jsonl', '--project', 'p1')).map((line) => JSON.parse(line) as unknown)
+  expect(lines).toMatchObject([{ event: { subject: one } }, { event: { subject: three } }])
+  expect(JSON.parse((await run('-f', 'json', '--project', 'p1')).join('\n'))).toEqual(lines)
+  const backwards = await run('--no-header', '-c', 'id', '--sort-column', 'id:desc', '--limit', '1')
+  expect(backwards).toEqual([(await run('-f', 'value', '-c', 'id')).toSorted().at(-1)])
+  expect(await run('-f', 'csv', '--type', 'Bound')).toEqual(['time,entity,type,detail,by,request_id,id'])
+})
+
+test('--follow ends after --limit events, and takes no format that needs all of them', async () => {
+  const after = await newest()
+  const uuids = [await create('p1'), await create('p1'), await create('p1')]
+  const following = ['event', '--api', urlOf(), '--follow', '--after', after]
+  const { code, out } = await commandHere([...following, '--limit', '2', '-f', 'value', '-c', 'entity'])
+  expect([code, out]).toEqual([0, `arq/${uuids[0]}\narq/${uuids[1]}\n`])
+  for (const given of [
+    ['-f', 'json'],
+    ['-f', 'yaml'],
+    ['--sort-column', 'time'],
+  ])
+    expect(await commandHere([...following, ...given])).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining('--follow: goes on without an end'),
+    })
 })
 
 test('what the API refuses ends it', async () => {

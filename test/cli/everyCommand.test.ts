@@ -20,6 +20,7 @@ const VALUES: Readonly<Record<string, string>> = { '--map': '/dev/null', '--file
 /** Commands of which one of several options has to be given. */
 const ONE_OF: Readonly<Record<string, readonly string[]>> = {
   'arq delete': [UUID],
+  'arq timeline': [UUID],
   'profile create': ['--group', 'resources:FPGA=1'],
   'profile set': ['--all-projects'],
 }

@@ -2,7 +2,14 @@
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { API_EXITS, EXITS, exitOfStatus, USUAL_EXITS } from '../../src/cli/exits.ts'
-import { type Columns, FORMATS, rendered } from '../../src/cli/output.ts'
+import {
+  type Columns,
+  FORMATS,
+  type OutputFlags,
+  type Result,
+  rendered as renderedFor,
+  rowLines,
+} from '../../src/cli/output.ts'
 
 type Thing = { readonly name: string; readonly size: number | null; readonly inner: { readonly note: string } }
 const THINGS: readonly Thing[] = [
@@ -17,6 +24,10 @@ const COLUMNS: Columns<Thing> = [
 ]
 const LIST = { document: { things: THINGS }, rows: THINGS, columns: COLUMNS }
 const ONE = { document: THINGS[0], rows: THINGS.slice(0, 1), columns: COLUMNS, one: true } as const
+/** At a terminal. */
+const rendered = <Row>(result: Result<Row>, flags: OutputFlags) => renderedFor(result, flags, true)
+/** In a pipe or a file. */
+const piped = <Row>(result: Result<Row>, flags: OutputFlags = {}) => renderedFor(result, flags, false)
 const text = (...lines: readonly string[]) => lines.join('\n')
 
 test('a table of a list, and the fields of one object', () => {
@@ -28,6 +39,61 @@ test('what people read instead, unless they ask for columns', () => {
   expect(rendered(told, {})).toEqual(['three things'])
   expect(rendered(told, { format: 'table', column: ['name'] })).toEqual(['NAME', 'b', 'a', 'c'])
 })
+test('without a terminal the same columns, with one tab between them and no padding', () => {
+  expect(piped(LIST)).toEqual(['NAME\tSIZE\tNOTE', 'b\t10\tone, "two"', 'a\t9\t=1+1', 'c\t-\ttab here'])
+  expect(piped(ONE)).toEqual(['name\tb', 'size\t10', 'note\tone, "two"'])
+  expect(piped({ ...LIST, rows: [] })).toEqual(['NAME\tSIZE\tNOTE'])
+  expect(piped(LIST, { column: ['name'] })).toEqual(['NAME', 'b', 'a', 'c'])
+})
+test('what is asked for by name is the same in a pipe as at a terminal', () => {
+  for (const format of FORMATS) expect(piped(LIST, { format })).toEqual(rendered(LIST, { format }))
+  expect(piped(LIST, { json: true })).toEqual(rendered(LIST, { json: true }))
+})
+test('a text is for terminals, and a report is the same everywhere', () => {
+  const told = { ...LIST, text: () => ['three things'] }
+  expect(piped(told)[0]).toBe('NAME\tSIZE\tNOTE')
+  expect(piped({ ...told, report: true })).toEqual(['three things'])
+  expect(piped({ ...told, report: true }, { column: ['name'] })).toEqual(['NAME', 'b', 'a', 'c'])
+  expect(rendered({ ...told, report: true }, { format: 'csv' })[0]).toBe('name,size_gb,note')
+})
+test('a single object has further fields for people, and not where columns are named', () => {
+  const more = { ...ONE, more: { colour: 'red', shape: null } }
+  expect(rendered(more, {}).slice(-2)).toEqual(['colour  red', 'shape   -'])
+  expect(piped(more).slice(-2)).toEqual(['colour\tred', 'shape\t-'])
+  expect(piped(more, { column: ['name'] })).toEqual(['name\tb'])
+  expect(piped(more, { format: 'value' })).toHaveLength(3)
+})
+test('--no-header leaves out the names, and nothing else', () => {
+  const header = false
+  expect(rendered(LIST, { header })).toEqual(rendered(LIST, {}).slice(1))
+  expect(rendered(LIST, { header, format: 'csv' })).toEqual(rendered(LIST, { format: 'csv' }).slice(1))
+  expect(piped(LIST, { header })).toEqual(piped(LIST).slice(1))
+  expect(piped(ONE, { header })).toEqual(piped(ONE))
+  for (const format of ['json', 'jsonl', 'yaml', 'value'] as const)
+    expect(rendered(LIST, { header, format })).toEqual(rendered(LIST, { format }))
+  // whoever wants rows without a head wants rows
+  expect(rendered({ ...LIST, text: () => ['three things'] }, { header })).toEqual(rendered(LIST, { header }))
+})
+
+test('rows of a list without an end are written as the whole list would be', () => {
+  const line = ({ name }: Thing) => `thing ${name}`
+  const written = (flags: OutputFlags, terminal: boolean) => {
+    const lines = rowLines(COLUMNS, line, flags, terminal)!
+    return [...THINGS.flatMap((thing) => lines.of(thing, undefined)), ...lines.end()]
+  }
+  for (const flags of [{}, { column: ['note'] }, { header: false }]) {
+    expect(written(flags, false)).toEqual(piped(LIST, flags))
+    for (const format of ['jsonl', 'csv', 'value'] as const)
+      expect(written({ ...flags, format }, true)).toEqual(rendered(LIST, { ...flags, format }))
+  }
+  expect(written({}, true)).toEqual(['thing b', 'thing a', 'thing c'])
+  expect(written({ json: true }, true)).toEqual(rendered(LIST, { format: 'jsonl' }))
+  // no row has come: the names are still there
+  expect(rowLines(COLUMNS, line, {}, false)!.end()).toEqual(['NAME\tSIZE\tNOTE'])
+  for (const flags of [{ format: 'json' }, { format: 'yaml' }, { sortColumn: 'name' }] as const)
+    expect(rowLines(COLUMNS, line, flags, true)).toBeNull()
+})
+
 test('json, jsonl and yaml have the fields of the API, or the columns that are named', () => {
   expect(JSON.parse(text(...rendered(LIST, { format: 'json' })))).toEqual(THINGS)
   expect(JSON.parse(text(...rendered(ONE, { format: 'json' })))).toEqual(THINGS[0])

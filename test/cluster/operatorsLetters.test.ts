@@ -76,11 +76,11 @@ describeWith('kafka', 'dead letters on a real broker', (rig) => {
       ['host.reports.v1', HOST, 'slot: is not known yet', false],
       ['host.reports.v1', HOST, 'message: must be JSON', true],
     ])
-    const { code, said } = await letters('list')
+    const { code, said } = await letters('list', '-f', 'table')
     expect(code).toBe(0)
     expect(said).toMatch(/\n {2}message: must be JSON\n {2}x+\.\.\. \(cut: cannot be retried\)\n/)
     expect(said).toMatch(/\n3 shown\n$/)
-    expect((await letters('list', '--limit', '1')).said).toMatch(/\n1 shown\n$/)
+    expect((await letters('list', '-f', 'table', '--limit', '1')).said).toMatch(/\n1 shown\n$/)
     expect(await listed('--since', new Date(systemClock.now() + 60_000).toISOString())).toEqual([])
     expect(await listed('--topic', 'host.orders.v1')).toEqual([])
   })

@@ -49,7 +49,7 @@ describeWith('kafka', 'topics of a real broker', (rig) => {
   test('are tailed once, repeats left out, and resumed behind a position', async () => {
     const facts = raws.filter(({ topic }) => topic.endsWith('.events.v1'))
     await put(facts.slice(0, 20))
-    const all = await tail('--once')
+    const all = await tail('--once', '-f', 'table')
     expect(all).toMatchObject({ code: 0, complained: '' })
     expect(all.lines).toHaveLength(facts.length)
     const shown = all.lines.map((line) => Number(/@(\d+)/.exec(line)![1]))
@@ -62,7 +62,7 @@ describeWith('kafka', 'topics of a real broker', (rig) => {
   })
   test('are tailed for one ARQ, and one topic at a time', async () => {
     const uuid = evidence.journal.find(({ key }) => key.startsWith('arq/'))!.key.slice('arq/'.length)
-    const { lines } = await tail('arq.events', '--once', '--arq', uuid)
+    const { lines } = await tail('arq.events', '--once', '--arq', uuid, '-f', 'table')
     expect(lines[0]).toMatch(new RegExp(`^\\d{4}-.*Z {2}arq/${uuid} {2}ArqCreated .*@\\d+`))
     expect(lines.every((line) => line.includes('arq/') || line.includes('instance/'))).toBe(true)
     const unknown = await tail('nonsense', '--once')
@@ -70,7 +70,7 @@ describeWith('kafka', 'topics of a real broker', (rig) => {
     expect(unknown.complained).toMatch(/topic: must be one of host\.reports\.v1, .*arq\.state\.v1.*, and is nonsense/)
   })
   test('are followed until Ctrl-C, and no group is left behind', async () => {
-    const program = runProgram({ args: ['tail', 'device.events', ...onKafka()] })
+    const program = runProgram({ args: ['tail', 'device.events', '-f', 'table', ...onKafka()] })
     const fact = raws.find(({ topic }) => topic === 'device.events.v1')!
     const fresh = { ...fact, value: fact.value!.replaceAll(/"position":"\d+"/g, '"position":"999999"') }
     for (let tries = 0; tries < 60 && program.stdout() === ''; tries++) {

@@ -22,11 +22,11 @@ export const expectCareOfHandle = async (service: Service, host: string): Promis
   const { said } = handlesOf(service)
   const { handles } = JSON.parse(await said('list', '--state', 'free', '--host', host, '--json'))
   const { uuid } = handles[0]
-  const quarantined = new RegExp(`^${uuid} +quarantined +${host} `, 'm')
-  expect(await said('show', uuid)).toMatch(/^state +free$/m)
-  expect(await said('quarantine', uuid, '--reason', 'smells of smoke', '--as', 'kim')).toMatch(/^state +quarantined$/m)
+  const quarantined = new RegExp(`^${uuid}\\tquarantined\\t${host}\\t`, 'm')
+  expect(await said('show', uuid)).toMatch(/^state\tfree$/m)
+  expect(await said('quarantine', uuid, '--reason', 'smells of smoke', '--as', 'kim')).toMatch(/^state\tquarantined$/m)
   expect(await said('list', '--state', 'quarantined')).toMatch(quarantined)
-  expect(await said('show', uuid)).toMatch(/^quarantined +.*kim.*smells of smoke/m)
-  expect(await said('release', uuid, '--reason', 'it was the toaster')).toMatch(/^state +free$/m)
+  expect(await said('show', uuid)).toMatch(/^quarantined\t.*kim.*smells of smoke/m)
+  expect(await said('release', uuid, '--reason', 'it was the toaster')).toMatch(/^state\tfree$/m)
   expect(await said('list', '--state', 'quarantined')).not.toMatch(quarantined)
 }

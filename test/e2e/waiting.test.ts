@@ -84,8 +84,8 @@ describe('handle clean --wait', () => {
       rmSync(at('slow'))
       const { code, out, err } = await ended(program)
       expect(code, err).toBe(0)
-      expect(out).toMatch(/^state +free$/m)
-      expect(out).toMatch(/^last cleaning .* exit code 0 /m)
+      expect(out).toMatch(/^state\tfree$/m)
+      expect(out).toMatch(/^last cleaning\t.* exit code 0 /m)
       expect(err).toContain('OrderDone')
     },
     LONG,

@@ -102,7 +102,7 @@ export const joining = (given: () => NovaService): void => {
     }
     expect(await shell(filledIn(overlap!, { ...files, ...own }), env)).toContain('0 problems')
     const said = await shell(lists!, env)
-    expect(said).toMatch(/compute-1 +up/)
+    expect(said).toMatch(/compute-1\s+up/)
     expect(said).toContain('compute-2')
   })
 

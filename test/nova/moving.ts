@@ -216,7 +216,7 @@ export const moving = (given: () => NovaService): void => {
     const listen = { ACCELERANDO_ADMIN_LISTEN: `127.0.0.1:${await freePort()}` }
     await begun(withOwn(start!.replace('compute-1', HOST), moved.own), listen).said(new RegExp(`^ready ${HOST}$`, 'm'))
     const up = () => shell('accelerando host list', moved.env)
-    await until(up, (said) => new RegExp(`${HOST} +up`).test(said))
+    await until(up, (said) => new RegExp(`${HOST}\\s+up`).test(said))
     await until(moved.places.offered, (offered) => offered.join() === nameOf(CARDS[FREE]))
     const said = await shell(`cd "$HOME"\n${finding(withOwn(blocks[4]!, moved.own))}`, moved.env)
     for (const id of ids) expect(said).toContain(uuidOf('device', id))

@@ -7,10 +7,12 @@ export type Ran = { readonly code: number; readonly out: string; readonly err: s
 type Stream = 'stdout' | 'stderr'
 
 /** What is written to the streams of this process while `work` runs. */
-const gathering = async (work: () => Promise<void>): Promise<Readonly<Record<Stream, string>>> => {
+const gathering = async (terminal: boolean, work: () => Promise<void>): Promise<Readonly<Record<Stream, string>>> => {
   const written = { stdout: '', stderr: '' }
   const streams = (['stdout', 'stderr'] as const).map((name) => ({ name, stream: process[name] }))
   const before = streams.map(({ stream }) => Object.getOwnPropertyDescriptor(stream, 'write'))
+  const kind = Object.getOwnPropertyDescriptor(process.stdout, 'isTTY')
+  Object.defineProperty(process.stdout, 'isTTY', { configurable: true, value: terminal })
   for (const { name, stream } of streams)
     Object.defineProperty(stream, 'write', {
       configurable: true,
@@ -22,6 +24,8 @@ const gathering = async (work: () => Promise<void>): Promise<Readonly<Record<Str
   try {
     await work()
   } finally {
+    Reflect.deleteProperty(process.stdout, 'isTTY')
+    if (kind) Object.defineProperty(process.stdout, 'isTTY', kind)
     for (const [at, { stream }] of streams.entries()) {
       Reflect.deleteProperty(stream, 'write')
       if (before[at]) Object.defineProperty(stream, 'write', before[at])
@@ -63,14 +67,21 @@ const withoutListeners = async <Value>(work: () => Promise<Value>): Promise<Valu
   }
 }
 
-/** What commander itself refuses ends with the code that the program would have ended with. */
-export const commandHere = async (args: readonly string[], env: NodeJS.ProcessEnv = {}): Promise<Ran> => {
+/**
+ * What commander itself refuses ends with the code that the program would have ended with. `terminal`: whether standard output counts as a
+ * terminal, which a person reads.
+ */
+export const commandHere = async (
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  { terminal = true }: { readonly terminal?: boolean } = {},
+): Promise<Ran> => {
   let ended = 0
   const program = withCommands(new CommandRow().exitOverride())
   const exitCode = process.exitCode
   process.exitCode = undefined
   const { stdout: out, stderr: err } = await withEnvironment(env, () =>
-    gathering(async () => {
+    gathering(terminal, async () => {
       await withoutListeners(() => program.parseAsync(args, { from: 'user' })).catch((error: unknown) => {
         if (!(error instanceof CommanderError)) throw error
         ended = error.exitCode

@@ -1,30 +1,14 @@
 /** `accelerando arq`: shows accelerator requests and their history, and `accelerando instance`: those of one instance. */
 import { ARQ_STATES } from '../../actors/arq/states.ts'
 import { Failure } from '../exits.ts'
-import { type Api, type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'
+import { type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'
 import { type Arqs, COLLECTION, DETAILS, LISTED, MEMBERS, arqPath, showArq } from '../operators/arqRows.ts'
-import { type Columns, addOutput, columnsOf, present } from '../output.ts'
-import type { Arq, Timeline } from '../operators/apiShapes.ts'
-import { timelineDrawing } from '../operators/timelineDrawing.ts'
+import { addOutput, present } from '../output.ts'
+import type { Arq } from '../operators/apiShapes.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { type Register, withPlainErrors } from '../command.ts'
-import { visibleJson } from '../../text.ts'
 import { arqActs } from './arqActs.ts'
-
-type Step = Timeline['steps'][number]
-const detailText = (detail: Step['detail']): string =>
-  Object.entries(detail)
-    .map(([name, value]) => `${name}=${typeof value === 'string' ? value : visibleJson(value)}`)
-    .join(' ')
-const STEPS: Columns<Step> = [
-  ...columnsOf<Step>(['at', 'step', 'took_ms', 'cause'], { took_ms: 'after ms' }),
-  { name: 'detail', of: ({ detail }) => detailText(detail) },
-]
-/** The timeline can be read even after the request is deleted. */
-const showTimeline = async (api: Api, uuid: string, flags: ApiFlags) => {
-  const json = await api<Timeline>('GET', `${arqPath(uuid)}/timeline`)
-  present(flags, { document: json, rows: json.steps, columns: STEPS })
-}
+import { showSteps, timeline } from './timeline.ts'
 
 type Listing = ApiFlags & { readonly instance?: string; readonly state?: string; readonly project?: string }
 const listing = (family: CommandRow): void => {
@@ -54,21 +38,11 @@ const showing = (family: CommandRow): void => {
     .option('--timeline', 'show its history step by step, even after it is deleted')
     .action(
       withPlainErrors(async (uuid: string, flags: ApiFlags & { readonly timeline?: true }) => {
-        const api = apiOf(flags)
-        if (flags.timeline) return showTimeline(api, uuid, flags)
-        showArq(flags, await api<Arq>('GET', withQuery(arqPath(uuid), { as_of: flags.asOf })))
+        if (flags.timeline) return showSteps(uuid, flags)
+        showArq(flags, await apiOf(flags)<Arq>('GET', withQuery(arqPath(uuid), { as_of: flags.asOf })))
       }),
     )
-  const timeline = family
-    .command('timeline <UUID>')
-    .description('Draws the history of an accelerator request, even after it is deleted.')
-    .example('accelerando arq timeline 01a20b28-0adf-7000-988f-af4e98d0d102')
-  addOutput(addApiFlags(timeline), STEPS).action(
-    withPlainErrors(async (uuid: string, flags: ApiFlags) => {
-      const json = await apiOf(flags)<Timeline>('GET', `${arqPath(uuid)}/timeline`)
-      present(flags, { document: json, rows: json.steps, columns: STEPS, text: () => timelineDrawing(json) })
-    }),
-  )
+  timeline(family)
 }
 
 export const arqs: Register = (program) => {

@@ -64,7 +64,13 @@ const run = async (flags: Flags, given: Given): Promise<void> => {
   const { violations } = verdict
   if (violations.length > 0) endWith('findings')
   if (given.json) return out(visibleJson(verdict))
-  present(given, { document: verdict, rows: violations, columns: COLUMNS, text: () => auditLines(verdict) })
+  present(given, {
+    document: verdict,
+    rows: violations,
+    columns: COLUMNS,
+    text: () => auditLines(verdict),
+    report: true,
+  })
 }
 
 export const audit: Register = (program) => {

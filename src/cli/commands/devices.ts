@@ -1,9 +1,10 @@
 /** `accelerando device`: scans and records the hardware of this machine, and shows the devices that a running service knows. */
-import { type Flags, type Register, configured, out, withPlainErrors, outLines } from '../command.ts'
+import { type Flags, type Register, configured, withPlainErrors, outLines } from '../command.ts'
 import type { Config } from '../config/config.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import type { HostIo } from '../../drivers/driver.ts'
-import { visibleJson } from '../../text.ts'
+import { FOUND } from '../operators/foundRows.ts'
+import { type OutputFlags, addOutput, present } from '../output.ts'
 import { inventory } from './inventory.ts'
 
 /** Tells a person at a terminal which driver is running now. */
@@ -67,6 +68,7 @@ const record = async (config: Config, folder: string) => {
   await writeRecording(folder, recording())
 }
 
+type Scanning = Flags & OutputFlags & { readonly from?: string }
 export const devices: Register = (program) => {
   const family = program
     .command('device')
@@ -75,25 +77,23 @@ export const devices: Register = (program) => {
       'The devices that a running service knows, and (scan, record) the hardware of this machine without any service.',
     )
   inventory(family)
-  addFlags(
-    family
-      .command('scan')
-      .description(
-        'Shows what each driver finds on this machine, what Placement would be told of it, what is left out and why, and all PCI functions.',
-      )
-      .example('accelerando device scan', 'accelerando device scan --from ./my-host --json'),
-    PROGRAM_FLAGS.scan,
-  )
-    .option('--json', 'one JSON value instead of tables')
+  const scanning = family
+    .command('scan')
+    .description(
+      'Shows what each driver finds on this machine, what Placement would be told of it, what is left out and why, and all PCI functions.',
+    )
+    .example('accelerando device scan', 'accelerando device scan --from ./my-host --json')
+  addOutput(addFlags(scanning, PROGRAM_FLAGS.scan), FOUND)
+    .option('--json', 'one JSON value with all of it')
     .option('--from <DIR>', 'a recorded host instead of this machine')
     .action(
-      withPlainErrors(async (flags: Flags & { readonly json?: true; readonly from?: string }) => {
+      withPlainErrors(async (flags: Scanning) => {
         const config = configured(flags)
         if (!config) return
-        const { scanJson, scanLines } = await import('../operators/surveyLines.ts')
+        const { foundIn, scanJson, scanLines } = await import('../operators/surveyLines.ts')
         const found = await scan(config, await hostOf(config, flags.from))
-        if (flags.json) return out(visibleJson(scanJson(found), 2))
-        outLines(scanLines(found))
+        const document = scanJson(found)
+        present(flags, { document, rows: foundIn(found), columns: FOUND, text: () => scanLines(found), report: true })
       }),
     )
   addFlags(

@@ -58,7 +58,13 @@ export const doctor: Register = (program) => {
         const { examine, hasProblems, reportLines } = await import('../doctor/doctor.ts')
         const mend = given.mend === true
         const findings = await examine({ ...config, api, novaConf, hardware, mend, clock: systemClock })
-        present(given, { document: findings, rows: findings, columns: COLUMNS, text: () => reportLines(findings) })
+        present(given, {
+          document: findings,
+          rows: findings,
+          columns: COLUMNS,
+          text: () => reportLines(findings),
+          report: true,
+        })
         if (hasProblems(findings)) endWith('findings')
       }),
     )

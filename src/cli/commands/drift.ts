@@ -40,7 +40,13 @@ export const drift: Register = (program) => {
         withQuery('/drift', { host: flags.host, nova: flags.nova && 'true' }),
       )
       const { drift: found } = json
-      present(flags, { document: json, rows: entriesOf(found), columns: COLUMNS, text: () => driftLines(found) })
+      present(flags, {
+        document: json,
+        rows: entriesOf(found),
+        columns: COLUMNS,
+        text: () => driftLines(found),
+        report: true,
+      })
       if (found.some(({ trouble, entries }) => trouble !== null || entries.length > 0)) endWith('findings')
     }),
   )
@@ -60,7 +66,7 @@ export const drift: Register = (program) => {
         const path = withQuery('/drift/heal', { host: asked.host, dry_run: dryRun })
         const json = await apiOf(asked)<Answered>('POST', path)
         const text = () => driftLines(json.drift, asked.apply)
-        present(asked, { document: json, rows: entriesOf(json.drift), columns: COLUMNS, text })
+        present(asked, { document: json, rows: entriesOf(json.drift), columns: COLUMNS, text, report: true })
       }),
     )
 }

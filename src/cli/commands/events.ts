@@ -2,8 +2,11 @@
 import { misused } from '../exits.ts'
 import { EVENT_ID } from '../../actors/events.ts'
 import { inOneLine } from '../../text.ts'
-import { type Register, outLines, withPlainErrors } from '../command.ts'
+import { type Register, withPlainErrors } from '../command.ts'
 import { type ApiFlags, addApiFlags } from '../operators/api.ts'
+import type { Told } from '../operators/events.ts'
+import { eventDetails } from '../operators/tailLine.ts'
+import { type Cell, type Columns, addOutput, limitOf, onTerminal, outLine, present, rowLines } from '../output.ts'
 import { untilAsked } from '../untilAsked.ts'
 
 const FILTERS = ['kind', 'type', 'subject', 'host', 'instance', 'project'] as const
@@ -12,14 +15,58 @@ type Given = ApiFlags & { readonly [Name in (typeof FILTERS)[number]]?: string }
   readonly follow?: true
 }
 
+type Fields = Readonly<Record<string, unknown>>
+const part = (fields: Fields | undefined, name: string): Fields | undefined => fields?.[name] as Fields | undefined
+const dataOf = ({ event }: Told): Fields | undefined => part(event, 'data')
+const COLUMNS: Columns<Told> = [
+  { name: 'time', of: ({ event }) => event['time'] as Cell },
+  { name: 'entity', of: (told) => dataOf(told)?.['entity'] as Cell },
+  { name: 'type', of: (told) => part(dataOf(told), 'event')?.['type'] as Cell },
+  { name: 'detail', of: (told) => eventDetails(part(dataOf(told), 'event') ?? {}) || null },
+  { name: 'by', of: (told) => part(dataOf(told), 'cause')?.['by'] as Cell },
+  { name: 'request_id', head: 'request', of: (told) => part(dataOf(told), 'cause')?.['requestId'] as Cell },
+  { name: 'id', of: ({ id }) => id },
+]
+const ENDLESS = '--follow: goes on without an end, so it has no order, and its format is table, jsonl, csv or value'
+
+const run = async (flags: Given): Promise<void> => {
+  const { after = null, limit, sortColumn } = flags
+  if (after !== null && !EVENT_ID.test(after)) throw misused('--after: must be the id of an event, as it is shown')
+  const query = Object.fromEntries(FILTERS.flatMap((name) => (flags[name] ? [[name, flags[name]]] : [])))
+  const max = limit === undefined ? Number.POSITIVE_INFINITY : limitOf(limit)
+  const { follow, takePages, toldLine } = await import('../operators/events.ts')
+  const wanted = { flags, query, after }
+  const lines = rowLines(COLUMNS, toldLine, flags, onTerminal())
+  if (lines === null) {
+    if (flags.follow) throw misused(ENDLESS)
+    const rows: Told[] = []
+    await takePages(wanted, sortColumn === undefined ? max : Number.POSITIVE_INFINITY, (told) => void rows.push(told))
+    return present(flags, { document: rows, rows, columns: COLUMNS })
+  }
+  const enough = new AbortController()
+  let left = max
+  const take = (told: Told): void => {
+    lines.of(told, undefined).forEach(outLine)
+    if (--left === 0) enough.abort()
+  }
+  const warn = (text: string): void => void process.stderr.write(`${inOneLine(text)}\n`)
+  await (flags.follow
+    ? follow(wanted, take, warn, AbortSignal.any([untilAsked(), enough.signal]))
+    : takePages(wanted, max, take))
+  lines.end().forEach(outLine)
+}
+
 export const events: Register = (program) => {
-  addApiFlags(
-    program
-      .command('event')
-      .alias('events')
-      .description('Shows what happens, one line per event, with the id from which one can go on.')
-      .example('accelerando event --follow --kind arq,host', 'accelerando event --type BindFailed'),
-  )
+  const command = program
+    .command('event')
+    .alias('events')
+    .description('Shows what happens, one line per event, with the id from which one can go on.')
+    .example(
+      'accelerando event --follow --kind arq,host',
+      'accelerando event --type BindFailed',
+      'accelerando event --limit 100 -f jsonl',
+    )
+  addOutput(addApiFlags(command), COLUMNS)
     .option('--follow', 'go on as things happen, also when a control ends; without it all there is at present')
     .option('--after <ID>', 'only what follows the event with this id')
     .option(
@@ -31,16 +78,5 @@ export const events: Register = (program) => {
     .option('--host <NAMES>', 'only events that name one of these hosts')
     .option('--instance <UUIDS>', 'only events that name one of these instances')
     .option('--project <IDS>', 'only about accelerator requests of these projects')
-    .action(
-      withPlainErrors(async (flags: Given) => {
-        const { after = null } = flags
-        if (after !== null && !EVENT_ID.test(after))
-          throw misused('--after: must be the id of an event, as it is shown')
-        const query = Object.fromEntries(FILTERS.flatMap((name) => (flags[name] ? [[name, flags[name]]] : [])))
-        const work = await import('../operators/events.ts')
-        const [wanted, out] = [{ flags, query, after }, (line: string) => outLines([line])]
-        if (!flags.follow) return work.showPages(wanted, out)
-        await work.follow(wanted, out, (line) => void process.stderr.write(`${inOneLine(line)}\n`), untilAsked())
-      }),
-    )
+    .action(withPlainErrors(run))
 }

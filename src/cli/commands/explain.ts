@@ -73,7 +73,7 @@ export const explain: Register = (program) => {
           others.length === 0
             ? [only, () => explainLines(only!)]
             : [alternativesOf(told), () => alternativesLines(told)]
-        present(shape, { document, rows, columns: COLUMNS, text })
+        present(shape, { document, rows, columns: COLUMNS, text, report: true })
         if (!told.some(({ fits }) => fits)) endWith('findings')
       }),
     )

@@ -3,7 +3,7 @@ import { HANDLE_STATES } from '../../actors/deployable/states.ts'
 import { type ApiFlags, addApiFlags, apiOf, limitFor, withQuery } from '../operators/api.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { type Wait, waitMsOf, waitUntil, waitable } from '../operators/waiting.ts'
-import { type Columns, addOutput, columnsOf, fieldsIn, fieldsOf, present } from '../output.ts'
+import { type Columns, addOutput, columnsOf, present } from '../output.ts'
 import { type Handle, type HandleDetail, noteLine } from '../operators/apiShapes.ts'
 import { cleaningFields } from '../operators/cleaningLines.ts'
 import { type Register, withPlainErrors } from '../command.ts'
@@ -35,7 +35,7 @@ const detail = (flags: ApiFlags, json: HandleDetail): void =>
     rows: [json],
     columns: DETAILS,
     one: true,
-    text: () => fieldsOf({ ...fieldsIn(json, DETAILS), ...cleaningFields(json) }),
+    more: cleaningFields(json) ?? {},
   })
 const one = async (uuid: string, flags: ApiFlags) => {
   const json = await apiOf(flags)<HandleDetail>('GET', at(uuid))

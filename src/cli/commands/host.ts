@@ -9,7 +9,7 @@ import { type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from 
 import { type Wait, waitMsOf, waitUntil, waitable } from '../operators/waiting.ts'
 import { type Host, type HostDetail, type Impact, noteLine } from '../operators/apiShapes.ts'
 import { IMPACT_COLUMNS, impactLines } from '../operators/impactLines.ts'
-import { type Columns, addOutput, fieldsIn, fieldsOf, present } from '../output.ts'
+import { type Columns, addOutput, present } from '../output.ts'
 import { untilEnded } from '../programs/untilEnded.ts'
 
 /** The former name of the family, from before `host` had commands. It needs the name of a command and starts no program. */
@@ -51,9 +51,8 @@ const playbookState = ({ driver, playbook, status, reason }: HostDetail['playboo
 type Shown = Omit<HostDetail, 'playbooks'> & Partial<Pick<HostDetail, 'playbooks'>>
 const playbooksIn = ({ playbooks = [] }: Shown): Readonly<Record<string, string>> =>
   playbooks.length > 0 ? { playbooks: playbooks.map(playbookState).join(', ') } : {}
-const detail = (host: HostDetail): readonly string[] => fieldsOf({ ...fieldsIn(host, DETAILS), ...playbooksIn(host) })
 const showHost = (flags: ApiFlags, json: HostDetail): void =>
-  present(flags, { document: json, rows: [json], columns: DETAILS, one: true, text: () => detail(json) })
+  present(flags, { document: json, rows: [json], columns: DETAILS, one: true, more: playbooksIn(json) })
 
 const reading = (family: CommandRow) => {
   const list = family
@@ -96,7 +95,13 @@ const dryRunnable = (command: CommandRow): CommandRow =>
   command.option('--dry-run', 'change nothing: say which instances, projects and requests it would concern')
 const tried = async (flags: Asked, method: 'POST' | 'DELETE', path: string, body?: { readonly reason: string }) => {
   const json = await apiOf(flags)<Impact>(method, path, body)
-  present(flags, { document: json, rows: json.arqs, columns: IMPACT_COLUMNS, text: () => impactLines(json) })
+  present(flags, {
+    document: json,
+    rows: json.arqs,
+    columns: IMPACT_COLUMNS,
+    text: () => impactLines(json),
+    report: true,
+  })
 }
 
 const leaving = (family: CommandRow) => {

@@ -87,7 +87,13 @@ const acting = (family: CommandRow): void => {
       withPlainErrors(async (uuid: string, flags: ApiFlags & { readonly dryRun?: true }) => {
         if (!flags.dryRun) return turn(uuid, flags, 'disable')
         const json = await apiOf(flags)<Impact>('POST', `${pathOf(uuid)}/disable?dry_run=true`)
-        present(flags, { document: json, rows: json.arqs, columns: IMPACT_COLUMNS, text: () => impactLines(json) })
+        present(flags, {
+          document: json,
+          rows: json.arqs,
+          columns: IMPACT_COLUMNS,
+          text: () => impactLines(json),
+          report: true,
+        })
       }),
     )
 }

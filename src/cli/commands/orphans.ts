@@ -48,7 +48,13 @@ export const orphans: Register = (program) => {
   family.action(
     withPlainErrors(async (flags: Asked) => {
       const json = await found(apiOf(flags))
-      present(flags, { document: json, rows: json.orphans, columns: COLUMNS, text: () => orphanLines(json) })
+      present(flags, {
+        document: json,
+        rows: json.orphans,
+        columns: COLUMNS,
+        text: () => orphanLines(json),
+        report: true,
+      })
       if (json.orphans.length > 0) endWith('findings')
     }),
   )
@@ -64,12 +70,24 @@ export const orphans: Register = (program) => {
         const asked = command.optsWithGlobals<Asked>()
         const api = apiOf(asked)
         const before = await found(api)
-        const looked = { document: before, rows: before.orphans, columns: COLUMNS, text: () => orphanLines(before) }
+        const looked = {
+          document: before,
+          rows: before.orphans,
+          columns: COLUMNS,
+          text: () => orphanLines(before),
+          report: true,
+        } as const
         if (!asked.apply) return present(asked, looked)
         await confirmed(asked, `The accelerator requests of ${before.orphans.length} instances are deleted.`)
         const instances = before.orphans.map(({ instance_uuid: one }) => one)
         const json = await collected(api, [...new Set(instances)])
-        present(asked, { document: json, rows: json.orphans, columns: COLUMNS, text: () => collectedLines(json) })
+        present(asked, {
+          document: json,
+          rows: json.orphans,
+          columns: COLUMNS,
+          text: () => collectedLines(json),
+          report: true,
+        })
       }),
     )
 }

@@ -130,7 +130,7 @@ const remove = (family: CommandRow): void => {
         if (flags.dryRun) {
           const json = await apiOf(flags)<Impact>('DELETE', withQuery(PROFILES, { value, dry_run: 'true' }))
           const text = () => impactLines(json)
-          return present(flags, { document: json, rows: json.arqs, columns: IMPACT_COLUMNS, text })
+          return present(flags, { document: json, rows: json.arqs, columns: IMPACT_COLUMNS, text, report: true })
         }
         await confirmed(flags, `Device profiles are deleted: ${ids.join(', ')}.`)
         await apiOf(flags)('DELETE', withQuery(PROFILES, { value }))

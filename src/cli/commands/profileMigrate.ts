@@ -56,7 +56,13 @@ export const profileMigrate = (family: CommandRow): void => {
         if (apply && !reason?.trim()) throw misused('--apply needs --reason')
         const asked = { ...readMap(map), apply, reason: reason ?? '' }
         const json = await apiOf(flags)<Migration>('POST', '/profile_migrations', asked)
-        present(flags, { document: json, rows: changesOf(json), columns: CHANGES, text: () => lines(json) })
+        present(flags, {
+          document: json,
+          rows: changesOf(json),
+          columns: CHANGES,
+          text: () => lines(json),
+          report: true,
+        })
       }),
     )
 }

@@ -20,7 +20,7 @@ const COLUMNS = columnsOf<Usage['usage'][number]>(
 
 const textLines = ({ from, until, as_of: asOf, usage: rows }: Usage): readonly string[] => [
   `from ${from} to ${until}; what is still bound counts up to ${asOf < until ? asOf : until}`,
-  ...rendered({ document: rows, rows, columns: COLUMNS }, {}),
+  ...rendered({ document: rows, rows, columns: COLUMNS }, {}, true),
 ]
 
 export const usage: Register = (program) => {

@@ -4,7 +4,6 @@ import { request as overHttps } from 'node:https'
 import { text as wholeText } from 'node:stream/consumers'
 import { systemClock } from '../../clock.ts'
 import { messageOf as reasonOf } from '../../errorText.ts'
-import { visibleJson } from '../../text.ts'
 import { pause } from '../../waiting.ts'
 import { messageOf } from '../audit/topics.ts'
 import { Failure } from '../exits.ts'
@@ -19,9 +18,11 @@ export type EventsWanted = {
   /** Null: a stream begins now, and pages with the oldest event. */
   readonly after: string | null
 }
+/** An event as a page of the API holds it. */
+export type Told = { readonly id: string; readonly event: Readonly<Record<string, unknown>> }
 type Out = (line: string) => void
 type Page = {
-  readonly events: readonly { readonly id: string; readonly event: Readonly<Record<string, unknown>> }[]
+  readonly events: readonly Told[]
   readonly next: string
   readonly more: boolean
 }
@@ -32,19 +33,27 @@ const SILENT_MS = 35_000
 const AGAIN: readonly number[] = [429, 502, 503, 504]
 const PREFIX = 'accelerando.'
 
-const lineOf = (id: string, text: string, { json }: ApiFlags): string => {
-  if (json) return visibleJson({ id, event: JSON.parse(text) as unknown })
-  const told = messageOf({ topic: '', key: '', partition: 0, offset: 0, time: 0, value: text })
+/** An event in one line for people. */
+export const toldLine = ({ id, event }: Told): string => {
+  const told = messageOf({ topic: '', key: '', partition: 0, offset: 0, time: 0, value: JSON.stringify(event) })
   return `${tailLine({ ...told, position: null }, null)}  ${id}`
 }
 const pathOf = (query: Readonly<Record<string, string>>): string => `/events?${new URLSearchParams(query).toString()}`
 
-/** Prints all events that exist at present. */
-export const showPages = async ({ flags, query, after }: EventsWanted, out: Out): Promise<void> => {
+const PAGE = 500
+/** Takes the events that exist at present, but not more than `max`. */
+export const takePages = async (
+  { flags, query, after }: EventsWanted,
+  max: number,
+  take: (told: Told) => void,
+): Promise<void> => {
   const api = apiOf(flags)
-  for (let at = after, more = true; more;) {
-    const page = await api<Page>('GET', pathOf({ limit: '500', ...query, ...(at === null ? {} : { after: at }) }))
-    for (const { id, event } of page.events) out(lineOf(id, JSON.stringify(event), flags))
+  let left = max
+  for (let at = after, more = true; more && left > 0;) {
+    const limit = String(Math.min(PAGE, left))
+    const page = await api<Page>('GET', pathOf({ limit, ...query, ...(at === null ? {} : { after: at }) }))
+    for (const told of page.events.slice(0, left)) take(told)
+    left -= page.events.length
     ;({ next: at, more } = page)
   }
 }
@@ -72,7 +81,12 @@ const openStream = async (
 }
 
 /** Follows the stream until it is aborted, and reconnects whenever the stream ends. Rejects when the API refuses. */
-export const follow = async (wanted: EventsWanted, out: Out, warn: Out, signal: AbortSignal): Promise<void> => {
+export const follow = async (
+  wanted: EventsWanted,
+  take: (told: Told) => void,
+  warn: Out,
+  signal: AbortSignal,
+): Promise<void> => {
   let last = wanted.after
   let retryMs = 0
   const once = async (): Promise<string | null> => {
@@ -93,7 +107,8 @@ export const follow = async (wanted: EventsWanted, out: Out, warn: Out, signal: 
     answer.setEncoding('utf8')
     for await (const part of answer)
       for (const { id, event, data } of frames.take(part as string)) {
-        if (event.startsWith(PREFIX)) out(lineOf(id ?? '', data, wanted.flags))
+        if (event.startsWith(PREFIX) && !signal.aborted)
+          take({ id: id ?? '', event: JSON.parse(data) as Told['event'] })
         else if (event === 'reset') warn(`events were missed, and it goes on with newer ones: ${data}`)
         last = id ?? last
         retryMs = frames.retryMs()

@@ -12,7 +12,7 @@ export const impactLines = (impact: Impact): readonly string[] => {
   const { refusal, effect, devices, instances, projects, arqs, arqs_left_out: leftOut } = impact
   const all = arqs.length + leftOut
   const fate = effect === 'unbound' ? 'unbound by force' : 'kept as they are'
-  const table = () => rendered({ document: arqs, rows: arqs, columns: IMPACT_COLUMNS }, {})
+  const table = () => rendered({ document: arqs, rows: arqs, columns: IMPACT_COLUMNS }, {}, true)
   return [
     refusal === null ? 'it would be done' : `it would be refused: ${refusal}`,
     `${counted(devices.length, 'device')}, ${counted(instances.length, 'instance')}, ${counted(projects.length, 'project')}, ` +

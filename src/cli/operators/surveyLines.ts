@@ -3,13 +3,13 @@ import type { ScannedDevice } from '../../drivers/pci/scan.ts'
 import type { Passable } from '../../drivers/passable.ts'
 import type { ReportedDevice } from '../../hardware.ts'
 import { visibleJson } from '../../text.ts'
-import { tableOf } from '../output.ts'
+import { rendered, tableOf } from '../output.ts'
+import { FOUND, type Found, OWNER } from './foundRows.ts'
 import { addressOf, type SurveyedDriver } from '../hardware/survey.ts'
 
 type Deployable = ReportedDevice['deployables'][number]
 const valuesOf = ({ attributes }: Deployable, prefix: string): readonly string[] =>
   attributes.filter(({ key }) => key.startsWith(prefix)).map(({ value }) => value)
-const OWNER = 'OWNER_CYBORG'
 
 /** The provider that Placement would show for a deployable. */
 export const providerOf = (one: Deployable) => ({
@@ -20,24 +20,26 @@ export const providerOf = (one: Deployable) => ({
   traits: [...new Set([...valuesOf(one, 'trait'), OWNER])],
 })
 
-const FOUND = ['DRIVER', 'DEVICE', 'TYPE', 'MODEL', 'UNITS', 'CLASS', 'TRAITS']
-const foundRows = ({ driver, enabled, devices }: SurveyedDriver): readonly (readonly string[])[] =>
+const foundBy = ({ driver, enabled, devices }: SurveyedDriver): readonly Found[] =>
   devices.flatMap((device) =>
     device.deployables.map((one) => {
-      const { resource_class: resourceClass, total, traits } = providerOf(one)
-      const shown = device.stub ? 'not usable yet' : String(total)
-      const address = one.name.slice(one.name.indexOf('_') + 1)
-      return [
-        enabled ? driver : `${driver} (not enabled)`,
-        address || addressOf(device),
-        device.type,
-        device.model,
-        shown,
-        resourceClass ?? '-',
-        traits.filter((trait) => trait !== OWNER).join(' ') || '-',
-      ]
+      const { resource_class, total, traits } = providerOf(one)
+      const address = one.name.slice(one.name.indexOf('_') + 1) || addressOf(device)
+      const { type, model } = device
+      return {
+        driver,
+        enabled,
+        device: address,
+        type,
+        model,
+        usable: device.stub !== true,
+        total,
+        resource_class,
+        traits,
+      }
     }),
   )
+export const foundIn = ({ drivers }: Scan): readonly Found[] => drivers.flatMap(foundBy)
 const LEFT_OUT = ['DRIVER', 'DEVICE', 'LEFT OUT BECAUSE']
 const OTHERS = ['ADDRESS', 'VENDOR:PRODUCT', 'CLASS', 'OFFERED', 'WHITELIST ENTRY THAT OFFERS IT']
 const otherRow = (device: ScannedDevice) => [
@@ -72,16 +74,17 @@ const section = (
 const PASSABLE = ['', 'ABOUT', 'PASSING DEVICES ON TO GUESTS', 'WHAT TO DO']
 const passableRow = ({ verdict, about, says, advice }: Passable) => [verdict, about, says, advice ?? '-']
 
-export const scanLines = ({ drivers, devices, example, passable }: Scan): readonly string[] => {
+export const scanLines = (scan: Scan): readonly string[] => {
+  const { drivers, devices, example, passable } = scan
   const failed = drivers.flatMap(({ driver, error, enabled }) =>
     error === null ? [] : [`${driver}${enabled ? '' : ' (not enabled)'} failed: ${error}`],
   )
-  const found = drivers.flatMap(foundRows)
+  const found = foundIn(scan)
   const left = drivers.flatMap(({ driver, leftOut }) => leftOut.map(({ address, reason }) => [driver, address, reason]))
   return [
     ...(failed.length > 0 ? [...failed, ''] : []),
     ...(found.length > 0
-      ? section('What the drivers find:', FOUND, found)
+      ? ['What the drivers find:', ...rendered({ document: found, rows: found, columns: FOUND }, {}, true), '']
       : ['No driver finds anything that it could offer.', '']),
     ...section('What they leave out:', LEFT_OUT, left),
     ...section('Whether this machine can pass devices on to guests:', PASSABLE, passable.map(passableRow)),

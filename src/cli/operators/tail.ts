@@ -10,8 +10,6 @@ import type { Log } from '../../log.ts'
 import { type SnapshotSource, followJournal } from '../../persistence/follow.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
 import { messageOf } from '../audit/topics.ts'
-import { tailLine } from './tailLine.ts'
-import { visibleJson } from '../../text.ts'
 
 export type TailOptions = {
   /** Null: all topics that carry facts. */
@@ -20,10 +18,11 @@ export type TailOptions = {
   readonly arq: string | null
   /** Only messages after this position of the journal. */
   readonly since: Position | null
-  readonly json: boolean
   /** Ends when all existing messages were shown. */
   readonly once: boolean
 }
+/** `storedAt`: when the broker stored it. Null: the message comes from the journal itself. */
+type Out = (message: TopicMessage, storedAt: number | null) => void
 export type TailSource =
   | { readonly kind: 'kafka'; readonly kafka: KafkaOptions }
   | { readonly kind: 'journal'; readonly store: SnapshotSource }
@@ -63,34 +62,35 @@ const repeats = () => {
 }
 
 /**
- * Number of lines of a bounded read that are held back for sorting. A longer read is shown in portions of this size.
+ * Number of messages of a bounded read that are held back for sorting. A longer read is shown in portions of this size.
  */
 const GATHERED_MAX = 100_000
-/** Partitions are read one after the other, so lines are collected and then shown in the order of the journal. */
-const inOrder = (out: (line: string) => void) => {
-  let gathered: { readonly line: string; readonly position: Position | null }[] = []
+/** Partitions are read one after the other, so messages are collected and then shown in the order of the journal. */
+const inOrder = (out: Out) => {
+  let gathered: { readonly message: TopicMessage; readonly storedAt: number | null }[] = []
   const end = (): void => {
     const order = (a: Position | null, b: Position | null): number =>
       a === b ? 0 : a === null || (b !== null && comesBefore(a, b)) ? -1 : 1
-    for (const { line } of gathered.toSorted((a, b) => order(a.position, b.position))) out(line)
+    for (const { message, storedAt } of gathered.toSorted((a, b) => order(a.message.position, b.message.position)))
+      out(message, storedAt)
     gathered = []
   }
-  const put = (line: string, position: Position | null): void => {
-    gathered.push({ line, position })
+  const put: Out = (message, storedAt) => {
+    gathered.push({ message, storedAt })
     if (gathered.length >= GATHERED_MAX) end()
   }
   return { put, end }
 }
 
 type Show = (message: TopicMessage, text: string, storedAt: number | null) => void
-const shower = ({ arq, since, json }: TailOptions, out: (line: string, position: Position | null) => void): Show => {
+const shower = ({ arq, since }: TailOptions, out: Out): Show => {
   const repeated = repeats()
   return (message, text, storedAt) => {
     if (arq !== null && message.key !== arq && !text.includes(arq)) return
     const { position } = message
     const old = since !== null && position !== null && !comesBefore(since, position)
     if (old || repeated(message)) return
-    out(json ? visibleJson(message) : tailLine(message, storedAt), position)
+    out(message, storedAt)
   }
 }
 
@@ -148,7 +148,7 @@ const tailJournal = async (
 export const tail = async (
   source: TailSource,
   options: TailOptions,
-  out: (line: string) => void,
+  out: Out,
   signal: AbortSignal,
   log: Log,
 ): Promise<void> => {

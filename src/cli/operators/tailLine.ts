@@ -43,6 +43,10 @@ const details = (fields: Fields): string =>
       : `${name}=${text.length > TEXT_MAX ? `${text.slice(0, TEXT_MAX)}...` : text}`
   }).join(' ')
 
+/** The fields of an event, those that belong together side by side. */
+export const eventDetails = (fields: Fields): string =>
+  details({ ...(fields['bond'] as Fields | undefined), ...fields })
+
 /** Writes a value as text. A message may come from anybody who may write to the topic, so its values can have any type. */
 const word = (value: unknown): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
@@ -55,8 +59,7 @@ const content = ({ topic, key, body }: TopicMessage): readonly [string, string] 
   const { entity, event, state, type, ...rest } = body as Fields
   if (event) {
     const { type: happened, ...fields } = event as Fields
-    // Fields that belong together in an event are shown together.
-    return [word(entity), `${word(happened)} ${details({ ...(fields['bond'] as Fields | undefined), ...fields })}`]
+    return [word(entity), `${word(happened)} ${eventDetails(fields)}`]
   }
   if (state)
     return [

@@ -6,7 +6,7 @@ import { bounded, createPauses } from '../../waiting.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { Failure, misused } from '../exits.ts'
 import type { ApiFlags } from './api.ts'
-import { follow } from './events.ts'
+import { type Told, follow, toldLine } from './events.ts'
 
 export type Wait = { readonly wait?: string | true }
 
@@ -47,8 +47,8 @@ const tell = (line: string): void => void process.stderr.write(`${inOneLine(line
 /** Rejects when the time is over, and with any error of `unfinished`. */
 export const waitUntil = async ({ flags, query, unfinished, limitMs, next }: Waiting): Promise<void> => {
   const [pauses, ended] = [createPauses(systemClock), new AbortController()]
-  const told = (line: string): void => {
-    tell(line)
+  const told = (event: Told): void => {
+    tell(toldLine(event))
     pauses.wake()
   }
   const end = systemClock.monotonic() + limitMs

@@ -1,0 +1,90 @@
+/** `accelerando arq timeline` of what was kept in a file, with no service at all, and in the format of trace viewers. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import * as v from 'valibot'
+import { EXITS } from '../../src/cli/exits.ts'
+import { type Listening, listen, urlOf } from '../../src/cli/programs/listen.ts'
+import type { TraceFile } from '../../src/ui/traceEvents.ts'
+import { Timeline } from '../../src/ui/shapes.ts'
+import { openWorkshop } from '../http/cloud.ts'
+import { commandHere } from '../support/commandHere.ts'
+import { tempFolder } from '../support/program.ts'
+
+const folder = tempFolder('timeline-file')
+const NOBODY = { ACCELERANDO_URL: 'http://127.0.0.1:1/v2' }
+let shop: Awaited<ReturnType<typeof openWorkshop>>
+let served: Listening
+let uuid: string
+beforeAll(async () => {
+  shop = await openWorkshop({ hostWork: false })
+  served = await listen(shop.app, { host: '127.0.0.1', port: 0 })
+  uuid = (await shop.bound(1)).arqs[0]!.uuid
+})
+afterAll(async () => {
+  await served.close(0)
+  await shop.close()
+  folder.remove()
+})
+
+const said = async (env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise<string> => {
+  const { code, out, err } = await commandHere(['arq', 'timeline', ...args], env)
+  expect([code, err], args.join(' ')).toEqual([0, ''])
+  return out
+}
+const asked = (...args: readonly string[]) => said({ ACCELERANDO_URL: `${urlOf(served)}/v2` }, uuid, ...args)
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder.path, name), text)
+  return join(folder.path, name)
+}
+
+test('what --json has written, or the console exports, is opened with no service, and shows the same', async () => {
+  const kept = await asked('--json')
+  const exported = JSON.stringify(v.parse(Timeline, JSON.parse(await asked('--json', '--events'))))
+  for (const path of [file('kept.json', kept), file('exported.json', exported)]) {
+    expect(await said(NOBODY, '--file', path)).toBe(await asked())
+    expect(await said(NOBODY, '--file', path, '-f', 'csv')).toBe(await asked('-f', 'csv'))
+  }
+  expect(await said(NOBODY, '--file', file('again.json', kept), '--json')).toBe(kept)
+})
+
+test('--events adds the recorded event behind each step', async () => {
+  const { steps } = JSON.parse(await asked('--json', '--events')) as { readonly steps: readonly object[] }
+  expect(steps[0]).toMatchObject({ event: { subject: uuid, type: 'accelerando.fact.ArqCreated' } })
+  expect(JSON.parse(await asked('--json')).steps[0]).not.toHaveProperty('event')
+})
+
+test('--trace-events is the same from a file as from the service', async () => {
+  const trace = JSON.parse(await asked('--trace-events')) as TraceFile
+  expect(trace.otherData).toMatchObject({ arq: uuid })
+  const steps = trace.traceEvents.flatMap((each) => (each.ph === 'i' && each.cat === 'step' ? [each.name] : []))
+  expect(steps[0]).toBe('created')
+  const fromFile = JSON.parse(
+    await said(NOBODY, '--file', file('t.json', await asked('--json')), '--trace-events'),
+  ) as TraceFile
+  // the span that is still open ends now in the one, and with the last step in the other
+  const ended = ({ traceEvents }: TraceFile) => traceEvents.filter(({ args }) => args['open'] !== true)
+  expect(ended(fromFile)).toEqual(ended(trace))
+})
+
+test.each<readonly [args: readonly string[], why: string]>([
+  [[], 'name an accelerator request, or a file'],
+  [['00000000-0000-4000-8000-000000000001', '--file', 'x.json'], 'name an accelerator request, or a file'],
+  [['--file', 'x.json', '--trace-events', '-f', 'csv'], "option '--trace-events' cannot be used with"],
+])('%j is refused', async (args, why) => {
+  expect(await commandHere(['arq', 'timeline', ...args], NOBODY)).toMatchObject({
+    code: EXITS.usage.code,
+    out: '',
+    err: expect.stringContaining(why),
+  })
+})
+test.each([
+  ['{"arq": 5}', 'it is not a timeline written by --json'],
+  ['{"arq": ', 'JSON'],
+])('a file with %s is refused with its name', async (text, why) => {
+  const path = file('bad.json', text)
+  const { code, out, err } = await commandHere(['arq', 'timeline', '--file', path], NOBODY)
+  expect([code, out]).toEqual([EXITS.usage.code, ''])
+  expect(err).toContain(`${path}: `)
+  expect(err).toContain(why)
+})
