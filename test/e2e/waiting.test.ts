@@ -121,7 +121,7 @@ describe('host retire --wait', () => {
       await client.wanted(204, 'DELETE', `/accelerator_requests?arqs=${uuid}`)
       const { code, out, err } = await ended(program)
       expect(code, err).toBe(0)
-      expect(out).toMatch(/^retired +.*new hardware/m)
+      expect(out).toMatch(/^retired\t.*new hardware/m)
       const shown = await run('host', 'show', host, '--json')
       expect(JSON.parse(shown.out)).toMatchObject({ arqs: [], retired: { reason: 'new hardware' } })
     },
