@@ -267,7 +267,7 @@ export const rowLines = <Row, About = undefined>(
 }
 
 /** Whether standard output is a terminal, so that a person reads it. */
-export const onTerminal = (): boolean => process.stdout.isTTY === true
+export const onTerminal = (): boolean => process.stdout.isTTY
 /** Tabs, which separate values, are the only control characters that a line may contain. */
 export const outLine = (line: string): void =>
   void process.stdout.write(`${line.split('\t').map(inOneLine).join('\t')}\n`)

@@ -1,7 +1,10 @@
 /** `accelerando status --follow`: what is drawn again, and what a service that goes away changes. */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { expect, test } from 'vitest'
 import { Failure } from '../../src/cli/exits.ts'
 import { followStatus } from '../../src/cli/operators/statusFollow.ts'
+import { commandHere } from '../support/commandHere.ts'
 import { handClock, quiet } from '../support/lab.ts'
 
 type Seen = { readonly at: number; readonly count: number }
@@ -58,4 +61,30 @@ test('a service that is away is said once, waited for, and shown again when it i
 test('a refusal ends it', async () => {
   const { following } = await follow([new Failure('denied', '403'), { at: 2, count: 1 }], false)
   await expect(following).rejects.toThrow('403')
+})
+
+test('into a pipe the command writes a document in one line', async () => {
+  const overview = { counted_at: '2026-11-24T00:00:00Z', hosts: {} }
+  let looks = 0
+  const server = createServer((_, response) => {
+    response.end(JSON.stringify(overview))
+    // the reader of the output closes the pipe
+    if (++looks === 2) process.stdout.emit('error', new Error('EPIPE'))
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2`
+  const { code, out } = await commandHere(['status', '--follow', '--api', api], {}, { terminal: false })
+  server.close()
+  expect([code, out]).toEqual([0, `${JSON.stringify(overview)}\n`])
+})
+test.each([
+  ['--format', 'csv'],
+  ['--format', 'yaml'],
+  ['--column', 'says'],
+  ['--limit', '3'],
+  ['--sort-column', 'says'],
+])('%s %s is refused, not left out', async (option, value) => {
+  const nobody = 'http://127.0.0.1:1/v2'
+  const refused = await commandHere(['status', '--follow', option, value, '--api', nobody])
+  expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringMatching(/^--follow: /) })
 })
