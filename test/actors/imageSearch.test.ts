@@ -17,10 +17,14 @@ describe('of the images that were found', () => {
   const hardware: Readonly<Record<string, string>> = { board: 'KU115', region_uuid: 'R1' }
   const chosen = (by: ImageSearch['by'], ...found: readonly Image['properties'][]) => {
     const images = found.map((properties, at) => withProperties(properties, String(at)))
-    const choice = chooseImage(search(by), images, {
-      vendor: '10ee',
-      attribute: (key) => hardware[key] ?? null,
-    })
+    const choice = chooseImage(
+      search(by),
+      { images },
+      {
+        vendor: '10ee',
+        attribute: (key) => hardware[key] ?? null,
+      },
+    )
     return choice.ok ? choice.image.uuid : choice.reason
   }
   test.each<[string, ImageSearch['by'], readonly Image['properties'][], string]>([
@@ -50,6 +54,13 @@ describe('of the images that were found', () => {
     ],
   ])('%s', (_, by, found, result) => {
     expect(chosen(by, ...found)).toBe(result)
+  })
+  test('none, where the store has others that are not searched: the reason says which were', () => {
+    const nothing = { vendor: '10ee', attribute: () => null }
+    expect(chooseImage(search('function_id'), { images: [], among: 'public images' }, nothing)).toEqual({
+      ok: false,
+      reason: 'not found: no image with accel:function_id v suits it (searched: public images)',
+    })
   })
 })
 

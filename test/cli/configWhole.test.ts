@@ -30,6 +30,7 @@ const GIVEN: Partial<Record<Key, string>> = {
   'keystone_authtoken.cafile': 'cloud.pem',
   'keystone_authtoken.clouds_file': 'clouds.yaml',
   'keystone_authtoken.interfaces': 'admin',
+  'glance.trusted_projects': '9f6c1b,2ab0d4',
   'nova.headers': '{"x-a": "b"}',
   'pci.passthrough_whitelist': '[{"vendor_id": "1af4"}]',
   'host.name': 'named',

@@ -22,13 +22,14 @@ const glance = {
   cacheMaxBytes: 1000,
   downloadsMax: 1,
   allowUnverified: false,
+  trustedProjects: [],
 }
 const folder = tempFolder('open-images')
 let keystone: KeystoneDouble
 let double: GlanceDouble
 beforeAll(async () => {
   keystone = await keystoneDouble()
-  double = await glanceDouble(keystone.isLive)
+  double = await glanceDouble(keystone.holderOf)
   keystone.services = { image: double.url }
 })
 afterAll(async () => {

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ImageFile, ImageFiles } from '../../src/images.ts'
 import { type GlanceLab, type GlancePlace, openGlanceLab } from '../support/glanceLab.ts'
-import { revoke, signIn } from '../support/signIn.ts'
+import type { Upload } from '../support/imageUpload.ts'
+import { type Held, revoke, signIn } from '../support/signIn.ts'
 import { imageContract } from './images.contract.ts'
 
 const term = (withinMs = 15_000) => ({ withinMs, signal: new AbortController().signal })
@@ -38,6 +39,26 @@ export const glanceContract = (place: () => GlancePlace): void => {
     test('answers, and lets this service read', async () => {
       expect(await lab.glance.look()).toBe(null)
       expect(lab.glance.whyFailing()).toBe(null)
+    })
+    test('a search finds public images and those of trusted projects, whatever another project gives its own', async () => {
+      const { operator, trusted, tenant } = lab.people
+      const value = randomUUID()
+      const put = (more: Upload, by: Held) => lab.put({ function_uuid: value, ...more }, randomBytes(10), by)
+      const public_ = await put({ visibility: 'public' }, await signIn(place().authUrl, 'admin', { project: 'admin' }))
+      const own = await put({ visibility: 'private' }, operator)
+      const theirs = await put({}, trusted)
+      for (const visibility of ['private', 'shared', 'community']) await put({ visibility, version: '99' }, tenant)
+      const found = await lab.glance.search({ by: 'function_id', value })
+      if (!found.found) throw new Error(found.why)
+      expect(found.images.map(({ uuid }) => uuid).toSorted()).toEqual([public_, own, theirs].toSorted())
+      expect(found.among).toContain('glance.trusted_projects')
+    })
+    test('an image of another project is had where its id is named', async () => {
+      const bytes = randomBytes(1000)
+      const uuid = await lab.put({}, bytes, lab.people.tenant)
+      const owner = lab.people.tenant.projectId
+      expect(await lab.glance.find(uuid)).toMatchObject({ found: true, image: { properties: { owner } } })
+      expect(Buffer.compare(contentOf(await opened(lab.files(), uuid)), bytes)).toBe(0)
     })
     test('an image without data cannot be programmed', async () => {
       const uuid = await lab.put({}, null)

@@ -49,8 +49,11 @@ export const openGlanceLab = async ({ authUrl, glanceUrl, timeoutMs = 1000 }: Gl
     clock: systemClock,
     log,
   })
-  const glance: Glance = createGlance(session, { timeoutMs, idleMs: 500 })
+  const trusted = await signIn(authUrl, 'beta-member', { project: 'beta' })
+  const trustedProjects = [trusted.projectId!]
+  const glance: Glance = createGlance(session, { timeoutMs, idleMs: 500, trustedProjects })
   const operator = await signIn(authUrl, 'cyborg', { project: 'service' })
+  const tenant = await signIn(authUrl, 'alpha-member', { project: 'alpha' })
   let caches = 0
   /** The same `cache` is one that a host which was killed has left. */
   const files = (options: Partial<FilesOptions> = {}, cache = `cache-${caches++}`): ImageFiles => {
@@ -67,8 +70,10 @@ export const openGlanceLab = async ({ authUrl, glanceUrl, timeoutMs = 1000 }: Gl
     glance,
     files,
     folder: (cache: string) => join(folder.path, cache),
-    operator,
-    put: (description: Upload, bytes: Uint8Array | null) => uploadImage(glanceUrl, operator.token, description, bytes),
+    /** Of the service's project and an admin; of a project that is trusted; of another project. */
+    people: { operator, trusted, tenant },
+    put: (description: Upload, bytes: Uint8Array | null, by = operator) =>
+      uploadImage(glanceUrl, by.token, description, bytes),
     /** How often bytes were asked for. */
     downloads: () => proxy.asked.filter((line) => line.endsWith('/file')).length,
     close: async () => {

@@ -24,6 +24,11 @@ export const GLANCE = {
       'Size of the images that a host keeps, in `images` of its data folder. Those that were not used for longest leave first.',
   }),
   'glance.downloads_max': row('glance.downloadsMax', k.count(1, 16), 2, { about: 'Downloads of a host at one time.' }),
+  'glance.trusted_projects': row('glance.trustedProjects', k.fewNames(16), [], {
+    about:
+      'Ids of projects whose images a search by accel:bitstream_name, accel:function_id or accel:function_name finds, beside public images and those of the ' +
+      "service's own project. Images of other projects are used only where their id is named.",
+  }),
   'glance.allow_unverified': row('glance.allowUnverified', k.toggle, false, {
     about: 'Program images of which the image service has no digest. Their bytes are not verified.',
   }),

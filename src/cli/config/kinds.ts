@@ -159,12 +159,12 @@ export const choice = <const Name extends string>(names: readonly Name[]): Kind<
 })
 
 const NAMES_RULE = 'must be a list of names; as text, with commas between them'
-export const names: Kind<readonly string[]> = {
-  schema: v.array(v.pipe(v.string(NAMES_RULE), v.regex(/^[\w.:-]{1,255}$/, NAMES_RULE)), NAMES_RULE),
-  toValue: same,
-  fromText: listed,
-  form: 'list of names',
-}
+const NAMES = v.array(v.pipe(v.string(NAMES_RULE), v.regex(/^[\w.:-]{1,255}$/, NAMES_RULE)), NAMES_RULE)
+export const names: Kind<readonly string[]> = { schema: NAMES, toValue: same, fromText: listed, form: 'list of names' }
+export const fewNames = (max: number): Kind<readonly string[]> => ({
+  ...names,
+  schema: v.pipe(NAMES, v.maxLength(max, `must be a list of at most ${max} names`)),
+})
 
 const HOST_NAMES_RULE =
   'must be a list of at most 100 names, each at most 100 of A-Z, a-z, 0-9, dot and hyphen; as text, with commas between them'

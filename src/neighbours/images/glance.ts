@@ -1,4 +1,10 @@
-/** Requests to Glance (Image API v2): descriptions, paged lists, and bytes from a position on. No function here rejects or retries. */
+/**
+ * Requests to Glance (Image API v2): descriptions, paged lists, and bytes from a position on. No function here rejects or retries.
+ *
+ * GLANCE-1 a search finds public images and those of trusted projects only, whatever else this account may read: any project may give an image the
+ *   properties that are searched for (decision 0118). Glance is asked for just these, so that others cannot fill the list either;
+ * GLANCE-2 an image that is asked for by its id is described whoever owns it: only an administrator names an id, in a profile or in a request to program.
+ */
 import * as v from 'valibot'
 import type { ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
 import { textOf } from '../../errorText.ts'
@@ -13,6 +19,8 @@ export type GlanceOptions = {
   readonly timeoutMs: number
   /** The longest time between two parts of the bytes. */
   readonly idleMs: number
+  /** Ids of projects whose images a search finds, beside the project of this service. */
+  readonly trustedProjects: readonly string[]
 }
 /** `start`: the position of the first byte in `body`. */
 export type Bytes = { readonly found: true; readonly start: number; readonly body: AsyncIterable<Uint8Array> }
@@ -30,6 +38,8 @@ export type Glance = ImageCatalogue & {
 export const IMAGE_SERVICE = 'image'
 const PAGE = 100
 const PAGES_MAX = 20
+/** What a search looks at, for people who miss an image. */
+const AMONG = "public images, and those of the service's project and of glance.trusted_projects"
 const LIST = v.object({ images: v.pipe(v.array(v.unknown()), v.maxLength(1000)), next: v.optional(v.string()) })
 /** The link to the next page must stay within the same service. */
 const NEXT = /^\/v2\/images\?[\x21-\x7e]{1,8000}$/
@@ -61,6 +71,11 @@ const startOf = (range: string | undefined): number => Number(/^bytes (\d{1,15})
 const createAsking = (session: Session, timeoutMs: number) => {
   let whyFailing: string | null = null
   const isAbsent = () => session.lacks(IMAGE_SERVICE)
+  const unanswered = (error: unknown): NoImage => {
+    const reason = textOf(error)
+    whyFailing = error instanceof NotInCatalogue ? null : reason
+    return noImage('unavailable', reason)
+  }
   /** The address in the catalogue may or may not contain the version. */
   const base = async (): Promise<string> => ((await session.entry(IMAGE_SERVICE)).url.endsWith('/v2') ? '' : '/v2')
   const reached = async <Got extends { readonly status: number }>(
@@ -72,9 +87,7 @@ const createAsking = (session: Session, timeoutMs: number) => {
       whyFailing = answer.status >= 500 || answer.status === 401 ? `it answers ${answer.status}` : null
       return answer
     } catch (error) {
-      const reason = textOf(error)
-      whyFailing = error instanceof NotInCatalogue ? null : reason
-      return noImage('unavailable', reason)
+      return unanswered(error)
     }
   }
   const get = async (path: string): Promise<Answer | NoImage> => {
@@ -83,7 +96,15 @@ const createAsking = (session: Session, timeoutMs: number) => {
     )
     return 'found' in answer || answer.status === 200 ? answer : problemOf(answer.status)
   }
-  return { reached, get, whyFailing: () => whyFailing, isAbsent }
+  /** The project of this service; null: it has none. */
+  const own = async (): Promise<string | null | NoImage> => {
+    try {
+      return (await session.entry(IMAGE_SERVICE)).projectId
+    } catch (error) {
+      return unanswered(error)
+    }
+  }
+  return { reached, get, own, whyFailing: () => whyFailing, isAbsent }
 }
 type Get = ReturnType<typeof createAsking>['get']
 
@@ -104,23 +125,38 @@ const listed = async (get: Get, query: URLSearchParams): Promise<readonly unknow
   }
   return found
 }
+/** Which images a search finds: those with this value (GLANCE-1). */
+type Owned = readonly ['visibility' | 'owner', string]
 const searchWith =
-  (get: Get): Glance['search'] =>
+  (get: Get, trusted: () => Promise<readonly Owned[] | NoImage>): Glance['search'] =>
   async ({ by, value }: ImageSearch) => {
+    const owned = await trusted()
+    if ('found' in owned) return owned
     const images = new Map<ImageUuid, Image>()
-    for (const key of SEARCHED[by]) {
-      const query = new URLSearchParams({ tag: TAG, status: 'active', [key]: value, limit: String(PAGE) })
-      const found = await listed(get, query)
-      if ('found' in found) return found
-      for (const read of found.map(bitstreamIn)) if (read.found) images.set(read.image.uuid, read.image)
-    }
-    return { found: true, images: [...images.values()] }
+    for (const [whose, is] of owned)
+      for (const key of SEARCHED[by]) {
+        const query = { tag: TAG, status: 'active', [whose]: is, [key]: value, limit: String(PAGE) }
+        const found = await listed(get, new URLSearchParams(query))
+        if ('found' in found) return found
+        for (const read of found.map(bitstreamIn)) {
+          // a service that does not know this filter must not widen the search
+          if (read.found && read.image.properties[whose] === is) images.set(read.image.uuid, read.image)
+        }
+      }
+    return { found: true, images: [...images.values()], among: AMONG }
   }
 
-export const createGlance = (session: Session, { timeoutMs, idleMs }: GlanceOptions): Glance => {
-  const { reached, get, whyFailing, isAbsent } = createAsking(session, timeoutMs)
+export const createGlance = (session: Session, options: GlanceOptions): Glance => {
+  const { timeoutMs, idleMs, trustedProjects } = options
+  const { reached, get, own, whyFailing, isAbsent } = createAsking(session, timeoutMs)
+  const trusted = async (): Promise<readonly Owned[] | NoImage> => {
+    const project = await own()
+    if (typeof project === 'object' && project !== null) return project
+    const projects = new Set([...(project === null ? [] : [project]), ...trustedProjects])
+    return [['visibility', 'public'], ...[...projects].map((id): Owned => ['owner', id])]
+  }
   return {
-    search: searchWith(get),
+    search: searchWith(get, trusted),
     find: async (uuid) => {
       const answer = await get(`/images/${encodeURIComponent(uuid)}`)
       return 'found' in answer ? answer : bitstreamIn(parsed(answer.text))

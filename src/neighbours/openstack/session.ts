@@ -35,6 +35,8 @@ export type Call = Pick<Request, 'method' | 'body'> & {
   readonly headers?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
 }
+/** `projectId`: null when the token is not for a project. */
+type Entry = { readonly token: string; readonly projectId: string | null; readonly url: string }
 export type Session = {
   /** Rejects with `Unanswered`. */
   readonly call: (call: Call) => Promise<Answer>
@@ -42,8 +44,8 @@ export type Session = {
   readonly read: (call: Omit<Call, 'method' | 'body'> & Pick<StreamRequest, 'idleMs' | 'signal'>) => Promise<Streamed>
   /** Asks the identity service itself, with the token of this service. Rejects with `Unanswered`. */
   readonly ask: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>
-  /** A token of this session, and the URL of a service from the catalogue. Rejects with `Unanswered`. */
-  readonly entry: (service: string) => Promise<{ readonly token: string; readonly url: string }>
+  /** A token of this session, the project that it is for, and the URL of a service from the catalogue. Rejects with `Unanswered`. */
+  readonly entry: (service: string) => Promise<Entry>
   /** The neighbours that do not answer at present, with the reason. */
   readonly whyFailing: () => Readonly<Record<string, string>>
   /** Whether the catalogue had no endpoint of the service when it was last looked up (SESSION-6). */
@@ -71,7 +73,13 @@ export class NoToken extends Unanswered {
 const MARGIN_MS = 120_000
 const RENEWED_AFTER_MS = 10_000
 const REFUSED_FOR_MS = 5000
-type Own = { readonly id: string; readonly catalog: Catalog; readonly renewAt: number; readonly endsAt: number }
+type Own = {
+  readonly id: string
+  readonly projectId: string | null
+  readonly catalog: Catalog
+  readonly renewAt: number
+  readonly endsAt: number
+}
 
 const ownTokens = ({ options, send, clock, log }: Parts, circuit: Circuit) => {
   const { authUrl, credentials, timeoutMs } = options
@@ -93,7 +101,8 @@ const ownTokens = ({ options, send, clock, log }: Parts, circuit: Circuit) => {
     }
     const lifeMs = Math.max(0, remainingMs(read, answer, clock.now()))
     const at = clock.monotonic()
-    own = { id, catalog: read.catalog, renewAt: at + lifeMs - Math.min(MARGIN_MS, lifeMs / 5), endsAt: at + lifeMs }
+    const renewAt = at + lifeMs - Math.min(MARGIN_MS, lifeMs / 5)
+    own = { id, projectId: read.token.projectId, catalog: read.catalog, renewAt, endsAt: at + lifeMs }
     return own
   }
   const renew = async (): Promise<Own> => {
@@ -207,7 +216,7 @@ export const createSession = (parts: Parts): Session => {
       ),
     entry: async (service) => {
       const token = await tokens.current()
-      return { token: token.id, url: urlOf(service, token) }
+      return { token: token.id, projectId: token.projectId, url: urlOf(service, token) }
     },
     whyFailing: () =>
       Object.fromEntries(

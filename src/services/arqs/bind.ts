@@ -73,7 +73,7 @@ const imageFor = (draft: Draft, { group }: Arq, one: Target, searches: ImageSear
   const found = search && searches.resultOf(search)
   if (!search || !found?.found) return image
   const target = draft.state(deployable, deployableKey(one.deployable))
-  const chosen = chooseImage(search, found.images, hardwareOf(target))
+  const chosen = chooseImage(search, found, hardwareOf(target))
   return chosen.ok
     ? chosen.image.uuid
     : conflict(draft, `deployable ${target.name} does not suit accelerator request ${one.arq}: ${chosen.reason}`)

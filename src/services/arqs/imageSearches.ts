@@ -1,9 +1,9 @@
 /** The image searches of one bind. A plan cannot wait: it notes the searches it needs, and reads their results when it runs again after `lookUp`. */
 import { type Fault, refuse, type Refused } from '../../fault.ts'
-import { type Image, isFinal, type NoImage } from '../../images.ts'
-import type { ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
+import { isFinal, type NoImage } from '../../images.ts'
+import type { FoundImages, ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
 
-type Found = { readonly found: true; readonly images: readonly Image[] } | NoImage
+type Found = FoundImages | NoImage
 export type ImageSearches = {
   /** Null: the search has no result yet; the next `lookUp` makes it. */
   readonly resultOf: (search: ImageSearch) => Found | null

@@ -80,7 +80,7 @@ const createAsked =
         group,
         arqs,
         imageFor: (held) => {
-          const chosen = chooseImage(search, found.images, hardwareOf(held))
+          const chosen = chooseImage(search, found, hardwareOf(held))
           return chosen.ok ? { bitstream: chosen.image.uuid } : { refusal: chosen.reason }
         },
       }

@@ -9,7 +9,7 @@ const opened = (pages: number, { next, base = 'http://glance/v2' }: { next?: unk
   const paths: string[] = []
   const answerTo = (path: string) => {
     const page = Number(/marker=(\d+)/.exec(path)?.[1] ?? 1)
-    const images = [{ id: uuidOf(page), status: 'active', tags: ['FPGA'] }]
+    const images = [{ id: uuidOf(page), status: 'active', tags: ['FPGA'], visibility: 'public' }]
     const told = page === 1 && next !== undefined ? next : `/v2/images?marker=${page + 1}`
     return JSON.stringify({ images, ...(page < pages ? { next: told } : {}) })
   }
@@ -20,11 +20,11 @@ const opened = (pages: number, { next, base = 'http://glance/v2' }: { next?: unk
     },
     read: () => expect.unreachable(),
     ask: () => expect.unreachable(),
-    entry: async () => ({ token: 't', url: base }),
+    entry: async () => ({ token: 't', projectId: null, url: base }),
     whyFailing: () => ({}),
     lacks: () => false,
   }
-  const glance = createGlance(session, { timeoutMs: 1000, idleMs: 1000 })
+  const glance = createGlance(session, { timeoutMs: 1000, idleMs: 1000, trustedProjects: [] })
   return { paths, search: () => glance.search({ by: 'function_name', value: 'aes & more' }) }
 }
 
@@ -33,7 +33,7 @@ test('a search asks for active images with the tag and the property, a hundred a
   const found = await search()
   expect(found).toMatchObject({ found: true, images: [1, 2, 3].map((page) => ({ uuid: uuidOf(page) })) })
   expect(paths).toEqual([
-    '/images?tag=FPGA&status=active&function_name=aes+%26+more&limit=100',
+    '/images?tag=FPGA&status=active&visibility=public&function_name=aes+%26+more&limit=100',
     '/images?marker=2',
     '/images?marker=3',
   ])
@@ -42,7 +42,7 @@ test('the path begins with the version where the catalogue does not name it', as
   const { paths, search } = opened(2, { base: 'http://glance' })
   await search()
   expect(paths).toEqual([
-    '/v2/images?tag=FPGA&status=active&function_name=aes+%26+more&limit=100',
+    '/v2/images?tag=FPGA&status=active&visibility=public&function_name=aes+%26+more&limit=100',
     '/v2/images?marker=2',
   ])
 })

@@ -13,7 +13,7 @@ describe('the double of Glance', () => {
   const place = () => ({ authUrl: keystone.authUrl, glanceUrl: double.url })
   beforeAll(async () => {
     keystone = await keystoneDouble()
-    double = await glanceDouble(keystone.isLive)
+    double = await glanceDouble(keystone.holderOf)
     keystone.services = { image: double.url }
   })
   afterAll(async () => {

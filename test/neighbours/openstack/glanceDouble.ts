@@ -2,8 +2,14 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { ModelUser } from './keystone/model.ts'
 
-type Held = { readonly description: Readonly<Record<string, unknown>>; readonly bytes: Buffer | null }
+type Held = {
+  readonly owner: string | null
+  readonly description: Readonly<Record<string, unknown>>
+  readonly bytes: Buffer | null
+}
+type Holder = Pick<ModelUser, 'project' | 'roles'>
 export type GlanceDouble = {
   readonly url: string
   /** It sends images only as a whole, as some stores do. */
@@ -11,9 +17,11 @@ export type GlanceDouble = {
   readonly close: () => Promise<void>
 }
 const JSON_TYPE = { 'content-type': 'application/json' }
-const shown = (id: string, { description, bytes }: Held) => ({
+const shown = (id: string, { owner, description, bytes }: Held) => ({
   name: null,
   tags: [],
+  visibility: 'shared',
+  owner,
   ...description,
   id,
   status: bytes === null ? 'queued' : 'active',
@@ -25,16 +33,24 @@ const shown = (id: string, { description, bytes }: Held) => ({
   self: `/v2/images/${id}`,
 })
 
-/** `isLive`: which tokens Keystone gave. */
-export const glanceDouble = async (isLive: (token: string) => boolean): Promise<GlanceDouble> => {
+const isAdmin = ({ roles }: Holder): boolean => roles.includes('admin')
+/** Whether the holder may read the image. Those that others share with a project are not in this double. */
+const mayRead = (holder: Holder, { owner, visibility }: ReturnType<typeof shown>): boolean =>
+  isAdmin(holder) || owner === holder.project?.id || visibility === 'public' || visibility === 'community'
+
+/** `holderOf`: who got the token from Keystone. */
+export const glanceDouble = async (holderOf: (token: string) => Holder | null): Promise<GlanceDouble> => {
   const images = new Map<string, Held>()
   const fits = (query: URLSearchParams) => (one: Readonly<Record<string, unknown>>) =>
     [...query].every(([key, value]) => {
       if (key === 'limit' || key === 'marker') return true
       return key === 'tag' ? (one['tags'] as readonly string[]).includes(value) : one[key] === value
     })
-  const list = (query: URLSearchParams, response: ServerResponse): void => {
-    const all = [...images].map(([id, held]) => shown(id, held)).filter(fits(query))
+  const list = (holder: Holder, query: URLSearchParams, response: ServerResponse): void => {
+    const all = [...images]
+      .map(([id, held]) => shown(id, held))
+      .filter((one) => mayRead(holder, one))
+      .filter(fits(query))
     const from = all.findIndex(({ id }) => id === query.get('marker')) + 1
     const page = all.slice(from, from + Number(query.get('limit') ?? 25))
     const full = page.length === Number(query.get('limit'))
@@ -55,15 +71,18 @@ export const glanceDouble = async (isLive: (token: string) => boolean): Promise<
   const answer = (request: IncomingMessage, body: Buffer, response: ServerResponse): void => {
     const { pathname, searchParams } = new URL(request.url!, 'http://glance')
     const [, , , id = '', file] = pathname.split('/')
-    if (!isLive(String(request.headers['x-auth-token']))) return void response.writeHead(401).end('<html>')
+    const holder = holderOf(String(request.headers['x-auth-token']))
+    if (holder === null) return void response.writeHead(401).end('<html>')
     if (request.method === 'POST') {
       const made = randomUUID()
-      images.set(made, { description: JSON.parse(body.toString()) as Held['description'], bytes: null })
+      const description = JSON.parse(body.toString()) as Held['description']
+      if (description['visibility'] === 'public' && !isAdmin(holder)) return void response.writeHead(403).end('<html>')
+      images.set(made, { owner: holder.project?.id ?? null, description, bytes: null })
       return void response.writeHead(201, JSON_TYPE).end(JSON.stringify(shown(made, images.get(made)!)))
     }
-    if (id === '') return list(searchParams, response)
+    if (id === '') return list(holder, searchParams, response)
     const held = images.get(id)
-    if (held === undefined) return void response.writeHead(404).end('<html>')
+    if (held === undefined || !mayRead(holder, shown(id, held))) return void response.writeHead(404).end('<html>')
     if (request.method === 'PUT') {
       images.set(id, { ...held, bytes: body })
       return void response.writeHead(204).end()

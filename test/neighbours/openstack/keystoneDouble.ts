@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type ModelAnswer, type ModelUser, failure, keystoneModel } from './keystone/model.ts'
+import { type KeystoneModel, type ModelAnswer, type ModelUser, failure, keystoneModel } from './keystone/model.ts'
 
 /** `down`: connections are closed; `broken`: 503; `silent`: no answer. */
 export type Mood = 'well' | 'down' | 'broken' | 'silent'
@@ -19,6 +19,7 @@ const USERS: Readonly<Record<string, Omit<ModelUser, 'id'>>> = {
   'alpha-reader': { project: named('alpha'), roles: ['reader'] },
   'alpha-manager': { project: named('alpha'), roles: ['manager', 'member', 'reader'] },
   'alpha-bare': { project: named('alpha'), roles: ['bare'] },
+  'beta-member': { project: named('beta'), roles: ['member', 'reader'] },
   'system-reader': { roles: ['reader'] },
   nobody: { roles: [] },
 }
@@ -35,6 +36,7 @@ export type KeystoneDouble = {
   /** Paths asked so far, with the method. */
   readonly asked: string[]
   readonly isLive: (token: string) => boolean
+  readonly holderOf: KeystoneModel['holderOf']
   readonly revokeAll: () => void
   readonly close: () => Promise<void>
 }
@@ -72,6 +74,7 @@ export const keystoneDouble = async (): Promise<KeystoneDouble> => {
     services: {},
     asked: [],
     isLive: model.isLive,
+    holderOf: model.holderOf,
     revokeAll: model.revokeAll,
     close: async () => {
       server.closeAllConnections()

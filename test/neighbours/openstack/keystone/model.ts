@@ -45,6 +45,8 @@ export type KeystoneModel = {
   services: Readonly<Record<string, string>>
   readonly handle: (request: ModelRequest) => ModelAnswer
   readonly isLive: (token: string) => boolean
+  /** Who holds the token; null: it is no token of this Keystone, or none that works. */
+  readonly holderOf: (token: string) => ModelUser | null
   /** Ends the token at once. */
   readonly revoke: (token: string) => void
   readonly revokeAll: () => void
@@ -150,6 +152,7 @@ export const keystoneModel = ({ userOf, password, now, random }: Parts): Keyston
       return failure(404, 'Not Found')
     },
     isLive: (token) => live(token) !== undefined,
+    holderOf: (token) => userOf(live(token)?.user ?? '') ?? null,
     revoke: (token) => void tokens.delete(token),
     revokeAll: () => tokens.clear(),
   }
