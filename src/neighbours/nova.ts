@@ -1,9 +1,8 @@
 /** Sends Nova the outcome of binds: `os-server-external-events` over HTTP, at a configured address or at the one in the service catalogue. */
 import type { Nova, NovaEvent, NovaVerdict } from '../actors/neighbours.ts'
 import { again, allAs, verdictsOf } from './novaAnswer.ts'
-import { type CatalogueOptions, type NovaCall, type NovaOptions, directly, inCatalogue } from './novaCall.ts'
+import type { NovaCall } from './novaCall.ts'
 import { reasonOf } from './openstack/send.ts'
-import type { Session } from './openstack/session.ts'
 
 /** Nova accepts any number of events; this limit keeps a request small enough to be answered in time. */
 const EVENTS_MAX = 100
@@ -46,9 +45,3 @@ export const novaThrough = (call: NovaCall, timeoutMs: number): Nova => ({
     return verdicts
   },
 })
-
-export const createNova = (options: NovaOptions): Nova => novaThrough(directly(options), options.timeoutMs)
-
-/** Uses the compute service in the catalogue, with the token of the session. */
-export const novaInCatalogue = (session: Pick<Session, 'call'>, options: CatalogueOptions): Nova =>
-  novaThrough(inCatalogue(session, options), options.timeoutMs)

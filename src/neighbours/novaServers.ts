@@ -8,16 +8,8 @@
 import * as v from 'valibot'
 import type { NovaServer, NovaServers } from '../actors/neighbours.ts'
 import { decoded, faultText, noteOf } from './novaAnswer.ts'
-import {
-  type CatalogueOptions,
-  directly,
-  inCatalogue,
-  type NovaAnswer,
-  type NovaCall,
-  type NovaOptions,
-} from './novaCall.ts'
+import type { NovaAnswer, NovaCall } from './novaCall.ts'
 import { reasonOf } from './openstack/send.ts'
-import type { Session } from './openstack/session.ts'
 
 const TEXT_MAX = 255
 const NODE = 'OS-EXT-SRV-ATTR:hypervisor_hostname'
@@ -63,9 +55,3 @@ export const serversThrough = (call: NovaCall, timeoutMs: number): NovaServers =
     blind: () => asked('/servers?all_tenants=true&limit=1', blindBy, noteOf),
   }
 }
-
-export const createNovaServers = (options: NovaOptions): NovaServers =>
-  serversThrough(directly(options), options.timeoutMs)
-/** Uses the compute service in the catalogue, with the token of the session. */
-export const novaServersInCatalogue = (session: Pick<Session, 'call'>, options: CatalogueOptions): NovaServers =>
-  serversThrough(inCatalogue(session, options), options.timeoutMs)

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { endingsOf } from '../../src/services/nova/notifier.ts'
 import type { Nova } from '../../src/actors/neighbours.ts'
-import { createNova } from '../../src/neighbours/nova.ts'
+import { novaAt } from '../support/novaClients.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock, until } from '../support/lab.ts'
@@ -16,7 +16,7 @@ const options = { sweepEveryMs: HOUR }
 let nova: NovaServer
 let clock: ReturnType<typeof handClock>
 let cloud: Cloud
-const portOf = () => createNova({ url: nova.url, timeoutMs: 300 })
+const portOf = () => novaAt({ url: nova.url, timeoutMs: 300 })
 const open = async (plan: SimulatedPlan, rc: string, amount = '1', store = memoryStore()) =>
   openCloud(plan, { [`resources:${rc}`]: amount }, { clock, options, nova: portOf() }, store, 'when told')
 const sweep = async () => {

@@ -5,7 +5,7 @@ import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { instanceKey } from '../../src/actors/instance/decider.ts'
 import { NOVA_UNDELIVERED } from '../../src/actors/runtime/dueKinds.ts'
 import { put } from '../../src/actors/runtime/views.ts'
-import { createNova } from '../../src/neighbours/nova.ts'
+import { novaAt } from '../support/novaClients.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { type NovaServer, openNovaServer } from '../support/novaServer.ts'
@@ -19,7 +19,7 @@ let nova: NovaServer
 let clock: ReturnType<typeof handClock>
 let cloud: Cloud
 const open = async (plan: SimulatedPlan, rc: string) => {
-  const neighbour = createNova({ url: nova.url, timeoutMs: 300 })
+  const neighbour = novaAt({ url: nova.url, timeoutMs: 300 })
   return openCloud(plan, { [`resources:${rc}`]: '1' }, { clock, options, nova: neighbour }, memoryStore(), 'when told')
 }
 const sweep = async () => {

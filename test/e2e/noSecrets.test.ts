@@ -3,8 +3,10 @@
  * when the neighbours fail. Each secret here is one that the service has used.
  */
 import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
@@ -23,6 +25,7 @@ import { placementDouble, type PlacementDouble } from '../neighbours/openstack/p
 import { commandHere } from '../support/commandHere.ts'
 import { memoryLog } from '../support/lab.ts'
 import { noCatalogue } from '../support/images.ts'
+import { tempFolder } from '../support/program.ts'
 import { credentialOf, signIn } from '../support/signIn.ts'
 
 const HEADER = 'hidden-header-of-nova'
@@ -221,6 +224,27 @@ describe('no secret is written', () => {
         ).toEqual([])
     },
   )
+
+  test('by a service whose file with the token for Nova holds more than the token', async () => {
+    const folder = tempFolder('nova-token')
+    const [file, token] = [join(folder.path, 'nova.token'), 'hidden-token-in-a-file']
+    writeFileSync(file, `2026-01-01T00:00:00+0000\n${token}\n`)
+    const account = await ACCOUNTS['a password']!()
+    const env = {
+      ...account.env,
+      ACCELERANDO_NOVA_URL: keystone.services['compute']!,
+      ACCELERANDO_NOVA_TOKEN_FILE: file,
+    }
+    const world = await open({ ...account, env })
+    const admin = await signIn(keystone.authUrl, 'admin', { project: 'admin' })
+    const refused = await world.ask('GET /v2/orphans', { 'x-auth-token': admin.token })
+    expect(refused.status).toBe(409)
+    expect(JSON.stringify(refused.json)).toContain('nova.token_file has to hold a token and nothing else')
+    await world.gather()
+    expect(written.filter((text) => text.includes(token))).toEqual([])
+    expect(novaHeard).toEqual([])
+    folder.remove()
+  })
 
   test.each([
     ['a database that does not answer', ['--database', 'postgresql://acc:hidden-in-url@127.0.0.1:1/x']],

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { NovaEvent } from '../../src/actors/neighbours.ts'
-import { createNova } from '../../src/neighbours/nova.ts'
-import type { NovaOptions } from '../../src/neighbours/novaCall.ts'
+import { Unanswered } from '../../src/neighbours/openstack/send.ts'
+import { type NovaAt, novaAt } from '../support/novaClients.ts'
 import { json, scriptedNova, withCodes } from './scriptedNova.ts'
 import type { ScriptedNova } from './scriptedNova.ts'
 
@@ -22,8 +22,8 @@ const event = (): NovaEvent => ({
   status: 'completed',
 })
 const some = (count: number): NovaEvent[] => Array.from({ length: count }, event)
-const tell = (events: readonly NovaEvent[], more: Partial<NovaOptions> = {}) =>
-  createNova({ url: nova.url, timeoutMs: 2000, ...more }).notify(events, 'req-1')
+const tell = (events: readonly NovaEvent[], more: Partial<NovaAt> = {}) =>
+  novaAt({ url: nova.url, timeoutMs: 2000, ...more }).notify(events, 'req-1')
 const outcomes = async (events: readonly NovaEvent[]) =>
   (await tell(events)).map(({ outcome, code }) => [outcome, code])
 
@@ -159,7 +159,7 @@ describe('nobody answers', () => {
     expect(verdict?.note).toContain('ECONNREFUSED')
   })
   test('in reasonable length', async () => {
-    nova.answers = json(200, `"${'x'.repeat(1024 * 1024)}"`)
+    nova.answers = json(200, `"${'x'.repeat(16 * 1024 * 1024)}"`)
     expect((await tell(some(1)))[0]?.note).toContain('larger than')
   })
 })
@@ -186,11 +186,11 @@ describe('many events', () => {
   })
   test('are not sent on to a Nova that cannot be reached', async () => {
     const calls: unknown[] = []
-    const unreachable = (url: unknown) => {
-      calls.push(url)
-      return Promise.reject(new TypeError('fetch failed', { cause: new Error('no route') }))
+    const send = (request: unknown) => {
+      calls.push(request)
+      return Promise.reject(new Unanswered('no route'))
     }
-    const verdicts = await tell(some(250), { fetch: unreachable })
+    const verdicts = await tell(some(250), { send })
     expect(calls).toHaveLength(1)
     expect(verdicts).toHaveLength(250)
     expect(verdicts.every(({ outcome, note }) => outcome === 'retry' && note === 'no route')).toBe(true)
@@ -222,10 +222,27 @@ describe('the token file', () => {
     expect(verdict).toMatchObject({ outcome: 'retry', code: 0 })
     expect(verdict?.note).toContain('ENOENT')
   })
+  test.each([
+    ['a table, as a command without -c id prints it', '+----+\n| id | hidden |\n+----+\n'],
+    ['several values', '2026-01-01T00:00:00+0000\nhidden\n0123456789abcdef\n'],
+    ['a line with a character that no header can hold', 'hidden\u2026'],
+    ['nothing', '\n'],
+    ['more than a token has', 'hidden'.repeat(10_000)],
+  ])('that holds %s is not sent, and not quoted', async (_, content) => {
+    const tokenFile = join(folder, 'token')
+    writeFileSync(tokenFile, content)
+    const [verdict] = await tell(some(1), { tokenFile })
+    expect(verdict).toMatchObject({
+      outcome: 'retry',
+      code: 0,
+      note: 'nova.token_file has to hold a token and nothing else: one word of ASCII characters in one line',
+    })
+    expect(nova.asked).toEqual([])
+  })
 })
 
 test('a request id that no header can carry does not keep the event back', async () => {
   nova.answers = withCodes(200, () => 200)
-  await createNova({ url: nova.url, timeoutMs: 2000 }).notify(some(1), 'req\n1')
+  await novaAt({ url: nova.url, timeoutMs: 2000 }).notify(some(1), 'req\n1')
   expect(nova.asked[0]?.headers['x-openstack-request-id']).toBeUndefined()
 })

@@ -1,6 +1,7 @@
 /** What Nova says of servers: the contract on the double, and answers that say nothing. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createNovaServers, serverIn } from '../../src/neighbours/novaServers.ts'
+import { serverIn } from '../../src/neighbours/novaServers.ts'
+import { serversAt } from '../support/novaClients.ts'
 import { novaServersContract } from '../contracts/novaServers.contract.ts'
 import { novaServersDouble } from './novaServersDouble.ts'
 
@@ -55,7 +56,7 @@ test.each([
   })
 })
 test('nobody answers', async () => {
-  const nova = createNovaServers({ url: 'http://127.0.0.1:1/v2.1', timeoutMs: 1000 })
+  const nova = serversAt({ url: 'http://127.0.0.1:1/v2.1', timeoutMs: 1000 })
   const silent = expect.stringContaining('Nova does not answer')
   expect(await nova.server(ID)).toEqual({ is: 'unclear', reason: silent })
   expect(await nova.blind()).toEqual(silent)
@@ -64,7 +65,7 @@ test.each([
   ['an answer that is no list', 200, '{}'],
   ['an error', 500, '{"computeFault": {"message": "no"}}'],
 ])('%s to the question about all servers', async (_, status, text) => {
-  const fetch = async () => new Response(text, { status })
-  const nova = createNovaServers({ url: 'http://nova', timeoutMs: 1000, fetch })
+  const send = async () => ({ status, text, headers: {} })
+  const nova = serversAt({ url: 'http://nova', timeoutMs: 1000, send })
   expect(await nova.blind()).toContain(`Nova answered ${status}`)
 })

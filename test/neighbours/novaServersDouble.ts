@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createNovaServers } from '../../src/neighbours/novaServers.ts'
+import { serversAt } from '../support/novaClients.ts'
 import type { ServersLab } from '../contracts/novaServers.contract.ts'
 
 type Shown = {
@@ -38,8 +38,7 @@ export const novaServersDouble = async (): Promise<ServersLab & { readonly close
     return id
   }
   return {
-    as: (account) =>
-      createNovaServers({ url, timeoutMs: 2000, headers: account === 'admin' ? { 'x-auth-token': ADMIN } : {} }),
+    as: (account) => serversAt({ url, timeoutMs: 2000, headers: account === 'admin' ? { 'x-auth-token': ADMIN } : {} }),
     running: async () => ({ id: made('ACTIVE', 'compute-1'), node: 'compute-1' }),
     homeless: async () => made('ERROR', null),
     remove: async (id) => void servers.delete(id),

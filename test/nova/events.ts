@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { NovaEvent } from '../../src/actors/neighbours.ts'
 import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
-import { createNova, novaInCatalogue } from '../../src/neighbours/nova.ts'
+import { novaAt, novaOf } from '../support/novaClients.ts'
 import { type Sender, createSender } from '../../src/neighbours/openstack/send.ts'
 import { createSession } from '../../src/neighbours/openstack/session.ts'
 import { SERVICE, sessionOptions } from '../contracts/keystone.contract.ts'
@@ -51,7 +51,7 @@ export const events = (given: () => NovaService): void => {
       const credentials = { ...SERVICE, username, project }
       const options = { ...sessionOptions(service.cloud.authUrl), credentials }
       const session = createSession({ options, send: sender.send, clock: systemClock, log: silent })
-      return novaInCatalogue(session, { timeoutMs: 30_000 })
+      return novaOf(session, { timeoutMs: 30_000 })
     }
     const request = () => `req-${randomUUID()}`
 
@@ -79,7 +79,7 @@ export const events = (given: () => NovaService): void => {
       expect(verdict).toMatchObject({ outcome: 'retry', code: 403, note: expect.stringContaining('roles admin and') })
     })
     test('without a token they are sent again later', async () => {
-      const nova = createNova({ url: service.cloud.compute, timeoutMs: 30_000 })
+      const nova = novaAt({ url: service.cloud.compute, timeoutMs: 30_000 })
       const [verdict] = await nova.notify([eventOf(servers['on a host'])], request())
       expect(verdict).toMatchObject({ outcome: 'retry', code: 401 })
     })

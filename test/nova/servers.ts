@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
-import { novaServersInCatalogue } from '../../src/neighbours/novaServers.ts'
+import { serversOf } from '../support/novaClients.ts'
 import { type Sender, createSender } from '../../src/neighbours/openstack/send.ts'
 import { createSession } from '../../src/neighbours/openstack/session.ts'
 import { FPGA as CARD, openCloud } from '../actors/cloud.ts'
@@ -26,7 +26,7 @@ export const servers = (given: () => NovaService): void => {
           const credentials = { ...SERVICE, username: ACCOUNTS[account], project: 'service' }
           const options = { ...sessionOptions(cloud.authUrl), credentials }
           const session = createSession({ options, send: sender.send, clock: systemClock, log: silent })
-          return novaServersInCatalogue(session, { timeoutMs: 30_000 })
+          return serversOf(session, { timeoutMs: 30_000 })
         },
         running: async () => {
           const { id, host } = await users.boot(await users.plainFlavor())

@@ -11,7 +11,7 @@ export const NEIGHBOURS = {
     flag: true,
     about:
       'Endpoint of Nova, which is notified when binds end. Without it: with auth keystone, the compute service of the catalogue; otherwise the end is ' +
-      'only recorded.',
+      'only recorded. With an account in keystone_authtoken, Nova is asked there with the token of that account too.',
     example: 'http://127.0.0.1:8774/v2.1',
   }),
   'nova.timeout_seconds': row('nova.timeoutMs', k.seconds(0.05, 120), 10, {
@@ -36,7 +36,9 @@ export const NEIGHBOURS = {
     { secret: true, about: 'Headers added to every request to Nova.' },
   ),
   'nova.token_file': optional('nova.tokenFile', k.file, {
-    about: 'File with the token for Nova, read before each request, so that it may be renewed.',
+    about:
+      'File with the token for Nova and nothing else, read before each request, so that it may be renewed. Used at nova.url only, in place of the token of the ' +
+      'account in keystone_authtoken.',
     example: '/etc/accelerando/nova.token',
   }),
   'placement.enabled': row('placement.enabled', k.toggle, true, {

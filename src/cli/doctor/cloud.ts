@@ -1,9 +1,8 @@
 /** The checks of `doctor` for the services of a cloud. Without a token only Keystone is checked: the other checks would all fail for the same reason. */
 import { silent } from '../../log.ts'
-import { directly, inCatalogue } from '../../neighbours/novaCall.ts'
-import type { Session } from '../../neighbours/openstack/session.ts'
 import { closer } from '../closer.ts'
 import type { KeystoneOptions } from '../config/keystone.ts'
+import { isThroughSession, type NovaAccess, novaEndpoint, openNova } from '../programs/nova.ts'
 import { openSession } from '../programs/session.ts'
 import type { DoctorOptions } from './options.ts'
 import { type Finding, judgeAll } from './check.ts'
@@ -13,26 +12,34 @@ import { hasToken, KEYSTONE_CHECKS, lookAtKeystone } from './keystone.ts'
 import { lookAtPlacement, PLACEMENT_CHECKS } from './neighbours.ts'
 import { lookAtNova, NOVA_CHECKS } from './nova.ts'
 
-type Options = Pick<DoctorOptions, 'nova' | 'images' | 'glance' | 'placement' | 'clock'>
+type Options = Pick<DoctorOptions, 'nova' | 'keystone' | 'images' | 'glance' | 'placement' | 'clock'>
 type Findings = Promise<readonly Finding[]>
 
-/** Checks Nova at a configured address, with the token that is configured for it. */
-export const examineNova = async (url: string, { nova }: Pick<DoctorOptions, 'nova'>): Findings =>
-  judgeAll(NOVA_CHECKS, await lookAtNova(url, directly({ ...nova, url }), nova.timeoutMs))
+const ofNova = async ({ call }: NovaAccess, { nova }: Pick<Options, 'nova'>): Findings =>
+  judgeAll(NOVA_CHECKS, await lookAtNova(nova.url, call, nova.timeoutMs))
 
-const throughSession = async (session: Session, { nova }: Options): Findings => {
-  const [found, own] = await Promise.all([
-    nova.url === null ? lookAtNova(null, inCatalogue(session, nova), nova.timeoutMs) : null,
-    lookAtEndpoint(session),
-  ])
-  return [...(found === null ? [] : judgeAll(NOVA_CHECKS, found)), ...judgeAll(ENDPOINT_CHECKS, own)]
-}
-/** Checks Nova in the catalogue, and the endpoint of this service. */
-const ofCatalogue = async (keystone: KeystoneOptions, options: Options): Findings => {
+/** Checks Nova at its configured address where no account in the cloud is used for it. */
+export const examineNova = async (_: string, options: Pick<Options, 'nova' | 'clock' | 'keystone'>): Findings => {
+  if (isThroughSession(options)) return []
   const open = closer(silent)
-  const session = openSession({ keystone, clock: options.clock, log: silent, open })
   try {
-    return session === null ? [] : await throughSession(session, options)
+    const access = openNova({ ...options, log: silent, open }, null)
+    return access === null ? [] : await ofNova(access, options)
+  } finally {
+    await open.close()
+  }
+}
+
+/** Checks Nova where it is asked with the account of this service, and the endpoint of this service in the catalogue. */
+const ofSession = async (keystone: KeystoneOptions, options: Options): Findings => {
+  const { nova, clock } = options
+  const open = closer(silent)
+  try {
+    const session = openSession({ keystone, endpoints: novaEndpoint(nova), clock, log: silent, open })
+    if (session === null) return []
+    const access = isThroughSession(options) ? openNova({ ...options, log: silent, open }, session) : null
+    const parts = await Promise.all([access === null ? [] : ofNova(access, options), lookAtEndpoint(session)])
+    return [...parts[0], ...judgeAll(ENDPOINT_CHECKS, parts[1])]
   } finally {
     await open.close()
   }
@@ -48,6 +55,6 @@ export const examineCloud = async (keystone: KeystoneOptions, options: Options):
   const facts = await lookAtKeystone(keystone, options.clock)
   const own = judgeAll(KEYSTONE_CHECKS, facts)
   if (!hasToken(facts)) return own
-  const parts = await Promise.all([ofPlacement, ofImages, ofCatalogue].map((look) => look(keystone, options)))
+  const parts = await Promise.all([ofPlacement, ofImages, ofSession].map((look) => look(keystone, options)))
   return [...own, ...parts.flat()]
 }

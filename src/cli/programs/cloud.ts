@@ -6,14 +6,16 @@ import type { Identify } from '../../http/identity.ts'
 import { noauth } from '../../http/identity.ts'
 import { tokenIdentity } from '../../http/tokenIdentity.ts'
 import type { Log } from '../../log.ts'
-import { createNova, novaInCatalogue } from '../../neighbours/nova.ts'
-import { createNovaServers, novaServersInCatalogue } from '../../neighbours/novaServers.ts'
+import { novaThrough } from '../../neighbours/nova.ts'
+import { COMPUTE_SERVICE } from '../../neighbours/novaCall.ts'
+import { serversThrough } from '../../neighbours/novaServers.ts'
 import { createPlacement } from '../../neighbours/openstack/placement.ts'
 import type { Session } from '../../neighbours/openstack/session.ts'
 import { createTokens } from '../../neighbours/openstack/tokens.ts'
 import type { Closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
 import { lookForServices } from './lookedFor.ts'
+import { novaEndpoint, openNova } from './nova.ts'
 import { ailingOf, openSession } from './session.ts'
 
 export type Cloud = {
@@ -26,6 +28,8 @@ export type Cloud = {
   readonly placement: Placement | null
   /** Null: the service has no account in a cloud. */
   readonly session: Session | null
+  /** Why Nova cannot be used at present; null: it can, was not asked yet, or there is none. */
+  readonly novaFailing: () => string | null
   /** The services of the cloud that do not answer; null: no such service is known. */
   readonly whyFailing: () => string | null
 }
@@ -39,24 +43,35 @@ type Parts = {
   readonly open: Closer
 }
 
-export const openCloud = ({ config: { auth, keystone, http, nova, placement }, clock, log, open }: Parts): Cloud => {
-  const { url, ...rest } = nova
-  const configured = url === null ? null : createNova({ ...rest, url })
-  const asked = url === null ? null : createNovaServers({ ...rest, url })
-  const session = openSession({ keystone, clock, log, open })
-  const whyFailing = () => session && ailingOf(session)
+/** The session names Nova too where Nova is asked through it. */
+const ailing = (session: Session | null, novaFailing: Cloud['novaFailing']): string | null => {
+  const [reason, told] = [novaFailing(), session && ailingOf(session)]
+  if (reason === null || session?.whyFailing()[COMPUTE_SERVICE] !== undefined) return told
+  return [...(told === null ? [] : [told]), `${COMPUTE_SERVICE}: ${reason}`].join('; ')
+}
+
+export const openCloud = ({ config, clock, log, open }: Parts): Cloud => {
+  const { auth, keystone, http, nova, placement } = config
+  const session = openSession({ keystone, endpoints: novaEndpoint(nova), clock, log, open })
+  const isUsed = auth === 'keystone' || nova.url !== null
+  const access = isUsed ? openNova({ nova, keystone, clock, log, open }, session) : null
+  const novaFailing = () => access?.whyFailing() ?? null
+  const common = {
+    nova: access && novaThrough(access.call, nova.timeoutMs),
+    novaServers: access && serversThrough(access.call, nova.timeoutMs),
+    session,
+    novaFailing,
+    whyFailing: () => ailing(session, novaFailing),
+  }
   if (auth !== 'keystone' || keystone === null || session === null)
-    return { identify: noauth, nova: configured, novaServers: asked, placement: null, session, whyFailing }
+    return { ...common, identify: noauth, placement: null }
   const tokens = createTokens({ session, cache: keystone.cache, clock, log })
   const { serviceTokenRoles } = http
-  const services = [...(placement.enabled ? ['placement'] : []), ...(configured === null ? ['compute'] : [])]
+  const services = [...(placement.enabled ? ['placement'] : []), ...(nova.url === null ? [COMPUTE_SERVICE] : [])]
   lookForServices({ session, services, clock, log, open })
   return {
+    ...common,
     identify: tokenIdentity(tokens, { authUrl: keystone.challengeUrl, serviceType: SERVICE_TYPE, serviceTokenRoles }),
-    nova: configured ?? novaInCatalogue(session, nova),
-    novaServers: asked ?? novaServersInCatalogue(session, nova),
     placement: placement.enabled ? createPlacement(session, keystone.session.timeoutMs) : null,
-    session,
-    whyFailing,
   }
 }

@@ -1,4 +1,5 @@
 /** The services of the cloud that this program uses, for the log at its start and the detail of readiness. */
+import { COMPUTE_SERVICE } from '../../neighbours/novaCall.ts'
 import type { Cloud } from './cloud.ts'
 import type { ImageStores } from './images.ts'
 
@@ -6,16 +7,16 @@ import type { ImageStores } from './images.ts'
 export type Neighbours = Readonly<Record<'keystone' | 'placement' | 'nova' | 'images', string>>
 
 export const neighboursOf = (
-  { session, placement, nova }: Pick<Cloud, 'session' | 'placement' | 'nova'>,
+  { session, placement, nova, novaFailing }: Pick<Cloud, 'session' | 'placement' | 'nova' | 'novaFailing'>,
   images: Pick<ImageStores, 'whyFailing' | 'source'>,
 ): Neighbours => {
   const whyFailing = session?.whyFailing() ?? {}
-  const said = (used: unknown, service: string): string =>
-    used === null || session?.lacks(service) === true ? 'absent' : (whyFailing[service] ?? 'in use')
+  const said = (used: unknown, service: string, reason = whyFailing[service] ?? null): string =>
+    used === null || session?.lacks(service) === true ? 'absent' : (reason ?? 'in use')
   return {
     keystone: said(session, 'identity'),
     placement: said(placement, 'placement'),
-    nova: said(nova, 'compute'),
+    nova: said(nova, COMPUTE_SERVICE, novaFailing()),
     images: images.whyFailing() ?? images.source(),
   }
 }

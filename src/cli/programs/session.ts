@@ -2,7 +2,7 @@
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { createSender } from '../../neighbours/openstack/send.ts'
-import { createSession, type Session } from '../../neighbours/openstack/session.ts'
+import { createSession, type Session, type SessionOptions } from '../../neighbours/openstack/session.ts'
 import { createStream } from '../../neighbours/openstack/stream.ts'
 import { repeatedly } from '../../waiting.ts'
 import type { Closer } from '../closer.ts'
@@ -10,14 +10,16 @@ import type { KeystoneOptions } from '../config/keystone.ts'
 
 type Parts = {
   /** Null: there is no cloud. */
-  readonly keystone: KeystoneOptions | null
+  readonly keystone: Pick<KeystoneOptions, 'session' | 'ca'> | null
+  /** URLs that are used instead of those in the catalogue, by the type of the service. */
+  readonly endpoints?: SessionOptions['endpoints']
   readonly clock: Clock
   readonly log: Log
   readonly open: Pick<Closer, 'add'>
 }
 
 /** As long as the longest pause of a circuit breaker (`circuit.ts`). */
-const ASKED_AGAIN_MS = 15_000
+export const ASKED_AGAIN_MS = 15_000
 /**
  * Calls services that count as unreachable again. Otherwise a program that no longer needs a service, because another program does the work, would
  * report it as unreachable for ever.
@@ -32,11 +34,12 @@ const askAgain = (session: Session, { clock, open }: Pick<Parts, 'clock' | 'open
   open.add(stop)
 }
 
-export const openSession = ({ keystone, clock, log, open }: Parts): Session | null => {
+export const openSession = ({ keystone, endpoints = {}, clock, log, open }: Parts): Session | null => {
   if (keystone === null) return null
   const { send, agent, close } = createSender(keystone.ca)
   open.add(close)
-  const session = createSession({ options: keystone.session, send, stream: createStream(agent), clock, log })
+  const options = { ...keystone.session, endpoints }
+  const session = createSession({ options, send, stream: createStream(agent), clock, log })
   askAgain(session, { clock, open })
   return session
 }

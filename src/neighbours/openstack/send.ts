@@ -52,7 +52,7 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
 
 /** The reason of the signal if the request was aborted; otherwise the cause of the error, which says more than the error itself. */
 export const reasonOf = (error: unknown, timeoutMs: number): string => {
-  if (!(error instanceof Error)) return textOf(error)
+  if (!(error instanceof Error) || error instanceof Unanswered) return textOf(error)
   if (isLate(error)) return `no answer within ${timeoutMs} ms`
   const cause = error.cause instanceof Error ? error.cause : error
   const code = codeOf(cause)

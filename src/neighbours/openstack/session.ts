@@ -25,6 +25,8 @@ export type SessionOptions = {
   readonly region: string | null
   /** The interfaces of endpoints, in order of preference. */
   readonly interfaces: readonly string[]
+  /** URLs of services that are used instead of those in the catalogue, by type. */
+  readonly endpoints?: Readonly<Record<string, string>>
   readonly timeoutMs: number
 }
 export type Call = Pick<Request, 'method' | 'body'> & {
@@ -130,9 +132,9 @@ const ownTokens = ({ options, send, clock, log }: Parts, circuit: Circuit) => {
 const unable: Stream = () => Promise.reject(new Unanswered('this session does not read answers in parts'))
 
 const urlIn =
-  ({ interfaces, region }: SessionOptions, lacking: Set<string>) =>
+  ({ interfaces, region, endpoints = {} }: SessionOptions, lacking: Set<string>) =>
   (service: string, { catalog }: Own): string => {
-    const url = endpointIn(catalog, { type: service, interfaces, region })
+    const url = endpoints[service]?.replace(/\/+$/, '') ?? endpointIn(catalog, { type: service, interfaces, region })
     if (url !== null) {
       lacking.delete(service)
       return url

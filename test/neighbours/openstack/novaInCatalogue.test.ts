@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { NovaEvent } from '../../../src/actors/neighbours.ts'
 import { systemClock } from '../../../src/clock.ts'
 import { silent } from '../../../src/log.ts'
-import { novaInCatalogue } from '../../../src/neighbours/nova.ts'
+import { novaOf } from '../../support/novaClients.ts'
 import { createSender, type Sender } from '../../../src/neighbours/openstack/send.ts'
 import { createSession } from '../../../src/neighbours/openstack/session.ts'
 import { sessionOptions } from '../../contracts/keystone.contract.ts'
@@ -32,7 +32,7 @@ const event = (): NovaEvent => ({
 const open = () => {
   const options = sessionOptions(keystone.authUrl)
   const session = createSession({ options, send: sender.send, clock: systemClock, log: silent })
-  return novaInCatalogue(session, {
+  return novaOf(session, {
     timeoutMs: 2000,
     headers: { 'X-Extra': 'e', 'OpenStack-API-Version': 'compute 2.1' },
   })
