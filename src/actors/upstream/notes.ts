@@ -15,6 +15,7 @@ export const RULES = {
   W23: 'attributes that are not of the driver belong to operators, and reports do not delete them',
   'two holders': 'an attach handle that several requests are bound to stays with the first, and is in doubt',
   shared: 'an attach handle with hardware of another one that is in use is withheld',
+  forsaken: 'the attach handle of a bound request that is not taken over is withheld',
   'handle lost': 'a request is bound to an attach handle that does not exist or cannot be read',
   'no instance': 'a request that is bound to nothing known is unbound',
   'ended bind': 'a failed request that cannot stay with its instance is unbound',

@@ -1,5 +1,7 @@
 /** What an import makes of a database of upstream Cyborg: everything that will be recorded, and a note on everything that changes. Pure. */
+import { createHash } from 'node:crypto'
 import type { ArqUuid, ProfileUuid, ProjectId } from '../../identifiers.ts'
+import { uuidOfHash } from '../../uuid.ts'
 import type { Group } from '../arq/messages.ts'
 import type { ProfileFacts } from '../profile/decider.ts'
 import { boundHandles, devicesIn, doubtfulDevices } from './devices.ts'
@@ -31,6 +33,10 @@ export type Plan = {
   readonly notes: readonly Note[]
 }
 
+/** A UUID that is the same in each run, for a profile that has none. */
+const derivedUuid = (of: string): ProfileUuid =>
+  uuidOfHash(createHash('sha1').update(`device_profiles ${of}`, 'utf8').digest(), 5)
+
 /** A profile as its requests know it; `facts` null: it is not taken over. */
 type KnownProfile = { readonly uuid: ProfileUuid; readonly name: string; readonly facts: ProfileFacts | null }
 
@@ -39,7 +45,7 @@ const profileOf = (row: ProfileRow, taken: Set<string>, notes: Notes): KnownProf
   const { name, description } = row
   const fault =
     uuid === null
-      ? 'uuid is not a UUID'
+      ? 'uuid is not a UUID: its requests keep an empty group, and get a UUID that follows from this one'
       : groups === null
         ? 'profile_json cannot be read: its requests keep an empty group'
         : name === '' || taken.has(name)
@@ -48,11 +54,14 @@ const profileOf = (row: ProfileRow, taken: Set<string>, notes: Notes): KnownProf
   if (fault !== null) notes.leftOut('device_profiles', row, 'value', fault)
   else taken.add(name)
   return {
-    uuid: uuid ?? row.uuid,
+    uuid: uuid ?? derivedUuid(row.uuid),
     name,
     facts: fault === null ? { uuid: uuid!, name, description, groups: groups! } : null,
   }
 }
+
+/** As a bound request knows a profile whose row is gone. */
+const lostProfile = (id: number): KnownProfile => ({ uuid: derivedUuid(`${id}`), name: '', facts: null })
 
 const arqOf = ({ row, uuid, fate }: Judged, profile: KnownProfile, notes: Notes): PlannedArq => {
   if (row.projectId === null)
@@ -89,7 +98,7 @@ export const planImport = (given: UpstreamTables): Plan => {
       handles: tables.attach_handles,
       kept,
       providers,
-      hasProfile: ({ profileId }) => uuidIn(profiles.get(profileId)?.uuid ?? null) !== null,
+      hasProfile: ({ profileId }) => profiles.has(profileId),
     },
     notes,
   )
@@ -99,7 +108,7 @@ export const planImport = (given: UpstreamTables): Plan => {
       return facts ? [{ facts, createdAt }] : []
     }),
     devices: [...devices, ...retired],
-    arqs: arqs.map((one) => arqOf(one, profiles.get(one.row.profileId)!, notes)),
+    arqs: arqs.map((one) => arqOf(one, profiles.get(one.row.profileId) ?? lostProfile(one.row.profileId), notes)),
     withheld,
     notes: notes.all(),
   }

@@ -5,7 +5,9 @@
  * REQUEST-2 one that is not bound and not free of its instance has failed, and stays with its instance so that Nova's DELETE for that
  *   instance reaches it; beside a request of the same instance that is bound it is unbound, because an instance has one bind;
  * REQUEST-3 nothing that a request may have used is free: an attach handle that is in use and that nobody has is withheld;
- * REQUEST-4 a free attach handle with hardware of one that is held or withheld is withheld, whatever deployable it is of.
+ * REQUEST-4 a free attach handle with hardware of one that is held or withheld is withheld, whatever deployable it is of;
+ * REQUEST-5 a bound request is taken over also where its profile is not: it keeps an empty group. What a request names that is bound, or in a state that is
+ *   not known, and is left out all the same, is withheld, whether the table marks it as in use or not.
  */
 import { functionOf, openClaims } from '../../attachedFunctions.ts'
 import type { ArqUuid, DeployableUuid, HandleUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
@@ -158,6 +160,20 @@ const judge = (judging: Judging, providers: Providers, row: ArqRow): Fate | null
   }
 }
 
+/** Null: the request is left out. */
+const fateOf = (judging: Judging, providers: Providers, row: ArqRow, hasProfile: boolean): Fate | null => {
+  const { notes } = judging
+  const lacking = `device profile ${row.profileId} does not exist`
+  if (uuidIn(row.uuid) === null) notes.leftOut(TABLE, row, 'value', 'uuid is not a UUID')
+  else if (hasProfile) return judge(judging, providers, row)
+  else if (row.state !== 'Bound') notes.leftOut(TABLE, row, 'orphan', lacking)
+  else {
+    notes.repaired(TABLE, row, 'orphan', `${lacking}: it keeps an empty group`)
+    return judge(judging, providers, row)
+  }
+  return null
+}
+
 /** An instance has one bind: what failed beside what is bound leaves it. */
 const oneBind = (arqs: readonly Judged[], notes: Notes): readonly Judged[] => {
   const withBound = new Set(arqs.flatMap(({ fate }) => (fate.is === 'bound' ? [fate.bond.instanceUuid] : [])))
@@ -168,13 +184,37 @@ const oneBind = (arqs: readonly Judged[], notes: Notes): readonly Judged[] => {
   })
 }
 
+/** Whether a guest may use the handle that the row names, although the row is left out (REQUEST-5). */
+const mayUse = ({ state }: ArqRow): boolean =>
+  !['Initial', 'Unbound', 'BindStarted', 'BindFailed', 'Deleting'].includes(state)
+const forsaken = (judging: Judging, users: readonly ArqRow[]): void => {
+  const { kept, notes, holders } = judging
+  for (const row of users) {
+    const place = row.handleId === null ? null : kept.placeOf(row.handleId)
+    if (!place) continue
+    const reason = `request ${row.uuid} is ${row.state} with it upstream, and is not taken over`
+    const isHeld = holders.has(place.handle.known.uuid) || holders.has(hardwareOf(place))
+    notes.repaired('attach_handles', place.handle.row, 'forsaken', `quarantined: ${reason}`)
+    withhold(judging, place, reason, isHeld)
+  }
+}
+
+type Given = {
+  readonly arqs: readonly ArqRow[]
+  readonly handles: readonly HandleRow[]
+  readonly kept: Kept
+  /** The provider that each deployable is bound by, by its UUID. */
+  readonly providers: Providers
+  /** Whether the profile of a request is there. */
+  readonly hasProfile: (row: ArqRow) => boolean
+}
 /** REQUEST-3. */
-const leaked = (judging: Judging, handles: readonly HandleRow[], arqs: readonly ArqRow[]): void => {
+const leaked = (judging: Judging, { arqs, handles }: Given, users: ReadonlySet<ArqRow>): void => {
   const named = new Map(arqs.flatMap((row) => (row.handleId === null ? [] : [[row.handleId, row] as const])))
   for (const row of handles) {
     const place = row.inUse ? judging.kept.placeOf(row.id) : null
-    if (!place || judging.holders.has(place.handle.known.uuid)) continue
     const arq = named.get(row.id)
+    if (!place || judging.holders.has(place.handle.known.uuid) || (arq && users.has(arq))) continue
     const [rule, reason] = arq
       ? (['W9', `upstream gave it to ${arq.uuid}, which is not bound`] as const)
       : (['W3', 'upstream marked it as in use, and no request has it'] as const)
@@ -203,27 +243,19 @@ const shared = (judging: Judging): void => {
 
 const since = ({ updatedAt, createdAt }: ArqRow): number => updatedAt ?? createdAt ?? 0
 
-type Given = {
-  readonly arqs: readonly ArqRow[]
-  readonly handles: readonly HandleRow[]
-  readonly kept: Kept
-  /** The provider that each deployable is bound by, by its UUID. */
-  readonly providers: Providers
-  /** Whether the profile of a request is there. */
-  readonly hasProfile: (row: ArqRow) => boolean
-}
-export const judgeRequests = ({ arqs, handles, kept, providers, hasProfile }: Given, notes: Notes): Requests => {
+export const judgeRequests = (given: Given, notes: Notes): Requests => {
+  const { arqs, kept, providers, hasProfile } = given
   const judging: Judging = { kept, notes, first: firstPlaces(kept), holders: new Map(), withheld: new Map() }
   const fates = new Map<number, Fate>()
+  const leftOut: ArqRow[] = []
   for (const row of arqs.toSorted((one, other) => since(one) - since(other) || one.id - other.id)) {
-    if (uuidIn(row.uuid) === null) notes.leftOut(TABLE, row, 'value', 'uuid is not a UUID')
-    else if (!hasProfile(row)) notes.leftOut(TABLE, row, 'orphan', `device profile ${row.profileId} does not exist`)
-    else {
-      const fate = judge(judging, providers, row)
-      if (fate) fates.set(row.id, fate)
-    }
+    const fate = fateOf(judging, providers, row, hasProfile(row))
+    if (fate) fates.set(row.id, fate)
+    else leftOut.push(row)
   }
-  leaked(judging, handles, arqs)
+  const users = leftOut.filter(mayUse)
+  forsaken(judging, users)
+  leaked(judging, given, new Set(users))
   shared(judging)
   const judged = arqs.flatMap((row): Judged[] => {
     const fate = fates.get(row.id)
