@@ -46,7 +46,7 @@ test('not the image service, where a folder takes its place', async () =>
 test('Nova at its address, where one is configured, and not in the catalogue', async () => {
   keystone.services = { compute: keystone.authUrl }
   const nova = { ACCELERANDO_NOVA_URL: 'http://127.0.0.1:9/v2.1', ACCELERANDO_IMAGES: '/tmp' }
-  expect(await looksAt({ ...NO_PLACEMENT, ...nova })).toEqual(['nova: problem', ...KEYSTONE, 'own endpoint: warning'])
+  expect(await looksAt({ ...NO_PLACEMENT, ...nova })).toEqual([...KEYSTONE, 'nova: problem', 'own endpoint: warning'])
 })
 test('only Keystone, and once, where it refuses the credentials: accounts are locked after many refusals', async () => {
   expect(await looksAt({ ACCELERANDO_KEYSTONE_AUTHTOKEN_PASSWORD: 'wrong' })).toEqual([

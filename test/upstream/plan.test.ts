@@ -6,6 +6,7 @@ import { planImport } from '../../src/actors/upstream/plan.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { openPlane, value } from '../support/plane.ts'
 import { CASES, type Case } from './cases.ts'
+import { NOT_TAKEN_OVER } from './notTakenOver.ts'
 import { NOW, importInto, violationsIn } from './recorded.ts'
 import { deployableRow, deviceRow, handleRow, nameOf, pciText, simple, tablesOf, uuidOf } from './scenario.ts'
 import { ARQS, WHOLE, WINDOWS } from './whole.ts'
@@ -51,7 +52,7 @@ const ALL: Case = [
   ],
   Object.entries(ARQS).map(([id, state]) => `${id} ${state}`),
 ]
-describe.each([...CASES, ALL])('%s', (_, tables, notes, arqs) => {
+describe.each([...CASES, ...NOT_TAKEN_OVER, ALL])('%s', (_, tables, notes, arqs) => {
   test('every change has a note', () => {
     const said = planImport(tables).notes.map(({ outcome, rule, table, id }) => `${outcome} ${rule} ${table} ${id}`)
     expect(said).toEqual(notes)

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { RULES } from '../../src/actors/upstream/notes.ts'
 import { planImport } from '../../src/actors/upstream/plan.ts'
 import { CASES } from './cases.ts'
+import { NOT_TAKEN_OVER } from './notTakenOver.ts'
 import { ODD } from './oddRows.ts'
 import { WHOLE } from './whole.ts'
 
@@ -18,7 +19,7 @@ test('every rule, every record and every note', async () => {
   const rules = Object.entries(RULES).map(([rule, meaning]) => `rule ${rule}: ${meaning}`)
   const lines = [
     ...rules,
-    ...CASES.flatMap(([name, tables]) => linesOf(name, tables)),
+    ...[...CASES, ...NOT_TAKEN_OVER].flatMap(([name, tables]) => linesOf(name, tables)),
     ...ODD.flatMap(([name, tables]) => linesOf(name, tables)),
     ...linesOf('all of it', WHOLE),
   ]

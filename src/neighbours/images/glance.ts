@@ -133,16 +133,15 @@ const searchWith =
     const owned = await trusted()
     if ('found' in owned) return owned
     const images = new Map<ImageUuid, Image>()
-    for (const [whose, is] of owned)
-      for (const key of SEARCHED[by]) {
-        const query = { tag: TAG, status: 'active', [whose]: is, [key]: value, limit: String(PAGE) }
-        const found = await listed(get, new URLSearchParams(query))
-        if ('found' in found) return found
-        for (const read of found.map(bitstreamIn)) {
-          // a service that does not know this filter must not widen the search
-          if (read.found && read.image.properties[whose] === is) images.set(read.image.uuid, read.image)
-        }
+    for (const [whose, is, key] of owned.flatMap((one) => SEARCHED[by].map((of) => [...one, of] as const))) {
+      const query = { tag: TAG, status: 'active', [whose]: is, [key]: value, limit: String(PAGE) }
+      const found = await listed(get, new URLSearchParams(query))
+      if ('found' in found) return found
+      for (const read of found.map(bitstreamIn)) {
+        // a service that does not know this filter must not widen the search
+        if (read.found && read.image.properties[whose] === is) images.set(read.image.uuid, read.image)
       }
+    }
     return { found: true, images: [...images.values()], among: AMONG }
   }
 
