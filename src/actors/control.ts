@@ -33,7 +33,7 @@ import type { PageCursor } from './runtime/ports.ts'
 import type { Row } from './runtime/views.ts'
 import type { Delivery, DeliveryState, Overview } from './answers/tallied.ts'
 import type { Timeline } from './answers/timelineSteps.ts'
-import type { UsageAsked, UsageReport } from './usage/tally.ts'
+import type { UsageQuery, UsageReport } from './usage/tally.ts'
 
 export type Caller = {
   readonly userId: string
@@ -277,7 +277,7 @@ export type Control = {
     readonly heal: (caller: Caller, name: HostName | null) => Answer<null>
   }
   /** How long accelerators were bound: by all projects for an administrator, otherwise by the caller's project. Faults: invalid. */
-  readonly usage: (caller: Caller, asked: UsageAsked) => Answer<UsageReport>
+  readonly usage: (caller: Caller, asked: UsageQuery) => Answer<UsageReport>
   /** Each process counts at most once in five seconds. */
   readonly capacity: () => Answer<Capacity>
   /** Each process counts at most once a second, and less often where counting takes long; `countedAt` says when. */

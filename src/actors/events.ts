@@ -22,7 +22,7 @@ export type EventFilter = {
   /** The project of the accelerator requests that the fact is about. */
   readonly projects?: readonly string[]
 }
-export type EventsAsked = {
+export type EventsQuery = {
   /** The id of the last event that the client received. Null: a stream begins now, and a page begins with the oldest event. */
   readonly after: string | null
   readonly filter: EventFilter
@@ -84,7 +84,7 @@ export type EventPage = {
 
 export type Events = {
   /** `standing` is asked again and again while the stream is open. Faults: invalid (after), crowded, unavailable. */
-  readonly open: (caller: Caller, asked: EventsAsked, standing: Standing) => Promise<Outcome<EventStream>>
+  readonly open: (caller: Caller, asked: EventsQuery, standing: Standing) => Promise<Outcome<EventStream>>
   /** Faults: invalid (after), conflict (events after it are missing), unavailable. */
-  readonly page: (caller: Caller, asked: EventsAsked, limit: number) => Promise<Outcome<EventPage>>
+  readonly page: (caller: Caller, asked: EventsQuery, limit: number) => Promise<Outcome<EventPage>>
 }

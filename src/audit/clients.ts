@@ -3,7 +3,7 @@ import { type Arq, arqKey } from '../actors/arq/decider.ts'
 import type { ArqEvent } from '../actors/arq/messages.ts'
 import { idOf } from '../actors/runtime/memory.ts'
 import { deviceKey } from '../actors/device/decider.ts'
-import type { Asked, Heard } from './evidence.ts'
+import type { ClientRequest, Heard } from './evidence.ts'
 import { type Excuses, excusesOf } from './loss.ts'
 import {
   type Finding,
@@ -16,10 +16,10 @@ import {
   deviceStates,
 } from './history.ts'
 
-const told = ({ status }: Asked): boolean => status !== null && status >= 200 && status < 300
+const told = ({ status }: ClientRequest): boolean => status !== null && status >= 200 && status < 300
 const known = ({ status }: Arq): boolean => status !== 'Absent' && status !== 'Gone'
 
-const byClient = (asked: Asked, keys: readonly string[], line: string): Finding => ({
+const byClient = (asked: ClientRequest, keys: readonly string[], line: string): Finding => ({
   found: `from ${asked.from} to ${asked.to}: ${line}`,
   keys,
   proof: [{ of: 'client', asked }],
@@ -39,7 +39,7 @@ const openBound = () => {
 }
 
 /** Returns a finding when the journal did not hold the answered fact at the time of the answer; else null. */
-const unrecorded = (history: History, asked: Asked, uuid: string): string | null => {
+const unrecorded = (history: History, asked: ClientRequest, uuid: string): string | null => {
   const { act, from, to, instance } = asked
   const ever = (since: number, holds: (state: Arq) => boolean) => arqStates(history, uuid, since, to).some(holds)
   if (act === 'create' && !ever(0, known)) return `ARQ ${uuid} was answered and is not recorded`
@@ -129,7 +129,7 @@ const MAY_CHANGE_BOUND: ReadonlySet<string> = new Set(['service', 'seed', 'impor
 const SERVICE_ONLY: ReadonlySet<ArqEvent['type']> = new Set(['BindStarted', 'Unbound', 'ArqRemoved'])
 /** Whether an operator forced the unbind, which the policy allows. */
 const isForced = (event: ArqEvent) => event.type === 'Unbound' && event.forced !== undefined
-function* seenAcross(history: History, asked: Asked, excuses: Excuses): Iterable<Finding> {
+function* seenAcross(history: History, asked: ClientRequest, excuses: Excuses): Iterable<Finding> {
   const { from, to, caller, shown = [], instance } = asked
   if (caller.isAdmin || (caller.isService && instance !== undefined)) return
   for (const { uuid } of shown) {

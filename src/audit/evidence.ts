@@ -9,7 +9,7 @@ import type { Row, ViewName } from '../actors/runtime/views.ts'
 export type JournalCount = number
 
 /** One request, as the client itself recorded it. */
-export type Asked = {
+export type ClientRequest = {
   readonly act:
     | 'create'
     | 'bind'
@@ -165,7 +165,7 @@ export type Evidence = {
   readonly memories?: readonly Memory[]
   readonly hosts?: readonly HostTrace[]
   readonly nova?: readonly Heard[]
-  readonly clients?: readonly Asked[]
+  readonly clients?: readonly ClientRequest[]
   readonly topics?: Topics
   readonly placement?: PlacementSeen
   /** The rows that the database has lost, oldest loss first. */
@@ -190,7 +190,7 @@ export type Proof =
   | ({ readonly of: 'topic' } & Pick<TopicMessage, 'topic' | 'partition' | 'offset' | 'key' | 'id' | 'position'>)
   | { readonly of: 'view'; readonly view: ViewName; readonly key: string }
   | { readonly of: 'host'; readonly host: string; readonly step: HostStep | null }
-  | { readonly of: 'client'; readonly asked: Asked }
+  | { readonly of: 'client'; readonly asked: ClientRequest }
   | { readonly of: 'nova'; readonly heard: Heard }
   | {
       readonly of: 'placement'

@@ -7,28 +7,28 @@
  * holds now. Later reads of that ARQ prove nothing until it is bound again, or a request gives the handle up, regardless of the answer.
  */
 import { arqKey } from '../actors/arq/decider.ts'
-import type { Asked, Records } from './evidence.ts'
+import type { ClientRequest, Records } from './evidence.ts'
 import type { Invariant } from './history.ts'
 import { type Gone, lostArqs } from './loss.ts'
 import { type Operation, linearize } from './linearize.ts'
 
 /** '' when the handle is free; else the ARQ, followed by `!` once it was seen Bound: from then on only a request takes the handle from it. */
 type Held = string
-export type HandleOperation = Operation<Held> & { readonly asked: Asked; readonly arq: string }
+export type HandleOperation = Operation<Held> & { readonly asked: ClientRequest; readonly arq: string }
 
 const holderOf = (held: Held): string => held.replace('!', '')
 const FREE: Held = ''
 
 const NEVER_HOLDS: ReadonlySet<string> = new Set(['Initial', 'Unbound'])
-const RELEASES: ReadonlySet<Asked['act']> = new Set(['unbind', 'remove', 'removeByInstance'])
+const RELEASES: ReadonlySet<ClientRequest['act']> = new Set(['unbind', 'remove', 'removeByInstance'])
 /** `certain`: the answer says that the operation happened; `refused`: that it did not. Otherwise it is unknown. */
-const certain = ({ status }: Asked): boolean => status !== null && status < 300
-const refused = ({ status }: Asked): boolean => status !== null && status >= 300 && status < 500
+const certain = ({ status }: ClientRequest): boolean => status !== null && status < 300
+const refused = ({ status }: ClientRequest): boolean => status !== null && status >= 300 && status < 500
 /** A removal that does not find some of its ARQs has still removed those that it found (rest-api 4.6). */
-const partly = ({ act, status }: Asked): boolean => act === 'remove' && status === 404
+const partly = ({ act, status }: ClientRequest): boolean => act === 'remove' && status === 404
 
-const between = ({ from, to, fromMs, toMs }: Asked) => ({ from: fromMs ?? from, to: toMs ?? to })
-const sightings = (asked: Asked, handle: string, arq: string): readonly HandleOperation[] =>
+const between = ({ from, to, fromMs, toMs }: ClientRequest) => ({ from: fromMs ?? from, to: toMs ?? to })
+const sightings = (asked: ClientRequest, handle: string, arq: string): readonly HandleOperation[] =>
   (asked.shown ?? []).flatMap((shown) => {
     if (shown.uuid !== arq) return []
     const holds = shown.handle === handle && (shown.state === 'Bound' || shown.state === 'BindStarted')
@@ -43,7 +43,7 @@ const sightings = (asked: Asked, handle: string, arq: string): readonly HandleOp
     return [{ ...between(asked), must: true, sees: true, apply, asked, arq }]
   })
 
-const changes = (asked: Asked, arq: string): readonly HandleOperation[] => {
+const changes = (asked: ClientRequest, arq: string): readonly HandleOperation[] => {
   const { act } = asked
   if (refused(asked) && !partly(asked)) return []
   const { from, to } = between(asked)
@@ -66,9 +66,9 @@ const changes = (asked: Asked, arq: string): readonly HandleOperation[] => {
   ]
 }
 
-const GIVES_UP: ReadonlySet<Asked['act']> = new Set([...RELEASES, 'bind'])
+const GIVES_UP: ReadonlySet<ClientRequest['act']> = new Set([...RELEASES, 'bind'])
 /** `gone`: each time at which rows of the ARQ were lost. */
-const afterLoss = (asked: Asked, arq: string, gone: readonly Gone[]): readonly HandleOperation[] => {
+const afterLoss = (asked: ClientRequest, arq: string, gone: readonly Gone[]): readonly HandleOperation[] => {
   const { from, to } = between(asked)
   if (gone.every(({ since }) => (asked.toMs ?? 0) < since) || !GIVES_UP.has(asked.act)) return []
   // a client that binds the ARQ again uses the handle of the new bind
@@ -76,7 +76,7 @@ const afterLoss = (asked: Asked, arq: string, gone: readonly Gone[]): readonly H
   return [{ from, to: until, must: false, apply: (held) => (holderOf(held) === arq ? FREE : null), asked, arq }]
 }
 /** Whether a read of the ARQ proves who holds its handle. */
-const isProof = (asked: Asked, gone: readonly Gone[], binds: readonly Asked[]): boolean =>
+const isProof = (asked: ClientRequest, gone: readonly Gone[], binds: readonly ClientRequest[]): boolean =>
   gone.every(
     ({ since, until }) =>
       (asked.toMs ?? 0) < since ||
@@ -85,7 +85,7 @@ const isProof = (asked: Asked, gone: readonly Gone[], binds: readonly Asked[]): 
 
 /** The operations on each handle that a client ever saw as held. */
 export const operationsOf = (
-  clients: readonly Asked[],
+  clients: readonly ClientRequest[],
   lost: NonNullable<Records['lost']> = [],
 ): ReadonlyMap<string, readonly HandleOperation[]> => {
   const gone = lostArqs(lost)
@@ -99,7 +99,7 @@ export const operationsOf = (
     clients.filter((asked) => asked.act === 'bind' && !refused(asked)),
     ({ instance = '' }) => instance,
   )
-  const namedBy = ({ act, shown = [], arqs = [], instance = '' }: Asked): ReadonlySet<string> =>
+  const namedBy = ({ act, shown = [], arqs = [], instance = '' }: ClientRequest): ReadonlySet<string> =>
     new Set([
       ...shown.map(({ uuid }) => uuid),
       ...(act === 'removeByInstance' ? (members.get(instance) ?? []).flatMap((bind) => bind.arqs ?? []) : arqs),

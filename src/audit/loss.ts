@@ -3,16 +3,16 @@
  * program, and messages that such rows caused count as explained. Two guests with one handle are a violation in any case.
  */
 import { idOf } from '../actors/runtime/memory.ts'
-import type { Asked, Heard, Loss, LostRow } from './evidence.ts'
+import type { ClientRequest, Heard, Loss, LostRow } from './evidence.ts'
 
 /** The ids of all entities that have lost rows. */
 const namedIn = ({ rows }: Loss): ReadonlySet<string> => new Set(rows.map(({ key }) => idOf(key)))
-const overlaps = ({ fromMs, toMs }: Loss, asked: Asked): boolean =>
+const overlaps = ({ fromMs, toMs }: Loss, asked: ClientRequest): boolean =>
   (asked.toMs ?? toMs) >= fromMs && (asked.fromMs ?? fromMs) <= toMs
 
 export type Excuses = {
   /** Whether the answer may tell of lost rows of that ARQ, device or instance. */
-  readonly answer: (asked: Asked, id: string) => boolean
+  readonly answer: (asked: ClientRequest, id: string) => boolean
   /** Whether the event may have been on its way to Nova when the rows that caused it were lost. */
   readonly event: (heard: Heard) => boolean
 }

@@ -3,7 +3,7 @@
  * run for hours. So the pattern is matched part by part, with the set of places in the path that can be reached.
  */
 import type { AccessRule } from '../token.ts'
-import type { Asked } from './identity.ts'
+import type { RequestTarget } from './identity.ts'
 import { canonicalPath } from './paths.ts'
 
 /** By the index in the path: whether the parts so far can match all of the path before it. */
@@ -36,5 +36,7 @@ const fits = (pattern: string, path: string): boolean => {
   )[path.length]!
 }
 
-export const allows = (rule: AccessRule, { service, method, path }: Asked & { readonly service: string }): boolean =>
-  rule.service === service && rule.method === method && fits(canonicalPath(rule.path), path)
+export const allows = (
+  rule: AccessRule,
+  { service, method, path }: RequestTarget & { readonly service: string },
+): boolean => rule.service === service && rule.method === method && fits(canonicalPath(rule.path), path)

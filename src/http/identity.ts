@@ -21,9 +21,12 @@ export type Identity = {
 }
 export type Header = (name: string) => string | undefined
 /** The method and path of the request. The path is the canonical one, by which the route was found. */
-export type Asked = { readonly method: string; readonly path: string }
+export type RequestTarget = { readonly method: string; readonly path: string }
 /** Identifies the caller before the version header is read. */
-export type Identify = (header: Header, asked: Asked) => Identity | HttpRefused | Promise<Identity | HttpRefused>
+export type Identify = (
+  header: Header,
+  asked: RequestTarget,
+) => Identity | HttpRefused | Promise<Identity | HttpRefused>
 
 /** The identity of a request without any identity header. */
 export const NOAUTH_PROJECT = '5e0b4c6a-0a2a-4f0e-9d0c-6f2a5f2d7c10'

@@ -17,7 +17,7 @@ import type { Options } from './options.ts'
 import { isVersioned, originOf, queryOf } from './paths.ts'
 import type { RuleName } from './policy/rules.ts'
 import { readQuery } from './query.ts'
-import type { Answered, Asked, Call, PathUuid, Route } from './route.ts'
+import type { Answered, RequestContext, Call, PathUuid, Route } from './route.ts'
 import { standingOf } from './standing.ts'
 import { brokenText, NAME_LIMIT } from '../text.ts'
 import { canonicalUuid } from '../uuid.ts'
@@ -137,7 +137,7 @@ const readBody = async (
   c: Context,
   row: Route,
   ports: Ports,
-  asked: Asked,
+  asked: RequestContext,
 ): Promise<{ readonly ok: true; readonly value: unknown } | HttpRefused> => {
   const json = await readJson(c.req.raw, ports.options.bodyLimitBytes)
   return json.ok ? row.body!.read(json.value, asked) : json

@@ -28,10 +28,10 @@ export type Reply = {
 export type Answered = Reply | HttpRefused
 
 /** Facts about the request that the parser of a body may need. */
-export type Asked = { readonly minor: number; readonly isAdmin: boolean }
+export type RequestContext = { readonly minor: number; readonly isAdmin: boolean }
 export type Body<Value> = {
   readonly schema: Schema
-  readonly read: (json: unknown, asked: Asked) => { readonly ok: true; readonly value: Value } | HttpRefused
+  readonly read: (json: unknown, asked: RequestContext) => { readonly ok: true; readonly value: Value } | HttpRefused
 }
 
 /** The kinds of resources that a UUID in a path can name. */

@@ -1,5 +1,5 @@
 /** How evidence of a whole simulated life is spoilt: of each invariant at least one violation. */
-import type { Asked, Evidence, TopicMessage } from '../../src/audit/evidence.ts'
+import type { ClientRequest, Evidence, TopicMessage } from '../../src/audit/evidence.ts'
 import type { JournalRow } from '../../src/actors/runtime/ports.ts'
 import { deployable } from '../../src/actors/deployable/decider.ts'
 import { remember } from '../../src/actors/entities.ts'
@@ -72,12 +72,12 @@ const missed: Forge = ({ journal }) => ({
   journal: journal.toSpliced(journal.findIndex(is('deployable', 'Granted')), 1),
 })
 const asked =
-  (fits: (one: Asked) => boolean, change: Partial<Asked>): Forge =>
+  (fits: (one: ClientRequest) => boolean, change: Partial<ClientRequest>): Forge =>
   ({ clients = [] }) => {
     const at = clients.findIndex(fits)
     return { clients: clients.with(at, { ...clients[at]!, ...change }) }
   }
-const bound = ({ shown }: Asked): boolean => shown?.some(({ state }) => state === 'Bound') ?? false
+const bound = ({ shown }: ClientRequest): boolean => shown?.some(({ state }) => state === 'Bound') ?? false
 const stale: Forge = (evidence) => {
   const shown = evidence.clients!.find(bound)!.shown!.map((one) => ({ ...one, state: 'Initial' }))
   return asked(bound, { shown })(evidence)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Asked } from '../../src/audit/evidence.ts'
+import type { ClientRequest } from '../../src/audit/evidence.ts'
 import { findingsOf } from '../../src/audit/check.ts'
 import { type HandleOperation, judgeHandles, linearInvariants, operationsOf } from '../../src/audit/linear.ts'
 import { linearize } from '../../src/audit/linearize.ts'
@@ -15,8 +15,12 @@ type Tenure = {
   readonly fails: boolean
 }
 
-const ask = (more: Partial<Asked> & Pick<Asked, 'act' | 'from' | 'to'>): Asked => ({ caller, status: 200, ...more })
-const shows = (arq: string, from: number, to: number, state: string, handle: string | null): Asked =>
+const ask = (more: Partial<ClientRequest> & Pick<ClientRequest, 'act' | 'from' | 'to'>): ClientRequest => ({
+  caller,
+  status: 200,
+  ...more,
+})
+const shows = (arq: string, from: number, to: number, state: string, handle: string | null): ClientRequest =>
   ask({ act: 'get', from, to, shown: [{ uuid: arq, state, projectId: 'p', handle }] })
 
 /** One owner after another, each for a while. */
@@ -50,7 +54,7 @@ const blur = fc.infiniteStream(
 const observed = (
   all: readonly Tenure[],
   noise: Iterator<{ before: number; after: number; share: number }>,
-): readonly Asked[] =>
+): readonly ClientRequest[] =>
   all.flatMap(({ arq, taken, bound, left, fails }) => {
     const next = () => noise.next().value as { before: number; after: number; share: number }
     const around = (moment: number) => {
@@ -72,13 +76,13 @@ const observed = (
           ]),
     ]
   })
-const verdicts = (clients: readonly Asked[]) => judgeHandles({ clients }).map(({ judged }) => judged.verdict)
+const verdicts = (clients: readonly ClientRequest[]) => judgeHandles({ clients }).map(({ judged }) => judged.verdict)
 
 /** Whatever was asked, of few ARQs within a short time: whether it makes sense or not. */
 const anything = fc.array(
   fc
     .record({
-      act: fc.constantFrom<Asked['act']>('bind', 'bind', 'unbind', 'get', 'get', 'get'),
+      act: fc.constantFrom<ClientRequest['act']>('bind', 'bind', 'unbind', 'get', 'get', 'get'),
       arq: fc.constantFrom('a', 'b', 'c'),
       from: fc.nat(12),
       length: fc.nat(6),
@@ -277,7 +281,7 @@ describe('a search for an order', () => {
 
 describe('S1 clients', () => {
   const bind = (arq: string) => ask({ act: 'bind', from: 1, to: 2, status: 202, arqs: [arq], instance: arq })
-  const found = (clients: readonly Asked[]) =>
+  const found = (clients: readonly ClientRequest[]) =>
     findingsOf(linearInvariants, { journal: [], now: 0, clients }).flatMap((one) => one.findings)
   it('finds nothing where one order explains everything', () =>
     expect(found([bind('a'), shows('a', 3, 4, 'Bound', HANDLE)])).toEqual([]))

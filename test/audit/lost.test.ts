@@ -1,7 +1,7 @@
 /** What a database has lost explains what was told of it, and nothing else: a handle of two guests is found in any case. */
 import { describe, expect, it } from 'vitest'
 import { INVARIANTS, check, findingsOf } from '../../src/audit/check.ts'
-import type { Asked, Evidence, Loss, LostRow, TopicMessage } from '../../src/audit/evidence.ts'
+import type { ClientRequest, Evidence, Loss, LostRow, TopicMessage } from '../../src/audit/evidence.ts'
 import { judgeHandles } from '../../src/audit/linear.ts'
 import { reactions } from '../../src/actors/reactions.ts'
 import { created, id, prepareOrder, recorded } from '../actors/samples.ts'
@@ -10,7 +10,13 @@ import { rightCases } from './cases/rights.ts'
 
 const HANDLE = 'handle'
 const caller = { projectId: 'p1', isAdmin: false, isService: true }
-const ask = (act: Asked['act'], at: number, arq: string, status: number, instance = `i-${arq}`): Asked => ({
+const ask = (
+  act: ClientRequest['act'],
+  at: number,
+  arq: string,
+  status: number,
+  instance = `i-${arq}`,
+): ClientRequest => ({
   act,
   from: 0,
   to: 0,
@@ -21,7 +27,7 @@ const ask = (act: Asked['act'], at: number, arq: string, status: number, instanc
   arqs: [arq],
   instance,
 })
-const shows = (at: number, arq: string, state: string, handle: string | null): Asked => ({
+const shows = (at: number, arq: string, state: string, handle: string | null): ClientRequest => ({
   ...ask('get', at, arq, 200),
   arqs: [],
   shown: [{ uuid: arq, state, projectId: 'p1', handle }],
@@ -38,7 +44,7 @@ const lossOf = (...rows: readonly LostRow[]): readonly Loss[] => [{ rows, fromMs
 const LOST = lossOf(rowOf('arq/a', 2))
 
 describe('a handle of which rows are lost', () => {
-  const verdicts = (clients: readonly Asked[], lost: readonly Loss[] = LOST) =>
+  const verdicts = (clients: readonly ClientRequest[], lost: readonly Loss[] = LOST) =>
     judgeHandles({ clients, lost }).map(({ judged }) => judged.verdict)
   const given = [ask('bind', 11, 'a', 202), shows(13, 'a', 'Bound', HANDLE)]
   const again = [ask('bind', 40, 'b', 202), shows(42, 'b', 'Bound', HANDLE)]

@@ -1,5 +1,5 @@
 /** Clients of the API, which record each request and its answer. */
-import type { Asked } from '../../src/audit/evidence.ts'
+import type { ClientRequest } from '../../src/audit/evidence.ts'
 import type { Process } from './control.ts'
 import type { SimKeystone } from './keystone.ts'
 import type { Random } from './random.ts'
@@ -13,12 +13,12 @@ export type Reply = {
   // oxlint-disable-next-line typescript/no-explicit-any
   readonly json: any
 }
-type About = Partial<Pick<Asked, 'arqs' | 'instance' | 'device'>>
+type About = Partial<Pick<ClientRequest, 'arqs' | 'instance' | 'device'>>
 export type Client = {
   readonly life: Life
-  readonly asked: readonly Asked[]
+  readonly asked: readonly ClientRequest[]
   readonly requests: () => number
-  readonly ask: (who: Who, act: Asked['act'], line: string, body?: unknown, about?: About) => Promise<Reply>
+  readonly ask: (who: Who, act: ClientRequest['act'], line: string, body?: unknown, about?: About) => Promise<Reply>
   readonly sleep: (ms: number) => Promise<void>
 }
 type Ports = {
@@ -37,7 +37,7 @@ type Ports = {
 const PATIENCE_MS = 60_000
 
 type ShownArq = { uuid: string; state: string; project_id: string | null; attach_handle_uuid: string | null }
-const shownIn = (act: Asked['act'], json: unknown): Asked['shown'] => {
+const shownIn = (act: ClientRequest['act'], json: unknown): ClientRequest['shown'] => {
   if (act !== 'get' && act !== 'list') return undefined
   const found = act === 'get' ? [json as ShownArq] : ((json as { arqs?: ShownArq[] }).arqs ?? [])
   return found.map((arq) => ({
@@ -68,7 +68,7 @@ export const openClient = ({
   complain,
 }: Ports): Client => {
   const life = schedule.life('clients')
-  const asked: Asked[] = []
+  const asked: ClientRequest[] = []
   /** Requests without an answer so far. */
   const unanswered = new Set<{ from: number }>()
   // the rows after that place are others from now on

@@ -11,7 +11,7 @@ import { orderFor } from './orders.ts'
 import { type Deployable, type SlotHandle, busy, takenHandles } from './state.ts'
 import { type Mates, handleFor, partOf } from './units.ts'
 
-type Asked = Pick<Extract<DeployableCommand, { type: 'Grant' }>, 'arq' | 'bitstream' | 'handle' | 'mates'>
+type GrantRequest = Pick<Extract<DeployableCommand, { type: 'Grant' }>, 'arq' | 'bitstream' | 'handle' | 'mates'>
 type Found = NonNullable<ReturnType<typeof handleFor>>
 
 export const NOT_PROGRAMMABLE = 'it cannot be programmed'
@@ -29,10 +29,10 @@ export const DIVIDED =
 
 type Shares = (handle: SlotHandle) => boolean
 /** Whether an order most likely only compares the card with a recorded image. If it programs the card all the same, the host's fence protects other slots. */
-const onlyCompared = (held: Deployable, image: string | undefined, asked: Asked): boolean =>
+const onlyCompared = (held: Deployable, image: string | undefined, asked: GrantRequest): boolean =>
   image === held.bitstreamId && (held.hostWork || image === asked.bitstream)
 /** While a preparation programs an image, the region is granted only to requests that wait for the same load (Q6). */
-const loading = (held: Deployable, asked: Asked, shares: Shares): boolean =>
+const loading = (held: Deployable, asked: GrantRequest, shares: Shares): boolean =>
   Object.values(held.handles).some(
     (handle) =>
       handle.pending?.type === 'PrepareSlot' &&
@@ -51,9 +51,9 @@ const sharing =
     pending.bitstream === bitstream
 
 /** The image that must be loaded before the grant; null: none is asked for, or the region holds it already. */
-const imageToLoad = ({ bitstreamId }: Deployable, { bitstream }: Pick<Asked, 'bitstream'>): string | null =>
+const imageToLoad = ({ bitstreamId }: Deployable, { bitstream }: Pick<GrantRequest, 'bitstream'>): string | null =>
   bitstream === bitstreamId ? null : bitstream
-const matesOf = ({ arq, mates = [arq] }: Asked): Mates => mates
+const matesOf = ({ arq, mates = [arq] }: GrantRequest): Mates => mates
 
 export const GRANT_RULES = [
   'device_disabled',
@@ -69,7 +69,7 @@ export const GRANT_RULES = [
 ] as const
 export type GrantRule = (typeof GRANT_RULES)[number]
 /** The reason why a rule forbids the grant; null: it does not. */
-type Judge = (held: Deployable, asked: Asked) => string | null
+type Judge = (held: Deployable, asked: GrantRequest) => string | null
 /** The rules that do not concern single handles. */
 const OF_THE_WHOLE: Readonly<Record<Exclude<GrantRule, 'no_free_handle' | 'whole_unit'>, Judge>> = {
   device_disabled: ({ status }) => (status === 'maintaining' ? 'its device is in maintenance' : null),
@@ -105,7 +105,7 @@ export type Obstacle = { readonly rule: GrantRule; readonly why: string }
 export type Granting = { readonly ok: true; readonly handle: SlotHandle } | ({ readonly ok: false } & Obstacle)
 
 /** The handle that the request gets, or the first rule that forbids the grant. */
-export const grantable = (held: Deployable, asked: Asked): Granting => {
+export const grantable = (held: Deployable, asked: GrantRequest): Granting => {
   for (const [rule, judge] of WHOLE) {
     const why = judge(held, asked)
     if (why !== null) return { ok: false, rule, why }
@@ -120,7 +120,7 @@ export const grantable = (held: Deployable, asked: Asked): Granting => {
 const WHOLE = Object.entries(OF_THE_WHOLE) as readonly (readonly [keyof typeof OF_THE_WHOLE, Judge])[]
 
 /** All rules about the whole deployable that forbid the grant. */
-export const wholeObstacles = (held: Deployable, asked: Asked): readonly Obstacle[] =>
+export const wholeObstacles = (held: Deployable, asked: GrantRequest): readonly Obstacle[] =>
   WHOLE.flatMap(([rule, judge]) => {
     const why = judge(held, asked)
     return why === null ? [] : [{ rule, why }]
@@ -130,7 +130,7 @@ export const conflict = (held: Deployable, why: string) =>
   refuse({ kind: 'conflict', reason: `deployable ${held.name}: ${why}` })
 
 /** Whether the card may be programmed if it does not hold the image that is asked for. */
-const mayBeLoaded = (held: Deployable, asked: Asked): boolean =>
+const mayBeLoaded = (held: Deployable, asked: GrantRequest): boolean =>
   held.programmable && held.nodes === 0 && !notReleased(held) && !busy(held, sharing(asked.bitstream, matesOf(asked)))
 
 type Command = Extract<DeployableCommand, { type: 'Grant' }>

@@ -14,7 +14,7 @@ import {
   type Stop,
 } from './answer.ts'
 import {
-  type AskedGroup,
+  type RequestedGroup,
   mismatchObstacles,
   obstacle,
   obstaclesOf,
@@ -80,7 +80,12 @@ const typesOf = (devices: readonly DeployableTree[], found: Table[number]): Read
   )
 
 /** Finds a device for each group such that nothing in `stops` is prevented; null: none was found. */
-const wayFor = (groups: readonly AskedGroup[], facts: HostFacts, table: Table, stops: readonly Stop[]): Ways | null => {
+const wayFor = (
+  groups: readonly RequestedGroup[],
+  facts: HostFacts,
+  table: Table,
+  stops: readonly Stop[],
+): Ways | null => {
   const { devices } = facts
   const alone = groups.length === 1
   const [binds, places] = [stops.includes('bind'), stops.includes('placement')]
@@ -111,7 +116,7 @@ const identityOf = (held: Deployable): Omit<JudgedDevice, 'obstacles'> => ({
   provider: held.rpUuid,
   name: held.name,
 })
-const judgedOthers = ({ others, placement }: HostFacts, { group }: AskedGroup): readonly JudgedDevice[] =>
+const judgedOthers = ({ others, placement }: HostFacts, { group }: RequestedGroup): readonly JudgedDevice[] =>
   others.map(({ resourceClass, traits, ...identity }) => ({
     ...identity,
     obstacles: mismatchObstacles(mismatches(group, resourceClass, traits), placement !== null),
@@ -132,7 +137,7 @@ const hostObstacles = (groups: readonly JudgedGroup[], fits: boolean): readonly 
 }
 
 /** `groups`: at least one. */
-export const judgeHost = (groups: readonly AskedGroup[], facts: HostFacts): HostJudgement => {
+export const judgeHost = (groups: readonly RequestedGroup[], facts: HostFacts): HostJudgement => {
   const { devices, placement } = facts
   const table: Table = groups.map((asked) => devices.map((tree) => obstaclesOf(tree, asked, facts)))
   const all = groups.map((asked, group) => [
@@ -167,7 +172,10 @@ export const judgeHost = (groups: readonly AskedGroup[], facts: HostFacts): Host
   }
 }
 /** Whether the deployable has a class that one of the groups asks for. */
-export const isOfInterest = (groups: readonly AskedGroup[], attributed: Parameters<typeof attributeOf>[0]): boolean => {
+export const isOfInterest = (
+  groups: readonly RequestedGroup[],
+  attributed: Parameters<typeof attributeOf>[0],
+): boolean => {
   const own = attributeOf(attributed, 'rc')
   return own !== null && groups.some(({ group }) => group[`resources:${own}`] !== undefined)
 }

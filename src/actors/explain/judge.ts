@@ -14,7 +14,7 @@ import { CHANGES } from './changes.ts'
 
 /** The image that a bind would load; `refusal`: why it finds none. */
 export type ImageChoice = { readonly bitstream: string | null } | { readonly refusal: string }
-export type AskedGroup = {
+export type RequestedGroup = {
   readonly group: Group
   /** Placeholders for the UUIDs of the accelerator requests that the group makes. */
   readonly arqs: readonly string[]
@@ -73,7 +73,11 @@ const idle = (held: Deployable): Deployable => {
   return { ...sound, status: 'enabled', presence: 'present', program: null }
 }
 
-const grantObstacles = (tree: DeployableTree, { arqs }: AskedGroup, bitstream: string | null): readonly Obstacle[] => {
+const grantObstacles = (
+  tree: DeployableTree,
+  { arqs }: RequestedGroup,
+  bitstream: string | null,
+): readonly Obstacle[] => {
   const wishes = arqs.map((arq): Wish => ({ arq, bitstream, mates: arqs }))
   const whole = wholeObstacles(tree.root, wishes[0]!)
   const found = whole.map(({ rule, why }) => obstacle(rule, why, 'bind'))
@@ -86,7 +90,7 @@ const grantObstacles = (tree: DeployableTree, { arqs }: AskedGroup, bitstream: s
   return [...found, obstacle(granted.rule, why, 'bind')]
 }
 
-const imageObstacles = (tree: DeployableTree, asked: AskedGroup): readonly Obstacle[] => {
+const imageObstacles = (tree: DeployableTree, asked: RequestedGroup): readonly Obstacle[] => {
   const image = asked.imageFor(tree.root)
   if ('refusal' in image) return [obstacle('image', image.refusal, 'bind'), ...grantObstacles(tree, asked, null)]
   return grantObstacles(tree, asked, image.bitstream)
@@ -122,7 +126,11 @@ const standingObstacles = (held: Deployable, { trouble, providers }: PlacementRe
 export const wantedFor = ({ root, below }: DeployableTree, { host, placement }: Surroundings): Wanted | null =>
   placement === null ? null : (wantedOf(host, [root, ...below], placement.silent)[0] ?? null)
 
-const placementObstacles = (tree: DeployableTree, { group }: AskedGroup, around: Surroundings): readonly Obstacle[] => {
+const placementObstacles = (
+  tree: DeployableTree,
+  { group }: RequestedGroup,
+  around: Surroundings,
+): readonly Obstacle[] => {
   const wanted = wantedFor(tree, around)
   if (around.placement === null || wanted === null) return []
   const misses = mismatches(group, wanted.resourceClass, new Set(wanted.traits))
@@ -173,7 +181,7 @@ const merged = (found: readonly Obstacle[]): readonly Obstacle[] =>
 export const mismatchObstacles = (found: readonly Mismatch[], placed: boolean): readonly Obstacle[] =>
   found.map(({ rule, why }) => obstacle(rule, why, 'bind', ...(placed ? (['placement'] as const) : [])))
 
-export const obstaclesOf = (tree: DeployableTree, asked: AskedGroup, around: Surroundings): readonly Obstacle[] =>
+export const obstaclesOf = (tree: DeployableTree, asked: RequestedGroup, around: Surroundings): readonly Obstacle[] =>
   merged([
     ...mismatches(asked.group, attributeOf(tree.root, 'rc'), traitsOf(tree.root)).map(({ rule, why }) =>
       obstacle(rule, why, 'bind'),

@@ -3,7 +3,7 @@ import type { Explanation, GroupSummary, JudgedDevice, NearestMiss, ObstacleCode
 import { alternativesIn, INSTEAD_OF_ALTERNATIVES } from '../arq/groups.ts'
 import { attachingWarnings } from './attaching.ts'
 import { distanceOf, type HostJudgement } from './host.ts'
-import type { AskedGroup } from './judge.ts'
+import type { RequestedGroup } from './judge.ts'
 
 const countsOf = (devices: readonly JudgedDevice[]): GroupSummary['removed'] => {
   const counts: Partial<Record<ObstacleCode, number>> = {}
@@ -26,7 +26,7 @@ const nearestOf = (hosts: readonly HostJudgement[], group: number): NearestMiss 
 }
 
 /** Such a profile comes from an import, or from a release that stored the key without reading it. */
-const alternativesWarnings = (asked: readonly AskedGroup[]): readonly Warning[] =>
+const alternativesWarnings = (asked: readonly RequestedGroup[]): readonly Warning[] =>
   asked.flatMap(({ group: wanted }, group) =>
     alternativesIn(wanted).map((key) => ({
       code: 'alternatives_not_read',
@@ -38,7 +38,7 @@ const alternativesWarnings = (asked: readonly AskedGroup[]): readonly Warning[] 
 
 /** `hosts`: in the order in which they are shown. */
 export const summarised = (
-  asked: readonly AskedGroup[],
+  asked: readonly RequestedGroup[],
   hosts: readonly HostJudgement[],
   placement: Explanation['placement'],
   limit: number,

@@ -1,6 +1,6 @@
 /** Decides whether the devices of one host can serve all groups of a profile at the same time. Groups may share a device. Pure. */
 import type { DeployableTree } from '../deployable/giver.ts'
-import { type AskedGroup, grantAll } from './judge.ts'
+import { type RequestedGroup, grantAll } from './judge.ts'
 
 /** For each group, the index of its device. */
 export type Ways = readonly number[]
@@ -42,7 +42,7 @@ export const findWay = ({ groups, devices, allowed, takes, room, accepted }: Que
 }
 
 /** Whether a bind would accept the requests of all groups, each on its device. The requests of one device are granted as mates. */
-export const bindTakes = (groups: readonly AskedGroup[], devices: readonly DeployableTree[], ways: Ways): boolean =>
+export const bindTakes = (groups: readonly RequestedGroup[], devices: readonly DeployableTree[], ways: Ways): boolean =>
   devices.every((tree, device) => {
     const here = groups.filter((_, group) => ways[group] === device)
     const mates = here.flatMap(({ arqs }) => arqs)

@@ -106,7 +106,7 @@ export const openTally = (bounds: readonly number[]) => {
 }
 const compared = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0)
 
-export type UsageAsked = {
+export type UsageQuery = {
   /** ms since the epoch; null: the first day of the month of `until`. */
   readonly from: number | null
   /** ms since the epoch; null: now. */

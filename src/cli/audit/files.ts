@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import * as v from 'valibot'
-import type { Asked, HostStep, HostTrace, Recorded, Rows, TopicMessage } from '../../audit/evidence.ts'
+import type { ClientRequest, HostStep, HostTrace, Recorded, Rows, TopicMessage } from '../../audit/evidence.ts'
 import { effectsPath, readEffects } from '../../drivers/simulated/effects.ts'
 import { messageOf as reasonOf } from '../../errorText.ts'
 import { Entry } from '../../host/entry.ts'
@@ -102,12 +102,12 @@ export const readClients = async (
   paths: readonly string[],
   journal: Journal,
   skewMs: number,
-): Promise<readonly Asked[]> => {
+): Promise<readonly ClientRequest[]> => {
   if (paths.length === 0) return []
   const moments = Array.from(journal, ({ at }) => at)
   const earliest = running(moments.toReversed(), Math.min).toReversed()
   const latest = running(moments, Math.max)
-  const asked: Asked[] = []
+  const asked: ClientRequest[] = []
   for (const path of paths)
     for await (const one of linesOf(path, Client)) {
       const { from, to, fromMs, toMs } = one
@@ -119,7 +119,7 @@ export const readClients = async (
         // written by then.
         from: from ?? first(latest, (at) => at >= fromMs! - skewMs),
         to: to ?? first(earliest, (at) => at > toMs! + skewMs),
-      } as unknown as Asked)
+      } as unknown as ClientRequest)
     }
   return asked
 }

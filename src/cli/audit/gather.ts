@@ -1,6 +1,6 @@
 /** Collects the evidence of an audit from a store, topics and files. */
 import { join } from 'node:path'
-import type { Asked, HostTrace, Records, Rows, Topics } from '../../audit/evidence.ts'
+import type { ClientRequest, HostTrace, Records, Rows, Topics } from '../../audit/evidence.ts'
 import { type Declared, lossesOf } from '../../audit/loss.ts'
 import type { FeedRow } from '../../actors/runtime/ports.ts'
 import type { ViewName } from '../../actors/runtime/views.ts'
@@ -120,7 +120,7 @@ const declared = ({ command: commandId, ...row }: DeclaredRow): Declared => ({ .
 export const gatherEvidence = async (options: AuditOptions, log: Log): Promise<Gathered> => {
   const { main, topics } = await read(options, log)
   const hosts: readonly HostTrace[] = await Promise.all(options.hostData.map(readHost))
-  const clients: readonly Asked[] = await readClients(options.clients, main.journal, options.skewMs)
+  const clients: readonly ClientRequest[] = await readClients(options.clients, main.journal, options.skewMs)
   let last = 0
   for (const { at } of main.journal) last = Math.max(last, at)
   const evidence: Records = {

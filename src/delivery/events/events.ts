@@ -7,7 +7,7 @@
  * EVENTS-3 a process that stops first ends its streams, each with a hint when to reconnect, and opens no more.
  */
 import type { Caller } from '../../actors/control.ts'
-import type { EventPage, Events, EventsAsked, Lost, Standing, StreamEnding, ToldEvent } from '../../actors/events.ts'
+import type { EventPage, Events, EventsQuery, Lost, Standing, StreamEnding, ToldEvent } from '../../actors/events.ts'
 import { STREAM_ENDINGS } from '../../actors/events.ts'
 import { createGuard } from '../../actors/runtime/unreadable.ts'
 import { type Outcome, type Refused, done, refuse } from '../../fault.ts'
@@ -50,7 +50,7 @@ const LOST: Readonly<Record<Lost, string>> = {
   unknown: 'the journal does not hold this event: it is of another cloud, or of a state of the database that is gone',
 }
 
-const positionAsked = ({ after }: EventsAsked): EventPosition | null | undefined =>
+const positionAsked = ({ after }: EventsQuery): EventPosition | null | undefined =>
   after === null ? undefined : positionNamed(after)
 
 /** The streams that are open, and how many each caller has. */
@@ -114,7 +114,7 @@ const begin = async (asked: EventPosition | undefined, pages: Pages, reader: Rea
 const readPage = async (
   pages: Pages,
   caller: Caller,
-  asked: EventsAsked,
+  asked: EventsQuery,
   limit: number,
 ): Promise<Outcome<EventPage>> => {
   const named = positionAsked(asked)
@@ -140,7 +140,7 @@ const readPage = async (
 }
 
 /** `place`: where the stream begins; absent: now. */
-type Opening = { readonly asked: EventsAsked; readonly place: EventPosition | undefined; readonly standing: Standing }
+type Opening = { readonly asked: EventsQuery; readonly place: EventPosition | undefined; readonly standing: Standing }
 
 export const openEvents = (options: EventsOptions): EventSource => {
   const settings: Settings = { ...DEFAULTS, ...options }

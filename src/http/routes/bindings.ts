@@ -8,7 +8,7 @@ import type { Binding } from '../../actors/control.ts'
 import { brokenText } from '../../text.ts'
 import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
-import type { Asked, Body } from '../route.ts'
+import type { RequestContext, Body } from '../route.ts'
 import { readAs } from '../schemas.ts'
 import { filledShape, UUID_SHAPE, wordShape } from '../shapes.ts'
 import type { Json } from '../shapes.ts'
@@ -64,13 +64,13 @@ const opOf = (arq: string, operations: readonly Operation[]): Read<string> => {
   return ops.size === 1 ? { ok: true, value: op } : invalid(`${arq}.op`, 'all must be add, or all remove')
 }
 
-const projectProblem = (asked: Asked): HttpRefused | null => {
+const projectProblem = (asked: RequestContext): HttpRefused | null => {
   if (asked.minor < SINCE.bindProject)
     return refused({ kind: 'not_acceptable', reason: 'The path /project_id is understood since version 2.1.' })
   return asked.isAdmin ? null : refused({ kind: 'forbidden', rule: 'Only an administrator may set project_id.' })
 }
 
-const fieldsOf = (arq: string, operations: readonly Operation[], asked: Asked): Read<Fields> => {
+const fieldsOf = (arq: string, operations: readonly Operation[], asked: RequestContext): Read<Fields> => {
   const fields: Record<string, unknown> = {}
   for (const { op, path, ...rest } of operations) {
     const name = path.replace(/^\/+/, '')
@@ -100,7 +100,7 @@ const bindingOf = ({ arq, fields }: OnePatch): Read<Binding> => {
   return { ok: true, value: projectId === undefined ? binding : { ...binding, projectId } }
 }
 
-const onePatch = (key: string, operations: readonly Operation[], asked: Asked): Read<OnePatch> => {
+const onePatch = (key: string, operations: readonly Operation[], asked: RequestContext): Read<OnePatch> => {
   const arq = canonicalUuid(key)
   if (arq === null) return invalid(key.slice(0, 60), 'each key must be the UUID of an accelerator request')
   const op = opOf(arq, operations)

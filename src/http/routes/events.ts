@@ -1,7 +1,7 @@
 /** Events in the order in which they were recorded: as a stream of server-sent events, or page by page. */
 import * as v from 'valibot'
 import { EVENT_ID, EVENT_KINDS } from '../../actors/events.ts'
-import type { EventPage, EventsAsked } from '../../actors/events.ts'
+import type { EventPage, EventsQuery } from '../../actors/events.ts'
 import { EVENT_STREAM } from '../eventStream.ts'
 import { integer, list } from '../query.ts'
 import type { Arg } from '../query.ts'
@@ -40,9 +40,9 @@ type Filters = {
 }
 
 /** An empty list counts as absent. */
-const given = (name: keyof EventsAsked['filter'], values: readonly string[] | undefined): EventsAsked['filter'] =>
+const given = (name: keyof EventsQuery['filter'], values: readonly string[] | undefined): EventsQuery['filter'] =>
   values === undefined || values.every((value) => value === '') ? {} : { [name]: values }
-const filterOf = ({ type, kind, subject, host, instance, project }: Filters): EventsAsked['filter'] => ({
+const filterOf = ({ type, kind, subject, host, instance, project }: Filters): EventsQuery['filter'] => ({
   ...given('types', type),
   ...given('kinds', kind),
   ...given('subjects', subject),

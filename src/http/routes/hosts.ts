@@ -8,7 +8,7 @@ import { DRY_RUN, answerImpact } from '../impact.ts'
 import { answerList } from '../listing.ts'
 import { namedPageArgs, pageOf } from '../pages.ts'
 import { flag, oneOf } from '../query.ts'
-import { Asked, reasonArg, reasonIn, noteBody, noteOf } from './operatorNote.ts'
+import { ReasonBody, reasonArg, reasonIn, noteBody, noteOf } from './operatorNote.ts'
 import { time, times } from '../render.ts'
 import { answer, route } from '../route.ts'
 import type { Body, Route } from '../route.ts'
@@ -120,7 +120,7 @@ const restore = route({
     answer(control.hosts.restore(caller, params.name, noteOf(caller, body)), 200, detailBodyFor(caller)),
 })
 
-const Keyed = v.looseObject({ ...Asked.entries, public_key: v.optional(publicKey) })
+const Keyed = v.looseObject({ ...ReasonBody.entries, public_key: v.optional(publicKey) })
 const keyedIn: Body<{ readonly reason: string; readonly key: string | null }> = {
   schema: Keyed,
   read: (json) => {

@@ -14,11 +14,11 @@ import { trimmedShape, trimmedText } from '../shapes.ts'
 export const REASON_MAX = 1000
 const Reason = trimmedText({ characters: REASON_MAX })
 
-export const Asked = v.looseObject({ reason: Reason })
+export const ReasonBody = v.looseObject({ reason: Reason })
 export const reasonIn: Body<string> = {
-  schema: Asked,
+  schema: ReasonBody,
   read: (json) => {
-    const parsed = readAs(Asked, json)
+    const parsed = readAs(ReasonBody, json)
     return parsed.ok ? { ok: true, value: parsed.value.reason } : parsed
   },
 }

@@ -7,7 +7,7 @@ import { createUnbind, visible } from './unbind.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { type Admit, createAdmission } from './quota.ts'
 import type { Draft } from '../../actors/runtime/draft.ts'
-import type { Control as Asked } from '../../actors/control.ts'
+import type { Control as ControlPort } from '../../actors/control.ts'
 import type { Retirement } from '../retirement/retirement.ts'
 import { createForceUnbind } from './forceUnbind.ts'
 import { arq, arqKey } from '../../actors/arq/decider.ts'
@@ -27,7 +27,7 @@ const unfit = (counts: readonly (number | null)[]): string | null => {
 }
 
 const createCreate =
-  (kernel: Kernel, profiles: Asked['profiles'], admit: Admit): Control['arqs']['create'] =>
+  (kernel: Kernel, profiles: ControlPort['profiles'], admit: Admit): Control['arqs']['create'] =>
   async (caller, profileName) => {
     const found = await profiles.byName(profileName, { caller, disabled: false })
     if (!found.ok) return found
@@ -131,7 +131,11 @@ const forceUnbind = (kernel: Kernel, retirement: Retirement): Control['arqs']['f
   }
 }
 
-export const createArqs = (kernel: Kernel, profiles: Asked['profiles'], retirement: Retirement): Control['arqs'] => {
+export const createArqs = (
+  kernel: Kernel,
+  profiles: ControlPort['profiles'],
+  retirement: Retirement,
+): Control['arqs'] => {
   const { unbind, remove, removeByInstance } = createUnbind(kernel)
   return {
     create: createCreate(kernel, profiles, createAdmission(kernel)),

@@ -19,10 +19,10 @@ const HALF_A_YEAR_MS = 180 * 24 * 3_600_000
 const cause = { by: 'seed' }
 export type PreboundTarget = { readonly memory: Memory; readonly row: Row<'deployables'> }
 /** The project that creates the ARQ, and the device profile and group that it asks for. */
-export type Asked = { readonly profile: Row<'profiles'>; readonly group: Group; readonly projectId: ProjectId }
+type PreboundRequest = { readonly profile: Row<'profiles'>; readonly group: Group; readonly projectId: ProjectId }
 type Born = { readonly uuid: ArqUuid; readonly at: number }
 
-const create = (ids: Ids, { uuid, at }: Born, { profile, group, projectId }: Asked) => {
+const create = (ids: Ids, { uuid, at }: Born, { profile, group, projectId }: PreboundRequest) => {
   const key = arqKey(uuid)
   const loan: Loan = new Map([[key, blank(key, arq)]])
   const { draft, drafted } = openDraft(loan, deciderOf, at)
@@ -74,7 +74,7 @@ export const boundOn = (
   ids: Ids,
   at: number,
   place: PreboundTarget,
-  asked: Asked,
+  asked: PreboundRequest,
 ): { readonly appends: readonly Append[]; readonly memory: Memory } => {
   const born = { uuid: ids.ordered(), at }
   const created = create(ids, born, asked)

@@ -15,7 +15,7 @@ import { idOf, kindOf } from '../../actors/runtime/memory.ts'
 import type { JournalRow } from '../../actors/runtime/ports.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, causeOf } from '../kernel/kernel.ts'
-import { type AskedForPasses, askForPasses } from '../placement/afterLoss.ts'
+import { type RequestedPasses, askForPasses } from '../placement/afterLoss.ts'
 
 export type NamedRow = Pick<JournalRow, 'key' | 'events'> & { readonly command: string }
 /** A handle that a guest may still use because its grant was lost. `state` and `arq`: as the journal now holds the handle. */
@@ -31,7 +31,7 @@ export type Adopted = { readonly deployable: DeployableUuid } & (
   | { readonly fault: null; readonly raisedTo: number | null; readonly withheld: readonly Withheld[] }
 )
 /** `placement`: the hosts that are to be compared with Placement. */
-export type Adoptions = { readonly deployables: readonly Adopted[]; readonly placement: AskedForPasses }
+export type Adoptions = { readonly deployables: readonly Adopted[]; readonly placement: RequestedPasses }
 export type Adoption = (caller: Caller, rows: readonly NamedRow[], note: OperatorNote) => Promise<Outcome<Adoptions>>
 
 type Named = { readonly events: DeployableEvent[]; readonly handles: HandleUuid[] }

@@ -5,7 +5,7 @@ import type { Caller } from '../../actors/control.ts'
 import type { Kernel } from './kernel.ts'
 
 /** How many ARQs one read asks about. */
-const ASKED_MAX = 1000
+export const ARQS_PER_QUERY = 1000
 
 /** True for the ARQs that the caller may know of. A deleted ARQ has no recorded owner any more, so only administrators may know of it. */
 export type Knows = (arq: ArqUuid) => boolean
@@ -16,8 +16,8 @@ export const createVisibility =
   async ({ isAdmin, projectId }, arqs) => {
     if (isAdmin) return done(() => true)
     const own = new Set<ArqUuid>()
-    for (let at = 0; at < arqs.length; at += ASKED_MAX) {
-      const found = await readers.list('arqs', { uuid: arqs.slice(at, at + ASKED_MAX), project_id: projectId }, {})
+    for (let at = 0; at < arqs.length; at += ARQS_PER_QUERY) {
+      const found = await readers.list('arqs', { uuid: arqs.slice(at, at + ARQS_PER_QUERY), project_id: projectId }, {})
       if (!found.ok) return found
       for (const { uuid } of found.value.items) own.add(uuid)
     }

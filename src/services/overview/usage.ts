@@ -11,7 +11,7 @@ import { boundSince, usageRow } from '../../actors/arq/rows.ts'
 import type { Caller, Control } from '../../actors/control.ts'
 import type { PageCursor } from '../../actors/runtime/ports.ts'
 import type { Row } from '../../actors/runtime/views.ts'
-import { type UsageAsked, type UsageReport, boundsOf, monthOf, openTally } from '../../actors/usage/tally.ts'
+import { type UsageQuery, type UsageReport, boundsOf, monthOf, openTally } from '../../actors/usage/tally.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 const PAGE_ROWS = 1000
@@ -23,7 +23,7 @@ type Tally = ReturnType<typeof openTally>
 const NOBODY = Symbol('nobody')
 type Whose = string | null | typeof NOBODY
 /** The project whose usage is asked for; null: all projects. */
-const projectFor = ({ isAdmin, projectId }: Caller, { project }: UsageAsked): Whose => {
+const projectFor = ({ isAdmin, projectId }: Caller, { project }: UsageQuery): Whose => {
   if (isAdmin) return project
   return project === null || project === projectId ? projectId : NOBODY
 }

@@ -25,7 +25,7 @@ const ask = async (kernel: Kernel, caller: Caller, name: HostName, isNamed: bool
 }
 
 /** `compared`: the number of hosts for which a pass was asked. `failed`: those for which none could be asked, with the reason. */
-export type AskedForPasses = {
+export type RequestedPasses = {
   readonly compared: number
   readonly failed: readonly { readonly host: HostName | null; readonly fault: Fault }[]
 }
@@ -34,11 +34,11 @@ export const askForPasses = async (
   kernel: Kernel,
   caller: Caller,
   rows: readonly Pick<JournalRow, 'key'>[],
-): Promise<AskedForPasses> => {
+): Promise<RequestedPasses> => {
   const named = new Set(rows.filter(({ key }) => kindOf(key) === placement.kind).map(({ key }): HostName => idOf(key)))
   const hosts = await kernel.readers.list('hosts', {}, {})
   const names = hosts.ok ? hosts.value.items.map(({ name }) => name) : []
-  const failed: AskedForPasses['failed'][number][] = hosts.ok ? [] : [{ host: null, fault: hosts.fault }]
+  const failed: RequestedPasses['failed'][number][] = hosts.ok ? [] : [{ host: null, fault: hosts.fault }]
   let compared = 0
   for (const host of new Set([...named, ...names])) {
     const asked = await ask(kernel, caller, host, named.has(host))

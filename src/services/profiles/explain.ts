@@ -20,7 +20,7 @@ import {
   isOfInterest,
   judgeHost,
 } from '../../actors/explain/host.ts'
-import type { AskedGroup } from '../../actors/explain/judge.ts'
+import type { RequestedGroup } from '../../actors/explain/judge.ts'
 import { summarised } from '../../actors/explain/summary.ts'
 import { host, hostKey } from '../../actors/host/decider.ts'
 import { placement, placementKey } from '../../actors/placement/decider.ts'
@@ -61,16 +61,16 @@ const createStates = ({ journal, guard }: Kernel) => {
 }
 
 /** The image of each group, chosen as a bind would choose it. */
-const createAsked =
+const createRequestedGroups =
   ({ images }: Kernel) =>
-  async (groups: readonly Group[]): Promise<Outcome<readonly AskedGroup[]>> => {
+  async (groups: readonly Group[]): Promise<Outcome<readonly RequestedGroup[]>> => {
     const searches = createImageSearches(images)
     const wanted = groups.map(bitstreamOf)
     for (const { search } of wanted) if (search) searches.resultOf(search)
     const refused = await searches.lookUp()
     if (refused && refused.fault.kind !== 'conflict') return refused
     const why = refused?.fault.kind === 'conflict' ? refused.fault.reason : null
-    const asked = groups.map((group, at): AskedGroup => {
+    const asked = groups.map((group, at): RequestedGroup => {
       const { image, search } = wanted[at]!
       const found = search && searches.resultOf(search)
       const arqs = Array.from({ length: arqsOf(group) ?? 0 }, (_, n) => `${at}.${n}`)
@@ -113,7 +113,7 @@ const createFacts = (kernel: Kernel) => {
   return async (
     names: readonly HostName[],
     { roots: rows, below }: Rows,
-    asked: readonly AskedGroup[],
+    asked: readonly RequestedGroup[],
   ): Promise<Outcome<readonly HostFacts[]>> => {
     const all = names.flatMap((name) => rows.get(name) ?? [])
     const near = all.filter((row) => isOfInterest(asked, attributed(row)))
@@ -153,7 +153,7 @@ const createJudgeAll = (kernel: Kernel) => {
   return async (
     names: readonly HostName[],
     rows: Rows,
-    asked: readonly AskedGroup[],
+    asked: readonly RequestedGroup[],
   ): Promise<Outcome<readonly HostJudgement[]>> => {
     const judged: HostJudgement[] = []
     for (let at = 0; at < names.length; at += HOSTS_AT_ONCE) {
@@ -178,9 +178,9 @@ const nearestFirst = (one: HostJudgement, other: HostJudgement): number =>
 
 export const createExplain = (kernel: Kernel): Control['profiles']['check'] => {
   const { readers } = kernel
-  const [askedFor, judgeAll] = [createAsked(kernel), createJudgeAll(kernel)]
+  const [requestedGroups, judgeAll] = [createRequestedGroups(kernel), createJudgeAll(kernel)]
   return async ({ groups, host: only, limit }: Check): Promise<Outcome<Explanation>> => {
-    const asked = await askedFor(groups)
+    const asked = await requestedGroups(groups)
     if (!asked.ok) return asked
     const [known, listed] = [
       await whole(readers, 'hosts', only === null ? {} : { name: only }),

@@ -1,7 +1,7 @@
 /** Asks Placement, as Nova would, about hosts that were first judged by the records, host by host. */
 import type { Explanation, JudgedDevice, Obstacle } from '../../actors/explain/answer.ts'
 import type { HostJudgement } from '../../actors/explain/host.ts'
-import { type AskedGroup, obstacle } from '../../actors/explain/judge.ts'
+import { type RequestedGroup, obstacle } from '../../actors/explain/judge.ts'
 import type { CandidateGroup, Placement, PlacementError, PlacementResult } from '../../actors/placement/port.ts'
 import { placementGroupOf } from '../../actors/placement/candidates.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -75,7 +75,7 @@ const unknown = (judgement: HostJudgement): HostJudgement => ({
 
 export const withPlacement = async (
   { placement: port }: Pick<Kernel, 'placement'>,
-  asked: readonly AskedGroup[],
+  asked: readonly RequestedGroup[],
   judged: readonly HostJudgement[],
 ): Promise<{ readonly judged: readonly HostJudgement[]; readonly placement: Explanation['placement'] }> => {
   if (port === null) return { judged, placement: 'not_configured' }

@@ -7,10 +7,8 @@ import { device, deviceKey, isShown } from '../../actors/device/decider.ts'
 import { type Impact, impactOf } from '../../actors/answers/impact.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { ARQS_PER_QUERY } from '../kernel/visibility.ts'
 import { type Retirement, createHolders } from './retirement.ts'
-
-/** How many requests one read asks about. */
-const ASKED_MAX = 1000
 
 /** The requests that hold a handle, and those that gave one up and wait for its release. */
 const arqsOn = (places: readonly Deployable[]): readonly ArqUuid[] => {
@@ -24,8 +22,8 @@ const createRows =
   ({ readers }: Kernel) =>
   async (arqs: readonly ArqUuid[]): Promise<Outcome<readonly Row<'arqs'>[]>> => {
     const rows: Row<'arqs'>[] = []
-    for (let at = 0; at < arqs.length; at += ASKED_MAX) {
-      const listed = await readers.list('arqs', { uuid: arqs.slice(at, at + ASKED_MAX) }, {})
+    for (let at = 0; at < arqs.length; at += ARQS_PER_QUERY) {
+      const listed = await readers.list('arqs', { uuid: arqs.slice(at, at + ARQS_PER_QUERY) }, {})
       if (!listed.ok) return listed
       rows.push(...listed.value.items)
     }

@@ -6,7 +6,7 @@ import { type Loaded, mapped } from '../told.ts'
 import type { Turn } from '../view/rows.ts'
 import type { Bodies, ViewName } from '../view/screen.ts'
 
-export type Asked = {
+export type PageRequest = {
   readonly api: Api
   /** The parameters of the path. */
   readonly id: string
@@ -17,7 +17,7 @@ export type Asked = {
 export type LoadedPage<V extends ViewName = ViewName> = {
   readonly [N in V]: { readonly view: N; readonly title: string; readonly body: Bodies[N] }
 }[V]
-export type Load = (asked: Asked) => Promise<LoadedPage>
+export type Load = (asked: PageRequest) => Promise<LoadedPage>
 
 /** Rows of a page: few enough for a browser to draw them at once. */
 export const PAGE_ROWS = 50
@@ -43,7 +43,7 @@ export const pageOf = async <Row>(
     markerOf,
     read,
   }: {
-    readonly query: Asked['query']
+    readonly query: PageRequest['query']
     readonly order: Order
     readonly markerOf: (row: Row) => string
     readonly read: (path: string) => Promise<Loaded<readonly Row[]>>
@@ -79,7 +79,7 @@ export const turnsAt = (place: string, { earlier, later }: Turn): Turn => ({
 })
 
 /** Only these arguments of the page are filters; others are left out. */
-export const filterOf = (query: Asked['query'], names: readonly string[]): Readonly<Record<string, string>> =>
+export const filterOf = (query: PageRequest['query'], names: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(names.flatMap((name) => (query[name] ? [[name, query[name]]] : [])))
 
 export const arqsIn = async (api: Api, path: string): Promise<Loaded<readonly Arq[]>> =>

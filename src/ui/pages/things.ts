@@ -5,14 +5,14 @@ import * as shapes from '../shapes.ts'
 import { standingOf } from '../view/lists.ts'
 import { cutTo } from '../view/rows.ts'
 import { type Loaded, mapped, loaded } from '../told.ts'
-import { type Asked, type Load, PAGE_ROWS, arqsIn } from './loader.ts'
+import { type PageRequest, type Load, PAGE_ROWS, arqsIn } from './loader.ts'
 
 const stateOf = <Value>(given: Loaded<Value>, state: (value: Value) => string): string =>
   given.ok ? state(given.value) : ''
 
-const timelineOf = (api: Asked['api'], uuid: string) =>
+const timelineOf = (api: PageRequest['api'], uuid: string) =>
   api.get(at`/accelerator_requests/${uuid}/timeline`, shapes.Timeline)
-export const timelineWithEvents = (api: Asked['api'], uuid: string) =>
+export const timelineWithEvents = (api: PageRequest['api'], uuid: string) =>
   api.get(at`/accelerator_requests/${uuid}/timeline?events=true`, shapes.Timeline)
 
 export const arq: Load = async ({ api, id, may }) => {
@@ -39,7 +39,7 @@ export const arq: Load = async ({ api, id, may }) => {
 
 /** How many members of an instance have their timelines read at once. */
 const MEMBERS_MAX = 16
-const membersOf = (api: Asked['api'], uuid: string) => arqsIn(api, at`/accelerator_requests?instance=${uuid}`)
+const membersOf = (api: PageRequest['api'], uuid: string) => arqsIn(api, at`/accelerator_requests?instance=${uuid}`)
 /** The state on which depends whether Nova can be told once more. */
 const progressOf = (members: readonly shapes.Arq[]): 'none' | 'binding' | 'settled' => {
   if (members.some(({ state }) => state === 'BindStarted')) return 'binding'
@@ -129,7 +129,7 @@ export const profile: Load = async ({ api, id, may }) => {
 }
 
 /** Returns the state on which the possible actions depend; '': unknown. */
-export const stateFor = async ({ api, id }: Pick<Asked, 'api' | 'id'>, kind: string): Promise<string> => {
+export const stateFor = async ({ api, id }: Pick<PageRequest, 'api' | 'id'>, kind: string): Promise<string> => {
   switch (kind) {
     case 'arqs':
       return stateOf(await api.get(at`/accelerator_requests/${id}`, shapes.Arq), ({ state }) => state)

@@ -1,5 +1,5 @@
 /** The life of one ARQ, and the requests of clients beside it. */
-import type { Asked, Evidence } from '../../../src/audit/evidence.ts'
+import type { ClientRequest, Evidence } from '../../../src/audit/evidence.ts'
 import type { Finding } from '../../../src/audit/history.ts'
 import { type Entry, arq, bindStarted, created, isBound, of, removed, unbound } from './scene.ts'
 
@@ -17,7 +17,12 @@ export const life: readonly Entry[] = [
   by('service', arq('a1', removed)),
 ]
 export const until = (rows: number): Partial<Evidence> => of(...life.slice(0, rows))
-export const ask = (act: Asked['act'], from: number, to: number, more: Partial<Asked> = {}): Asked => ({
+export const ask = (
+  act: ClientRequest['act'],
+  from: number,
+  to: number,
+  more: Partial<ClientRequest> = {},
+): ClientRequest => ({
   act,
   from,
   to,
@@ -25,8 +30,11 @@ export const ask = (act: Asked['act'], from: number, to: number, more: Partial<A
   status: 200,
   ...more,
 })
-export const asking = (rows: number, ...clients: readonly Asked[]): Partial<Evidence> => ({ ...until(rows), clients })
-export const said = (asked: Asked, line: string, ...keys: readonly string[]): Finding => ({
+export const asking = (rows: number, ...clients: readonly ClientRequest[]): Partial<Evidence> => ({
+  ...until(rows),
+  clients,
+})
+export const said = (asked: ClientRequest, line: string, ...keys: readonly string[]): Finding => ({
   found: `from ${asked.from} to ${asked.to}: ${line}`,
   keys,
   proof: [{ of: 'client', asked }],
@@ -38,7 +46,11 @@ export const show = (state: string, handle: string | null = null, uuid = 'a1') =
   projectId: 'p1',
   handle,
 })
-export const get = (from: number, to: number, ...shown: NonNullable<Asked['shown']>): Asked =>
+export const get = (from: number, to: number, ...shown: NonNullable<ClientRequest['shown']>): ClientRequest =>
   ask('get', from, to, { shown })
-export const list = (from: number, to: number, shown: NonNullable<Asked['shown']>, more: Partial<Asked> = {}): Asked =>
-  ask('list', from, to, { shown, instance: 'i1', ...more })
+export const list = (
+  from: number,
+  to: number,
+  shown: NonNullable<ClientRequest['shown']>,
+  more: Partial<ClientRequest> = {},
+): ClientRequest => ask('list', from, to, { shown, instance: 'i1', ...more })

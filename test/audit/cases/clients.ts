@@ -1,5 +1,5 @@
 /** A case for each condition of S6 and S7 of `src/audit/clients.ts`. */
-import type { Asked, Evidence, Heard } from '../../../src/audit/evidence.ts'
+import type { ClientRequest, Evidence, Heard } from '../../../src/audit/evidence.ts'
 import type { Finding } from '../../../src/audit/history.ts'
 import { ADMIN, TENANT, ask, asking, get, list, said, show, until } from './asked.ts'
 import { type Case, arq, bindFailed, bindStarted, card, created, entry, isBound, of, removed } from './scene.ts'
@@ -107,9 +107,9 @@ const answers: readonly Case[] = [
   ['S6', 'an unbind was accepted of what had left already', asking(5, { ...unbind, from: 4, to: 4 }), []],
   ['S6', 'a read names an unknown ARQ', asking(5, ask('get', 1, 2, { arqs: ['a9'] })), []],
 ]
-const set = (act: 'disable' | 'enable', from: number, to: number, device = 'c1'): Asked =>
+const set = (act: 'disable' | 'enable', from: number, to: number, device = 'c1'): ClientRequest =>
   ask(act, from, to, { device })
-const setting = (...clients: readonly Asked[]): Partial<Evidence> => ({
+const setting = (...clients: readonly ClientRequest[]): Partial<Evidence> => ({
   ...of(
     card,
     entry('device/c1', { type: 'StatusSet', status: 'maintaining' }),
@@ -117,7 +117,7 @@ const setting = (...clients: readonly Asked[]): Partial<Evidence> => ({
   ),
   clients,
 })
-const notSet = (asked: Asked): Finding =>
+const notSet = (asked: ClientRequest): Finding =>
   said(asked, `${asked.act} of ${asked.device} was answered and is not recorded`, `device/${asked.device}`)
 const firstRow = of(arq('a1', bindStarted(), isBound))
 const devices: readonly Case[] = [
@@ -146,7 +146,7 @@ const devices: readonly Case[] = [
   ['S6', 'it was refused to disable a device', setting({ ...set('disable', 0, 1), status: 409 }), []],
 ]
 
-const missed = (asked: Asked): Finding => said(asked, 'a1 was not in the list of instance i1', 'arq/a1')
+const missed = (asked: ClientRequest): Finding => said(asked, 'a1 was not in the list of instance i1', 'arq/a1')
 const reads: readonly Case[] = [
   ['S7', 'what is shown was true', asking(5, get(1, 1, show('Initial')), get(3, 3, show('Bound', 'h1'))), []],
   [

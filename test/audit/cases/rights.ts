@@ -1,18 +1,18 @@
 /** A case for each condition of S10 and L6 of `src/audit/clients.ts`. */
-import type { Asked } from '../../../src/audit/evidence.ts'
+import type { ClientRequest } from '../../../src/audit/evidence.ts'
 import type { Finding } from '../../../src/audit/history.ts'
 import { ADMIN, SERVICE, TENANT, ask, asking, by, get, life, said, show, until } from './asked.ts'
 import { type Case, arq, bindStarted, created, here, isBound, of, removed, unbound } from './scene.ts'
 
-const across = (asked: Asked, owners: string): Finding =>
+const across = (asked: ClientRequest, owners: string): Finding =>
   said(asked, `project ${asked.caller.projectId} was shown a1 of ${owners}`, 'arq/a1')
-const seenBy = (caller: Asked['caller'], more: Partial<Asked> = {}): Asked => ({
+const seenBy = (caller: ClientRequest['caller'], more: Partial<ClientRequest> = {}): ClientRequest => ({
   ...get(1, 1, show('Initial')),
   caller,
   ...more,
 })
 const OTHER = { ...TENANT, projectId: 'p2' }
-const withoutToken = (act: 'bind' | 'unbind', more: Partial<Asked> = {}): Asked =>
+const withoutToken = (act: 'bind' | 'unbind', more: Partial<ClientRequest> = {}): ClientRequest =>
   ask(act, 1, 2, { caller: TENANT, status: 202, ...more })
 const changed = (place: number, what: string, who: string) =>
   here(place, ['arq/a1'], `${what} of arq/a1, bound, by ${who}`)
@@ -118,13 +118,14 @@ const walled: readonly Case[] = [
   ],
 ]
 
-const remove = (to: number, more: Partial<Asked> = {}): Asked =>
+const remove = (to: number, more: Partial<ClientRequest> = {}): ClientRequest =>
   ask('remove', 1, to, { status: 204, arqs: ['a1'], ...more })
-const isThere = (asked: Asked, uuid = 'a1'): Finding =>
+const isThere = (asked: ClientRequest, uuid = 'a1'): Finding =>
   said(asked, `ARQ ${uuid} was deleted and is there`, `arq/${uuid}`)
-const byInstance = (from: number, to: number, more: Partial<Asked> = {}): Asked =>
+const byInstance = (from: number, to: number, more: Partial<ClientRequest> = {}): ClientRequest =>
   ask('removeByInstance', from, to, { status: 204, instance: 'i1', ...more })
-const ofInstance = (asked: Asked): Finding => said(asked, 'ARQ a1 of instance i1 was deleted and is there', 'arq/a1')
+const ofInstance = (asked: ClientRequest): Finding =>
+  said(asked, 'ARQ a1 of instance i1 was deleted and is there', 'arq/a1')
 const finished: readonly Case[] = [
   [
     'L6',
