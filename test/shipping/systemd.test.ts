@@ -1,8 +1,10 @@
-/** The units of infra/systemd: systemd reads them without complaint, and their exposure stays below a limit. */
+/** The units of infra/systemd: systemd reads them without complaint, their exposure stays below a limit, and the programs work under all that they forbid. */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { bootUnit, ownSystemd } from '../support/bootUnit.ts'
+import { embeddedStoreMade } from '../support/embedded.ts'
 import { describeWith } from '../support/needs.ts'
 import { tempFolder } from '../support/program.ts'
 
@@ -11,7 +13,7 @@ const UNITS = join(import.meta.dirname, '../../infra/systemd')
 const EXPOSURE_MAX = { control: 15, host: 40 }
 const part = {
   name: 'systemd-analyze',
-  installable: false,
+  installable: true,
   find: () =>
     spawnSync('systemd-analyze', ['--version'], { timeout: 10_000 }).status === 0
       ? { at: 'systemd-analyze' }
@@ -45,5 +47,66 @@ describeWith(part, 'the units of systemd', (analyze) => {
   test.each(['control', 'host'] as const)('%s: its exposure is below the limit', (name) => {
     const { stdout, status } = run('security', '--offline=true', `--threshold=${EXPOSURE_MAX[name]}`, unitAt(name))
     expect(status, stdout.slice(-2000)).toBe(0)
+  })
+})
+
+/** The calls that the lines `SystemCallFilter=` of a unit leave: the first says what is allowed, later ones add, or with ~ take away. */
+const allowedCalls = (text: string, groups: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
+  const callsOf = (name: string): readonly string[] =>
+    name.startsWith('@') ? (groups.get(name) ?? []).flatMap(callsOf) : [name]
+  const allowed = new Set<string>()
+  for (const [, without, names] of text.matchAll(/^SystemCallFilter=(~?)(.*)$/gm))
+    for (const call of names!.split(' ').flatMap(callsOf))
+      if (without === '~') allowed.delete(call)
+      else allowed.add(call)
+  return allowed
+}
+
+describeWith(part, 'the calls that the units of systemd allow', (analyze) => {
+  const { stdout } = spawnSync(analyze, ['syscall-filter'], { encoding: 'utf8', timeout: 30_000 })
+  const groups = new Map(
+    stdout
+      .split(/^(?=@)/m)
+      .map((block) => block.split('\n').map((line) => line.trim()))
+      .map(([name, ...lines]) => [name!, lines.filter((line) => /^[@a-z]/.test(line))] as const),
+  )
+
+  test.each(['control', 'host'] as const)('%s: those of V8 for protection keys, whichever processor this is', (name) =>
+    expect([...allowedCalls(textOf(name), groups)]).toEqual(
+      expect.arrayContaining(['pkey_alloc', 'pkey_mprotect', 'pkey_free', 'socket', 'execve']),
+    ),
+  )
+
+  test.each(['control', 'host'] as const)('%s: one that is not allowed fails, and ends nothing', (name) => {
+    expect(textOf(name)).toMatch(/^SystemCallErrorNumber=EPERM$/m)
+    expect([...allowedCalls(textOf(name), groups)].filter((call) => /^(mount|reboot|init_module)$/.test(call))).toEqual(
+      [],
+    )
+  })
+})
+
+const PORTS = '--listen 127.0.0.1:0 --admin-listen 127.0.0.1:0 --ui-listen 127.0.0.1:0'
+const TOUR = `/run/node /run/checkout/bin/accelerando.js start --demo --tour ${PORTS}`
+
+describeWith(ownSystemd, 'under the units of systemd', () => {
+  beforeAll(() => embeddedStoreMade(), 120_000)
+  const boot = (name: string, settings: readonly string[], begin = TOUR) => {
+    const own = tempFolder('unit')
+    return bootUnit(own.path, { unit: textOf(name), settings, begin }).finally(own.remove)
+  }
+
+  test.each(['control', 'host'] as const)(
+    '%s: both programs work, and make no call that is not allowed, with the Node of this machine',
+    { timeout: 120_000 },
+    async (name) => {
+      const { output, result } = await boot(name, ['SystemCallErrorNumber=kill'])
+      expect(output).toMatch(/^tour: every step did what Nova expects/m)
+      expect(result).toBe('success')
+    },
+  )
+
+  test('what is forbidden is', { timeout: 60_000 }, async () => {
+    const { result } = await boot('control', ['SystemCallFilter=~uname', 'SystemCallErrorNumber=kill'], '/bin/uname')
+    expect(result).toMatch(/core-dump|signal/)
   })
 })
