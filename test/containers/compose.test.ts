@@ -12,7 +12,7 @@ type Json = Record<string, unknown>
 
 describeWith('docker', 'the compose file', () => {
   let compose: Compose
-  let [api, prometheus] = ['', '']
+  let [api, ui, prometheus] = ['', '', '']
   const project = `accelerando-${randomUUID().slice(0, 8)}`
 
   const json = async (url: string, init?: RequestInit): Promise<Json> => {
@@ -66,9 +66,11 @@ describeWith('docker', 'the compose file', () => {
 
   beforeAll(async () => {
     await buildImage()
-    const [apiPort, prometheusPort] = [await freePort(), await freePort()]
-    compose = await openCompose(project, { API_PORT: String(apiPort), PROMETHEUS_PORT: String(prometheusPort) })
-    ;[api, prometheus] = [`http://127.0.0.1:${apiPort}/v2`, `http://127.0.0.1:${prometheusPort}/api/v1`]
+    const [apiPort, uiPort, prometheusPort] = [await freePort(), await freePort(), await freePort()]
+    const ports = { API_PORT: String(apiPort), UI_PORT: String(uiPort), PROMETHEUS_PORT: String(prometheusPort) }
+    compose = await openCompose(project, ports)
+    ;[api, ui] = [`http://127.0.0.1:${apiPort}/v2`, `http://127.0.0.1:${uiPort}/ui/`]
+    prometheus = `http://127.0.0.1:${prometheusPort}/api/v1`
     await compose.call('up', '-d', '--no-build')
     await until(async () => (await deployables()).length === 4, UP_MS)
   }, UP_MS * 2)
@@ -81,9 +83,20 @@ describeWith('docker', 'the compose file', () => {
     expect(await bind()).toBe('Bound')
   })
 
+  const page = async (path: string): Promise<string> => {
+    const response = await fetch(`${ui}${path}`, { signal: AbortSignal.timeout(10_000) })
+    return `${response.status} ${await response.text()}`
+  }
+
+  test('the console shows the hosts through the balancer', async () => {
+    const shown = await page('hosts')
+    for (const part of [/^200 /, /compute-1/, /compute-2/]) expect(shown).toMatch(part)
+  })
+
   test('a killed control is not missed, and comes back', async () => {
     await compose.call('kill', '-s', 'SIGKILL', 'control-1')
     for (let n = 0; n < 5; n++) expect((await deployables()).length).toBe(4)
+    for (let n = 0; n < 5; n++) expect(await page('hosts')).toMatch(/^200 /)
     expect(await bind()).toBe('Bound')
     await compose.call('up', '-d', '--no-build', 'control-1')
     await until(async () => (await compose.running()).some((name) => name.includes('control-1')))

@@ -108,6 +108,12 @@ const findPrometheus = (): Found => {
   return executable(join(folder, 'promtool')) ? { at: folder } : { lacking: `no promtool in ${folder}` }
 }
 
+/** Debian keeps it where the PATH of a user may not look. */
+const findHaproxy = (): Found => {
+  if (process.platform !== 'linux') return { lacking: 'only Linux answers on every address that begins with 127' }
+  return answers('/usr/sbin/haproxy', '-v') ? { at: '/usr/sbin/haproxy' } : findProgram('haproxy', '-v')
+}
+
 const PARTS = {
   /** `at`: the folder that holds initdb, postgres and pg_ctl. */
   postgres: { name: 'PostgreSQL', installable: true, find: findPostgres },
@@ -122,6 +128,7 @@ const PARTS = {
   zsh: { name: 'zsh', installable: true, find: () => findProgram('zsh', '--version') },
   /** `at`: the folder that holds prometheus and promtool. */
   prometheus: { name: 'Prometheus', installable: true, find: findPrometheus },
+  haproxy: { name: 'HAProxy', installable: true, find: findHaproxy },
   deno: { name: 'Deno', installable: true, find: () => findProgram('deno', '--version') },
 } as const satisfies Record<string, Part>
 
