@@ -15,7 +15,6 @@ import type {
   ResourceProviderUuid,
 } from '../identifiers.ts'
 import type { DatedNote, OperatorNote } from '../operatorNote.ts'
-import type { Token } from '../token.ts'
 import type { Capacity } from './capacity/tally.ts'
 import type { DeviceStatus } from './deployable/messages.ts'
 import type { DeviceHealth } from './device/health.ts'
@@ -27,6 +26,7 @@ import type { HostChange, Impact } from './answers/impact.ts'
 import type { OrphansCollected, OrphansListed } from './answers/orphan.ts'
 import type { Standing } from './placement/standing.ts'
 import type { Programming } from './deployable/programming.ts'
+import type { Caller } from './caller.ts'
 import type { ProfileUpdate, Version } from './profile/decider.ts'
 import type { Viewer } from './profile/usable.ts'
 import type { PageCursor } from './runtime/ports.ts'
@@ -35,21 +35,7 @@ import type { Delivery, DeliveryState, Overview } from './answers/tallied.ts'
 import type { Timeline } from './answers/timelineSteps.ts'
 import type { UsageQuery, UsageReport } from './usage/tally.ts'
 
-export type Caller = {
-  readonly userId: string
-  /** Never empty: `http` refuses a request without a project. */
-  readonly projectId: ProjectId
-  readonly isAdmin: boolean
-  /** The request carries a valid service token with the service role (rest-api 9.4). */
-  readonly isService: boolean
-  /** Used only in answers about the caller. */
-  readonly names?: Token['names']
-  readonly requestId: string
-  /** The `traceparent` header of the request; absent: its trace is not recorded. */
-  readonly trace?: string
-  /** The moment, by the monotonic clock, at which an unfinished request is answered 503. Nothing is recorded for the request after it. */
-  readonly notAfter?: number
-}
+export type { Caller }
 
 /** `limit` absent: all rows, because Nova and tempest follow no links. */
 export type Page = {

@@ -4,6 +4,7 @@
  * that cannot come.
  */
 import type { Context } from 'hono'
+import { commandIdOf } from '../actors/runtime/commandId.ts'
 import { bounded } from '../waiting.ts'
 import { controlFor } from './asOf.ts'
 import { readJson } from './body.ts'
@@ -80,6 +81,17 @@ const LATE: HttpRefused = refused({
 /** Retry-After, in seconds, while the store is unreachable. The store is checked about as often. */
 const HINDERED_SECONDS = 1
 
+const COMMAND_ID_MAX = 255
+const BAD_COMMAND_ID = invalid('Idempotency-Key', `it must have 1 to ${COMMAND_ID_MAX} visible ASCII characters`)
+/** The id of a command that may be repeated. It belongs to the caller and to what is asked for, so that no two commands have the same by chance. */
+const commandIn = (c: Context, { userId, projectId }: Identity): HttpRefused | { readonly commandId?: string } => {
+  const given = c.req.header('idempotency-key')
+  if (given === undefined || c.req.method === 'GET' || c.req.method === 'HEAD') return {}
+  if (given.length > COMMAND_ID_MAX || !/^[\x21-\x7e]+$/.test(given)) return BAD_COMMAND_ID
+  const { pathname, search } = new URL(c.req.url)
+  return { commandId: commandIdOf(JSON.stringify([userId, projectId, c.req.method, pathname + search, given])) }
+}
+
 const NOBODY: Identity = { userId: '', projectId: '', roles: [], serviceRoles: [] }
 const UNSCOPED: HttpRefused = refused({ kind: 'forbidden', rule: 'This needs a token with the scope of a project.' })
 
@@ -100,8 +112,11 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
   const asked = readQuery(row.query ?? {}, queryOf(c.req.url))
   if (!asked.ok) return asked
   const requestId = frame.globalId ?? frame.requestId
+  const command = commandIn(c, identity)
+  if ('ok' in command) return command
   const { serviceTokenRoles } = ports.options
-  const caller = callerOf(identity, projectId, requestId, serviceTokenRoles, frame.span.trace)
+  const of = callerOf(identity, projectId, requestId, serviceTokenRoles, frame.span.trace)
+  const caller = { ...of, ...command }
   const body = row.body === undefined ? null : await readBody(c, row, ports, { minor, isAdmin: caller.isAdmin })
   if (body !== null && !body.ok) return body
   const reason = row.rule === null ? null : ports.hindered()

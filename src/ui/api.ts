@@ -13,7 +13,7 @@ import { type Loaded, loaded, pageError } from './told.ts'
 
 /** Answers a request as the API does. */
 export type Fetch = (request: Request) => Response | Promise<Response>
-export type Method = 'GET' | 'POST' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
 export type Api = {
   readonly get: <S extends v.GenericSchema>(path: string, schema: S) => Promise<Loaded<v.InferOutput<S>>>
@@ -23,8 +23,11 @@ export type Api = {
   readonly stream: (after: string | null, signal: AbortSignal) => Promise<Response>
   /** Returns whom a change would concern; nothing is changed. */
   readonly wouldConcern: (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Loaded<Impact>>
-  /** `value` of the result: the id of the request, under which the API records the change. */
-  readonly change: (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Loaded<string>>
+  /**
+   * Asks for a change. `command`: a UUID, the same each time that the same change is asked for, so that it is carried out once.
+   * `value` of the result: the id of the request, under which the API has recorded the change.
+   */
+  readonly change: (command: string, method: Method, path: string, body?: object) => Promise<Loaded<string>>
 }
 type Parts = {
   readonly fetch: Fetch
@@ -92,8 +95,8 @@ const readAs = <S extends v.GenericSchema>(schema: S, said: Loaded<Said>): Loade
 export const createApi =
   ({ fetch, clock, timeoutMs }: Parts) =>
   (token: string | null): Api => {
-    const send = async (method: Method, path: string, body?: object): Promise<Said> => {
-      const headers: Record<string, string> = { 'openstack-api-version': VERSION }
+    const send = async (method: Method, path: string, body?: object, more: object = {}): Promise<Said> => {
+      const headers: Record<string, string> = { 'openstack-api-version': VERSION, ...more }
       if (token !== null) headers['x-auth-token'] = token
       if (body !== undefined) headers['content-type'] = 'application/json'
       const request = new Request(`${ORIGIN}/v2${path}`, {
@@ -106,8 +109,8 @@ export const createApi =
       const requestId = response.headers.get('x-openstack-request-id')
       return { status: response.status, json: text === '' ? null : parsed(text), requestId }
     }
-    const ask = async (method: Method, path: string, body?: object): Promise<Loaded<Said>> => {
-      const asked = send(method, path, body).then<Loaded<Said>, Loaded<Said>>(
+    const ask = async (...question: Parameters<typeof send>): Promise<Loaded<Said>> => {
+      const asked = send(...question).then<Loaded<Said>, Loaded<Said>>(
         (said) => (said.status < 300 ? loaded(said) : refusalOf(said)),
         (error: unknown) => pageError('failed', `The API cannot be asked: ${String(error)}`),
       )
@@ -126,9 +129,10 @@ export const createApi =
         const query = `${path.includes('?') ? '&' : '?'}dry_run=true`
         return readAs(Impact, await ask(method, path + query, body))
       },
-      change: async (method, path, body) => {
-        const said = await ask(method, path, body)
-        return said.ok ? loaded(said.value.requestId ?? '') : said
+      change: async (command, method, path, body) => {
+        const requestId = `req-${command}`
+        const said = await ask(method, path, body, { 'idempotency-key': command, 'x-openstack-request-id': requestId })
+        return said.ok ? loaded(requestId) : said
       },
     }
   }

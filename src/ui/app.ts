@@ -150,8 +150,9 @@ export const createUi = (parts: UiParts): Hono => {
     return show(c, 'find', looking.who, { view: 'trouble', title: 'Not found', body: { trouble } }, 404)
   })
   files(app, look)
-  app.get('/ui/:kind/:id/do/:name', (c) => actionPage(c, look, show))
-  app.post('/ui/:kind/:id/do/:name', (c) => act(c, look, show))
+  const acting = { look, show, ids: parts.ids }
+  app.get('/ui/:kind/:id/do/:name', (c) => actionPage(c, acting))
+  app.post('/ui/:kind/:id/do/:name', (c) => act(c, acting))
   app.notFound((c) => c.text('there is nothing here; the console is at ui/', 404))
   return app
 }

@@ -1,6 +1,6 @@
 /** Identifies the user of a page, and answers requests for pages. */
 import type { Context } from 'hono'
-import type { Clock } from '../clock.ts'
+import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { actionOf } from './actions.ts'
 import { type Api, type Fetch, createApi } from './api.ts'
@@ -38,6 +38,7 @@ export type UiParts = {
   /** The reason to refuse a request; null: there is none. */
   readonly barred: (header: (name: string) => string | undefined) => string | null
   readonly clock: Pick<Clock, 'now' | 'after'>
+  readonly ids: Pick<Ids, 'uuid'>
   readonly log: Log
 }
 

@@ -26,6 +26,7 @@ const over = (answer: Answer, token: string | null = null) => {
   return { asked, api: createApi({ fetch, clock: systemClock, timeoutMs: 60_000 })(token) }
 }
 const errors = (detail: string, code = 'x') => JSON.stringify({ errors: [{ detail, code }] })
+const COMMAND = '00000000-0000-4000-8000-000000000001'
 const Body = v.object({ list: v.array(v.object({ name: v.string() })) })
 
 describe('an answer of the API', () => {
@@ -106,13 +107,10 @@ describe('an answer of the API', () => {
       trouble: { kind: 'refused', text: 'no' },
     })
   })
-  it('to a change is the id under which it is recorded', async () => {
-    expect(await over({ status: 204, requestId: 'req-2' }).api.change('POST', '/x')).toEqual({
-      ok: true,
-      value: 'req-2',
-    })
-    expect(await over({ status: 204 }).api.change('POST', '/x')).toEqual({ ok: true, value: '' })
-    expect(await over({ status: 500 }).api.change('POST', '/x')).toMatchObject({ ok: false })
+  it('to a change is the id under which it is recorded, which is that of the command', async () => {
+    const answered = await over({ status: 204, requestId: 'req-2' }).api.change(COMMAND, 'POST', '/x')
+    expect(answered).toEqual({ ok: true, value: `req-${COMMAND}` })
+    expect(await over({ status: 500 }).api.change(COMMAND, 'POST', '/x')).toMatchObject({ ok: false })
   })
 })
 
@@ -121,9 +119,15 @@ describe('a question to the API', () => {
   it('carries the version, the token if there is one, and the type of its body', async () => {
     const [without, with_] = [over({ status: 200 }), over({ status: 200 }, 'secret')]
     await without.api.get('/x', Body)
-    await with_.api.change('POST', '/x', { a: 1 })
+    await with_.api.change(COMMAND, 'POST', '/x', { a: 1 })
     expect(without.asked).toEqual([{ method: 'GET', url: 'http://127.0.0.1/v2/x', headers: VERSION, body: '' }])
-    const headers = { ...VERSION, 'x-auth-token': 'secret', 'content-type': 'application/json' }
+    const headers = {
+      ...VERSION,
+      'x-auth-token': 'secret',
+      'content-type': 'application/json',
+      'idempotency-key': COMMAND,
+      'x-openstack-request-id': `req-${COMMAND}`,
+    }
     expect(with_.asked).toEqual([{ method: 'POST', url: 'http://127.0.0.1/v2/x', headers, body: '{"a":1}' }])
   })
   it('for events says which was seen last', async () => {
@@ -144,7 +148,7 @@ describe('what can be done', () => {
   const SAME = { 'sec-fetch-site': 'same-origin' }
   it.each(ACTIONS.map(({ kind, name }) => [kind, name] as const))('%s: %s', async (kind, name) => {
     const { asked, fetch } = scripted({ status: 204, requestId: 'req-3' })
-    const body = new URLSearchParams({ reason: `  ${'r'.repeat(1001)} ` })
+    const body = new URLSearchParams({ command: COMMAND, reason: `  ${'r'.repeat(1001)} ` })
     const answer = await consoleOf(fetch).request(`/ui/${kind}/id 1/do/${name}`, {
       method: 'POST',
       headers: SAME,

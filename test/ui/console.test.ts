@@ -2,7 +2,17 @@
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Fetch } from '../../src/ui/api.ts'
-import { ASTRAY, type Lived, type UiWorld, consoleOf, createConsole, lived, openUiWorld, placesOf } from './world.ts'
+import {
+  ASTRAY,
+  type Lived,
+  type UiWorld,
+  apiOf,
+  consoleOf,
+  createConsole,
+  lived,
+  openUiWorld,
+  placesOf,
+} from './world.ts'
 
 let world: UiWorld
 let seen: Lived
@@ -279,6 +289,38 @@ describe('doing something', () => {
     expect(await textOf(createConsole(world), back.href.slice('http://h/ui/'.length))).toMatch(
       /<p class="done" role="status">.*Release: recorded under req-[0-9a-f-]{36}\.<\/p>/,
     )
+  })
+  test('a double click is one command, and both are answered by what is recorded', async () => {
+    const api = apiOf(world)
+    const ui = createConsole(world)
+    const recorded = async (request: string) => {
+      const { events } = (await (await api(new Request('http://h/v2/events?after=0&limit=1000'))).json()) as {
+        events: readonly { event: { data: { cause?: { requestId?: string } } } }[]
+      }
+      return events.filter(({ event }) => event.data.cause?.requestId === request).length
+    }
+    const made = { body: { device_profile_name: 'fpga-small' } }
+    const arq = (await world.must(201, 'POST /v2/accelerator_requests', made)).json.arqs[0].uuid as string
+    await world.newProfile('soon-gone')
+    for (const place of [
+      `handles/${seen.handle}/do/quarantine`,
+      `handles/${seen.handle}/do/release`,
+      `arqs/${arq}/do/delete`,
+      'profiles/soon-gone/do/delete',
+      'hosts/compute-2/do/restore',
+    ]) {
+      const form = await textOf(ui, place)
+      const command = /name="command" value="([^"]*)"/.exec(form)![1]!
+      const fields = { command, reason: 'looked at it' }
+      const [one, other] = await Promise.all([posted(ui, place, fields), posted(ui, place, fields)])
+      const late = await posted(ui, place, fields)
+      for (const answer of [one, other, late]) {
+        expect(answer.status, place).toBe(303)
+        expect(answer.headers.get('location'), place).toContain(`request=req-${command}`)
+      }
+      await world.pump()
+      expect(await recorded(`req-${command}`), place).toBe(1)
+    }
   })
   test('is refused when a page of another site, or nobody, says so', async () => {
     const ui = createConsole(world)

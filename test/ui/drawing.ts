@@ -1,5 +1,6 @@
 /** Pages as text, a line for each element, and what the API was asked for them. */
 import { createUi } from '../../src/ui/app.ts'
+import { systemIds } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
 import { handClock } from '../support/lab.ts'
 
@@ -24,7 +25,7 @@ export const pagesOf = async (
     return document === undefined ? new Response('', { status: 404 }) : Response.json(document)
   }
   const clock = { ...handClock(), now: () => now }
-  const ui = createUi({ fetch, assets: noAssets, signIn: null, barred: () => null, clock, log: silent })
+  const ui = createUi({ fetch, assets: noAssets, signIn: null, barred: () => null, clock, ids: systemIds, log: silent })
   let text = ''
   for (const place of places) {
     asked = []

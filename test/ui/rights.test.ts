@@ -28,7 +28,14 @@ const watched = (tokens: boolean) => {
 const everyPlace = () => [...placesOf(seen), ...ASTRAY, `arqs/${seen.bound.uuid}/timeline.json`, 'usage.csv']
 
 describe('the API is asked', () => {
-  const PASSED = new Set(['openstack-api-version', 'accept', 'content-type', 'x-auth-token'])
+  const PASSED = new Set([
+    'openstack-api-version',
+    'accept',
+    'content-type',
+    'x-auth-token',
+    'idempotency-key',
+    'x-openstack-request-id',
+  ])
   test.each(Object.keys(ROLES))(
     'with the token of the one who looks, and no other word of who asks: %s',
     async (token) => {

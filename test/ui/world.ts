@@ -6,7 +6,7 @@ import { gateOf } from '../../src/http/gate.ts'
 import { type Identify, noauth } from '../../src/http/identity.ts'
 import { silent } from '../../src/log.ts'
 import type { ImageCatalogue, Nova } from '../../src/actors/neighbours.ts'
-import { type Clock, systemClock } from '../../src/clock.ts'
+import { type Clock, systemClock, systemIds } from '../../src/clock.ts'
 import { createUi } from '../../src/ui/app.ts'
 import { loadAssets } from '../../src/ui/assets.ts'
 import type { Fetch } from '../../src/ui/api.ts'
@@ -196,19 +196,20 @@ export const ASTRAY: readonly string[] = [
 type Seen = {
   readonly fetch?: (request: Request) => void
   readonly tokens?: boolean
+  readonly additive?: boolean
   readonly assets?: UiParts['assets']
 }
-/** The API of that world, with its events. */
+/** The API of that world, with its events. `additive`: with the microversions that are offered on request only. */
 export const apiOf = (
   { control, events, clock }: Pick<UiWorld, 'control' | 'events'> & { readonly clock?: Clock },
-  tokens = false,
+  { tokens = false, additive = false }: { readonly tokens?: boolean; readonly additive?: boolean } = {},
 ): Fetch => {
   const api = createApp({
     control,
     events,
     clock: clock ?? systemClock,
     identify: tokens ? withTokens : noauth,
-    options: { anyHost: true },
+    options: { anyHost: true, additiveMicroversion: additive },
     log: silent,
     about: () => ({
       version: '1.2.3',
@@ -224,9 +225,9 @@ export const apiOf = (
 /** A console over that API. `fetch` sees each request to the API; `tokens`: people have to sign in; `assets` in place of the real ones. */
 export const createConsole = (
   world: Parameters<typeof apiOf>[0],
-  { fetch: see = () => {}, tokens = false, assets: own }: Seen = {},
+  { fetch: see = () => {}, tokens = false, additive = false, assets: own }: Seen = {},
 ) => {
-  const api = apiOf(world, tokens)
+  const api = apiOf(world, { tokens, additive })
   const fetch: Fetch = (request) => {
     see(request)
     return api(request)
@@ -253,5 +254,6 @@ export const consoleOf = (
     signIn: signing,
     barred: (header) => (gate(header) === null ? null : 'barred'),
     clock,
+    ids: systemIds,
     log: silent,
   })

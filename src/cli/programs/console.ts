@@ -1,5 +1,5 @@
 /** The listener of the console: pages for people, who must sign in there if the API requires it. */
-import { systemClock } from '../../clock.ts'
+import { systemClock, systemIds } from '../../clock.ts'
 import { errorAnswer } from '../../http/faults.ts'
 import { gateOf } from '../../http/gate.ts'
 import type { Log } from '../../log.ts'
@@ -49,6 +49,7 @@ export const openConsole = async (parts: Parts): Promise<Listening> => {
       return barred === null ? null : errorAnswer(barred.fault, '').detail
     },
     clock: systemClock,
+    ids: systemIds,
     log,
   })
   const listening = await listenOrElsewhere(app, config.uiListen, { name: 'console', log })

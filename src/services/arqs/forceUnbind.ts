@@ -13,7 +13,7 @@ import { host, hostKey } from '../../actors/host/decider.ts'
 import { instance, instanceKey } from '../../actors/instance/decider.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
 import { transact } from '../../actors/runtime/transact.ts'
-import { type Kernel, RELEASE_FOR_MS, causeOf } from '../kernel/kernel.ts'
+import { type Kernel, RELEASE_FOR_MS, causeOf, commandOf } from '../kernel/kernel.ts'
 import { gone, inventoried, missingArq, partners } from './unbind.ts'
 
 /** The deployable to which the ARQ is bound, or which has not finished the release of the ARQ's handle. */
@@ -55,6 +55,8 @@ export const createForceUnbind =
     const done = await transact(kernel, {
       subject: `the binding of accelerator request ${uuid}`,
       cause: causeOf(caller),
+      // the removal of a host unbinds many requests in one command
+      ...(hostGone ? {} : commandOf(caller)),
       guess: async () => {
         const known = await kernel.region.readCurrent(arq, key)
         if (!known.ok) return known
@@ -74,5 +76,8 @@ export const createForceUnbind =
       },
     })
     if (!done.ok) return done
-    return done.value ? { ok: true, value: done.value } : missingArq(uuid)
+    if (done.value) return { ok: true, value: done.value }
+    const repeated = await kernel.region.readCurrent(arq, key)
+    if (!repeated.ok) return repeated
+    return { ok: true, value: { row: arqRow(repeated.value.state), host: null } }
   }

@@ -9,7 +9,7 @@ import { instance, instanceKey } from '../../actors/instance/decider.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
 import type { Read } from '../../actors/runtime/region.ts'
 import { transact } from '../../actors/runtime/transact.ts'
-import { type Kernel, type Origin, RELEASE_FOR_MS, causeOf } from '../kernel/kernel.ts'
+import { type Kernel, type Origin, RELEASE_FOR_MS, causeOf, commandOf, hasRecorded } from '../kernel/kernel.ts'
 
 type UnbindCommand = 'Unbind' | 'Remove'
 export const missingArq = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
@@ -60,10 +60,12 @@ const unbindAll = (
   uuids: readonly ArqUuid[],
   type: UnbindCommand,
   guard: Guard,
+  command: ReturnType<typeof commandOf> = {},
 ): Promise<Outcome<null>> =>
   transact(kernel, {
     subject: 'who holds the accelerator requests',
     cause: origin,
+    ...command,
     guess: async (attempt) => {
       const { readCached, readCurrent } = kernel.region
       const states = await readAll(attempt === 0 ? readCached : readCurrent, uuids)
@@ -103,10 +105,12 @@ const createRemove =
         ? { kind: 'service_token', action: 'deleting a bound accelerator request' }
         : null
     if (known.length > 0) {
-      const removed = await unbindAll(kernel, causeOf(caller), known, 'Remove', needsService)
+      const removed = await unbindAll(kernel, causeOf(caller), known, 'Remove', needsService, commandOf(caller))
       if (!removed.ok) return removed
     }
-    const unknown = wanted.filter((uuid) => !known.includes(uuid))
+    const others = wanted.filter((uuid) => !known.includes(uuid))
+    const read = await Promise.all(others.map((uuid) => kernel.region.readCurrent(arq, arqKey(uuid))))
+    const unknown = others.filter((_, at) => !hasRecorded(read[at]!, caller))
     return unknown.length > 0 ? missingArq(unknown.join(', ')) : { ok: true, value: null }
   }
 

@@ -8,7 +8,7 @@ import { given } from '../devices/devices.ts'
 import { type Retirement } from '../retirement/retirement.ts'
 import { MOVED } from '../../actors/runtime/draft.ts'
 import { transact } from '../../actors/runtime/transact.ts'
-import { type Kernel, RELEASE_FOR_MS, causeOf } from '../kernel/kernel.ts'
+import { type Kernel, RELEASE_FOR_MS, causeOf, commandOf } from '../kernel/kernel.ts'
 import type { HandleAdminCommand } from '../../actors/deployable/handleAdminMessages.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import { dueCleaning, isBeingCleaned } from '../../actors/deployable/cleaning.ts'
@@ -83,6 +83,7 @@ export const createHandles = (kernel: Kernel, retirement: Retirement): Control['
     const decided = await transact(kernel, {
       subject: `the release of handle ${handle}`,
       cause: causeOf(caller),
+      ...commandOf(caller),
       guess: async () => {
         const owner = await ownerOf(handle)
         if (!owner.ok) return owner
@@ -104,7 +105,8 @@ export const createHandles = (kernel: Kernel, retirement: Retirement): Control['
     if (!decided.ok) return decided
     const shown = await get(caller, handle)
     // this handle may have been the last one that kept a device of a retired host in the inventory
-    if (command.type === 'Clear' && decided.value) await retirement.shed(caller, decided.value.host)
+    const host = decided.value?.host ?? (shown.ok ? shown.value.hostname : null)
+    if (command.type === 'Clear' && host !== null) await retirement.shed(caller, host)
     return shown
   }
   const asked = (type: HandleDecision['type']) => (caller: Caller, handle: HandleUuid, note: OperatorNote) =>

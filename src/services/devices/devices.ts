@@ -8,7 +8,7 @@ import { MOVED } from '../../actors/runtime/draft.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { createDeviceHealth } from './deviceHealth.ts'
 import { createDeviceImpact } from '../retirement/impact.ts'
-import { type Kernel, type Origin, causeOf } from '../kernel/kernel.ts'
+import { type Kernel, type Origin, causeOf, commandOf } from '../kernel/kernel.ts'
 import { partsOf } from '../kernel/parts.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { type DeviceCommand, device, deviceKey, deviceRow, isShown } from '../../actors/device/decider.ts'
@@ -28,12 +28,13 @@ type ForAll = Extract<DeviceCommand, { readonly type: 'SetStatus' | 'SetHealth' 
  */
 export const createTellAll =
   (kernel: Kernel) =>
-  (cause: Origin, uuid: DeviceUuid, command: ForAll): Promise<Outcome<null>> => {
+  (cause: Origin, uuid: DeviceUuid, command: ForAll, of: ReturnType<typeof commandOf> = {}): Promise<Outcome<null>> => {
     const { region } = kernel
     const own = deviceKey(uuid)
     return transact(kernel, {
       subject: `the inventory of device ${uuid}`,
       cause,
+      ...of,
       guess: async () => {
         const known = await region.readCurrent(device, own)
         if (!known.ok) return known
@@ -69,7 +70,8 @@ export const createDevices = (kernel: Kernel): Control['devices'] => {
       return isShown(held) ? { ok: true, value: deviceRow(held) } : missing(uuid)
     },
     health: createDeviceHealth(kernel),
-    setStatus: (caller, uuid, status) => tellAll(causeOf(caller), uuid, { type: 'SetStatus', status }),
+    setStatus: (caller, uuid, status) =>
+      tellAll(causeOf(caller), uuid, { type: 'SetStatus', status }, commandOf(caller)),
     impact: createDeviceImpact(kernel),
   }
 }

@@ -7,7 +7,7 @@ import { HANDLE_STATES } from '../../actors/deployable/states.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
 import { createForceUnbind } from '../arqs/forceUnbind.ts'
 import { createHostImpact } from '../retirement/impact.ts'
-import { type Kernel, causeOf, newWork } from '../kernel/kernel.ts'
+import { type Kernel, causeOf, commandOf, newWork } from '../kernel/kernel.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { createVisibility } from '../kernel/visibility.ts'
 import { type Host, type HostCommand, host, hostKey, hostRow, isKnown } from '../../actors/host/decider.ts'
@@ -63,7 +63,7 @@ const decide = async (
     draft.decide(host, hostKey(name), command)
     return null
   })
-  return kernel.region.tell(hostKey(name), work)
+  return kernel.region.tell(hostKey(name), { ...work, ...commandOf(caller) })
 }
 
 export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Retirement): Control['hosts'] => {

@@ -20,6 +20,8 @@ import type { Sharing } from '../../actors/runtime/sharing.ts'
 import type { Surroundings } from '../../actors/answers/tallied.ts'
 import type { Cluster } from './sealing.ts'
 import type { Plan, Work } from '../../actors/runtime/commit.ts'
+import type { Memory } from '../../actors/runtime/memory.ts'
+import type { Outcome } from '../../fault.ts'
 import type { Units } from '../../actors/runtime/unit.ts'
 import type { Guard } from '../../actors/runtime/unreadable.ts'
 
@@ -138,6 +140,16 @@ export const causeOf = (caller: Caller): Origin => ({
   by: caller.isService ? SERVICE : caller.userId,
   ...traceField(caller.trace),
 })
+
+/**
+ * The id of a command that a client may repeat, for the one append that carries it out. Work that follows that append has an id of its own, since the
+ * entities would take it for the command that they have recorded already.
+ */
+export const commandOf = ({ commandId }: Caller): { readonly commandId?: string } =>
+  commandId === undefined ? {} : { commandId }
+/** Whether the entity has recorded this command before. What a command deletes is not there any more when it is repeated. */
+export const hasRecorded = (read: Outcome<Pick<Memory, 'recent'>>, { commandId }: Caller): boolean =>
+  commandId !== undefined && read.ok && read.value.recent.includes(commandId)
 
 /** A command with an id of its own: repeated calls are new commands. */
 export const newWork = <Value>(

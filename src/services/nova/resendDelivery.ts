@@ -7,7 +7,7 @@ import { type Instance, instance, instanceKey } from '../../actors/instance/deci
 import type { BindOutcome } from '../../actors/instance/messages.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
 import { transact } from '../../actors/runtime/transact.ts'
-import { type Kernel, causeOf } from '../kernel/kernel.ts'
+import { type Kernel, causeOf, commandOf } from '../kernel/kernel.ts'
 
 /** What its requests say of themselves; of one that leaves Nova need hear nothing. */
 const endsOf = (draft: Draft, { arqs }: Instance): Readonly<Record<string, BindOutcome>> =>
@@ -48,6 +48,7 @@ export const createDeliveryResend =
     const asked = await transact(kernel, {
       subject: `what Nova is told of instance ${uuid}`,
       cause: causeOf(caller),
+      ...commandOf(caller),
       guess: async () => {
         const known = await region.readCurrent(instance, key)
         return known.ok ? done({ keys: [key, ...keysOf(known.value.state)] }) : known
@@ -63,5 +64,7 @@ export const createDeliveryResend =
     })
     if (!asked.ok) return asked
     kernel.notifyNova(key)
-    return asked.value ? done(asked.value) : refuse({ kind: 'not_found', resource: 'instance', id: uuid })
+    if (asked.value) return done(asked.value)
+    const repeated = await region.readCurrent(instance, key)
+    return repeated.ok ? done(deliveryOf(repeated.value.state, kernel.clock.now())) : repeated
   }

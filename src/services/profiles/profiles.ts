@@ -3,9 +3,9 @@ import type { ProfileUuid } from '../../identifiers.ts'
 import { type Outcome, allOf, done, refuse } from '../../fault.ts'
 import { impactOf } from '../../actors/answers/impact.ts'
 import { isUuid } from '../../uuid.ts'
-import type { Control, ProfileRow } from '../../actors/control.ts'
+import type { Caller, Control, ProfileRow } from '../../actors/control.ts'
 import { createExplain } from './explain.ts'
-import { type Kernel, causeOf, newWork } from '../kernel/kernel.ts'
+import { type Kernel, causeOf, commandOf, hasRecorded, newWork } from '../kernel/kernel.ts'
 import { createNaming } from './profileNames.ts'
 import {
   type Groups,
@@ -76,7 +76,7 @@ const createImpact =
 const inUseReason = ({ name }: ProfileRow) => `device profile ${name} is in use by accelerator requests`
 
 const createRemove = (kernel: Kernel, { byUuid, byName }: Finder): Control['profiles']['remove'] => {
-  const { readers, units } = kernel
+  const { readers, region, units } = kernel
   const inUse = async (uuid: ProfileUuid): Promise<Outcome<boolean>> => {
     const first = await readers.first('arqs', { profile_uuid: uuid })
     return first.ok ? { ok: true, value: first.value !== null } : first
@@ -90,7 +90,16 @@ const createRemove = (kernel: Kernel, { byUuid, byName }: Finder): Control['prof
     return found
   }
 
+  const wasRemoved = async (caller: Caller, selector: string): Promise<boolean> =>
+    isUuid(selector)
+      ? hasRecorded(await region.readCurrent(profile, profileKey(selector)), caller)
+      : hasRecorded(await region.readCurrent(profileName, profileNameKey(selector)), caller)
+
   return async (caller, selectors) => {
+    if (caller.commandId !== undefined) {
+      const removed = await Promise.all(selectors.map((selector) => wasRemoved(caller, selector)))
+      if (removed.every(Boolean)) return done(null)
+    }
     const found = await Promise.all(selectors.map(removable))
     const refused = found.find((one) => !one.ok)
     if (refused && !refused.ok) return refused
@@ -105,7 +114,7 @@ const createRemove = (kernel: Kernel, { byUuid, byName }: Finder): Control['prof
       }
       return null
     })
-    return units.together(keys, plan)
+    return units.together(keys, { ...plan, ...commandOf(caller) })
   }
 }
 
@@ -137,7 +146,7 @@ const createUpdate =
       draft.decide(profile, key, { type: 'Update', ...change, by: caller.userId, reason })
       return rowOf(draft.state(profile, key))
     })
-    const updated = await kernel.units.together([key], work)
+    const updated = await kernel.units.together([key], { ...work, ...commandOf(caller) })
     if (!updated.ok) return updated
     if (change.groups) nameInPlacement(change.groups)
     // a repeated command that was already carried out returns no answer, so the profile is read
@@ -160,10 +169,11 @@ export const createProfiles = (kernel: Kernel): Control['profiles'] => {
         draft.decide(profile, profileKey(uuid), { type: 'Create', profile: facts })
         return rowOf(draft.state(profile, profileKey(uuid)))
       })
-      const made = await units.together([profileKey(uuid), profileNameKey(name)], work)
+      const made = await units.together([profileKey(uuid), profileNameKey(name)], { ...work, ...commandOf(caller) })
       if (made.ok) nameInPlacement(groups)
       if (!made.ok) return made
-      return made.value ? done(made.value) : finder.byUuid(uuid)
+      // a repeated command would have made another UUID
+      return made.value ? done(made.value) : finder.byName(name)
     },
     check: createExplain(kernel),
     impact: createImpact(kernel, createSelect(finder)),

@@ -15,7 +15,7 @@ import { takeOut } from '../../actors/inventory/carryOut.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
 import type { Cause } from '../../actors/runtime/ports.ts'
 import { transact } from '../../actors/runtime/transact.ts'
-import { type Kernel, causeOf } from '../kernel/kernel.ts'
+import { type Kernel, causeOf, commandOf } from '../kernel/kernel.ts'
 
 /** How many of the handles in use a refusal names. */
 const NAMED_MAX = 3
@@ -72,12 +72,14 @@ const decide = (
   name: HostName,
   decision: Decision | null,
   cause: Cause,
+  command: ReturnType<typeof commandOf> = {},
 ): Promise<Outcome<Host | null>> => {
   const { options, region } = kernel
   const key = hostKey(name)
   return transact(kernel, {
     subject: `the inventory of host ${name}`,
     cause,
+    ...command,
     guess: async () => {
       const read = await region.readCurrent(host, key)
       if (!read.ok) return read
@@ -114,9 +116,13 @@ export const shed = async (kernel: Kernel, name: HostName, cause: Cause): Promis
 
 export const createRetirement = (kernel: Kernel) => {
   const decided = async (name: HostName, decision: Decision, caller: Caller): Promise<Outcome<Host>> => {
-    const done = await decide(kernel, name, decision, causeOf(caller))
+    // a removal is several appends, also of work that has to be done before it
+    const command = decision.type === 'Retire' ? commandOf(caller) : {}
+    const done = await decide(kernel, name, decision, causeOf(caller), command)
     if (!done.ok) return done
-    return done.value ? { ok: true, value: done.value } : unknownHost(name)
+    if (done.value) return { ok: true, value: done.value }
+    const repeated = await kernel.region.readCurrent(host, hostKey(name))
+    return repeated.ok ? { ok: true, value: repeated.value.state } : repeated
   }
   return {
     retire: (caller: Caller, name: HostName, note: OperatorNote) =>

@@ -128,6 +128,8 @@ export type Bodies = {
     readonly grave: boolean
     readonly command: CommandLine
     readonly reason: 'asked' | 'none'
+    /** The id of the command that the form sends. */
+    readonly commandId: string
     /** Null: no dry run was made. */
     readonly concerned: Loaded<Impact> | null
     readonly typed: string

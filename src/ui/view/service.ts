@@ -168,6 +168,7 @@ export const actPage = ({ body, here }: Screen<'act'>): Node =>
     body.not === null
       ? form(
           { method: 'post', action: here, class: 'form' },
+          input({ type: 'hidden', name: 'command', value: body.commandId }),
           body.reason === 'asked'
             ? label(
                 null,
