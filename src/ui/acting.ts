@@ -5,9 +5,10 @@
 import type { Context } from 'hono'
 import type { Ids } from '../clock.ts'
 import { canonicalUuid } from '../uuid.ts'
-import { actionOf, hindrance, type Action } from './actions.ts'
+import { type Action, type Field, type Stand, type Typed, bodyOf } from './action.ts'
+import { actionOf, hindrance } from './actions.ts'
 import type { Looking, Painted, Show } from './looking.ts'
-import { stateFor } from './pages/things.ts'
+import { standFor } from './pages/things.ts'
 import { pageError } from './told.ts'
 import type { Bodies } from './view/screen.ts'
 
@@ -29,19 +30,16 @@ const KINDS = {
   handles: 'Attach handle',
   profiles: 'Profile',
 } as const
-const REASON_MAX = 1000
 
 const targetOf = (c: Context): ActionTarget => {
   const { kind = '', id = '', name = '' } = c.req.param() as Readonly<Record<string, string>>
-  const back = `${kind}/${encodeURIComponent(id)}`
-  return { kind, id, back, here: `${back}/do/${name}`, action: actionOf(kind, name) }
+  const action = actionOf(kind, name)
+  const of = `${kind}/${encodeURIComponent(id)}`
+  return { kind, id: action?.makes ? '' : id, back: action?.makes ? kind : of, here: `${of}/do/${name}`, action }
 }
 
-const painted = (
-  { id, back }: ActionTarget,
-  action: Action,
-  more: Pick<Bodies['act'], 'trouble' | 'not' | 'typed' | 'concerned' | 'commandId'>,
-): Painted => ({
+type Shown = Pick<Bodies['act'], 'trouble' | 'not' | 'concerned' | 'commandId'> & { readonly values: Typed }
+const painted = ({ id, back }: ActionTarget, action: Action, { values, ...more }: Shown): Painted => ({
   view: 'act',
   title: action.label,
   body: {
@@ -52,7 +50,7 @@ const painted = (
     sentence: action.sentence,
     grave: action.grave ?? false,
     command: action.command(id),
-    reason: action.reason ? 'asked' : 'none',
+    fields: (action.fields ?? []).map((field) => ({ ...field, value: values[field.name] ?? '' })),
     ...more,
   },
 })
@@ -63,19 +61,39 @@ const unknown = (c: Context, place: ActionTarget, { who }: Looking, show: Show):
 }
 
 /** Asks with a placeholder, since no reason is known yet; a dry run does not record it. */
-const concernedBy = ({ api }: Looking, { dryRun, method, path, reason }: Action, id: string) =>
-  dryRun ? api.wouldConcern(method, path(id), reason ? { reason: 'to be given' } : undefined) : null
+const concernedBy = ({ api }: Looking, { dryRun, method, path, fields }: Action, id: string) =>
+  dryRun && method !== 'PATCH'
+    ? api.wouldConcern(method, path(id), fields === undefined ? undefined : { reason: 'to be given' })
+    : null
+
+const NEW: Stand = { state: 'none', known: {} }
+const filledIn = (fields: readonly Field[], known: Typed): Typed =>
+  Object.fromEntries(fields.map(({ name, from = name }) => [name, known[from] ?? '']))
 
 export const actionPage = async (c: Context, { look, show, ids }: Acting): Promise<Response> => {
   const place = targetOf(c)
   const looking = await look(c, place.here)
   if (looking instanceof Response) return looking
-  if (place.action === undefined) return unknown(c, place, looking, show)
-  const state = await stateFor({ api: looking.api, id: place.id }, place.kind)
-  const not = hindrance(place.action, state, looking.may)
-  const concerned = not === null ? await concernedBy(looking, place.action, place.id) : null
-  const asked = { trouble: null, not, typed: '', concerned, commandId: ids.uuid() }
-  return show(c, place.here, looking.who, painted(place, place.action, asked))
+  const { action, id } = place
+  if (action === undefined) return unknown(c, place, looking, show)
+  const { state, known } = action.makes ? NEW : await standFor({ api: looking.api, id }, action.kind)
+  const not = hindrance(action, state, looking.may)
+  const concerned = not === null ? await concernedBy(looking, action, id) : null
+  const asked = { trouble: null, not, values: filledIn(action.fields ?? [], known), concerned, commandId: ids.uuid() }
+  return show(c, place.here, looking.who, painted(place, action, asked))
+}
+
+type Form = Readonly<Record<string, unknown>>
+const typedIn = (fields: readonly Field[], form: Form): Typed =>
+  Object.fromEntries(
+    fields.map(({ name, max }) => {
+      const value = form[name]
+      return [name, typeof value === 'string' ? value.trim().slice(0, max) : '']
+    }),
+  )
+const placeAfter = ({ after, kind }: Action, back: string, typed: Typed): string => {
+  if (after === 'list') return kind
+  return after === 'named' ? `${kind}/${encodeURIComponent(typed['name'] ?? '')}` : back
 }
 
 export const act = async (c: Context, { look, show, ids }: Acting): Promise<Response> => {
@@ -85,15 +103,17 @@ export const act = async (c: Context, { look, show, ids }: Acting): Promise<Resp
   const { action, id, back } = place
   if (action === undefined) return unknown(c, place, looking, show)
   const form = await c.req.parseBody()
-  const typed = typeof form['reason'] === 'string' ? form['reason'].trim().slice(0, REASON_MAX) : ''
+  const typed = typedIn(action.fields ?? [], form)
   const commandId = (typeof form['command'] === 'string' ? canonicalUuid(form['command']) : null) ?? ids.uuid()
-  const body = action.reason ? { reason: typed } : undefined
-  const done = await looking.api.change(commandId, action.method, action.path(id), body)
+  const body = bodyOf(action, typed)
+  const done = body.ok
+    ? await looking.api.change(commandId, action.method, action.path(id), body.value ?? undefined)
+    : body
   if (!done.ok) {
     // an answer that did not come may have been recorded: the same command is sent again then
-    const again = { trouble: done.trouble, not: null, typed, concerned: null, commandId }
+    const again = { trouble: done.trouble, not: null, values: typed, concerned: null, commandId }
     return show(c, place.here, looking.who, painted(place, action, again), 409)
   }
   const said = new URLSearchParams({ done: action.name, request: done.value }).toString()
-  return c.redirect(`../../../${action.after === 'list' ? place.kind : back}?${said}`, 303)
+  return c.redirect(`../../../${placeAfter(action, back, typed)}?${said}`, 303)
 }

@@ -1,30 +1,9 @@
 /** The actions that the console offers, one row each. The API decides; a row only hides an action that the API is known to refuse. */
+import { type Action, type Kind, REASON } from './action.ts'
 import { at } from './api.ts'
+import { PROFILE_ACTIONS } from './profileActions.ts'
 import type { Offer } from './view/screen.ts'
-import { type CommandLine, shell } from './view/words.ts'
-
-export type Kind = 'arqs' | 'instances' | 'hosts' | 'devices' | 'handles' | 'profiles'
-export type Action = {
-  readonly kind: Kind
-  readonly name: string
-  readonly label: string
-  readonly grave?: true
-  /** The policy rule that allows the action. */
-  readonly rule: string
-  readonly sentence: string
-  readonly reason?: true
-  /** The API offers a dry run that lists whom the action would concern. */
-  readonly dryRun?: true
-  readonly method: 'POST' | 'DELETE'
-  readonly path: (id: string) => string
-  /** The command-line form of the same action. */
-  readonly command: (id: string) => CommandLine
-  /** The states in which the action is possible; in others, `otherwise` is shown as the reason. */
-  readonly states: readonly string[]
-  readonly otherwise: string
-  /** The page shown afterwards: the list if the entity is deleted by the action, else the entity. */
-  readonly after?: 'list'
-}
+import { shell } from './view/words.ts'
 
 export const ACTIONS: readonly Action[] = [
   {
@@ -58,7 +37,7 @@ export const ACTIONS: readonly Action[] = [
     label: 'Withhold',
     grave: true,
     rule: 'cyborg:handle:quarantine',
-    reason: true,
+    fields: [REASON],
     method: 'POST',
     sentence: 'No request is granted this attach handle until an operator releases it.',
     path: (id) => at`/handles/${id}/quarantine`,
@@ -71,7 +50,7 @@ export const ACTIONS: readonly Action[] = [
     name: 'release',
     label: 'Release',
     rule: 'cyborg:handle:release',
-    reason: true,
+    fields: [REASON],
     method: 'POST',
     sentence: 'You confirm that it is clean. It can be granted to any project again.',
     path: (id) => at`/handles/${id}/release`,
@@ -84,7 +63,7 @@ export const ACTIONS: readonly Action[] = [
     name: 'clean',
     label: 'Clean',
     rule: 'cyborg:handle:clean',
-    reason: true,
+    fields: [REASON],
     method: 'POST',
     sentence:
       'Its host cleans it by the command that is chosen there. It can be granted again when that has succeeded.',
@@ -100,7 +79,7 @@ export const ACTIONS: readonly Action[] = [
     grave: true,
     rule: 'cyborg:host:retire',
     dryRun: true,
-    reason: true,
+    fields: [REASON],
     method: 'POST',
     sentence: 'Nothing on this host is offered any more; each device leaves the inventory as soon as nobody uses it.',
     path: (id) => at`/hosts/${id}/retire`,
@@ -113,7 +92,7 @@ export const ACTIONS: readonly Action[] = [
     name: 'restore',
     label: 'Restore',
     rule: 'cyborg:host:restore',
-    reason: true,
+    fields: [REASON],
     method: 'POST',
     sentence: 'Its devices are offered again with its next report.',
     path: (id) => at`/hosts/${id}/restore`,
@@ -126,7 +105,7 @@ export const ACTIONS: readonly Action[] = [
     name: 'approve',
     label: 'Accept its key',
     rule: 'cyborg:host:approve',
-    reason: true,
+    fields: [REASON],
     method: 'POST',
     sentence:
       'What this host reports under the key that waits is recorded from now on. Compare the key with the one that the host prints.',
@@ -141,7 +120,7 @@ export const ACTIONS: readonly Action[] = [
     label: 'Unbind by force',
     grave: true,
     rule: 'cyborg:arq:force_unbind',
-    reason: true,
+    fields: [REASON],
     method: 'POST',
     sentence:
       'For an instance that does not exist any more, or a host that will not return. An instance that still runs loses the device.',
@@ -169,7 +148,7 @@ export const ACTIONS: readonly Action[] = [
     name: 'resend',
     label: 'Tell Nova once more',
     rule: 'cyborg:delivery:resend',
-    reason: true,
+    fields: [REASON],
     method: 'POST',
     sentence:
       'Nova is told how the binds of this instance ended, also what it has refused or was not reached for. It ignores what nobody waits for.',
@@ -178,20 +157,7 @@ export const ACTIONS: readonly Action[] = [
     states: ['settled'],
     otherwise: 'no bind of it has ended',
   },
-  {
-    kind: 'profiles',
-    name: 'delete',
-    label: 'Delete',
-    grave: true,
-    rule: 'cyborg:device_profile:delete',
-    method: 'DELETE',
-    after: 'list',
-    sentence: 'No request can be made from it any more. It is refused while requests use it.',
-    path: (id) => at`/device_profiles/${id}`,
-    command: (id) => shell`openstack accelerator device profile delete ${id}`,
-    states: ['any'],
-    otherwise: '',
-  },
+  ...PROFILE_ACTIONS,
 ]
 
 export const actionOf = (kind: string, name: string): Action | undefined =>
@@ -203,10 +169,14 @@ export const hindrance = (action: Action, state: string, may: Readonly<Record<st
   return action.states.includes(state) ? null : action.otherwise
 }
 
+const offerOf = (action: Action, state: string, may: Readonly<Record<string, boolean>>): Offer => ({
+  name: action.name,
+  label: action.label,
+  grave: action.grave ?? false,
+  not: hindrance(action, state, may),
+})
 export const offersOf = (kind: Kind, state: string, may: Readonly<Record<string, boolean>>): readonly Offer[] =>
-  ACTIONS.filter((action) => action.kind === kind).map((action) => ({
-    name: action.name,
-    label: action.label,
-    grave: action.grave ?? false,
-    not: hindrance(action, state, may),
-  }))
+  ACTIONS.filter((action) => action.kind === kind && !action.makes).map((action) => offerOf(action, state, may))
+/** What the list of these entities offers. */
+export const makersOf = (kind: Kind, may: Readonly<Record<string, boolean>>): readonly Offer[] =>
+  ACTIONS.filter((action) => action.kind === kind && action.makes).map((action) => offerOf(action, 'none', may))

@@ -290,6 +290,53 @@ describe('doing something', () => {
       /<p class="done" role="status">.*Release: recorded under req-[0-9a-f-]{36}\.<\/p>/,
     )
   })
+  test('profiles are created, and their versions made, disabled and enabled', async () => {
+    const ui = createConsole(world, { additive: true })
+    const filled = async (place: string): Promise<Record<string, string>> => {
+      const html = await textOf(ui, place)
+      const inputs = [...html.matchAll(/<input[^>]* name="(command|if_version|version)"[^>]* value="([^"]*)"/g)]
+      const area = /<textarea[^>]*>([^<]*)</.exec(html)?.[1] ?? ''
+      return {
+        ...Object.fromEntries(inputs.map(([, name, value]) => [name, value])),
+        groups: area.replaceAll('&quot;', '"'),
+      }
+    }
+    const groups = '[{"resources:FPGA": "2"}]'
+    expect(await textOf(ui, 'profiles')).toContain('href="profiles/new/do/create"')
+    const made = await posted(ui, 'profiles/new/do/create', {
+      ...(await filled('profiles/new/do/create')),
+      name: 'by-hand',
+      groups,
+    })
+    expect([made.status, made.headers.get('location')]).toEqual([
+      303,
+      expect.stringMatching(/^\.\.\/\.\.\/\.\.\/profiles\/by-hand\?done=create&request=req-/),
+    ])
+    const shown = async () => (await textOf(ui, 'profiles/by-hand')).replaceAll(/<[^>]*>/g, ' ')
+    expect(await shown()).toMatch(/Version\s+1\s/)
+    const stale = await filled('profiles/by-hand/do/version')
+    expect(JSON.parse(stale['groups']!)).toEqual(JSON.parse(groups))
+    const wrong = await posted(ui, 'profiles/by-hand/do/version', { ...stale, groups: '[{oops', reason: 'more' })
+    expect([wrong.status, await wrong.text()]).toEqual([
+      409,
+      expect.stringMatching(/not JSON[\s\S]*\[\{oops<\/textarea>/),
+    ])
+    const next = { ...stale, groups: groups.replace('2', '3'), reason: 'more' }
+    expect((await posted(ui, 'profiles/by-hand/do/version', next)).status).toBe(303)
+    expect(await shown()).toMatch(/Version\s+2\s/)
+    const late = await posted(ui, 'profiles/by-hand/do/version', { ...next, command: '' })
+    expect([late.status, await late.text()]).toEqual([409, expect.stringContaining('The service refused')])
+    const off = await filled('profiles/by-hand/do/disable')
+    expect(off['version']).toBe('2')
+    expect((await posted(ui, 'profiles/by-hand/do/disable', { ...off, reason: 'wrong' })).status).toBe(303)
+    expect(await shown()).toMatch(/Version\s+1\s/)
+    const on = await filled('profiles/by-hand/do/enable')
+    expect(on['version']).toBe('2')
+    expect((await posted(ui, 'profiles/by-hand/do/enable', { ...on, reason: 'right again' })).status).toBe(303)
+    expect(await shown()).toMatch(/Version\s+2\s/)
+    expect(await textOf(ui, 'profiles/by-hand/do/enable')).toContain('each version of it is enabled')
+    expect(await textOf(createConsole(world), 'profiles/by-hand/do/version')).toContain('offers no versions')
+  })
   test('a double click is one command, and both are answered by what is recorded', async () => {
     const api = apiOf(world)
     const ui = createConsole(world)

@@ -1,4 +1,5 @@
 /** Loads the pages that are lists, and the home page. */
+import { makersOf } from '../actions.ts'
 import * as shapes from '../shapes.ts'
 import { mapped } from '../told.ts'
 import { type Load, arqsIn, filterOf, pageOf, turnsAt } from './loader.ts'
@@ -96,7 +97,7 @@ export const handles: Load = async ({ api, query }) => {
   }
 }
 
-export const profiles: Load = async ({ api, query }) => {
+export const profiles: Load = async ({ api, query, may }) => {
   const { list, turn } = await pageOf<shapes.Profile>(
     'device_profiles',
     {},
@@ -107,7 +108,11 @@ export const profiles: Load = async ({ api, query }) => {
       read: async (path) => mapped(await api.get(path, shapes.Profiles), ({ device_profiles: some }) => some),
     },
   )
-  return { view: 'profiles', title: 'Profiles', body: { list, filter: {}, turn: turnsAt('profiles', turn) } }
+  return {
+    view: 'profiles',
+    title: 'Profiles',
+    body: { list, filter: {}, turn: turnsAt('profiles', turn), offers: makersOf('profiles', may) },
+  }
 }
 
 export const deliveries: Load = async ({ api, query }) => {

@@ -1,14 +1,13 @@
 /** Loads the pages of single entities. */
+import type { Kind, Stand } from '../action.ts'
 import { offersOf } from '../actions.ts'
 import { at } from '../api.ts'
+import { profileStand } from '../profileActions.ts'
 import * as shapes from '../shapes.ts'
 import { standingOf } from '../view/lists.ts'
 import { cutTo } from '../view/rows.ts'
 import { type Loaded, mapped, loaded } from '../told.ts'
 import { type PageRequest, type Load, PAGE_ROWS, arqsIn } from './loader.ts'
-
-const stateOf = <Value>(given: Loaded<Value>, state: (value: Value) => string): string =>
-  given.ok ? state(given.value) : ''
 
 const timelineOf = (api: PageRequest['api'], uuid: string) =>
   api.get(at`/accelerator_requests/${uuid}/timeline`, shapes.Timeline)
@@ -111,37 +110,48 @@ export const handle: Load = async ({ api, id, may }) => {
   }
 }
 
-export const profile: Load = async ({ api, id, may }) => {
+const profileIn = async (api: PageRequest['api'], id: string) => {
   const [read, versions] = await Promise.all([
     api.get(at`/device_profiles/${id}`, shapes.OneProfile),
     api.get(at`/device_profiles/${id}/versions`, shapes.ProfileVersions),
   ])
-  const one = mapped(read, ({ device_profile: found }) => found)
+  return {
+    profile: mapped(read, ({ device_profile: found }) => found),
+    versions: versions.ok ? versions.value.versions : [],
+  }
+}
+export const profile: Load = async ({ api, id, may }) => {
+  const { profile: one, versions } = await profileIn(api, id)
   return {
     view: 'profile',
     title: `Profile ${id}`,
     body: {
       profile: one,
-      versions: versions.ok ? versions.value.versions : [],
-      offers: one.ok ? offersOf('profiles', 'any', may) : [],
+      versions,
+      offers: one.ok ? offersOf('profiles', profileStand(one.value, versions).state, may) : [],
     },
   }
 }
 
-/** Returns the state on which the possible actions depend; '': unknown. */
-export const stateFor = async ({ api, id }: Pick<PageRequest, 'api' | 'id'>, kind: string): Promise<string> => {
+const UNKNOWN: Stand = { state: '', known: {} }
+const standIn = <Value>(given: Loaded<Value>, state: (value: Value) => string): Stand =>
+  given.ok ? { state: state(given.value), known: {} } : UNKNOWN
+/** The state on which the possible actions depend, and what is known for their fields. */
+export const standFor = async ({ api, id }: Pick<PageRequest, 'api' | 'id'>, kind: Kind): Promise<Stand> => {
   switch (kind) {
     case 'arqs':
-      return stateOf(await api.get(at`/accelerator_requests/${id}`, shapes.Arq), ({ state }) => state)
+      return standIn(await api.get(at`/accelerator_requests/${id}`, shapes.Arq), ({ state }) => state)
     case 'instances':
-      return stateOf(await membersOf(api, id), progressOf)
+      return standIn(await membersOf(api, id), progressOf)
     case 'hosts':
-      return stateOf(await api.get(at`/hosts/${id}`, shapes.HostDetail), standingOf)
+      return standIn(await api.get(at`/hosts/${id}`, shapes.HostDetail), standingOf)
     case 'devices':
-      return stateOf(await api.get(at`/devices/${id}`, shapes.Device), ({ status }) => status)
+      return standIn(await api.get(at`/devices/${id}`, shapes.Device), ({ status }) => status)
     case 'handles':
-      return stateOf(await api.get(at`/handles/${id}`, shapes.HandleDetail), ({ state }) => state)
-    default:
-      return 'any'
+      return standIn(await api.get(at`/handles/${id}`, shapes.HandleDetail), ({ state }) => state)
+    case 'profiles': {
+      const { profile: one, versions } = await profileIn(api, id)
+      return one.ok ? profileStand(one.value, versions) : UNKNOWN
+    }
   }
 }

@@ -1,5 +1,6 @@
 /** The pages that are lists: requests, hosts, devices, profiles, events that Nova has not taken. */
 import type { Arq, Delivery, Device, Handle, Host, Profile } from '../shapes.ts'
+import { offers } from './offers.ts'
 import { command, empty, id, idLink, link, none, state, when } from './parts.ts'
 import { type Column, type Filter, type Tab, filtersOf, listed, rows, tabs, turning, under, without } from './rows.ts'
 import type { Screen } from './screen.ts'
@@ -231,9 +232,10 @@ export const handlesPage = ({ body: { list, filter, counts, turn } }: Screen<'ha
     ),
   )
 
-export const profilesPage = ({ body: { list, turn }, now }: Screen<'profiles'>): Node =>
+export const profilesPage = ({ body: { list, turn, offers: makers }, now }: Screen<'profiles'>): Node =>
   page(
     'Profiles',
+    offers('profiles/new', makers),
     listed(
       list,
       (some) =>

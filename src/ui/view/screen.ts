@@ -27,6 +27,21 @@ export type Who = {
   /** False: the API authenticates nobody, so there is nothing to sign out of. */
   readonly signedIn: boolean
 }
+/** What is asked for before an action. */
+export type Field = {
+  readonly name: string
+  readonly title: string
+  readonly hint?: string
+  /** The name of what is known of the entity, and filled in; absent: the name of the field. */
+  readonly from?: string
+  /** Absent: one line. */
+  readonly kind?: 'area' | 'hidden'
+  readonly optional?: true
+  /** In characters. */
+  readonly max: number
+}
+/** With what was typed or is known. */
+export type FilledField = Field & { readonly value: string }
 /** An action on the entity that a page shows. */
 export type Offer = {
   readonly name: string
@@ -81,7 +96,7 @@ export type Bodies = {
     readonly counts: Readonly<Record<string, number>> | null
   }
   handle: { readonly handle: Loaded<HandleDetail>; readonly offers: readonly Offer[] }
-  profiles: Filtered & { readonly list: Loaded<readonly Profile[]> }
+  profiles: Filtered & { readonly list: Loaded<readonly Profile[]>; readonly offers: readonly Offer[] }
   profile: {
     readonly profile: Loaded<Profile>
     /** Oldest first; empty where the service announces no versions of profiles, or the user may not see them. */
@@ -127,12 +142,11 @@ export type Bodies = {
     readonly sentence: string
     readonly grave: boolean
     readonly command: CommandLine
-    readonly reason: 'asked' | 'none'
+    readonly fields: readonly FilledField[]
     /** The id of the command that the form sends. */
     readonly commandId: string
     /** Null: no dry run was made. */
     readonly concerned: Loaded<Impact> | null
-    readonly typed: string
     readonly trouble: PageError | null
     /** Why the action is impossible, if that is known beforehand; null: it is possible as far as is known. */
     readonly not: string | null

@@ -2,8 +2,25 @@
 import type { Drift } from '../shapes.ts'
 import { command, empty, facts, id, idLink, link, mark, none, panel, state, trouble, when } from './parts.ts'
 import { rows } from './rows.ts'
-import type { Bodies, Screen } from './screen.ts'
-import { type Child, type Node, a, button, code, div, form, h1, header, input, label, li, p, span, ul } from './tags.ts'
+import type { Bodies, FilledField, Screen } from './screen.ts'
+import {
+  type Child,
+  type Node,
+  a,
+  button,
+  code,
+  div,
+  form,
+  h1,
+  header,
+  input,
+  label,
+  li,
+  p,
+  span,
+  textarea,
+  ul,
+} from './tags.ts'
 import { many, shell } from './words.ts'
 
 type Entry = Drift['drift'][number]['entries'][number]
@@ -151,6 +168,21 @@ const concern = (given: Bodies['act']['concerned']): Child => {
   )
 }
 
+const asked =
+  (first: FilledField | undefined) =>
+  (field_: FilledField): Node => {
+    const { name, title, hint, kind, optional, max, value } = field_
+    if (kind === 'hidden') return input({ type: 'hidden', name, value, key: name })
+    const plain = { name, required: optional !== true, maxlength: max, autocomplete: 'off' }
+    return label(
+      { key: name },
+      span(null, title, hint === undefined ? null : span({ class: 'dim' }, ` · ${hint}`)),
+      kind === 'area'
+        ? textarea({ ...plain, rows: 8, spellcheck: 'false', autofocus: field_ === first }, value)
+        : input({ ...plain, value, autofocus: field_ === first }),
+    )
+  }
+
 export const actPage = ({ body, here }: Screen<'act'>): Node =>
   div(
     { class: 'narrow' },
@@ -158,7 +190,10 @@ export const actPage = ({ body, here }: Screen<'act'>): Node =>
       { class: 'head' },
       div(
         null,
-        p({ class: 'over' }, link(body.back, body.kind, ' ', code({ class: 'id' }, body.id))),
+        p(
+          { class: 'over' },
+          link(body.back, body.kind, ...(body.id === '' ? [] : [' ', code({ class: 'id' }, body.id)])),
+        ),
         h1(null, body.label),
       ),
     ),
@@ -169,20 +204,7 @@ export const actPage = ({ body, here }: Screen<'act'>): Node =>
       ? form(
           { method: 'post', action: here, class: 'form' },
           input({ type: 'hidden', name: 'command', value: body.commandId }),
-          body.reason === 'asked'
-            ? label(
-                null,
-                span(null, 'Reason', span({ class: 'dim' }, ' · kept in the journal')),
-                input({
-                  name: 'reason',
-                  required: true,
-                  maxlength: 1000,
-                  value: body.typed,
-                  autocomplete: 'off',
-                  autofocus: true,
-                }),
-              )
-            : null,
+          ...body.fields.map(asked(body.fields.find(({ kind }) => kind !== 'hidden'))),
           div(
             { class: 'form-end' },
             button({ type: 'submit', class: body.grave ? 'button grave full' : 'button full' }, body.label),

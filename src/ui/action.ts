@@ -1,0 +1,44 @@
+/** The shape of an action that the console offers, and of what it asks for. */
+import { type Loaded, loaded } from './told.ts'
+import type { Field } from './view/screen.ts'
+import type { CommandLine } from './view/words.ts'
+
+export type Kind = 'arqs' | 'instances' | 'hosts' | 'devices' | 'handles' | 'profiles'
+/** The values that were typed, by the name of their field. */
+export type Typed = Readonly<Record<string, string>>
+export type { Field }
+const REASON_MAX = 1000
+export const REASON: Field = { name: 'reason', title: 'Reason', hint: 'kept in the journal', max: REASON_MAX }
+
+export type Action = {
+  readonly kind: Kind
+  readonly name: string
+  readonly label: string
+  readonly grave?: true
+  /** The policy rule that allows the action. */
+  readonly rule: string
+  readonly sentence: string
+  /** What is asked for before the action; the values are the body of the request unless `body` says otherwise. */
+  readonly fields?: readonly Field[]
+  readonly body?: (typed: Typed) => Loaded<object>
+  /** The API offers a dry run that lists whom the action would concern. */
+  readonly dryRun?: true
+  readonly method: 'POST' | 'PATCH' | 'DELETE'
+  readonly path: (id: string) => string
+  /** The command-line form of the same action. */
+  readonly command: (id: string) => CommandLine
+  /** The action makes an entity: it is offered by the list. */
+  readonly makes?: true
+  /** The states in which the action is possible; in others, `otherwise` is shown as the reason. */
+  readonly states: readonly string[]
+  readonly otherwise: string
+  /** The page shown afterwards: the list if the entity is deleted by the action, that of the name that was typed, else the entity. */
+  readonly after?: 'list' | 'named'
+}
+
+/** The state of an entity, on which depends what is possible, and what is known of it for the fields of an action. */
+export type Stand = { readonly state: string; readonly known: Typed }
+
+/** The body of the request for the action; null: it has none. */
+export const bodyOf = ({ fields, body }: Action, typed: Typed): Loaded<object | null> =>
+  body !== undefined ? body(typed) : loaded(fields === undefined ? null : typed)
