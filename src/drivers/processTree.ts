@@ -1,4 +1,5 @@
 /** Which processes belong to a program that was started, also those that have left its process group. Pure. */
+import { hasEnded, procStat } from '../procStat.ts'
 
 export type Process = {
   readonly pid: number
@@ -9,18 +10,17 @@ export type Process = {
 
 /** The process and the parent of it, from `/proc/PID/stat`; null: it has ended. */
 export const parentIn = (stat: string): number | null => {
-  // the program's name, in parentheses, may contain anything
-  const [state = 'X', parent = ''] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return /^[ZX]/.test(state) || !/^\d+$/.test(parent) ? null : Number(parent)
+  const { state, parent } = procStat(stat)
+  return hasEnded({ state }) || !/^\d+$/.test(parent) ? null : Number(parent)
 }
 
 /** The kernel tells programs time in hundredths of a second. */
 const TICK_MS = 10
 /** The program of a process, and when it was started, counted from the start of the machine; from `/proc/PID/stat`. */
-export const startedIn = (stat: string): { readonly name: string; readonly startedMs: number } => ({
-  name: stat.slice(stat.indexOf('(') + 1, stat.lastIndexOf(')')),
-  startedMs: TICK_MS * Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? 0),
-})
+export const startedIn = (stat: string): { readonly name: string; readonly startedMs: number } => {
+  const { name, started } = procStat(stat)
+  return { name, startedMs: TICK_MS * Number(started) }
+}
 
 /** The descendants of `root`, and whatever has inherited `mark` (`NAME=value`) from it, although its parent may have ended. */
 export const belonging = (all: readonly Process[], root: number, mark: string): readonly number[] => {

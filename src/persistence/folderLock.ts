@@ -8,6 +8,7 @@
 import { codeOf } from '../errorText.ts'
 import { closeSync, mkdirSync, openSync, readFileSync, readlinkSync, renameSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
+import { type ProcStat, hasEnded, procStat } from '../procStat.ts'
 import { type Answer, askLockSocket, openLockSocket } from './lockSocket.ts'
 
 export type FolderLock = {
@@ -34,16 +35,11 @@ const readOr = (path: string, otherwise: string): string => {
   }
 }
 
-/** Returns the fields of `/proc/PID/stat` from the third on; empty on other systems than Linux. */
-const statOf = (pid: number): readonly string[] => {
-  const stat = readOr(`/proc/${pid}/stat`, '')
-  // The second field, the program name in parentheses, may contain spaces and parentheses.
-  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-}
+/** All fields are empty on other systems than Linux. */
+const statOf = (pid: number): ProcStat => procStat(readOr(`/proc/${pid}/stat`, ''))
 /** Clock ticks from boot to the start of the process. Together with the pid it identifies a process even when pids are reused. */
-const startOf = (pid: number): string => statOf(pid)[19] ?? ''
-/** Whether the process is a zombie: it has ended, but its parent has not collected its exit status. In a container the parent may never do so. */
-const isOver = (pid: number): boolean => /^[ZX]/.test(statOf(pid)[0] ?? '')
+const startOf = (pid: number): string => statOf(pid).started
+const isOver = (pid: number): boolean => hasEnded(statOf(pid))
 const bootOf = (): string => readOr('/proc/sys/kernel/random/boot_id', '').trim()
 /** Returns the PID namespace of this process; empty on systems that have none. */
 const spaceOf = (): string => {

@@ -1,7 +1,8 @@
 /** The state of the work that several processes share: relay lease, backlogs, silent hosts. Collects facts and judges nothing. */
 import { sql } from 'kysely'
-import { NOVA_UNDELIVERED } from '../actors/runtime/dueKinds.ts'
+import { NEVER_DUE } from '../actors/runtime/dueKinds.ts'
 import type { Clock } from '../clock.ts'
+import { placeIn, placeOf } from './landmarks.ts'
 import { TABLES } from './ormEntities.ts'
 import type { Queries } from './typedQueries.ts'
 
@@ -57,11 +58,10 @@ const leaseOf = async ({ db }: Queries, relay: string): Promise<WorkFacts['lease
 
 const lagOf = async ({ em, db }: Queries, relay: string, now: number): Promise<WorkFacts['lag']> => {
   const saved = await em.findOne(TABLES.checkpoints, { reader: relay })
-  // a checkpoint always ends with the journal position; a reader may write other text before it
-  const [, xid = '0', pos = '0'] = /(\d+)\.(\d+)$/.exec(saved?.position ?? '') ?? []
+  const [xid, pos] = placeOf(placeIn(saved?.position ?? '') ?? '')
   const behind = db
     .selectFrom('journal')
-    .where((eb) => eb(eb.refTuple('xid', 'pos'), '>', eb.tuple(xid, Number(pos))))
+    .where((eb) => eb(eb.refTuple('xid', 'pos'), '>', eb.tuple(xid, pos)))
     .orderBy('xid')
     .orderBy('pos')
     .limit(LAG_MAX)
@@ -122,7 +122,7 @@ const overdueOf = async ({ db }: Queries, now: number): Promise<WorkFacts['overd
   const found = await db
     .selectFrom('due')
     .where('at', '<', now - OVERDUE_MS)
-    .where('kind', '<>', NOVA_UNDELIVERED)
+    .where('kind', 'not in', NEVER_DUE)
     .groupBy('kind')
     .orderBy('kind')
     .select(({ fn }) => ['kind', fn.countAll<number>().as('count'), fn.min('at').as('oldest')])

@@ -6,8 +6,10 @@ import type { Database, Rows } from './sql.ts'
 
 /** The name under which the archiver stores the position up to which it has examined the journal. */
 export const ARCHIVE_READER = 'archive'
-/** The journal position at the end of a checkpoint's text; a reader may store other text before it. */
-export const placeIn = (text: string): string | undefined => /\d+\.\d+$/.exec(text)?.[0]
+/** The journal position at the end of a checkpoint's text, as a regular expression of JavaScript and of PostgreSQL; a reader may store other text before it. */
+export const PLACE = String.raw`\d+\.\d+$`
+const PLACE_PATTERN = new RegExp(PLACE)
+export const placeIn = (text: string): string | undefined => PLACE_PATTERN.exec(text)?.[0]
 
 export const placeOf = (position: Position): readonly [xid: string, pos: number] => {
   const [xid, pos] = position.split('.')

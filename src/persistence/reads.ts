@@ -1,6 +1,6 @@
 /** Lists over the views: each is one query along an index, from the row after the marker. */
 import type { PageQuery, Reads, Scalar } from '../actors/runtime/ports.ts'
-import { NOVA_UNDELIVERED } from '../actors/runtime/dueKinds.ts'
+import { NEVER_DUE } from '../actors/runtime/dueKinds.ts'
 import type { Row, ViewName } from '../actors/runtime/views.ts'
 import { prepared } from './prepared.ts'
 import { fits, viewOf } from './rules.ts'
@@ -91,7 +91,7 @@ const page = async <N extends ViewName>(database: Database, query: PageQuery<N>)
 /** Rows as the statements of that view select them. */
 export const listOf = <N extends ViewName>(rows: Rows): readonly Row<N>[] => rows as unknown as readonly Row<N>[]
 
-const DUE = `select entity, kind, at from due where at <= $1::bigint and kind <> '${NOVA_UNDELIVERED}' order by at, entity limit $2::int`
+const DUE = `select entity, kind, at from due where at <= $1::bigint and kind not in (${NEVER_DUE.map((kind) => `'${kind}'`).join(', ')}) order by at, entity limit $2::int`
 
 const tally = async (database: Database, view: ViewName, by: string): Promise<ReadonlyMap<string, number>> => {
   const column = quoted(by)

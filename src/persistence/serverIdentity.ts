@@ -3,10 +3,9 @@
  * on one cluster and restored on another may contain xids that the other has not reached yet: the feed would return new rows only
  * after the server has reached those xids, and out of order.
  */
+import { PLACE } from './landmarks.ts'
 import type { Database, Run } from './sql.ts'
 
-/** Matches the journal position at the end of a checkpoint; a reader may write other text before it. */
-const PLACE = String.raw`\d+\.\d+$`
 const AHEAD = `select last::text as last, pg_snapshot_xmax(pg_current_snapshot())::text as next
   from (select xid as last from (
       (select xid from journal order by xid desc, pos desc limit 1)

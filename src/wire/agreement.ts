@@ -41,19 +41,19 @@ export const asX25519 = (publicKey: Buffer): Buffer => {
 }
 
 /** What stands before the 32 bytes of a key in its DER form. */
-const SPKI = Buffer.from('302a300506032b656e032100', 'hex')
-const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex')
+const X25519_SPKI = Buffer.from('302a300506032b656e032100', 'hex')
+const X25519_PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex')
 
 /** The same private key for X25519: Ed25519 uses the first half of the hash of its secret bytes as its number. */
 const privateKeyFor = (ed25519: KeyObject): KeyObject => {
   const secret = ed25519.export({ type: 'pkcs8', format: 'der' }).subarray(-KEY_BYTES)
   const number = createHash('sha512').update(secret).digest().subarray(0, KEY_BYTES)
-  return createPrivateKey({ key: Buffer.concat([PKCS8, number]), format: 'der', type: 'pkcs8' })
+  return createPrivateKey({ key: Buffer.concat([X25519_PKCS8, number]), format: 'der', type: 'pkcs8' })
 }
 
 /** Null: the key is one of the few points (of low order) with which all secrets are 0; Node says so by an error. */
 const secretOf = (privateKey: KeyObject, peer: string): Buffer | null => {
-  const der = Buffer.concat([SPKI, asX25519(Buffer.from(peer, 'base64url'))])
+  const der = Buffer.concat([X25519_SPKI, asX25519(Buffer.from(peer, 'base64url'))])
   try {
     return diffieHellman({ privateKey, publicKey: createPublicKey({ key: der, format: 'der', type: 'spki' }) })
   } catch {

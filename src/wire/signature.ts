@@ -64,7 +64,7 @@ export type Signer = {
 }
 
 /** What stands before the 32 bytes of a public key in its DER form. */
-const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
+const ED25519_SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
 /** A new private key as text (PKCS8, PEM). */
 export const newPrivateKey = (): string =>
@@ -90,7 +90,10 @@ const createAgreed = (own: KeyObject, shown: string) => {
 export const signerFrom = (privateKey: string): Signer => {
   const own = createPrivateKey(privateKey)
   if (own.asymmetricKeyType !== 'ed25519') throw new Error(`the key is of type ${own.asymmetricKeyType}, not ed25519`)
-  const shown = createPublicKey(own).export({ type: 'spki', format: 'der' }).subarray(SPKI.length).toString('base64url')
+  const shown = createPublicKey(own)
+    .export({ type: 'spki', format: 'der' })
+    .subarray(ED25519_SPKI.length)
+    .toString('base64url')
   const agreed = createAgreed(own, shown)
   const signed = (record: BusRecord): BusRecord => {
     const named = withHeader(record, SIGNER_HEADER, shown)
@@ -123,7 +126,7 @@ const createIsSignedBy = (): ((record: BusRecord, signer: string, signature: str
   const keyOf = (signer: string): KeyObject => {
     const known = keys.get(signer)
     if (known) return known
-    const der = Buffer.concat([SPKI, Buffer.from(signer, 'base64url')])
+    const der = Buffer.concat([ED25519_SPKI, Buffer.from(signer, 'base64url')])
     const made = createPublicKey({ key: der, format: 'der', type: 'spki' })
     keys.set(signer, made)
     return made

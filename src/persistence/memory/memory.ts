@@ -16,7 +16,7 @@ import type {
 import { noHints } from '../../actors/runtime/hints.ts'
 import { Unreadable } from '../../actors/runtime/unreadable.ts'
 import { snapshotSchemaOf } from '../../actors/runtime/snapshots.ts'
-import { NOVA_UNDELIVERED } from '../../actors/runtime/dueKinds.ts'
+import { NEVER_DUE } from '../../actors/runtime/dueKinds.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { archiveMemory } from './archive.ts'
 import { memoryHints } from './hints.ts'
@@ -160,7 +160,7 @@ const readsOf = ({ tables }: Kept): Reads => ({
   page: async (query) => tables.page(query),
   dueBefore: async (now, limit) =>
     (tables.page({ view: 'due', where: {}, sort: 'at', limit: Infinity }) ?? [])
-      .filter(({ kind, at }) => at <= now && kind !== NOVA_UNDELIVERED)
+      .filter(({ kind, at }) => at <= now && !NEVER_DUE.includes(kind))
       .slice(0, limit),
 })
 
