@@ -29,7 +29,7 @@ const NOT_RUN: readonly (readonly [line: RegExp, why: string])[] = [
   [/^npm run cluster/, 'starts a whole cluster: test/cluster'],
   [/^docker /, 'needs a Docker engine: test/containers'],
   [
-    /^helm |^(image|kafka|config|auth|auth_url|username|secrets|migration|networkPolicy|ACCELERANDO_\w+|monitoring|\[\w+\])\b.*[:=]|^\[keystone_authtoken\]/,
+    /^helm |^(image|kafka|config|control|host|enabled|enabled_drivers|cafile|extraVolumes|extraVolumeMounts|auth|auth_url|username|secrets|migration|networkPolicy|ACCELERANDO_\w+|monitoring|\[\w+\])\b.*[:=]|^\[keystone_authtoken\]/,
     'test/shipping/helm.test.ts renders the chart',
   ],
   [/^curl /, 'test/http asks the API'],

@@ -13,6 +13,7 @@ const INSTALL_MS = 300_000
 type Kubernetes = {
   readonly kind: string
   readonly metadata: { readonly name: string }
+  readonly data?: unknown
   // The objects of Kubernetes were checked against their schemas before.
   // oxlint-disable-next-line typescript/no-explicit-any -- a document of some dozen kinds
   readonly spec: any
@@ -111,12 +112,68 @@ describeWith('pip', 'the Helm chart', () => {
     expect(names).not.toContain('ACCELERANDO_DATABASE')
   })
 
+  const vault = (key: string) => ({ name: 'vault', key })
+  const ca = {
+    extraVolumes: [{ name: 'ca', secret: { secretName: 'cloud-ca' } }],
+    extraVolumeMounts: [{ name: 'ca', mountPath: '/etc/cloud-ca', readOnly: true }],
+  }
+
+  test('hosts get no secret and no line of configuration of the controls', () => {
+    const values = {
+      config: 'auth = "keystone"',
+      secrets: {
+        ACCELERANDO_DATABASE: vault('database'),
+        ACCELERANDO_KEYSTONE_AUTHTOKEN_PASSWORD: vault('keystone'),
+        ACCELERANDO_KAFKA_SASL_PASSWORD: vault('kafka'),
+      },
+      control: ca,
+      host: { enabled: true },
+    }
+    const hosts = one(values, 'DaemonSet')
+    expect(JSON.stringify(one(values, 'Deployment'))).toMatch(/vault.*cloud-ca/s)
+    expect(JSON.stringify(hosts)).not.toMatch(/vault|cloud-ca|PASSWORD|secretKeyRef/)
+    const [config] = hosts.spec.template.spec.volumes
+    const maps = objects(values).filter(({ kind }) => kind === 'ConfigMap')
+    expect(maps.map(({ metadata, data }) => [metadata.name, /keystone/.test(JSON.stringify(data))])).toEqual([
+      ['cloud', true],
+      [config.configMap.name, false],
+    ])
+  })
+
+  test('hosts have a configuration and secrets of their own, which the controls do not get', () => {
+    const values = {
+      host: { enabled: true, config: 'name = "own"', secrets: { ACCELERANDO_KAFKA_SASL_PASSWORD: vault('of-hosts') } },
+    }
+    const [container] = one(values, 'DaemonSet').spec.template.spec.containers
+    expect(container.env).toContainEqual({
+      name: 'ACCELERANDO_KAFKA_SASL_PASSWORD',
+      valueFrom: { secretKeyRef: vault('of-hosts') },
+    })
+    expect(JSON.stringify(one(values, 'Deployment'))).not.toContain('vault')
+    const own = objects(values).find(({ metadata }) => metadata.name === 'cloud-host')
+    expect(own?.data).toEqual({ 'accelerando.toml': 'name = "own"\n' })
+  })
+
+  test.each([
+    ['control', 'Deployment'],
+    ['host', 'DaemonSet'],
+    ['migration', 'Job'],
+  ])('%s: files that its configuration names can be mounted, as the certificates of a CA', (part, kind) => {
+    const { volumes, containers } = one({ [part]: { ...(part !== 'control' && { enabled: true }), ...ca } }, kind).spec
+      .template.spec
+    expect(volumes).toContainEqual(ca.extraVolumes[0])
+    expect(containers[0].volumeMounts).toContainEqual(ca.extraVolumeMounts[0])
+  })
+
   test.each([
     [{ replicas: 3 }, /replicas/],
     [{ control: { replicas: 0 } }, /minimum/],
     [{ secrets: { password: { name: 'a', key: 'b' } } }, /password/],
     [{ kafka: { brokers: ['kafka'] } }, /brokers/],
     [{ migration: { enabled: true, owner: { name: '' } } }, /owner/],
+    [{ host: { secrets: { ACCELERANDO_DATABASE: { name: 'a', key: 'b' } } } }, /ACCELERANDO_DATABASE/],
+    [{ control: { extraVolumes: [{ name: 'config' }] } }, /extraVolumes/],
+    [{ host: { extraVolumeMounts: [{ name: 'ca', mountPath: '/etc/accelerando/ca' }] } }, /mountPath/],
   ])('%j is refused', (values, reason) => expect(render(values)).toMatch(reason))
 
   test('its version is that of the program', () =>
