@@ -73,7 +73,9 @@ const simulated: Maker = ({ simulated: plan }) =>
 const nvidia: Maker = (options) => {
   const { gpu: { withoutVfs, ...vgpu } = { types: [], addresses: {}, withoutVfs: false } } = options
   const reading = readVgpuOptions(vgpu)
-  return reading.ok ? driver(nvidiaDriver({ ...cardOptions(options), withoutVfs, typeAt: reading.typeAt })) : reading
+  return reading.ok
+    ? driver(nvidiaDriver({ ...cardOptions(options), withoutVfs, typeAt: reading.typeAt, most: reading.most }))
+    : reading
 }
 const problemsOf = (reading: MappingReading): readonly Problem[] => (reading.ok ? [] : reading.problems)
 const nic: Maker = (options) => {

@@ -65,6 +65,16 @@ export const HARDWARE = {
       example: { 'nvidia-223': ['0000:af:00.0'] },
     },
   ),
+  'gpu_devices.max_instances': row(
+    'gpu.most',
+    k.typeCounts,
+    {},
+    {
+      about:
+        'For each type, how many vGPUs of it one card can hold. Of use where virtual functions are divided: each of them says that it has room, also where the card has too little for all.',
+      example: { 'nvidia-474': 4 },
+    },
+  ),
   'gpu_devices.filter_sriov_vfs': row('gpu.withoutVfs', k.toggle, false, {
     about: 'Virtual functions are not offered as whole GPUs by nvidia_gpu_driver.',
   }),

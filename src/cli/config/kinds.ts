@@ -218,6 +218,18 @@ export const functionCounts: Kind<Readonly<Record<string, number>>> = {
   form: 'table of numbers',
 }
 
+const TYPES_RULE = 'must be a table of types of vGPU and numbers from 1 to 4096; as text, a JSON object'
+export const typeCounts: Kind<Readonly<Record<string, number>>> = {
+  schema: v.record(
+    v.pipe(v.string(TYPES_RULE), v.regex(/^[\w.-]{1,100}$/, TYPES_RULE)),
+    v.pipe(v.number(TYPES_RULE), v.integer(TYPES_RULE), v.minValue(1, TYPES_RULE), v.maxValue(4096, TYPES_RULE)),
+    TYPES_RULE,
+  ),
+  toValue: same,
+  fromText: decoded,
+  form: 'table of numbers',
+}
+
 const HEADERS_RULE = 'must be a table of header names and texts; as text, a JSON object'
 export const headers: Kind<Readonly<Record<string, string>>> = {
   schema: v.record(

@@ -70,6 +70,7 @@ export type Sections = {
   readonly gpu: {
     readonly types: readonly string[]
     readonly addresses: Readonly<Record<string, readonly string[]>>
+    readonly most: Readonly<Record<string, number>>
     readonly withoutVfs: boolean
   }
   readonly nic: { readonly networks: readonly string[]; readonly functions: readonly string[] }

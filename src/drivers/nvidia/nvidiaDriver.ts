@@ -4,7 +4,8 @@
  *
  * VGPU-1 the mediated device has the UUID of its attach handle; what another program made is never removed;
  * VGPU-2 what is to be made is noted before it is made, and what is removed is forgotten after it is gone: what a crash leaves behind is known;
- * VGPU-3 a handle whose vGPU this driver made, or may have made, never leaves the report.
+ * VGPU-3 a handle whose vGPU this driver made, or may have made, never leaves the report;
+ * VGPU-4 all functions of a card together show no more handles of a type than `gpu_devices.max_instances` says, except those of VGPU-3: each function alone says that it has room.
  */
 import { cardDriver, type CardOptions } from '../cards/cardDriver.ts'
 import { NVIDIA_KIND } from '../cards/cardKinds.ts'
@@ -13,9 +14,13 @@ import type { Driver } from '../driver.ts'
 import { vgpuReport } from './vgpuReport.ts'
 import { Vgpus, vgpusInUse, vgpusLeftOut, type VgpusOptions } from './vgpus.ts'
 
-export const nvidiaDriver = ({ typeAt, ...options }: CardOptions & Pick<VgpusOptions, 'typeAt'>): Driver => {
+export const nvidiaDriver = ({
+  typeAt,
+  most,
+  ...options
+}: CardOptions & Pick<VgpusOptions, 'typeAt' | 'most'>): Driver => {
   const { sysfsRoot, known } = options
-  const vgpus = new Vgpus({ sysfsRoot, known, typeAt })
+  const vgpus = new Vgpus({ sysfsRoot, known, typeAt, most })
   const whole = cardDriver(NVIDIA_KIND, { ...options, skip: vgpus.isDivided })
   const namesOf = pciNames((ids) => known(ids)?.name ?? null)
   return {

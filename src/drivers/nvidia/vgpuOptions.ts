@@ -7,18 +7,23 @@ export type VgpuOptions = {
   readonly types: readonly string[]
   /** `gpu_devices.device_addresses`: by type, the addresses of the functions that offer it. */
   readonly addresses: Readonly<Record<string, readonly string[]>>
+  /** `gpu_devices.max_instances`: by type, how many vGPUs of it one card can hold. A type without a number has no limit but the kernel's. */
+  readonly most?: Readonly<Record<string, number>>
 }
 export type VgpuReading =
-  /** The type by canonical address. */
-  | { readonly ok: true; readonly typeAt: ReadonlyMap<string, string> }
+  /** The type by canonical address, and by type the most that one card can hold. */
+  | { readonly ok: true; readonly typeAt: ReadonlyMap<string, string>; readonly most: ReadonlyMap<string, number> }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
 const TYPE = /^[\w.-]{1,100}$/
 const FIELD = 'gpu_devices.device_addresses'
 
 /** Each enabled type needs at least one address, and each address has one type. */
-export const readVgpuOptions = ({ types, addresses }: VgpuOptions): VgpuReading => {
+export const readVgpuOptions = ({ types, addresses, most = {} }: VgpuOptions): VgpuReading => {
   const problems: Problem[] = []
+  for (const [type, number] of Object.entries(most))
+    if (!Number.isInteger(number) || number < 1)
+      problems.push({ field: `gpu_devices.max_instances.${type}`, rule: `must be a whole number from 1, is ${number}` })
   const typeAt = new Map<string, string>()
   for (const type of types) {
     const given = Object.hasOwn(addresses, type) ? addresses[type]! : []
@@ -38,5 +43,5 @@ export const readVgpuOptions = ({ types, addresses }: VgpuOptions): VgpuReading 
       else typeAt.set(canonical, type)
     }
   }
-  return problems.length > 0 ? { ok: false, problems } : { ok: true, typeAt }
+  return problems.length > 0 ? { ok: false, problems } : { ok: true, typeAt, most: new Map(Object.entries(most)) }
 }

@@ -9,13 +9,15 @@ import { readPciFunctions } from '../pci/sysfs.ts'
 import { divisionOf, setVfioType, vfioId, vfioTypeNow } from './division.ts'
 import { type Made, type MadeDevices, madeFile, withMade, withoutMade } from './madeDevices.ts'
 import { createMdev, mdevsOf, removeMdev } from '../pci/mdevFolder.ts'
-import { handlesOf, type Vgpu } from './vgpuReport.ts'
+import { handlesOf, isUsedUp, type Vgpu, withinCards } from './vgpuReport.ts'
 
 export type VgpusOptions = {
   readonly sysfsRoot: string
   readonly known: Lookup
   /** The type of vGPU by canonical address (`readVgpuOptions`). */
   readonly typeAt: ReadonlyMap<string, string>
+  /** By type, how many vGPUs one card can hold (`readVgpuOptions`). */
+  readonly most: ReadonlyMap<string, number>
 }
 type Asked = { readonly address: PciAddress; readonly type: string; readonly mark: string }
 
@@ -59,10 +61,10 @@ export class Vgpus {
       const said = division.how === 'mdev' ? division.type.name : division.how === 'vfio' ? division.name : null
       if (said !== null) names.set(type, said)
       const [name, mine] = [names.get(type) ?? type, mineAt(state, address, type)]
-      vgpus.push({ found, offer, type, division, name, mine, isClosed: !configured.has(address) })
+      vgpus.push({ found, offer, type, division, name, mine, isClosed: !configured.has(address), most: Infinity })
     }
     if (names.size > 0) await this.#file.change(io, ({ made }) => ({ made, names: Object.fromEntries(names) }))
-    return vgpus
+    return withinCards(vgpus, this.#options.most)
   }
 
   /** What a slot of a vGPU asks for; null: it is a slot of a whole GPU. */
@@ -141,11 +143,14 @@ export class Vgpus {
 
 /** Divided functions that cannot be used, and vGPUs that nobody knows. Pure. */
 export const vgpusLeftOut = (vgpus: readonly Vgpu[]): readonly LeftOut[] =>
-  vgpus.flatMap(({ found, division, mine }): readonly LeftOut[] => {
+  vgpus.flatMap((vgpu): readonly LeftOut[] => {
+    const { found, division, mine, type } = vgpu
     const address = formatPciAddress(found.address)
     if (division.how === 'not') return [{ address, reason: division.reason }]
     if (division.how === 'vfio' && division.isMade && mine.size === 0)
       return [{ address, reason: 'it is a vGPU that somebody else made, or a leftover' }]
+    if (isUsedUp(vgpu))
+      return [{ address, reason: `gpu_devices.max_instances: other functions of its card give all vGPUs of ${type}` }]
     const foreign = division.how === 'mdev' ? division.type.made.filter((uuid) => !mine.has(uuid)) : []
     return foreign.map((uuid) => ({
       address,
