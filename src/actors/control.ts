@@ -19,7 +19,7 @@ import type { Capacity } from './capacity/tally.ts'
 import type { DeviceStatus } from './deployable/messages.ts'
 import type { DeviceHealth } from './device/health.ts'
 import type { HandleState } from './deployable/states.ts'
-import type { HostDrift } from './answers/drift.ts'
+import type { HostDrift, HostPassed } from './answers/drift.ts'
 import type { Check, Explanation } from './explain/answer.ts'
 import type { HandleDetail, HandleRow } from './answers/handleDetail.ts'
 import type { HostChange, Impact } from './answers/impact.ts'
@@ -259,8 +259,8 @@ export type Control = {
   readonly drift: {
     /** Ordered by the recorded host names; `name` null: all hosts. `nova`: with the servers as Nova shows them. Writes nothing. */
     readonly list: (name: HostName | null, page: Page, nova?: boolean) => Answer<Listed<HostDrift>>
-    /** Repairs the differences in Placement. Resolves when each host has been compared. */
-    readonly heal: (caller: Caller, name: HostName | null) => Answer<null>
+    /** One pass over each host, which repairs the differences in Placement. What it has left, only a later `list` shows. */
+    readonly heal: (caller: Caller, name: HostName | null, page?: Page) => Answer<Listed<HostPassed>>
   }
   /** How long accelerators were bound: by all projects for an administrator, otherwise by the caller's project. Faults: invalid. */
   readonly usage: (caller: Caller, asked: UsageQuery) => Answer<UsageReport>

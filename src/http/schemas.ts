@@ -4,11 +4,9 @@ import { ARQ_STATES } from '../actors/arq/states.ts'
 import { EVENT_ID } from '../actors/events.ts'
 import { CleaningShown } from './cleaningSchema.ts'
 import { DEVICE_STATUSES } from '../actors/deployable/messages.ts'
-import { DRIFT_KINDS } from '../actors/answers/drift.ts'
 import { IMPACT_EFFECTS } from '../actors/answers/impact.ts'
 import { HANDLE_STATES } from '../actors/deployable/states.ts'
 import { STANDINGS } from '../actors/host/decider.ts'
-import { PROVIDER_CHANGES, PROVIDER_STATES, HOST_BLOCKERS } from '../actors/placement/decider.ts'
 import { STANDING_STATES } from '../actors/placement/standing.ts'
 import { RESERVINGS } from '../actors/placement/wanted.ts'
 import { publicKey } from '../fields.ts'
@@ -192,27 +190,6 @@ export const Impact = v.object({
   ),
   arqs_left_out: v.number(),
 })
-export const HostDrift = v.object({
-  host: v.string(),
-  compute_node_uuid: v.pipe(v.nullable(Uuid), v.description('Its provider in Placement, as of the last pass.')),
-  checked_at: v.pipe(v.nullable(v.string()), v.description('When the last pass ended; ISO 8601, UTC.')),
-  trouble: v.nullable(v.object({ state: v.picklist(HOST_BLOCKERS), reason: v.string() })),
-  entries: v.array(
-    v.object({
-      kind: v.picklist(DRIFT_KINDS),
-      provider_uuid: Uuid,
-      name: v.string(),
-      deployable_uuid: v.nullable(Uuid),
-      repairs: v.pipe(v.array(v.picklist(PROVIDER_CHANGES)), v.description('What a pass over the host would do.')),
-      state: v.nullable(v.picklist(PROVIDER_STATES)),
-      reason: v.nullable(v.string()),
-      reserving: v.pipe(v.array(v.picklist(RESERVINGS)), v.description('Why units of it are reserved.')),
-      consumer_uuid: v.nullable(Uuid),
-      arqs: v.array(Uuid),
-    }),
-  ),
-})
-export const Healing = v.object({ dry_run: v.boolean(), drift: v.array(HostDrift) })
 const Orphan = v.object({
   instance_uuid: Uuid,
   arqs: v.array(Uuid),

@@ -1,7 +1,7 @@
 /** The text of `accelerando drift`. */
 import { expect, test } from 'vitest'
-import type { HostDrift } from '../../src/cli/operators/apiShapes.ts'
-import { driftLines } from '../../src/cli/operators/driftLines.ts'
+import type { Healing, HostDrift } from '../../src/cli/operators/apiShapes.ts'
+import { driftLines, healedLines } from '../../src/cli/operators/driftLines.ts'
 
 type Entry = HostDrift['entries'][number]
 const entry = (more: Partial<Entry>): Entry => ({
@@ -52,10 +52,42 @@ test.each([
   ],
 ])('%o', (one, text) => expect(driftLines([host(one)])).toEqual([`h1: board (provider rp1) ${text}`]))
 
-test('what was repaired is said to be', () =>
-  expect(driftLines([host(entry({ repairs: ['created'] }))], true)).toEqual([
-    'h1: board (provider rp1) repaired: created',
-  ]))
+type Healed = Healing['healed'][number]
+const created = entry({ repairs: ['created'] })
+const waiting = entry({ provider_uuid: 'rp2', state: 'pending', reason: 'units are in use' })
+const away = { ...host(), trouble: { state: 'unreachable', reason: 'no answer' } } as const
+test.each<readonly [string, HostDrift, Omit<Healed, 'host'>, readonly string[]]>([
+  [
+    'what was repaired is said to be',
+    host(created),
+    { outcome: 'in_step', left: null },
+    ['h1: board (provider rp1) repaired: created'],
+  ],
+  [
+    'what is left as well',
+    host(created, waiting),
+    { outcome: 'left', left: host(waiting) },
+    ['h1: board (provider rp1) repaired: created', 'h1: board (provider rp2) pending: units are in use'],
+  ],
+  [
+    'what was not repaired is not said to be',
+    host(created),
+    { outcome: 'left', left: { ...away, entries: [created] } },
+    ['h1: unreachable: no answer', 'h1: board (provider rp1) not repaired: created'],
+  ],
+  [
+    'a host on which another control worked',
+    host(created),
+    { outcome: 'busy', left: host(created) },
+    [
+      'h1: another control works on it, so nothing was done; try again',
+      'h1: board (provider rp1) not repaired: created',
+    ],
+  ],
+  ['trouble that is over needs no line', away, { outcome: 'in_step', left: null }, ['1 host: nothing differs']],
+])('after a repair: %s', (_, before, healed, lines) =>
+  expect(healedLines({ drift: [before], healed: [{ host: 'h1', ...healed }] })).toEqual(lines),
+)
 test('trouble of a host comes first', () =>
   expect(driftLines([{ ...host(), trouble: { state: 'unreachable', reason: 'no answer' } }])).toEqual([
     'h1: unreachable: no answer',

@@ -3,8 +3,8 @@ import type { Command } from 'commander'
 import { endWith } from '../exits.ts'
 import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.ts'
 import { type Columns, addOutput, columnsOf, present } from '../output.ts'
-import type { HostDrift } from '../operators/apiShapes.ts'
-import { driftLines } from '../operators/driftLines.ts'
+import type { Healing, HostDrift } from '../operators/apiShapes.ts'
+import { driftLines, healedEntries, healedLines } from '../operators/driftLines.ts'
 import { type Register, withPlainErrors } from '../command.ts'
 
 type Asked = ApiFlags & { readonly host?: string; readonly apply?: true; readonly nova?: true }
@@ -23,6 +23,35 @@ const COLUMNS: Columns<Entry> = columnsOf<Entry>([
 const entriesOf = (drift: readonly HostDrift[]): readonly Entry[] =>
   drift.flatMap(({ host, entries }) => entries.map((entry) => ({ host, ...entry })))
 type Answered = { readonly drift: readonly HostDrift[] }
+type HealedEntry = Entry & { readonly outcome: 'to do' | 'repaired' | 'left' | 'busy' }
+const HEALED_COLUMNS: Columns<HealedEntry> = [...COLUMNS, ...columnsOf<HealedEntry>(['outcome'])]
+const healedRows = ({ dry_run: dry, drift, healed }: Healing): readonly HealedEntry[] =>
+  dry
+    ? entriesOf(drift).map((entry) => ({ ...entry, outcome: 'to do' }))
+    : drift.flatMap((one) =>
+        healedEntries(
+          one,
+          healed.find(({ host }) => host === one.host),
+        ).map((entry) => ({ host: one.host, ...entry })),
+      )
+
+/** All hosts, some in each request. */
+const heals = async (asked: Asked): Promise<Healing> => {
+  const [drift, healed] = [[] as HostDrift[], [] as Healing['healed'][number][]]
+  const dryRun = !asked.apply
+  for (let marker: string | null | undefined; marker !== null;) {
+    const path = withQuery('/drift/heal', { host: asked.host, dry_run: String(dryRun), marker })
+    const some = await apiOf(asked)<Healing>('POST', path)
+    drift.push(...some.drift)
+    healed.push(...some.healed)
+    marker = some.next
+  }
+  return { dry_run: dryRun, drift, healed, next: null }
+}
+const isLeft = ({ dry_run: dry, drift, healed }: Healing): boolean =>
+  dry
+    ? drift.some(({ trouble, entries }) => trouble !== null || entries.length > 0)
+    : healed.some(({ outcome }) => outcome !== 'in_step')
 
 export const drift: Register = (program) => {
   const command = program
@@ -55,18 +84,18 @@ export const drift: Register = (program) => {
     .alias('repair')
     .description('Repairs Placement where it differs from what is recorded.')
     .example('accelerando drift heal --host compute-1', 'accelerando drift heal --apply')
-  addOutput(addApiFlags(heal), COLUMNS)
+    .endsWith('findings')
+  addOutput(addApiFlags(heal), HEALED_COLUMNS)
     .option('--host <NAME>', 'only this host')
     .option('--apply', 'do it; without this flag the command only says what would be done')
     .action(
       withPlainErrors(async (_flags: Asked, command: Command) => {
         // options that family and command both have are parsed by the family, which is named first
         const asked = command.optsWithGlobals<Asked>()
-        const dryRun = String(!asked.apply)
-        const path = withQuery('/drift/heal', { host: asked.host, dry_run: dryRun })
-        const json = await apiOf(asked)<Answered>('POST', path)
-        const text = () => driftLines(json.drift, asked.apply)
-        present(asked, { document: json, rows: entriesOf(json.drift), columns: COLUMNS, text, report: true })
+        const done = await heals(asked)
+        const text = () => (done.dry_run ? driftLines(done.drift) : healedLines(done))
+        present(asked, { document: done, rows: healedRows(done), columns: HEALED_COLUMNS, text, report: true })
+        if (isLeft(done)) endWith('findings')
       }),
     )
 }

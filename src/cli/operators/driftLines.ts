@@ -1,8 +1,9 @@
 /** The text of `accelerando drift`. */
 import { counted } from '../doctor/check.ts'
-import type { HostDrift } from './apiShapes.ts'
+import type { Healing, HostDrift } from './apiShapes.ts'
 
 type Entry = HostDrift['entries'][number]
+type Healed = Healing['healed'][number]
 
 const left = ({ state, reason }: Entry): string =>
   reason === null ? (state ?? 'differs') : `${state ?? 'differs'}: ${reason}`
@@ -30,8 +31,39 @@ const hostLines = ({ host, trouble, entries }: HostDrift, verb: string): readonl
   ),
 ]
 
-/** `applied`: the differences were repaired after they had been read. */
-export const driftLines = (drift: readonly HostDrift[], applied = false): readonly string[] => {
-  const lines = drift.flatMap((one) => hostLines(one, applied ? 'repaired' : 'to do'))
-  return lines.length > 0 ? lines : [`${counted(drift.length, 'host')}: nothing differs`]
+const nothingDiffers = (hosts: number): readonly string[] => [`${counted(hosts, 'host')}: nothing differs`]
+export const driftLines = (drift: readonly HostDrift[]): readonly string[] => {
+  const lines = drift.flatMap((one) => hostLines(one, 'to do'))
+  return lines.length > 0 ? lines : nothingDiffers(drift.length)
+}
+
+/** Whether both tell of the same thing. */
+const isSame = (one: Entry) => (other: Entry) =>
+  one.kind === other.kind && one.provider_uuid === other.provider_uuid && one.consumer_uuid === other.consumer_uuid
+
+/** The differences of a host, with what became of each. */
+export const healedEntries = (
+  { entries }: Pick<HostDrift, 'entries'>,
+  healed: Healed | undefined,
+): readonly (Entry & { readonly outcome: 'repaired' | 'left' | 'busy' })[] => {
+  const left = healed?.left?.entries ?? []
+  const gone = entries.filter((one) => !left.some(isSame(one)))
+  return [
+    ...gone.map((one) => ({ ...one, outcome: 'repaired' as const })),
+    ...left.map((one) => ({ ...one, outcome: healed?.outcome === 'busy' ? ('busy' as const) : ('left' as const) })),
+  ]
+}
+
+/** What a repair has done, and what it has left. */
+export const healedLines = ({ drift, healed }: Pick<Healing, 'drift' | 'healed'>): readonly string[] => {
+  const lines = drift.flatMap((before) => {
+    const one = healed.find(({ host }) => host === before.host)
+    // what is gone without a repair of this command needs no line
+    const gone = healedEntries(before, one).filter((entry) => entry.outcome === 'repaired' && entry.repairs.length > 0)
+    const busy =
+      one?.outcome === 'busy' ? [`${before.host}: another control works on it, so nothing was done; try again`] : []
+    const repaired = hostLines({ ...before, trouble: null, entries: gone }, 'repaired')
+    return [...busy, ...repaired, ...(one?.left ? hostLines(one.left, 'not repaired') : [])]
+  })
+  return lines.length > 0 ? lines : nothingDiffers(drift.length)
 }

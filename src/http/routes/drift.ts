@@ -1,12 +1,13 @@
 /** The differences between hardware, records and Placement. These paths are an extension that clients of the original API do not use. */
-import type { DriftEntry, HostDrift } from '../../actors/answers/drift.ts'
+import type { DriftEntry, HostDrift, HostPassed } from '../../actors/answers/drift.ts'
 import { answerList } from '../listing.ts'
 import { namedPageArgs, pageOf } from '../pages.ts'
 import { flag, text } from '../query.ts'
 import { time } from '../render.ts'
 import { reply, route } from '../route.ts'
 import type { Route } from '../route.ts'
-import * as schemas from '../schemas.ts'
+import { listOf } from '../schemas.ts'
+import { Healing, HostDrift as HostDriftSchema } from '../driftSchemas.ts'
 
 const entryBody = ({
   kind,
@@ -54,7 +55,7 @@ const list = route({
   docs: {
     summary:
       'What differs between hardware, records and Placement, by host. Reads everything anew, and writes nothing.',
-    answers: { 200: schemas.listOf('drift', schemas.HostDrift) },
+    answers: { 200: listOf('drift', HostDriftSchema) },
     refusals: [404, 409],
   },
   handle: ({ control, query, base, pairs }) =>
@@ -68,28 +69,49 @@ const list = route({
     }),
 })
 
+/** How many hosts are repaired in one request at most: each costs several requests to Placement. */
+const HEALED_MAX = 100
+
+const differs = (one: HostDrift | undefined): boolean =>
+  one !== undefined && (one.trouble !== null || one.entries.length > 0)
+/** What came of the repair of a host; `after`: what differs now, undefined: it was not compared again, or is gone. */
+const healedBody = ({ host, ended }: HostPassed, after: HostDrift | undefined) => ({
+  host,
+  outcome: ended ? (differs(after) ? 'left' : 'in_step') : 'busy',
+  left: after !== undefined && differs(after) ? driftBody(after) : null,
+})
+
 const heal = route({
   method: 'POST',
   path: '/v2/drift/heal',
   rule: 'cyborg:drift:heal',
   query: {
+    ...namedPageArgs(['created_at', 'name']),
     host: HOST,
     dry_run: flag('Only answer what would be done, which is what happens unless it is false.'),
   },
   waits: true,
   docs: {
-    summary: 'Repairs Placement where it differs from what is recorded. Answers what differed before.',
-    answers: { 200: schemas.Healing },
+    summary: `Repairs Placement where it differs from what is recorded, at most ${HEALED_MAX} hosts at a time. Answers what differed before, and what differs now.`,
+    answers: { 200: Healing },
     refusals: [404, 409],
   },
   handle: async ({ control, caller, query }) => {
     const name = query.host ?? null
-    const before = await control.drift.list(name, {})
+    const page = { ...pageOf(query), limit: Math.min(query.limit ?? HEALED_MAX, HEALED_MAX) }
+    const before = await control.drift.list(name, page)
     if (!before.ok) return before
-    const dryRun = query.dry_run ?? true
-    const healed = dryRun ? null : await control.drift.heal(caller, name)
-    if (healed && !healed.ok) return healed
-    return reply(200, { dry_run: dryRun, drift: before.value.items.map(driftBody) })
+    const { items, next: more } = before.value
+    const body = { drift: items.map(driftBody), next: more === null ? null : (items.at(-1)?.host ?? null) }
+    if (query.dry_run ?? true) return reply(200, { dry_run: true, ...body, healed: [] })
+    const passed = await control.drift.heal(caller, name, page)
+    if (!passed.ok) return passed
+    const isSettled = !items.some(differs) && passed.value.items.every(({ ended }) => ended)
+    const after = isSettled ? before : await control.drift.list(name, page)
+    if (!after.ok) return after
+    const now = new Map(after.value.items.map((one) => [one.host, one]))
+    const healed = passed.value.items.map((one) => healedBody(one, now.get(one.host)))
+    return reply(200, { dry_run: false, ...body, healed })
   },
 })
 

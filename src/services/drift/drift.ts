@@ -5,7 +5,7 @@
 import type { HostName } from '../../identifiers.ts'
 import { type Outcome, allOf, done, refuse } from '../../fault.ts'
 import type { Control, Listed, Page } from '../../actors/control.ts'
-import type { DriftEntry, HostDrift } from '../../actors/answers/drift.ts'
+import type { DriftEntry, HostDrift, HostPassed } from '../../actors/answers/drift.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
 import type { Finding } from '../../actors/placement/decider.ts'
 import type { Placement, Provider, PlacementResult } from '../../actors/placement/port.ts'
@@ -21,6 +21,7 @@ import { type Facts, factsOf } from '../placement/facts.ts'
 import { unreachable } from '../placement/pass.ts'
 import { allocatedOn, ofOtherHosts } from '../placement/units.ts'
 import type { Placer } from '../placement/placer.ts'
+import { type Backoff, backoffMs, pause } from '../../waiting.ts'
 
 const NOT_CONFIGURED = refuse({
   kind: 'conflict',
@@ -28,6 +29,9 @@ const NOT_CONFIGURED = refuse({
 })
 /** How many hosts are compared at once. */
 const HOSTS_AT_ONCE = 8
+/** How long a repair waits altogether for other controls that work on its hosts. */
+const HEAL_WAIT_MS = 20_000
+const BUSY: Backoff = { firstMs: 200, maxMs: 2000 }
 
 const placementEntry = (found: Finding): readonly DriftEntry[] => {
   const { uuid: provider, name, deployable: of, did, state, reason, reserving, gone } = found
@@ -127,6 +131,21 @@ const forEach = async <Value>(
   return done(values)
 }
 
+/** One pass over the host, as soon as no other control works on it, or none when the moment `until` has come before that. */
+const passed = async (
+  { clock }: Kernel,
+  worker: Placer,
+  host: HostName,
+  until: number,
+): Promise<Outcome<HostPassed>> => {
+  for (let tries = 1; ; tries++) {
+    const ended = await worker.now(host)
+    if (!ended.ok) return ended
+    if (ended.value || clock.monotonic() >= until) return done({ host, ended: ended.value })
+    await pause(clock, backoffMs(BUSY, tries))
+  }
+}
+
 export const createDrift = (kernel: Kernel, placer: () => Placer | null): Control['drift'] => {
   const { placement: port, readers } = kernel
   const hostsIn = async (name: HostName | null, page: Page): Promise<Outcome<Listed<HostName>>> => {
@@ -147,13 +166,14 @@ export const createDrift = (kernel: Kernel, placer: () => Placer | null): Contro
   }
   return {
     list,
-    heal: async (_caller, name) => {
+    heal: async (_caller, name, page = {}) => {
       const worker = placer()
       if (worker === null) return NOT_CONFIGURED
-      const names = await hostsIn(name, {})
+      const names = await hostsIn(name, page)
       if (!names.ok) return names
-      const looked = await forEach(names.value.items, worker.now)
-      return looked.ok ? done(null) : looked
+      const until = kernel.clock.monotonic() + HEAL_WAIT_MS
+      const looked = await forEach(names.value.items, (host) => passed(kernel, worker, host, until))
+      return looked.ok ? done({ items: looked.value, next: names.value.next }) : looked
     },
   }
 }
