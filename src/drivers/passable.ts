@@ -105,10 +105,48 @@ const alone = (found: PciFunction, group: string, { kept }: Offered): Passable =
 }
 
 export type Offered = {
-  /** The addresses that drivers offer. */
-  readonly offered: ReadonlySet<string>
+  /**
+   * The addresses that drivers offer, each with the units that it belongs to: functions of one unit go to one guest together. None: its parts are given away, and it stays
+   * with its kernel driver.
+   */
+  readonly offered: ReadonlyMap<string, ReadonlySet<string>>
   /** Of these, the ones that their kernel driver has to keep. */
   readonly kept: ReadonlySet<string>
+}
+
+const addressOf = ({ address }: PciFunction): string => formatPciAddress(address)
+const isOfHost = ({ driver }: PciFunction): boolean => driver !== null && driver !== VFIO
+const named = (functions: readonly PciFunction[]): string =>
+  functions.map((one) => `${addressOf(one)} (${one.driver ?? 'no driver'})`).join(', ')
+
+type Neighbours = { readonly group: string; readonly others: readonly PciFunction[] }
+/** Why what shares the group keeps the function from being given away; null: nothing does. */
+const sharedWith = (found: PciFunction, { group, others }: Neighbours, { offered }: Offered): Passable | null => {
+  const about = addressOf(found)
+  const own = offered.get(about) ?? new Set()
+  const unitsOf = (one: PciFunction): readonly string[] => [...(offered.get(addressOf(one)) ?? [])]
+  // of a function whose parts are given away, the group does not matter to what else is offered
+  const staying = others.filter(
+    (one) => isOfHost(one) && unitsOf(one).length === 0 && !(own.size === 0 && offered.has(addressOf(one))),
+  )
+  const rivals =
+    own.size === 0 ? [] : others.filter((one) => unitsOf(one).length > 0 && !unitsOf(one).some((unit) => own.has(unit)))
+  if (staying.length > 0)
+    return {
+      verdict: 'problem',
+      about,
+      says: `it shares IOMMU group ${group} with ${named(staying)}: a guest gets all of a group or nothing`,
+      advice:
+        'move the card to a slot with a group of its own (its bridges must support ACS), or bind the others to vfio-pci and offer nothing else of the group',
+    }
+  if (rivals.length === 0) return null
+  return {
+    verdict: 'problem',
+    about,
+    says: `it shares IOMMU group ${group} with ${named(rivals)}, which is offered as well: they cannot go to two guests`,
+    advice:
+      'move the card to a slot with a group of its own (its bridges must support ACS), or offer one of them only and bind the others to vfio-pci',
+  }
 }
 
 /** `all`: the functions of the machine. */
@@ -141,26 +179,8 @@ const functionsPassable = async (
           advice: 'see IOMMU above',
         },
       ]
-    const others = (groups.get(group) ?? []).filter(
-      (one) =>
-        formatPciAddress(one.address) !== about &&
-        !one.class.startsWith(BRIDGE) &&
-        !offered.has(formatPciAddress(one.address)) &&
-        one.driver !== null &&
-        one.driver !== VFIO,
-    )
-    const [first] = others
-    return [
-      first === undefined
-        ? alone(found, group, what)
-        : {
-            verdict: 'problem',
-            about,
-            says: `it shares IOMMU group ${group} with ${others.map((one) => `${formatPciAddress(one.address)} (${one.driver})`).join(', ')}: a guest gets all of a group or nothing`,
-            advice:
-              'move the card to a slot with a group of its own (its bridges must support ACS), or bind the others to vfio-pci and offer nothing else of the group',
-          },
-    ]
+    const others = (groups.get(group) ?? []).filter((one) => addressOf(one) !== about && !one.class.startsWith(BRIDGE))
+    return [sharedWith(found, { group, others }, what) ?? alone(found, group, what)]
   })
 }
 

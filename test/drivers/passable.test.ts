@@ -6,6 +6,7 @@ import { recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { pciTree } from './trees.ts'
 
 const GPU = '0000:af:00.0'
+const NIC = '0000:b0:00.0'
 /** A GPU, its audio function, a network card and a bridge; `groups` by address. */
 const machine = (groups: Readonly<Record<string, string>>, drivers: Readonly<Record<string, string>> = {}): Tree => {
   const facts: Readonly<Record<string, readonly [string, string]>> = {
@@ -32,12 +33,21 @@ const machine = (groups: Readonly<Record<string, string>>, drivers: Readonly<Rec
   for (const group of Object.values(groups)) all[group] = {}
   return { ...tree, kernel: { iommu_groups: all } }
 }
-const judge = async (sys: Tree, more: Tree = {}, offered: readonly string[] = [GPU], kept: readonly string[] = []) => {
+/** `offered`: by address, the unit in which it is given away, or null where its parts are. */
+const judge = async (
+  sys: Tree,
+  more: Tree = {},
+  offered: Readonly<Record<string, string | null>> = { [GPU]: GPU },
+  kept: readonly string[] = [],
+) => {
   const io = recordedHostIo({ sys, ...more })
   const found = await passableHere(
     io,
     '/sys',
-    { offered: new Set(offered), kept: new Set(kept) },
+    {
+      offered: new Map(Object.entries(offered).map(([at, unit]) => [at, new Set(unit === null ? [] : [unit])])),
+      kept: new Set(kept),
+    },
     await readPciFunctions(io, '/sys'),
   )
   return new Map(found.map(({ about, ...rest }) => [about, rest]))
@@ -81,7 +91,7 @@ test('groups that a parameter of the kernel has split do not isolate', async () 
 })
 
 describe('a function that is offered', () => {
-  test('is fine alone in its group, or with bridges and what else is offered or unused', async () => {
+  test('is fine alone in its group, or with bridges, what goes to the same guest and what is unused', async () => {
     const groups = { [GPU]: '7', '0000:ae:00.0': '7', '0000:af:00.1': '7', '0000:b0:00.0': '7' }
     const sys = machine(groups, {
       [GPU]: 'nvidia',
@@ -91,10 +101,34 @@ describe('a function that is offered', () => {
     })
     const says = 'alone in IOMMU group 7 but for what may go with it; the kernel driver nvidia'
     // it is divided, or programmed, by its kernel driver
-    const kept = await judge(sys, {}, [GPU, '0000:b0:00.0'], [GPU])
+    const kept = await judge(sys, {}, { [GPU]: 'card 0', [NIC]: 'card 0' }, [GPU])
     expect(kept.get(GPU)).toEqual({ verdict: 'ok', says, advice: null })
-    expect(kept.get('0000:b0:00.0')).toMatchObject({ verdict: 'warning' })
-    expect((await judge(sys, {}, [GPU])).get(GPU)?.verdict).toBe('problem')
+    expect(kept.get(NIC)).toMatchObject({ verdict: 'warning' })
+    expect((await judge(sys, {}, { [GPU]: GPU })).get(GPU)?.verdict).toBe('problem')
+  })
+  test.each<[string, string | undefined]>([
+    ['a kernel driver', 'i40e'],
+    ['vfio-pci', 'vfio-pci'],
+    ['nothing', undefined],
+  ])('is a problem beside another one that is offered, whether %s has that', async (_what, driver) => {
+    const drivers = { [GPU]: 'vfio-pci', ...(driver === undefined ? {} : { [NIC]: driver }) }
+    const found = await judge(machine({ [GPU]: '7', [NIC]: '7' }, drivers), {}, { [GPU]: GPU, [NIC]: NIC })
+    expect(found.get(GPU)).toEqual({
+      verdict: 'problem',
+      says: `it shares IOMMU group 7 with ${NIC} (${driver ?? 'no driver'}), which is offered as well: they cannot go to two guests`,
+      advice:
+        'move the card to a slot with a group of its own (its bridges must support ACS), or offer one of them only and bind the others to vfio-pci',
+    })
+    expect(found.get(NIC)?.says).toContain(`with ${GPU} (vfio-pci), which is offered as well`)
+  })
+  test('is a problem beside one whose parts are given away, which itself is fine: it stays with its kernel driver', async () => {
+    const sys = machine({ [GPU]: '7', [NIC]: '7' }, { [GPU]: 'nvidia', [NIC]: 'i40e' })
+    const found = await judge(sys, {}, { [GPU]: null, [NIC]: NIC }, [GPU])
+    expect(found.get(GPU)?.verdict).toBe('ok')
+    expect(found.get(NIC)).toMatchObject({
+      verdict: 'problem',
+      says: `it shares IOMMU group 7 with ${GPU} (nvidia): a guest gets all of a group or nothing`,
+    })
   })
   test('that a kernel driver has is named with what keeps it free for guests; vfio-pci and no driver are fine', async () => {
     const about = async (driver?: string) =>
@@ -117,7 +151,7 @@ describe('a function that is offered', () => {
   test('is a problem without a group', async () =>
     expect((await judge(machine({ '0000:b0:00.0': '1' }))).get(GPU)).toMatchObject({ verdict: 'problem' }))
   test('what is not offered is not judged', async () =>
-    expect([...(await judge(machine({ [GPU]: '7' }), {}, [])).keys()]).toEqual(['IOMMU', 'vfio-pci', 'huge pages']))
+    expect([...(await judge(machine({ [GPU]: '7' }), {}, {})).keys()]).toEqual(['IOMMU', 'vfio-pci', 'huge pages']))
 })
 
 test('vfio-pci and huge pages', async () => {

@@ -34,7 +34,7 @@ export const examineOverlap = async (here: PciHere, paths: readonly string[]): P
   const failed = drivers.flatMap(({ driver, error }) =>
     error === null ? [] : [{ check: CHECK, ...problem(`${driver} failed: ${error}`, COMPLETE) }],
   )
-  const offered = offeredBy(drivers)
+  const offered = new Set(offeredBy(drivers).keys())
   if (offered.size === 0 && failed.length === 0) return [...unread, { check: CHECK, ...NOTHING_HERE }]
   const compared = await compareWithNova({ ...here, seen: await here.look(), offered }, nova)
   return [...unread, ...failed, ...judgeOverlap(compared)]

@@ -99,16 +99,28 @@ const deployablesOf = (drivers: readonly SurveyedDriver[], all: boolean) =>
     .flatMap(({ devices }) => devices)
     .flatMap(({ deployables }) => deployables)
 
-/** The addresses of the functions that drivers offer, whole or divided. `all`: also those of drivers that are not enabled. */
-export const offeredBy = (drivers: readonly SurveyedDriver[], all = false): ReadonlySet<string> =>
-  new Set(
-    deployablesOf(drivers, all)
-      .flatMap(({ handles }) => handles)
-      .flatMap(({ type, info }) => {
-        const address = type === 'TEST_PCI' ? null : pciAddressOf(info)
-        return address === null ? [] : [formatPciAddress(address)]
-      }),
-  )
+/** What goes to one guest together: the functions of a set, otherwise each function alone. */
+const unitOf = ({ name }: { readonly name: string }, address: string, set: number | undefined): string =>
+  set === undefined ? address : `${name} ${set}`
+/**
+ * The functions that drivers offer, whole or divided, by their addresses, each with the units that it goes to guests in; a divided one goes in none.
+ * `all`: also those of drivers that are not enabled.
+ */
+export const offeredBy = (
+  drivers: readonly SurveyedDriver[],
+  all = false,
+): ReadonlyMap<string, ReadonlySet<string>> => {
+  const units = new Map<string, Set<string>>()
+  for (const one of deployablesOf(drivers, all))
+    for (const { type, info, set } of one.handles) {
+      const place = type === 'TEST_PCI' ? null : pciAddressOf(info)
+      if (place === null) continue
+      const address = formatPciAddress(place)
+      const own = units.get(address) ?? new Set()
+      units.set(address, type === 'MDEV' ? own : own.add(unitOf(one, address, set)))
+    }
+  return units
+}
 
 /** The addresses of functions that their kernel driver must keep, because it divides them or programs their card. */
 export const keptByKernel = (drivers: readonly SurveyedDriver[], all = false): ReadonlySet<string> =>
