@@ -5,7 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, readdir, readlink, rename, stat, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, readlink, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, resolve, sep } from 'node:path'
 import { codeOf, messageOf } from '../errorText.ts'
 import { askSocket } from './askSocket.ts'
@@ -13,8 +13,10 @@ import { blockDevice, type DeviceFiles } from './blockDevice.ts'
 import type { HostIo } from './driver.ts'
 import { atMost, oneAtATime } from './files.ts'
 import { type Process, belonging, parentIn } from './processTree.ts'
+import { readAll } from './readAll.ts'
 import { type ToolLocks, toolLocks } from './toolLocks.ts'
-import { type Ended, type Exit, type RunEnd, type RunRequest, gathered, tailOf } from './runToEnd.ts'
+import { type Bounds, COMPLAINT_MAX, KILLED_ENDS_MS, STILL_STUCK, gathered, tailOf } from './runToEnd.ts'
+import type { Ended, Exit, RunEnd, RunRequest } from './runToEnd.ts'
 
 export type RealHost = Pick<HostIo, 'hostname' | 'stateDir' | 'warn'> & {
   /** Longer files are refused. 4 MiB when not given. */
@@ -27,20 +29,6 @@ const MIB = 1024 * 1024
 /** Opens an existing file and truncates it; creates nothing. */
 const EXISTING = constants.O_WRONLY | constants.O_TRUNC
 const noLink = new Set(['ENOENT', 'EINVAL', 'ENOTDIR'])
-
-const PORTION = 64 * 1024
-
-const readAll = async (file: FileHandle, path: string, maxBytes: number): Promise<string> => {
-  const chunks: Buffer[] = []
-  // The size is counted while reading, because sysfs and procfs report no correct size.
-  for (let bytes = 0; ;) {
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PORTION))
-    if (bytesRead === 0) return Buffer.concat(chunks).toString('utf8')
-    bytes += bytesRead
-    if (bytes > maxBytes) throw new Error(`${path}: must not be longer than ${maxBytes} bytes`)
-    chunks.push(buffer.subarray(0, bytesRead))
-  }
-}
 
 const readBounded = async (path: string, maxBytes: number): Promise<string> => {
   const file = await open(path)
@@ -101,13 +89,10 @@ const replaceFile = async (path: string, text: string, flush: boolean): Promise<
 /** At most so many writes to sysfs at a time: one may block for as long as a guest holds a device, and takes a thread of the process with it. */
 const SYSFS_WRITES = 2
 
-type RunLimits = {
-  readonly timeoutMs: number
-  /** Of standard output and standard error each. */
-  readonly maxBytes: number
-  readonly signal?: AbortSignal | undefined
+type RunLimits = Bounds & {
+  /** Programs that did not end although they were killed, by name. One that does not end is left there; without it, its end is waited for, however long that takes. */
+  readonly stuck?: Map<string, ChildProcess>
 }
-const COMPLAINT_MAX = 500
 
 const killed = (pid: number): void => {
   try {
@@ -126,15 +111,21 @@ const killAll = ({ pid }: ChildProcess): void => {
  * limits; then it and its children are killed.
  */
 const runBounded = (program: string, args: readonly string[], limits: RunLimits): Promise<string> => {
-  const { timeoutMs, maxBytes, signal } = limits
+  const { timeoutMs, maxBytes, signal, stuck } = limits
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const failed = (reason: string) => reject(new Error(`${basename(program)}: ${reason}`))
-  if (signal?.aborted) {
-    failed('was not begun, because its time is over')
+  if (signal?.aborted || stuck?.has(program)) {
+    failed(signal?.aborted ? 'was not begun, because its time is over' : STILL_STUCK)
     return promise
   }
   const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
   let stopped: string | null = null
+  let leaving: NodeJS.Timeout | undefined
+  const leave = () => {
+    stuck?.set(program, child)
+    child.unref()
+    failed(`${stopped}, and it does not end although it was killed`)
+  }
   // it has ended when the program is gone: until then it may still be at work
   const stop = (reason: string) => {
     stopped ??= reason
@@ -142,6 +133,7 @@ const runBounded = (program: string, args: readonly string[], limits: RunLimits)
     // a process that left the group may keep the other end open
     child.stdout.destroy()
     child.stderr.destroy()
+    if (stuck !== undefined) leaving ??= setTimeout(leave, KILLED_ENDS_MS)
   }
   const timer = setTimeout(() => stop(`no end within ${timeoutMs} ms`), timeoutMs)
   const aborted = () => stop('was stopped, because its time is over')
@@ -150,6 +142,7 @@ const runBounded = (program: string, args: readonly string[], limits: RunLimits)
   const complaint = gathered(child.stderr, maxBytes, () => stop(`more than ${maxBytes} bytes of output`))
   child.on('error', (error) => failed(messageOf(error)))
   child.on('close', (code, by) => {
+    if (stuck?.get(program) === child) stuck.delete(program)
     if (stopped !== null) return failed(stopped)
     if (code === 0) return resolve(out())
     const said = complaint().trim().slice(0, COMPLAINT_MAX)
@@ -157,6 +150,7 @@ const runBounded = (program: string, args: readonly string[], limits: RunLimits)
   })
   return promise.finally(() => {
     clearTimeout(timer)
+    clearTimeout(leaving)
     signal?.removeEventListener('abort', aborted)
   })
 }
@@ -271,6 +265,7 @@ export const realHostIo = ({
   const own = resolve(stateDir) + sep
   const [inTurn, lookedInTurn] = [oneAtATime(), oneAtATime()]
   const limited = atMost(SYSFS_WRITES)
+  const stuck = new Map<string, ChildProcess>()
   const io: Omit<HostIo, 'change'> = {
     hostname,
     stateDir,
@@ -287,12 +282,15 @@ export const realHostIo = ({
       await inTurn(() => replaceFile(path, text, true))
     },
     run: (program, args, timeoutMs, signal) =>
-      runBounded(program, args, { timeoutMs, maxBytes: outputMaxBytes, signal }),
+      runBounded(program, args, { timeoutMs, maxBytes: outputMaxBytes, signal, stuck }),
     head: readHead,
     // one look would find the drive taken by the other
     blockDevice: (path) => lookedInTurn(() => blockDevice(path, DEVICES)),
     askSocket: (path, text, timeoutMs) => askSocket(path, text, timeoutMs, outputMaxBytes),
   }
-  const locks = toolLocks(io, killed)
+  // one that is stuck keeps its own card only
+  const run: HostIo['run'] = (program, args, timeoutMs, signal) =>
+    runBounded(program, args, { timeoutMs, maxBytes: outputMaxBytes, signal })
+  const locks = toolLocks({ ...io, run }, killed)
   return { ...io, change: locks.change, locks }
 }

@@ -25,6 +25,17 @@ export type RunRequest = {
   readonly signal: AbortSignal
 }
 
+export type Bounds = {
+  readonly timeoutMs: number
+  /** Of standard output and standard error each. */
+  readonly maxBytes: number
+  readonly signal?: AbortSignal | undefined
+}
+export const COMPLAINT_MAX = 500
+/** A program that is killed ends at once, unless the kernel does not let it, as while it waits for a broken card. */
+export const KILLED_ENDS_MS = 1000
+export const STILL_STUCK = 'was not begun, because an earlier one does not end although it was killed'
+
 /** Keeps the last `keepBytes` of all that is added. */
 export const tailOf = (keepBytes: number) => {
   let [chunks, bytes, cut]: [Buffer[], number, number] = [[], 0, 0]

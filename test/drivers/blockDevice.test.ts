@@ -1,31 +1,19 @@
 /** What the kernel of this machine says of a block device that something has for itself. */
 import { execFileSync } from 'node:child_process'
-import { constants, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { constants, mkdirSync, readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { realHostIo } from '../../src/drivers/hostIo.ts'
-import { type Found, describeWith } from '../support/needs.ts'
+import { loopDevice } from '../support/loopDevice.ts'
+import { describeWith } from '../support/needs.ts'
 import { tempFolder } from '../support/program.ts'
 
 const folder = tempFolder('block-device')
+const { part, detach } = loopDevice(join(folder.path, 'disk'))
 const host = () => realHostIo({ hostname: 'here', stateDir: join(folder.path, 'state'), warn: () => {} })
-const losetup = (...args: readonly string[]): string =>
-  execFileSync('losetup', args, { encoding: 'utf8', stdio: 'pipe' }).trim()
-
-const disk = join(folder.path, 'disk')
-const findLoop = (): Found => {
-  writeFileSync(disk, '')
-  truncateSync(disk, 16 * 1024 * 1024)
-  try {
-    return { at: losetup('--find', '--show', disk) }
-  } catch {
-    return { lacking: 'losetup makes no block device of a file here (that needs root)' }
-  }
-}
-
-describeWith({ name: 'a loop device', installable: false, find: findLoop }, 'a block device', (device) => {
-  afterAll(() => void losetup('--detach', device))
+describeWith(part, 'a block device', (device) => {
+  afterAll(() => detach(device))
   const number = (): string => readFileSync(`/sys/block/${basename(device)}/dev`, 'utf8').trim()
 
   test('is claimed while something else has it for itself, and then free again', async () => {
@@ -58,7 +46,4 @@ test('what is no block device, or is not there, is an error', async () => {
   await expect(blockDevice('/dev/null')).rejects.toThrow('/dev/null: is no block device')
   await expect(blockDevice(join(folder.path, 'none'))).rejects.toMatchObject({ code: 'ENOENT' })
 })
-afterAll(() => {
-  rmSync(disk, { force: true })
-  folder.remove()
-})
+afterAll(folder.remove)

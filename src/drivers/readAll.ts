@@ -1,0 +1,18 @@
+/** Reads an open file to its end, within a limit. */
+
+type OpenFile = {
+  readonly read: (into: Buffer) => Promise<{ readonly bytesRead: number; readonly buffer: Buffer }>
+}
+const PORTION = 64 * 1024
+
+export const readAll = async (file: OpenFile, path: string, maxBytes: number): Promise<string> => {
+  const chunks: Buffer[] = []
+  // The size is counted while reading, because sysfs and procfs report no correct size.
+  for (let bytes = 0; ;) {
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(PORTION))
+    if (bytesRead === 0) return Buffer.concat(chunks).toString('utf8')
+    bytes += bytesRead
+    if (bytes > maxBytes) throw new Error(`${path}: must not be longer than ${maxBytes} bytes`)
+    chunks.push(buffer.subarray(0, bytesRead))
+  }
+}
