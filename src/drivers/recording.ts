@@ -4,7 +4,9 @@
  */
 import { posix } from 'node:path'
 import { codeOf, textOf } from '../errorText.ts'
+import { CANONICAL_PATTERN } from '../uuid.ts'
 import type { HostIo } from './driver.ts'
+import { recordableAnswer } from './spdk.ts'
 
 /** Folders are objects, files texts, and links `{"->": target}`. */
 export type Tree = { [name: string]: Tree | string }
@@ -63,27 +65,33 @@ export const withoutSecrets = (path: string, text: string): string => {
   if (name === 'mountinfo') return text.split('\n').map(plainMount).join('\n')
   return text
 }
-const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 /** Pure. What a program printed, without serial numbers and UUIDs of hardware. Names of GPUs are left to `standIns`. */
 export const outputWithoutSecrets = (text: string): string =>
   text
-    .replaceAll(new RegExp(`(?<!\\b(?:GPU|MIG)-)\\b${UUID}\\b`, 'gi'), REMOVED)
-    .replaceAll(/(serial[^:=\n"]*["']?\s*[:=]\s*["']?)[^\s"',]+/gi, `$1${REMOVED}`)
+    .replaceAll(new RegExp(`(?<!\\b(?:GPU|MIG)-)\\b${CANONICAL_PATTERN}\\b`, 'gi'), REMOVED)
+    // a number may have blanks; it ends with its quote, its column or its line
+    .replaceAll(/(serial[^:=\n"]*["']?\s*[:=]\s*["']?)[^\s"',|](?:[^\n"',|]*[^\s"',|])?/gi, `$1${REMOVED}`)
 
-const CARD_NAME = new RegExp(`\\b((?:MIG-)?(?:GPU|MIG))-(${UUID})`, 'gi')
+const CARD_NAME = new RegExp(`\\b((?:MIG-)?(?:GPU|MIG)-)(${CANONICAL_PATTERN})`, 'gi')
+/** Also of namespaces, and without dashes, as their NGUIDs (32 digits) and EUI64 (16 digits) are written. */
+const ANY_NAME = new RegExp(
+  `((?:MIG-)?(?:GPU|MIG)-)?(?<![0-9a-f])(${CANONICAL_PATTERN}|[0-9a-f]{32}|[0-9a-f]{16})(?![0-9a-f])`,
+  'gi',
+)
 /**
  * NVIDIA names GPUs and their MIG instances by UUIDs, which are as good as serial numbers: `GPU-...`, `MIG-...`, and with older drivers `MIG-GPU-.../1/0`. Each UUID gets
  * another one that stands for it wherever it occurs in the recording, so that what belongs together is still found together.
  */
-export const standIns = (): ((text: string) => string) => {
+export const standIns = () => {
   const numbers = new Map<string, number>()
-  return (text) =>
-    text.replaceAll(CARD_NAME, (_whole, kind: string, uuid: string) => {
-      const key = uuid.toLowerCase()
+  const replaced = (text: string, names: RegExp): string =>
+    text.replaceAll(names, (_whole, kind: string | undefined, name: string) => {
+      const key = name.toLowerCase().replaceAll('-', '')
       const number = numbers.get(key) ?? numbers.size + 1
       numbers.set(key, number)
-      return `${kind}-00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+      return `${kind ?? ''}00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
     })
+  return { cards: (text: string) => replaced(text, CARD_NAME), all: (text: string) => replaced(text, ANY_NAME) }
 }
 
 /** Stands for the arguments where it is recorded what a block device says. */
@@ -175,11 +183,11 @@ class Growing {
 
 /** Wraps the access to a host, which is not changed. `recording` is complete when the drivers are done. */
 export const recorder = (io: HostIo): { readonly io: HostIo; readonly recording: () => Recording } => {
-  const standIn = standIns()
+  const { cards: standIn, all } = standIns()
   const growing = new Growing(io, standIn)
   const runs: RecordedRun[] = []
   const clean = (text: string): string => standIn(outputWithoutSecrets(text))
-  /** Notes what is printed, or the error, and hands it on as it is. `text`: of what came. */
+  /** Notes what is printed, or the error, and hands it on as it is. `text`: of what came, without secrets. */
   const noted = async <Answer>(
     [program, args]: readonly [string, readonly string[]],
     ask: () => Promise<Answer>,
@@ -188,7 +196,7 @@ export const recorder = (io: HostIo): { readonly io: HostIo; readonly recording:
     const note = { program, args: args.map(standIn) }
     try {
       const answer = await ask()
-      runs.push({ ...note, output: clean(text(answer)), error: null })
+      runs.push({ ...note, output: text(answer), error: null })
       return answer
     } catch (error) {
       runs.push({ ...note, output: null, error: clean(textOf(error)) })
@@ -217,16 +225,16 @@ export const recorder = (io: HostIo): { readonly io: HostIo; readonly recording:
     change: async () => {
       throw new Error('nothing is changed while a host is recorded')
     },
-    // as programs that are named by the device and by the socket
+    // as programs that are named by the device and by the socket; only SPDK is asked on one
     blockDevice: (path) => noted([path, [CLAIM]], () => io.blockDevice(path), JSON.stringify),
     askSocket: (path, text, timeoutMs) =>
-      noted([path, [text]], () => io.askSocket(path, text, timeoutMs), JSON.stringify),
-    run: (program, args, timeoutMs, signal) =>
       noted(
-        [program, args],
-        () => io.run(program, args, timeoutMs, signal),
-        (output) => output,
+        [path, [text]],
+        () => io.askSocket(path, text, timeoutMs),
+        (answer) => JSON.stringify(recordableAnswer(answer, all)),
       ),
+    run: (program, args, timeoutMs, signal) =>
+      noted([program, args], () => io.run(program, args, timeoutMs, signal), clean),
   }
   return { io: recording, recording: () => ({ tree: growing.root, runs }) }
 }

@@ -10,6 +10,7 @@ import { basename, dirname } from 'node:path'
 import * as v from 'valibot'
 import { messageOf } from '../errorText.ts'
 import type { ReportedDeployable, ReportedDevice } from '../hardware.ts'
+import { isRecord } from '../record.ts'
 import { storable } from '../text.ts'
 import type { Driver, HostIo } from './driver.ts'
 import { attributesOf, deployableName, traitName } from './names.ts'
@@ -26,29 +27,45 @@ const Listener = v.object({
   traddr: v.optional(v.string(), ''),
   trsvcid: v.optional(v.string(), ''),
 })
+const Namespace = v.object({ nsid: v.number(), bdev_name: v.optional(v.string(), '') })
 const Subsystem = v.object({
   nqn: v.pipe(v.string(), v.minLength(1), v.maxLength(1000)),
   subtype: v.string(),
   listen_addresses: v.optional(v.array(Listener), []),
-  namespaces: v.optional(v.array(v.object({ nsid: v.number(), bdev_name: v.optional(v.string(), '') })), []),
+  namespaces: v.optional(v.array(Namespace), []),
   serial_number: v.optional(v.string()),
 })
 type Subsystem = v.InferOutput<typeof Subsystem>
 const Subsystems = v.pipe(v.array(Subsystem), v.maxLength(SUBSYSTEMS_MAX))
-const Bdevs = v.array(
-  v.object({
-    name: v.string(),
-    aliases: v.optional(v.array(v.string()), []),
-    product_name: v.optional(v.string(), ''),
-    block_size: v.pipe(v.number(), v.minValue(0)),
-    num_blocks: v.pipe(v.number(), v.minValue(0)),
-  }),
-)
-const Answer = v.object({
-  id: v.number(),
-  result: v.optional(v.unknown()),
-  error: v.optional(v.object({ code: v.number(), message: v.string() })),
+const Bdev = v.object({
+  name: v.string(),
+  aliases: v.optional(v.array(v.string()), []),
+  product_name: v.optional(v.string(), ''),
+  block_size: v.pipe(v.number(), v.minValue(0)),
+  num_blocks: v.pipe(v.number(), v.minValue(0)),
 })
+const Bdevs = v.array(Bdev)
+const Refusal = v.object({ code: v.number(), message: v.string() })
+const Answer = v.object({ id: v.number(), result: v.optional(v.unknown()), error: v.optional(Refusal) })
+
+const READ: ReadonlySet<string> = new Set(
+  [Answer, Refusal, Version, Listener, Subsystem, Namespace, Bdev].flatMap(({ entries }) => Object.keys(entries)),
+)
+/** Of what is read: numbers of hardware, and addresses of the network. */
+const SECRET: ReadonlySet<string> = new Set(['serial_number', 'traddr'])
+/**
+ * Pure. What a recording of a host may hold of an answer: the members that are read here and no others, as names of hosts and identifiers of namespaces, and
+ * no secrets. `standIn` replaces the identifiers in other texts.
+ */
+export const recordableAnswer = (answer: unknown, standIn: (text: string) => string): unknown => {
+  if (typeof answer === 'string') return standIn(answer)
+  if (Array.isArray(answer)) return answer.map((one) => recordableAnswer(one, standIn))
+  if (!isRecord(answer)) return answer
+  const read = Object.entries(answer).filter(([key]) => READ.has(key))
+  return Object.fromEntries(
+    read.map(([key, value]) => [key, SECRET.has(key) ? 'removed' : recordableAnswer(value, standIn)]),
+  )
+}
 
 const parsed = <Schema extends v.GenericSchema>(
   schema: Schema,

@@ -232,6 +232,9 @@ describe('what must not leave the host', () => {
     ['x01234567-89ab-cdef-0123-456789abcdef', 'x01234567-89ab-cdef-0123-456789abcdef'],
     ['Serial No = a1, next', 'Serial No = removed, next'],
     ["'serial' : 'a1' x", "'serial' : 'removed' x"],
+    ['Serial Number : S3 CR3T  \nname: T4', 'Serial Number : removed  \nname: T4'],
+    ['"serial_number": "S3 CR3T", "a": 1', '"serial_number": "removed", "a": 1'],
+    ['| Serial: S3 CR3T | T4 |', '| Serial: removed | T4 |'],
     ['serial\na: b', 'serial\na: b'],
   ])('of what programs print: %s', (text, kept) => expect(outputWithoutSecrets(text)).toBe(kept))
 })

@@ -49,7 +49,7 @@ test('UUIDs of GPUs and of their MIG instances become others, the same ones wher
       if (card !== undefined) throw new Error(`no MIG-${INSTANCE} on GPU-${CARD}`)
       return listing
     },
-    '/socket': () => JSON.stringify({ card: `GPU-${CARD}`, uuid: CARD }),
+    '/socket': () => JSON.stringify({ name: `GPU-${CARD}`, uuid: CARD }),
   }
   const host = recordedHostIo({ proc: { driver: { nvidia: { gpus } } } }, 'compute1', '/state', programs)
   const { io, recording } = recorder(host)
@@ -59,7 +59,7 @@ test('UUIDs of GPUs and of their MIG instances become others, the same ones wher
   }
   expect(await io.run('nvidia-smi', ['-L'], 1000)).toBe(listing)
   await expect(io.run('nvidia-smi', ['-i', `GPU-${CARD}`], 1000)).rejects.toThrow(CARD)
-  expect(await io.askSocket('/socket', `GPU-${OTHER}`, 1000)).toEqual({ card: `GPU-${CARD}`, uuid: CARD })
+  expect(await io.askSocket('/socket', `GPU-${OTHER}`, 1000)).toEqual({ name: `GPU-${CARD}`, uuid: CARD })
   const { tree, runs } = recording()
   const [one, two, three] = [1, 2, 3].map((n) => `00000000-0000-4000-8000-00000000000${n}`)
   const informationAt = (address: string) => nodeIn(tree, ['proc', 'driver', 'nvidia', 'gpus', address, 'information'])
@@ -76,7 +76,7 @@ test('UUIDs of GPUs and of their MIG instances become others, the same ones wher
     {
       program: '/socket',
       args: [`GPU-${two}`],
-      output: JSON.stringify({ card: `GPU-${one}`, uuid: 'removed' }),
+      output: JSON.stringify({ name: `GPU-${one}` }),
       error: null,
     },
   ])
