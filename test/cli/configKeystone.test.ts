@@ -1,6 +1,7 @@
 /** How an operator says where the cloud is, and who this service is there. */
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/cli/config/config.ts'
+import { authRequest } from '../../src/neighbours/openstack/credentials.ts'
 
 const CLOUDS = `
 clouds:
@@ -14,6 +15,14 @@ clouds:
       password: from-clouds
       project_name: service
       user_domain_name: People
+  ids:
+    auth:
+      auth_url: https://keystone.example.org:5000
+      username: cyborg
+      password: from-clouds
+      user_domain_id: 8f1b
+      project_id: 77aa
+      project_domain_id: 9c2d
   limited:
     auth:
       auth_url: https://keystone.example.org:5000/v3/
@@ -93,6 +102,27 @@ describe('keystone_authtoken', () => {
     })
     expect(keystone(fromClouds('mine'))).toMatchObject({
       session: { interfaces: ['public'], credentials: { password: 'from-clouds' } },
+    })
+  })
+  test('an entry with ids, and what is set by name in their place', () => {
+    const of = (...more: readonly string[]) => keystone(fromClouds('ids', ...more))!.session.credentials
+    expect(authRequest(of())).toMatchObject({
+      auth: {
+        identity: { password: { user: { name: 'cyborg', domain: { id: '8f1b' } } } },
+        scope: { project: { id: '77aa' } },
+      },
+    })
+    expect(authRequest(of('project_name = "p"', 'user_id = "u1"'))).toMatchObject({
+      auth: {
+        identity: { password: { user: { id: 'u1', password: 'from-clouds' } } },
+        scope: { project: { name: 'p', domain: { id: '9c2d' } } },
+      },
+    })
+    expect(authRequest(of('project_name = "p"', 'project_domain_name = "d"', 'user_domain_name = "e"'))).toMatchObject({
+      auth: {
+        identity: { password: { user: { name: 'cyborg', domain: { name: 'e' } } } },
+        scope: { project: { name: 'p', domain: { name: 'd' } } },
+      },
     })
   })
   test('an application credential', () => {

@@ -79,7 +79,10 @@ describe('signing in', () => {
     const who = { OS_USERNAME: 'the user', OS_PASSWORD: 'the password', OS_PROJECT_NAME: 'the project' }
     const domains = { OS_USER_DOMAIN_NAME: 'of users', OS_PROJECT_DOMAIN_NAME: 'of projects' }
     const credential = { OS_APPLICATION_CREDENTIAL_ID: 'the id', OS_APPLICATION_CREDENTIAL_SECRET: 'the secret' }
-    for (const given of [who, { ...who, ...domains }, credential])
+    // as Horizon writes them
+    const ids = { ...who, OS_PROJECT_ID: 'p1', OS_PROJECT_DOMAIN_ID: 'd1', OS_USER_DOMAIN_ID: 'd2' }
+    const onlyIds = { OS_USER_ID: 'u1', OS_PASSWORD: 'the password', OS_PROJECT_ID: 'p1' }
+    for (const given of [who, { ...who, ...domains }, credential, ids, onlyIds])
       await expect(signIn({ ...where, ...given })).rejects.toThrow('it refuses the credentials')
     server.close()
     const user = (of: string) => ({ name: 'the user', domain: { name: of }, password: 'the password' })
@@ -88,6 +91,11 @@ describe('signing in', () => {
       { identity: { password: { user: user('Default') } }, scope: { project: { domain: { name: 'Default' } } } },
       { identity: { password: { user: user('of users') } }, scope: { project: { domain: { name: 'of projects' } } } },
       { identity: { application_credential: { id: 'the id', secret: 'the secret' } } },
+      {
+        identity: { password: { user: { name: 'the user', domain: { id: 'd2' } } } },
+        scope: { project: { id: 'p1' } },
+      },
+      { identity: { password: { user: { id: 'u1', password: 'the password' } } }, scope: { project: { id: 'p1' } } },
     ])
     await expect(signIn({ ...where, ...who, OS_CACERT: join(folder, 'none.pem') })).rejects.toThrow(/ENOENT.*none\.pem/)
   })

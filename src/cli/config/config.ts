@@ -12,7 +12,7 @@ import type { PostgresOptions } from '../../persistence/postgres/postgres.ts'
 import { readCardsFile } from './cardsFile.ts'
 import { readCleaningFile } from './cleaningFile.ts'
 import { kafkaOf } from './cluster.ts'
-import { type CloudEntry, cloudEntryIn, type KeystoneOptions, keystoneOf } from './keystone.ts'
+import { type CloudEntry, cloudEntryIn, type KeystoneOptions, keystoneOf, overridden } from './keystone.ts'
 import { gather, problem } from './gather.ts'
 import type { ConfigSources, Gathered } from './gather.ts'
 import type { Address } from './kinds.ts'
@@ -212,7 +212,7 @@ const keystoneIn = (gathered: Gathered, sources: ConfigSources) => {
         : []
     }),
   )
-  const whole = { ...keystone, ...entry.value, ...chosen }
+  const whole = { ...keystone, ...overridden(entry.value, chosen) }
   const ca = inFileOf<string | null>('keystone_authtoken.cafile', null, gathered, sources, certificatesIn, whole.caFile)
   const options = keystoneOf(whole, ca.value)
   const missing =

@@ -38,6 +38,22 @@ export const KEYSTONE = {
     about: 'Domain of that project. Without it: Default.',
     example: 'Default',
   }),
+  'keystone_authtoken.user_id': optional('keystone.userId', k.word, {
+    about: 'Id of that user, instead of its name and domain.',
+    example: 'c0ffee00c0ffee00c0ffee00c0ffee00',
+  }),
+  'keystone_authtoken.user_domain_id': optional('keystone.userDomainId', k.word, {
+    about: 'Id of the domain of that user, instead of its name.',
+    example: 'default',
+  }),
+  'keystone_authtoken.project_id': optional('keystone.projectId', k.word, {
+    about: 'Id of that project, instead of its name and domain.',
+    example: 'decade00decade00decade00decade00',
+  }),
+  'keystone_authtoken.project_domain_id': optional('keystone.projectDomainId', k.word, {
+    about: 'Id of the domain of that project, instead of its name.',
+    example: 'default',
+  }),
   'keystone_authtoken.application_credential_id': optional('keystone.credentialId', k.word, {
     about: 'An application credential of this service, instead of user, password and project.',
     example: '0b1f6f0c2f4b4f0e9d0c6f2a5f2d7c10',
@@ -97,6 +113,10 @@ const ENTRY = v.object({
     project_name: TEXT,
     user_domain_name: TEXT,
     project_domain_name: TEXT,
+    user_id: TEXT,
+    user_domain_id: TEXT,
+    project_id: TEXT,
+    project_domain_id: TEXT,
     application_credential_id: TEXT,
     application_credential_secret: TEXT,
   }),
@@ -134,6 +154,10 @@ export const cloudEntryIn = (text: string, name: string): CloudReading => {
     userDomain: auth.user_domain_name,
     project: auth.project_name,
     projectDomain: auth.project_domain_name,
+    userId: auth.user_id,
+    userDomainId: auth.user_domain_id,
+    projectId: auth.project_id,
+    projectDomainId: auth.project_domain_id,
     credentialId: auth.application_credential_id,
     credentialSecret: auth.application_credential_secret,
     region: region_name,
@@ -143,12 +167,38 @@ export const cloudEntryIn = (text: string, name: string): CloudReading => {
   return { value, problems: [] }
 }
 
+/** Options that say the same in two ways: by name and by id. */
+const SAME: readonly (readonly [keyof Keystone, keyof Keystone])[] = [
+  ['username', 'userId'],
+  ['userDomain', 'userDomainId'],
+  ['project', 'projectId'],
+  ['projectDomain', 'projectDomainId'],
+]
+/** What is set overrides the entry of a `clouds.yaml`; a name that is set also the id of the entry, and an id its name. */
+export const overridden = (entry: CloudEntry, chosen: CloudEntry): CloudEntry => {
+  const isChosen = (field: keyof Keystone) => (chosen[field] ?? null) !== null
+  const dropped = new Set<string>(SAME.filter((both) => both.some(isChosen)).flat())
+  const kept = Object.fromEntries(Object.entries(entry).filter(([field]) => !dropped.has(field))) as CloudEntry
+  return { ...kept, ...chosen }
+}
+
 const credentialsOf = (keystone: Keystone): Credentials | null => {
-  const { credentialId: id, credentialSecret: secret, username, password, project } = keystone
+  const { credentialId: id, credentialSecret: secret, password, username, userId, project, projectId } = keystone
   if (id !== null && secret !== null) return { kind: 'application_credential', id, secret }
-  if (username === null || password === null || project === null) return null
-  const [userDomain, projectDomain] = [keystone.userDomain ?? 'Default', keystone.projectDomain ?? 'Default']
-  return { kind: 'password', username, password, userDomain, project, projectDomain }
+  if (password === null || (username ?? userId) === null || (project ?? projectId) === null) return null
+  const { userDomainId, projectDomainId } = keystone
+  return {
+    kind: 'password',
+    username: username ?? '',
+    password,
+    userDomain: keystone.userDomain ?? 'Default',
+    project: project ?? '',
+    projectDomain: keystone.projectDomain ?? 'Default',
+    ...(userId !== null && { userId }),
+    ...(userDomainId !== null && { userDomainId }),
+    ...(projectId !== null && { projectId }),
+    ...(projectDomainId !== null && { projectDomainId }),
+  }
 }
 
 /** Null: the address of the identity service or the credentials of this service are not configured. */

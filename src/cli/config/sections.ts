@@ -96,6 +96,10 @@ export type Sections = {
     readonly userDomain: string | null
     readonly project: string | null
     readonly projectDomain: string | null
+    readonly userId: string | null
+    readonly userDomainId: string | null
+    readonly projectId: string | null
+    readonly projectDomainId: string | null
     readonly credentialId: string | null
     readonly credentialSecret: string | null
     readonly region: string | null

@@ -10,7 +10,7 @@ import { messageOf } from '../../errorText.ts'
 import { silent } from '../../log.ts'
 import { createSender, Unanswered } from '../../neighbours/openstack/send.ts'
 import { createSession, NoToken } from '../../neighbours/openstack/session.ts'
-import { type CloudEntry, cloudEntryIn, type Keystone, keystoneOf } from '../config/keystone.ts'
+import { type CloudEntry, cloudEntryIn, type Keystone, keystoneOf, overridden } from '../config/keystone.ts'
 import { readText } from '../config/readText.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -28,6 +28,10 @@ const NOTHING: Keystone = {
   userDomain: null,
   project: null,
   projectDomain: null,
+  userId: null,
+  userDomainId: null,
+  projectId: null,
+  projectDomainId: null,
   credentialId: null,
   credentialSecret: null,
   region: null,
@@ -46,6 +50,10 @@ const VARIABLES = {
   userDomain: 'OS_USER_DOMAIN_NAME',
   project: 'OS_PROJECT_NAME',
   projectDomain: 'OS_PROJECT_DOMAIN_NAME',
+  userId: 'OS_USER_ID',
+  userDomainId: 'OS_USER_DOMAIN_ID',
+  projectId: 'OS_PROJECT_ID',
+  projectDomainId: 'OS_PROJECT_DOMAIN_ID',
   credentialId: 'OS_APPLICATION_CREDENTIAL_ID',
   credentialSecret: 'OS_APPLICATION_CREDENTIAL_SECRET',
   region: 'OS_REGION_NAME',
@@ -92,7 +100,7 @@ export const signIn = async (env: Env): Promise<Entry> => {
   const { OS_TOKEN: token, OS_CLOUD: cloud } = env
   if (token) return { headers: { 'x-auth-token': token }, api: null }
   if (!cloud && !env['OS_AUTH_URL']) return { headers: {}, api: null }
-  const keystone = { ...NOTHING, ...(cloud ? inClouds(cloud, env) : {}), ...inVariables(env) }
+  const keystone = { ...NOTHING, ...overridden(cloud ? inClouds(cloud, env) : {}, inVariables(env)) }
   const options = keystoneOf(keystone, keystone.caFile === null ? null : readText(keystone.caFile))
   if (options === null) throw new Failure('denied', `that is not enough to sign in: ${HOW_TO_SIGN_IN}`)
   const sender = createSender(options.ca)
