@@ -18,5 +18,6 @@ export const LONG: readonly string[] = [
   'test/persistence/soleWriter.test.ts',
   'test/shipping/helm.test.ts',
   'test/shipping/pack.test.ts',
+  'test/shipping/systemdRuns.test.ts',
   'test/sim/bites.test.ts',
 ]

@@ -7,7 +7,7 @@ import { type Part } from './needs.ts'
 const ROOT = join(import.meta.dirname, '../..')
 const SCRIPT = join(import.meta.dirname, 'bootUnit.sh')
 const NAMESPACES = ['--fork', '--kill-child', '--pid', '--mount-proc', '--mount', '--cgroup', '--ipc', '--uts']
-const BOOT_MS = 120_000
+const BOOT_MS = 240_000
 
 const systemd = (): string | undefined =>
   ['/usr/lib/systemd/systemd', '/lib/systemd/systemd'].find((path) => existsSync(path))
