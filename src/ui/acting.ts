@@ -29,16 +29,19 @@ const KINDS = {
   devices: 'Device',
   handles: 'Attach handle',
   profiles: 'Profile',
+  drift: 'Drift of host',
 } as const
 
 const targetOf = (c: Context): ActionTarget => {
   const { kind = '', id = '', name = '' } = c.req.param() as Readonly<Record<string, string>>
   const action = actionOf(kind, name)
   const of = `${kind}/${encodeURIComponent(id)}`
-  return { kind, id: action?.makes ? '' : id, back: action?.makes ? kind : of, here: `${of}/do/${name}`, action }
+  // no page is about the drift of one host
+  const ofList = action?.makes === true || kind === 'drift'
+  return { kind, id: action?.makes ? '' : id, back: ofList ? kind : of, here: `${of}/do/${name}`, action }
 }
 
-type Shown = Pick<Bodies['act'], 'trouble' | 'not' | 'concerned' | 'commandId'> & { readonly values: Typed }
+type Shown = Pick<Bodies['act'], 'trouble' | 'not' | 'concerned' | 'repairs' | 'commandId'> & { readonly values: Typed }
 const painted = ({ id, back }: ActionTarget, action: Action, { values, ...more }: Shown): Painted => ({
   view: 'act',
   title: action.label,
@@ -76,10 +79,11 @@ export const actionPage = async (c: Context, { look, show, ids }: Acting): Promi
   if (looking instanceof Response) return looking
   const { action, id } = place
   if (action === undefined) return unknown(c, place, looking, show)
-  const { state, known } = action.makes ? NEW : await standFor({ api: looking.api, id }, action.kind)
+  const { state, known, repairs = null } = action.makes ? NEW : await standFor({ api: looking.api, id }, action.kind)
   const not = hindrance(action, state, looking.may)
   const concerned = not === null ? await concernedBy(looking, action, id) : null
-  const asked = { trouble: null, not, values: filledIn(action.fields ?? [], known), concerned, commandId: ids.uuid() }
+  const values = filledIn(action.fields ?? [], known)
+  const asked = { trouble: null, not, values, concerned, repairs, commandId: ids.uuid() }
   return show(c, place.here, looking.who, painted(place, action, asked))
 }
 
@@ -111,7 +115,7 @@ export const act = async (c: Context, { look, show, ids }: Acting): Promise<Resp
     : body
   if (!done.ok) {
     // an answer that did not come may have been recorded: the same command is sent again then
-    const again = { trouble: done.trouble, not: null, values: typed, concerned: null, commandId }
+    const again = { trouble: done.trouble, not: null, values: typed, concerned: null, repairs: null, commandId }
     return show(c, place.here, looking.who, painted(place, action, again), 409)
   }
   const said = new URLSearchParams({ done: action.name, request: done.value }).toString()

@@ -1,9 +1,10 @@
 /** The shape of an action that the console offers, and of what it asks for. */
+import type { Drift } from './shapes.ts'
 import { type Loaded, loaded } from './told.ts'
 import type { Field } from './view/screen.ts'
 import type { CommandLine } from './view/words.ts'
 
-export type Kind = 'arqs' | 'instances' | 'hosts' | 'devices' | 'handles' | 'profiles'
+export type Kind = 'arqs' | 'instances' | 'hosts' | 'devices' | 'handles' | 'profiles' | 'drift'
 /** The values that were typed, by the name of their field. */
 export type Typed = Readonly<Record<string, string>>
 export type { Field }
@@ -37,7 +38,12 @@ export type Action = {
 }
 
 /** The state of an entity, on which depends what is possible, and what is known of it for the fields of an action. */
-export type Stand = { readonly state: string; readonly known: Typed }
+export type Stand = {
+  readonly state: string
+  readonly known: Typed
+  /** Of the drift of a host: the differences, with their repairs. */
+  readonly repairs?: Loaded<Drift['drift']>
+}
 
 /** The body of the request for the action; null: it has none. */
 export const bodyOf = ({ fields, body }: Action, typed: Typed): Loaded<object | null> =>

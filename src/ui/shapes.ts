@@ -215,6 +215,9 @@ export const Drift = v.object({
 })
 export type Drift = v.InferOutput<typeof Drift>
 
+/** What a repair would do, or did. */
+export const Healing = v.object({ dry_run: v.boolean(), drift: Drift.entries.drift })
+
 export const Permissions = v.object({
   user_id: Text,
   user_name: v.nullable(Text),

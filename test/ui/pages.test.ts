@@ -54,6 +54,7 @@ describe('to the letter', () => {
       hosts: ['compute-1', 'compute-2'],
       arqs: [seen.bound.uuid, seen.failed.uuid],
       profiles: ['fpga-small'],
+      drift: ['compute-1'],
       instances: [seen.bound.instance, seen.open.instance, UNUSED],
     }
     const places = (chosen: (kind: string) => boolean) =>

@@ -6,6 +6,7 @@ import { gateOf } from '../../src/http/gate.ts'
 import { type Identify, noauth } from '../../src/http/identity.ts'
 import { silent } from '../../src/log.ts'
 import type { ImageCatalogue, Nova } from '../../src/actors/neighbours.ts'
+import type { Placement } from '../../src/actors/placement/port.ts'
 import { type Clock, systemClock, systemIds } from '../../src/clock.ts'
 import { createUi } from '../../src/ui/app.ts'
 import { loadAssets } from '../../src/ui/assets.ts'
@@ -61,14 +62,23 @@ const HOSTS: Readonly<Record<string, SimulatedPlan>> = {
   },
   'compute-2': { seed: 2, devices: [{ kind: 'gpu', handles: 1 }] },
 }
-type Others = { readonly images?: ImageCatalogue; readonly nova?: Nova; readonly hosts?: readonly string[] }
-/** `images` and `nova`: without them there is no image store, and no Nova. `hosts`: those that have reported. */
+type Others = {
+  readonly images?: ImageCatalogue
+  readonly nova?: Nova
+  readonly placement?: Placement
+  readonly hosts?: readonly string[]
+}
+/** `images`, `nova`, `placement`: without them there is no image store, no Nova, no Placement. `hosts`: those that have reported. */
 export const openUiWorld = async (
   pace: Pace = REAL,
-  { images = noCatalogue(), nova, hosts = Object.keys(HOSTS) }: Others = {},
+  { images = noCatalogue(), nova, placement, hosts = Object.keys(HOSTS) }: Others = {},
 ) => {
   const { clock } = pace
-  const plane = await openPlane({ clock, images, ...(nova && { nova }) }, undefined, 'when told')
+  const plane = await openPlane(
+    { clock, images, ...(nova && { nova }), ...(placement && { placement }) },
+    undefined,
+    'when told',
+  )
   /** As the relay does, which saves how far it came. */
   const relayed = async () => {
     await plane.pump()

@@ -1,5 +1,5 @@
 /** Loads the pages that are lists, and the home page. */
-import { makersOf } from '../actions.ts'
+import { makersOf, offersOf } from '../actions.ts'
 import * as shapes from '../shapes.ts'
 import { mapped } from '../told.ts'
 import { type Load, arqsIn, filterOf, pageOf, turnsAt } from './loader.ts'
@@ -140,12 +140,16 @@ export const deliveries: Load = async ({ api, query }) => {
 }
 
 const DRIFT_HOSTS = 20
-export const drift: Load = async ({ api, query }) => {
+export const drift: Load = async ({ api, query, may }) => {
   const after = query['after'] ?? null
   const marker = after === null ? '' : `&marker=${encodeURIComponent(after)}`
   const read = await api.get(`/drift?limit=${DRIFT_HOSTS}${marker}`, shapes.Drift)
   const next = read.ok && read.value.drift_links !== undefined ? (read.value.drift.at(-1)?.host ?? null) : null
-  return { view: 'drift', title: 'Drift', body: { drift: read, marker: after, next } }
+  return {
+    view: 'drift',
+    title: 'Drift',
+    body: { drift: read, marker: after, next, offers: offersOf('drift', 'differs', may) },
+  }
 }
 
 export const system: Load = async ({ api, may }) => {

@@ -133,6 +133,12 @@ export const profile: Load = async ({ api, id, may }) => {
   }
 }
 
+/** Which differences of this host a repair would mend; nothing is changed. */
+const repairsOf = async (api: PageRequest['api'], host: string): Promise<Loaded<shapes.Drift['drift']>> =>
+  mapped(await api.ask(at`/drift/heal?host=${host}&dry_run=true`, shapes.Healing), ({ drift }) => drift)
+const isRepairable = (drift: shapes.Drift['drift']): boolean =>
+  drift.some(({ entries }) => entries.some(({ repairs }) => repairs.length > 0))
+
 const UNKNOWN: Stand = { state: '', known: {} }
 const standIn = <Value>(given: Loaded<Value>, state: (value: Value) => string): Stand =>
   given.ok ? { state: state(given.value), known: {} } : UNKNOWN
@@ -149,6 +155,11 @@ export const standFor = async ({ api, id }: Pick<PageRequest, 'api' | 'id'>, kin
       return standIn(await api.get(at`/devices/${id}`, shapes.Device), ({ status }) => status)
     case 'handles':
       return standIn(await api.get(at`/handles/${id}`, shapes.HandleDetail), ({ state }) => state)
+    case 'drift': {
+      const repairs = await repairsOf(api, id)
+      const none = repairs.ok ? !isRepairable(repairs.value) : repairs.trouble.kind === 'off'
+      return { state: none ? 'same' : 'differs', known: {}, repairs }
+    }
     case 'profiles': {
       const { profile: one, versions } = await profileIn(api, id)
       return one.ok ? profileStand(one.value, versions) : UNKNOWN

@@ -103,7 +103,13 @@ export type Bodies = {
     readonly versions: ProfileVersions['versions']
     readonly offers: readonly Offer[]
   }
-  drift: { readonly drift: Loaded<Drift>; readonly marker: string | null; readonly next: string | null }
+  drift: {
+    readonly drift: Loaded<Drift>
+    readonly marker: string | null
+    readonly next: string | null
+    /** What can be done about a host with differences that can be repaired. */
+    readonly offers: readonly Offer[]
+  }
   deliveries: {
     readonly list: Loaded<readonly Delivery[]>
     readonly state: Delivery['state']
@@ -147,6 +153,8 @@ export type Bodies = {
     readonly commandId: string
     /** Null: no dry run was made. */
     readonly concerned: Loaded<Impact> | null
+    /** The differences that would be repaired; null: the action repairs none. */
+    readonly repairs: Loaded<Drift['drift']> | null
     readonly trouble: PageError | null
     /** Why the action is impossible, if that is known beforehand; null: it is possible as far as is known. */
     readonly not: string | null

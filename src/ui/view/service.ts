@@ -2,7 +2,8 @@
 import type { Drift } from '../shapes.ts'
 import { command, empty, facts, id, idLink, link, mark, none, panel, state, trouble, when } from './parts.ts'
 import { rows } from './rows.ts'
-import type { Bodies, FilledField, Screen } from './screen.ts'
+import { offers } from './offers.ts'
+import type { Bodies, FilledField, Offer, Screen } from './screen.ts'
 import {
   type Child,
   type Node,
@@ -33,10 +34,15 @@ const KINDS: Readonly<Record<string, string>> = {
   server: 'Nova does not know the server',
 }
 
-const driftOf = ({ host, entries, trouble: problem, checked_at: checked }: Drift['drift'][number], now: number): Node =>
+const driftOf = (
+  { host, entries, trouble: problem, checked_at: checked }: Drift['drift'][number],
+  now: number,
+  list: readonly Offer[],
+): Node =>
   panel(
     idLink('hosts', host),
     span({ class: 'dim' }, 'last pass ', when(checked, now)),
+    entries.some(({ repairs }) => repairs.length > 0) ? offers(`drift/${encodeURIComponent(host)}`, list) : null,
     problem === null
       ? null
       : p(
@@ -58,7 +64,7 @@ const driftOf = ({ host, entries, trouble: problem, checked_at: checked }: Drift
     ),
   )
 
-export const driftPage = ({ body: { drift, next }, now }: Screen<'drift'>): Node =>
+export const driftPage = ({ body: { drift, next, offers: list }, now }: Screen<'drift'>): Node =>
   div(
     null,
     header({ class: 'head' }, h1(null, 'Drift')),
@@ -67,7 +73,7 @@ export const driftPage = ({ body: { drift, next }, now }: Screen<'drift'>): Node
       ? drift.value.drift.some(({ entries, trouble: problem }) => entries.length > 0 || problem !== null)
         ? drift.value.drift
             .filter(({ entries, trouble: problem }) => entries.length > 0 || problem !== null)
-            .map((each) => driftOf(each, now))
+            .map((each) => driftOf(each, now, list))
         : [
             empty(
               'Everything agrees',
@@ -168,6 +174,18 @@ const concern = (given: Bodies['act']['concerned']): Child => {
   )
 }
 
+const repaired = (given: Bodies['act']['repairs'], now: number): Child => {
+  if (given === null) return null
+  if (!given.ok) return trouble(given.trouble)
+  return div(
+    { class: 'concern' },
+    p({ class: 'headline' }, mark('busy'), 'What would be repaired, if it is still so:'),
+    ...given.value.map((each) =>
+      driftOf({ ...each, entries: each.entries.filter(({ repairs }) => repairs.length > 0) }, now, []),
+    ),
+  )
+}
+
 const asked =
   (first: FilledField | undefined) =>
   (field_: FilledField): Node => {
@@ -183,7 +201,7 @@ const asked =
     )
   }
 
-export const actPage = ({ body, here }: Screen<'act'>): Node =>
+export const actPage = ({ body, here, now }: Screen<'act'>): Node =>
   div(
     { class: 'narrow' },
     header(
@@ -200,6 +218,7 @@ export const actPage = ({ body, here }: Screen<'act'>): Node =>
     p({ class: 'lead' }, body.sentence),
     body.trouble === null ? null : trouble(body.trouble),
     concern(body.concerned),
+    body.not === null ? repaired(body.repairs, now) : null,
     body.not === null
       ? form(
           { method: 'post', action: here, class: 'form' },
