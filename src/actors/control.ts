@@ -113,6 +113,8 @@ export type Control = {
      * Faults: not_found, conflict (there is a newer version than `ifVersion`), invalid (no such version).
      */
     readonly update: (caller: Caller, uuid: ProfileUuid, change: ProfileUpdate, reason: string) => Answer<ProfileRow>
+    /** Whom this change would affect, and whether it would be refused. Writes nothing. Faults: not_found, invalid. */
+    readonly updateImpact: (caller: Caller, uuid: ProfileUuid, change: ProfileUpdate, reason: string) => Answer<Impact>
     /** Faults: exists(name), exists(uuid). Groups are already in canonical form. */
     readonly create: (
       caller: Caller,

@@ -165,6 +165,15 @@ describe('a profile', () => {
     ])
     expect(await said('profile', 'diff', 'small', '2', '2')).toContain('they ask for the same')
     expect((await run('profile', 'diff', 'small', '7')).err).toContain('next: accelerando profile versions small')
+    const tried = await said('profile', 'set', 'small', '--disable', '2', '--dry-run', ...BECAUSE)
+    expect(tried).toMatch(
+      /^it would be done\n0 devices, 0 instances, 0 projects, 0 accelerator requests\nnothing was changed\n$/,
+    )
+    const late = ['--disable', '2', '--if-version', '1', '--dry-run', ...BECAUSE]
+    expect(await said('profile', 'set', 'small', ...late)).toMatch(
+      /^it would be refused: device profile small was changed/,
+    )
+    expect((await json('profile', 'versions', 'small')).versions).toMatchObject([{ enabled: true }, { enabled: true }])
     expect(await said('profile', 'set', 'small', '--disable', '2', ...BECAUSE)).toMatch(/^version +1$/m)
     expect(await said('profile', 'set', 'small', '--project', 'p1', '--project', 'p2', ...BECAUSE)).toMatch(
       /^projects +p1 p2$/m,

@@ -1,7 +1,10 @@
 /** Whom a change would concern: `dry_run=true` on whatever takes something away. Nothing is written. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { latestMinor } from '../../src/http/versions.ts'
+import { createTestApp } from './app.ts'
 import { openWorkshop } from './cloud.ts'
+import { send, version } from './steps.ts'
 
 type Shop = Awaited<ReturnType<typeof openWorkshop>>
 let shop: Shop
@@ -33,6 +36,27 @@ beforeEach(async () => {
   device = devices[0].uuid
   profile = (await shop.arq(bound.arqs[0]!.uuid)).device_profile_name
 })
+
+/** Changes profiles, in the version that has versions of them. */
+const newer = () => {
+  const additive = createTestApp(shop.control, { additiveMicroversion: true }, shop.events)
+  const headers = version(latestMinor(true))
+  const change = async (status: number, id: string, body: object, query = '') => {
+    const got = await send(additive, `PATCH /v2/device_profiles/${id}${query}`, {
+      body: { ...body, reason: 'a test' },
+      headers,
+    })
+    expect(got.status, got.text).toBe(status)
+    return got
+  }
+  const patch = async (status: number, id: string, body: object) => {
+    const before = [await rows(), await views()]
+    const { json } = await change(status, id, body, '?dry_run=true')
+    expect([await rows(), await views()]).toEqual(before)
+    return json
+  }
+  return { change, patch }
+}
 
 const concerned = () => ({
   dry_run: true,
@@ -82,6 +106,33 @@ describe('a dry run says whom it would concern, and writes nothing', () => {
     }
     expect(await dry(`DELETE /v2/device_profiles/${unused}?dry_run=true`)).toMatchObject({ refusal: null, arqs: [] })
     await shop.must(204, `DELETE /v2/device_profiles/${unused}?dry_run=false`)
+  })
+  test('a device profile that is changed: its requests keep their groups', async () => {
+    const { patch } = newer()
+    const bare = await shop.newProfile()
+    const before = (await shop.must(200, 'GET /v2/device_profiles')).json
+    for (const change of [
+      { groups: [{ 'resources:FPGA': '2' }] },
+      { versions: { 1: false } },
+      { projects: ['p1'] },
+      { description: 'two', enabled: false, if_version: 1 },
+    ]) {
+      const [used, unused] = [await patch(200, profile, change), await patch(200, bare, change)]
+      expect(used).toMatchObject({ ...concerned(), refusal: null, effect: 'kept', devices: [] })
+      expect(unused).toMatchObject({ refusal: null, arqs: [], instances: [], projects: [] })
+    }
+    expect((await shop.must(200, 'GET /v2/device_profiles')).json).toEqual(before)
+  })
+  test('a change of a device profile that would be refused, for the reason of the change itself', async () => {
+    const { patch, change } = newer()
+    const stale = { description: 'x', if_version: 7 }
+    const told = await patch(200, profile, stale)
+    expect(told).toMatchObject({ ...concerned(), effect: 'kept' })
+    expect((await change(409, profile, stale)).fault).toContain(told.refusal)
+    expect(told.refusal).toContain('was changed or deleted meanwhile')
+    await patch(400, profile, { versions: { 9: true } })
+    await patch(400, profile, {})
+    await patch(404, 'nobody', { description: 'x' })
   })
 })
 

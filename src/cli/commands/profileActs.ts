@@ -25,6 +25,16 @@ const groupOf = (text: string): Group =>
     }),
   )
 
+const DRY_RUN = 'change nothing: say which instances, projects and requests it would concern'
+const showImpact = (flags: ApiFlags, json: Impact): void =>
+  present(flags, {
+    document: json,
+    rows: json.arqs,
+    columns: IMPACT_COLUMNS,
+    text: () => impactLines(json),
+    report: true,
+  })
+
 type Create = ApiFlags & {
   readonly group?: readonly string[]
   readonly description?: string
@@ -69,6 +79,7 @@ type Set = ApiFlags & {
   readonly allProjects?: true
   readonly ifVersion?: string
   readonly reason: string
+  readonly dryRun?: true
 }
 const changeOf = ({ group, description, enable, disable, project, allProjects, ifVersion, reason }: Set) => {
   if (project !== undefined && allProjects) throw misused('--project and --all-projects exclude each other')
@@ -95,7 +106,7 @@ const set = (family: CommandRow): void => {
     )
     .example(
       'accelerando profile set fpga-small --group resources:FPGA=2 --reason "two for everybody"',
-      'accelerando profile set fpga-small --disable 3 --reason "the trait is gone"',
+      'accelerando profile set fpga-small --disable 3 --reason "the trait is gone" --dry-run',
       'accelerando profile set fpga-small --project 5e0b4c6a-0a2a-4f0e-9d0c-6f2a5f2d7c10 --reason "for one customer"',
     )
   addOutput(addApiFlags(command), SHOWN, { one: true })
@@ -107,8 +118,13 @@ const set = (family: CommandRow): void => {
     .option('--all-projects', 'every project may use it')
     .option('--if-version <VERSION>', 'only if this is the newest version')
     .requiredOption('--reason <TEXT>', 'why; kept in the journal')
+    .option('--dry-run', DRY_RUN)
     .action(
       withPlainErrors(async (id: string, flags: Set) => {
+        if (flags.dryRun) {
+          const path = withQuery(profilePath(id), { dry_run: 'true' })
+          return showImpact(flags, await apiOf(flags)<Impact>('PATCH', path, changeOf(flags)))
+        }
         type One = { readonly device_profile: Profile }
         const json = await apiOf(flags)<One>('PATCH', profilePath(id), changeOf(flags))
         showProfile(flags, json.device_profile, json)
@@ -123,14 +139,15 @@ const remove = (family: CommandRow): void => {
     .description('Deletes device profiles: all that are named, or none.')
     .example('accelerando profile delete fpga-small --dry-run', 'accelerando profile delete fpga-small fpga-big --yes')
   confirmable(addOutput(addApiFlags(command), IMPACT_COLUMNS))
-    .option('--dry-run', 'change nothing: say which instances, projects and requests it would concern')
+    .option('--dry-run', DRY_RUN)
     .action(
       withPlainErrors(async (ids: readonly string[], flags: Remove) => {
         const value = ids.join(',')
         if (flags.dryRun) {
-          const json = await apiOf(flags)<Impact>('DELETE', withQuery(PROFILES, { value, dry_run: 'true' }))
-          const text = () => impactLines(json)
-          return present(flags, { document: json, rows: json.arqs, columns: IMPACT_COLUMNS, text, report: true })
+          return showImpact(
+            flags,
+            await apiOf(flags)<Impact>('DELETE', withQuery(PROFILES, { value, dry_run: 'true' })),
+          )
         }
         await confirmed(flags, `Device profiles are deleted: ${ids.join(', ')}.`)
         await apiOf(flags)('DELETE', withQuery(PROFILES, { value }))

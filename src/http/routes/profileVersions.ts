@@ -4,6 +4,7 @@ import type { Control } from '../../actors/control.ts'
 import type { ProfileUpdate, Version } from '../../actors/profile/decider.ts'
 import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
+import { DRY_RUN, answerImpact } from '../impact.ts'
 import { time } from '../render.ts'
 import { answer, route } from '../route.ts'
 import type { Body, Route } from '../route.ts'
@@ -117,11 +118,12 @@ const update = route({
   method: 'PATCH',
   path: '/v2/device_profiles/:id',
   rule: 'cyborg:device_profile:update',
+  query: { dry_run: DRY_RUN },
   body: asked,
   docs: {
     summary:
       'Changes a device profile, by UUID or by name (from 2.5): `groups` or `description` make a new version, which is `enabled` unless it is said otherwise; `versions` enables and disables versions by number; `projects` says who may use the profile, null: everybody. All of it or nothing. `if_version`: only if this is the newest version. Requests keep the group of the version that they were made with.',
-    answers: { 200: v.object({ device_profile: profileSchemas.Profile }) },
+    answers: { 200: v.union([v.object({ device_profile: profileSchemas.Profile }), schemas.Impact]) },
     refusals: [404, 406, 409],
   },
   handle: async (call) => {
@@ -129,9 +131,9 @@ const update = route({
     const { control, caller, body } = call
     const found = await find(control, call.params.id)
     if (!found.ok) return found
-    return answer(control.profiles.update(caller, found.value.uuid, body.change, body.reason), 200, (row) => ({
-      device_profile: profileBody(row, call),
-    }))
+    const change = [caller, found.value.uuid, body.change, body.reason] as const
+    if (call.query.dry_run) return answerImpact(control.profiles.updateImpact(...change))
+    return answer(control.profiles.update(...change), 200, (row) => ({ device_profile: profileBody(row, call) }))
   },
 })
 

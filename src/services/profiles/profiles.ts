@@ -6,6 +6,7 @@ import { isUuid } from '../../uuid.ts'
 import type { Caller, Control, ProfileRow } from '../../actors/control.ts'
 import { createExplain } from './explain.ts'
 import { type Kernel, causeOf, commandOf, hasRecorded, newWork } from '../kernel/kernel.ts'
+import { WOULD_BE_DONE, refusalFound } from '../kernel/dryRun.ts'
 import { createNaming } from './profileNames.ts'
 import {
   type Groups,
@@ -137,20 +138,34 @@ const createVersions =
     return facts ? done(versions) : missing(uuid)
   }
 
+type Updating = Parameters<Control['profiles']['update']>
+/** Decides the change; a dry run records nothing and ends with the refusal `WOULD_BE_DONE`. */
+const decideUpdate = (kernel: Kernel, dryRun: boolean, [caller, uuid, change, reason]: Updating) => {
+  const key = profileKey(uuid)
+  const work = newWork(kernel, causeOf(caller), (draft) => {
+    if (!draft.state(profile, key).facts) draft.refuse({ kind: 'not_found', resource: 'device profile', id: uuid })
+    draft.decide(profile, key, { type: 'Update', ...change, by: caller.userId, reason })
+    if (dryRun) draft.refuse(WOULD_BE_DONE)
+    return rowOf(draft.state(profile, key))
+  })
+  return kernel.units.together([key], dryRun ? work : { ...work, ...commandOf(caller) })
+}
 const createUpdate =
   (kernel: Kernel, { byUuid }: Finder, nameInPlacement: (groups: Groups) => void): Control['profiles']['update'] =>
   async (caller, uuid, change, reason) => {
-    const key = profileKey(uuid)
-    const work = newWork(kernel, causeOf(caller), (draft) => {
-      if (!draft.state(profile, key).facts) draft.refuse({ kind: 'not_found', resource: 'device profile', id: uuid })
-      draft.decide(profile, key, { type: 'Update', ...change, by: caller.userId, reason })
-      return rowOf(draft.state(profile, key))
-    })
-    const updated = await kernel.units.together([key], { ...work, ...commandOf(caller) })
+    const updated = await decideUpdate(kernel, false, [caller, uuid, change, reason])
     if (!updated.ok) return updated
     if (change.groups) nameInPlacement(change.groups)
     // a repeated command that was already carried out returns no answer, so the profile is read
     return updated.value ? done(updated.value) : byUuid(uuid)
+  }
+const createUpdateImpact =
+  (kernel: Kernel): Control['profiles']['updateImpact'] =>
+  async (...asked) => {
+    const refusal = refusalFound(await decideUpdate(kernel, true, asked))
+    if (!refusal.ok) return refusal
+    const arqs = await kernel.readers.list('arqs', { profile_uuid: asked[1] }, {})
+    return arqs.ok ? done(impactOf(arqs.value.items, { refusal: refusal.value, effect: 'kept', devices: [] })) : arqs
   }
 
 export const createProfiles = (kernel: Kernel): Control['profiles'] => {
@@ -162,6 +177,7 @@ export const createProfiles = (kernel: Kernel): Control['profiles'] => {
     list: createList(kernel),
     versions: createVersions(kernel),
     update: createUpdate(kernel, finder, nameInPlacement),
+    updateImpact: createUpdateImpact(kernel),
     create: async (caller, { uuid = ids.uuid(), name, description, groups }) => {
       const facts = { uuid, name, description, groups }
       const work = newWork(kernel, causeOf(caller), (draft) => {

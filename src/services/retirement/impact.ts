@@ -48,13 +48,18 @@ export const createHostImpact = (kernel: Kernel, { tryOut }: Retirement): Contro
   const [rowsOf, holders] = [createRows(kernel), createHolders(kernel)]
   return async (caller, name: HostName, change): Promise<Outcome<Impact>> => {
     const tried = await tryOut(caller, name, change)
-    if (!tried.ok && tried.fault.kind !== 'conflict') return tried
+    if (!tried.ok) return tried
     const places = await holders(name)
     if (!places.ok) return places
     const rows = await rowsOf(arqsOn(places.value))
     if (!rows.ok) return rows
-    const refusal = !tried.ok && tried.fault.kind === 'conflict' ? tried.fault.reason : null
     const devices = [...new Set(places.value.map(({ deviceUuid }) => deviceUuid))].toSorted()
-    return done(impactOf(rows.value, { refusal, effect: change === 'remove by force' ? 'unbound' : 'kept', devices }))
+    return done(
+      impactOf(rows.value, {
+        refusal: tried.value,
+        effect: change === 'remove by force' ? 'unbound' : 'kept',
+        devices,
+      }),
+    )
   }
 }

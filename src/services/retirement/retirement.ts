@@ -3,7 +3,7 @@
  * whatever it reports. In both cases its devices leave as soon as nothing on them is in use, and return only by a restore.
  */
 import type { EntityKey, HostName } from '../../identifiers.ts'
-import { type Fault, type Outcome, refuse } from '../../fault.ts'
+import { type Outcome, refuse } from '../../fault.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import type { Caller } from '../../actors/control.ts'
 import type { HostChange } from '../../actors/answers/impact.ts'
@@ -15,6 +15,7 @@ import { takeOut } from '../../actors/inventory/carryOut.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
 import type { Cause } from '../../actors/runtime/ports.ts'
 import { transact } from '../../actors/runtime/transact.ts'
+import { WOULD_BE_DONE, refusalFound } from '../kernel/dryRun.ts'
 import { type Kernel, causeOf, commandOf } from '../kernel/kernel.ts'
 
 /** How many of the handles in use a refusal names. */
@@ -55,8 +56,6 @@ type Decision = {
   /** Everything is decided, but nothing is recorded. */
   readonly dry?: true
 }
-/** The refusal that ends an accepted plan of a dry run. */
-const WOULD_BE_DONE: Fault = { kind: 'conflict', reason: 'a dry run records nothing' }
 /** The devices that leave the inventory with this decision. */
 const departures = (draft: Draft, now: Host, missingRounds: number): Readonly<Record<string, HeldDevice | null>> =>
   Object.fromEntries(
@@ -129,13 +128,12 @@ export const createRetirement = (kernel: Kernel) => {
       decided(name, { type: 'Retire', note, forced: false }, caller),
     remove: (caller: Caller, name: HostName, note: OperatorNote, forced: boolean) =>
       decided(name, { type: 'Remove', note, forced }, caller),
-    /** Decides as the change would, and records nothing. */
-    tryOut: async (caller: Caller, name: HostName, change: HostChange): Promise<Outcome<null>> => {
+    /** Decides as the change would, and records nothing. Returns the reason for which it would be refused. */
+    tryOut: async (caller: Caller, name: HostName, change: HostChange): Promise<Outcome<string | null>> => {
       // a removal by force first retires the host, then unbinds the requests that prevent the removal
       const type = change === 'remove' ? 'Remove' : 'Retire'
       const decision = { type, note: { by: caller.userId, reason: '' }, forced: false, dry: true } as const
-      const decided = await decide(kernel, name, decision, causeOf(caller))
-      return decided.ok || decided.fault === WOULD_BE_DONE ? { ok: true, value: null } : decided
+      return refusalFound(await decide(kernel, name, decision, causeOf(caller)))
     },
     shed: (caller: Caller, name: HostName): Promise<Outcome<null>> => shed(kernel, name, causeOf(caller)),
   }
