@@ -15,6 +15,7 @@ import type {
   ResourceProviderUuid,
 } from '../identifiers.ts'
 import type { DatedNote, OperatorNote } from '../operatorNote.ts'
+import type { ListedAs } from './host/standing.ts'
 import type { Capacity } from './capacity/tally.ts'
 import type { DeviceStatus } from './deployable/messages.ts'
 import type { DeviceHealth } from './device/health.ts'
@@ -31,7 +32,7 @@ import type { ProfileUpdate, Version } from './profile/decider.ts'
 import type { Viewer } from './profile/usable.ts'
 import type { PageCursor } from './runtime/ports.ts'
 import type { Row } from './runtime/views.ts'
-import type { Delivery, DeliveryState, Overview } from './answers/tallied.ts'
+import type { DeliveriesAsked, Delivery, Overview } from './answers/tallied.ts'
 import type { Timeline } from './answers/timelineSteps.ts'
 import type { UsageQuery, UsageReport } from './usage/tally.ts'
 
@@ -228,7 +229,8 @@ export type Control = {
   }
   /** Each command may be repeated without harm. */
   readonly hosts: {
-    readonly list: (page: Page, liveness?: string) => Answer<Listed<HostRow>>
+    /** `as`: only hosts that are listed as this; an operator's decision counts more than liveness. */
+    readonly list: (page: Page, as?: ListedAs) => Answer<Listed<HostRow>>
     readonly get: (caller: Caller, name: HostName) => Answer<HostDetail>
     /** Nothing on the host is offered any more; each device leaves the inventory as soon as none of its handles is in use. */
     readonly retire: (caller: Caller, name: HostName, note: OperatorNote) => Answer<HostDetail>
@@ -271,11 +273,7 @@ export type Control = {
   /** Each process counts at most once a second, and less often where counting takes long; `countedAt` says when. */
   readonly overview: () => Answer<Overview>
   /** Ordered by the moment of the next attempt, or at which delivery ended, earliest first. Fault: invalid (marker). */
-  readonly deliveries: (page: {
-    readonly state: DeliveryState
-    readonly limit: number
-    readonly marker?: InstanceUuid
-  }) => Answer<Listed<Delivery>>
+  readonly deliveries: (page: DeliveriesAsked) => Answer<Listed<Delivery>>
   /**
    * Tells Nova once more how all binds of the instance ended; events that Nova has not taken yet are sent at once. Faults: not_found
    * (no bind of the instance has ended), bad_state (a bind is under way), conflict (no Nova is configured).

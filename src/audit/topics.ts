@@ -221,7 +221,7 @@ const rowOf = (entity: string, state: unknown): Cells | null => {
   return !change?.row || gone ? null : change.row
 }
 /** Columns that a control of the previous release leaves out of its messages, even for rows that other controls wrote. */
-const LATER: ReadonlySet<string> = new Set(['profile_version', 'failing'])
+const LATER: ReadonlySet<string> = new Set(['profile_version', 'failing', 'out_of_service'])
 /** Compares a row with a message. A message of an earlier release lacks the columns that were added since then. */
 const isShownAs = (row: Cells | null, shown: Cells | null): boolean => {
   if (row === null || shown === null) return row === shown

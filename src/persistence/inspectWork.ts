@@ -15,6 +15,8 @@ export type WorkQuestions = {
 export type HostFacts = {
   readonly name: string
   readonly liveness: string
+  /** An operator took it out of service. */
+  readonly retired: boolean
   /** Time since any process last received a message of this host; null: never. */
   readonly silentMs: number | null
   /** Drivers that failed, each with its message. */
@@ -88,15 +90,17 @@ const hostsOf = async ({ db }: Queries): Promise<WorkFacts['hosts']> => {
     .select((eb) => [
       'hosts.name',
       'hosts.liveness',
+      'hosts.out_of_service as retired',
       'hosts.drivers',
       sql<number | null>`extract(epoch from clock_timestamp() - ${eb.ref('host_seen.seen_at')})::float8 * 1000`.as(
         'silent',
       ),
     ])
     .execute()
-  return found.map(({ name, liveness, drivers, silent }) => ({
+  return found.map(({ name, liveness, retired, drivers, silent }) => ({
     name,
     liveness,
+    retired: retired === true,
     silentMs: silent === null ? null : Math.max(0, Math.round(silent)),
     failed: failedOf(drivers as Drivers),
   }))

@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
+import type { ListedAs } from '../../src/actors/host/standing.ts'
 import { GPU, openCloud } from './cloud.ts'
+import { expectRebuilt } from './rebuilt.ts'
 
 const HOUR = 3_600_000
 const options = { sweepEveryMs: 24 * HOUR }
@@ -42,6 +44,36 @@ describe('a host', () => {
     await world.plane.reports.take(beat('h1'), 'b1')
     await world.sweep()
     expect(await world.host()).toMatchObject({ liveness: 'up', last_seen_at: world.clock.now() })
+    await world.stop()
+  })
+  it('that an operator took out of service is listed and counted as retired, also when it is switched off', async () => {
+    const world = await opened()
+    await world.shows('h2', GPU)
+    const listed = async (as?: ListedAs) =>
+      value(await world.control.hosts.list({}, as)).items.map(({ name, liveness }) => [name, liveness])
+    const counted = async () => {
+      await world.clock.pass(60_000)
+      return value(await world.control.overview()).hosts
+    }
+    expect(await counted()).toEqual({ up: 2 })
+    value(await world.control.hosts.retire(NOVA, 'h2', { by: 'op', reason: 'sold' }))
+    expect(await counted()).toEqual({ up: 1, retired: 1 })
+    expect([await listed('up'), await listed('retired')]).toEqual([[['h1', 'up']], [['h2', 'up']]])
+    await world.clock.pass(1_900_000)
+    await world.sweep()
+    expect(await listed()).toEqual([
+      ['h1', 'down'],
+      ['h2', 'down'],
+    ])
+    expect(await counted()).toEqual({ down: 1, retired: 1 })
+    expect([await listed('down'), await listed('retired')]).toEqual([[['h1', 'down']], [['h2', 'down']]])
+    value(await world.control.hosts.restore(NOVA, 'h2', { by: 'op', reason: 'kept' }))
+    expect(await counted()).toEqual({ down: 2 })
+    value(await world.control.hosts.retire(NOVA, 'h2', { by: 'op', reason: 'sold' }))
+    value(await world.control.hosts.remove(NOVA, 'h2', { by: 'op', reason: 'sold' }, true))
+    expect(await counted()).toEqual({ down: 1, removed: 1 })
+    expect([await listed('removed'), await listed('retired')]).toEqual([[['h2', 'removed']], []])
+    await expectRebuilt(world.store)
     await world.stop()
   })
   it('that beats stays up and writes nothing', async () => {

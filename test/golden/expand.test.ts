@@ -49,6 +49,7 @@ describe('planted', () => {
     'alter table arqs add shelf text references shelves (name)',
     'create unique index "one" on "arqs" ("state")',
     'update "arqs" set "state" = lower("state")',
+    'update "arqs" set "state" = lower("state") where true',
     'delete from "journal"',
     'insert into "arqs" ("state") values (1)',
     'drop index "arqs_state_index"',
@@ -57,6 +58,18 @@ describe('planted', () => {
     'insert into "claims" ("entity") values (1)',
   ])('%s', (statement) => {
     expect(breaking([NEW, statement])).toHaveLength(1)
+  })
+  test.each([
+    'update "arqs" set "row" = 1 where "state" = 1',
+    'update "arqs" set "row" = 1, "state" = 2 where true',
+    'update "devices" set "shelf" = 1 where true',
+  ])('%s, beside a column that is new', (statement) => {
+    expect(breaking(['alter table "arqs" add column "shelf" text null', statement])).toHaveLength(1)
+  })
+  test('and harmless: an update of a column that is new', () => {
+    const statements = ['alter table "arqs" add column "shelf" text null, add column "row" int null']
+    const fill = 'update "arqs" set "shelf" = lower("state"), "row" = 1 where "state" in (select 1, 2 where true)'
+    expect(breaking([...statements, fill])).toEqual([])
   })
   test.each([
     'alter table "arqs" add column "shelf" text',

@@ -24,7 +24,7 @@ const DATABASE: DatabaseFacts = {
   work: null,
 }
 const HOLDER = { pid: 42, name: 'psql', user: 'ann', database: 'd', state: 'idle in transaction', ageMs: 90_000 }
-const HOST = { name: 'compute-1', liveness: 'up', silentMs: 900, failed: [] }
+const HOST = { name: 'compute-1', liveness: 'up', retired: false, silentMs: 900, failed: [] }
 const WORK: WorkFacts = {
   lease: { holder: 'control-a', epoch: 3, remainsMs: 4000 },
   lag: { rows: 2, oldestMs: 100 },
@@ -137,7 +137,7 @@ describe('the work', () => {
     expect(work('relay', { lag: { rows: 9, oldestMs: 6000 } }).verdict).toBe('warning')
     expect(work('relay', { lag: { rows: 9, oldestMs: 61_000 } }).verdict).toBe('problem')
   })
-  test('with hosts that are silent; removed ones are not missed', () => {
+  test('with hosts that are silent; those that were removed or taken out of service are not missed', () => {
     const host = (liveness: string) => ({ ...HOST, liveness, silentMs: 30_000 })
     expect(work('hosts', { hosts: [host('down'), HOST] })).toMatchObject({
       verdict: 'problem',
@@ -145,6 +145,11 @@ describe('the work', () => {
     })
     expect(work('hosts', { hosts: [host('stale')] }).verdict).toBe('warning')
     expect(work('hosts', { hosts: [host('removed')] }).verdict).toBe('ok')
+    const away = { ...host('down'), retired: true }
+    expect(work('hosts', { hosts: [away, HOST] })).toMatchObject({
+      verdict: 'ok',
+      says: '1 host, all up; 1 out of service',
+    })
     expect(work('hosts', { hosts: [{ ...HOST, liveness: 'pending', silentMs: null }] })).toMatchObject({
       verdict: 'warning',
       says: expect.stringContaining('waits for approval, or without a report since: compute-1'),

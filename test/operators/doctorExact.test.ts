@@ -113,13 +113,13 @@ test('of a database', () => {
 const WORK: WorkFacts = {
   lease: { holder: 'c1', epoch: 3, remainsMs: 1 },
   lag: { rows: 2, oldestMs: 100 },
-  hosts: [{ name: 'h1', liveness: 'up', silentMs: 900, failed: [] }],
+  hosts: [{ name: 'h1', liveness: 'up', retired: false, silentMs: 900, failed: [] }],
   orders: [{ host: 'h1', waiting: 1, late: 0 }],
   overdue: [],
   lateBinds: [],
 }
 const host = (liveness: string, silentMs: number | null = null, failed: readonly string[] = []) => ({
-  hosts: [...WORK.hosts, { name: 'h2', liveness, silentMs, failed: [...failed] }],
+  hosts: [...WORK.hosts, { name: 'h2', liveness, retired: false, silentMs, failed: [...failed] }],
 })
 const LATE = { rows: 1, oldestMs: 5000 }
 test('of the work', () => {

@@ -1,6 +1,7 @@
 /** How a schema comes to be of today: by one of several processes, all or nothing, by its owner; and what a newer one left. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MIGRATION_TABLE, migrationNames } from '../../src/persistence/migrate.ts'
+import { put } from '../../src/actors/runtime/views.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { Migration0001 } from '../../src/persistence/migrations/0001_journal_and_views.ts'
 import { describeWith } from '../support/needs.ts'
@@ -69,6 +70,39 @@ describeWith('postgres', 'migrations on a server', (bin) => {
     await reader
     await drop()
   }, 30_000)
+
+  test('hosts that were taken out of service before are so after it, and others are not', async () => {
+    const { url, drop } = await server.freshDatabase()
+    const before = await open(url)
+    const care = (...all: readonly (string | null)[]) =>
+      all.map((one) => ({ type: 'LivenessSet', liveness: 'down', by: 'op', ...(one && { care: one }) }))
+    const told: Readonly<Record<string, readonly ReturnType<typeof care>[]>> = {
+      kept: [care(null)],
+      gone: [care('retired'), care(null)],
+      back: [care('retired'), care('restored', null)],
+      again: [care('retired'), care('restored', 'retired')],
+      away: [care('retired'), care('removed')],
+    }
+    for (const [name, rows] of Object.entries(told))
+      for (const [at, events] of rows.entries()) {
+        const row = sample.hostRow(name, name === 'away' ? 'removed' : 'down')
+        const {
+          rows: [one],
+        } = sample.one(`host/${name}`, at + 1)
+        const append = { rows: [{ ...one!, events }], changes: [put('hosts', row)] }
+        expect(await before.journal.append(append)).toBe('appended')
+      }
+    await before.close()
+    const last = migrationNames().findLast((name) => name.startsWith('0015'))!
+    await sqlOnce(
+      url,
+      `alter table hosts drop column out_of_service; delete from ${MIGRATION_TABLE} where name = '${last}'`,
+    )
+    await (await open(url)).close()
+    const { rows } = await sqlOnce(url, 'select name from hosts where out_of_service order by name')
+    expect(rows.map(({ name }: { name: string }) => name)).toEqual(['again', 'gone'])
+    await drop()
+  })
 
   test('a store of an older program opens, and says what it does not know', async () => {
     const { url, drop } = await server.freshDatabase()

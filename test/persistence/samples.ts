@@ -80,6 +80,7 @@ export const handleRow = (arq: string | null, uuid: string = randomUUID()): Row<
 export const hostRow = (name: string, liveness: string): Row<'hosts'> => ({
   name,
   liveness,
+  out_of_service: null,
   boot_id: null,
   drivers: {},
   aliases: [],

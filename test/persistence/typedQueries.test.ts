@@ -20,7 +20,7 @@ import type { Queries } from '../../src/persistence/typedQueries.ts'
 import { embeddedStoreIn } from '../support/embedded.ts'
 import { describeWith } from '../support/needs.ts'
 import { freshDatabase } from '../support/postgres.ts'
-import { arqRow, AT, handleRow, one, orderRow } from './samples.ts'
+import { arqRow, AT, handleRow, hostRow, one, orderRow } from './samples.ts'
 
 const NOW = AT + 1_000_000
 const QUESTIONS = { relay: 'relay', bindDeadlineMs: 60_000 }
@@ -32,8 +32,8 @@ const DRIVERS = {
   pci_driver: { status: 'failed' as const, error: 'no sysfs' },
   fake_driver: { status: 'ok' as const, error: null },
 }
-const host = (name: string) =>
-  put('hosts', { name, liveness: 'up', boot_id: null, drivers: DRIVERS, aliases: [], created_at: AT, updated_at: null })
+const host = (name: string, retired = false) =>
+  put('hosts', { ...hostRow(name, 'up'), drivers: DRIVERS, out_of_service: retired || null })
 const order = (deadline: number) => put('pending_orders', orderRow(randomUUID(), AT, deadline))
 const CHANGES = [
   put('arqs', ARQ),
@@ -42,7 +42,7 @@ const CHANGES = [
   put('handles', HANDLE),
   put('handles', handleRow(null)),
   host('h1'),
-  host('h2'),
+  host('h2', true),
   order(NOW - 1),
   order(NOW + 1),
   put('due', { entity: 'arq/1', kind: 'arq', at: NOW - 40_000 }),
@@ -119,8 +119,8 @@ const contract = (source: () => SnapshotSource): void => {
     expect(lease!.remainsMs).toBeGreaterThan(0)
     const failed = ['pci_driver: no sysfs']
     expect(hosts).toEqual([
-      { name: 'h1', liveness: 'up', silentMs: expect.any(Number), failed },
-      { name: 'h2', liveness: 'up', silentMs: null, failed },
+      { name: 'h1', liveness: 'up', retired: false, silentMs: expect.any(Number), failed },
+      { name: 'h2', liveness: 'up', retired: true, silentMs: null, failed },
     ])
     expect(facts).toEqual({
       lag: { rows: 2, oldestMs: NOW - AT - 1 },

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { SECTIONS } from '../../infra/observe/panels.ts'
 import { consolePage, dashboards, metricsPage } from '../../infra/observe/print.ts'
-import { STANDINGS } from '../../src/actors/host/decider.ts'
+import { LISTED_AS } from '../../src/actors/host/standing.ts'
 import { HANDLE_STATES } from '../../src/actors/deployable/states.ts'
 import { HOST_STATES } from '../../src/actors/placement/hostState.ts'
 import { SLOT_DIFFERENCES } from '../../src/actors/runtime/counts.ts'
@@ -45,7 +45,7 @@ const said = (metric: keyof typeof AT_ZERO, label: string) =>
     Object.entries<string>(series).flatMap(([name, text]) => (name === label ? [text] : [])),
   )
 const VALUES: Readonly<Record<string, readonly string[]>> = {
-  'hosts liveness': STANDINGS,
+  'hosts liveness': LISTED_AS,
   'placement_hosts state': HOST_STATES,
   'attach_handles state': HANDLE_STATES,
   'bind_requests_total outcome': ['accepted', 'refused'],

@@ -13,7 +13,7 @@ import { one } from '../persistence/samples.ts'
 import { lines } from './page.ts'
 
 const STORE = {
-  reads: { tally: async () => new Map(), dueBefore: async () => [] },
+  reads: { page: async () => [], tally: async () => new Map(), dueBefore: async () => [] },
   isStopped: async () => true,
 }
 const COUNTS = {
@@ -124,6 +124,8 @@ test('of a control', async () => {
       "event_streams_ended_total reason=stopping 47",
       "event_streams_ended_total reason=slow 48",
       "event_streams_ended_total reason=failed 49",
+      "event_streams_ended_total reason=expired 1",
+      "event_streams_ended_total reason=rights 1",
       "event_streams_ended_total reason=stalled 50",
       "event_streams_ended_total reason=left 51",
       "event_ring_bytes 52",
@@ -133,6 +135,7 @@ test('of a control', async () => {
       "hosts liveness=down 0",
       "hosts liveness=removed 0",
       "hosts liveness=pending 0",
+      "hosts liveness=retired 0",
       "attach_handles state=free 0",
       "attach_handles state=held 0",
       "attach_handles state=releasing 0",
@@ -195,6 +198,7 @@ test('of a database, and nothing of one that does not answer', async () => {
   showDatabase(meter, {
     reads: {
       tally: async (view: string, column: string) => tallies[`${view} ${column}`]!,
+      page: async () => [{ name: 'h1', liveness: 'down' }],
       dueBefore: async (_: number, limit: number) => [{ at: Date.now() - 60_000 * limit }],
     },
     isStopped: async () => false,
@@ -204,9 +208,10 @@ test('of a database, and nothing of one that does not answer', async () => {
       "journal_writing_stopped 0",
       "hosts liveness=up 3",
       "hosts liveness=stale 0",
-      "hosts liveness=down 1",
+      "hosts liveness=down 0",
       "hosts liveness=removed 0",
       "hosts liveness=pending 0",
+      "hosts liveness=retired 1",
       "attach_handles state=free 0",
       "attach_handles state=held 9",
       "attach_handles state=releasing 0",
@@ -226,22 +231,22 @@ test('of a database, and nothing of one that does not answer', async () => {
 
   const silent = openMeter()
   const away = () => Promise.reject(new Error('away'))
-  showDatabase(silent, { reads: { tally: away, dueBefore: away }, isStopped: away } as never)
+  showDatabase(silent, { reads: { tally: away, page: away, dueBefore: away }, isStopped: away })
   await lines(silent)
   expect(await lines(silent)).toMatchInlineSnapshot(`
     [
       "scrape_failures_total read=stopped 1",
-      "scrape_failures_total read=hosts 1",
       "scrape_failures_total read=handles 1",
       "scrape_failures_total read=devices 1",
       "scrape_failures_total read=failing 1",
       "scrape_failures_total read=orders 1",
       "scrape_failures_total read=due 1",
+      "scrape_failures_total read=hosts 1",
     ]
   `)
 
   const idle = openMeter()
-  showDatabase(idle, STORE as never)
+  showDatabase(idle, STORE)
   expect(await lines(idle)).toMatchInlineSnapshot(`
     [
       "journal_writing_stopped 1",
@@ -250,6 +255,7 @@ test('of a database, and nothing of one that does not answer', async () => {
       "hosts liveness=down 0",
       "hosts liveness=removed 0",
       "hosts liveness=pending 0",
+      "hosts liveness=retired 0",
       "attach_handles state=free 0",
       "attach_handles state=held 0",
       "attach_handles state=releasing 0",

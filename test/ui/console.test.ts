@@ -257,6 +257,13 @@ describe('finding', () => {
   })
 })
 
+test('a host that is out of service and silent is no finding, and has a tab of its own', async () => {
+  const ui = createConsole(world)
+  expect(await textOf(ui, '')).not.toContain('hosts?liveness=down')
+  const page = await textOf(ui, 'hosts?liveness=retired')
+  expect([page.includes('hosts/compute-2'), page.includes('hosts/compute-1')]).toEqual([true, false])
+})
+
 describe('doing something', () => {
   const handleState = async () => (await world.must(200, `GET /v2/handles/${seen.handle}`)).json.state
   test('asks first, with the command that does the same, and says why something cannot be done', async () => {

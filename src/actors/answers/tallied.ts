@@ -6,7 +6,7 @@ export type Overview = {
   readonly countedAt: number
   readonly arqs: Readonly<Record<string, number>>
   readonly handles: Readonly<Record<string, number>>
-  /** Number of hosts by liveness. */
+  /** Number of hosts by liveness; `retired`: those that an operator has taken out of service. */
   readonly hosts: Readonly<Record<string, number>>
   /** Number of devices by status. */
   readonly devices: Readonly<Record<string, number>>
@@ -54,6 +54,11 @@ export type Surroundings = {
 }
 export const DELIVERY_STATES = ['waiting', 'undelivered'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
+export type DeliveriesAsked = {
+  readonly state: DeliveryState
+  readonly limit: number
+  readonly marker?: InstanceUuid
+}
 /** The events about one instance that Nova has not taken. `waiting`: Nova is told again. `undelivered`: only if an operator asks for it. */
 export type Delivery = {
   readonly state: DeliveryState

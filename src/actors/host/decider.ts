@@ -260,6 +260,8 @@ const evolve = (host: Host, event: HostEvent, at: number): Host => {
 export const hostRow = (host: Host): Row<'hosts'> => ({
   name: host.name,
   liveness: host.exists || host.liveness === 'removed' ? host.liveness : 'pending',
+  // a host that an operator has removed is out of service too, and shown as removed
+  out_of_service: host.retired !== undefined && host.liveness !== 'removed' ? true : null,
   boot_id: host.bootId || null,
   drivers: host.drivers,
   aliases: host.aliases,

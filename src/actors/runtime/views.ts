@@ -228,6 +228,7 @@ const TABLES = {
     columns: {
       name: 'text',
       liveness: 'text',
+      out_of_service: 'bool?',
       boot_id: 'uuid?',
       drivers: 'json',
       aliases: 'json',

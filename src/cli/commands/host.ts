@@ -4,7 +4,7 @@ import type { CommandRow } from '../commandRow.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { confirmed, confirmable } from '../confirm.ts'
 import { openLog } from '../logger.ts'
-import { STANDINGS } from '../../actors/host/decider.ts'
+import { LISTED_AS } from '../../actors/host/standing.ts'
 import { type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'
 import { type Wait, waitMsOf, waitUntil, waitable } from '../operators/waiting.ts'
 import { type Host, type HostDetail, type Impact, noteLine } from '../operators/apiShapes.ts'
@@ -60,7 +60,7 @@ const reading = (family: CommandRow) => {
     .description('Lists all hosts.')
     .example('accelerando host list', 'accelerando host list --liveness down -f value -c name')
   addAsOf(addOutput(addApiFlags(list), LISTED))
-    .option('--liveness <STATE>', `only those in this state: ${STANDINGS.join(', ')}`)
+    .option('--liveness <STATE>', `only those in this state: ${LISTED_AS.join(', ')}`)
     .action(
       withPlainErrors(async (flags: ApiFlags & { readonly liveness?: string }) => {
         const { liveness, asOf: as_of } = flags

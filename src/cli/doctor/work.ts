@@ -35,7 +35,10 @@ const relay: Check<WorkFacts> = {
 const liveness: Check<WorkFacts> = {
   name: 'hosts',
   judge: ({ hosts }) => {
-    const there = hosts.filter((host) => host.liveness !== 'removed')
+    const kept = hosts.filter((host) => host.liveness !== 'removed')
+    // what an operator took out of service may be switched off
+    const there = kept.filter(({ retired }) => !retired)
+    const away = kept.length > there.length ? `; ${kept.length - there.length} out of service` : ''
     const named = (state: string) =>
       there
         .filter((host) => host.liveness === state)
@@ -56,7 +59,7 @@ const liveness: Check<WorkFacts> = {
           `${counted(pending.length, 'host')} with a key that waits for approval, or without a report since: ${listed(pending)}`,
           'compare the key with the log of the host: accelerando host show, then host approve, or host remove',
         )
-      : ok(`${counted(there.length, 'host')}, all up`)
+      : ok(`${counted(there.length, 'host')}, all up${away}`)
   },
 }
 

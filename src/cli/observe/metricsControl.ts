@@ -4,7 +4,8 @@
  */
 import { REFUSALS } from '../../actors/runtime/refusals.ts'
 import { HANDLE_STATES } from '../../actors/deployable/states.ts'
-import { STANDINGS } from '../../actors/host/decider.ts'
+import { LISTED_AS } from '../../actors/host/standing.ts'
+import { tallyHosts } from '../../services/hosts/tallyHosts.ts'
 import { PASS_OUTCOMES } from '../../actors/placement/counts.ts'
 import { PLACEMENT_ERRORS } from '../../actors/placement/port.ts'
 import { PROVIDER_CHANGES } from '../../actors/placement/decider.ts'
@@ -37,7 +38,7 @@ type Shown = {
   readonly store: Pick<Store, 'reads' | 'isStopped'>
 }
 
-/** Even when three scrapers read the page every second, the database gets only seven small queries in ten seconds. */
+/** Even when three scrapers read the page every second, the database gets only eight small queries in ten seconds. */
 const FOR_MS = 10_000
 const WITHIN_MS = 1000
 
@@ -51,7 +52,7 @@ const reading = <Value>(meter: Meter, name: string, read: () => Promise<Value>) 
 
 export const showDatabase = (meter: Meter, { reads, isStopped }: Shown['store']): void => {
   const stopped = reading(meter, 'stopped', isStopped)
-  const hosts = reading(meter, 'hosts', () => reads.tally('hosts', 'liveness'))
+  const hosts = reading(meter, 'hosts', () => tallyHosts(reads))
   const handles = reading(meter, 'handles', () => reads.tally('handles', 'state'))
   const devices = reading(meter, 'devices', () => reads.tally('devices', 'type'))
   const failing = reading(meter, 'failing', () => reads.tally('devices', 'failing'))
@@ -64,7 +65,7 @@ export const showDatabase = (meter: Meter, { reads, isStopped }: Shown['store'])
   })
   meter.show('hosts', async () => {
     const found = await hosts()
-    return found && STANDINGS.map((liveness) => [{ liveness }, found.get(liveness) ?? 0] as const)
+    return found && LISTED_AS.map((liveness) => [{ liveness }, found.get(liveness) ?? 0] as const)
   })
   meter.show('attach_handles', async () => {
     const found = await handles()

@@ -1,7 +1,7 @@
 /** The hosts that report hardware. This path is an extension that clients of the original API do not use. */
 import { AS_OF } from '../asOf.ts'
 import type { Caller, HostDetail, HostRow } from '../../actors/control.ts'
-import { STANDINGS } from '../../actors/host/decider.ts'
+import { LISTED_AS } from '../../actors/host/standing.ts'
 import * as v from 'valibot'
 import { publicKey } from '../../fields.ts'
 import { DRY_RUN, answerImpact } from '../impact.ts'
@@ -40,7 +40,10 @@ const list = route({
   rule: 'cyborg:host:get_all',
   query: {
     ...namedPageArgs(['created_at', 'name']),
-    liveness: oneOf(STANDINGS, 'Only those in this state.'),
+    liveness: oneOf(
+      LISTED_AS,
+      'Only those in this state. `retired`: an operator took them out of service; the others are in service.',
+    ),
     ...AS_OF,
   },
   docs: {

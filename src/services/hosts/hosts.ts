@@ -11,6 +11,7 @@ import { type Kernel, causeOf, commandOf, newWork } from '../kernel/kernel.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { createVisibility } from '../kernel/visibility.ts'
 import { type Host, type HostCommand, host, hostKey, hostRow, isKnown } from '../../actors/host/decider.ts'
+import { whereListedAs } from '../../actors/host/standing.ts'
 import type { Liveness } from './liveness.ts'
 import { type Retirement, createHolders, unknownHost } from '../retirement/retirement.ts'
 
@@ -104,7 +105,7 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
     approve: setKey('ApproveKey'),
     rekey: setKey('ReplaceKey'),
     list: async (page, standing) => {
-      const listed = await readers.list('hosts', standing === undefined ? {} : { liveness: standing }, page)
+      const listed = await readers.list('hosts', standing === undefined ? {} : whereListedAs(standing), page)
       if (!listed.ok) return listed
       const held = await allOf(listed.value.items.map(({ name }) => region.readCurrent(host, hostKey(name))))
       if (!held.ok) return held

@@ -1,6 +1,7 @@
 /** The overview part of the control port: the number of entities of each kind, by state, and the work that waits. */
 import { type Outcome, allOf, done } from '../../fault.ts'
 import type { Control } from '../../actors/control.ts'
+import { tallyHosts } from '../hosts/tallyHosts.ts'
 import { instance, instanceKey } from '../../actors/instance/decider.ts'
 import { NOVA_DUE, NOVA_UNDELIVERED } from '../../actors/runtime/dueKinds.ts'
 import { idOf } from '../../actors/runtime/memory.ts'
@@ -17,6 +18,8 @@ const COUNTED_FOR_MS = 1000
 
 type Counted = Readonly<Record<string, number>>
 
+const counted = async (read: Promise<ReadonlyMap<string, number>>): Promise<Outcome<Counted>> =>
+  done(Object.fromEntries(await read))
 const total = (counts: Counted): number => Object.values(counts).reduce((sum, each) => sum + each, 0)
 const inPlacement = (due: Counted): Counted =>
   Object.fromEntries(
@@ -30,8 +33,7 @@ export const createOverview = (kernel: Kernel): Control['overview'] => {
   const { reads, readers, guard, clock } = kernel
   const standing = createStanding(kernel)
   const tally = async <N extends ViewName>(view: N, by: keyof Row<N> & string): Promise<Outcome<Counted>> => {
-    const read = async () => done(Object.fromEntries(await reads.tally(view, by)))
-    return guard(read(), 'views', { view })
+    return guard(counted(reads.tally(view, by)), 'views', { view })
   }
   const oldestOrder = async (): Promise<Outcome<number | null>> => {
     const found = await readers.first('pending_orders', {})
@@ -45,7 +47,7 @@ export const createOverview = (kernel: Kernel): Control['overview'] => {
     const counts = await allOf([
       tally('arqs', 'state'),
       tally('handles', 'state'),
-      tally('hosts', 'liveness'),
+      guard(counted(tallyHosts(reads)), 'views', { view: 'hosts' }),
       tally('devices', 'status'),
       tally('devices', 'failing'),
       tally('pending_orders', 'hostname'),
