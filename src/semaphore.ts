@@ -1,21 +1,22 @@
 /** Runs only a few pieces of work at a time; the others wait in the order in which they came. */
+import type { Clock } from './clock.ts'
 
 export type Semaphore = <Value>(work: () => Promise<Value>) => Promise<Value>
 /** How long a piece of work may wait for its turn, and the error if it waits longer. Without a limit it waits as long as necessary. */
-export type WaitLimit = { readonly ms: number; readonly error: () => Error }
+export type WaitLimit = { readonly ms: number; readonly error: () => Error; readonly clock: Pick<Clock, 'after'> }
 
 export const createSemaphore = (atOnce: number, limit?: WaitLimit): Semaphore => {
   const waiting: (() => void)[] = []
   let running = 0
   const turn = (): Promise<void> => {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const giveUp = () => {
+    const expire = () => {
       waiting.splice(waiting.indexOf(begin), 1)
       reject(limit!.error())
     }
-    const timer = limit && setTimeout(giveUp, limit.ms)
+    const cancel = limit?.clock.after(limit.ms, expire)
     const begin = () => {
-      clearTimeout(timer)
+      cancel?.()
       resolve()
     }
     waiting.push(begin)

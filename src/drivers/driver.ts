@@ -57,8 +57,8 @@ export type HostIo = {
    */
   readonly run: (program: string, args: readonly string[], timeoutMs: number, signal?: AbortSignal) => Promise<string>
   /**
-   * As `run`, for a program that changes the deployable `card`. It is not begun while another one that was begun for this deployable, or anything which that one has started,
-   * still runs, also if an earlier start of the host program has begun it.
+   * Like `run`, for a program that changes the deployable `card`. Rejects while an earlier program for this deployable, or a process that it
+   * started, still runs, even one from an earlier start of the host program.
    */
   readonly change: (
     card: string,
@@ -100,8 +100,7 @@ export type Driver = {
     functionId?: string,
   ) => Promise<void>
   /**
-   * What of the devices that it last discovered is in use now, whoever uses it: only what the kernel says for certain, and cheaply. Absent: this
-   * driver cannot tell.
+   * The discovered devices that are in use, by whomever: only what the kernel reports reliably and cheaply. Absent: this driver cannot tell.
    */
   readonly inUse?: (io: HostIo) => Promise<readonly InUse[]>
   /**

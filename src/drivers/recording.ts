@@ -34,7 +34,7 @@ const DEFAULT_ROUTES: Readonly<Record<string, readonly [line: RegExp, without: s
 }
 /** A device by its kernel name. Names that people give, as to volumes, are none. */
 const kernelName = (device: string): string => (/^\/dev\/[\w-]+$/.test(device) ? device : 'none')
-/** The place and the options of a mount say what a machine is used for; the number and the device are what drivers need. */
+/** The place and the options of a mount would reveal what the machine is used for; the number and the device are what drivers need. */
 const plainMount = (line: string): string => {
   const [mount = '', source = ''] = line.split(' - ')
   const [id, parent, number] = mount.split(' ')

@@ -34,12 +34,12 @@ export type ToolLocks = {
   readonly atWork: (cards?: ReadonlySet<string>) => Promise<readonly AtWork[]>
   /** Kills what works on the card, with its children. */
   readonly kill: (card: string) => Promise<void>
-  /** Kills what holds the lock at this path, with its children, if any of it is as old; returns what that was. */
+  /** Kills the processes that hold this lock, and their children, if any of them is older than `ageMs`; returns them. */
   readonly killAged: (lock: string, ageMs: number) => Promise<readonly Worker[]>
 }
 
 const FLOCK = 'flock'
-/** The exit status of `flock` where the lock is held: one that programs do not use. */
+/** The exit status of `flock` where the lock is held. No program uses it, so it is unambiguous. */
 const HELD = 213
 /** The exit status of `flock` where the program cannot be begun. */
 const NOT_BEGUN = 69

@@ -39,7 +39,8 @@ export type AppParts = {
   readonly streams?: Partial<StreamLimits>
 }
 
-const untold = async () => refuse({ kind: 'unavailable', reason: 'events are not told here', retryAfterSeconds: 60 })
+const untold = async () =>
+  refuse({ kind: 'unavailable', reason: 'this process serves no events', retryAfterSeconds: 60 })
 const NO_EVENTS: Events = { open: untold, page: untold }
 
 /** Throws when the policy rules in the options are invalid, or when `identify` is missing. */

@@ -1,7 +1,8 @@
 /** Checks whether all migrations have run. Uses plain SQL, so that an ordinary start does not load MikroORM. */
 import { readdirSync } from 'node:fs'
 import { extname } from 'node:path'
-import { setTimeout as wait } from 'node:timers/promises'
+import { pause } from '../waiting.ts'
+import { systemClock } from '../clock.ts'
 import type { Database, Run } from './sql.ts'
 
 export const MIGRATIONS = new URL('./migrations/', import.meta.url)
@@ -51,7 +52,7 @@ const patiently = async (up: () => Promise<void>, tries = 1): Promise<void> => {
     await up()
   } catch (cause) {
     if (!said(cause, LOCKED) || tries >= LOCK_TRIES) throw cause
-    await wait(LOCK_PAUSE_MS)
+    await pause(systemClock, LOCK_PAUSE_MS)
     await patiently(up, tries + 1)
   }
 }

@@ -1,9 +1,9 @@
 /**
  * The MAC keys of a pair of Ed25519 keys, from their Diffie-Hellman secret: nothing is sent to agree on them.
  *
- * AGREEMENT-1 they follow from either private key and the other public key, and from nothing less;
+ * AGREEMENT-1 the keys can be computed from either private key and the other public key, and from nothing else;
  * AGREEMENT-2 each is for one sender and one receiver: what one side sent is never valid as sent by the other;
- * AGREEMENT-3 with a key that has no secret there is none; that is no error, as anybody can send such a key.
+ * AGREEMENT-3 a public key that yields no secret yields no MAC keys; that is no error, since anybody can send such a key.
  *
  * An Ed25519 key is a key for X25519 in another form of the same curve (RFC 7748, 4.1); libsodium converts keys in the same way.
  */
@@ -12,10 +12,10 @@ import { createHash, createPrivateKey, createPublicKey, createSecretKey, diffieH
 
 /** Of one pair of keys: `to` for what is sent to the other side, `from` for what came from it. */
 export type Agreed = { readonly to: KeyObject; readonly from: KeyObject }
-/** Null: there is no secret with this public key, as it would be the same for everybody. */
+/** Null: this public key yields no secret (a low-order point gives the same result for every private key). */
 export type Agree = (peer: string) => Agreed | null
 
-/** So that the keys are of use for nothing else; its number changes with how they are made. */
+/** Domain separation for the derived keys. Raise the number when the derivation changes. */
 const DOMAIN = 'accelerando mac key 1'
 const KEY_BYTES = 32
 

@@ -8,7 +8,7 @@ import { ArqUuid, BootId, DeployableUuid, HandleUuid, SlotUuid } from './identif
 
 const text = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
 const HostName: v.GenericSchema<string, id.HostName> = text(255)
-/** A column holds it. */
+/** Limited to what an integer column of the views can hold. */
 export const OrderNumber = v.pipe(count, v.minValue(1))
 
 /** `slot` is what is fenced: an attach handle's UUID, or a deployable's UUID for `Program` and `Probe`. */
@@ -54,7 +54,10 @@ export const Order = v.variant('type', [
     clean: v.optional(v.literal(true)),
   }),
   v.object({ ...head(DeployableUuid), type: v.literal('Program'), image: text(100) }),
-  /** No control of any release sends it: cards are read as decision 0094 says. The recorded topics of releases up to 0.2.0 hold one (docs/upgrade.md). */
+  /**
+   * Never sent by any release; cards are read as decision 0094 says. Kept because the topics recorded from release 0.2.0 for `test/upgrade` contain
+   * one (docs/upgrade.md).
+   */
   v.object({ ...head(DeployableUuid), type: v.literal('Probe') }),
 ])
 

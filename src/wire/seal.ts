@@ -2,7 +2,7 @@
  * What the headers of orders and reports say about the cloud and the start that they belong to. Pure.
  *
  * SEAL-1 each order carries the id of its cloud, and each report the id of the cloud that its host belongs to; releases up to 0.2.0 say
- *   neither, and a host says nothing before the first order that it met.
+ *   neither, and a host names no cloud before it has accepted its first order;
  * SEAL-2 an order carries the number of the start of its host that was recorded when it was sent, if the host numbers its starts.
  * SEAL-3 when the headers are complete, the message is signed: by the cloud, or by the host (`signature.ts`); or it gets a MAC, when its
  *   receiver is known to check those.
@@ -25,7 +25,7 @@ export type SealedAs = {
   /** Public key of the receiver, if it checks MACs; null: the message is signed. */
   readonly receiver: (record: BusRecord) => string | null
 }
-/** The records of the channel with these headers more, and signed. Others stay as they are. */
+/** Adds the headers to the records of this channel and signs them. Other records are returned unchanged. */
 export const sealed = (
   batch: readonly BusRecord[],
   { channel, headers, signer, receiver }: SealedAs,
@@ -40,13 +40,13 @@ export const sealed = (
 }
 
 const Digits = v.pipe(v.string(), v.digits(), v.maxLength(16), v.transform(Number))
-/** Null: it does not say. */
+/** Null: the header is absent. */
 export const bootMeant = ({ headers }: BusRecord): number | null => {
   const read = v.safeParse(Digits, headers[BOOT_HEADER])
   return read.success ? read.output : null
 }
 
-/** Null: it does not say. A value that is no id is the id of no cloud. */
+/** Null: the header is absent. A value that is not a UUID counts as the id of an unknown cloud. */
 export const clusterOf = ({ headers }: BusRecord): string | null => {
   const said = headers[CLUSTER_HEADER]
   if (said === undefined) return null

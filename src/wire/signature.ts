@@ -33,7 +33,9 @@ export const MAC_HEADER = 'mac'
 const Signature = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{85}[AQgw]$/))
 const Mac = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/))
 
-/** So that a signature of this kind is valid for nothing else; the number changes with what is covered. */
+/**
+ * Domain separation: a signature or MAC made for this purpose is invalid for any other. Raise the number when the covered bytes change.
+ */
 const DOMAINS = { [SIGNATURE_HEADER]: 'accelerando message 1', [MAC_HEADER]: 'accelerando mac 1' } as const
 type Proof = keyof typeof DOMAINS
 

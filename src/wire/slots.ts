@@ -12,7 +12,7 @@ import { canonicalJson, sha256 } from './canonical.ts'
 import { ArqUuid, SlotUuid } from './identifiers.ts'
 import { OrderNumber } from './orders.ts'
 
-/** `preparing`, `releasing`: the order is in hand; `prepared`: it may be prepared. */
+/** `preparing`, `releasing`: the order is being carried out; `prepared`: the hardware may be prepared. */
 export const SLOT_STATES = ['preparing', 'prepared', 'releasing'] as const
 /** More than the longest function that a driver may report. */
 const functionName = prose(200_000)

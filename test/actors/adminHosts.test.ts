@@ -126,7 +126,7 @@ describe('a host that is removed', () => {
       const removed = await world.control.hosts.remove(TENANT, 'h1', WORD, false)
       return removed.ok || removed.fault.kind !== 'conflict' ? null : removed.fault.reason
     }
-    const rest = 'retire it and wait until they are given up, or remove it by force'
+    const rest = 'retire it and wait until their requests release them, or remove it by force'
     const four = await inTheWay()
     expect(await refusal()).toBe(`host h1 is in use: ${four.slice(0, 3).join(', ')} and 1 more; ${rest}`)
     value(await world.control.arqs.unbind(NOVA, binds[0]!.arqs))

@@ -58,7 +58,7 @@ const PLANTED: readonly (readonly [planted: Partial<Overview>, said: RegExp])[] 
   [{ placement: { withheld: 1 } }, /in use that nobody has allocated in Placement/],
   [{ placement: { pending: 1 } }, /changes that Placement has not taken yet/],
   [{ binds: { late: 1, next_deadline_at: ago(-9000) } }, /1\u00A0bind has used more than half of the time/],
-  [{ overdue_since: ago(31_000) }, /Deadlines have passed and nobody attends to them/],
+  [{ overdue_since: ago(31_000) }, /Deadlines have passed, and their work has not been done/],
   [{ journal: { ...WELL.journal, untold_since: ago(6000) } }, /the relay is behind/],
   [{ journal: { ...WELL.journal, writing_stopped: true } }, /The database has lost rows/],
   [{ found: { ...WELL.found, views_differing: once } }, /list rows that differ from the journal/],

@@ -1,6 +1,7 @@
 /** A semaphore: how many pieces of work run at once, and how long the others wait. */
 import { describe, expect, test } from 'vitest'
 import { createSemaphore } from '../../src/semaphore.ts'
+import { handClock } from '../support/lab.ts'
 
 const held = () => Promise.withResolvers<string>()
 
@@ -30,13 +31,15 @@ describe('a semaphore', () => {
   })
 
   test('who waits too long is told so, is never begun, and does not hold up those behind', async () => {
-    const inTurn = createSemaphore(1, { ms: 20, error: () => new Error('no turn within 20 ms') })
+    const clock = handClock()
+    const inTurn = createSemaphore(1, { ms: 20, error: () => new Error('no turn within 20 ms'), clock })
     const first = held()
     const running = inTurn(() => first.promise)
     let begun = false
     const late = inTurn(async () => {
       begun = true
     })
+    void clock.pass(20)
     await expect(late).rejects.toThrow('no turn within 20 ms')
     const next = inTurn(async () => 'next')
     first.resolve('first')

@@ -8,8 +8,8 @@
  * UNCLEAN-3 where operators clean, a handle is withheld from the moment when it is given up;
  * UNCLEAN-4 the profile of a request may ask for more than the policy of the host, and never takes anything from it. `by_host`: the host has to
  *   clean, and where it does not, operators clean; `by_operator`: operators clean, beside what the host does;
- * UNCLEAN-5 the word of an operator that a withheld handle is clean does not take the place of its release: where its host has not released it yet,
- *   it is free when the host has, and withheld again when the host cannot (`handleAdmin.ts`).
+ * UNCLEAN-5 an operator's confirmation that a withheld handle is clean does not replace its release: if its host has not released it yet, it becomes
+ *   free when the host has, and is withheld again if the release fails (`handleAdmin.ts`).
  */
 import { type HostCleaning, isClean } from '../../cleaning.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'

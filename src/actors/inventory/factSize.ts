@@ -2,7 +2,7 @@
  * Whether what is recorded of a deployable fits into one message, so that whoever reads the topics learns all of it. Pure.
  *
  * FACTS-1 a device is refused if the description of one of its deployables, as it would be recorded, is too long for a message; its host and the other devices are not;
- * FACTS-2 the description is the only part of a fact whose length a report decides: everything else has room beside it.
+ * FACTS-2 only the length of the description depends on the report; a message has room for everything else.
  */
 import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
 import { MESSAGE_MAX_BYTES } from '../../wire/message.ts'

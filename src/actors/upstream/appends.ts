@@ -1,6 +1,6 @@
 /**
  * The appends that record what an import takes over. The deciders are those of a running system, so journal and views are what the
- * actors would have written. All of it has to be loaded together: half of it is no inventory.
+ * actors would have written. All appends must be loaded in one transaction, since a part of an inventory is inconsistent.
  */
 import type { Ids } from '../../clock.ts'
 import type { EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
@@ -25,7 +25,7 @@ export const IMPORT = 'import'
 const NO_ANSWER_MS = 0
 
 type Writing = {
-  /** One append: what the plan decides about these entities. `at`: when it was upstream; never later than now. */
+  /** One append: what the plan decides about these entities. `at`: the time of the change upstream, at most the present. */
   readonly append: (keys: readonly EntityKey[], at: number | null, decide: (draft: Draft) => void) => Append
   readonly ids: Ids
   readonly now: number
@@ -77,7 +77,7 @@ const heldOf = ({ identity, facts, deployables }: PlannedDevice): HeldDevice => 
   uuid: identity.uuid,
   id: identity.id,
   driver: facts.driver,
-  // no report is like it: the first one describes the device anew
+  // no report has an empty digest, so the host's first report describes the device again
   digest: '',
   missing: 0,
   deployables: Object.fromEntries(deployables.map((one) => [one.identity.name, one.identity.uuid])),
@@ -151,7 +151,7 @@ const recordBind = ({ append, ids, now }: Writing, uuid: InstanceUuid, arqs: rea
   })
 }
 
-/** What may only be decided when all is granted: a device in maintenance grants nothing, and one with work on its host grants with an order. */
+/** Recorded last: a device in maintenance grants nothing, and a device that needs work on its host grants only with an order. */
 const withholdDevice = ({ append, now }: Writing, one: PlannedDevice, withheld: Plan['withheld']): Append => {
   const key = deviceKey(one.identity.uuid)
   const keys = [key, ...one.deployables.map(({ identity }) => deployableKey(identity.uuid))]

@@ -32,7 +32,7 @@ export type UpstreamDevice = {
 export const canonicalOf = ({ controlPath }: UpstreamDevice): string | null =>
   controlPath === null ? null : canonicalInfo(controlPath)
 
-/** Devices of which a guest may use what cannot be read: an attach handle that is used and whose row is gone or broken. */
+/** Devices with an attach handle that is in use but whose row is missing or unreadable. */
 export const doubtfulDevices = (tables: UpstreamTables, devices: readonly UpstreamDevice[]): ReadonlySet<number> => {
   const live = boundHandles(tables)
   const known = new Set(tables.attach_handles.map(({ id }) => id))
@@ -43,7 +43,7 @@ export const doubtfulDevices = (tables: UpstreamTables, devices: readonly Upstre
     ({ state, handleId }) => state === 'Bound' && (handleId === null || !known.has(handleId)),
   )
   const parts = new Set([...broken, ...lost].map(({ deployableId }) => deployableId))
-  // also where the deployable itself cannot be read
+  // includes deployables that cannot be read themselves
   return new Set(tables.deployables.filter(({ id }) => parts.has(id)).map(({ deviceId }) => deviceId))
 }
 

@@ -150,7 +150,7 @@ export const planDevice = (device: UpstreamDevice, uses: Uses, notes: Notes): Pl
   }
 }
 
-/** Its rows are recorded and retired: notes about them would say nothing that matters. */
+/** Recorded and retired at once, so notes about its rows would not help an operator. */
 export const planRetired = (device: UpstreamDevice): PlannedDevice => {
   const silent: Notes = { repaired: () => {}, leftOut: () => {}, all: () => [] }
   const unused: Uses = { live: new Set(), doubtful: new Set(), mayHoldOther: () => false }

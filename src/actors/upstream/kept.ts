@@ -4,8 +4,8 @@
  * KEPT-1 what a bound request uses is kept before anything else;
  * KEPT-2 of several devices with one control path on a host the oldest is kept (W17), of several with one provider the newest (W12): the
  *   newest has the name under which the host reports, so the one that is kept gets that name;
- * KEPT-3 an attach handle that is used is kept, whatever else is left out: it goes over to the device and to the deployable that stand for its
- *   own. Of several that attach the same in one deployable one is kept, and a request that is bound to another one goes over to it;
+ * KEPT-3 an attach handle that is used is kept, whatever else is left out: it is moved to the device and to the deployable that stand for its
+ *   own. Of several that attach the same in one deployable one is kept, and a request that is bound to another one is moved to it;
  * KEPT-4 a device has one deployable of each name, and a provider has one root (`twins.ts`). Devices that share no more than a provider are both
  *   kept where both are used.
  */
@@ -44,7 +44,7 @@ const isInUse = (device: UpstreamDevice, live: Live): boolean =>
 const liveFirst = (live: Live, one: UpstreamDevice, other: UpstreamDevice): number =>
   Number(isLive(other, live)) - Number(isLive(one, live))
 
-/** A device without control path: a function of it that is used says which one it is. */
+/** A device without control path is identified by a function of it that is in use. */
 const identified = (device: UpstreamDevice, live: Live, notes: Notes): UpstreamDevice => {
   if (device.controlPath !== null) return device
   const used = handlesIn(device).filter((handle) => isUsed(handle, live))

@@ -6,9 +6,10 @@
  * TOPIC-3 the broker stores every message uncompressed, regardless of its sender: a reader learns the size of a compressed message only when it
  *   has unpacked it (1 MB becomes 1 GB), and a compression that kafkajs does not know stops every reader of the partition.
  */
+import { pause } from '../../waiting.ts'
+import { systemClock } from '../../clock.ts'
 import { messageOf } from '../../errorText.ts'
 import type { Admin, IResourceConfigEntry } from 'kafkajs'
-import { setTimeout as wait } from 'node:timers/promises'
 import type { Log } from '../../log.ts'
 import { CATALOGUE, KEEP_MS } from '../../wire/catalogue.ts'
 import { lookup } from './lookup.ts'
@@ -177,7 +178,7 @@ export const findTopics = async (
     } catch (error) {
       const passing = isMissingTopic(error) || error instanceof Unanswered
       if (!passing || tries <= 0) throw error
-      await wait(LOOK_MS)
+      await pause(systemClock, LOOK_MS)
     }
   }
 }
@@ -206,7 +207,7 @@ const untilLed = async (admin: Admin, topics: readonly string[], { leadersMs }: 
   const tries = leadersMs / LOOK_MS
   for (let tried = 0; tried < tries; tried++) {
     if (await haveLeaders(admin, topics)) return
-    await wait(LOOK_MS)
+    await pause(systemClock, LOOK_MS)
   }
   throw new Error(`topics have no leader after ${leadersMs / 1000} s: ${topics.join(', ')}`)
 }
@@ -237,7 +238,7 @@ const mended = ({ differences }: TopicReport): boolean => !differences.some(({ a
 const untilShown = async (admin: Admin, wanted: readonly WantedTopic[], patience: Patience): Promise<void> => {
   for (let tried = 0; tried < patience.shownMs / LOOK_MS; tried++) {
     if ((await surveyTopics(admin, wanted, patience)).every(mended)) return
-    await wait(LOOK_MS)
+    await pause(systemClock, LOOK_MS)
   }
 }
 

@@ -7,7 +7,7 @@ const LAG = { warnMs: 5000, badMs: 60_000 }
 
 /** Why no process holds the lease; null: one does. */
 const unheld = ({ lease }: WorkFacts): string | null => {
-  if (lease === null) return 'nobody has ever relayed'
+  if (lease === null) return 'no relay has ever run'
   if (lease.remainsMs === null) return `nobody relays: ${lease.holder} gave the lease back`
   return lease.remainsMs > 0
     ? null

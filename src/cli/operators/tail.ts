@@ -1,6 +1,7 @@
 /** `accelerando tail`: reads messages from the topics or from the journal of a database, and prints them. */
+import { pause } from '../../waiting.ts'
+import { systemClock } from '../../clock.ts'
 import { misused } from '../exits.ts'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { TopicMessage } from '../../audit/evidence.ts'
 import { comesBefore } from '../../audit/positions.ts'
 import type { FeedRow, Position } from '../../actors/runtime/ports.ts'
@@ -138,7 +139,7 @@ const tailJournal = async (
       tell(rows)
       position = rows.at(-1)?.position ?? position
       if (signal.aborted || (once && rows.length === 0)) return
-      if (rows.length === 0) await sleep(LOOK_MS, undefined, { signal }).catch(() => undefined)
+      if (rows.length === 0) await pause(systemClock, LOOK_MS, signal).catch(() => undefined)
     }
   } finally {
     await journal.close()

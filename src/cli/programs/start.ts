@@ -1,7 +1,7 @@
 /** `accelerando start`: the whole system in one process, on the embedded store or on PostgreSQL. */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { pause } from '../../waiting.ts'
 import type { Control } from '../../actors/control.ts'
 import { systemClock, systemIds } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
@@ -48,7 +48,7 @@ const recorded = async (control: Control, hosts: readonly Host[], log: Log) => {
         { hosts: missing.map(({ name }) => name) },
         'ready before the first inventory of these hosts is recorded',
       )
-    await sleep(10)
+    await pause(systemClock, 10)
   }
 }
 

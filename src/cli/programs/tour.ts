@@ -1,6 +1,7 @@
 /** Performs one bind as Nova would, over HTTP. A step that fails prints what it expected. */
-import { setTimeout as sleep } from 'node:timers/promises'
+import { systemClock } from '../../clock.ts'
 import { messageOf } from '../../errorText.ts'
+import { pause } from '../../waiting.ts'
 import { ask } from '../ask.ts'
 
 export type HeardEvent = {
@@ -43,7 +44,7 @@ const until = async <Value>(what: string, look: () => Promise<Value | null> | Va
     const found = await look()
     if (found !== null) return found
     expectThat(Date.now() < end, `${what} within ${WAIT_MS / 1000} s`)
-    await sleep(10)
+    await pause(systemClock, 10)
   }
 }
 

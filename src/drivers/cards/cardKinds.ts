@@ -171,5 +171,5 @@ const table = {
 
 const kinds = [inspurFpga, inspurSsd, anySsd, ascend, table] as const
 export type CardDriverName = (typeof kinds)[number]['driver']
-/** But for NVIDIA's, which may be divided as well. */
+/** All but NVIDIA's cards, which may also be divided. */
 export const CARD_KINDS: readonly (CardKind & { readonly driver: CardDriverName })[] = kinds

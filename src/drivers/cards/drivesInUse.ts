@@ -21,7 +21,7 @@ export type Used = {
 const DEV = '/dev/'
 const devName = (path: string | undefined): readonly string[] => (path?.startsWith(DEV) ? [path.slice(DEV.length)] : [])
 
-/** Pure. What the kernel's `mountinfo` and `swaps` name. A line of another form names nothing. */
+/** The device numbers and names in `mountinfo` and `swaps`. Lines of any other format are ignored. Pure. */
 export const usedIn = (mountinfo: string, swaps: string): Used => {
   const mounts = mountinfo.split('\n').map((line) => line.split(' - '))
   return {
@@ -33,7 +33,7 @@ export const usedIn = (mountinfo: string, swaps: string): Used => {
   }
 }
 
-/** Of the first process, which sees what the machine has mounted even where this program has a view of its own. */
+/** The mounts of process 1 are those of the whole machine, even if this program runs in a mount namespace of its own. The second path is the fallback. */
 const MOUNTS = ['/proc/1/mountinfo', '/proc/self/mountinfo']
 const mountsOf = async (io: HostIo): Promise<string> => {
   for (const path of MOUNTS) {

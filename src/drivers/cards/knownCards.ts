@@ -20,10 +20,10 @@ export type KnownCard = {
   readonly vfOf: string | null
   /** The entry-point name of the driver that offers it. */
   readonly driver: string
-  /** Instead of the class and the traits of its driver. Null and empty: as its driver has them. */
+  /** Override the class and traits of the driver. Null, or an empty list: those of the driver apply. */
   readonly resourceClass: string | null
   readonly traits: readonly string[]
-  /** First digits of the PCI class; empty: any. Ids alone tell a card, the class keeps out parts of a card that are no accelerator. */
+  /** The first digits of the PCI class; empty: any. Ids alone identify a card; the class excludes its functions that are no accelerators. */
   readonly pciClass: string
 }
 

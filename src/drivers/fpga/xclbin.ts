@@ -22,7 +22,7 @@ export type XclbinHeader = {
 }
 
 const NIL = '00000000-0000-0000-0000-000000000000'
-/** Lower case with hyphens; null: the text is not a UUID, or the one of nothing. */
+/** Lower case with hyphens; null: the text is not a UUID, or is the nil UUID. */
 export const imageUuid = (text: string): string | null => {
   const uuid = text.trim().toLowerCase()
   return isUuid(uuid) && uuid !== NIL ? uuid : null

@@ -4,7 +4,7 @@
  * MIG-1 a card that NVIDIA's kernel driver shows with GPU instances is left out;
  * MIG-2 so is a card of which the kernel does not say whether it has any, while it shows capabilities at all;
  * MIG-3 so is a card in MIG mode without instances. The kernel does not show the mode, so `nvidia-smi` is asked, and only for cards that can be divided; while it does
- *   not answer, its last answer counts, and before the first one the card is offered, because no part of it is anybody's.
+ *   not answer, its last answer counts, and before the first one the card is offered, because without instances no part of it is in use.
  */
 import { messageOf } from '../../errorText.ts'
 import type { ReportedDevice } from '../../hardware.ts'
@@ -35,7 +35,7 @@ export const modesIn = (text: string): ReadonlyMap<string, boolean> =>
 
 type Card = { readonly state: 'whole' | 'unknown' } | { readonly state: 'divisible'; readonly instances: number }
 
-/** As the kernel shows it. A card that another driver serves, as vfio-pci for a guest, is whole. */
+/** By the kernel. A card bound to another driver, such as vfio-pci, counts as whole. */
 const cardAt = async (io: HostIo, address: string): Promise<Card> => {
   const name = (await listed(io, GPUS)).find((one) => one.toLowerCase() === address)
   if (name === undefined) return { state: 'whole' }

@@ -73,7 +73,7 @@ export const handlesOf = ({ found, type, division, mine, isClosed, most }: Vgpu)
     const all = isClosed ? [...marks.values()].toSorted() : marksOf(type, division.type, marks, most)
     return all.map((mark) => mdevHandle(found, type, mark))
   }
-  // while other vGPUs of the card use up what this one would need, or somebody else has made it, it has none to give
+  // it offers no handle while other vGPUs use the capacity that this one needs, or while a vGPU of another program exists here
   const canBeGiven = division.how === 'vfio' && !division.isMade && division.canBeMade && !isClosed && most > 0
   return division.how === 'vfio' && (mine.size > 0 || canBeGiven) ? [passedHandle(found)] : []
 }

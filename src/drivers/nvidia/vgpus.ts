@@ -158,7 +158,7 @@ export const vgpusLeftOut = (vgpus: readonly Vgpu[]): readonly LeftOut[] =>
     }))
   })
 
-/** What exists of this driver's own: of what others made, nobody knows which attach handle it takes. Pure. */
+/** The driver's own vGPUs that exist. It is unknown which handle a vGPU of another program uses up. Pure. */
 export const vgpusInUse = (vgpus: readonly Vgpu[]): readonly InUse[] =>
   vgpus.flatMap((vgpu) => {
     const { division, mine } = vgpu

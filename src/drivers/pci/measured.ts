@@ -43,7 +43,7 @@ const errorsOf = async (io: HostIo, folder: string, files: readonly string[]): P
 
 const MILLI = 1000
 const LINKS = ['current_link_speed', 'max_link_speed', 'current_link_width', 'max_link_width'] as const
-/** A link at rest may be slow by intent, so this is never more than a warning. */
+/** An idle link may run slowly on purpose, so a slow link is only a warning. */
 const linkOf = async (io: HostIo, folder: string, files: readonly string[]): Promise<Numbers> => {
   if (!LINKS.every((file) => files.includes(file))) return {}
   const [speed, maxSpeed, width, maxWidth] = await Promise.all(LINKS.map((file) => readNumber(io, `${folder}/${file}`)))

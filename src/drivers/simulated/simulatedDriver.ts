@@ -37,7 +37,7 @@ const BITSTREAM_MAX = 100
 const FUNCTION = v.object({ function_uuid: v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/)) })
 /** A file for simulated hardware may say what it does: `{"function_uuid": "..."}`. Any other file says nothing. */
 const functionIn = async (io: HostIo, imagePath: string): Promise<string | null> => {
-  // whether there is such a file was looked at before; a long one is no text of ours
+  // the caller has checked that the file exists; a text that cannot be read counts as empty
   const text = await io.read(imagePath).catch(() => '')
   const read = v.safeParse(v.pipe(v.string(), v.parseJson(), FUNCTION), text)
   return read.success ? read.output.function_uuid : null

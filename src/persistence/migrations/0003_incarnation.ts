@@ -1,7 +1,7 @@
 /**
- * Which server holds the journal, whether it may be written, which acknowledged rows it has lost, and after how long without a renewal a
- * lease or a claim is over. The trigger stops writers of every
- * version, and looks with the rights of its owner, so that no role needs new ones. Only adds: an older program goes on.
+ * Which server holds the journal, whether the journal may be written, which acknowledged rows the database has lost, and how long a lease or claim
+ * lasts without renewal. The trigger refuses inserts by programs of every release while writing is stopped. It runs with the rights of its owner
+ * (`security definer`), so the roles of running programs need no further grants. Only adds to the schema, so programs of older releases keep working.
  */
 import { Migration } from '@mikro-orm/migrations'
 

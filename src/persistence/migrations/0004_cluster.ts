@@ -1,4 +1,7 @@
-/** Which cloud this database is: an id made once, with the journal. Only adds: an older program goes on without it. */
+/**
+ * The id of the cloud that this database belongs to, made once by this migration, and the private key of the cloud.
+ * Only adds to the schema, so programs of older releases keep working.
+ */
 import { Migration } from '@mikro-orm/migrations'
 
 export class Migration0004 extends Migration {

@@ -1,4 +1,7 @@
-/** Due work is claimed by kind, so that a backlog of one kind does not hide the work of another. Only adds: an older program goes on. */
+/**
+ * Due work is claimed by kind, so that a backlog of one kind does not hide the work of another. Only adds to the
+ * schema, so programs of older releases keep working.
+ */
 import { Migration } from '@mikro-orm/migrations'
 
 export class Migration0007 extends Migration {

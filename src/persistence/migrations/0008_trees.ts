@@ -1,4 +1,7 @@
-/** Trees of deployables, and attributes that describe attributes. Only adds: an older program goes on, and leaves the new columns empty. */
+/**
+ * Trees of deployables, and attributes that describe attributes. Only adds to the schema, so programs of older
+ * releases keep working; they leave the new columns empty.
+ */
 import { Migration } from '@mikro-orm/migrations'
 
 export class Migration0008 extends Migration {

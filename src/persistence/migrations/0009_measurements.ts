@@ -1,4 +1,7 @@
-/** What hosts measure of their devices, and which devices are failing. Only adds: an older program goes on, and leaves both alone. */
+/**
+ * What hosts measure of their devices, and which devices are failing. Only adds to the schema, so programs of older
+ * releases keep working; they write neither.
+ */
 import { Migration } from '@mikro-orm/migrations'
 
 export class Migration0009 extends Migration {

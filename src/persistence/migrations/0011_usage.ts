@@ -1,4 +1,7 @@
-/** Bindings that have ended, for reports of usage. Only adds: an older program goes on, and leaves out the bindings that it ends. */
+/**
+ * Bindings that have ended, for reports of usage. Only adds to the schema, so programs of older releases keep
+ * working; they record no row for bindings that they end.
+ */
 import { Migration } from '@mikro-orm/migrations'
 
 export class Migration0011 extends Migration {

@@ -1,4 +1,7 @@
-/** Versions of device profiles. Only adds: an older program goes on, and what it writes counts as version 1, enabled, for all projects. */
+/**
+ * Versions of device profiles. Only adds to the schema, so programs of older releases keep working; profiles that
+ * they write count as version 1, enabled, shared with all projects.
+ */
 import { Migration } from '@mikro-orm/migrations'
 
 export class Migration0014 extends Migration {

@@ -1,6 +1,7 @@
 /** A pool of sessions whose sessions can be replaced all at once while it is in use. */
 import { Pool } from 'pg'
 import type { PoolConfig } from 'pg'
+import { systemClock } from '../../clock.ts'
 import { createSemaphore } from '../../semaphore.ts'
 import type { Run } from '../sql.ts'
 import { runOn } from './run.ts'
@@ -26,7 +27,7 @@ const open = (config: PoolConfig): Pool => {
 export const createPool = (config: PoolConfig & { readonly max: number }, waitMs: number): ReplaceablePool => {
   // statements wait here before they choose a pool: `pg` never serves statements that wait in a pool that is being ended
   const error = () => new Error(`no connection to the database was free within ${waitMs} ms`)
-  const inTurn = createSemaphore(config.max, { ms: waitMs, error })
+  const inTurn = createSemaphore(config.max, { ms: waitMs, error, clock: systemClock })
   const ending = new Set<Promise<unknown>>()
   let pool = open(config)
   const end = (ended: Pool): Promise<unknown> => {

@@ -1,7 +1,7 @@
 /** Runs a `Statement` on a client or pool of `pg`. */
-import { backoffMs } from '../../waiting.ts'
+import { systemClock } from '../../clock.ts'
+import { backoffMs, pause } from '../../waiting.ts'
 import type { Client, Pool } from 'pg'
-import { setTimeout as wait } from 'node:timers/promises'
 import { rolledBack, sessionLost } from '../sql.ts'
 import type { Rows, Run, Statement } from '../sql.ts'
 
@@ -33,7 +33,7 @@ export const again =
       } catch (cause) {
         const waitMs = backoffMs(BACKOFF, failures)
         if (!(rolledBack(cause) || sessionLost(cause)) || performance.now() + waitMs > end) throw cause
-        await wait(waitMs)
+        await pause(systemClock, waitMs)
       }
     }
   }

@@ -8,7 +8,7 @@
  * process holds the lock. Processes that write together hold the lock as shared, so a sole writer, which works on whole tables, is refused.
  */
 import { systemClock } from '../../clock.ts'
-import { backoffMs, orLate } from '../../waiting.ts'
+import { backoffMs, orLate, pause } from '../../waiting.ts'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from 'pg'
 import type { ClientConfig } from 'pg'
@@ -65,7 +65,7 @@ const takeLock = async ({ run }: Session, presence: Presence): Promise<void> => 
     const [lock] = await run({ text: LOCK[presence], params: [] })
     if (lock!['held'] === true) return
     if (performance.now() >= end) break
-    await wait(100)
+    await pause(systemClock, 100)
   }
   const [holder] = await run({ text: HOLDER, params: [] })
   const pid = (holder?.['pid'] as number | undefined) ?? 'unknown'
@@ -91,7 +91,7 @@ const connect = async (config: ClientConfig): Promise<Session> => {
 }
 
 const outlive = async ({ run }: Session, { pid, since }: Backend): Promise<void> => {
-  while ((await run({ text: END, params: [pid, since] })).length > 0) await wait(20)
+  while ((await run({ text: END, params: [pid, since] })).length > 0) await pause(systemClock, 20)
 }
 
 const patiently = <T>(promised: Promise<T>, why: () => string = () => 'no answer'): Promise<T> =>

@@ -1,4 +1,4 @@
-/** An operator has Nova told once more of how the binds of an instance ended: Nova was away for longer than it is tried, or lost the event. */
+/** Sends Nova the outcomes of an instance's binds once more, at an operator's request: Nova was unreachable for longer than events are retried, or has lost an event. */
 import { type Outcome, done, refuse } from '../../fault.ts'
 import type { Control } from '../../actors/control.ts'
 import type { Delivery } from '../../actors/answers/tallied.ts'
@@ -9,7 +9,7 @@ import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, causeOf, commandOf } from '../kernel/kernel.ts'
 
-/** What its requests say of themselves; of one that leaves Nova need hear nothing. */
+/** The outcome of each bound or failed request; requests in other states need no event. */
 const endsOf = (draft: Draft, { arqs }: Instance): Readonly<Record<string, BindOutcome>> =>
   Object.fromEntries(
     Object.keys(arqs).flatMap((uuid): [string, BindOutcome][] => {

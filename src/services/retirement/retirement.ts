@@ -45,7 +45,7 @@ const refuseInUse = (draft: Draft, now: Host, forced: boolean) => {
   const more = found.length > NAMED_MAX ? ` and ${found.length - NAMED_MAX} more` : ''
   draft.refuse({
     kind: 'conflict',
-    reason: `host ${now.name} is in use: ${found.slice(0, NAMED_MAX).join(', ')}${more}; retire it and wait until they are given up, or remove it by force`,
+    reason: `host ${now.name} is in use: ${found.slice(0, NAMED_MAX).join(', ')}${more}; retire it and wait until their requests release them, or remove it by force`,
   })
 }
 

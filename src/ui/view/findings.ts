@@ -52,7 +52,7 @@ export const WATCHED: readonly Watched[] = [
   {
     tone: 'bad',
     seen: ({ overdue_since: since }, now) => older(since, now, LONG_MS),
-    text: () => 'Deadlines have passed and nobody attends to them',
+    text: () => 'Deadlines have passed, and their work has not been done',
     href: 'system',
     mend: shell`accelerando doctor`,
   },
