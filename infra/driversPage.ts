@@ -45,7 +45,7 @@ An operator adds cards in a file that \`cards.id_table\` names, in YAML or JSON.
 \`id_table_driver\` offers every card of the table below that has it in the last column, and those of the file. A virtual function is offered instead of its
 physical function; which of both a machine has is decided by whoever makes virtual functions.
 
-An NVMe drive is left out, by every driver of drives and by \`id_table_driver\`, while this machine uses it: mounted, as swap, or in a volume or a pool (md, LVM, btrfs, ZFS). It is opened for that, without reading
+An NVMe drive is left out, by every driver of drives, by \`id_table_driver\` and by \`pci_driver\`, while this machine uses it: mounted, as swap, or in a volume or a pool (md, LVM, btrfs, ZFS). It is opened for that, without reading
 any of it, so the host program must be able to open it below \`/dev\`: a drive that cannot be opened is left out too. \`accelerando device scan\` says which, and why.
 `
 

@@ -94,6 +94,18 @@ test('what is lacking for a moment leaves no drive out, but fails the look (DRIV
   const io = { ...host({}), blockDevice: async () => Promise.reject(error) }
   await expect(driverOf('nvme_ssd_driver').discover(io)).rejects.toThrow('EMFILE')
 })
+test('a drive that the whitelist of pci_driver takes is looked at alike (DRIVE-1, DRIVE-2)', async () => {
+  const driver = driverOf('pci_driver', { pci: { whitelist: '[{"vendor_id": "144d", "product_id": "a80a"}]' } })
+  expect(await driver.discover(inPool())).toEqual([])
+  expect(await driver.leftOut!(inPool())).toEqual([{ address: '0000:dc:00.0', reason: CLAIMED }])
+  const io = host({})
+  const [device] = await driver.discover(io)
+  expect(device!.deployables[0]!.hostWork).toBe(true)
+  const [slot] = slotsOf([device!])
+  await driver.prepare(io, slot!, never)
+  io.tree('/dev')['nvme0n1'] = '259:0 claimed'
+  await expect(driver.prepare(io, slot!, never)).rejects.toThrow(CLAIMED)
+})
 test('a drive of the table of cards is looked at alike (DRIVE-1, DRIVE-2)', async () => {
   const { cards } = readCardsFile(`[{vendor: 144d, device: a80a, type: SSD, name: own drive}]`)
   const driver = driverOf('id_table_driver', { cards })

@@ -1,6 +1,6 @@
 /** Network cards that carry the host's own default route are not offered to guests. */
 import { expect, test } from 'vitest'
-import { defaultInterfaces } from '../../src/drivers/cards/ownNetwork.ts'
+import { defaultInterfaces } from '../../src/drivers/pci/ownNetwork.ts'
 import { driverByName } from '../../src/drivers/index.ts'
 import { withoutSecrets } from '../../src/drivers/recording.ts'
 import { never, slotsOf } from './driver.contract.ts'
@@ -163,5 +163,33 @@ test('the same holds for the network cards of the table of known ids, whose phys
   await reading.driver.prepare(io, slot!, never)
   await expect(reading.driver.prepare(host(four('eth0')), slot!, never)).rejects.toThrow(
     'the host needs the network card: the default route of the host leads through eth0',
+  )
+})
+
+test('a network card that the whitelist of pci_driver takes is looked at alike, also a virtio one', async () => {
+  const virtio = {
+    vendor: '1af4',
+    device: '1041',
+    class: '020000',
+    more: { virtio0: { net: { eth0: {} } } },
+  }
+  const cards = { [FIRST]: virtio, [SECOND]: nic('eth1') }
+  const host = (route: string) => recordedHostIo({ sys: pciTree(cards), proc: { net: { route: HEAD + route } } })
+  const reading = driverByName('pci_driver', { pci: { whitelist: '[{"vendor_id": "1af4"}, {"vendor_id": "8086"}]' } })
+  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
+  const { discover, leftOut, prepare } = reading.driver
+  const devices = await discover(host(''))
+  expect(devices.map(({ deployables: [one] }) => [one!.name, one!.hostWork])).toEqual([
+    [`compute1_${FIRST}`, true],
+    [`compute1_${SECOND}`, true],
+  ])
+  expect(await leftOut!(host(four('eth0')))).toEqual([
+    { address: FIRST, reason: 'the default route of the host leads through eth0' },
+  ])
+  expect(await discover(host(four('eth0')))).toHaveLength(1)
+  const [first] = slotsOf(devices)
+  await prepare(host(four('eth1')), first!, never)
+  await expect(prepare(host(four('eth0')), first!, never)).rejects.toThrow(
+    `slot ${first!.uuid}: ${FIRST} is not given to a guest: the default route of the host leads through eth0`,
   )
 })

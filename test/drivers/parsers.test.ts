@@ -1,7 +1,7 @@
 /** What drivers read of files and programs, to the letter: each form, and each limit from both sides. */
 import { describe, expect, test } from 'vitest'
 import { readOperatorTable } from '../../src/drivers/cards/operatorTable.ts'
-import { usedIn } from '../../src/drivers/cards/drivesInUse.ts'
+import { usedIn } from '../../src/drivers/pci/drivesInUse.ts'
 import { namesIn } from '../../src/drivers/cards/pciNames.ts'
 import { GBS_HEAD_BYTES, plainId, readGbs } from '../../src/drivers/fpga/gbs.ts'
 import { exampleSetting, whitelistHint } from '../../src/drivers/pci/whitelistHint.ts'

@@ -35,7 +35,8 @@ describe('pci_driver reports', () => {
               { key: 'trait2', value: 'CUSTOM_PCI_1B36_0010' },
             ],
             handles: [{ type: 'PCI', info: { bus: '00', device: '12', domain: '0000', function: '0' } }],
-            hostWork: false,
+            // it is an NVMe drive
+            hostWork: true,
             programmable: false,
           },
         ],

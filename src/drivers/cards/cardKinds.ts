@@ -108,8 +108,6 @@ const inspurFpga = {
 } as const satisfies CardKind
 
 const NVME = '0108'
-/** Of any driver: it is left out while the host uses it. */
-export const isDrive = (found: PciFunction): boolean => classOf(found) === NVME
 const ssd = (found: PciFunction, known: KnownCard | null): Offer => {
   const name = vendorName(found)
   return {

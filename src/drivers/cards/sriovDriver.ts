@@ -13,9 +13,9 @@ import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
 import { resourceClassOf } from './cardKinds.ts'
 import type { KnownCard, Lookup } from './knownCards.ts'
-import { interfacesOf } from './nicInterfaces.ts'
+import { interfacesOf } from '../pci/nicInterfaces.ts'
 import { type Mappings, mappedTo } from './nicMappings.ts'
-import { hostNetwork } from './ownNetwork.ts'
+import { hostNetwork } from '../pci/ownNetwork.ts'
 
 export type SriovOptions = {
   readonly sysfsRoot: string

@@ -2,9 +2,11 @@
 import type { HostName } from '../../identifiers.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import type { ReportedDevice } from '../../hardware.ts'
+import { driveUser, isDrive } from './drivesInUse.ts'
 import { measuresPci } from './measured.ts'
+import { hostNetwork, isNetworkCard } from './ownNetwork.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
-import { formatPciAddress, pciJson } from '../../pci.ts'
+import { formatPciAddress, pciAddressOf, pciJson } from '../../pci.ts'
 import { VENDOR_NAMES } from '../../vendors.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import { passedHandle, passThrough } from './passThrough.ts'
@@ -56,7 +58,8 @@ const reported = (hostname: HostName, found: PciFunction, entry: WhitelistEntry,
       driverName: nameOf(found.vendor) ?? found.vendor.toUpperCase(),
       attributes: attributesOf(entry.resourceClass ?? 'CUSTOM_PCI', traitsOf(found, entry.traits)),
       handles: [passedHandle(found)],
-      hostWork: check || entry.check,
+      // what the host uses itself is looked at once more before a guest gets it
+      hostWork: check || entry.check || isDrive(found) || isNetworkCard(found),
       programmable: false,
     },
   ],
@@ -66,6 +69,27 @@ const functionsLeftOut = (seen: readonly SeenFunction[]): readonly LeftOut[] =>
   seen.flatMap(({ found, leftOut }) =>
     leftOut === null ? [] : [{ address: formatPciAddress(found.address), reason: leftOut }],
   )
+
+type Use = (found: PciFunction) => Promise<string | null>
+/** Why the host itself uses a function, in words, if it is a drive or a network card; null: it does not. */
+const hostUse = async (io: HostIo, sysfsRoot: string): Promise<Use> => {
+  const needed = await hostNetwork(io, sysfsRoot)
+  return async (found) =>
+    isDrive(found) ? driveUser(io, sysfsRoot, found.address) : isNetworkCard(found) ? needed(found.address) : null
+}
+/** Those that an entry takes, with what the host uses itself left out. */
+const withoutUsed = async (
+  io: HostIo,
+  sysfsRoot: string,
+  seen: readonly SeenFunction[],
+): Promise<readonly SeenFunction[]> => {
+  const userOf = await hostUse(io, sysfsRoot)
+  return Promise.all(
+    seen.map(async (one) =>
+      one.entry === null || one.leftOut !== null ? one : { ...one, leftOut: await userOf(one.found) },
+    ),
+  )
+}
 
 /**
  * The driver configured by `[pci] passthrough_whitelist`. Without entries it reports nothing and logs once how many
@@ -103,7 +127,7 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
         await hint(io)
         return []
       }
-      const seen = await seenFunctions(io, sysfsRoot, whitelist)
+      const seen = await withoutUsed(io, sysfsRoot, await seenFunctions(io, sysfsRoot, whitelist))
       tellLeftOut(io, seen)
       through.offer(seen.flatMap(({ found, entry, leftOut }) => (entry && leftOut === null ? [found.address] : [])))
       return seen.flatMap(({ found, entry, leftOut }) =>
@@ -111,8 +135,17 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
       )
     },
     leftOut: async (io) =>
-      whitelist.length === 0 ? [] : functionsLeftOut(await seenFunctions(io, sysfsRoot, whitelist)),
-    prepare: through.prepare,
+      whitelist.length === 0
+        ? []
+        : functionsLeftOut(await withoutUsed(io, sysfsRoot, await seenFunctions(io, sysfsRoot, whitelist))),
+    prepare: async (io, slot, signal) => {
+      await through.prepare(io, slot, signal)
+      const address = pciAddressOf(slot.info)
+      const place = address && formatPciAddress(address)
+      const found = (await readPciFunctions(io, sysfsRoot)).find((one) => formatPciAddress(one.address) === place)
+      const use = found === undefined ? null : await (await hostUse(io, sysfsRoot))(found)
+      if (use !== null) throw new Error(`slot ${slot.uuid}: ${place} is not given to a guest: ${use}`)
+    },
     release: through.release,
     inUse: through.inUse,
     measure: measuresPci(sysfsRoot),

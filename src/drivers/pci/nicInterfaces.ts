@@ -5,11 +5,17 @@
 import { formatPciAddress, type PciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listed, readJsonObject } from '../files.ts'
-import { pciFolder } from '../pci/sysfs.ts'
+import { pciFolder } from './sysfs.ts'
 
-/** The interfaces of the function at the canonical address; none while a guest has it. */
-export const interfacesNow = (io: HostIo, sysfsRoot: string, address: string): Promise<readonly string[]> =>
-  listed(io, `${pciFolder(sysfsRoot)}/${address}/net`)
+/** The interfaces of the function at the canonical address; none while a guest has it. Those of a virtio card lie below the virtio device on it. */
+export const interfacesNow = async (io: HostIo, sysfsRoot: string, address: string): Promise<readonly string[]> => {
+  const folder = `${pciFolder(sysfsRoot)}/${address}`
+  const virtio = (await listed(io, folder)).filter((name) => /^virtio\d+$/.test(name))
+  const all = await Promise.all(
+    [folder, ...virtio.map((name) => `${folder}/${name}`)].map((one) => listed(io, `${one}/net`)),
+  )
+  return all.flat()
+}
 const namesIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((name): name is string => typeof name === 'string') : []
 

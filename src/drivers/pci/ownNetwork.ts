@@ -3,6 +3,7 @@ import { formatPciAddress, type PciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listed, readIfThere } from '../files.ts'
 import { interfacesNow } from './nicInterfaces.ts'
+import type { PciFunction } from './sysfs.ts'
 
 /** Pure. The interfaces of default routes, from the kernel's tables for IPv4 and IPv6. Lines of another form name nothing. */
 export const defaultInterfaces = (route: string, ipv6Route: string): ReadonlySet<string> => {
@@ -17,6 +18,9 @@ export const defaultInterfaces = (route: string, ipv6Route: string): ReadonlySet
     }),
   ])
 }
+
+/** Of the base class of network controllers. */
+export const isNetworkCard = (found: PciFunction): boolean => found.class.startsWith('02')
 
 const UPPER = 'upper_'
 const DEPTH_MAX = 8

@@ -10,7 +10,10 @@ import { codeOf, messageOf } from '../../errorText.ts'
 import { type PciAddress, formatPciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listed, readIfThere } from '../files.ts'
-import { pciFolder } from '../pci/sysfs.ts'
+import { type PciFunction, pciFolder } from './sysfs.ts'
+
+/** Of any driver: it is left out while the host uses it. */
+export const isDrive = (found: PciFunction): boolean => found.class.startsWith('0108')
 
 export type Used = {
   /** Device numbers, `major:minor`, of mounted file systems. */
