@@ -107,6 +107,20 @@ const over = (pool: Pool): void => {
   })
 }
 
+test('a list of an earlier moment is whole where the journal has more rows than are read at once', async () => {
+  const clock = handClock()
+  const plane = await openPlane({ clock, options: { sweepEveryMs: 24 * 3_600_000 } }, memoryStore({ now: clock.now }))
+  const { control } = plane
+  const names = Array.from({ length: 1100 }, (_, n) => `profile-${n}`)
+  for (const name of names)
+    value(await control.profiles.create(NOVA, { name, description: null, groups: [{ 'resources:PGPU': '1' }] }))
+  const [at] = [clock.now(), await clock.pass(1000)]
+  value(await control.profiles.remove(NOVA, names.slice(500)))
+  const before = value(await control.asOf(at).profiles.list(null, {})).items.map(({ name }) => name)
+  expect(before.toSorted()).toEqual(names.toSorted())
+  await plane.plane.stop()
+})
+
 describe('memory', () => over({ take: async (now) => memoryStore({ now }), end: async () => {} }))
 describe('PGlite', () => over(pglitePool()))
 describeWith('postgres', 'PostgreSQL', (bin) => over(ownPostgresPool(bin)))

@@ -44,6 +44,24 @@ describe('periods', () => {
   })
 })
 
+test('lines stand in the order of their periods, then of projects, then of classes; without a project comes first', () => {
+  const tally = openTally(boundsOf(at('2026-01-01T00:00'), at('2026-03-01T00:00'), 'month'))
+  for (const project of ['c', null, 'a', 'b'])
+    for (const resource of ['PGPU', 'FPGA'])
+      for (const month of ['02', '01'])
+        tally.add({
+          project_id: project,
+          resource_class: resource,
+          parts: 1,
+          from_at: at(`2026-${month}-02T00:00`),
+          until_at: at(`2026-${month}-03T00:00`),
+        })
+  const projects = [null, null, 'a', 'a', 'b', 'b', 'c', 'c']
+  const classes = projects.map((_, n) => (n % 2 === 0 ? 'FPGA' : 'PGPU'))
+  expect(tally.lines().map(({ project }) => project)).toEqual([...projects, ...projects])
+  expect(tally.lines().map(({ resourceClass }) => resourceClass)).toEqual([...classes, ...classes])
+})
+
 test('what cannot be answered is refused', async () => {
   const { control, plane } = await openPlane()
   const asked = { from: 0, until: 1, period: 'total', project: null } as const

@@ -149,6 +149,17 @@ describe('ownership of a handle as clients saw it', () => {
     expect(verdicts([...first, removal(404), ...second])).toEqual(['fits'])
     expect(verdicts([...first, removal(403), ...second])).toEqual(['impossible'])
   })
+  it('is not had by one that is Bound with another handle', () => {
+    const bind = (arq: string, at: number) =>
+      ask({ act: 'bind', from: at, to: at + 1, status: 202, arqs: [arq], instance: arq })
+    const other = [
+      bind('a', 1),
+      shows('a', 3, 4, 'Bound', 'another handle'),
+      shows('a', 8, 9, 'Bound', 'another handle'),
+    ]
+    const owner = [bind('b', 2), shows('b', 5, 6, 'Bound', HANDLE)]
+    expect(verdicts([...other, ...owner])).toEqual(['fits', 'fits'])
+  })
   it('is not kept by one that is shown as Unbound', () => {
     const bind = ask({ act: 'bind', from: 1, to: 2, status: 202, arqs: ['a'], instance: 'i' })
     const bound = shows('a', 3, 4, 'Bound', HANDLE)

@@ -1,4 +1,5 @@
 /** SIGNATURE: what a signature and a MAC cover, that any change of it is noticed, and for whom a MAC is valid. */
+import { generateKeyPairSync } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { BusRecord } from '../../src/wire/envelope.ts'
@@ -159,6 +160,9 @@ describe('a key', () => {
   })
   test('of another kind, or damaged, is refused', () => {
     expect(() => signerFrom('')).toThrow(/./)
+    const { privateKey } = generateKeyPairSync('x25519')
+    const text = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
+    expect(() => signerFrom(text)).toThrow('the key is of type x25519, not ed25519')
     expect(() => signerFrom(newPrivateKey().slice(0, 60))).toThrow(/./)
   })
 })

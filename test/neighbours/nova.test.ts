@@ -125,6 +125,14 @@ describe('the whole request', () => {
     nova.answers = json(403, { forbidden: { message: 'Policy forbids' } })
     expect((await tell(some(1)))[0]?.note).toContain('admin and service: Policy forbids')
   })
+  test.each([
+    [401, 'the token for Nova is missing or has ended'],
+    [404, 'does the URL of Nova hold its version?'],
+    [406, 'Nova does not speak microversion 2.82'],
+  ])('%i says what may be wrong', async (status, hint) => {
+    nova.answers = json(status, { fault: { message: 'no' } })
+    expect((await tell(some(1)))[0]?.note).toContain(hint)
+  })
   test('notes are bounded', async () => {
     nova.answers = json(500, 'x'.repeat(10_000))
     expect((await tell(some(1)))[0]?.note).toHaveLength(300)

@@ -134,6 +134,13 @@ describe('signing in', () => {
       expect([answer.status, answer.headers.get('set-cookie')]).toEqual([401, null])
     }
   })
+  test('is a form with a field for each thing that is read of it', async () => {
+    const form = await (await createConsole(world, { tokens: true }).request('/ui/sign-in')).text()
+    const names = [...form.slice(form.indexOf('action="sign-in"')).matchAll(/<input[^>]* name="(\w+)"/g)].map(
+      ([, name]) => String(name),
+    )
+    expect(names.toSorted()).toEqual(['back', 'domain', 'password', 'project', 'token', 'user'])
+  })
   test('never leads to another site', async () => {
     for (const back of [
       '//evil.example',
