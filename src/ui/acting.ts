@@ -41,6 +41,16 @@ const targetOf = (c: Context): ActionTarget => {
   return { kind, id: action?.makes ? '' : id, back: ofList ? kind : of, here: `${of}/do/${name}`, action }
 }
 
+const TYPED_MAX = 255
+const SHORT = 8
+/** What has to be typed before a grave action: the name of the entity, or the beginning of its UUID. */
+const confirmationOf = (id: string): string => (canonicalUuid(id) === null ? id : id.slice(0, SHORT))
+const confirming = (id: string): Field => ({
+  name: 'confirm',
+  title: `Type ${confirmationOf(id)} to confirm`,
+  max: TYPED_MAX,
+})
+
 type Shown = Pick<Bodies['act'], 'trouble' | 'not' | 'concerned' | 'repairs' | 'commandId'> & { readonly values: Typed }
 const painted = ({ id, back }: ActionTarget, action: Action, { values, ...more }: Shown): Painted => ({
   view: 'act',
@@ -53,7 +63,10 @@ const painted = ({ id, back }: ActionTarget, action: Action, { values, ...more }
     sentence: action.sentence,
     grave: action.grave ?? false,
     command: action.command(id),
-    fields: (action.fields ?? []).map((field) => ({ ...field, value: values[field.name] ?? '' })),
+    fields: [...(action.fields ?? []), ...(action.grave ? [confirming(id)] : [])].map((field) => ({
+      ...field,
+      value: values[field.name] ?? '',
+    })),
     ...more,
   },
 })
@@ -109,7 +122,10 @@ export const act = async (c: Context, { look, show, ids }: Acting): Promise<Resp
   const form = await c.req.parseBody()
   const typed = typedIn(action.fields ?? [], form)
   const commandId = (typeof form['command'] === 'string' ? canonicalUuid(form['command']) : null) ?? ids.uuid()
-  const body = bodyOf(action, typed)
+  const isMeant = !action.grave || typedIn([confirming(id)], form)['confirm'] === confirmationOf(id)
+  const body = isMeant
+    ? bodyOf(action, typed)
+    : pageError('refused', `Nothing was done. To confirm, type ${confirmationOf(id)} as it is written.`)
   const done = body.ok
     ? await looking.api.change(commandId, action.method, action.path(id), body.value ?? undefined)
     : body

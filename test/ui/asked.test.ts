@@ -148,7 +148,7 @@ describe('what can be done', () => {
   const SAME = { 'sec-fetch-site': 'same-origin' }
   it.each(ACTIONS.map(({ kind, name }) => [kind, name] as const))('%s: %s', async (kind, name) => {
     const { asked, fetch } = scripted({ status: 204, requestId: 'req-3' })
-    const fields = { name: 'new', version: '1', if_version: '2', groups: '[{"resources:FPGA": "1"}]' }
+    const fields = { confirm: 'id 1', name: 'new', version: '1', if_version: '2', groups: '[{"resources:FPGA": "1"}]' }
     const body = new URLSearchParams({ ...fields, command: COMMAND, reason: `  ${'r'.repeat(1001)} ` })
     const answer = await consoleOf(fetch).request(`/ui/${kind}/id 1/do/${name}`, {
       method: 'POST',

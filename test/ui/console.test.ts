@@ -344,6 +344,21 @@ describe('doing something', () => {
     expect(await textOf(ui, 'profiles/by-hand/do/enable')).toContain('each version of it is enabled')
     expect(await textOf(createConsole(world), 'profiles/by-hand/do/version')).toContain('offers no versions')
   })
+  test('what is grave is done only when its name, or the beginning of its UUID, is typed', async () => {
+    const ui = createConsole(world)
+    await world.newProfile('to-go')
+    const place = 'profiles/to-go/do/delete'
+    expect(await textOf(ui, place)).toContain('Type to-go to confirm')
+    for (const confirm of ['', 'to-stay', 'TO-GO', 'to-go-too']) {
+      const answer = await posted(ui, place, { confirm })
+      expect([answer.status, await answer.text()]).toEqual([409, expect.stringContaining('Nothing was done')])
+    }
+    const { uuid } = (await world.must(200, 'GET /v2/device_profiles?name=to-go')).json.device_profiles[0]
+    expect(await textOf(ui, `profiles/${uuid}/do/delete`)).toContain(`Type ${uuid.slice(0, 8)} to confirm`)
+    expect((await posted(ui, place, { confirm: ' to-go ' })).status).toBe(303)
+    expect((await world.must(200, 'GET /v2/device_profiles?name=to-go')).json.device_profiles).toEqual([])
+    expect(await textOf(ui, `handles/${seen.handle}/do/release`)).not.toContain('to confirm')
+  })
   test('a double click is one command, and both are answered by what is recorded', async () => {
     const api = apiOf(world)
     const ui = createConsole(world)
@@ -365,7 +380,8 @@ describe('doing something', () => {
     ]) {
       const form = await textOf(ui, place)
       const command = /name="command" value="([^"]*)"/.exec(form)![1]!
-      const fields = { command, reason: 'looked at it' }
+      const confirm = / name="confirm"/.test(form) ? /Type (\S+) to confirm/.exec(form)![1]! : ''
+      const fields = { command, reason: 'looked at it', confirm }
       const [one, other] = await Promise.all([posted(ui, place, fields), posted(ui, place, fields)])
       const late = await posted(ui, place, fields)
       for (const answer of [one, other, late]) {
