@@ -1,6 +1,6 @@
 /** The pages that answer a question: explain, capacity, usage, events, programming. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Lived, type UiWorld, createConsole, lived, openUiWorld } from './world.ts'
+import { type Lived, type UiWorld, consoleOf, createConsole, lived, openUiWorld } from './world.ts'
 
 let world: UiWorld
 let seen: Lived
@@ -91,4 +91,31 @@ test('programming: every card that may be programmed, and what is loaded', async
   const html = await pageOf('programs')
   expect(html).toContain('href="hosts/compute-1"')
   expect(html).toContain('>empty<')
+})
+
+describe('the page of events, when the stream does not begin', () => {
+  const answering = async (answer: Response): Promise<string> =>
+    (
+      await consoleOf((request) => (request.url.endsWith('/events') ? answer : world.api.fetch(request))).request(
+        '/ui/events',
+      )
+    ).text()
+  const refusal = (status: number, detail: string): Response =>
+    Response.json({ errors: [{ detail, code: 'x' }] }, { status, headers: { 'x-openstack-request-id': 'req-77' } })
+  test.each([
+    [
+      403,
+      'Policy does not allow cyborg:event:get_all to be performed.',
+      ['You may not see this', 'cyborg:event:get_all</code>'],
+    ],
+    [503, 'the journal cannot be read', ['No answer at present', 'the journal cannot be read', 'req-77']],
+    [500, 'a bug', ['This could not be read', 'a bug', 'req-77']],
+    [429, 'too many streams', ['The service refused', 'too many streams']],
+  ] as const)('says why in the words of the API: %d', async (status, detail, said) => {
+    const html = await answering(refusal(status, detail))
+    for (const text of said) expect(html).toContain(text)
+  })
+  test('says that an answer is no stream', async () => {
+    expect(await answering(new Response('<html>', { status: 200 }))).toContain('This could not be read')
+  })
 })

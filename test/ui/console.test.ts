@@ -192,32 +192,6 @@ describe('what a page says', () => {
   })
 })
 
-describe('the page of events, when the stream does not begin', () => {
-  const answering = async (answer: Response): Promise<string> =>
-    textOf(
-      consoleOf((request) => (request.url.endsWith('/events') ? answer : world.api.fetch(request))),
-      'events',
-    )
-  const refusal = (status: number, detail: string): Response =>
-    Response.json({ errors: [{ detail, code: 'x' }] }, { status, headers: { 'x-openstack-request-id': 'req-77' } })
-  test.each([
-    [
-      403,
-      'Policy does not allow cyborg:event:get_all to be performed.',
-      ['You may not see this', 'cyborg:event:get_all</code>'],
-    ],
-    [503, 'the journal cannot be read', ['No answer at present', 'the journal cannot be read', 'req-77']],
-    [500, 'a bug', ['This could not be read', 'a bug', 'req-77']],
-    [429, 'too many streams', ['The service refused', 'too many streams']],
-  ] as const)('says why in the words of the API: %d', async (status, detail, said) => {
-    const html = await answering(refusal(status, detail))
-    for (const text of said) expect(html).toContain(text)
-  })
-  test('says that an answer is no stream', async () => {
-    expect(await answering(new Response('<html>', { status: 200 }))).toContain('This could not be read')
-  })
-})
-
 describe('lists', () => {
   test('are turned page by page, there and back, and each row is shown once', async () => {
     for (let at = 0; at < 60; at++)

@@ -131,7 +131,6 @@ export const layout = (screen: Screen, inside: Node): Node =>
         // filled by the browser while the page cannot be renewed
         div(
           { class: 'lost', id: 'lost', role: 'status', hidden: true },
-          mark('bad'),
           span({ id: 'lost-text' }),
           button({ class: 'quiet', type: 'button', 'data-retry': 'now' }, 'Ask again now'),
         ),
