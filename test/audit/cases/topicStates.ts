@@ -130,6 +130,7 @@ const published4: readonly Case[] = [
         canonicalJson({
           name: 'x',
           liveness: 'up',
+          out_of_service: null,
           boot_id: 'b',
           drivers: {},
           aliases: [],
