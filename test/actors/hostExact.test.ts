@@ -196,6 +196,7 @@ describe('a host', () => {
       row: {
         name: 'h1',
         liveness: 'up',
+        out_of_service: null,
         boot_id: 'b1',
         drivers: { f: 1 },
         aliases: ['x'],
@@ -208,6 +209,12 @@ describe('a host', () => {
   it('is shown with its liveness, its boot and its drivers', () => {
     expect(rows(picture())).toEqual(row())
     expect(rows(picture(), liveness('stale'))).toEqual(row({ liveness: 'stale', updated_at: 2000 }))
+    const away = { out_of_service: true, updated_at: 2000 }
+    expect(rows(picture(), liveness('down', { care: 'retired', reason: 'r' }))).toEqual(
+      row({ ...away, liveness: 'down' }),
+    )
+    const gone = { liveness: 'removed', updated_at: 2000 }
+    expect(rows(picture(), liveness('removed', { care: 'removed', reason: 'r' }))).toEqual(row(gone))
     expect(rows(picture(''))).toEqual(row({ boot_id: null }))
     expect(rows(liveness('stale'))).toEqual([])
     expect(rows(picture(), { type: 'Polished' })).toEqual([])
