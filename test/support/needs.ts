@@ -47,7 +47,7 @@ const inPath = (program: string): string | undefined =>
     .find(executable)
 
 const answers = (program: string, ...args: readonly string[]): boolean =>
-  spawnSync(program, args, { stdio: 'ignore', timeout: 10_000 }).status === 0
+  spawnSync(program, args, { stdio: 'ignore', timeout: 60_000 }).status === 0
 
 /** The newest of the folders a Debian package or Homebrew puts a server's programs in. */
 const packagedPostgres = (): string | undefined =>

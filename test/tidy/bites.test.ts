@@ -162,6 +162,14 @@ test('a long file is found, a generated one is let be', () => {
   expect(checks.medianLength(files({ 'src/a.ts': lines(3), 'src/b.ts': lines(120), 'src/c.ts': lines(150) }))).toBe(120)
 })
 
+test('a comment with more columns than code may have is found, in all its forms', () => {
+  const wide = 'x'.repeat(BUDGET.columns)
+  const text = `/** ${wide} */\n/**\n * ${wide}\n */\n  // ${wide}\nconst text = '${wide}'\n`
+  expect(checks.commentWidth(files({ 'src/a.ts': text, 'src/b.ts': `// @generated\n// ${wide}\n` }))).toEqual(
+    [1, 3, 5].map((line) => `src/a.ts:${line} is a comment with more than 120 columns`),
+  )
+})
+
 test('a long function and a deep one are found, an else-if chain is one level', () => {
   const long = `export const long = () => {\n${'  run()\n'.repeat(BUDGET.functionLines)}}\n`
   const deep = `export function deep(a: any) { for (;;) { if (a) { try { switch (a) { } } finally { } } } }\n`

@@ -147,6 +147,19 @@ export const fileLength: Check = (sources) =>
     return lines > wall ? [`${path} has ${lines} lines, more than ${wall}`] : []
   })
 
+const COMMENT = /^\s*(?:\/\/|\/\*\*|\*) /
+/** The formatter leaves comments alone. What a digest of a release covers stays as it is. */
+export const commentWidth: Check = (sources) =>
+  byHand(sources).flatMap(({ path, text }) =>
+    text
+      .split('\n')
+      .flatMap((line, at) =>
+        line.length > BUDGET.columns && COMMENT.test(line)
+          ? [`${path}:${at + 1} is a comment with more than ${BUDGET.columns} columns`]
+          : [],
+      ),
+  )
+
 export const medianLength = (sources: readonly Source[]): number => {
   const lengths = byHand(ofSrc(sources))
     .map(({ lines }) => lines)

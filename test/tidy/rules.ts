@@ -83,7 +83,15 @@ export const LEAN = { room: 'host', without: /^(@mikro-orm\/.*|hono|@hono\/.*|@e
 /** Exempt from the budgets of size: migrations, and files whose first line says `@generated`. */
 export const GENERATED = { path: /(^|\/)migrations\//, mark: '@generated' }
 
-export const BUDGET = { fileLines: 300, testFileLines: 400, medianFileLines: 100, functionLines: 60, nesting: 3, up: 2 }
+export const BUDGET = {
+  fileLines: 300,
+  testFileLines: 400,
+  medianFileLines: 100,
+  functionLines: 60,
+  nesting: 3,
+  up: 2,
+  columns: 120,
+}
 
 /** `ARCHITECTURE.md` is to be read at once. `withFolders`: the rooms whose folders it names. */
 export const MAP = { lines: 84, columns: 120, withFolders: ['actors', 'services'] as const }

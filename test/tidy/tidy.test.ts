@@ -28,6 +28,7 @@ describe('the rules of the house', () => {
   test('pure files are pure', () => expect(checks.purity(sources)).toEqual([]))
   test('only the shell calls a decider', () => expect(checks.deciders(sources)).toEqual([]))
   test('no file is too long', () => expect(checks.fileLength(sources)).toEqual([]))
+  test('no comment is too wide', () => expect(checks.commentWidth(sources)).toEqual([]))
   test('most files are short', () => expect(checks.medianLength(sources)).toBeLessThan(BUDGET.medianFileLines))
   test('no function is too long or too deep', () => expect(checks.functionShape(sources)).toEqual([]))
   test('no import climbs too far', () => expect(checks.upwards(sources)).toEqual([]))
