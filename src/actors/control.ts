@@ -1,5 +1,4 @@
 /** The port through which the API queries and commands the actors. `src/http` knows nothing of its implementation. */
-import type { PlaybookRun } from '../wire/playbooks.ts'
 import type { Outcome } from '../fault.ts'
 import type {
   ArqUuid,
@@ -14,12 +13,25 @@ import type {
   ProjectId,
   ResourceProviderUuid,
 } from '../identifiers.ts'
-import type { DatedNote, OperatorNote } from '../operatorNote.ts'
+import type { OperatorNote } from '../operatorNote.ts'
 import type { ListedAs } from './host/standing.ts'
 import type { Capacity } from './capacity/tally.ts'
 import type { DeviceStatus } from './deployable/messages.ts'
 import type { DeviceHealth } from './device/health.ts'
 import type { HandleState } from './deployable/states.ts'
+import type {
+  Page,
+  Listed,
+  Binding,
+  ProfileRow,
+  ArqRow,
+  DeviceRow,
+  DeployableRow,
+  AttributeRow,
+  HostRow,
+  HostDetail,
+  Renaming,
+} from './answers/rows.ts'
 import type { HostDrift, HostPassed } from './answers/drift.ts'
 import type { Check, Explanation } from './explain/answer.ts'
 import type { HandleDetail, HandleRow } from './answers/handleDetail.ts'
@@ -30,65 +42,28 @@ import type { Programming } from './deployable/programming.ts'
 import type { Caller } from './caller.ts'
 import type { ProfileUpdate, Version } from './profile/decider.ts'
 import type { Viewer } from './profile/usable.ts'
-import type { PageCursor } from './runtime/ports.ts'
-import type { Row } from './runtime/views.ts'
 import type { DeliveriesAsked, Delivery, Overview } from './answers/tallied.ts'
 import type { Timeline } from './answers/timelineSteps.ts'
 import type { UsageQuery, UsageReport } from './usage/tally.ts'
 
 export type { Caller }
 
-/** `limit` absent: all rows, because Nova and tempest follow no links. */
-export type Page = {
-  readonly limit?: number
-  readonly marker?: string
-  readonly sort?: string
-  readonly descending?: boolean
-  /** The place where an earlier page of the same list ended. It replaces the marker, and works even when that row has been deleted since. */
-  readonly after?: PageCursor
-}
-/** `next`: where the next page begins; null: this is the last page. An unknown marker gives the fault `invalid` with field `marker`. */
-export type Listed<R> = { readonly items: readonly R[]; readonly next: PageCursor | null }
-
-export type Binding = {
-  readonly arq: ArqUuid
-  readonly hostname: HostName
-  readonly deviceRpUuid: ResourceProviderUuid
-  readonly instanceUuid: InstanceUuid
-  readonly projectId?: ProjectId
-}
+export type { HandleDetail, HandleRow } from './answers/handleDetail.ts'
+export type {
+  Page,
+  Listed,
+  Binding,
+  ProfileRow,
+  ArqRow,
+  DeviceRow,
+  DeployableRow,
+  AttributeRow,
+  HostRow,
+  HostDetail,
+  Renaming,
+} from './answers/rows.ts'
 
 type Answer<Value> = Promise<Outcome<Value>>
-export type ProfileRow = Row<'profiles'>
-export type ArqRow = Row<'arqs'>
-export type DeviceRow = Row<'devices'>
-export type DeployableRow = Row<'deployables'>
-export type AttributeRow = Row<'attributes'>
-/** Who took the host out of service, why and when; null: it is in service. */
-type Retired = DatedNote | null
-export type HostRow = Row<'hosts'> & {
-  readonly last_seen_at: number | null
-  readonly retired: Retired
-  /** The key that the host's reports are signed with; null: no key is known. */
-  readonly public_key: string | null
-  /** The key that waits for an operator's approval. */
-  readonly offered_key: string | null
-}
-export type HostDetail = HostRow & {
-  readonly handles: Readonly<Record<HandleState, number>>
-  /** The ARQs that hold handles of the host, as far as the caller may see them. */
-  readonly arqs: readonly ArqUuid[]
-  /** The last playbook run of each driver. */
-  readonly playbooks: readonly PlaybookRun[]
-}
-export type { HandleDetail, HandleRow } from './answers/handleDetail.ts'
-export type Renaming = {
-  readonly uuid: ProfileUuid
-  readonly name: string
-  /** The groups as the caller read them: if they have changed since, the profile is not changed. */
-  readonly was: ProfileRow['groups']
-  readonly groups: readonly Readonly<Record<string, string>>[]
-}
 
 /** The questions that can be asked about an earlier moment. Additional faults: conflict (too long ago, or too much to read), unavailable. */
 export type Past = {
