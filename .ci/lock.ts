@@ -6,8 +6,8 @@
  * package that wants them, so the entries can be written without asking anyone. They have no checksum until somebody
  * on that platform runs `npm install`.
  *
- * It also takes out which Node each package asks for: the program runs on the Node that comes with its packages, and `npm ci` on an older
- * one would print a warning for each of them. What this project asks for stays.
+ * It also takes out which Node each package asks for: the program runs on the Node that comes with its packages, and
+ * `npm ci` on an older one would print a warning for each of them. What this project asks for stays.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:console [-- REQUESTS]`: what the questions of the console cost where so many bound requests (100,000) are present, on PostgreSQL with the real program. Processor
- * time of program and database, as a multiple of that of one GET of a request in the same run.
+ * `npm run bench:console [-- REQUESTS]`: what the questions of the console cost where so many bound requests (100,000)
+ * are present, on PostgreSQL with the real program. Processor time of program and database, as a multiple of that of
+ * one GET of a request in the same run.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openServer, findPostgres } from './postgres.ts'

@@ -1,4 +1,7 @@
-/** Counts dead letters by the topic on which the message was sent and the reason, without what differs from one letter to the next. */
+/**
+ * Counts dead letters by the topic on which the message was sent and the reason, without what differs from one letter
+ * to the next.
+ */
 import { readDeadLetter } from '../src/wire/message.ts'
 import type { BusRecord } from '../src/wire/envelope.ts'
 

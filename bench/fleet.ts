@@ -1,10 +1,12 @@
 /**
- * What hosts that only report cost a control: 2,000 hosts with eight devices each, at the intervals of the defaults: an inventory every 60 s, a heartbeat
- * every 5 s, a measurement of all devices every 30 s. With fewer hosts all intervals are as much shorter, so that as many messages come.
+ * What hosts that only report cost a control: 2,000 hosts with eight devices each, at the intervals of the defaults: an
+ * inventory every 60 s, a heartbeat every 5 s, a measurement of all devices every 30 s. With fewer hosts all intervals
+ * are as much shorter, so that as many messages come.
  *
  *   node bench/fleet.ts [HOSTS] [SECONDS] [FOLDER] [--start-seconds S]
  *
- * SECONDS: how long it is measured; FOLDER: for a CPU profile of the control; S: over how long the hosts start for the first time, four each second if it is not given.
+ * SECONDS: how long it is measured; FOLDER: for a CPU profile of the control; S: over how long the hosts start for the
+ * first time, four each second if it is not given.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

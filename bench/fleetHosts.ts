@@ -1,6 +1,6 @@
 /**
- * Host programs in one process: each as it is started on a machine of its own, with a key, a ledger and simulated devices, but all on one
- * connection to the broker, and with their files in memory.
+ * Host programs in one process: each as it is started on a machine of its own, with a key, a ledger and simulated
+ * devices, but all on one connection to the broker, and with their files in memory.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { kafkaBus } from '../src/bus/kafka/bus.ts'
@@ -87,7 +87,10 @@ const started = ({ hostname, plan }: SimulatedHost, bus: Pick<Bus, 'publish' | '
     },
   })
 
-/** Starts them one after the other over `overMs`, so that they neither report at the same moment nor are all new at once. */
+/**
+ * Starts them one after the other over `overMs`, so that they neither report at the same moment nor are all new at
+ * once.
+ */
 export const openFleet = async (options: KafkaOptions, size: FleetSize, overMs: number): Promise<Fleet> => {
   const bus = await sharedBus(options)
   const hosts: Host[] = []

@@ -1,4 +1,7 @@
-/** The host program alone in its process, as it runs on a compute node: 8 devices of 16 handles, a few hundred orders; then what memory it holds. */
+/**
+ * The host program alone in its process, as it runs on a compute node: 8 devices of 16 handles, a few hundred orders;
+ * then what memory it holds.
+ */
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** Many hosts' consumers in one process, as `hostGroups.ts` asks: joins, rests, and tells what it cost. Lines of JSON on standard output. */
+/**
+ * Many hosts' consumers in one process, as `hostGroups.ts` asks: joins, rests, and tells what it cost. Lines of JSON on
+ * standard output.
+ */
 import { Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { kafkaBus } from '../src/bus/kafka/bus.ts'

@@ -1,4 +1,7 @@
-/** One kept-alive connection that asks one thing at a time, as cheaply as can be: the callers share the machine with what they measure. */
+/**
+ * One kept-alive connection that asks one thing at a time, as cheaply as can be: the callers share the machine with
+ * what they measure.
+ */
 import { type Socket, connect } from 'node:net'
 
 export type Answer = { readonly status: number; readonly body: string }
@@ -16,7 +19,9 @@ type Body = { readonly parts: readonly Buffer[]; readonly to: number }
 /** A number: so many bytes at least, where not all of it is there yet. */
 type Parsed<Value> = Value | number
 
-/** Long lists are streamed in chunks, each after a line with its length in hexadecimal digits; an empty one ends them. */
+/**
+ * Long lists are streamed in chunks, each after a line with its length in hexadecimal digits; an empty one ends them.
+ */
 const chunked = (text: Buffer, from: number): Parsed<Body> => {
   const parts: Buffer[] = []
   for (let at = from; ;) {

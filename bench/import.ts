@@ -1,6 +1,6 @@
 /**
- * `npm run bench:import [-- REQUESTS]`: how long `accelerando import` takes for a database of upstream with so many bound requests (20,000), ten to a host, and
- * how much memory: shown only, and written to PostgreSQL.
+ * `npm run bench:import [-- REQUESTS]`: how long `accelerando import` takes for a database of upstream with so many
+ * bound requests (20,000), ten to a host, and how much memory: shown only, and written to PostgreSQL.
  */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,7 @@
-/** Binds in flight when the program is killed: how long until all have ended, counted from the start of the next process. */
+/**
+ * Binds in flight when the program is killed: how long until all have ended, counted from the start of the next
+ * process.
+ */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { LoadGenerator } from './generator.ts'

@@ -101,7 +101,9 @@ const READ: Readonly<Record<string, (text: string) => Partial<Options>>> = {
 
 const PRESETS: Readonly<Record<string, Partial<Options>>> = { '--quick': QUICK, '--smoke': SMOKE }
 
-/** Throws with the usage when an argument is not understood. Later ones win, and each wins over `--quick` and `--smoke`. */
+/**
+ * Throws with the usage when an argument is not understood. Later ones win, and each wins over `--quick` and `--smoke`.
+ */
 export const readOptions = (args: readonly string[]): Options => {
   let options = args.reduce((from, name) => ({ ...from, ...PRESETS[name] }), FULL)
   const rest = args.filter((name) => PRESETS[name] === undefined)

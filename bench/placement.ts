@@ -1,7 +1,8 @@
 /**
- * `npm run bench:placement [HOSTS] [DEVICES]`: the passes beside a real Placement and Keystone, started for this run: from an empty
- * Placement beside a loop that only writes, an audit of what has not changed, an outage in which a hundredth changes behind the service's back, and what
- * a remembered token adds to a GET. Floors are measured before and after; only ratios and counts mean something on a shared machine.
+ * `npm run bench:placement [HOSTS] [DEVICES]`: the passes beside a real Placement and Keystone, started for this run:
+ * from an empty Placement beside a loop that only writes, an audit of what has not changed, an outage in which a
+ * hundredth changes behind the service's back, and what a remembered token adds to a GET. Floors are measured before
+ * and after; only ratios and counts mean something on a shared machine.
  */
 import { once } from 'node:events'
 import { Agent, type IncomingMessage, createServer, request } from 'node:http'
@@ -117,8 +118,9 @@ const IN_STEP_MS = 600_000
 const away = async ({ store }: Plane): Promise<number> =>
   new Map(await store.reads.tally('due', 'kind')).get(dueKindOf('unreachable')) ?? 0
 /**
- * Placement answers 503 for a minute, in which a hundredth changes there; from the moment on in which it answers again: seconds until every host
- * was compared and what had changed is repaired. `next`: the process that does it, where that is not the one that met the outage.
+ * Placement answers 503 for a minute, in which a hundredth changes there; from the moment on in which it answers again:
+ * seconds until every host was compared and what had changed is repaired. `next`: the process that does it, where that
+ * is not the one that met the outage.
  */
 const outage = async (cloud: Outage, world: Plane, next: () => Promise<Plane> = async () => world): Promise<string> => {
   const { proxy, direct, through } = cloud
@@ -166,7 +168,9 @@ const get = async (port: number, path: string, token: string, agent: Agent): Pro
   if (response.statusCode !== 200) throw new Error(`${path} answered ${response.statusCode}`)
   await response.resume().toArray()
 }
-/** Processor time of both sides a GET, in µs; rounds with and without a token take turns, and the best of each counts. */
+/**
+ * Processor time of both sides a GET, in µs; rounds with and without a token take turns, and the best of each counts.
+ */
 const tokenCosts = async (world: Plane, authUrl: string): Promise<void> => {
   const sender = createSender(null)
   const session = createSession({

@@ -1,4 +1,7 @@
-/** How many unchanged pictures of a host the control side takes: real bytes through the in-process bus and the inbox, a host of 8 devices with 16 handles each. */
+/**
+ * How many unchanged pictures of a host the control side takes: real bytes through the in-process bus and the inbox, a
+ * host of 8 devices with 16 handles each.
+ */
 import { openSystem } from '../src/cli/programs/system.ts'
 import { systemIds } from '../src/clock.ts'
 import { realHostIo } from '../src/drivers/hostIo.ts'

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:scan`: what it costs a host program to look at its hardware, in processor time. A host of 64 devices of all kinds lies on a disk; the floor is
- * reading and listing the same files, links and folders, each as often as the drivers did, by themselves.
+ * `npm run bench:scan`: what it costs a host program to look at its hardware, in processor time. A host of 64 devices
+ * of all kinds lies on a disk; the floor is reading and listing the same files, links and folders, each as often as the
+ * drivers did, by themselves.
  */
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,7 @@
 /**
- * `npm run bench:signatures`: what it costs to say who sent a message, in processor time: a bind with host work is one order and one result, each
- * made once and checked once. The floor is what Node's crypto needs for the same bytes by itself.
+ * `npm run bench:signatures`: what it costs to say who sent a message, in processor time: a bind with host work is one
+ * order and one result, each made once and checked once. The floor is what Node's crypto needs for the same bytes by
+ * itself.
  */
 import { createHmac, createSecretKey, generateKeyPairSync, randomBytes, sign, verify } from 'node:crypto'
 import type { BusRecord } from '../src/wire/envelope.ts'

@@ -1,4 +1,6 @@
-/** Where a measurement stands: a store of its own that holds so many bound ARQs, and simulated hosts with free devices. */
+/**
+ * Where a measurement stands: a store of its own that holds so many bound ARQs, and simulated hosts with free devices.
+ */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -39,14 +39,14 @@ const startOn = (node) => {
   runChild(node, args)
 }
 
-/** What was compiled is kept beside the packages, which only who installed them may write: the next start is quicker. */
+/** What was compiled is kept beside the packages, for a quicker start; only who installed them may write there. */
 const keepCompiled = () => {
   const own = join(root, 'node_modules')
   const packages = existsSync(own) || basename(dirname(root)) !== 'node_modules' ? own : dirname(root)
   if (existsSync(packages)) module.enableCompileCache?.(join(packages, '.cache', 'accelerando'))
 }
 
-/** A host program runs beside guests, whose memory it must not take. The flags count only for what is loaded after them. */
+/** A host program must not take the memory of guests. The flags count only for what is loaded after them. */
 const keepSmall = async () => {
   if (process.argv[2] !== 'host' || 'Deno' in globalThis) return
   const { keepGarbageSmall } = await program.garbage()

@@ -1,4 +1,7 @@
-/** Reference of the error codes: what each means, and what to do. Answers name the code, commands the place on this page. */
+/**
+ * Reference of the error codes: what each means, and what to do. Answers name the code, commands the place on this
+ * page.
+ */
 import { EXPLAINED } from '../src/http/explained.ts'
 import { FAULT_STATUSES, type HttpFault, STATUS_TITLES } from '../src/http/faults.ts'
 import { EXITS, exitOfStatus } from '../src/cli/exits.ts'

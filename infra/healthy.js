@@ -1,5 +1,5 @@
-// Exit code 0 when the program in this container answers on its admin listener. Plain JavaScript on `node:http`: `fetch`
-// blocks certain ports, and the default admin port is one of them.
+// Exit code 0 when the program in this container answers on its admin listener. Plain JavaScript on `node:http`:
+// `fetch` blocks certain ports, and the default admin port is one of them.
 import { get } from 'node:http'
 
 const [, port] = /:(\d+)$/.exec(process.env.ACCELERANDO_ADMIN_LISTEN ?? '') ?? [null, '6671']

@@ -1,7 +1,7 @@
 /**
  * Prints the contracts that are derived from the code into infra/contracts: the REST description, the bus description,
- * the diagrams of the state tables, the help of the commands, and the sample configuration, whose manual page goes to docs.
- * With `--check` nothing is written: a difference is listed and the exit code is 1.
+ * the diagrams of the state tables, the help of the commands, and the sample configuration, whose manual page goes to
+ * docs. With `--check` nothing is written: a difference is listed and the exit code is 1.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

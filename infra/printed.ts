@@ -1,4 +1,7 @@
-/** The contracts that are derived from the code, as `npm run print` writes them. Paths are relative to `infra/contracts`. */
+/**
+ * The contracts that are derived from the code, as `npm run print` writes them. Paths are relative to
+ * `infra/contracts`.
+ */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'

@@ -1,6 +1,7 @@
 /**
- * Decides which attach handles are the same hardware: both attach the same function, or one attaches a physical function and the other one
- * of its virtual functions. Such handles are never given to two requests at the same time (data-model R7). Pure.
+ * Decides which attach handles are the same hardware: both attach the same function, or one attaches a physical
+ * function and the other one of its virtual functions. Such handles are never given to two requests at the same time
+ * (data-model R7). Pure.
  */
 import type { HandleType } from './hardware.ts'
 import { canonicalInfo, formatPciAddress, parsePciAddress, pciAddressOf } from './pci.ts'
@@ -18,8 +19,8 @@ export const functionOf = ({ type, info }: Attaching): string => {
   return address ? formatPciAddress(address) : `${type}:${canonicalInfo(info)}`
 }
 /**
- * The functions that are divided when this handle is attached: the physical function of a virtual one, and the function of a mediated device.
- * No other request may have such a function as a whole.
+ * The functions that are divided when this handle is attached: the physical function of a virtual one, and the function
+ * of a mediated device. No other request may have such a function as a whole.
  */
 export const dividedBy = ({ type, info, physfn }: Attaching): readonly string[] => {
   const address = type === 'MDEV' ? pciAddressOf(info) : null
@@ -31,7 +32,10 @@ export const canonicalAddress = (text: string): string | null => {
   return address && formatPciAddress(address)
 }
 
-/** Records which owner attaches which functions. Several owners may have the same one, because earlier records may have been wrong. */
+/**
+ * Records which owner attaches which functions. Several owners may have the same one, because earlier records may have
+ * been wrong.
+ */
 export type Claims = {
   readonly add: (owner: string, handles: readonly Attaching[]) => void
   /** Describes a function of these handles that another owner has; null: there is none. */

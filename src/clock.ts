@@ -4,7 +4,10 @@ import { randomBytes, randomUUID } from 'node:crypto'
 export type Clock = {
   /** Milliseconds since the epoch. */
   readonly now: () => number
-  /** Milliseconds since some fixed moment; advances while the process is suspended, and does not jump when the clock is set. */
+  /**
+   * Milliseconds since some fixed moment; advances while the process is suspended, and does not jump when the clock is
+   * set.
+   */
   readonly monotonic: () => number
   /** Calls `run` once, after at least `ms` by the monotonic clock, unless the returned function is called before. */
   readonly after: (ms: number, run: () => void) => Cancel
@@ -40,8 +43,8 @@ export const shifted = (clock: Clock, offsetMs: number): Clock =>
   offsetMs === 0 ? clock : { ...clock, now: () => clock.now() + offsetMs }
 
 /**
- * UUIDv7 with a 12-bit counter in `rand_a`, so that UUIDs made in one millisecond keep their order. The package `uuid` is not used: with a
- * given time it does not keep an order, and without one it reads the clock of the machine.
+ * UUIDv7 with a 12-bit counter in `rand_a`, so that UUIDs made in one millisecond keep their order. The package `uuid`
+ * is not used: with a given time it does not keep an order, and without one it reads the clock of the machine.
  */
 export const orderedIds = (now: () => number, bytes: (count: number) => Uint8Array): (() => string) => {
   let last = 0

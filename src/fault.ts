@@ -29,7 +29,10 @@ export type Fault =
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number }
   /** The caller already has as many of these as it may have at once (429). */
   | { readonly kind: 'crowded'; readonly reason: string; readonly retryAfterSeconds: number }
-  /** A bug, or a store that refuses a read and will refuse it again (500). The reason is for the log, not for the caller. */
+  /**
+   * A bug, or a store that refuses a read and will refuse it again (500). The reason is for the log, not for the
+   * caller.
+   */
   | { readonly kind: 'broken'; readonly reason: string }
   /** The hardware itself failed. */
   | { readonly kind: 'device_failure'; readonly reason: string }

@@ -28,7 +28,9 @@ export const count = v.pipe(
 )
 /** A number of a sequence that is not stored in an integer column. */
 export const ordinal = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
-/** A public key for Ed25519: its 32 bytes in base64url. It is as short as a fingerprint, so no fingerprints are used. */
+/**
+ * A public key for Ed25519: its 32 bytes in base64url. It is as short as a fingerprint, so no fingerprints are used.
+ */
 export const publicKey = v.pipe(
   v.string(),
   v.regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/, 'must be a public key: 43 characters of base64url'),

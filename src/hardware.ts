@@ -20,21 +20,33 @@ const name = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max
 export const ReportedHandle = v.object({
   type: v.picklist(HANDLE_TYPES),
   info: v.record(text(100), text(1000)),
-  /** For an SR-IOV virtual function: the address of its physical function, as `dddd:bb:dd.f`. Absent for hosts before release 0.3.0. */
+  /**
+   * For an SR-IOV virtual function: the address of its physical function, as `dddd:bb:dd.f`. Absent for hosts before
+   * release 0.3.0.
+   */
   physfn: v.optional(name(100)),
-  /** Handles of a deployable with the same number form one accelerator and are granted together. Absent for hosts before release 0.3.0. */
+  /**
+   * Handles of a deployable with the same number form one accelerator and are granted together. Absent for hosts before
+   * release 0.3.0.
+   */
   set: v.optional(count),
 })
 const ReportedAttribute = v.object({
   key: name(255),
   value: text(65535),
-  /** The index in the list, from 0, of the earlier attribute that this one describes. Absent: this one describes the deployable. */
+  /**
+   * The index in the list, from 0, of the earlier attribute that this one describes. Absent: this one describes the
+   * deployable.
+   */
   parent: v.optional(count),
 })
 export const ReportedDeployable = v.object({
   // `<host>_...`; a name longer than Placement accepts (200) refuses its device, not the whole report
   name: name(1000),
-  /** The name of the deployable of the same device that is above this one in the tree. Absent: this one is a root, which has a resource provider. */
+  /**
+   * The name of the deployable of the same device that is above this one in the tree. Absent: this one is a root, which
+   * has a resource provider.
+   */
   parent: v.optional(name(1000)),
   /** Absent: `root` if there is no parent. */
   kind: v.optional(v.picklist(DEPLOYABLE_KINDS)),
@@ -50,7 +62,10 @@ export const ReportedDeployable = v.object({
   programmable: v.boolean(),
   /** The bitstream that the card itself reports, if the driver can read it. */
   bitstreamId: v.optional(text(100)),
-  /** How it is cleaned between requests, as the host's operator has chosen for the driver; absent: it is not. Hosts before release 0.3.0 do not report it. */
+  /**
+   * How it is cleaned between requests, as the host's operator has chosen for the driver; absent: it is not. Hosts
+   * before release 0.3.0 do not report it.
+   */
   cleaning: v.optional(v.picklist(HOST_CLEANINGS)),
 })
 export const ReportedDevice = v.object({
@@ -66,7 +81,9 @@ export const ReportedDevice = v.object({
     v.object({ type: v.literal('PATH'), info: v.pipe(name(4096), v.startsWith('/')) }),
   ]),
   deployables: v.pipe(v.array(ReportedDeployable), v.maxLength(1000)),
-  /** Present but not usable yet: an unknown device is ignored, and a known one is neither updated nor marked missing. */
+  /**
+   * Present but not usable yet: an unknown device is ignored, and a known one is neither updated nor marked missing.
+   */
   stub: v.optional(v.boolean()),
 })
 export type ReportedHandle = DeepReadonly<v.InferOutput<typeof ReportedHandle>>

@@ -1,6 +1,6 @@
 /**
- * The measured quantities of devices, and the values from which on a device counts as bad. Measurements describe the present condition of a device;
- * they change neither its identity nor its traits.
+ * The measured quantities of devices, and the values from which on a device counts as bad. Measurements describe the
+ * present condition of a device; they change neither its identity nor its traits.
  *
  * HEALTH-1 this table alone decides; drivers only measure;
  * HEALTH-2 a quantity that a driver cannot read is left out, and nothing is concluded from its absence.

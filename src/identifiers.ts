@@ -1,6 +1,7 @@
 /**
- * The types of identifiers. All are text. The flavour exists only for the compiler: plain text can be used as any identifier, so that checked
- * input needs no cast, but the identifier of one kind of thing cannot be used as that of another.
+ * The types of identifiers. All are text. The flavour exists only for the compiler: plain text can be used as any
+ * identifier, so that checked input needs no cast, but the identifier of one kind of thing cannot be used as that of
+ * another.
  */
 declare const flavour: unique symbol
 type Flavoured<Name extends string> = string & { readonly [flavour]?: Name }

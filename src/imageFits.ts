@@ -1,11 +1,15 @@
 /**
- * Decides whether a bitstream is made for a piece of hardware, as far as both describe themselves (data-model.md 9.4). Pure.
+ * Decides whether a bitstream is made for a piece of hardware, as far as both describe themselves (data-model.md 9.4).
+ * Pure.
  *
- * IMAGE-FITS-1 `vendor`, `board`, `region_uuid`, `version` and `shell_id` of the image are compared with those of the hardware. A property that one of the two
- *   lacks is not compared (decision 0074): most cards do not name their board, and the card's own tool compares the file with the card as well;
- * IMAGE-FITS-2 an image whose `shell_id` is empty or `null` is a shell itself, which no driver loads (decision 0112): neither a bind nor an operator gets it loaded;
- * IMAGE-FITS-3 a bind does not load an image that divides the card into functions either: it would change the inventory of the resource provider that
- *   Nova has just chosen. Once an operator has loaded such an image, binds that ask for it get its functions (decision 0085).
+ * IMAGE-FITS-1 `vendor`, `board`, `region_uuid`, `version` and `shell_id` of the image are compared with those of the
+ *    hardware. A property that one of the two lacks is not compared (decision 0074): most cards do not name their
+ *    board, and the card's own tool compares the file with the card as well;
+ * IMAGE-FITS-2 an image whose `shell_id` is empty or `null` is a shell itself, which no driver loads (decision 0112):
+ *    neither a bind nor an operator gets it loaded;
+ * IMAGE-FITS-3 a bind does not load an image that divides the card into functions either: it would change the inventory
+ *    of the resource provider that Nova has just chosen. Once an operator has loaded such an image, binds that ask for
+ *    it get its functions (decision 0085).
  */
 import type { ImageUuid } from './identifiers.ts'
 import type { Image } from './images.ts'
@@ -37,7 +41,10 @@ export const vendorName = (told: string): string | null => {
 const isShell = (shell: string | undefined): boolean =>
   shell !== undefined && ['', 'null', 'none'].includes(plain(shell))
 
-/** Each property of an image, and the hardware attributes that it is compared with. Ids may be written with or without hyphens. */
+/**
+ * Each property of an image, and the hardware attributes that it is compared with. Ids may be written with or without
+ * hyphens.
+ */
 const COMPARED = [
   { property: 'board', attributes: ['board'], isId: false },
   { property: 'region_uuid', attributes: ['region_uuid'], isId: true },
@@ -45,7 +52,9 @@ const COMPARED = [
   { property: 'shell_id', attributes: ['shell_id', 'bs-uuid'], isId: true },
 ] as const
 
-/** Whether the image divides the card into functions, so that its resource provider has another inventory afterwards. */
+/**
+ * Whether the image divides the card into functions, so that its resource provider has another inventory afterwards.
+ */
 const divides = ({ properties }: Image): boolean => topologyOf(properties['topology']) !== null
 
 /** Whether the image does not say which hardware it is for. */

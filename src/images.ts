@@ -1,4 +1,7 @@
-/** Bitstream images: their description, the reasons why one cannot be had, and the port through which a host gets the bytes. */
+/**
+ * Bitstream images: their description, the reasons why one cannot be had, and the port through which a host gets the
+ * bytes.
+ */
 import type { ImageUuid } from './identifiers.ts'
 
 /** `algorithm` as Node names it: `sha512`. `value` in hexadecimal, lower case. */

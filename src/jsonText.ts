@@ -1,6 +1,8 @@
 /** Reads JSON in texts from outside. */
 
-/** Descriptions of hardware are never nested deeper. Deeper JSON could exhaust the stack of code that walks through it. */
+/**
+ * Descriptions of hardware are never nested deeper. Deeper JSON could exhaust the stack of code that walks through it.
+ */
 const DEPTH_MAX = 64
 
 const isDeeper = (value: unknown, left: number): boolean =>

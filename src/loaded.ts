@@ -1,4 +1,7 @@
-/** How long a host needed to load an image into a card. Results of orders that loaded one contain it; hosts before release 0.3.0 do not send it. */
+/**
+ * How long a host needed to load an image into a card. Results of orders that loaded one contain it; hosts before
+ * release 0.3.0 do not send it.
+ */
 import * as v from 'valibot'
 import type { DeepReadonly } from './deepReadonly.ts'
 import { count } from './fields.ts'

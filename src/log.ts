@@ -1,4 +1,7 @@
-/** The logger that all rooms use, with which pino is compatible. The message is a short event name; the detail is structured. */
+/**
+ * The logger that all rooms use, with which pino is compatible. The message is a short event name; the detail is
+ * structured.
+ */
 type Line = (detail: object, message: string) => void
 export type Log = { readonly debug: Line; readonly info: Line; readonly warn: Line; readonly error: Line }
 

@@ -33,7 +33,9 @@ const field = (name: keyof PciAddress, text: unknown): string | null => {
   return value === null || value > LIMITS[name].max ? null : hexText(value, LIMITS[name].digits)
 }
 
-/** An address from an object with `domain`, `bus`, `device` and `function`, other keys ignored; null when it is none. */
+/**
+ * An address from an object with `domain`, `bus`, `device` and `function`, other keys ignored; null when it is none.
+ */
 export const pciAddressOf = (info: unknown): PciAddress | null => {
   if (!isRecord(info)) return null
   const [domain, bus, device, fn] = (['domain', 'bus', 'device', 'function'] as const).map((name) =>

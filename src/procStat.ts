@@ -17,5 +17,8 @@ export const procStat = (text: string): ProcStat => {
   return { name: text.slice(text.indexOf('(') + 1, end), state, parent, started: more[17] ?? '' }
 }
 
-/** Whether the process has ended, although its parent has not collected its exit status. In a container the parent may never do so. */
+/**
+ * Whether the process has ended, although its parent has not collected its exit status. In a container the parent may
+ * never do so.
+ */
 export const hasEnded = ({ state }: Pick<ProcStat, 'state'>): boolean => /^[ZX]/.test(state)

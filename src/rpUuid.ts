@@ -1,4 +1,7 @@
-/** The resource provider's UUID of a deployable: UUIDv3 of its name in the DNS namespace (rest-api 8.4, as upstream made them). */
+/**
+ * The resource provider's UUID of a deployable: UUIDv3 of its name in the DNS namespace (rest-api 8.4, as upstream made
+ * them).
+ */
 import type { ResourceProviderUuid } from './identifiers.ts'
 import { createHash } from 'node:crypto'
 import { uuidOfHash } from './uuid.ts'

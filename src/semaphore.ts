@@ -2,7 +2,10 @@
 import type { Clock } from './clock.ts'
 
 export type Semaphore = <Value>(work: () => Promise<Value>) => Promise<Value>
-/** How long a piece of work may wait for its turn, and the error if it waits longer. Without a limit it waits as long as necessary. */
+/**
+ * How long a piece of work may wait for its turn, and the error if it waits longer. Without a limit it waits as long as
+ * necessary.
+ */
 export type WaitLimit = { readonly ms: number; readonly error: () => Error; readonly clock: Pick<Clock, 'after'> }
 
 export const createSemaphore = (atOnce: number, limit?: WaitLimit): Semaphore => {

@@ -3,14 +3,20 @@
 export type TextRule = 'too_long' | 'lone_surrogate' | 'control_character' | 'format_character' | 'line_separator'
 /** A limit in characters counts Unicode code points, as some contracts do; a limit in bytes counts bytes of UTF-8. */
 export type TextLimit = { readonly bytes: number } | { readonly characters: number }
-/** The limit of all names from outside, such as those of hosts, projects, users and vendors. An indexed column can hold such a name. */
+/**
+ * The limit of all names from outside, such as those of hosts, projects, users and vendors. An indexed column can hold
+ * such a name.
+ */
 export const NAME_LIMIT = { characters: 255 } as const satisfies TextLimit
 /** `problem` states the broken rule in words that follow the name of a field: "Invalid hostname: it holds ...". */
 export type BrokenText = { readonly rule: TextRule; readonly problem: string }
 
 const HALF = 'half of a surrogate pair'
 type Forbidden = { readonly rule: TextRule; readonly pattern: RegExp; readonly name: string }
-/** The Unicode categories Cs, Cc, Cf, Zl and Zp. None of these characters is visible, and some change how the text around them is shown. */
+/**
+ * The Unicode categories Cs, Cc, Cf, Zl and Zp. None of these characters is visible, and some change how the text
+ * around them is shown.
+ */
 const FORBIDDEN: readonly Forbidden[] = [
   { rule: 'lone_surrogate', pattern: /\p{Cs}/u, name: HALF },
   { rule: 'control_character', pattern: /\p{Cc}/u, name: 'a control character' },
@@ -51,7 +57,9 @@ export const isStorableJson = (json: string): boolean => !json.includes('\\u') |
 export const isStorable = (value: unknown): boolean => isStorableJson(JSON.stringify(value))
 /** Text of hardware, which may contain anything, in a form that a store can hold; for people to read. */
 export const storable = (text: string): string => text.replaceAll('\0', '').toWellFormed()
-/** Text for a terminal: without characters that could control the terminal, or change how the text around them is shown. */
+/**
+ * Text for a terminal: without characters that could control the terminal, or change how the text around them is shown.
+ */
 export const inOneLine = (text: string): string => text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').toWellFormed()
 
 const escaped = (character: string): string =>

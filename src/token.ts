@@ -7,7 +7,10 @@ export type Token = {
   readonly userId: string
   /** Null: the token is not scoped to a project. */
   readonly projectId: ProjectId | null
-  /** The names of the user and the project. Absent: the identity service gave none. Only shown, because names change and are not unique. */
+  /**
+   * The names of the user and the project. Absent: the identity service gave none. Only shown, because names change and
+   * are not unique.
+   */
   readonly names?: { readonly user: string; readonly project: string | null }
   /** Names of roles, in lower case. */
   readonly roles: readonly string[]

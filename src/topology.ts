@@ -1,6 +1,7 @@
 /**
- * Reads the property `topology` of an image: a JSON text about the functions that a card has once the image is loaded (data-model.md 10.1). Only documents
- * about PCI functions are judged; other documents are for the driver of the card. Pure.
+ * Reads the property `topology` of an image: a JSON text about the functions that a card has once the image is loaded
+ * (data-model.md 10.1). Only documents about PCI functions are judged; other documents are for the driver of the card.
+ * Pure.
  */
 import * as v from 'valibot'
 import { type PciAddress, hexText } from './pci.ts'
@@ -62,7 +63,10 @@ const jsonIn = (text: string): unknown => {
   }
 }
 
-/** A document about PCI functions (`followed`), or why it cannot be used (`wrong`). `none`: it is of another kind, for the driver to read. */
+/**
+ * A document about PCI functions (`followed`), or why it cannot be used (`wrong`). `none`: it is of another kind, for
+ * the driver to read.
+ */
 type Reading =
   | { readonly is: 'followed'; readonly document: Document }
   | { readonly is: 'none' }
@@ -78,7 +82,10 @@ const reading = (text: string): Reading => {
   return found === null ? { is: 'followed', document: output } : { is: 'wrong', reason: `topology: ${found}` }
 }
 
-/** Why the document cannot be used, as a sentence that names the field; null: it can be used, or is not about PCI functions. */
+/**
+ * Why the document cannot be used, as a sentence that names the field; null: it can be used, or is not about PCI
+ * functions.
+ */
 export const topologyProblem = (text: string): string | null => {
   const read = reading(text)
   return read.is === 'wrong' ? read.reason : null
@@ -104,7 +111,9 @@ export const topologyOf = (text: string | undefined): readonly PhysicalFunction[
   }))
 }
 
-/** The address of a function: routing ids count bus, device and function together. Null: it lies beyond the last bus. */
+/**
+ * The address of a function: routing ids count bus, device and function together. Null: it lies beyond the last bus.
+ */
 export const functionAt = ({ domain, bus, device, function: fn }: PciAddress, offset: number): PciAddress | null => {
   const id = Number.parseInt(bus, 16) * 256 + Number.parseInt(device, 16) * 8 + Number.parseInt(fn, 16) + offset
   const [own, at] = [hexText(id >> 8, 2), { device: hexText((id >> 3) & 31, 2), function: hexText(id & 7, 1) }]

@@ -5,7 +5,9 @@ export const CANONICAL_PATTERN = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
 const CANONICAL = new RegExp(`^${CANONICAL_PATTERN}$`)
 const DIGIT = '[0-9A-Fa-f]'
 const DIGITS = [8, 4, 4, 4, 12].map((count) => `${DIGIT}{${count}}`).join('-?')
-/** A pattern for every spelling of a UUID that requests may contain: either case, without dashes, in braces, as a URN. */
+/**
+ * A pattern for every spelling of a UUID that requests may contain: either case, without dashes, in braces, as a URN.
+ */
 export const UUID_PATTERN = `(?:[Uu][Rr][Nn]:)?(?:[Uu][Uu][Ii][Dd]:)?(?:${DIGITS}|\\{${DIGITS}\\})`
 const SPELLED = new RegExp(`^${UUID_PATTERN}$`)
 

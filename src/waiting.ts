@@ -6,11 +6,16 @@ type Timer = Pick<Clock, 'after'>
 export type Backoff = { readonly firstMs: number; readonly maxMs: number }
 /** Limits the exponent; every `maxMs` is reached long before. */
 const DOUBLINGS_MAX = 30
-/** The pause before the next attempt after this many failures in a row (counted from 1): it doubles each time, up to `maxMs`. */
+/**
+ * The pause before the next attempt after this many failures in a row (counted from 1): it doubles each time, up to
+ * `maxMs`.
+ */
 export const backoffMs = ({ firstMs, maxMs }: Backoff, failures: number): number =>
   Math.min(maxMs, firstMs * 2 ** Math.min(Math.max(failures - 1, 0), DOUBLINGS_MAX))
 
-/** Whether the work ended within `ms`, with or without success. Rejects with the signal's reason when that comes first. */
+/**
+ * Whether the work ended within `ms`, with or without success. Rejects with the signal's reason when that comes first.
+ */
 export const endedWithin = async (
   clock: Timer,
   ms: number,
@@ -71,8 +76,9 @@ export const createPauses = (clock: Timer): Pauses => {
 }
 
 /**
- * Repeats the work until it is stopped, each time `everyMs` after the previous run ended. The first run is at once, or after
- * `firstMs`. Stopping does not wait for a run under way, which can ask whether it was stopped. The work must not reject.
+ * Repeats the work until it is stopped, each time `everyMs` after the previous run ended. The first run is at once, or
+ * after `firstMs`. Stopping does not wait for a run under way, which can ask whether it was stopped. The work must not
+ * reject.
  */
 export const repeatedly = (
   clock: Timer,
@@ -121,8 +127,8 @@ export const bounded = <Value, Otherwise>(
 ): Promise<Value | Otherwise> => orLate(clock, promise, ms, () => otherwise)
 
 /**
- * The result of work that the signal asks to end. If the work has not ended `graceMs` after the signal, rejects with the signal's reason;
- * without a grace it rejects at once.
+ * The result of work that the signal asks to end. If the work has not ended `graceMs` after the signal, rejects with
+ * the signal's reason; without a grace it rejects at once.
  */
 export const orAborted = async <Value>(
   work: Promise<Value>,

@@ -1,4 +1,7 @@
-/** Times and limits that hold where nobody sets them: the documents for operators name them, and other releases in the same cloud rely on some. */
+/**
+ * Times and limits that hold where nobody sets them: the documents for operators name them, and other releases in the
+ * same cloud rely on some.
+ */
 import { expect, test } from 'vitest'
 import { PACES, RELEASE_FOR_MS } from '../src/services/kernel/kernel.ts'
 import { BACKOFF } from '../src/services/nova/notifier.ts'

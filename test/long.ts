@@ -1,6 +1,7 @@
 /**
- * Tests that need no cluster, and take so long that they run with `npm run test:cluster` instead of `npm test`: real clients that have to be
- * installed, programs and databases that are killed and waited for, suites once more over the databases.
+ * Tests that need no cluster, and take so long that they run with `npm run test:cluster` instead of `npm test`: real
+ * clients that have to be installed, programs and databases that are killed and waited for, suites once more over the
+ * databases.
  */
 export const LONG: readonly string[] = [
   'test/audit/adopted.test.ts',

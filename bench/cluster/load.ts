@@ -1,4 +1,7 @@
-/** The callers of a cluster, and the Nova that hears of their binds: a process of its own, so that what it costs is not counted as the program's. */
+/**
+ * The callers of a cluster, and the Nova that hears of their binds: a process of its own, so that what it costs is not
+ * counted as the program's.
+ */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openNovaServer } from '../../test/support/novaServer.ts'

@@ -1,4 +1,7 @@
-/** `--parts cluster`: several controls and hosts over a real broker and a real database, between two measurements of the floor. */
+/**
+ * `--parts cluster`: several controls and hosts over a real broker and a real database, between two measurements of the
+ * floor.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ownBroker } from '../../test/support/kafka.ts'
 import { digits, summary } from '../figures.ts'
@@ -46,8 +49,9 @@ const controlsUpTo = async (run: Run, count: number): Promise<void> => {
 }
 
 /**
- * Callers against fewer and fewer controls, so that none is newer than the others: as many for each control, and all that the
- * most controls have. The fewer callers a control has, the fewer appends share a statement, whatever else is so.
+ * Callers against fewer and fewer controls, so that none is newer than the others: as many for each control, and all
+ * that the most controls have. The fewer callers a control has, the fewer appends share a statement, whatever else is
+ * so.
  */
 const compareControls = async (run: Run): Promise<void> => {
   const { scene, options, results, say } = run

@@ -1,4 +1,7 @@
-/** Where a cluster is measured: a database with so many bound ARQs, a broker, controls and hosts as processes of their own. */
+/**
+ * Where a cluster is measured: a database with so many bound ARQs, a broker, controls and hosts as processes of their
+ * own.
+ */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

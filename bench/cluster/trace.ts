@@ -1,4 +1,7 @@
-/** `--parts trace`: where the time of one bind in a cluster goes, step by step, from the traces that the programs export. */
+/**
+ * `--parts trace`: where the time of one bind in a cluster goes, step by step, from the traces that the programs
+ * export.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Collected, openCollector } from '../../test/telemetry/collector.ts'
 import { ownBroker } from '../../test/support/kafka.ts'

@@ -1,4 +1,7 @@
-/** Simulated: how many answers a broker gives to hosts that each read a whole partition, by hosts, partitions and orders. Seeded, so the same each time. */
+/**
+ * Simulated: how many answers a broker gives to hosts that each read a whole partition, by hosts, partitions and
+ * orders. Seeded, so the same each time.
+ */
 import { partitionOf } from '../../src/bus/murmur2.ts'
 
 export type Cloud = { readonly hosts: number; readonly partitions: number; readonly ordersPerSecond: number }

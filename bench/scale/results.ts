@@ -14,7 +14,10 @@ export type Unit = {
 export type Sizes = Readonly<Record<string, number>>
 export type ScaleResults = {
   readonly units: Unit[]
-  /** Bytes that one bind, and one whole life (bound, unbound, deleted), leave behind: of each table that grew, and the log of writes. */
+  /**
+   * Bytes that one bind, and one whole life (bound, unbound, deleted), leave behind: of each table that grew, and the
+   * log of writes.
+   */
   readonly growth: { readonly what: string; readonly count: number; readonly sizes: Sizes }[]
   present: {
     readonly arqs: number

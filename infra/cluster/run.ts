@@ -1,6 +1,6 @@
 /**
- * The whole service as plain processes: PostgreSQL, Kafka, controls, hosts, and a load balancer that distributes connections
- * over the controls.
+ * The whole service as plain processes: PostgreSQL, Kafka, controls, hosts, and a load balancer that distributes
+ * connections over the controls.
  *
  *   npm run cluster [-- --controls 3 --hosts 2 --listen 127.0.0.1:6666 --data ./data/cluster --check]
  *

@@ -1,6 +1,7 @@
 /**
- * Writes `dist/`, the form of `src/` that the npm package holds: Node strips no types from files below `node_modules`. `npm pack` runs it
- * before it packs, and with `--remove` afterwards, so that a checkout never holds a second form of the program.
+ * Writes `dist/`, the form of `src/` that the npm package holds: Node strips no types from files below `node_modules`.
+ * `npm pack` runs it before it packs, and with `--remove` afterwards, so that a checkout never holds a second form of
+ * the program.
  */
 import { copyFileSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

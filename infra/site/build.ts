@@ -1,4 +1,7 @@
-/** Builds the site of the documents into `documents/`: `npm run docs`. Installs the packages of `site/` first where they are not those of its lockfile. */
+/**
+ * Builds the site of the documents into `documents/`: `npm run docs`. Installs the packages of `site/` first where they
+ * are not those of its lockfile.
+ */
 import { spawnSync } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'

@@ -61,9 +61,9 @@ export const slugOf = (heading: string): string =>
 export type Link = { readonly href: string } | { readonly outside: string }
 
 /**
- * The one rule of links. A page of docs/ leads to that page, a folder of docs/ to its first page, and what lies outside of docs/ or is no page
- * leads nowhere on the site. A page that does not exist stays as it is: the build then fails of a dead link. What lies outside of docs/ is not
- * looked for, since the image is built from a part of the checkout.
+ * The one rule of links. A page of docs/ leads to that page, a folder of docs/ to its first page, and what lies outside
+ * of docs/ or is no page leads nowhere on the site. A page that does not exist stays as it is: the build then fails of
+ * a dead link. What lies outside of docs/ is not looked for, since the image is built from a part of the checkout.
  */
 export const linkOf = (docs: string, from: string, href: string): Link => {
   if (/^([a-z][a-z+.-]*:|#|\/)/i.test(href)) return { href }

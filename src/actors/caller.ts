@@ -16,6 +16,9 @@ export type Caller = {
   readonly commandId?: string
   /** The `traceparent` header of the request; absent: its trace is not recorded. */
   readonly trace?: string
-  /** The moment, by the monotonic clock, at which an unfinished request is answered 503. Nothing is recorded for the request after it. */
+  /**
+   * The moment, by the monotonic clock, at which an unfinished request is answered 503. Nothing is recorded for the
+   * request after it.
+   */
   readonly notAfter?: number
 }

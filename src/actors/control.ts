@@ -65,7 +65,7 @@ export type {
 
 type Answer<Value> = Promise<Outcome<Value>>
 
-/** The questions that can be asked about an earlier moment. Additional faults: conflict (too long ago, or too much to read), unavailable. */
+/** Questions about an earlier moment. More faults: conflict (too long ago, or too much to read), unavailable. */
 export type Past = {
   readonly profiles: Pick<Control['profiles'], 'list' | 'byUuid' | 'byName'>
   readonly arqs: Pick<Control['arqs'], 'list' | 'get'>
@@ -85,8 +85,9 @@ export type Control = {
     /** The last `VERSIONS_KEPT` versions, oldest first. Faults: not_found. */
     readonly versions: (uuid: ProfileUuid) => Answer<readonly Version[]>
     /**
-     * Makes a new version, enables and disables versions, and sets which projects see the profile; all of it or nothing. Existing ARQs do not change.
-     * Faults: not_found, conflict (there is a newer version than `ifVersion`), invalid (no such version).
+     * Makes a new version, enables and disables versions, and sets which projects see the profile; all of it or
+     * nothing. Existing ARQs do not change. Faults: not_found, conflict (there is a newer version than `ifVersion`),
+     * invalid (no such version).
      */
     readonly update: (caller: Caller, uuid: ProfileUuid, change: ProfileUpdate, reason: string) => Answer<ProfileRow>
     /** Whom this change would affect, and whether it would be refused. Writes nothing. Faults: not_found, invalid. */
@@ -105,15 +106,18 @@ export type Control = {
     readonly impact: (selectors: readonly string[]) => Answer<Impact>
     /** Selects profiles by names or UUIDs; removes all or none. Faults: not_found, conflict (in use). */
     readonly remove: (caller: Caller, selectors: readonly string[]) => Answer<null>
-    /** Explains why hosts do or do not fit these groups, which are in canonical form. Writes nothing. Faults: not_found (host). */
+    /** Explains why hosts do or do not fit these groups (in canonical form). Faults: not_found (host). */
     readonly check: (asked: Check) => Answer<Explanation>
-    /** Changes all of these profiles or none; ARQs keep the groups they were made with. Faults: conflict (one was changed or deleted meanwhile). */
+    /** Changes all of these profiles or none; ARQs keep their groups. Faults: conflict (one has changed meanwhile). */
     readonly regroup: (caller: Caller, changes: readonly Renaming[], reason: string) => Answer<null>
   }
   readonly arqs: {
     /** Returns the ARQs in the order of the groups. Faults: not_found (profile), invalid. */
     readonly create: (caller: Caller, profileName: string) => Answer<readonly ArqRow[]>
-    /** Returns what the caller may see (rest-api 9.5): the own project; everything for an administrator, or for a service request by instance. */
+    /**
+     * Returns what the caller may see (rest-api 9.5): the own project; everything for an administrator, or for a
+     * service request by instance.
+     */
     readonly list: (
       caller: Caller,
       query: {
@@ -129,16 +133,16 @@ export type Control = {
     /** Binds all or none (rest-api 4.5 steps 12-19, 8.4). Resolves when the acceptance is recorded. */
     readonly bind: (caller: Caller, bindings: readonly Binding[]) => Answer<null>
     readonly unbind: (caller: Caller, uuids: readonly ArqUuid[]) => Answer<null>
-    /** Deletes all ARQs that exist, then answers not_found with the unknown UUIDs. Only a service request may delete a bound ARQ. */
+    /** Deletes all that exist, then answers not_found for the others. Only a service request may delete a bound ARQ. */
     readonly remove: (caller: Caller, uuids: readonly ArqUuid[]) => Answer<null>
     readonly removeByInstance: (caller: Caller, instance: InstanceUuid) => Answer<null>
     readonly timeline: (caller: Caller, uuid: ArqUuid) => Answer<Timeline>
-    /** Unbinds by an operator's decision, for an instance or a host that will not return. An ARQ that is not bound stays as it is. Faults: not_found. */
+    /** Unbinds where instance or host will not return. An ARQ that is not bound stays as it is. Faults: not_found. */
     readonly forceUnbind: (caller: Caller, uuid: ArqUuid, note: OperatorNote) => Answer<ArqRow>
   }
   /** Faults: conflict (Nova cannot be asked, or does not show the servers of all projects). */
   readonly orphans: {
-    /** Asks Nova about the servers of the ARQs that follow `after`, in the order of their creation. Fault: invalid (marker). */
+    /** Asks Nova about the servers of the ARQs created after `after`, oldest first. Fault: invalid (marker). */
     readonly list: (after: ArqUuid | null) => Answer<OrphansListed>
     /** Asks Nova twice, some seconds apart, and deletes the ARQs of the instances that Nova does not know. */
     readonly collect: (caller: Caller, instances: readonly InstanceUuid[]) => Answer<OrphansCollected>
@@ -172,13 +176,13 @@ export type Control = {
       page: Page,
     ) => Answer<Listed<DeployableRow>>
     readonly get: (uuid: DeployableUuid) => Answer<DeployableRow>
-    /** The state of each of these deployables in Placement, in the same order; null: the deployable is not shown in Placement. */
+    /** The state of each of these deployables in Placement, in the same order; null: it is not shown there. */
     readonly inPlacement: (rows: readonly DeployableRow[]) => Answer<readonly (Standing | null)[]>
-    /** For deployables that may be programmed: the loaded image, the image that is being loaded, and the result of the last attempt. */
+    /** Of programmable deployables: the loaded image, the one being loaded, and the result of the last attempt. */
     readonly programming: (page: Page) => Answer<Listed<Programming>>
     /**
-     * Waits for at most `programWaitMs`; `finished` false: it is still running. Faults: not_found, conflict (not programmable, in use, no
-     * image store), unavailable (host), device_failure.
+     * Waits for at most `programWaitMs`; `finished` false: it is still running. Faults: not_found, conflict (not
+     * programmable, in use, no image store), unavailable (host), device_failure.
      */
     readonly program: (
       caller: Caller,
@@ -192,7 +196,7 @@ export type Control = {
       page: Page,
     ) => Answer<Listed<AttributeRow>>
     readonly get: (uuid: AttributeUuid) => Answer<AttributeRow>
-    /** `parent`: the attribute that the new one describes. Faults: invalid (deployable_id or parent_uuid does not exist; key), exists(key). */
+    /** `parent`: the attribute that it describes. Faults: invalid (deployable_id, parent_uuid, key), exists(key). */
     readonly create: (
       caller: Caller,
       deployable: number | DeployableUuid,
@@ -207,10 +211,10 @@ export type Control = {
     /** `as`: only hosts that are listed as this; an operator's decision counts more than liveness. */
     readonly list: (page: Page, as?: ListedAs) => Answer<Listed<HostRow>>
     readonly get: (caller: Caller, name: HostName) => Answer<HostDetail>
-    /** Nothing on the host is offered any more; each device leaves the inventory as soon as none of its handles is in use. */
+    /** Nothing of it is offered any more; a device leaves the inventory once none of its handles is in use. */
     readonly retire: (caller: Caller, name: HostName, note: OperatorNote) => Answer<HostDetail>
     readonly restore: (caller: Caller, name: HostName, note: OperatorNote) => Answer<HostDetail>
-    /** Accepts the key that waits for approval. `key`: the key that the operator has compared. Faults: conflict (no key waits, or another one). */
+    /** Accepts the waiting key. `key`: the one that the operator has compared. Faults: conflict (another or no key). */
     readonly approve: (caller: Caller, name: HostName, note: OperatorNote, key: string | null) => Answer<HostDetail>
     /** `key` replaces the present key of the host; null: the next key that the host shows counts as its first. */
     readonly rekey: (caller: Caller, name: HostName, note: OperatorNote, key: string | null) => Answer<HostDetail>
@@ -231,17 +235,22 @@ export type Control = {
     readonly quarantine: (caller: Caller, uuid: HandleUuid, note: OperatorNote) => Answer<HandleDetail>
     /** The operator confirms that the handle is clean. Faults: conflict (held, being released, missing). */
     readonly release: (caller: Caller, uuid: HandleUuid, note: OperatorNote) => Answer<HandleDetail>
-    /** Orders the host to clean the handle once more. Faults: conflict (held, an order for it is under way, missing, it has no cleaning command). */
+    /** Has the host clean it again. Faults: conflict (held, missing, an order is under way, no cleaning command). */
     readonly clean: (caller: Caller, uuid: HandleUuid, note: OperatorNote) => Answer<HandleDetail>
   }
-  /** The differences between hardware, records and Placement. Faults: conflict (no Placement is configured), not_found (host). */
+  /** Differences of hardware, records and Placement. Faults: conflict (no Placement), not_found (host). */
   readonly drift: {
-    /** Ordered by the recorded host names; `name` null: all hosts. `nova`: with the servers as Nova shows them. Writes nothing. */
+    /** By host name; `name` null: all hosts. `nova`: with the servers as Nova shows them. Writes nothing. */
     readonly list: (name: HostName | null, page: Page, nova?: boolean) => Answer<Listed<HostDrift>>
-    /** One pass over each host, which repairs the differences in Placement. What it has left, only a later `list` shows. */
+    /**
+     * One pass over each host, which repairs the differences in Placement. What it has left, only a later `list` shows.
+     */
     readonly heal: (caller: Caller, name: HostName | null, page?: Page) => Answer<Listed<HostPassed>>
   }
-  /** How long accelerators were bound: by all projects for an administrator, otherwise by the caller's project. Faults: invalid. */
+  /**
+   * How long accelerators were bound: by all projects for an administrator, otherwise by the caller's project. Faults:
+   * invalid.
+   */
   readonly usage: (caller: Caller, asked: UsageQuery) => Answer<UsageReport>
   /** Each process counts at most once in five seconds. */
   readonly capacity: () => Answer<Capacity>
@@ -250,11 +259,14 @@ export type Control = {
   /** Ordered by the moment of the next attempt, or at which delivery ended, earliest first. Fault: invalid (marker). */
   readonly deliveries: (page: DeliveriesAsked) => Answer<Listed<Delivery>>
   /**
-   * Tells Nova once more how all binds of the instance ended; events that Nova has not taken yet are sent at once. Faults: not_found
-   * (no bind of the instance has ended), bad_state (a bind is under way), conflict (no Nova is configured).
+   * Tells Nova once more how all binds of the instance ended; events that Nova has not taken yet are sent at once.
+   * Faults: not_found (no bind of the instance has ended), bad_state (a bind is under way), conflict (no Nova is
+   * configured).
    */
   readonly resendDelivery: (caller: Caller, instance: InstanceUuid, note: OperatorNote) => Answer<Delivery>
-  /** Answers about the moment `at`, ms since the epoch. Each answer is computed from the journal when it is asked for. */
+  /**
+   * Answers about the moment `at`, ms since the epoch. Each answer is computed from the journal when it is asked for.
+   */
   readonly asOf: (at: number) => Past
   /** For `/readyz`: the reason why this process is not ready; null: it is ready. */
   readonly notReady: () => string | null

@@ -30,7 +30,10 @@ export const deciderOf = (key: EntityKey): AnyDecider => {
 /** Views whose rows are never changed or removed, whatever happens to the entity. */
 const LASTING: ReadonlySet<ViewName> = new Set(['usage'])
 
-/** The view rows of one entity, computed from all its journal rows, oldest first. Pure. They equal the rows that were written over time. */
+/**
+ * The view rows of one entity, computed from all its journal rows, oldest first. Pure. They equal the rows that were
+ * written over time.
+ */
 export const rebuild = (key: EntityKey, rows: readonly JournalRow[]): readonly ViewChange[] => {
   const decider = deciderOf(key)
   const lasting: ViewChange[] = []

@@ -1,4 +1,7 @@
-/** The port through which the API reads events: the facts of the journal, in the order in which the relay publishes them. */
+/**
+ * The port through which the API reads events: the facts of the journal, in the order in which the relay publishes
+ * them.
+ */
 import type { Caller } from './control.ts'
 import type { Outcome } from '../fault.ts'
 
@@ -23,7 +26,10 @@ export type EventFilter = {
   readonly projects?: readonly string[]
 }
 export type EventsQuery = {
-  /** The id of the last event that the client received. Null: a stream begins now, and a page begins with the oldest event. */
+  /**
+   * The id of the last event that the client received. Null: a stream begins now, and a page begins with the oldest
+   * event.
+   */
   readonly after: string | null
   readonly filter: EventFilter
 }
@@ -37,8 +43,8 @@ export type ToldEvent = {
 }
 
 /**
- * Why a stream ended. `expired`: the token is not accepted any more. `rights`: the caller may read other events now than when it began, or none.
- * After the last two no client is connected; clients are told the others.
+ * Why a stream ended. `expired`: the token is not accepted any more. `rights`: the caller may read other events now
+ * than when it began, or none. After the last two no client is connected; clients are told the others.
  */
 export const STREAM_ENDINGS = [
   'lifetime',
@@ -51,15 +57,24 @@ export const STREAM_ENDINGS = [
   'left',
 ] as const
 export type StreamEnding = (typeof STREAM_ENDINGS)[number]
-/** Identifies the caller anew: why the stream must end, or null if the caller is still who it was when the stream began. Never rejects. */
+/**
+ * Identifies the caller anew: why the stream must end, or null if the caller is still who it was when the stream began.
+ * Never rejects.
+ */
 export type Standing = () => Promise<Extract<StreamEnding, 'expired' | 'rights' | 'failed'> | null>
 
 /** A portion of a stream: events, or one message about the stream itself. */
 export type Portion =
   | { readonly kind: 'events'; readonly events: readonly ToldEvent[] }
-  /** There are no new events up to `id`, which may belong to an event that the stream does not show. `newest`: the last id this control knows. */
+  /**
+   * There are no new events up to `id`, which may belong to an event that the stream does not show. `newest`: the last
+   * id this control knows.
+   */
   | { readonly kind: 'beat'; readonly id: string; readonly newest: string; readonly at: number }
-  /** Events after the requested id are missing; the stream continues after `id`. `oldest`: the id from which on no event is missing. */
+  /**
+   * Events after the requested id are missing; the stream continues after `id`. `oldest`: the id from which on no event
+   * is missing.
+   */
   | { readonly kind: 'reset'; readonly why: Lost; readonly oldest: string; readonly id: string }
   /** The stream is over. `retryMs`: after this time the client should reconnect. */
   | { readonly kind: 'bye'; readonly why: StreamEnding; readonly retryMs: number }
@@ -67,7 +82,10 @@ export type Portion =
 export type Lost = 'archived' | 'unknown'
 
 export type EventStream = {
-  /** Resolves when there is a portion, at the latest after the time between two beats. Never rejects. Must not be called again after `bye`. */
+  /**
+   * Resolves when there is a portion, at the latest after the time between two beats. Never rejects. Must not be called
+   * again after `bye`.
+   */
   readonly next: () => Promise<Portion>
   /** Ends the stream; a pending `next` resolves. Only the first call has an effect. */
   readonly close: (why: StreamEnding) => void

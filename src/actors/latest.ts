@@ -20,7 +20,9 @@ const ROWS_MAX = 1000
 
 export type Latest = {
   readonly tells: (key: EntityKey) => boolean
-  /** The state of each key as text; null: the entity does not exist, or no longer exists. Makes one query for each view. */
+  /**
+   * The state of each key as text; null: the entity does not exist, or no longer exists. Makes one query for each view.
+   */
   readonly read: (keys: readonly EntityKey[]) => Promise<ReadonlyMap<EntityKey, string | null>>
   readonly record: (
     mark: Pick<FeedRow, 'key' | 'version' | 'at' | 'position'>,

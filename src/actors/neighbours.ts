@@ -46,6 +46,9 @@ export type NovaServer =
 /** Questions about servers. Never rejects. */
 export type NovaServers = {
   readonly server: (uuid: InstanceUuid) => Promise<NovaServer>
-  /** Null: Nova shows this service the servers of all projects. Otherwise the reason why that is not sure; then `unknown` proves nothing. */
+  /**
+   * Null: Nova shows this service the servers of all projects. Otherwise the reason why that is not sure; then
+   * `unknown` proves nothing.
+   */
   readonly blind: () => Promise<string | null>
 }

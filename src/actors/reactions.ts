@@ -1,4 +1,7 @@
-/** Turns journal rows into messages: facts for readers, orders for hosts. Pure. No other code turns events into messages. */
+/**
+ * Turns journal rows into messages: facts for readers, orders for hosts. Pure. No other code turns events into
+ * messages.
+ */
 import type { BusRecord } from '../wire/envelope.ts'
 import { traceField } from '../trace.ts'
 import { type FactChannel, type Letter, factLetter, orderLetter, record } from '../wire/message.ts'
@@ -8,7 +11,10 @@ import type { Event } from './runtime/decider.ts'
 import { idOf, kindOf } from './runtime/memory.ts'
 import type { FeedRow, JournalRow } from './runtime/ports.ts'
 
-/** The topic for the facts of each kind of entity. Facts about profile names and counters are internal and not published. */
+/**
+ * The topic for the facts of each kind of entity. Facts about profile names and counters are internal and not
+ * published.
+ */
 const CHANNELS: Readonly<Record<string, FactChannel>> = {
   arq: 'arqEvents',
   deployable: 'deployableEvents',

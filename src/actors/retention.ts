@@ -14,8 +14,9 @@ const isOver = ({ arqs, open, telling }: Instance): boolean =>
   Object.keys(arqs).length === 0 && open === null && telling === null
 
 /**
- * How many of the rows, oldest first, may move from the journal to the archive. For a deleted ARQ all of them, as its UUID never comes
- * again. An instance may be bound again: its last row stays, so that the next row follows it and fences processes that remember the instance.
+ * How many of the rows, oldest first, may move from the journal to the archive. For a deleted ARQ all of them, as its
+ * UUID never comes again. An instance may be bound again: its last row stays, so that the next row follows it and
+ * fences processes that remember the instance.
  */
 export const leavable = (key: EntityKey, rows: readonly JournalRow[]): number => {
   const memory = remember(key, rows)

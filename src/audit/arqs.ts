@@ -80,7 +80,7 @@ const closed: Invariant = {
   }),
 }
 
-/** The most time between a request's read of a profile and the record of its ARQs; the profile may change in this time. */
+/** The most time between the read of a profile and the record of its ARQs, in which the profile may change. */
 const READ_MS = 60_000
 /** The texts of the group in the states that the profile had when the ARQ was created, or up to `READ_MS` before. */
 const pinnedGroups = (history: History, { profileUuid, groupId, createdAt }: Arq, place: number) => {
@@ -127,7 +127,7 @@ const pinned: Invariant = {
   },
 }
 
-/** Whether the version of the profile with that number had the group at any time up to `place`. Null: no such version is known. */
+/** Whether that version of the profile had the group at any time up to `place`. Null: it is not known. */
 const hadGroup = (history: History, { profileUuid, profileVersion, groupId }: Arq, group: string, place: number) => {
   const named = profileStates(history, profileUuid, 0, place)
     .flatMap(({ versions }) => versions)

@@ -23,8 +23,9 @@ const usableMs = ({ pauses = [] }: Records, from: number, to: number): number =>
 /** An append follows its decision within this time. */
 const APPENDED_MS = 5000
 /**
- * The time that a bind has from its acceptance. If a clock jumps between the decision and its append, the deadline may be over from the start: it
- * was counted from before the jump, and the controls, which notice the jump, wait for the rest of the time all the same.
+ * The time that a bind has from its acceptance. If a clock jumps between the decision and its append, the deadline may
+ * be over from the start: it was counted from before the jump, and the controls, which notice the jump, wait for the
+ * rest of the time all the same.
  */
 const termMs = (
   { pauses = [] }: Records,
@@ -178,7 +179,10 @@ type Owed = {
   readonly status: string
   readonly until: number
 }
-/** `owed`: notifications to Nova without a recorded end. `delivered`: those recorded as delivered, kept only if Nova's own record is compared. */
+/**
+ * `owed`: notifications to Nova without a recorded end. `delivered`: those recorded as delivered, kept only if Nova's
+ * own record is compared.
+ */
 const openDues = (isNovaAsked: boolean) => {
   const owed = new Map<string, Owed>()
   const delivered: Owed[] = []

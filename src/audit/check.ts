@@ -15,7 +15,9 @@ import { programInvariants } from './programs.ts'
 import { prove } from './prove.ts'
 import { topicInvariants } from './topics.ts'
 
-/** S: safety, L: liveness, I: the data model. An invariant is skipped when the part of the evidence it needs is absent. */
+/**
+ * S: safety, L: liveness, I: the data model. An invariant is skipped when the part of the evidence it needs is absent.
+ */
 export const INVARIANTS: readonly Invariant[] = [
   ...handleInvariants,
   ...arqInvariants,
@@ -39,7 +41,10 @@ const collect = (kept: Finding[], items: Iterable<Finding>): void => {
 }
 
 type Found = { readonly invariant: Invariant; readonly findings: readonly Finding[] }
-/** Returns the findings of the invariants after one pass over the journal. An invariant with `LINES_MAX` findings is not asked again. */
+/**
+ * Returns the findings of the invariants after one pass over the journal. An invariant with `LINES_MAX` findings is not
+ * asked again.
+ */
 export const findingsOf = (invariants: readonly Invariant[], evidence: Records): readonly Found[] => {
   const judges = invariants.map((invariant) => {
     const findings: Finding[] = []

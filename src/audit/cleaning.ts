@@ -9,7 +9,10 @@ const policyIn = (event: DeployableEvent): HostCleaning | null | undefined =>
     ? (event.description.cleaning ?? null)
     : undefined
 
-/** Who has to clean a handle that is given up, by the policy of its host and by what its request asked for; null: nobody. */
+/**
+ * Who has to clean a handle that is given up, by the policy of its host and by what its request asked for; null:
+ * nobody.
+ */
 const cleanerOf = (policy: HostCleaning | null, asked: RequestedCleaning | undefined): 'operator' | 'host' | null => {
   const isOperators = policy === 'by_operator' || asked === 'by_operator' || (asked === 'by_host' && policy === null)
   if (isOperators) return 'operator'

@@ -4,7 +4,10 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib'
 /** The fastest level. */
 const LEVEL = 1
 
-/** Compresses a value, given as its JSON text. The returned buffer owns its memory, since a slice would keep a larger buffer alive. */
+/**
+ * Compresses a value, given as its JSON text. The returned buffer owns its memory, since a slice would keep a larger
+ * buffer alive.
+ */
 export const compressed = (text: string): Buffer => {
   const bytes = deflateRawSync(text, { level: LEVEL })
   const own = Buffer.allocUnsafeSlow(bytes.length)

@@ -1,4 +1,7 @@
-/** The input of the invariants: the journal, and independent records of clients, hosts, Nova and topics. All but the journal are optional. */
+/**
+ * The input of the invariants: the journal, and independent records of clients, hosts, Nova and topics. All but the
+ * journal are optional.
+ */
 import type { Memory } from '../actors/runtime/memory.ts'
 import type { NovaEvent, NovaVerdict } from '../actors/neighbours.ts'
 import type { ReserveSilent } from '../actors/placement/wanted.ts'
@@ -44,7 +47,9 @@ export type ClientRequest = {
 }
 /** One event as Nova received it. `outcome`: how Nova treated the event, even if its answer did not arrive. */
 export type Heard = NovaEvent & { readonly place: JournalCount; readonly outcome: NovaVerdict['outcome'] }
-/** The events on a host, in order: order numbers written to its disk, driver calls, and results published on the bus. */
+/**
+ * The events on a host, in order: order numbers written to its disk, driver calls, and results published on the bus.
+ */
 export type HostStep =
   | { readonly did: 'started'; readonly boot: string }
   | {
@@ -59,7 +64,10 @@ export type HostStep =
       readonly did: 'prepare' | 'release' | 'program' | 'told'
       readonly slot: string
       readonly number: number
-      /** For a programming: the other slots of the deployable that were prepared in its hardware. Absent: none, or unknown. */
+      /**
+       * For a programming: the other slots of the deployable that were prepared in its hardware. Absent: none, or
+       * unknown.
+       */
       readonly beside?: readonly string[]
       /** For a preparation: the image that the card held at that time; null: none. Absent: unknown. */
       readonly holds?: string | null
@@ -71,7 +79,9 @@ export type HostTrace = {
   readonly prepared?: readonly string[]
   /** Images that the host's cards hold now, by name of the deployable, where the hardware can be inspected. */
   readonly loaded?: Readonly<Record<string, string>>
-  /** The cleanings that succeeded on the host, each as `<slot> <number of its order>`, where cleanings can be observed. */
+  /**
+   * The cleanings that succeeded on the host, each as `<slot> <number of its order>`, where cleanings can be observed.
+   */
   readonly cleaned?: readonly string[]
 }
 
@@ -100,7 +110,10 @@ export type Topics = {
   readonly told: string | null
   /** False: a relay took over so recently that the topics may still hold the states of its predecessor. */
   readonly settled: boolean
-  /** From this position on, the journal may hold rows that the audit has not read; null: the journal was read to its end. */
+  /**
+   * From this position on, the journal may hold rows that the audit has not read; null: the journal was read to its
+   * end.
+   */
   readonly open: string | null
 }
 
@@ -127,7 +140,10 @@ export type PlacementSeen = {
     /** The units of the provider that each consumer has. */
     readonly allocated: Readonly<Record<string, number>>
   }[]
-  /** The requests of this service that changed a provider. `foreign`: it was not ours at that time; `allocated`: some of its units were allocated. */
+  /**
+   * The requests of this service that changed a provider. `foreign`: it was not ours at that time; `allocated`: some of
+   * its units were allocated.
+   */
   readonly writes: readonly {
     readonly uuid: string
     readonly what: string

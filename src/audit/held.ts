@@ -1,9 +1,11 @@
 /**
- * A map that keeps only recently used values as objects; all others are compressed, in blocks. This suits an audit: the appends of
- * an entity are near each other in the journal, so that its value is used often for a while, and then seldom.
+ * A map that keeps only recently used values as objects; all others are compressed, in blocks. This suits an audit: the
+ * appends of an entity are near each other in the journal, so that its value is used often for a while, and then
+ * seldom.
  *
  * HELD-1 A value must be JSON: a later read may return a copy.
- * HELD-2 When half of a block's values have been taken out, the others are too, so that at most half of the compressed bytes are waste.
+ * HELD-2 When half of a block's values have been taken out, the others are too, so that at most half of the compressed
+ *    bytes are waste.
  */
 import { compressed, expanded } from './compressed.ts'
 
@@ -18,12 +20,18 @@ type Block = { readonly bytes: Buffer; left: number }
 
 /** How many values are kept as objects. */
 const OBJECTS_MAX = 1_000
-/** Limits of a block, which is compressed and read as a whole: its number of values, and a length after which no further value is added. */
+/**
+ * Limits of a block, which is compressed and read as a whole: its number of values, and a length after which no further
+ * value is added.
+ */
 const BLOCK_VALUES = 16
 const BLOCK_CHARS = 16_384
 /** How many blocks are kept expanded while all entries are read. */
 const OPEN_BLOCKS_MAX = 64
-/** The place of a value that is kept as an object. The place of any other value is a number: block times `BLOCK_VALUES`, plus index in the block. */
+/**
+ * The place of a value that is kept as an object. The place of any other value is a number: block times `BLOCK_VALUES`,
+ * plus index in the block.
+ */
 const OBJECT = -1
 
 const blockOf = (place: number): number => Math.floor(place / BLOCK_VALUES)

@@ -1,4 +1,7 @@
-/** The journal as a sequence of appends, folded as it is read. Memory holds the states of the entities, not the rows. Pure. */
+/**
+ * The journal as a sequence of appends, folded as it is read. Memory holds the states of the entities, not the rows.
+ * Pure.
+ */
 import type { ArqUuid, DeployableUuid, DeviceUuid, EntityKey, InstanceUuid } from '../identifiers.ts'
 import { type Arq, arq, arqKey } from '../actors/arq/decider.ts'
 import type { Decider, Event, Kind } from '../actors/runtime/decider.ts'
@@ -92,7 +95,10 @@ type States = {
   readonly get: (key: string) => unknown
   readonly set: (key: string, state: unknown, place: JournalCount) => unknown
 }
-/** The appends of the journal in order; `states` receives the states. Rows that cannot be folded are added to `unreadable` and change nothing. */
+/**
+ * The appends of the journal in order; `states` receives the states. Rows that cannot be folded are added to
+ * `unreadable` and change nothing.
+ */
 export function* stepsOf(
   journal: Rows,
   unreadable: Finding[] = [],
@@ -166,7 +172,9 @@ const openReached = (evidence: Records) => {
   const reached = (key: EntityKey): readonly Reached[] => held.get(key) ?? []
   return { states: { get: (key: EntityKey) => last(held.get(key)), set }, reached, entities }
 }
-/** Calls `visit` for each append, with all entities after it and when it was decided; returns the history at the end. */
+/**
+ * Calls `visit` for each append, with all entities after it and when it was decided; returns the history at the end.
+ */
 export const walk = (
   evidence: Records,
   visit: (step: Step, after: World, before: World, history: History) => void,

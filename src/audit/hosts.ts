@@ -78,7 +78,10 @@ const numbered: Invariant = {
   },
 }
 
-/** Returns the retired hosts. A slot that such a host has lost is not prepared again until an operator restores the host (`services/reports/slots.ts`). */
+/**
+ * Returns the retired hosts. A slot that such a host has lost is not prepared again until an operator restores the host
+ * (`services/reports/slots.ts`).
+ */
 const retiredHosts = ({ entities }: History): ReadonlySet<string> => {
   const names = new Set<string>()
   for (const [key, state] of entities()) if (kindOf(key) === 'host' && (state as Host).retired) names.add(idOf(key))
@@ -152,7 +155,8 @@ const level: Invariant = {
         const there = prepared.get(held.host)
         if (!there) continue
         for (const { uuid, state, pending, quarantine, unseen } of Object.values(held.handles)) {
-          // nobody knows who gave up a handle in doubt; a handle that its host lost and could not prepare again is marked for an operator
+          // nobody knows who gave up a handle in doubt; a handle that its host lost and could not prepare again is
+          // marked for an operator
           const isTold = quarantine?.inDoubt || quarantine?.by === COMPARISON || retired.has(held.host)
           // a handle that its host does not show cannot be compared with the slots that the host has prepared
           const isShown = held.presence === 'present' && !unseen

@@ -15,12 +15,18 @@ import { onHost } from './hosts.ts'
 import { openBindings } from './usage.ts'
 import { type Finding, type History, type Invariant, type Step, at, deployablesIn, inView } from './history.ts'
 
-/** Up to this many commands of an entity are kept in a list that can be compressed. The few entities with more commands get a set. */
+/**
+ * Up to this many commands of an entity are kept in a list that can be compressed. The few entities with more commands
+ * get a set.
+ */
 const FEW = 16
 const openCommands = () => {
   const held = openHeld<{ version: number; readonly commands: string[] }>()
   const many = new Map<string, Set<string>>()
-  /** Notes a row. Returns the version of the entity's previous row, and whether the entity has carried out this command before. */
+  /**
+   * Notes a row. Returns the version of the entity's previous row, and whether the entity has carried out this command
+   * before.
+   */
   return ({ key, version, commandId }: JournalRow): { readonly last: number; readonly again: boolean } => {
     const known = held.get(key) ?? { version: 0, commands: [] }
     const [last, set] = [known.version, many.get(key)]
@@ -116,7 +122,9 @@ const digestOf = (...texts: readonly string[]): string => hash('sha1', texts.joi
 const namesOf = (views: NonNullable<Records['views']>): readonly ViewName[] =>
   (Object.keys(views) as ViewName[]).filter((name) => name !== 'snapshots' && name !== 'usage')
 
-/** Leaves out the marks that a host is due for Placement: they follow from other entities, so no entity folds to them. */
+/**
+ * Leaves out the marks that a host is due for Placement: they follow from other entities, so no entity folds to them.
+ */
 function* foldable(view: ViewName, views: NonNullable<Records['views']>): Iterable<Row<ViewName>> {
   for (const row of views[view]!) if (!('entity' in row) || !isMark(row.entity)) yield row
 }

@@ -1,10 +1,11 @@
 /**
- * Linearizability of the ownership of each attach handle as clients saw it, without the journal. A handle is modelled as a mutex with
- * reads: there must be an order of the operations in which at most one ARQ holds the handle at any time. The record must contain all
- * binds and unbinds of the ARQs it shows.
+ * Linearizability of the ownership of each attach handle as clients saw it, without the journal. A handle is modelled
+ * as a mutex with reads: there must be an order of the operations in which at most one ARQ holds the handle at any
+ * time. The record must contain all binds and unbinds of the ARQs it shows.
  *
- * An ARQ whose rows the database has lost keeps the handle that clients were told of: its guest still uses the handle, whatever the journal
- * holds now. Later reads of that ARQ prove nothing until it is bound again, or a request gives the handle up, regardless of the answer.
+ * An ARQ whose rows the database has lost keeps the handle that clients were told of: its guest still uses the handle,
+ * whatever the journal holds now. Later reads of that ARQ prove nothing until it is bound again, or a request gives the
+ * handle up, regardless of the answer.
  */
 import { arqKey } from '../actors/arq/decider.ts'
 import type { ClientRequest, Records } from './evidence.ts'
@@ -12,7 +13,10 @@ import type { Invariant } from './history.ts'
 import { type Gone, lostArqs } from './loss.ts'
 import { type Operation, linearize } from './linearize.ts'
 
-/** '' when the handle is free; else the ARQ, followed by `!` once it was seen Bound: from then on only a request takes the handle from it. */
+/**
+ * '' when the handle is free; else the ARQ, followed by `!` once it was seen Bound: from then on only a request takes
+ * the handle from it.
+ */
 type Held = string
 export type HandleOperation = Operation<Held> & { readonly asked: ClientRequest; readonly arq: string }
 

@@ -1,9 +1,10 @@
 /**
- * Checks linearizability: whether there is an order of the operations of several observers that explains all their results. Pure;
- * the search is bounded.
+ * Checks linearizability: whether there is an order of the operations of several observers that explains all their
+ * results. Pure; the search is bounded.
  *
- * An operation takes effect at one moment between `from` and `to`. `must: false`: it may also never take effect. `repeats`: it may take
- * effect several times. `sees`: it is a read; when it does not change the state, placing it before the others excludes no solution.
+ * An operation takes effect at one moment between `from` and `to`. `must: false`: it may also never take effect.
+ * `repeats`: it may take effect several times. `sees`: it is a read; when it does not change the state, placing it
+ * before the others excludes no solution.
  */
 export type Operation<State> = {
   readonly from: number
@@ -24,7 +25,10 @@ const LOOKS_MAX = 200_000
 
 type Node<State> = {
   readonly state: State
-  /** Operations that were taken and could otherwise still come. Those whose time is over are left out: taken or not, they change nothing now. */
+  /**
+   * Operations that were taken and could otherwise still come. Those whose time is over are left out: taken or not,
+   * they change nothing now.
+   */
   readonly done: readonly number[]
   readonly left: number
   /** The next operation cannot take effect earlier than this. */
@@ -40,7 +44,10 @@ const marks = (count: number): readonly bigint[] => {
   })
 }
 
-/** The operations that may come next: those that start before the earliest end of all pending operations that must take effect. */
+/**
+ * The operations that may come next: those that start before the earliest end of all pending operations that must take
+ * effect.
+ */
 const nextOf = <State>(
   sorted: readonly Operation<State>[],
   { done: taken, moment }: Node<State>,
@@ -58,9 +65,9 @@ const nextOf = <State>(
 }
 
 /**
- * Selects which of the next operations the search tries. Operations that do not change the state need no branch: an optional one is left
- * out; a read is taken at once if all others can still take effect after its start, since each order without it is also possible with
- * it. Operations that must take effect are tried first.
+ * Selects which of the next operations the search tries. Operations that do not change the state need no branch: an
+ * optional one is left out; a read is taken at once if all others can still take effect after its start, since each
+ * order without it is also possible with it. Operations that must take effect are tried first.
  */
 const branchesOf = <State>(
   sorted: readonly Operation<State>[],

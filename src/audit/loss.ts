@@ -1,6 +1,7 @@
 /**
- * The rows that the database had acknowledged and has lost, as far as they are known. Answers that told of such rows are no violation of the
- * program, and messages that such rows caused count as explained. Two guests with one handle are a violation in any case.
+ * The rows that the database had acknowledged and has lost, as far as they are known. Answers that told of such rows
+ * are no violation of the program, and messages that such rows caused count as explained. Two guests with one handle
+ * are a violation in any case.
  */
 import { idOf } from '../actors/runtime/memory.ts'
 import type { ClientRequest, Heard, Loss, LostRow } from './evidence.ts'
@@ -45,7 +46,10 @@ export const untoldSince = (lost: readonly Loss[]): ((key: string, version: numb
   return (key, version) => version < (first.get(key) ?? 0)
 }
 
-/** A lost row as the database keeps it after a control has missed it. Times are in ms since the epoch, by the clock of the database. */
+/**
+ * A lost row as the database keeps it after a control has missed it. Times are in ms since the epoch, by the clock of
+ * the database.
+ */
 export type Declared = LostRow & { readonly foundAt: number; readonly adoptedAt: number | null }
 
 const lossOf = (rows: readonly Declared[], skewMs: number): Loss => {
@@ -63,8 +67,8 @@ const lossOf = (rows: readonly Declared[], skewMs: number): Loss => {
   }
 }
 /**
- * The losses that a database declares, oldest first. Rows belong to one loss if they were found before any of them was adopted. `skewMs`:
- * how far the clocks of clients, controls and the database may differ.
+ * The losses that a database declares, oldest first. Rows belong to one loss if they were found before any of them was
+ * adopted. `skewMs`: how far the clocks of clients, controls and the database may differ.
  */
 export const lossesOf = (declared: readonly Declared[], skewMs: number): readonly Loss[] => {
   const groups: Declared[][] = []

@@ -94,8 +94,9 @@ const differences = ({ name, resourceClass, total, reserved, traits }: Wanted, s
 }
 
 /**
- * Providers that nobody may touch until an operator decides: the rows that said they are ours are lost, and whoever adopted the rest cannot tell them
- * from those of others, because they were renamed meanwhile. Such a provider is recorded as a conflict.
+ * Providers that nobody may touch until an operator decides: the rows that said they are ours are lost, and whoever
+ * adopted the rest cannot tell them from those of others, because they were renamed meanwhile. Such a provider is
+ * recorded as a conflict.
  */
 const disowned = (history: History, lost: readonly Loss[]): ReadonlySet<string> => {
   const named = new Set(
@@ -137,7 +138,9 @@ const inStep: Invariant = {
   }),
 }
 
-/** Reasons that reserve single units. For any other reason all units are reserved, whether requests hold them or not. */
+/**
+ * Reasons that reserve single units. For any other reason all units are reserved, whether requests hold them or not.
+ */
 const OF_UNITS: ReadonlySet<Reserving> = new Set(['handles unusable', 'bound without allocation'])
 const Counted = v.object({ total: v.number(), reserved: v.number() })
 

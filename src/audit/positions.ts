@@ -1,4 +1,6 @@
-/** Compares positions of one journal, which are numbers separated by dots. All other code treats positions as opaque. */
+/**
+ * Compares positions of one journal, which are numbers separated by dots. All other code treats positions as opaque.
+ */
 import type { Position } from '../actors/runtime/ports.ts'
 
 const parts = (position: Position): readonly bigint[] =>

@@ -1,4 +1,7 @@
-/** Finds the jobs that write a card, and the image that they prove, in the events of its deployable. The decider's own state is not used. */
+/**
+ * Finds the jobs that write a card, and the image that they prove, in the events of its deployable. The decider's own
+ * state is not used.
+ */
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
 
 /** `slot`: null for a job that an operator has asked for. */
@@ -11,14 +14,19 @@ const jobIn = (event: DeployableEvent): Job | null => {
   return image === undefined ? null : { number, image, slot: event.handle }
 }
 
-/** Returns the image on the card according to the event; null: none or unknown. Undefined: the event does not tell it. */
+/**
+ * Returns the image on the card according to the event; null: none or unknown. Undefined: the event does not tell it.
+ */
 const readIn = (event: DeployableEvent): string | null | undefined => {
   if (event.type === 'DeployableRecorded' || event.type === 'BitstreamRead') return event.bitstreamId
   return event.type === 'OrdersRaised' && event.imageUnknown ? null : undefined
 }
 
 type Standing = { readonly open: readonly Job[]; readonly held: ReadonlySet<string>; readonly image: string | null }
-/** Returns why the job must not begin now: a job for another image or purpose is open, or a handle is held for which no job is open. */
+/**
+ * Returns why the job must not begin now: a job for another image or purpose is open, or a handle is held for which no
+ * job is open.
+ */
 const against = (job: Job, { open, held, image }: Standing): readonly string[] => {
   if (job.slot !== null && job.image === image) return []
   const what = `order ${job.number} loads image ${job.image} while`

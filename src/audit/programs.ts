@@ -1,4 +1,7 @@
-/** Invariants of programming: the recorded image of a card, the image that the card holds, and the image that a bound request asked for. */
+/**
+ * Invariants of programming: the recorded image of a card, the image that the card holds, and the image that a bound
+ * request asked for.
+ */
 import { bitstreamOf } from '../actors/arq/groups.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
 import type { Deployable } from '../actors/deployable/state.ts'

@@ -60,7 +60,10 @@ function* expectedOf(journal: Records['journal']): Iterable<Expected> {
       yield { row: row as FeedRow, place, topic: CATALOGUE[channel].topic, key, id, body: data }
   }
 }
-/** Leaves out messages that only lost rows explain, and messages that were published before their row was lost and written again. */
+/**
+ * Leaves out messages that only lost rows explain, and messages that were published before their row was lost and
+ * written again.
+ */
 const withoutLost = ({ journal, topics, lost = [] }: Records): Topics | undefined => {
   if (!topics || lost.length === 0) return topics
   const gone = new Map<string, Set<string>>()
@@ -90,7 +93,10 @@ const withoutLost = ({ journal, topics, lost = [] }: Records): Topics | undefine
 
 const passed = ({ told }: Topics, { position }: FeedRow): boolean => told !== null && !comesBefore(told, position)
 
-/** For each topic that lost messages by retention: the position from which on all messages are still there; null: possibly none is. */
+/**
+ * For each topic that lost messages by retention: the position from which on all messages are still there; null:
+ * possibly none is.
+ */
 const keptFrom = ({ messages, cut }: Topics): ReadonlyMap<string, string | null> => {
   const oldest = new Map<string, string>()
   for (const { topic, partition, position } of messages) {
@@ -220,7 +226,9 @@ const rowOf = (entity: string, state: unknown): Cells | null => {
   const gone = (change?.row as { readonly liveness?: string } | undefined)?.liveness === 'removed'
   return !change?.row || gone ? null : change.row
 }
-/** Columns that a control of the previous release leaves out of its messages, even for rows that other controls wrote. */
+/**
+ * Columns that a control of the previous release leaves out of its messages, even for rows that other controls wrote.
+ */
 const LATER: ReadonlySet<string> = new Set(['profile_version', 'failing', 'out_of_service'])
 /** Compares a row with a message. A message of an earlier release lacks the columns that were added since then. */
 const isShownAs = (row: Cells | null, shown: Cells | null): boolean => {

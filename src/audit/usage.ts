@@ -1,6 +1,7 @@
 /**
- * The rows of ended bindings. The last state of a request does not tell them, so they are collected change by change. A missing row is no
- * violation: a release that did not know the view may have ended the binding, and a rebuild of the views adds the row.
+ * The rows of ended bindings. The last state of a request does not tell them, so they are collected change by change. A
+ * missing row is no violation: a release that did not know the view may have ended the binding, and a rebuild of the
+ * views adds the row.
  */
 import { hash } from 'node:crypto'
 import { ENTITIES } from '../actors/entities.ts'

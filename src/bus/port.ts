@@ -4,14 +4,16 @@
  * BUS-1 messages of one key arrive in the order in which they were published;
  * BUS-2 at least once: a message may be delivered again, after a restart of its consumer or of the adapter;
  * BUS-3 `take` runs for one message of a partition at a time, and the position is committed only after it resolved;
- *    with a `window`, messages are handed over in order without waiting, and the position is that of the oldest message not resolved;
- * BUS-4 a `take` that rejects is tried again (bounded back-off); it never blocks other partitions for ever. With a `window` it holds
- *    back only messages of its own key, as far as the adapter looks ahead;
+ *    with a `window`, messages are handed over in order without waiting, and the position is that of the oldest message
+ *    not resolved;
+ * BUS-4 a `take` that rejects is tried again (bounded back-off); it never blocks other partitions for ever. With a
+ *    `window` it holds back only messages of its own key, as far as the adapter looks ahead;
  * BUS-5 every queue is bounded: `publish` waits while there is no room, and rejects after `publishTimeoutMs`;
- * BUS-6 a `take` that waits for something may step aside: its message no longer counts in the window, so that the messages behind it
- *    are taken meanwhile. The position still waits for it. At most `ASIDE_MAX` messages of a partition may step aside;
- * BUS-7 `publish` rejects with `Unpublishable` when the bus will never take one of the records, and with another error when the bus may
- *    be unreachable. A record that the bus never takes harms no other `publish`.
+ * BUS-6 a `take` that waits for something may step aside: its message no longer counts in the window, so that the
+ *    messages behind it are taken meanwhile. The position still waits for it. At most `ASIDE_MAX` messages of a
+ *    partition may step aside;
+ * BUS-7 `publish` rejects with `Unpublishable` when the bus will never take one of the records, and with another error
+ *    when the bus may be unreachable. A record that the bus never takes harms no other `publish`.
  */
 import type { BusRecord } from '../wire/envelope.ts'
 
@@ -33,7 +35,9 @@ export type OffsetStore = {
   readonly moved: (offset: StoredOffset) => void
 }
 
-/** Lets a `take` step aside (BUS-6). False: too many of the partition have stepped aside already, or the window is one. */
+/**
+ * Lets a `take` step aside (BUS-6). False: too many of the partition have stepped aside already, or the window is one.
+ */
 export type StepAside = () => boolean
 export const ASIDE_MAX = 256
 
@@ -43,14 +47,20 @@ export type ConsumeOptions = {
   readonly group: string
   /** Where a group without a committed offset starts. */
   readonly from: 'earliest' | 'latest'
-  /** Read only the partition to which this key hashes (a host reads only its own), and those to which it hashed before partitions were added. */
+  /**
+   * Read only the partition to which this key hashes (a host reads only its own), and those to which it hashed before
+   * partitions were added.
+   */
   readonly onlyKey?: string
   /**
-   * The consumer is the only member of its group, which is new at each start and is deleted at an orderly stop. Only with `onlyKey`,
-   * since the stored offset belongs to one partition.
+   * The consumer is the only member of its group, which is new at each start and is deleted at an orderly stop. Only
+   * with `onlyKey`, since the stored offset belongs to one partition.
    */
   readonly offsetStore?: OffsetStore
-  /** How many messages of a partition may be in progress at once. Default 1; with more, `take` is responsible for the order among them. */
+  /**
+   * How many messages of a partition may be in progress at once. Default 1; with more, `take` is responsible for the
+   * order among them.
+   */
   readonly window?: number
   /** Must not throw for bad content: messages that cannot be parsed go to the dead letters. */
   readonly take: (message: Delivered, stepAside: StepAside) => Promise<void>

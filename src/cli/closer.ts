@@ -1,6 +1,6 @@
 /**
- * Closes resources in the reverse order of opening. A resource that fails to close, or does not finish closing, does not prevent
- * the others from closing.
+ * Closes resources in the reverse order of opening. A resource that fails to close, or does not finish closing, does
+ * not prevent the others from closing.
  */
 import { systemClock } from '../clock.ts'
 import { bounded } from '../waiting.ts'

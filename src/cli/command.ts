@@ -13,7 +13,10 @@ export type Register = (program: CommandRow) => void
 export type Flags = Readonly<Record<string, unknown>>
 
 export const out = (line: string) => void process.stdout.write(`${line}\n`)
-/** Lines may contain text from outside (names in Placement, files, answers of services), so control characters are removed. */
+/**
+ * Lines may contain text from outside (names in Placement, files, answers of services), so control characters are
+ * removed.
+ */
 export const outLines = (lines: readonly string[]): void => {
   for (const line of lines) out(inOneLine(line))
 }
@@ -42,7 +45,10 @@ export const lacking = (program: 'control' | 'host', config: Config): boolean =>
 }
 
 const FOR_PROGRAMS: readonly unknown[] = ['json', 'jsonl']
-/** Prints a failure in one sentence, with the next step and the id of the service's log entry; as JSON if the result would have been JSON. */
+/**
+ * Prints a failure in one sentence, with the next step and the id of the service's log entry; as JSON if the result
+ * would have been JSON.
+ */
 const tell = (error: unknown, given: readonly unknown[]): void => {
   const failure = error instanceof Failure ? error : null
   const { exit = 'failed', requestId, about: place } = failure ?? {}

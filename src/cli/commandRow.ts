@@ -1,6 +1,6 @@
 /**
- * A command as a row of the table of commands: name, aliases, arguments and options for commander, with the exit codes and the columns
- * of its output. Help, completion, documents and tests are derived from these rows.
+ * A command as a row of the table of commands: name, aliases, arguments and options for commander, with the exit codes
+ * and the columns of its output. Help, completion, documents and tests are derived from these rows.
  */
 import { Command, type ErrorOptions, type HelpContext } from 'commander'
 import { EXITS, type ExitName, USUAL_EXITS, exitLines } from './exits.ts'

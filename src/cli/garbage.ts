@@ -1,4 +1,7 @@
-/** Limits the garbage of a process in proportion to its live memory. By default V8 lets the heap double, and new objects take 100 MB. */
+/**
+ * Limits the garbage of a process in proportion to its live memory. By default V8 lets the heap double, and new objects
+ * take 100 MB.
+ */
 import { setFlagsFromString } from 'node:v8'
 
 /** By how much the heap may grow, in percent of the live memory, before garbage is collected. */

@@ -1,14 +1,17 @@
 /**
  * Writes the result of a command. Rules:
- * OUTPUT-1 `json`, `jsonl` and `yaml` write rows with the field names of the API; with `--column`, only the named columns.
- * OUTPUT-2 `csv` and `value` write columns. `csv` has their names in the first line. `value` has only values: tabs separate those of
- *   a row in a list, and a single object has one value on each line.
+ * OUTPUT-1 `json`, `jsonl` and `yaml` write rows with the field names of the API; with `--column`, only the named
+ *    columns.
+ * OUTPUT-2 `csv` and `value` write columns. `csv` has their names in the first line. `value` has only values: tabs
+ *    separate those of a row in a list, and a single object has one value on each line.
  * OUTPUT-3 `--json` writes the whole document of the API, whatever other options are given.
  * OUTPUT-4 Results go to standard output, everything else to standard error.
- * OUTPUT-5 Without `--format`, a terminal gets a table or a text for people. Anything else (a pipe, a file) gets the columns of the table with one
- *   tab between them and no padding; a single object has one line for each field. Only a report, whose text says more than its columns,
- *   is the same everywhere. `--format table` asks for the table, wherever it goes.
- * OUTPUT-6 `--no-header` leaves out the line with the names of the columns, of a table, of columns with tabs and of `csv`.
+ * OUTPUT-5 Without `--format`, a terminal gets a table or a text for people. Anything else (a pipe, a file) gets the
+ *    columns of the table with one tab between them and no padding; a single object has one line for each field. Only a
+ *    report, whose text says more than its columns, is the same everywhere. `--format table` asks for the table,
+ *    wherever it goes.
+ * OUTPUT-6 `--no-header` leaves out the line with the names of the columns, of a table, of columns with tabs and of
+ *    `csv`.
  */
 import { Option } from 'commander'
 import { stringify } from 'yaml'
@@ -50,7 +53,9 @@ export type Result<Row> = {
   readonly text?: () => readonly string[]
   /** More fields of a single object for people, unless they ask for columns. */
   readonly more?: Readonly<Record<string, Cell>>
-  /** The text says what no column says, such as a verdict or a sum, so it is also written where there is no terminal. */
+  /**
+   * The text says what no column says, such as a verdict or a sum, so it is also written where there is no terminal.
+   */
   readonly report?: true
 }
 
@@ -234,14 +239,17 @@ export const rendered = <Row>(result: Result<Row>, flags: OutputFlags, terminal:
 }
 
 const ALL_ROWS_FIRST: readonly Written[] = ['json', 'yaml']
-/** The lines of one row; before the first row also the line of names. `end`: the lines that are left when no row comes any more. */
+/**
+ * The lines of one row; before the first row also the line of names. `end`: the lines that are left when no row comes
+ * any more.
+ */
 type RowLines<Row, About> = {
   readonly of: (row: Row, about: About) => readonly string[]
   readonly end: () => readonly string[]
 }
 /**
- * Writes the rows of a list that may have no end, each as it comes; a table is therefore not padded. Null: all rows must be known first.
- * `text`: a row for people, unless they ask for columns; `about`: what only this text needs.
+ * Writes the rows of a list that may have no end, each as it comes; a table is therefore not padded. Null: all rows
+ * must be known first. `text`: a row for people, unless they ask for columns; `about`: what only this text needs.
  */
 export const rowLines = <Row, About = undefined>(
   columns: Columns<Row>,

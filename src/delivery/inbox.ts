@@ -2,14 +2,19 @@
  * The inbox: turns the reports of hosts into commands, each message once.
  *
  * INBOX-1 an inventory report whose digest is known is recognised by its headers alone; its body is not parsed;
- * INBOX-2 a message that cannot be read, or is refused for good, goes to the dead letters with the reason, and consuming goes on;
- * INBOX-3 a report that cannot be taken now (`unavailable`, or an exception) is tried again, at most `tries` times and within
- *    `forMs` of its arrival, then INBOX-2. Any other fault is final at once, because the next try would fail in the same way;
- * INBOX-4 reports of one kind from one host are taken in order, and so are the results of one slot; different slots do not wait for each other;
+ * INBOX-2 a message that cannot be read, or is refused for good, goes to the dead letters with the reason, and
+ *    consuming goes on;
+ * INBOX-3 a report that cannot be taken now (`unavailable`, or an exception) is tried again, at most `tries` times and
+ *    within `forMs` of its arrival, then INBOX-2. Any other fault is final at once, because the next try would fail in
+ *    the same way;
+ * INBOX-4 reports of one kind from one host are taken in order, and so are the results of one slot; different slots do
+ *    not wait for each other;
  * INBOX-5 a message is acknowledged to the bus only when it was taken or stored among the dead letters;
- * INBOX-6 no host waits for another (L7): a report that waits for its next try, or for such a report, steps aside on the bus, at most
- *    `ASIDE_MAX` of a host at a time. Further ones are given back to the bus, which keeps later messages of that host back meanwhile;
- * INBOX-7 an inventory that can never be recorded is one dead letter, not one with each repetition: its digest is remembered;
+ * INBOX-6 no host waits for another (L7): a report that waits for its next try, or for such a report, steps aside on
+ *    the bus, at most `ASIDE_MAX` of a host at a time. Further ones are given back to the bus, which keeps later
+ *    messages of that host back meanwhile;
+ * INBOX-7 an inventory that can never be recorded is one dead letter, not one with each repetition: its digest is
+ *    remembered;
  * INBOX-8 no part of a message is used before the message was admitted, not even its headers.
  */
 import { type KeyedMutex, keyedMutex } from '../keyedMutex.ts'
@@ -177,7 +182,8 @@ class Intake {
     // the id of a dead letter is not remembered, because an operator may send the message again
     if (refusal !== null) {
       await this.#bury(record, refusal.reason)
-      // computed, not taken from the headers: there, a message could claim the digest of another host's inventory and suppress it
+      // computed, not taken from the headers: there, a message could claim the digest of another host's inventory and
+      // suppress it
       if (refusal.content && body.type === 'Inventory') this.#refused.add(body.host, inventoryDigest(body))
       return
     }

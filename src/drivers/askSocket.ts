@@ -3,7 +3,10 @@ import { createConnection } from 'node:net'
 import { jsonIn } from '../jsonText.ts'
 import { gathered } from './runToEnd.ts'
 
-/** The first JSON document that comes back from the socket. A document ends where it can be decoded; only what ends with a brace is tried. */
+/**
+ * The first JSON document that comes back from the socket. A document ends where it can be decoded; only what ends with
+ * a brace is tried.
+ */
 export const askSocket = async (path: string, text: string, timeoutMs: number, maxBytes: number): Promise<unknown> => {
   const { promise, resolve, reject } = Promise.withResolvers<unknown>()
   const socket = createConnection(path, () => socket.write(text))

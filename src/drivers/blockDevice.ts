@@ -6,8 +6,9 @@ import type { BlockDevice } from './driver.ts'
 export type DeviceFiles = {
   readonly stat: (path: string) => Promise<{ readonly rdev: bigint; readonly isBlockDevice: () => boolean }>
   /**
-   * Opens a block device for reading with `O_EXCL`, which asks to be the only one. The kernel refuses that (`EBUSY`) while anything else is: mounted file systems, swap,
-   * md, dm, btrfs and ZFS are, each of all drives that it uses, and who has a partition has its whole drive as well.
+   * Opens a block device for reading with `O_EXCL`, which asks to be the only one. The kernel refuses that (`EBUSY`)
+   * while anything else is: mounted file systems, swap, md, dm, btrfs and ZFS are, each of all drives that it uses, and
+   * who has a partition has its whole drive as well.
    */
   readonly openAlone: (path: string) => Promise<{ readonly close: () => Promise<void> }>
 }

@@ -48,17 +48,20 @@ export type HostIo = {
   readonly keep: (path: string, text: string) => Promise<void>
   /** The first bytes of a file, at most so many; rejects like `read`. For files that are no text, or large. */
   readonly head: (path: string, bytes: number) => Promise<Uint8Array>
-  /** Looks at a block device by its path below `/dev`, without reading any of it; rejects with the code of the system when it cannot. */
+  /**
+   * Looks at a block device by its path below `/dev`, without reading any of it; rejects with the code of the system
+   * when it cannot.
+   */
   readonly blockDevice: (path: string) => Promise<BlockDevice>
   /**
-   * What a program prints. Rejects with its name and its complaint when it fails, prints too much, or has not ended in time or when the signal is
-   * aborted; then it is killed with its children. One that does not end then, because the kernel does not let it, is left behind, and is not begun again while it is there: for
-   * programs that only read.
+   * What a program prints. Rejects with its name and its complaint when it fails, prints too much, or has not ended in
+   * time or when the signal is aborted; then it is killed with its children. One that does not end then, because the
+   * kernel does not let it, is left behind, and is not begun again while it is there: for programs that only read.
    */
   readonly run: (program: string, args: readonly string[], timeoutMs: number, signal?: AbortSignal) => Promise<string>
   /**
-   * Like `run`, for a program that changes the deployable `card`. Rejects while an earlier program for this deployable, or a process that it
-   * started, still runs, even one from an earlier start of the host program.
+   * Like `run`, for a program that changes the deployable `card`. Rejects while an earlier program for this deployable,
+   * or a process that it started, still runs, even one from an earlier start of the host program.
    */
   readonly change: (
     card: string,
@@ -68,8 +71,9 @@ export type HostIo = {
     signal?: AbortSignal,
   ) => Promise<string>
   /**
-   * Sends a text to the UNIX socket at `path`, and resolves with the first JSON document that comes back, decoded. Rejects with the code `ENOENT` or `ECONNREFUSED` when
-   * nobody listens there, with another error when the answer is no JSON, too long, or not whole in time.
+   * Sends a text to the UNIX socket at `path`, and resolves with the first JSON document that comes back, decoded.
+   * Rejects with the code `ENOENT` or `ECONNREFUSED` when nobody listens there, with another error when the answer is
+   * no JSON, too long, or not whole in time.
    */
   readonly askSocket: (path: string, text: string, timeoutMs: number) => Promise<unknown>
   readonly warn: (event: string, detail: Readonly<Record<string, unknown>>) => void
@@ -89,8 +93,8 @@ export type Driver = {
   readonly prepare: (io: HostIo, slot: Slot, signal: AbortSignal) => Promise<void>
   readonly release: (io: HostIo, slot: Slot, signal: AbortSignal) => Promise<void>
   /**
-   * Loads the image at `imagePath` into the deployable. `functionId`: what it does, by the word of the image store (data-model.md 9.1 `function_uuid`), for cards that cannot say
-   * it themselves. Absent: this driver cannot program.
+   * Loads the image at `imagePath` into the deployable. `functionId`: what it does, by the word of the image store
+   * (data-model.md 9.1 `function_uuid`), for cards that cannot say it themselves. Absent: this driver cannot program.
    */
   readonly program?: (
     io: HostIo,
@@ -100,21 +104,25 @@ export type Driver = {
     functionId?: string,
   ) => Promise<void>
   /**
-   * The discovered devices that are in use, by whomever: only what the kernel reports reliably and cheaply. Absent: this driver cannot tell.
+   * The discovered devices that are in use, by whomever: only what the kernel reports reliably and cheaply. Absent:
+   * this driver cannot tell.
    */
   readonly inUse?: (io: HostIo) => Promise<readonly InUse[]>
   /**
-   * Makes again what `prepare` made and a restart of the machine undid. The host calls it when it starts, before any order. What cannot be made is
-   * logged, and tried again with the next discovery until all is made: the answer says whether it is. Absent: nothing of this driver is undone.
+   * Makes again what `prepare` made and a restart of the machine undid. The host calls it when it starts, before any
+   * order. What cannot be made is logged, and tried again with the next discovery until all is made: the answer says
+   * whether it is. Absent: nothing of this driver is undone.
    */
   readonly restore?: (io: HostIo, signal: AbortSignal) => Promise<boolean>
   /**
-   * Measures devices that it discovered, by their control paths as they were reported. One that is not on the host any more is left out; of one that tells
-   * nothing the numbers are empty. Reads only, also of a device that a guest has. Absent: this driver cannot.
+   * Measures devices that it discovered, by their control paths as they were reported. One that is not on the host any
+   * more is left out; of one that tells nothing the numbers are empty. Reads only, also of a device that a guest has.
+   * Absent: this driver cannot.
    */
   readonly measure?: (io: HostIo, controlPaths: readonly string[], signal: AbortSignal) => Promise<Measured>
   /**
-   * Whether this host has at all what the driver asks. Where it has not, a survey does not look with the driver unless it is enabled. Absent: it can look on any host.
+   * Whether this host has at all what the driver asks. Where it has not, a survey does not look with the driver unless
+   * it is enabled. Absent: it can look on any host.
    */
   readonly isHere?: (io: HostIo) => Promise<boolean>
   /** Absent: this driver offers all hardware of its kind. */

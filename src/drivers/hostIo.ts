@@ -67,8 +67,8 @@ const ALONE = constants.O_RDONLY | constants.O_EXCL | constants.O_NONBLOCK
 const DEVICES: DeviceFiles = { stat: (path) => stat(path, { bigint: true }), openAlone: (path) => open(path, ALONE) }
 
 /**
- * If the process is killed, the file holds either the old or the new text; with `flush` also after a power loss, and then it holds the new text once this
- * has resolved.
+ * If the process is killed, the file holds either the old or the new text; with `flush` also after a power loss, and
+ * then it holds the new text once this has resolved.
  */
 const replaceFile = async (path: string, text: string, flush: boolean): Promise<void> => {
   await writeFile(`${path}.tmp`, text, { flush }).catch(async (error: NodeJS.ErrnoException) => {
@@ -86,11 +86,14 @@ const replaceFile = async (path: string, text: string, flush: boolean): Promise<
   }
 }
 
-/** At most so many writes to sysfs at a time: one may block for as long as a guest holds a device, and takes a thread of the process with it. */
+/** Writes to sysfs at a time: each may block a thread of the process for as long as a guest holds a device. */
 const SYSFS_WRITES = 2
 
 type RunLimits = Bounds & {
-  /** Programs that did not end although they were killed, by name. One that does not end is left there; without it, its end is waited for, however long that takes. */
+  /**
+   * Programs that did not end although they were killed, by name. One that does not end is left there; without it, its
+   * end is waited for, however long that takes.
+   */
   readonly stuck?: Map<string, ChildProcess>
 }
 
@@ -107,8 +110,8 @@ const killAll = ({ pid }: ChildProcess): void => {
 }
 
 /**
- * What the program prints on standard output. Rejects with the name of the program and its complaint when it does not end well, or within its
- * limits; then it and its children are killed.
+ * What the program prints on standard output. Rejects with the name of the program and its complaint when it does not
+ * end well, or within its limits; then it and its children are killed.
  */
 const runBounded = (program: string, args: readonly string[], limits: RunLimits): Promise<string> => {
   const { timeoutMs, maxBytes, signal, stuck } = limits
@@ -179,8 +182,8 @@ const killFamily = async (child: ChildProcess, mark: string): Promise<void> => {
 }
 
 /**
- * Runs a program to its end, with nothing of this process's environment. Rejects when it cannot be started. After `timeoutMs`, and once `signal` is aborted, it is
- * killed with whatever it has started.
+ * Runs a program to its end, with nothing of this process's environment. Rejects when it cannot be started. After
+ * `timeoutMs`, and once `signal` is aborted, it is killed with whatever it has started.
  */
 const ran = (
   { program, args, folder, environment, timeoutMs, signal }: Omit<RunRequest, 'keepBytes'>,

@@ -1,6 +1,6 @@
 /**
- * Whether this machine can pass functions on to guests: what operators ask first when a server with an accelerator does not start. Reads only what the kernel
- * says; nothing is changed.
+ * Whether this machine can pass functions on to guests: what operators ask first when a server with an accelerator does
+ * not start. Reads only what the kernel says; nothing is changed.
  */
 import { formatPciAddress } from '../pci.ts'
 import type { HostIo } from './driver.ts'
@@ -106,8 +106,8 @@ const alone = (found: PciFunction, group: string, { kept }: Offered): Passable =
 
 export type Offered = {
   /**
-   * The addresses that drivers offer, each with the units that it belongs to: functions of one unit go to one guest together. None: its parts are given away, and it stays
-   * with its kernel driver.
+   * The addresses that drivers offer, each with the units that it belongs to: functions of one unit go to one guest
+   * together. None: its parts are given away, and it stays with its kernel driver.
    */
   readonly offered: ReadonlyMap<string, ReadonlySet<string>>
   /** Of these, the ones that their kernel driver has to keep. */

@@ -22,7 +22,10 @@ export const startedIn = (stat: string): { readonly name: string; readonly start
   return { name, startedMs: TICK_MS * Number(started) }
 }
 
-/** The descendants of `root`, and whatever has inherited `mark` (`NAME=value`) from it, although its parent may have ended. */
+/**
+ * The descendants of `root`, and whatever has inherited `mark` (`NAME=value`) from it, although its parent may have
+ * ended.
+ */
 export const belonging = (all: readonly Process[], root: number, mark: string): readonly number[] => {
   const found = new Set(
     all.filter(({ environment }) => `\0${environment}`.includes(`\0${mark}\0`)).map(({ pid }) => pid),

@@ -1,6 +1,6 @@
 /**
- * Records what drivers read of a host, so that it can be looked at elsewhere: files, folders, links and what programs printed. Serial numbers and the
- * like are removed. What no driver asked for is not recorded.
+ * Records what drivers read of a host, so that it can be looked at elsewhere: files, folders, links and what programs
+ * printed. Serial numbers and the like are removed. What no driver asked for is not recorded.
  */
 import { posix } from 'node:path'
 import { codeOf, textOf } from '../errorText.ts'
@@ -27,14 +27,20 @@ const KEPT_LINES: Readonly<Record<string, RegExp>> = {
   '/proc/cpuinfo': /^(?:vendor_id|CPU implementer)\s/,
   '/proc/swaps': /^(?:Filename|\/dev\/[\w-]+\s)/,
 }
-/** Of the routing tables, which drivers ask for the interfaces of default routes: those lines, without the addresses of gateways. */
+/**
+ * Of the routing tables, which drivers ask for the interfaces of default routes: those lines, without the addresses of
+ * gateways.
+ */
 const DEFAULT_ROUTES: Readonly<Record<string, readonly [line: RegExp, without: string]>> = {
   '/proc/net/route': [/^(\S+\s+0{8}\s+)[\dA-F]{8}(\s.*)$/i, '$100000000$2'],
   '/proc/net/ipv6_route': [/^(0{32} 00 0{32} 00 )[\da-f]{32}( .*)$/i, `$1${'0'.repeat(32)}$2`],
 }
 /** A device by its kernel name. Names that people give, as to volumes, are none. */
 const kernelName = (device: string): string => (/^\/dev\/[\w-]+$/.test(device) ? device : 'none')
-/** The place and the options of a mount would reveal what the machine is used for; the number and the device are what drivers need. */
+/**
+ * The place and the options of a mount would reveal what the machine is used for; the number and the device are what
+ * drivers need.
+ */
 const plainMount = (line: string): string => {
   const [mount = '', source = ''] = line.split(' - ')
   const [id, parent, number] = mount.split(' ')
@@ -79,8 +85,9 @@ const ANY_NAME = new RegExp(
   'gi',
 )
 /**
- * NVIDIA names GPUs and their MIG instances by UUIDs, which are as good as serial numbers: `GPU-...`, `MIG-...`, and with older drivers `MIG-GPU-.../1/0`. Each UUID gets
- * another one that stands for it wherever it occurs in the recording, so that what belongs together is still found together.
+ * NVIDIA names GPUs and their MIG instances by UUIDs, which are as good as serial numbers: `GPU-...`, `MIG-...`, and
+ * with older drivers `MIG-GPU-.../1/0`. Each UUID gets another one that stands for it wherever it occurs in the
+ * recording, so that what belongs together is still found together.
  */
 export const standIns = () => {
   const numbers = new Map<string, number>()
@@ -100,7 +107,10 @@ export const CLAIM = 'O_EXCL'
 const HOPS_MAX = 40
 type TreeEntry = { readonly folder: Tree; readonly name: string; readonly path: string }
 
-/** Where the link at the path leads, relative to its folder: also where it was absolute, so that it stays within the recording. */
+/**
+ * Where the link at the path leads, relative to its folder: also where it was absolute, so that it stays within the
+ * recording.
+ */
 const relativeTarget = (path: string, target: string): string =>
   posix.relative(posix.dirname(path), posix.resolve(posix.dirname(path), target)) || '.'
 const folderAt = (parent: Tree, name: string): Tree => {
@@ -130,7 +140,9 @@ class Growing {
     this.#links.set(path, asked)
     return asked
   }
-  /** The place of a path without links in it. Records the links on the way; the last part is followed only when told so. */
+  /**
+   * The place of a path without links in it. Records the links on the way; the last part is followed only when told so.
+   */
   async #place(path: string, last: boolean): Promise<TreeEntry> {
     let parts = posix.normalize(path).split('/').filter(Boolean)
     let [folder, at, hops] = [this.root, 0, 0]

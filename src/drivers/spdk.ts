@@ -1,8 +1,11 @@
 /**
- * `nvmf_spdk_driver` (drivers.md 3.11): the NVMe over Fabrics subsystems of the SPDK target on this host, as the target itself tells them on its JSON-RPC socket.
+ * `nvmf_spdk_driver` (drivers.md 3.11): the NVMe over Fabrics subsystems of the SPDK target on this host, as the target
+ * itself tells them on its JSON-RPC socket.
  *
- * SPDK-1 the target is one device, each subsystem with namespaces of its own one deployable; the discovery subsystem is none;
- * SPDK-2 nothing of it can be attached to a guest by Nova, so a subsystem has no attach handle: it is shown, and never offered;
+ * SPDK-1 the target is one device, each subsystem with namespaces of its own one deployable; the discovery subsystem is
+ *    none;
+ * SPDK-2 nothing of it can be attached to a guest by Nova, so a subsystem has no attach handle: it is shown, and never
+ *    offered;
  * SPDK-3 what the target does not answer, or answers wrongly, is an error with its reason, never a shorter list.
  */
 import { createHash } from 'node:crypto'
@@ -54,8 +57,8 @@ const READ: ReadonlySet<string> = new Set(
 /** Of what is read: numbers of hardware, and addresses of the network. */
 const SECRET: ReadonlySet<string> = new Set(['serial_number', 'traddr'])
 /**
- * Pure. What a recording of a host may hold of an answer: the members that are read here and no others, as names of hosts and identifiers of namespaces, and
- * no secrets. `standIn` replaces the identifiers in other texts.
+ * Pure. What a recording of a host may hold of an answer: the members that are read here and no others, as names of
+ * hosts and identifiers of namespaces, and no secrets. `standIn` replaces the identifiers in other texts.
  */
 export const recordableAnswer = (answer: unknown, standIn: (text: string) => string): unknown => {
   if (typeof answer === 'string') return standIn(answer)

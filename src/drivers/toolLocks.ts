@@ -1,9 +1,11 @@
 /**
  * Keeps programs that change a card apart, also those that an earlier start of the host program has left behind.
  *
- * TOOLS-1 a program that changes a card runs below `flock` of util-linux, which holds a lock in the host's folder until the program and all that has inherited the lock have
- *   ended. The kernel keeps the lock, so it outlives a host program that is killed, and no restart of the machine;
- * TOOLS-2 a program whose card is locked is not begun, and does not wait for the lock: one that waits would begin after the host program that wanted it has ended.
+ * TOOLS-1 a program that changes a card runs below `flock` of util-linux, which holds a lock in the host's folder until
+ *    the program and all that has inherited the lock have ended. The kernel keeps the lock, so it outlives a host
+ *    program that is killed, and no restart of the machine;
+ * TOOLS-2 a program whose card is locked is not begun, and does not wait for the lock: one that waits would begin after
+ *    the host program that wanted it has ended.
  */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:os'
@@ -28,13 +30,16 @@ export type ToolLocks = {
     run: (program: string, args: readonly string[]) => Promise<Ended>,
   ) => Promise<Ended>
   /**
-   * Cards on which a program works, whoever has begun it; of these only, where they are named. To find out takes the lock of a card for a moment, in which no program is begun on it
-   * (TOOLS-2): once this start of the host program may begin one, only cards may be asked about for which it begins none.
+   * Cards on which a program works, whoever has begun it; of these only, where they are named. To find out takes the
+   * lock of a card for a moment, in which no program is begun on it (TOOLS-2): once this start of the host program may
+   * begin one, only cards may be asked about for which it begins none.
    */
   readonly atWork: (cards?: ReadonlySet<string>) => Promise<readonly AtWork[]>
   /** Kills what works on the card, with its children. */
   readonly kill: (card: string) => Promise<void>
-  /** Kills the processes that hold this lock, and their children, if any of them is older than `ageMs`; returns them. */
+  /**
+   * Kills the processes that hold this lock, and their children, if any of them is older than `ageMs`; returns them.
+   */
   readonly killAged: (lock: string, ageMs: number) => Promise<readonly Worker[]>
 }
 
@@ -47,7 +52,10 @@ const WITHOUT_WAITING = ['--nonblock', '--conflict-exit-code', String(HELD)]
 const BUSY = 'was not begun, because a program that was begun earlier still works on the same card'
 const LOOK_MS = 10_000
 
-/** `flock` tells of a program that a signal has killed by an exit status above 128. Of several names of one signal the usual one comes first. */
+/**
+ * `flock` tells of a program that a signal has killed by an exit status above 128. Of several names of one signal the
+ * usual one comes first.
+ */
 const SIGNALS = new Map(
   Object.entries(constants.signals)
     .toReversed()
@@ -84,7 +92,10 @@ type Reach = Pick<HostIo, 'stateDir' | 'read' | 'list' | 'link' | 'write' | 'run
 type Seen = Process & { readonly name: string; readonly startedMs: number; readonly isHolder: boolean }
 
 const folderOf = ({ stateDir }: Reach): string => `${stateDir}/tools`
-/** Contains the folder, so that a lock is found among the open files of a process by whatever path the folder was reached. */
+/**
+ * Contains the folder, so that a lock is found among the open files of a process by whatever path the folder was
+ * reached.
+ */
 const nameOf = (io: Reach, card: string): string =>
   createHash('sha256')
     .update(`${resolve(folderOf(io))} ${card}`)

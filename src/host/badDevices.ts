@@ -1,6 +1,6 @@
 /**
- * Which devices of a driver were bad, and what has to be read of them before they count as good again (MEASURE-3 to MEASURE-5). Kept in a file, because the tool that has said
- * so need not answer after the next start.
+ * Which devices of a driver were bad, and what has to be read of them before they count as good again (MEASURE-3 to
+ * MEASURE-5). Kept in a file, because the tool that has said so need not answer after the next start.
  */
 import * as v from 'valibot'
 import type { HostIo } from '../drivers/driver.ts'
@@ -15,7 +15,10 @@ export const GOOD_READINGS = 3
 const DEVICES_MAX = 2000
 
 const Kept = v.record(v.string(), v.object({ because: v.record(v.string(), v.string()), kind: v.optional(v.string()) }))
-/** `because`: the reason by the quantity that made it bad. `kind`: what the device was, to tell when another one is in its place. */
+/**
+ * `because`: the reason by the quantity that made it bad. `kind`: what the device was, to tell when another one is in
+ * its place.
+ */
 type Bad = {
   readonly because: Readonly<Record<string, string>>
   readonly kind: string | undefined

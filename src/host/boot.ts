@@ -2,7 +2,8 @@
  * The number of this start of the host program, on the host's own disk.
  *
  * BOOT-1 the number rises with each start, so a control can tell which of any two starts is the later one;
- * BOOT-2 the number is at least the time of the start, so it also rises when the folder is lost, unless the clock was set back meanwhile.
+ * BOOT-2 the number is at least the time of the start, so it also rises when the folder is lost, unless the clock was
+ *    set back meanwhile.
  */
 import * as v from 'valibot'
 import type { BootId } from '../identifiers.ts'

@@ -1,8 +1,8 @@
 /**
  * Cleans released slots on this host, by the policy that the operator has chosen for each driver.
  *
- * CLEAN-2, CLEAN-3 (`../cleaning.ts`): a command or a playbook runs after the driver has released the slot, and before another order may use the
- * device.
+ * CLEAN-2, CLEAN-3 (`../cleaning.ts`): a command or a playbook runs after the driver has released the slot, and before
+ * another order may use the device.
  */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
@@ -19,7 +19,10 @@ import {
 } from './cleaningCall.ts'
 import type { Section } from './sections.ts'
 
-/** Never rejects: a program that cannot be started ends without a code. When `signal` is aborted, the program and its children are killed. */
+/**
+ * Never rejects: a program that cannot be started ends without a code. When `signal` is aborted, the program and its
+ * children are killed.
+ */
 export type RunProgram = (
   program: string,
   args: readonly string[],
@@ -41,7 +44,10 @@ export class NotClean extends Error {
   }
 }
 
-/** Removes what a store or a terminal may not accept: control characters except line ends and tabs, and halves of surrogate pairs. */
+/**
+ * Removes what a store or a terminal may not accept: control characters except line ends and tabs, and halves of
+ * surrogate pairs.
+ */
 const printable = (text: string): string => text.replaceAll(/[^\P{Cc}\n\t]|\p{Cs}/gu, '')
 
 const evidenceOf = (command: string, end: ProgramEnd, startedAt: number, finishedAt: number): Cleaned => ({

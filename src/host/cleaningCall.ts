@@ -1,8 +1,9 @@
 /**
  * Which program cleans a released slot, and what it is told.
  *
- * PLAYED-1 Ansible ends with exit code 0 also where no play is for this host, or where every task was skipped. A playbook has cleaned only when the
- *   recap at the end of its output says that a task was carried out. Facts are gathered only where a play asks for it: that counts as a task.
+ * PLAYED-1 Ansible ends with exit code 0 also where no play is for this host, or where every task was skipped. A
+ *    playbook has cleaned only when the recap at the end of its output says that a task was carried out. Facts are
+ *    gathered only where a play asks for it: that counts as a task.
  */
 import { dirname } from 'node:path'
 import type { Slot } from '../drivers/driver.ts'

@@ -4,10 +4,11 @@
  * CLUSTER-1 the first order that names a cloud decides the cloud, which is on disk before that order has any effect;
  * CLUSTER-2 orders of any other cloud are refused; every report names the cloud once it is known;
  * CLUSTER-3 only an operator changes the cloud, by removing the file while the host does not run;
- * CLUSTER-4 the first signed order of that cloud decides the key of the cloud in the same way: from then on an order that is unsigned,
- *   or signed with another key, is refused. An order with a wrong signature is always refused. A MAC of the cloud counts as its signature;
- * CLUSTER-5 results and heartbeats carry a MAC once an order of the cloud has carried one in this start; inventories are always signed, so that
- *   a control with another key can judge them as well.
+ * CLUSTER-4 the first signed order of that cloud decides the key of the cloud in the same way: from then on an order
+ *    that is unsigned, or signed with another key, is refused. An order with a wrong signature is always refused. A MAC
+ *    of the cloud counts as its signature;
+ * CLUSTER-5 results and heartbeats carry a MAC once an order of the cloud has carried one in this start; inventories
+ *    are always signed, so that a control with another key can judge them as well.
  */
 import * as v from 'valibot'
 import { publicKey } from '../fields.ts'

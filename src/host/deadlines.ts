@@ -1,11 +1,12 @@
 /**
- * Computes when an order is over, by the monotonic clock of this host. A deadline is a time by the clock of a control; either clock may be wrong.
+ * Computes when an order is over, by the monotonic clock of this host. A deadline is a time by the clock of a control;
+ * either clock may be wrong.
  *
- * DEADLINE-1 from its arrival, an order lasts no longer than it had left when it was sent: a host whose clock is behind does not carry an order
- *   out hours later;
- * DEADLINE-2 orders for this start of the host were sent after the start. The smallest age that such an order seemed to have in the last minutes
- *   is how far the clock of this host counts as ahead, so that a host whose clock is ahead still carries out its orders. Any other order is
- *   judged by the clock of this host;
+ * DEADLINE-1 from its arrival, an order lasts no longer than it had left when it was sent: a host whose clock is behind
+ *    does not carry an order out hours later;
+ * DEADLINE-2 orders for this start of the host were sent after the start. The smallest age that such an order seemed to
+ *    have in the last minutes is how far the clock of this host counts as ahead, so that a host whose clock is ahead
+ *    still carries out its orders. Any other order is judged by the clock of this host;
  * DEADLINE-3 after the arrival of an order, a step of the clock does not change when the order is over.
  */
 import type { Clock } from '../clock.ts'
@@ -15,7 +16,10 @@ import type { Sending } from './memory.ts'
 /** The freshest order of the present span and of the previous span of this length counts. */
 const SPAN_MS = 300_000
 
-/** Estimates how far this clock is ahead at most, in ms, from the apparent ages of the orders of the last one to two spans. */
+/**
+ * Estimates how far this clock is ahead at most, in ms, from the apparent ages of the orders of the last one to two
+ * spans.
+ */
 const createAhead = (monotonic: () => number) => {
   let [began, least, before] = [-Infinity, Infinity, Infinity]
   return (seemsOldMs: number): number => {
@@ -42,7 +46,8 @@ export const createDeadlines = ({ now, monotonic }: Pick<Clock, 'now' | 'monoton
     const steady = at + difference
     const left =
       meant === boot && Number.isFinite(sentAt) ? deadline - steady + aheadBy(steady - sentAt) : deadline - now()
-    // an order without time left is a release, or came from a control whose clock differs from that of the control that set the deadline
+    // an order without time left is a release, or came from a control whose clock differs from that of the control that
+    // set the deadline
     return at + (term > 0 ? Math.min(left, term) : left)
   }
 }

@@ -1,4 +1,7 @@
-/** Reads and writes the files in which a host keeps data that must survive a restart. No other file in this folder opens files. */
+/**
+ * Reads and writes the files in which a host keeps data that must survive a restart. No other file in this folder opens
+ * files.
+ */
 import { codeOf } from '../errorText.ts'
 import { constants, mkdir, open, readFile, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -6,11 +9,14 @@ import { dirname } from 'node:path'
 export type Disk = {
   /** Null: there is no such file. */
   readonly read: (path: string) => Promise<string | null>
-  /** When it has resolved, the new text survives a kill and a power loss; before, either the old text or the new text does. */
+  /**
+   * When it has resolved, the new text survives a kill and a power loss; before, either the old text or the new text
+   * does.
+   */
   readonly replace: (path: string, text: string) => Promise<void>
   /**
-   * Adds to the end of an existing file. When it has resolved, the text survives a kill and a power loss; before, any beginning of
-   * the text may be in the file.
+   * Adds to the end of an existing file. When it has resolved, the text survives a kill and a power loss; before, any
+   * beginning of the text may be in the file.
    */
   readonly append: (path: string, text: string) => Promise<void>
 }

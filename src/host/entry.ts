@@ -53,8 +53,8 @@ export const slotIn = (entry: Entry): readonly Slot[] => {
 }
 
 /**
- * A slot may be prepared once its preparation is in hand. A failed preparation may have touched the hardware, unless its failure is final:
- * then the driver was not called. A failed release has released nothing.
+ * A slot may be prepared once its preparation is in hand. A failed preparation may have touched the hardware, unless
+ * its failure is final: then the driver was not called. A failed release has released nothing.
  */
 export const mayBePrepared = (known: Entry | undefined): boolean => {
   if (known === undefined) return false
@@ -88,7 +88,10 @@ const preparedAfter = ({ type, prepared }: Entry, result: Result, before: boolea
   if (type === 'ReleaseSlot' && (result.status === 'done' || result.cleaned !== undefined)) return false
   return result.status === 'failed' && result.final ? before : prepared === true
 }
-/** Makes an entry of a slot that the journal holds prepared. Without a pending order, its result is known to the control already. */
+/**
+ * Makes an entry of a slot that the journal holds prepared. Without a pending order, its result is known to the control
+ * already.
+ */
 export const recalled = (held: LedgerAnswer['slots'][number], at: number): Entry => ({
   slot: held.slot,
   number: held.number,
@@ -133,9 +136,14 @@ export const judge = (known: Entry | undefined, number: number, running: boolean
   return known.state === 'done' ? 'answer' : 'carry out'
 }
 
-/** Whether the entry is of another order with the same number: for something else, or for another accelerator request. */
+/**
+ * Whether the entry is of another order with the same number: for something else, or for another accelerator request.
+ */
 export const isOther = (known: Entry, order: Order): boolean =>
   known.type !== order.type || ('arq' in order && known.arq !== undefined && known.arq !== order.arq)
 
-/** Whether nobody waits for the result any more. A release is never late: its handle stays taken until it is done. Both times are of one clock. */
+/**
+ * Whether nobody waits for the result any more. A release is never late: its handle stays taken until it is done. Both
+ * times are of one clock.
+ */
 export const isLate = ({ type }: Order, dueAt: number, now: number): boolean => type !== 'ReleaseSlot' && now > dueAt

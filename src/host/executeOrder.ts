@@ -1,4 +1,7 @@
-/** Carries out an order through its driver. Throws the error of an order that fails; `Final` means that another try cannot help. */
+/**
+ * Carries out an order through its driver. Throws the error of an order that fails; `Final` means that another try
+ * cannot help.
+ */
 import {
   type ImageFile,
   type ImageFiles,
@@ -32,7 +35,9 @@ export type Tools = {
   readonly tracer: Tracer
   /** Discovers the driver's devices; the discovery begins after the call. */
   readonly look: (driver: string) => Promise<Section | null>
-  /** Keeps the description of the functions that the card will have, from the image; called before the card is written. */
+  /**
+   * Keeps the description of the functions that the card will have, from the image; called before the card is written.
+   */
   readonly keepFunctions: Functions['keep']
   readonly cleaner: Cleaner
   readonly clock: Pick<Clock, 'monotonic'>
@@ -76,7 +81,10 @@ const heldIn = (all: readonly ReportedDeployable[], one: ReportedDeployable): st
       : undefined)
   )
 }
-/** Returns the deployable as the driver reports it now, with the vendor of its device; null: the driver does not show it. */
+/**
+ * Returns the deployable as the driver reports it now, with the vendor of its device; null: the driver does not show
+ * it.
+ */
 const shown = async ({ look }: Tools, { driver, deployable }: Order): Promise<Shown | null> => {
   const section = await look(driver)
   if (section?.status !== 'ok') throw new Error(section?.error ?? `the driver ${driver} is not enabled on this host`)
@@ -97,7 +105,10 @@ const called = (tools: Tools, { driver, trace }: Order, call: string, work: () =
   inSpan(tools.tracer.part('internal', `driver ${call}`, trace, { 'accelerando.driver': driver }), work)
 
 type Terms = ImageTerm & {
-  /** Returns why a deployable with these handles must not be programmed now; null: it may be. Absent: nothing is prepared on this host. */
+  /**
+   * Returns why a deployable with these handles must not be programmed now; null: it may be. Absent: nothing is
+   * prepared on this host.
+   */
   readonly refusalToProgram?: ((handles: readonly ReportedHandle[]) => string | null) | undefined
   /** Other slots that a release covers. */
   readonly also: readonly Slot[]

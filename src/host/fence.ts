@@ -1,13 +1,17 @@
 /**
  * Keeps track of the physical functions that are prepared, by the ledger of this host.
  *
- * FENCE-1 a function is prepared for one slot at a time: a second slot for it is refused, whatever the control believes, and the release of that
- *   second slot is refused too, because the driver would release the function of the first slot;
- * FENCE-2 a physical function and its virtual functions are the same hardware; the latest discovery tells which functions these are;
+ * FENCE-1 a function is prepared for one slot at a time: a second slot for it is refused, whatever the control
+ *    believes, and the release of that second slot is refused too, because the driver would release the function of the
+ *    first slot;
+ * FENCE-2 a physical function and its virtual functions are the same hardware; the latest discovery tells which
+ *    functions these are;
  * FENCE-3 a slot counts as prepared from the moment its order is in hand until a release of it is done;
- * FENCE-4 a release may name slots of the same hardware that the journal does not know: the host releases these as well;
+ * FENCE-4 a release may name slots of the same hardware that the journal does not know: the host releases these as
+ *    well;
  * FENCE-5 a deployable is not programmed while a function that it shows is prepared for another slot: the guest would
- *   lose that function. A slot whose own preparation loads the same image and has no result yet belongs to the same bind: no guest has it.
+ *   lose that function. A slot whose own preparation loads the same image and has no result yet belongs to the same
+ *   bind: no guest has it.
  */
 import { type Attaching, functionOf } from '../attachedFunctions.ts'
 import type { Order } from '../wire/orders.ts'
@@ -45,7 +49,10 @@ export class Fence {
     slots?.delete(slot)
     if (slots?.size === 0) this.#prepared.delete(own)
   }
-  /** Returns why the order must not touch its hardware; null: it may. A slot that is itself prepared can always be released. */
+  /**
+   * Returns why the order must not touch its hardware; null: it may. A slot that is itself prepared can always be
+   * released.
+   */
   against(order: Order, known: Entry | undefined, shares: Shares): string | null {
     if (!('handle' in order) || (order.type === 'ReleaseSlot' && mayBePrepared(known))) return null
     const also = 'also' in order ? (order.also ?? []) : []
@@ -70,7 +77,10 @@ export class Fence {
     const whose = entry.arq === undefined ? '' : ` for accelerator request ${entry.arq}`
     return `deployable ${deployable} is not programmed: its slot ${entry.slot} is prepared${whose} since order ${entry.number}`
   }
-  /** Returns the slots on the same hardware that the release names besides its own, and that the journal does not know (FENCE-4). */
+  /**
+   * Returns the slots on the same hardware that the release names besides its own, and that the journal does not know
+   * (FENCE-4).
+   */
   releasedWith(order: Order, shares: Shares): readonly Entry[] {
     if (order.type !== 'ReleaseSlot' || order.also === undefined) return []
     const { also } = order

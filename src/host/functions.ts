@@ -1,10 +1,13 @@
 /**
- * The functions that a loaded image gives a card, as its `topology` describes them (data-model.md 10): the deployable becomes the root of a tree
- * with a deployable for each function, which has the handle that the driver shows at that address.
+ * The functions that a loaded image gives a card, as its `topology` describes them (data-model.md 10): the deployable
+ * becomes the root of a tree with a deployable for each function, which has the handle that the driver shows at that
+ * address.
  *
- * FUNCTIONS-1 the document is kept on the disk before the card is written, and applies as long as the card holds exactly that image;
- * FUNCTIONS-2 the driver's own report takes precedence: a tree that it shows stays as it is, a function that it does not show is left out, and a
- *   handle that the document does not name stays with the root. A card whose functions are given together is not divided;
+ * FUNCTIONS-1 the document is kept on the disk before the card is written, and applies as long as the card holds
+ *    exactly that image;
+ * FUNCTIONS-2 the driver's own report takes precedence: a tree that it shows stays as it is, a function that it does
+ *    not show is left out, and a handle that the document does not name stays with the root. A card whose functions are
+ *    given together is not divided;
  * FUNCTIONS-3 drivers know the root only: orders for a function reach them under the name of its root.
  */
 import * as v from 'valibot'
@@ -117,7 +120,10 @@ const ownersIn = (kept: readonly Kept[]): ReadonlyMap<string, string> =>
     ),
   )
 
-/** Rejects only when the disk fails. A file that cannot be read counts as missing: cards are then shown as a whole, without their functions. */
+/**
+ * Rejects only when the disk fails. A file that cannot be read counts as missing: cards are then shown as a whole,
+ * without their functions.
+ */
 export const openFunctions = async (disk: Disk, path: string, log: Log): Promise<Functions> => {
   const found = parsed(await disk.read(path))
   if (found === null) log.warn({ path }, 'host.functionsUnreadable')

@@ -1,4 +1,7 @@
-/** Finds the hardware of a host that is in use, as far as its drivers can tell, without the slots that the ledger holds prepared. */
+/**
+ * Finds the hardware of a host that is in use, as far as its drivers can tell, without the slots that the ledger holds
+ * prepared.
+ */
 import { functionOf } from '../attachedFunctions.ts'
 import { textOf } from '../errorText.ts'
 import type { HostName } from '../identifiers.ts'

@@ -1,8 +1,10 @@
 /**
- * The host program: it takes orders from the bus, carries them out through drivers, and reports its devices and its results.
+ * The host program: it takes orders from the bus, carries them out through drivers, and reports its devices and its
+ * results.
  *
  * HOST-1 the program knows no control: orders and reports go over the bus, and its own files are under `stateDir`;
- * HOST-2 an order is acknowledged when its number is on disk (or if it changes nothing); a result is sent when it is on disk;
+ * HOST-2 an order is acknowledged when its number is on disk (or if it changes nothing); a result is sent when it is on
+ *    disk;
  * HOST-3 every wait, queue and report has a limit.
  */
 import { endedWithin } from '../waiting.ts'
@@ -78,7 +80,10 @@ export type Host = {
   /** Resolves when no order is in hand, no result waits and no report is being made. */
   readonly idle: () => Promise<void>
 }
-/** The consumer group of a host. It is new for each start, so that the program need not wait until its former membership times out. */
+/**
+ * The consumer group of a host. It is new for each start, so that the program need not wait until its former membership
+ * times out.
+ */
 export const hostGroup = (name: string, bootId: string): string => `host-${name}-${bootId}`
 
 type Settings = HostStart & { readonly options: typeof DEFAULTS & HostOptions & { readonly limits: Limits } }
@@ -220,7 +225,10 @@ class Program {
   #answer(question: SlotsQuestion): void {
     if (question.bootId === this.boot.bootId) this.#inventory.answer(question)
   }
-  /** Another program runs under this name: orders in hand end and their results are sent; apart from that, nothing is taken or sent any more. */
+  /**
+   * Another program runs under this name: orders in hand end and their results are sent; apart from that, nothing is
+   * taken or sent any more.
+   */
   readonly #stepBack = (by: string): void => {
     if (this.#doubled !== null) return
     const { name: host, log } = this.#settings

@@ -2,7 +2,8 @@
  * The key pair of this host, in its folder. The host signs every report with it.
  *
  * IDENTITY-1 the key is made at the first start, and is on disk before anything is signed with it;
- * IDENTITY-2 a host does not start with a key file that cannot be read: the control would not trust reports signed with another key.
+ * IDENTITY-2 a host does not start with a key file that cannot be read: the control would not trust reports signed with
+ *    another key.
  */
 import { messageOf } from '../errorText.ts'
 import type { HostName } from '../identifiers.ts'

@@ -2,10 +2,11 @@
  * Sends the reports of the host: its full inventory and, separately, heartbeats.
  *
  * REPORT-1 a report is the full inventory: every driver has a section, complete or failed;
- * REPORT-2 the reports of one start are numbered upwards, and one is made at a time; a report that is asked for meanwhile follows it;
+ * REPORT-2 the reports of one start are numbered upwards, and one is made at a time; a report that is asked for
+ *    meanwhile follows it;
  * REPORT-3 a report that could not be sent is not kept, since a newer one soon replaces it;
- * REPORT-4 a report also says which slots are prepared, as many as fit; a host with more of them continues in its next report. The answer to a
- *   question is looked up after the question came.
+ * REPORT-4 a report also says which slots are prepared, as many as fit; a host with more of them continues in its next
+ *    report. The answer to a question is looked up after the question came.
  */
 import type { HostName } from '../identifiers.ts'
 import type { Cancel, Clock, Ids } from '../clock.ts'

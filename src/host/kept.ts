@@ -1,4 +1,7 @@
-/** Opens the files of a host: its key, its cloud, the number of its start, its ledger, its position among the orders, and what still works on its cards. */
+/**
+ * Opens the files of a host: its key, its cloud, the number of its start, its ledger, its position among the orders,
+ * and what still works on its cards.
+ */
 import type { Clock, Ids } from '../clock.ts'
 import type { Driver } from '../drivers/driver.ts'
 import type { HostName } from '../identifiers.ts'

@@ -2,10 +2,12 @@
  * The fencing ledger: the last order of each slot and its result, on the host's own disk.
  *
  * LEDGER-1 an order's number is on disk before the order has any effect, and its result before it is sent;
- * LEDGER-2 a write adds whole lines, and the last line of a slot counts. An incomplete last line never had an effect and is ignored. The whole
- *    file is replaced when it is new, incomplete or long, or after a failed write, so that nothing is added after half a line;
+ * LEDGER-2 a write adds whole lines, and the last line of a slot counts. An incomplete last line never had an effect
+ *    and is ignored. The whole file is replaced when it is new, incomplete or long, or after a failed write, so that
+ *    nothing is added after half a line;
  * LEDGER-3 entries that are noted in the same step become one write, and one write is in progress at a time;
- * LEDGER-4 a ledger that cannot be read, or belongs to another host, prevents the start: forgotten numbers would let old orders through;
+ * LEDGER-4 a ledger that cannot be read, or belongs to another host, prevents the start: forgotten numbers would let
+ *    old orders through;
  * LEDGER-5 the ledger is bounded: see `prune` and `ENTRIES_MAX`. A slot that may be prepared is forgotten last.
  */
 import { type Pauses, createPauses, backoffMs } from '../waiting.ts'
@@ -18,7 +20,10 @@ import type { Disk } from './disk.ts'
 import { Entry, mayBePrepared } from './entry.ts'
 import { Fence } from './fence.ts'
 
-/** Above this number, the slot that had no order for the longest time is forgotten: an order that still comes for it is past its deadline. */
+/**
+ * Above this number, the slot that had no order for the longest time is forgotten: an order that still comes for it is
+ * past its deadline.
+ */
 const ENTRIES_MAX = 50_000
 /** The mark that a result was sent is written with this delay: if a kill prevents it, the result is only sent again. */
 const NOTE_AFTER_MS = 1000
@@ -115,7 +120,10 @@ export class Ledger {
   all(): Entry[] {
     return [...this.#entries.values()].map(({ entry }) => entry)
   }
-  /** Remembers the entry at once and resolves when it is on disk. A write that fails is tried again until the ledger is closed. */
+  /**
+   * Remembers the entry at once and resolves when it is on disk. A write that fails is tried again until the ledger is
+   * closed.
+   */
   write(entry: Entry): Promise<void> {
     this.#put(entry)
     return new Promise((resolve) => {
@@ -140,7 +148,10 @@ export class Ledger {
     this.#put(entry)
     this.#note ??= this.#options.clock.after(NOTE_AFTER_MS, () => this.#flush())
   }
-  /** Forgets slots that are not prepared, whose result was sent, that had no order for `keepMs`, and that `kept` does not name. */
+  /**
+   * Forgets slots that are not prepared, whose result was sent, that had no order for `keepMs`, and that `kept` does
+   * not name.
+   */
   prune(keepMs: number, kept: (entry: Entry) => boolean): number {
     const before = this.#options.clock.now() - keepMs
     const old = this.all().filter(

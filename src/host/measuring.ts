@@ -1,13 +1,17 @@
 /**
  * Measures the devices of each driver at intervals, and gives the new readings to heartbeats.
  *
- * MEASURE-1 no heartbeat, report or order waits for a reading: drivers are read in the background, one reading at a time, with a time limit;
- * MEASURE-2 each reading is sent once. A heartbeat carries the readings of as many drivers as fit; the others go with the next heartbeats;
- * MEASURE-3 a device that was bad counts as bad until `GOOD_READINGS` readings in a row are good, so that a device whose values go up and down
- *   is not offered and withdrawn again and again;
- * MEASURE-4 a reading is good only if it tells each quantity that made the device bad. The tool of a vendor may fail, be missing, or not see a device that a guest has, while
- *   the kernel still tells its part: that says nothing of what only the tool tells (HEALTH-2);
- * MEASURE-5 which devices were bad, and why, survives a restart of the program and of the machine, until another kind of device is found in the same place.
+ * MEASURE-1 no heartbeat, report or order waits for a reading: drivers are read in the background, one reading at a
+ *    time, with a time limit;
+ * MEASURE-2 each reading is sent once. A heartbeat carries the readings of as many drivers as fit; the others go with
+ *    the next heartbeats;
+ * MEASURE-3 a device that was bad counts as bad until `GOOD_READINGS` readings in a row are good, so that a device
+ *    whose values go up and down is not offered and withdrawn again and again;
+ * MEASURE-4 a reading is good only if it tells each quantity that made the device bad. The tool of a vendor may fail,
+ *    be missing, or not see a device that a guest has, while the kernel still tells its part: that says nothing of what
+ *    only the tool tells (HEALTH-2);
+ * MEASURE-5 which devices were bad, and why, survives a restart of the program and of the machine, until another kind
+ *    of device is found in the same place.
  */
 import * as v from 'valibot'
 import type { Cancel, Clock } from '../clock.ts'
@@ -68,7 +72,10 @@ class Gauge {
     await this.#bad.keep()
     return told
   }
-  /** Null: not even the reason for the lack of a reading can be reported, for example because reports do not allow the time of this clock. */
+  /**
+   * Null: not even the reason for the lack of a reading can be reported, for example because reports do not allow the
+   * time of this clock.
+   */
   #told(devices: Measured['devices'], complaint: string | undefined): Measurements | null {
     const told = this.#reading(devices, complaint)
     if (typeof told !== 'string') return told
@@ -121,7 +128,9 @@ class Gauge {
   }
 }
 
-/** How often empty readings are made while measuring is off, so that a control which starts later learns that it is off. */
+/**
+ * How often empty readings are made while measuring is off, so that a control which starts later learns that it is off.
+ */
 const OFF_EVERY_MS = 60_000
 
 export class Measuring {

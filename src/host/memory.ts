@@ -1,13 +1,15 @@
 /**
  * Decides which orders a host that has lost its ledger may execute.
  *
- * MEMORY-1 for a slot that the ledger does not contain, only orders sent for a start since the ledger began are executed. An order that names no
- *   start (of a control up to release 0.2.0) must have been sent since then. Other orders are ignored: those that still matter are sent again
- *   for the present start;
- * MEMORY-2 before the first such order, the host asks which slots the journal holds prepared on it, and writes the answer into its ledger. An order
- *   that names its start waits for that answer for a limited time, and is ignored if none comes;
- * MEMORY-3 an order for a later start than this one, or a control's message that a later start exists, means that another program runs under the
- *   name of this host: from then on, this program executes nothing until it is restarted.
+ * MEMORY-1 for a slot that the ledger does not contain, only orders sent for a start since the ledger began are
+ *    executed. An order that names no start (of a control up to release 0.2.0) must have been sent since then. Other
+ *    orders are ignored: those that still matter are sent again for the present start;
+ * MEMORY-2 before the first such order, the host asks which slots the journal holds prepared on it, and writes the
+ *    answer into its ledger. An order that names its start waits for that answer for a limited time, and is ignored if
+ *    none comes;
+ * MEMORY-3 an order for a later start than this one, or a control's message that a later start exists, means that
+ *    another program runs under the name of this host: from then on, this program executes nothing until it is
+ *    restarted.
  */
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
@@ -17,10 +19,15 @@ import type { Boot } from './boot.ts'
 import { recalled } from './entry.ts'
 import type { Ledger } from './ledger.ts'
 
-/** An answer comes within milliseconds. An order that got no answer within this time is ignored, and is sent again by the control. */
+/**
+ * An answer comes within milliseconds. An order that got no answer within this time is ignored, and is sent again by
+ * the control.
+ */
 const ANSWER_WITHIN_MS = 5000
 
-/** `meant`: number of the start that the order was sent for; null: the order names none. `sentAt`: ms since the epoch. */
+/**
+ * `meant`: number of the start that the order was sent for; null: the order names none. `sentAt`: ms since the epoch.
+ */
 export type Sending = { readonly meant: number | null; readonly sentAt: number }
 
 type Ports = { readonly clock: Clock; readonly log: Log; readonly doubled: (by: string) => void }

@@ -1,7 +1,8 @@
 /**
  * The offset of the next order to read, on the host's own disk, so that a start does not read all orders again.
  *
- * An old offset, or none, is harmless: orders are numbered, and an order that was carried out before is answered from the ledger.
+ * An old offset, or none, is harmless: orders are numbered, and an order that was carried out before is answered from
+ * the ledger.
  */
 import * as v from 'valibot'
 import type { OffsetStore, StoredOffset } from '../bus/port.ts'
@@ -25,7 +26,9 @@ export type OffsetStoreOptions = {
   readonly log: Log
 }
 export type KeptOffset = OffsetStore & {
-  /** Writes the offset if it is not written yet; after that nothing is written. `at once`: nothing is written at all. */
+  /**
+   * Writes the offset if it is not written yet; after that nothing is written. `at once`: nothing is written at all.
+   */
   readonly close: (how: 'orderly' | 'at once') => Promise<void>
 }
 

@@ -1,9 +1,11 @@
 /**
  * Handles orders from their arrival to their recorded result.
  *
- * ORDERS-1 only the newest order of a slot counts: an older one is ignored, a newer one aborts the one in hand and waits for its end;
+ * ORDERS-1 only the newest order of a slot counts: an older one is ignored, a newer one aborts the one in hand and
+ *    waits for its end;
  * ORDERS-2 a repeated order is answered with its recorded result; while it is in hand, it gets no answer of its own;
- * ORDERS-3 an order found in hand after a kill is carried out again when it is repeated, which drivers have to tolerate;
+ * ORDERS-3 an order found in hand after a kill is carried out again when it is repeated, which drivers have to
+ *    tolerate;
  * ORDERS-4 one order at a time works on a device; devices do not wait for each other;
  * ORDERS-5 after its deadline (`deadlines.ts`) an order is not carried out, unless it is a release;
  * ORDERS-6 an order that does not end keeps its device: later orders for it fail as busy instead of running beside it.
@@ -123,7 +125,8 @@ export class Orders {
     const running = this.#runs.get(order.slot)
     const judgement = judge(known, order.number, running?.order.number === order.number)
     const { slot, number, type } = order
-    // the journal has lost rows and gives numbers out again: the result recorded under this number is that of another order
+    // the journal has lost rows and gives numbers out again: the result recorded under this number is that of another
+    // order
     if (judgement === 'answer' && isOther(known!, order)) {
       log.error({ slot, number, type, recorded: known!.type }, 'order.numberUsed')
       return Promise.resolve()
@@ -279,7 +282,8 @@ export class Orders {
     const term = { signal: abort.signal, withinMs, also: also.flatMap(slotIn), refusalToProgram }
     const deed = carryOut(tools, order, term)
     deed.then(letGo, letGo)
-    // a driver that does not end after its signal was aborted is no longer waited for; its device stays taken (ORDERS-6)
+    // a driver that does not end after its signal was aborted is no longer waited for; its device stays taken
+    // (ORDERS-6)
     const outcome = await orAborted(deed, abort.signal, { clock, graceMs: limits.graceMs })
     await Promise.all(also.map((entry) => ledger.write({ ...entry, prepared: false })))
     return outcome

@@ -1,7 +1,8 @@
 /**
  * Sends results to the bus.
  *
- * OUTBOX-1 a result is sent until the bus has stored it, also after a restart of the host: the ledger records which results were not sent;
+ * OUTBOX-1 a result is sent until the bus has stored it, also after a restart of the host: the ledger records which
+ *    results were not sent;
  * OUTBOX-2 only the last result of a slot is sent, so there are never more results than slots;
  * OUTBOX-3 one publish is under way at a time.
  */

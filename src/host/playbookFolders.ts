@@ -1,4 +1,7 @@
-/** Reads the folders of playbooks: the playbooks that a driver has, and a digest of all its files. Only reads, within limits. */
+/**
+ * Reads the folders of playbooks: the playbooks that a driver has, and a digest of all its files. Only reads, within
+ * limits.
+ */
 import { join } from 'node:path'
 import { codeOf, textOf } from '../errorText.ts'
 import type { HostIo } from '../drivers/driver.ts'
@@ -49,7 +52,10 @@ const folderOf = async (io: Reading, path: string): Promise<Folder> => {
   }
 }
 
-/** Returns the folders by driver; drivers without a folder are left out. If `dir` cannot be read, every driver gets the reason. */
+/**
+ * Returns the folders by driver; drivers without a folder are left out. If `dir` cannot be read, every driver gets the
+ * reason.
+ */
 export const foldersIn = async (
   io: Reading,
   dir: string,

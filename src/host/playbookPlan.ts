@@ -1,10 +1,11 @@
 /**
  * Decides which playbooks are due on a host, and what the host remembers of their runs. Pure.
  *
- * PLAYBOOK-1 a driver is enabled from the first start of the host program that has it among its drivers to the first one that does not. Its set-up
- *   is due at the former start, its tear-down at the latter. The host's own disk tells which drivers were enabled;
- * PLAYBOOK-2 a set-up that succeeded is due again only when the content of the driver's folder has changed or the machine was restarted, a
- *   tear-down that succeeded never. A playbook that failed, or was interrupted, is due again.
+ * PLAYBOOK-1 a driver is enabled from the first start of the host program that has it among its drivers to the first
+ *    one that does not. Its set-up is due at the former start, its tear-down at the latter. The host's own disk tells
+ *    which drivers were enabled;
+ * PLAYBOOK-2 a set-up that succeeded is due again only when the content of the driver's folder has changed or the
+ *    machine was restarted, a tear-down that succeeded never. A playbook that failed, or was interrupted, is due again.
  */
 import * as v from 'valibot'
 import { moment } from '../fields.ts'
@@ -136,7 +137,10 @@ export const over = (
   }
 }
 
-/** Returns why a driver whose set-up is due is not asked for its devices yet. `isOver`: its set-up failed, so this will not change soon. */
+/**
+ * Returns why a driver whose set-up is due is not asked for its devices yet. `isOver`: its set-up failed, so this will
+ * not change soon.
+ */
 export const heldBack = (run: Run | undefined): { readonly reason: string; readonly isOver: boolean } => {
   if (run?.playbook !== 'setup' || run.status === 'done')
     return { reason: 'its set-up playbook has not been run yet', isOver: false }

@@ -1,12 +1,14 @@
 /**
  * Runs the playbooks that set drivers up and tear them down.
  *
- * PLAYBOOKS-1 one playbook runs at a time, also if an earlier start of the host program began it: each run holds a lock in the host's folder;
+ * PLAYBOOKS-1 one playbook runs at a time, also if an earlier start of the host program began it: each run holds a lock
+ *    in the host's folder;
  * PLAYBOOKS-2 the begin of a run is recorded on the disk before the run begins, so that an interrupted run is known;
  * PLAYBOOKS-3 a driver is not asked for its devices before its set-up succeeded; the other drivers do not wait for it;
  * PLAYBOOKS-4 a driver is not torn down while any slot may be prepared through it;
  * PLAYBOOKS-5 a playbook that failed is tried again, after pauses that become longer;
- * PLAYBOOKS-6 one that an earlier start left behind is killed when it is as old as a playbook may become, since nobody else watches it.
+ * PLAYBOOKS-6 one that an earlier start left behind is killed when it is as old as a playbook may become, since nobody
+ *    else watches it.
  */
 import { join } from 'node:path'
 import type { Cancel, Clock } from '../clock.ts'

@@ -1,4 +1,6 @@
-/** Selects the slots of the ledger that a report names: as many as there is room for, beginning with a given one. Pure. */
+/**
+ * Selects the slots of the ledger that a report names: as many as there is room for, beginning with a given one. Pure.
+ */
 import { functionOf } from '../attachedFunctions.ts'
 import type { PreparedSlot, Slots } from '../wire/slots.ts'
 import { type Entry, attachingOf, mayBePrepared } from './entry.ts'

@@ -1,4 +1,6 @@
-/** The devices that drivers discover, as sections of a report. An error makes a failed section, never a shorter list. */
+/**
+ * The devices that drivers discover, as sections of a report. An error makes a failed section, never a shorter list.
+ */
 import * as v from 'valibot'
 import { textOf } from '../errorText.ts'
 import type { Clock } from '../clock.ts'
@@ -89,7 +91,9 @@ export class Watch {
     this.#seen.resolve()
     return section
   }
-  /** Before the first discovery, for which orders wait, the driver restores what a restart of the machine has undone. */
+  /**
+   * Before the first discovery, for which orders wait, the driver restores what a restart of the machine has undone.
+   */
   async #section(signal: AbortSignal): Promise<Section> {
     try {
       if (!this.#restored) this.#restored = (await this.#driver.restore?.(this.#io, signal)) ?? true

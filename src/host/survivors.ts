@@ -1,9 +1,12 @@
 /**
- * Programs that change cards, which an earlier start of the host program began, and which have outlived it: it was killed.
+ * Programs that change cards, which an earlier start of the host program began, and which have outlived it: it was
+ * killed.
  *
  * SURVIVORS-1 an order waits until no such program works on its device, within the limits of every wait for a device;
- * SURVIVORS-2 such a program is killed when it is as old as any program may become that this host runs, since nobody else watches it;
- * SURVIVORS-3 after the start only the cards are looked at on which such a program works, and for which orders wait: to look at a card keeps programs away from it for a moment.
+ * SURVIVORS-2 such a program is killed when it is as old as any program may become that this host runs, since nobody
+ *    else watches it;
+ * SURVIVORS-3 after the start only the cards are looked at on which such a program works, and for which orders wait: to
+ *    look at a card keeps programs away from it for a moment.
  */
 import type { Cancel, Clock } from '../clock.ts'
 import type { AtWork, ToolLocks } from '../drivers/toolLocks.ts'
@@ -38,7 +41,10 @@ export class Survivors {
   private constructor(options: SurvivorOptions) {
     this.#options = options
   }
-  /** Finds the programs, before this start has begun any. A host on which they cannot be looked for starts: it begins no program beside them either (TOOLS-2). */
+  /**
+   * Finds the programs, before this start has begun any. A host on which they cannot be looked for starts: it begins no
+   * program beside them either (TOOLS-2).
+   */
   static async open(options: SurvivorOptions): Promise<Survivors> {
     const survivors = new Survivors(options)
     const { host, clock, log } = options
@@ -51,7 +57,10 @@ export class Survivors {
     survivors.#again()
     return survivors
   }
-  /** Resolves when none of these deployables is worked on (SURVIVORS-1). Rejects after `waitMs`, and when the signal is aborted. */
+  /**
+   * Resolves when none of these deployables is worked on (SURVIVORS-1). Rejects after `waitMs`, and when the signal is
+   * aborted.
+   */
   async wait(isMeant: (card: string) => boolean, waitMs: number, signal: AbortSignal): Promise<void> {
     const meant = [...this.#cards].flatMap(([card, survivor]) => (isMeant(card) ? [{ card, ...survivor }] : []))
     if (meant.length === 0) return

@@ -1,6 +1,7 @@
 /**
- * Decides whether a rule of a limited application credential matches a request. Tenants write these rules, and a regular expression made from one could
- * run for hours. So the pattern is matched part by part, with the set of places in the path that can be reached.
+ * Decides whether a rule of a limited application credential matches a request. Tenants write these rules, and a
+ * regular expression made from one could run for hours. So the pattern is matched part by part, with the set of places
+ * in the path that can be reached.
  */
 import type { AccessRule } from '../token.ts'
 import type { RequestTarget } from './identity.ts'

@@ -12,8 +12,8 @@ export type Doors = Readonly<Record<string, (input: unknown) => Promise<unknown>
 export type AdminParts = {
   readonly metrics: Registry
   /**
-   * `notReady`: the reason; null: ready. `detail` is shown in both cases. `degraded`: a problem of all processes of this kind, for which
-   * it would not help to take this process out of service.
+   * `notReady`: the reason; null: ready. `detail` is shown in both cases. `degraded`: a problem of all processes of
+   * this kind, for which it would not help to take this process out of service.
    */
   readonly readiness: () => {
     readonly notReady: string | null

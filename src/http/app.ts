@@ -27,7 +27,10 @@ export type AppParts = {
   readonly options?: Partial<Options>
   readonly log: Log
   readonly metrics?: Registry
-  /** Identifies the caller. There is no default, so that nobody serves every caller as an administrator by forgetting it. */
+  /**
+   * Identifies the caller. There is no default, so that nobody serves every caller as an administrator by forgetting
+   * it.
+   */
   readonly identify: Identify
   readonly ids?: Ids
   readonly clock?: Pick<Clock, 'after' | 'monotonic' | 'now'>

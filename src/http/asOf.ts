@@ -8,7 +8,9 @@ export const AS_OF = {
   ),
 } as const
 
-/** Returns the control that answers: the present one, unless the query names a past moment. `now`: ms since the epoch. */
+/**
+ * Returns the control that answers: the present one, unless the query names a past moment. `now`: ms since the epoch.
+ */
 export const controlFor = (
   control: Control,
   { as_of: at }: Readonly<Record<string, unknown>>,

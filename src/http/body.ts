@@ -1,8 +1,8 @@
 /**
  * Reads a request body: limited in size, valid UTF-8, valid JSON, and free of values that the stores cannot hold.
  *
- * Hono's `bodyLimit` is not used: it does not cancel a body that is too long, it throws when the client disconnects in the middle, and it
- * builds a complete `Request` object for each call, even without a body.
+ * Hono's `bodyLimit` is not used: it does not cancel a body that is too long, it throws when the client disconnects in
+ * the middle, and it builds a complete `Request` object for each call, even without a body.
  */
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
@@ -62,8 +62,8 @@ const parse = (bytes: Uint8Array): ReadBody => {
 export const readJson = async (request: Request, limitBytes: number): Promise<ReadBody> => {
   const media = mediaProblem(request.headers.get('content-type'))
   if (media !== null) return media
-  // The read rejects when the client disconnects while sending. Nobody reads the answer then, but this is not an error of the
-  // service.
+  // The read rejects when the client disconnects while sending. Nobody reads the answer then, but this is not an error
+  // of the service.
   const read = await readBytes(request, limitBytes).catch(() => notJson('it ended before its length'))
   return read.ok ? parse(read.bytes) : read
 }

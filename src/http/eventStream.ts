@@ -2,8 +2,10 @@
  * Sends a stream of events as server-sent events.
  *
  * SSE-1 the next portion is made when the client has read the one before, so nothing accumulates for a slow client;
- * SSE-2 `data` of an event is the CloudEvent as on Kafka; `beat`, `reset` and `bye` are no events of the journal, and have event names of their own;
- * SSE-3 a stream that ends sends the reason and when to reconnect (`bye`, `retry`). If the client does not read that, its connection is broken off.
+ * SSE-2 `data` of an event is the CloudEvent as on Kafka; `beat`, `reset` and `bye` are no events of the journal, and
+ *    have event names of their own;
+ * SSE-3 a stream that ends sends the reason and when to reconnect (`bye`, `retry`). If the client does not read that,
+ *    its connection is broken off.
  */
 import type { EventStream, Portion, StreamEnding, ToldEvent } from '../actors/events.ts'
 import type { Clock } from '../clock.ts'

@@ -133,7 +133,10 @@ const connectionOf = ({ env }: Context): { readonly destroy: () => unknown } | n
     : null
 }
 
-/** Sends the pieces one after the other. The request counts as answered when the last piece is sent or the answer is broken off. */
+/**
+ * Sends the pieces one after the other. The request counts as answered when the last piece is sent or the answer is
+ * broken off.
+ */
 const respondInPieces = (c: Context, row: string, ports: Ports, frame: Frame, pieces: Pieces): Response => {
   const whole = (response: Response): Response => {
     void pieces.return(undefined)
@@ -156,7 +159,10 @@ const respondInPieces = (c: Context, row: string, ports: Ports, frame: Frame, pi
     : new Response(stream, { status: 200, headers })
 }
 
-/** A stream counts as answered when it begins, so that its length is not measured as a request. Its end has a log entry of its own. */
+/**
+ * A stream counts as answered when it begins, so that its length is not measured as a request. Its end has a log entry
+ * of its own.
+ */
 const respondWithEvents = (c: Context, row: string, ports: Ports, frame: Frame, stream: EventStream): Response => {
   const headers = { ...frame.headers, ...STREAM_HEADERS }
   close(c, row, ports, frame, 200)

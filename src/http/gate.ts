@@ -1,10 +1,12 @@
 /**
  * Judges, before anything else of a request is read, the host that it is addressed to and the page that it comes from.
  *
- * Without authentication, every program on this machine may do everything. A browser is such a program: a page of any site can make it
- * send requests here. Browsers name the page in headers that the page cannot change; other clients send no such headers.
+ * Without authentication, every program on this machine may do everything. A browser is such a program: a page of any
+ * site can make it send requests here. Browsers name the page in headers that the page cannot change; other clients
+ * send no such headers.
  *
- * GATE-1 `Host` must name this machine or a configured name, so that a name which an attacker resolves to 127.0.0.1 (DNS rebinding) is refused;
+ * GATE-1 `Host` must name this machine or a configured name, so that a name which an attacker resolves to 127.0.0.1
+ *    (DNS rebinding) is refused;
  * GATE-2 `Origin`, if it is sent, must be the host that the request is addressed to, or a configured name;
  * GATE-3 `Sec-Fetch-Site: cross-site` is refused.
  */

@@ -1,6 +1,6 @@
 /**
- * The identity of the caller. Without an identity service the headers are trusted, so in that mode the service listens on
- * loopback only. With an identity service, see `tokenIdentity.ts`.
+ * The identity of the caller. Without an identity service the headers are trusted, so in that mode the service listens
+ * on loopback only. With an identity service, see `tokenIdentity.ts`.
  */
 import type { ProjectId } from '../identifiers.ts'
 import type { Caller } from '../actors/control.ts'
@@ -35,7 +35,10 @@ const NOAUTH_USER = '0d9b1f0e-7d57-4a8e-8f6d-3c5f0c8b9a11'
 const NOAUTH_ROLES = ['admin', 'manager', 'member', 'reader'] as const
 const IDENTITY_HEADERS = ['x-roles', 'x-user-id', 'x-project-id', 'x-domain-id', 'openstack-system-scope'] as const
 
-/** Headers whose values are recorded, indexed or compared by rules, and so must be valid text; of the others, only the presence counts. */
+/**
+ * Headers whose values are recorded, indexed or compared by rules, and so must be valid text; of the others, only the
+ * presence counts.
+ */
 const NAMES = ['x-roles', 'x-service-roles', 'x-user-id', 'x-project-id'] as const
 /** More than the longest list of roles in an answer of an identity service. */
 const ROLES_LIMIT = { bytes: 8192 } as const

@@ -51,7 +51,10 @@ const uuidParam = (name: string, given: string, { resource, otherwise }: PathUui
     ? refused({ kind: 'not_found', resource, id: given })
     : invalid(name, 'it must be a UUID')
 }
-/** A name becomes a part of a key that is read together with keys of other requests, so every store must be able to accept it. */
+/**
+ * A name becomes a part of a key that is read together with keys of other requests, so every store must be able to
+ * accept it.
+ */
 const nameParam = (name: string, given: string): Param => {
   const broken = brokenText(given, NAME_LIMIT)
   return broken === null ? { ok: true, value: given } : invalid(name, broken.problem)
@@ -83,7 +86,10 @@ const HINDERED_SECONDS = 1
 
 const COMMAND_ID_MAX = 255
 const BAD_COMMAND_ID = invalid('Idempotency-Key', `it must have 1 to ${COMMAND_ID_MAX} visible ASCII characters`)
-/** The id of a command that may be repeated. It belongs to the caller and to what is asked for, so that no two commands have the same by chance. */
+/**
+ * The id of a command that may be repeated. It belongs to the caller and to what is asked for, so that no two commands
+ * have the same by chance.
+ */
 const commandIn = (c: Context, { userId, projectId }: Identity): HttpRefused | { readonly commandId?: string } => {
   const given = c.req.header('idempotency-key')
   if (given === undefined || c.req.method === 'GET' || c.req.method === 'HEAD') return {}

@@ -1,6 +1,6 @@
 /**
- * Answers lists. A list of one portion is answered like any other document. A longer list is sent portion by portion, with the same text, so
- * that the whole answer is never in memory.
+ * Answers lists. A list of one portion is answered like any other document. A longer list is sent portion by portion,
+ * with the same text, so that the whole answer is never in memory.
  */
 import type { Listed, Page } from '../actors/control.ts'
 import type { Fault, Outcome } from '../fault.ts'

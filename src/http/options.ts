@@ -4,7 +4,9 @@ import type { PolicyOptions } from './policy/policy.ts'
 export type Options = {
   /** Base URL before `/accelerator` in every link. Null: scheme and host of the request are used. */
   readonly publicEndpoint: string | null
-  /** Names under which clients may address the service, in addition to those of this machine and of `publicEndpoint`. */
+  /**
+   * Names under which clients may address the service, in addition to those of this machine and of `publicEndpoint`.
+   */
   readonly trustedHosts: readonly string[]
   /** Whether clients may address the service under any name. */
   readonly anyHost: boolean
@@ -12,11 +14,14 @@ export type Options = {
   readonly proxyHeaders: boolean
   readonly bodyLimitBytes: number
   /**
-   * The time limit of a request, which is then answered with 503 and Retry-After. It must be longer than the time limit for an
-   * actor, whose more specific error would otherwise never be sent.
+   * The time limit of a request, which is then answered with 503 and Retry-After. It must be longer than the time limit
+   * for an actor, whose more specific error would otherwise never be sent.
    */
   readonly answerMs: number
-  /** Whether to offer microversions 2.4 (UUIDs beside integer ids, state of deployables in Placement) and 2.5 (versions of device profiles). */
+  /**
+   * Whether to offer microversions 2.4 (UUIDs beside integer ids, state of deployables in Placement) and 2.5 (versions
+   * of device profiles).
+   */
   readonly additiveMicroversion: boolean
   readonly compat: {
     /** Whether to answer 500 to the three client mistakes for which tests of existing clients expect it. */

@@ -56,7 +56,10 @@ export const uuid = (about: string): Arg<string> => ({
   about,
 })
 
-/** Comma-separated; repeated arguments are combined. `['']` is one empty element, which is valid unless `items` forbids it. */
+/**
+ * Comma-separated; repeated arguments are combined. `['']` is one empty element, which is valid unless `items` forbids
+ * it.
+ */
 export const list = (about: string, items?: Json): Arg<readonly string[]> => ({
   read: (values, name) => {
     const given = values.flatMap((value) => value.split(','))

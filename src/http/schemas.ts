@@ -28,8 +28,8 @@ export const refusalOf = (issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue
 }
 
 /**
- * Parses a body with a schema, or returns the reason why it is invalid. Lists are refused separately, because an object schema would
- * accept a list.
+ * Parses a body with a schema, or returns the reason why it is invalid. Lists are refused separately, because an object
+ * schema would accept a list.
  */
 export const readAs = <S extends Schema>(
   schema: S,

@@ -1,4 +1,6 @@
-/** The rules for texts in requests. Each is one schema, which both checks values and is printed in the API description. */
+/**
+ * The rules for texts in requests. Each is one schema, which both checks values and is printed in the API description.
+ */
 import * as v from 'valibot'
 import { brokenText } from '../text.ts'
 import type { TextLimit } from '../text.ts'
@@ -16,8 +18,8 @@ export const UuidText = v.pipe(
 )
 
 /**
- * The characters that `brokenText` forbids, as the inside of a character class for every dialect of regular expressions. It omits the
- * few format characters beyond the 16-bit range, which the dialects write in different ways.
+ * The characters that `brokenText` forbids, as the inside of a character class for every dialect of regular
+ * expressions. It omits the few format characters beyond the 16-bit range, which the dialects write in different ways.
  */
 const FORBIDDEN =
   '\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b-\\u200f' +

@@ -1,5 +1,6 @@
 /**
- * Asks again who a caller is whose stream of events is open: its token may have expired or been revoked, and its roles may have been taken away.
+ * Asks again who a caller is whose stream of events is open: its token may have expired or been revoked, and its roles
+ * may have been taken away.
  */
 import type { Caller } from '../actors/control.ts'
 import type { Standing } from '../actors/events.ts'

@@ -1,10 +1,13 @@
 /**
  * Sends long answers in pieces, as fast as their clients read them.
  *
- * STREAM-1 at most `AT_ONCE` pieces are made at a time, and the event loop has a turn before each, so that no list delays other requests;
+ * STREAM-1 at most `AT_ONCE` pieces are made at a time, and the event loop has a turn before each, so that no list
+ *    delays other requests;
  * STREAM-2 a piece is made when the client has read the one before it, so nothing accumulates for a slow client;
- * STREAM-3 an answer that cannot be completed is broken off together with its connection, so that it never looks complete;
- * STREAM-4 the answer to a client that reads nothing for `stallMs`, or has not read all within `wholeMs`, is broken off too.
+ * STREAM-3 an answer that cannot be completed is broken off together with its connection, so that it never looks
+ *    complete;
+ * STREAM-4 the answer to a client that reads nothing for `stallMs`, or has not read all within `wholeMs`, is broken off
+ *    too.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { Clock } from '../clock.ts'

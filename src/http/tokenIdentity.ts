@@ -1,10 +1,11 @@
 /**
  * Identifies a caller by a token (rest-api 9.1, 9.2, 9.4).
  *
- * TOKEN-1 a missing or invalid token is answered 401; if the token cannot be validated at present, 503 with Retry-After;
+ * TOKEN-1 a missing or invalid token is answered 401; if the token cannot be validated at present, 503 with
+ *    Retry-After;
  * TOKEN-2 a service token that is invalid, or has none of the required roles, makes the whole request 401;
- * TOKEN-3 with a valid service token, the user's token may have expired and its access rules do not apply, because a service continues
- *    the work that the user began;
+ * TOKEN-3 with a valid service token, the user's token may have expired and its access rules do not apply, because a
+ *    service continues the work that the user began;
  * TOKEN-4 a token of a limited application credential is valid only for requests that its access rules match.
  */
 import type { Token, Tokens } from '../token.ts'

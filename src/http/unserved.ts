@@ -21,11 +21,13 @@ type ClientError = Error & { readonly code?: string; readonly reason?: string }
 export type Unserved = {
   /** Handles the `clientError` event of a server. */
   readonly unreadable: (error: ClientError, socket: Socket) => void
-  /** Handles the `checkExpectation` event: the client sent an `Expect` header with an expectation that is not supported. */
+  /**
+   * Handles the `checkExpectation` event: the client sent an `Expect` header with an expectation that is not supported.
+   */
   readonly unexpected: (incoming: IncomingMessage, outgoing: ServerResponse) => void
   /**
-   * True when the request was refused. HTTP/1.1 needs a Host header (RFC 9112 3.2). A target that is a whole URL must name the same host,
-   * because the gate checks the header, while links are made from the target.
+   * True when the request was refused. HTTP/1.1 needs a Host header (RFC 9112 3.2). A target that is a whole URL must
+   * name the same host, because the gate checks the header, while links are made from the target.
    */
   readonly misaddressed: (incoming: IncomingMessage, outgoing: ServerResponse) => boolean
   /**

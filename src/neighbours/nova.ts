@@ -1,4 +1,7 @@
-/** Sends Nova the outcome of binds: `os-server-external-events` over HTTP, at a configured address or at the one in the service catalogue. */
+/**
+ * Sends Nova the outcome of binds: `os-server-external-events` over HTTP, at a configured address or at the one in the
+ * service catalogue.
+ */
 import type { Nova, NovaEvent, NovaVerdict } from '../actors/neighbours.ts'
 import { again, allAs, verdictsOf } from './novaAnswer.ts'
 import type { NovaCall } from './novaCall.ts'
@@ -19,7 +22,10 @@ const headersOf = ({ requestId, trace }: Sent): Readonly<Record<string, string>>
 /** Statuses that refuse a whole request, although a single event in it may be the cause. */
 const BLAMES_ALL: ReadonlySet<number> = new Set([400, 413])
 
-/** Sends the events in one request. If Nova refuses all of them, sends them in halves, down to single events. Rejects when Nova does not answer. */
+/**
+ * Sends the events in one request. If Nova refuses all of them, sends them in halves, down to single events. Rejects
+ * when Nova does not answer.
+ */
 const judged = async (call: NovaCall, events: readonly NovaEvent[], sent: Sent): Promise<readonly NovaVerdict[]> => {
   const elements = events.map(({ name, server_uuid, tag, status }) => ({ name, server_uuid, tag, status }))
   const answer = await call({ method: 'POST', path: PATH, body: JSON.stringify({ events: elements }) }, headersOf(sent))

@@ -1,4 +1,6 @@
-/** One request to Nova: at a configured address, or at the one in the service catalogue with the token of the session. */
+/**
+ * One request to Nova: at a configured address, or at the one in the service catalogue with the token of the session.
+ */
 import { readFile } from 'node:fs/promises'
 import { type Answer, type Send, Unanswered } from './openstack/send.ts'
 import type { Session } from './openstack/session.ts'
@@ -35,8 +37,8 @@ const ALWAYS: Headings = {
 }
 
 /**
- * The content of the file, which is a secret: the error for something else does not quote it, because errors get into logs and answers. A file with the
- * output of a command without `-c id`, for example, has several lines.
+ * The content of the file, which is a secret: the error for something else does not quote it, because errors get into
+ * logs and answers. A file with the output of a command without `-c id`, for example, has several lines.
  */
 const tokenIn = async (file: string): Promise<string> => {
   const token = (await readFile(file, 'utf8')).trim()

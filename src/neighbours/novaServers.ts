@@ -1,9 +1,10 @@
 /**
  * Asks Nova about servers.
  *
- * SERVERS-1 a server is unknown only if Nova itself says so about this UUID: the 404 of a proxy, of a wrong address or of an older Nova is
- *    unclear, and so is every other status but 200;
- * SERVERS-2 Nova answers 404 to an account without the role admin for servers of other projects. An account that may list all projects' servers sees them.
+ * SERVERS-1 a server is unknown only if Nova itself says so about this UUID: the 404 of a proxy, of a wrong address or
+ *    of an older Nova is unclear, and so is every other status but 200;
+ * SERVERS-2 Nova answers 404 to an account without the role admin for servers of other projects. An account that may
+ *    list all projects' servers sees them.
  */
 import * as v from 'valibot'
 import type { NovaServer, NovaServers } from '../actors/neighbours.ts'

@@ -1,7 +1,8 @@
 /**
  * Moves journal rows of ended entities to the archive table, so that the journal stays small.
  *
- * ARCHIVE-1 a row is in the journal or in the archive, never in both or in neither, and keeps its position in the commit order;
+ * ARCHIVE-1 a row is in the journal or in the archive, never in both or in neither, and keeps its position in the
+ *    commit order;
  * ARCHIVE-2 a row moves only after the checkpoint of every reader has passed it;
  * ARCHIVE-3 an entity is always folded from all its rows: if the first rows were moved, they are read from the archive.
  */

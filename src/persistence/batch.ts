@@ -10,7 +10,10 @@ export type Picked<W> = { readonly batch: readonly W[]; readonly left: readonly 
 
 const sizeOf = ({ append }: Waiting): number => append.rows.length + append.changes.length
 
-/** Keeps the order: an append waits for the next statement if it shares a key with any earlier append, picked or waiting. */
+/**
+ * Keeps the order: an append waits for the next statement if it shares a key with any earlier append, picked or
+ * waiting.
+ */
 export const pickBatch = <W extends Waiting>(waiting: readonly W[]): Picked<W> => {
   const held = new Set<string>()
   const batch: W[] = []

@@ -1,4 +1,7 @@
-/** Work on whole tables: bulk loading of histories, rebuilding all views from the journal, and dumping the views as text. */
+/**
+ * Work on whole tables: bulk loading of histories, rebuilding all views from the journal, and dumping the views as
+ * text.
+ */
 import type { Append, JournalRow, Position } from '../actors/runtime/ports.ts'
 import type { ViewName } from '../actors/runtime/views.ts'
 import { positionOf } from './landmarks.ts'

@@ -14,7 +14,10 @@ const identityIn = async ({ read }: Pick<Database, 'read'>) => {
   return { id: row['id'] as string, privateKey: row['private_key'] as string | null }
 }
 
-/** Makes the key if there is none. Rejects when the migration that makes the table has not run, or the role may not read or change it. */
+/**
+ * Makes the key if there is none. Rejects when the migration that makes the table has not run, or the role may not read
+ * or change it.
+ */
 export const clusterIn = async (
   database: Pick<Database, 'read' | 'write'>,
   newKey: () => string,

@@ -1,12 +1,16 @@
 /**
- * Limits the search for the faulty part of a query that the database rolled back. A fault that never passes is searched for to the
- * end. One that passes (a full disk, a time-out) is searched for only briefly, since it may hit all parts alike.
+ * Limits the search for the faulty part of a query that the database rolled back. A fault that never passes is searched
+ * for to the end. One that passes (a full disk, a time-out) is searched for only briefly, since it may hit all parts
+ * alike.
  */
 import type { Failure } from './sql.ts'
 
 /** The most failed statements in the search for a fault that passes: enough to find two faulty parts among 512. */
 const STATEMENTS = 24
-/** The most time for such a search. It is shorter than one wait for a lock or a time-out: other appends would wait for a longer search. */
+/**
+ * The most time for such a search. It is shorter than one wait for a lock or a time-out: other appends would wait for a
+ * longer search.
+ */
 const MS = 2_500
 
 export type Effort = {

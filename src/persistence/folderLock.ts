@@ -1,8 +1,10 @@
 /**
- * A lock file that lets one process at a time use a folder. The file names its holder; the lock of a process that has ended is void.
+ * A lock file that lets one process at a time use a folder. The file names its holder; the lock of a process that has
+ * ended is void.
  *
  * FOLDER-1 a holder in the PID namespace of this process is looked up by its process number and its start time;
- * FOLDER-2 a holder in another container of this machine is asked through its socket, since its process number means nothing here;
+ * FOLDER-2 a holder in another container of this machine is asked through its socket, since its process number means
+ *    nothing here;
  * FOLDER-3 if neither shows whether the holder still runs, the folder stays locked, and an operator decides.
  */
 import { codeOf } from '../errorText.ts'
@@ -37,7 +39,10 @@ const readOr = (path: string, otherwise: string): string => {
 
 /** All fields are empty on other systems than Linux. */
 const statOf = (pid: number): ProcStat => procStat(readOr(`/proc/${pid}/stat`, ''))
-/** Clock ticks from boot to the start of the process. Together with the pid it identifies a process even when pids are reused. */
+/**
+ * Clock ticks from boot to the start of the process. Together with the pid it identifies a process even when pids are
+ * reused.
+ */
 const startOf = (pid: number): string => statOf(pid).started
 const isOver = (pid: number): boolean => hasEnded(statOf(pid))
 const bootOf = (): string => readOr('/proc/sys/kernel/random/boot_id', '').trim()
@@ -77,7 +82,9 @@ const answerOf = async (folder: string, holder: Holder): Promise<Answer> => {
   if (holder.space === undefined || holder.space === spaceOf()) return alive(holder) ? 'lives' : 'ended'
   return isSocket(holder.socket) ? askLockSocket(folder, holder.socket) : 'unknown'
 }
-/** Anybody may have written the lock file: its socket is touched only if the name is that of a socket in this folder. */
+/**
+ * Anybody may have written the lock file: its socket is touched only if the name is that of a socket in this folder.
+ */
 const isSocket = (name: unknown): name is string => typeof name === 'string' && /^lock\.[\da-f]+\.sock$/.test(name)
 
 const create = (path: string, text: string): boolean => {

@@ -1,23 +1,30 @@
 /**
- * Notices that a database has lost rows that it acknowledged: a replica without the last commits was promoted, or an older copy
- * replaced the database. Every writing session is checked before its first write.
+ * Notices that a database has lost rows that it acknowledged: a replica without the last commits was promoted, or an
+ * older copy replaced the database. Every writing session is checked before its first write.
  *
  * INCARNATION-1 a session to a server that cannot be written (a standby, read-only) is not used;
- * INCARNATION-2 each new session looks for the rows that this process was told are stored, and for those that it has read. If a row is gone,
- *    writing is stopped for all processes, by a trigger in the database, until an operator adopts what the database still holds;
- * INCARNATION-3 nobody writes for `GRACE_MS` after a change of server or of its timeline, or after a process has found the write-ahead log of
- *    the server behind the position that it saw before. In this time every control looks, before anything is decided without the lost rows;
- * INCARNATION-4 the lost rows are kept in the database, so that an operator sees which rows are gone and whom they concern.
+ * INCARNATION-2 each new session looks for the rows that this process was told are stored, and for those that it has
+ *    read. If a row is gone, writing is stopped for all processes, by a trigger in the database, until an operator
+ *    adopts what the database still holds;
+ * INCARNATION-3 nobody writes for `GRACE_MS` after a change of server or of its timeline, or after a process has found
+ *    the write-ahead log of the server behind the position that it saw before. In this time every control looks, before
+ *    anything is decided without the lost rows;
+ * INCARNATION-4 the lost rows are kept in the database, so that an operator sees which rows are gone and whom they
+ *    concern.
  */
 import type { Journal, JournalRow } from '../actors/runtime/ports.ts'
 import { NotWritable } from './notWritable.ts'
 
 /**
- * Longer than a control needs to notice that its server is gone (7 s at most), to reach another one (5 s), and to look. A slower control
- * finds its lost rows only after others have written again; hosts then still refuse a second slot for a function.
+ * Longer than a control needs to notice that its server is gone (7 s at most), to reach another one (5 s), and to look.
+ * A slower control finds its lost rows only after others have written again; hosts then still refuse a second slot for
+ * a function.
  */
 export const GRACE_MS = 15_000
-/** How many of its last written rows, and of its last read rows, a process remembers. A replica that lacks more rows also lacks some of these. */
+/**
+ * How many of its last written rows, and of its last read rows, a process remembers. A replica that lacks more rows
+ * also lacks some of these.
+ */
 export const REMEMBERED_MAX = 2_000
 /** Of an entity that is read anew, only this many of the last rows are remembered: a replica lacks only recent rows. */
 const READ_OF_ENTITY_MAX = 8
@@ -37,7 +44,10 @@ export type IncarnationRecords = {
   readonly keepLost: (rows: readonly JournalRow[]) => Promise<number>
   /** Stops all writing. The reason of an earlier stop is replaced only if `counts` is true. */
   readonly stop: (reason: string, counts: boolean) => Promise<void>
-  /** Rejects with `NotWritable`; otherwise returns why writing is stopped (null: it is not) and the position of the server's write-ahead log. */
+  /**
+   * Rejects with `NotWritable`; otherwise returns why writing is stopped (null: it is not) and the position of the
+   * server's write-ahead log.
+   */
   readonly look: () => Promise<{ readonly reason: string | null; readonly at: bigint }>
   /** Forbids all writing for `graceMs`. */
   readonly wait: (graceMs: number) => Promise<void>
@@ -111,8 +121,9 @@ export const openIncarnation = (graceMs = GRACE_MS): Incarnation => {
 }
 
 /**
- * A journal that remembers the rows that pass through it. A row whose writer got no answer is remembered when that writer reads it again, and
- * rows of other processes when the relay reads them to publish them: so a row is remembered even if its writer has died.
+ * A journal that remembers the rows that pass through it. A row whose writer got no answer is remembered when that
+ * writer reads it again, and rows of other processes when the relay reads them to publish them: so a row is remembered
+ * even if its writer has died.
  */
 export const remembering = (journal: Journal, incarnation: Incarnation): Journal => ({
   ...journal,

@@ -15,7 +15,10 @@ export const expectWritable = async (run: Run): Promise<void> => {
   if (standing!['locked'] === true) throw new NotWritable('the database server is read-only')
 }
 
-/** `system` contains the oid of the journal table, since a dump that was restored into the same server has tables with other oids. */
+/**
+ * `system` contains the oid of the journal table, since a dump that was restored into the same server has tables with
+ * other oids.
+ */
 const SERVER = `update incarnation set system = s.system, timeline = s.timeline,
     writable_at = case when incarnation.system is null then null else clock_timestamp() + $1::bigint * interval '1 ms' end
   from (select (select system_identifier::text from pg_control_system()) || '/' || 'journal'::regclass::oid as system,
@@ -36,7 +39,10 @@ const STOP = `update incarnation set stopped_at = coalesce(stopped_at, clock_tim
     reason = case when reason is null or $2 then $1 else reason end where id = 1`
 const LOOK = `select reason, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::text as at from (
     select case when stopped_at is null then null else reason end as reason from incarnation where id = 1) one`
-/** For a write-ahead log that is behind the position seen before: the server is an older copy, or a crash has lost unsynced commits. */
+/**
+ * For a write-ahead log that is behind the position seen before: the server is an older copy, or a crash has lost
+ * unsynced commits.
+ */
 const WAIT = `update incarnation set writable_at = clock_timestamp() + $1::bigint * interval '1 ms' where id = 1`
 
 /** Whether the tables exist; before the first migration they do not. */

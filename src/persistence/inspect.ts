@@ -48,7 +48,10 @@ export type DatabaseFacts = {
   readonly holder: Holder | null
   /** Committed journal rows that readers do not get yet because of the open transaction; counted up to `COUNT_MAX`. */
   readonly heldRows: number
-  /** The journal has transaction ids that this server has not reached yet: the database was restored from another server. */
+  /**
+   * The journal has transaction ids that this server has not reached yet: the database was restored from another
+   * server.
+   */
   readonly restored: boolean
   /** Why writing is stopped, and how many acknowledged rows are gone; null: writing is not stopped. */
   readonly stopped: { readonly reason: string; readonly lost: number } | null

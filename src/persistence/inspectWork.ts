@@ -1,4 +1,7 @@
-/** The state of the work that several processes share: relay lease, backlogs, silent hosts. Collects facts and judges nothing. */
+/**
+ * The state of the work that several processes share: relay lease, backlogs, silent hosts. Collects facts and judges
+ * nothing.
+ */
 import { sql } from 'kysely'
 import { NEVER_DUE } from '../actors/runtime/dueKinds.ts'
 import type { Clock } from '../clock.ts'

@@ -10,7 +10,10 @@ const COLUMNS = 'key, version, command, data, at, cause, xid::text as xid, pos'
 
 /** Qualified with the table: a bare `xid` would be the selected text, where '1000' sorts before '999'. */
 const IN_COMMIT_ORDER = 'order by journal.xid, journal.pos'
-/** The feed stops before the oldest open transaction, whose rows would otherwise appear before rows that were already read. */
+/**
+ * The feed stops before the oldest open transaction, whose rows would otherwise appear before rows that were already
+ * read.
+ */
 const FEED = `select ${COLUMNS} from journal where (xid, pos) > ($1::xid8, $2::int)
   and xid < pg_snapshot_xmin(pg_current_snapshot()) ${IN_COMMIT_ORDER} limit $3::int`
 const HISTORY = `select ${COLUMNS} from ${WHOLE} journal

@@ -1,4 +1,7 @@
-/** Finds places in the journal's feed: the last row, the row at a position, and the position up to which rows may be in the archive. */
+/**
+ * Finds places in the journal's feed: the last row, the row at a position, and the position up to which rows may be in
+ * the archive.
+ */
 import type { FeedRow, Landmarks, Position } from '../actors/runtime/ports.ts'
 import { journalRow, JOURNAL } from './recall.ts'
 import { reading } from './sql.ts'
@@ -6,7 +9,10 @@ import type { Database, Rows } from './sql.ts'
 
 /** The name under which the archiver stores the position up to which it has examined the journal. */
 export const ARCHIVE_READER = 'archive'
-/** The journal position at the end of a checkpoint's text, as a regular expression of JavaScript and of PostgreSQL; a reader may store other text before it. */
+/**
+ * The journal position at the end of a checkpoint's text, as a regular expression of JavaScript and of PostgreSQL; a
+ * reader may store other text before it.
+ */
 export const PLACE = String.raw`\d+\.\d+$`
 const PLACE_PATTERN = new RegExp(PLACE)
 export const placeIn = (text: string): string | undefined => PLACE_PATTERN.exec(text)?.[0]

@@ -1,6 +1,7 @@
 /**
- * A socket in a folder that is open as long as its process lives. Processes of other containers cannot see that process, but they can
- * connect: while the process exists, even stopped, the kernel accepts the connection; after its end the kernel refuses it.
+ * A socket in a folder that is open as long as its process lives. Processes of other containers cannot see that
+ * process, but they can connect: while the process exists, even stopped, the kernel accepts the connection; after its
+ * end the kernel refuses it.
  */
 import { randomUUID } from 'node:crypto'
 import { closeSync, existsSync, openSync, rmSync } from 'node:fs'
@@ -37,7 +38,8 @@ export const openLockSocket = (folder: string): LockSocket | null => {
   const name = `lock.${randomUUID().slice(0, 8)}.sock`
   const path = join(folder, name)
   const server = createServer((socket) => socket.destroy())
-  // errors need no handling: `listen` creates the file of the socket before it returns, and the file shows whether it succeeded
+  // errors need no handling: `listen` creates the file of the socket before it returns, and the file shows whether it
+  // succeeded
   server.on('error', () => undefined)
   try {
     addressed(folder, name, (address) => server.listen(address))

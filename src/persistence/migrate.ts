@@ -30,7 +30,9 @@ export const pending = async (run: Run): Promise<readonly string[]> => {
   return migrationNames().filter((name) => !known.has(name))
 }
 
-/** Migrations of a newer program. Migrations only add to the schema (decision 0020), so this program can still use it. */
+/**
+ * Migrations of a newer program. Migrations only add to the schema (decision 0020), so this program can still use it.
+ */
 export const newer = async (run: Run): Promise<readonly string[]> => {
   const own = new Set(migrationNames())
   return [...(await done(run))].filter((name) => !own.has(name)).toSorted()
@@ -46,7 +48,10 @@ const LOCKED = '55P03'
 const LOCK_TRIES = 20
 const LOCK_PAUSE_MS = 500
 
-/** `alter table` waits only briefly for its lock, since all later users of the table queue behind it; then it is retried. */
+/**
+ * `alter table` waits only briefly for its lock, since all later users of the table queue behind it; then it is
+ * retried.
+ */
 const patiently = async (up: () => Promise<void>, tries = 1): Promise<void> => {
   try {
     await up()

@@ -1,4 +1,7 @@
-/** Finds the value of an append that no store can hold, so that every store refuses it alike and names the field and the rule. Pure. */
+/**
+ * Finds the value of an append that no store can hold, so that every store refuses it alike and names the field and the
+ * rule. Pure.
+ */
 import type { Append } from '../actors/runtime/ports.ts'
 import type { ViewChange } from '../actors/runtime/views.ts'
 import { isStorable } from '../text.ts'
@@ -16,7 +19,10 @@ const RULES: Readonly<Record<Base, string>> = {
   bool: 'must be true or false',
   json: 'must be JSON',
 }
-/** Not checked: this program makes the UUIDs, and JSON can break only the rule for text, which is checked for the whole append. */
+/**
+ * Not checked: this program makes the UUIDs, and JSON can break only the rule for text, which is checked for the whole
+ * append.
+ */
 const UNJUDGED: ReadonlySet<Base> = new Set<Base>(['uuid', 'json'])
 const misfit = (field: string, rule: string): Misfit => ({ kind: 'invalid', field, rule })
 
@@ -40,7 +46,10 @@ export const misfitOf = ({ rows, changes }: Append): Misfit | null => {
   return isStorable({ rows, changes }) ? null : misfit('text', TEXT_RULE)
 }
 
-/** The rule for a value that the database refused, by the class of the SQLSTATE. Errors of other classes are not about a value. */
+/**
+ * The rule for a value that the database refused, by the class of the SQLSTATE. Errors of other classes are not about a
+ * value.
+ */
 const DATA: ReadonlyMap<string, string> = new Map([
   ['21', 'is not a value that the database takes'],
   ['22', 'is not a value that the database takes'],

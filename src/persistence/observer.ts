@@ -1,15 +1,21 @@
 /**
- * Decides that a record that another process renews has expired: this process saw it unchanged for its duration, by its own monotonic clock.
- * Clocks of the database and of other machines may jump; they do not matter here. Kubernetes decides in the same way that a lease has ended.
+ * Decides that a record that another process renews has expired: this process saw it unchanged for its duration, by its
+ * own monotonic clock. Clocks of the database and of other machines may jump; they do not matter here. Kubernetes
+ * decides in the same way that a lease has ended.
  */
 
-/** A record that nobody has asked about for this long is forgotten; the next question counts as the first sight of it. */
+/**
+ * A record that nobody has asked about for this long is forgotten; the next question counts as the first sight of it.
+ */
 const FORGOTTEN_MS = 60_000
 const SWEEP_EVERY = 1000
 
 type Seen = { readonly mark: string; readonly since: number; asked: number }
 export type Observer = {
-  /** Whether the record has had this mark for `forMs` since it was first seen with it. The mark changes with each renewal. */
+  /**
+   * Whether the record has had this mark for `forMs` since it was first seen with it. The mark changes with each
+   * renewal.
+   */
   readonly isOver: (name: string, mark: string, forMs: number) => boolean
 }
 

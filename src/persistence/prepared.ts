@@ -1,4 +1,7 @@
-/** Names for prepared statements. They are short, since a server truncates long ones, and few, since a session keeps every one. */
+/**
+ * Names for prepared statements. They are short, since a server truncates long ones, and few, since a session keeps
+ * every one.
+ */
 import type { Statement } from './sql.ts'
 
 const MAX_PREPARED = 300

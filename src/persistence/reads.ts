@@ -14,7 +14,10 @@ const MAX_LIMIT = 1_000
 type Where = Readonly<Record<string, Scalar | readonly Scalar[] | undefined>>
 type Bind = (value: unknown) => string
 
-/** A value that the column type cannot hold matches no row. It is left out, since the database would refuse the whole query. */
+/**
+ * A value that the column type cannot hold matches no row. It is left out, since the database would refuse the whole
+ * query.
+ */
 const condition = (name: string, type: Base | undefined, wanted: Scalar | readonly Scalar[], bind: Bind): string => {
   // the view lacks this column; the database will report it
   if (wanted === null || type === undefined) return `${name} is null`

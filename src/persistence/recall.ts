@@ -1,4 +1,7 @@
-/** Reads the journal tails of entities. Requests of one turn of the event loop share one query, since many actors recover at a time. */
+/**
+ * Reads the journal tails of entities. Requests of one turn of the event loop share one query, since many actors
+ * recover at a time.
+ */
 import type { Cause, JournalRow, Recalled, Wish } from '../actors/runtime/ports.ts'
 import { isStorable } from '../text.ts'
 import { Unreadable } from '../actors/runtime/unreadable.ts'
@@ -35,7 +38,10 @@ export const journalRow = (row: Rows[number]): JournalRow => ({
 })
 
 type Found = { void?: true; snapshot: Recalled['snapshot']; rows: JournalRow[] }
-/** If the first row of a tail does not follow the snapshot or the known version, the rows between them are read from the archive. */
+/**
+ * If the first row of a tail does not follow the snapshot or the known version, the rows between them are read from the
+ * archive.
+ */
 const completed = async (run: Run, wishes: readonly Wish[], found: readonly Found[]): Promise<void> => {
   const gaps = found.flatMap(({ void: isVoid, snapshot, rows: [first] }, i) => {
     const after = snapshot?.version ?? (isVoid ? 0 : wishes[i]!.after)

@@ -1,4 +1,7 @@
-/** The rights that the role of a running program needs. Only the owner creates and changes tables, with `accelerando migrate`. */
+/**
+ * The rights that the role of a running program needs. Only the owner creates and changes tables, with `accelerando
+ * migrate`.
+ */
 import { MIGRATION_TABLE } from './migrate.ts'
 import { viewNames } from './rules.ts'
 import { quoted } from './statements.ts'

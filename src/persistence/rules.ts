@@ -1,4 +1,6 @@
-/** The properties of views that all stores share: names of rules, kinds of columns, and the canonical text of all rows. */
+/**
+ * The properties of views that all stores share: names of rules, kinds of columns, and the canonical text of all rows.
+ */
 import { VIEWS } from '../actors/runtime/views.ts'
 import type { Cells } from '../actors/runtime/viewPage.ts'
 import { unstorable } from '../text.ts'

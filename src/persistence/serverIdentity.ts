@@ -1,7 +1,7 @@
 /**
- * Commit order is the order of transaction ids (xid), which are valid within one database cluster only. A journal that was dumped
- * on one cluster and restored on another may contain xids that the other has not reached yet: the feed would return new rows only
- * after the server has reached those xids, and out of order.
+ * Commit order is the order of transaction ids (xid), which are valid within one database cluster only. A journal that
+ * was dumped on one cluster and restored on another may contain xids that the other has not reached yet: the feed would
+ * return new rows only after the server has reached those xids, and out of order.
  */
 import { PLACE } from './landmarks.ts'
 import type { Database, Run } from './sql.ts'
@@ -66,7 +66,10 @@ const isAheadIn = async (database: Pick<Database, 'read' | 'close'>): Promise<bo
   }
 }
 
-/** Must be run by the owner of the tables. Null: the journal was written on this server. Rejects while a program uses the database. */
+/**
+ * Must be run by the owner of the tables. Null: the journal was written on this server. Rejects while a program uses
+ * the database.
+ */
 export const adoptCluster = async (url: string): Promise<Adopted | null> => {
   const { postgresDatabase } = await import('./postgres/postgres.ts')
   if (!(await isAheadIn(await postgresDatabase({ url, readers: 1 })))) return null

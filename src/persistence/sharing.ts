@@ -1,6 +1,7 @@
 /**
- * Leases, claims and host sightings over SQL. A process decides by its own monotonic clock that leases and claims of others have expired. Host
- * sightings are dated by the clock of the database, on which only the first look of a process relies.
+ * Leases, claims and host sightings over SQL. A process decides by its own monotonic clock that leases and claims of
+ * others have expired. Host sightings are dated by the clock of the database, on which only the first look of a process
+ * relies.
  */
 import { listOf } from './reads.ts'
 import { type Observer, createObserver } from './observer.ts'
@@ -10,7 +11,10 @@ import type { Database, Rows, Run, Statement } from './sql.ts'
 /** `n`: the number of the parameter that holds a duration in ms. */
 const fromNow = (n: number): string => `clock_timestamp() + $${n}::bigint * interval '1 ms'`
 
-/** "until" changes with each renewal; older releases also take over a lease when "until" has passed. `for_ms`: the lease ends if not renewed for so long. */
+/**
+ * "until" changes with each renewal; older releases also take over a lease when "until" has passed. `for_ms`: the lease
+ * ends if not renewed for so long.
+ */
 const RENEW = `update leases set until = ${fromNow(3)}, for_ms = $3::bigint, epoch = epoch + $4::int
   where name = $1 and holder = $2 returning epoch`
 const BEGIN = `insert into leases (name, holder, epoch, until, for_ms) values ($1, $2, 1, ${fromNow(3)}, $3::bigint)
@@ -22,8 +26,8 @@ const TAKE_OVER = `update leases set holder = $2, until = ${fromNow(3)}, for_ms 
 /** The row is kept, since its epoch must never start again from 1. */
 const RELEASE = `update leases set until = '-infinity' where name = $1 and holder = $2`
 /**
- * The row of the lease is locked until the checkpoint is committed, so no other process can take the lease in between. A position that
- * this server has not reached belongs to another server and is refused as well.
+ * The row of the lease is locked until the checkpoint is committed, so no other process can take the lease in between.
+ * A position that this server has not reached belongs to another server and is refused as well.
  */
 const SAVE_UNDER = `with held as (select 1 from leases where name = $1 and epoch = $2::bigint for share)
   insert into checkpoints (reader, position) select $3, $4 from held
@@ -31,9 +35,9 @@ const SAVE_UNDER = `with held as (select 1 from leases where name = $1 and epoch
   on conflict (reader) do update set position = excluded.position returning reader`
 
 /**
- * `for update skip locked` makes concurrent callers pick different rows. If the claim of another caller became visible only after the row
- * was selected, the insert meets that claim and leaves it alone. `over`: expired claims as this caller observed them.
- * Claims of rows that are no longer due are deleted, a limited number at a time.
+ * `for update skip locked` makes concurrent callers pick different rows. If the claim of another caller became visible
+ * only after the row was selected, the insert meets that claim and leaves it alone. `over`: expired claims as this
+ * caller observed them. Claims of rows that are no longer due are deleted, a limited number at a time.
  */
 const claimWhere = (
   compare: string,
@@ -81,7 +85,10 @@ const [DUE, FAR] = [statementsFor('<=', ''), statementsFor('>', '_far')]
 const momentOf = (moments: DueAt) =>
   typeof moments === 'number' ? { at: moments, by: DUE } : { at: moments.after, by: FAR }
 
-/** An order that another statement has locked is just being answered or taken, so it need not be postponed and is skipped. */
+/**
+ * An order that another statement has locked is just being answered or taken, so it need not be postponed and is
+ * skipped.
+ */
 const POSTPONE = `with wanted as (
     select t.slot, r.sent_at from pending_orders t
     join json_to_recordset($1::json) r(slot uuid, number int, sent_at bigint) on t.slot = r.slot and t.number = r.number

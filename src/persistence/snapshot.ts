@@ -1,6 +1,6 @@
 /**
- * A consistent snapshot of a store for audits: read in pages within one transaction, beside a running service or on a stopped folder.
- * Nothing is written, nothing is migrated.
+ * A consistent snapshot of a store for audits: read in pages within one transaction, beside a running service or on a
+ * stopped folder. Nothing is written, nothing is migrated.
  */
 import { listOf } from './reads.ts'
 import { sql } from 'kysely'

@@ -20,7 +20,9 @@ export type Database = {
   readonly read: Run
   /** Runs in the only session for appends. Rejects with `NotSent` when no session is open in time. */
   readonly write: Run
-  /** Runs in separate sessions, so that leases are renewed in time under any load of reads and writes. Never retried. */
+  /**
+   * Runs in separate sessions, so that leases are renewed in time under any load of reads and writes. Never retried.
+   */
   readonly share: Run
   /** Resolves when no earlier writer session of this process can still commit: from then on, reads are final. */
   readonly readsAreFinal: () => Promise<void>
@@ -43,9 +45,10 @@ export class Unsendable extends Error {
 }
 
 /**
- * The meaning of a failed statement for its appends. `fenced`: a row already exists, or its predecessor is missing. `again`: a conflict rolled
- * it back; retry. `late`: rolled back because it took too long. `refused`: rolled back, as any retry would be. `rolled back`: for a reason
- * that passes. `not sent`: the database did not see it. `stopped`: writing is stopped in the database. `unknown`: it may have been committed.
+ * The meaning of a failed statement for its appends. `fenced`: a row already exists, or its predecessor is missing.
+ * `again`: a conflict rolled it back; retry. `late`: rolled back because it took too long. `refused`: rolled back, as
+ * any retry would be. `rolled back`: for a reason that passes. `not sent`: the database did not see it. `stopped`:
+ * writing is stopped in the database. `unknown`: it may have been committed.
  */
 export type Failure = 'fenced' | 'again' | 'late' | 'refused' | 'rolled back' | 'stopped' | 'not sent' | 'unknown'
 type SqlError = Readonly<Partial<Record<'code' | 'constraint' | 'severity', unknown>>>
@@ -77,7 +80,8 @@ export const failureOf = (error: unknown): Failure => {
   if (code === LATE) return 'late'
   if (STOPPED.has(code)) return 'stopped'
   if (rolledBack(error)) return 'again'
-  // the server answers with an error only after it has rolled back; without an answer the statement may have been committed
+  // the server answers with an error only after it has rolled back; without an answer the statement may have been
+  // committed
   if (sessionLost(error)) return 'unknown'
   return isPermanent(error) ? 'refused' : 'rolled back'
 }
@@ -97,9 +101,9 @@ export const sessionLost = (error: unknown): boolean => {
 }
 
 /**
- * Classes of SQLSTATE for errors that a retry of the statement would meet again: unsupported feature (0A), bad data (21, 22, 23, 44),
- * wrong schema, syntax or permission (3F, 42), statement too large (54). All others, and errors without a SQLSTATE, are about a
- * connection, a time-out, a temporary limit or another transaction.
+ * Classes of SQLSTATE for errors that a retry of the statement would meet again: unsupported feature (0A), bad data
+ * (21, 22, 23, 44), wrong schema, syntax or permission (3F, 42), statement too large (54). All others, and errors
+ * without a SQLSTATE, are about a connection, a time-out, a temporary limit or another transaction.
  */
 const PERMANENT = new Set(['0A', '21', '22', '23', '3F', '42', '44', '54'])
 /** A page or an index of the database is damaged. */

@@ -39,7 +39,9 @@ const remove = (view: ViewName, n: number): string => {
   return `delete from ${quoted(view)} t using done, json_array_elements_text($${n}::json) r(id) where t.${quoted(key)} = r.id::${type}`
 }
 
-/** Rows sorted by key: all statements lock rows in this order, otherwise the batches of two processes could deadlock. */
+/**
+ * Rows sorted by key: all statements lock rows in this order, otherwise the batches of two processes could deadlock.
+ */
 const inKeyOrder = <T>(items: readonly T[], id: (item: T) => string): readonly T[] =>
   items.toSorted((a, b) => (id(a) < id(b) ? -1 : 1))
 
@@ -65,8 +67,8 @@ const journalParam = (rows: readonly JournalRow[], before: number): string =>
   )
 
 /**
- * Whether the journal holds a row that meets the condition. Not written with `exists`, for which the planner may hash the whole journal first.
- * The subquery returns one row at most, since the row is looked up by a unique key.
+ * Whether the journal holds a row that meets the condition. Not written with `exists`, for which the planner may hash
+ * the whole journal first. The subquery returns one row at most, since the row is looked up by a unique key.
  */
 const holds = (condition: string): string =>
   `((select j.version from journal j where j.key = r.key and ${condition}) is not null)`
@@ -101,14 +103,18 @@ const dropsParam = (drops: readonly ViewChange[]): string => JSON.stringify(drop
 type Shape = { readonly fenced: boolean; readonly drops: readonly ViewName[]; readonly puts: readonly ViewName[] }
 
 /**
- * The last part of the statement: fails with "zero raised to a negative power" when more than $3 ms have passed since the server received it,
- * by the server's clock alone. The statement is its own transaction, whose time begins before it waits for a lock. `written` is computed first.
+ * The last part of the statement: fails with "zero raised to a negative power" when more than $3 ms have passed since
+ * the server received it, by the server's clock alone. The statement is its own transaction, whose time begins before
+ * it waits for a lock. `written` is computed first.
  */
 const inTime = (written: string): string =>
   `power(0, case when ${written} < 0 then 0
     when clock_timestamp() - transaction_timestamp() > $3::float8 * interval '1 ms' then -1 else 0 end)`
 
-/** Parameters: journal rows, their number, the time limit, then one per view with deleted keys, then one per view with rows to upsert. */
+/**
+ * Parameters: journal rows, their number, the time limit, then one per view with deleted keys, then one per view with
+ * rows to upsert.
+ */
 const appendText = ({ fenced, drops, puts }: Shape): string => {
   const dropped = drops.map((view, at) => `d_${view} as (${remove(view, 4 + at)} returning 1)`)
   const gone = drops.map((view) => `(select count(*) from d_${view})`).join(' + ') || '0'
@@ -134,10 +140,11 @@ const textOf = (name: string, shape: Shape): string => {
 }
 
 /**
- * Writes the journal first, since its unique keys are the fence and so must be the first locks taken; then deletes view rows, which
- * frees unique values; then upserts the other view rows. `fenced`: each row must follow the one that its writer remembers, otherwise the
- * statement fails with a division by zero. `withinMs`: a statement that takes longer writes nothing; null: there is no time limit. `before`:
- * how many journal rows the same transaction has written already.
+ * Writes the journal first, since its unique keys are the fence and so must be the first locks taken; then deletes view
+ * rows, which frees unique values; then upserts the other view rows. `fenced`: each row must follow the one that its
+ * writer remembers, otherwise the statement fails with a division by zero. `withinMs`: a statement that takes longer
+ * writes nothing; null: there is no time limit. `before`: how many journal rows the same transaction has written
+ * already.
  */
 export const appendStatement = (
   appends: readonly Append[],
@@ -170,7 +177,10 @@ export const insertStatement = (view: ViewName, rows: readonly Cells[]): Stateme
   return { text, params: [JSON.stringify(rows)] }
 }
 
-/** Finds the appends (by index) that are already in the journal (`seen`), and those that do not follow its last version (`stale`). */
+/**
+ * Finds the appends (by index) that are already in the journal (`seen`), and those that do not follow its last version
+ * (`stale`).
+ */
 export const siftStatement = (appends: readonly Append[]): Statement => {
   const rows = appends.flatMap((append, a) =>
     append.rows.map((row) => ({

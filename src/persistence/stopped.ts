@@ -3,7 +3,10 @@ import { THERE, plain } from './incarnationSql.ts'
 import { type Cells, type LostRow, lostRow } from './lostRow.ts'
 import type { Run } from './sql.ts'
 
-/** `foundAt`: when a control found that the row is gone; `adoptedAt`: when an operator adopted the rest; in ms, by the database's clock. */
+/**
+ * `foundAt`: when a control found that the row is gone; `adoptedAt`: when an operator adopted the rest; in ms, by the
+ * database's clock.
+ */
 export type DeclaredRow = LostRow & { readonly foundAt: number; readonly adoptedAt: number | null }
 export type Stopped = { readonly reason: string; readonly since: Date; readonly lost: readonly LostRow[] }
 
@@ -27,7 +30,9 @@ export async function* declaredLost(run: Run): AsyncGenerator<DeclaredRow> {
 }
 
 const IS_STOPPED = 'select stopped_at is not null as stopped from incarnation where id = 1'
-/** Whether writing is stopped until an operator adopts. A reading session can ask this even when nothing can be written. */
+/**
+ * Whether writing is stopped until an operator adopts. A reading session can ask this even when nothing can be written.
+ */
 export const isStopped = async (run: Run): Promise<boolean> => (await run(plain(IS_STOPPED)))[0]?.['stopped'] === true
 
 const STATE = `select reason, stopped_at from incarnation where id = 1 and stopped_at is not null`
@@ -44,8 +49,9 @@ export const stoppedOf = async (run: Run): Promise<Stopped | null> => {
 }
 
 /**
- * Ends the stop: from now on, the rows that the database holds are the truth. Only the rows in `lost`, which an operator was shown, are
- * marked as adopted; if a control has found others meanwhile, the stop stays. Resolves to whether it has ended. Must run in a transaction.
+ * Ends the stop: from now on, the rows that the database holds are the truth. Only the rows in `lost`, which an
+ * operator was shown, are marked as adopted; if a control has found others meanwhile, the stop stays. Resolves to
+ * whether it has ended. Must run in a transaction.
  */
 export const goOn = async (run: Run, { lost }: Stopped): Promise<boolean> => {
   await run(plain('select 1 from incarnation where id = 1 for update'))

@@ -22,18 +22,25 @@ export type Archived = { readonly entities: number; readonly rows: number; reado
 
 export type Store = {
   readonly kind: 'memory' | 'pglite' | 'postgres'
-  /** Migrations in the database that this program does not know, since a newer program ran them. Logged at the start. */
+  /**
+   * Migrations in the database that this program does not know, since a newer program ran them. Logged at the start.
+   */
   readonly newer: readonly string[]
   readonly journal: Journal
   readonly landmarks: Landmarks
   readonly reads: Reads
   readonly sharing: Sharing
   readonly hints: Hints
-  /** Rejects with the reason when nothing can be written: no server, a standby, or writing is stopped. For readiness. */
+  /**
+   * Rejects with the reason when nothing can be written: no server, a standby, or writing is stopped. For readiness.
+   */
   readonly expectWriting: () => Promise<void>
   /** Whether writing is stopped because rows were lost, until an operator adopts. For the metrics. */
   readonly isStopped: () => Promise<boolean>
-  /** The id of the cloud, made with its journal, and its private key. The first program that asks makes the key, with `newKey`. */
+  /**
+   * The id of the cloud, made with its journal, and its private key. The first program that asks makes the key, with
+   * `newKey`.
+   */
   readonly cluster: (newKey: () => string) => Promise<ClusterIdentity>
   /** Writes whole histories in large statements. Rejects when one conflicts with the existing rows. */
   readonly bulkLoad: (appends: Stream<Append>) => Promise<Loaded>
@@ -43,7 +50,10 @@ export type Store = {
   readonly journalEnd: () => Promise<Position>
   /** Empties the views and rebuilds them from the journal. No process may write at the same time. */
   readonly rebuildViews: (fold: Fold) => Promise<Loaded>
-  /** Moves journal rows of ended ARQs and instances to the archive. The feed skips archived rows; histories, folds and audits read them. */
+  /**
+   * Moves journal rows of ended ARQs and instances to the archive. The feed skips archived rows; histories, folds and
+   * audits read them.
+   */
   readonly archiveEnded: (order: ArchiveOrder) => Promise<Archived>
   /** All view rows except snapshots as canonical text, one line per row. */
   readonly dumpViews: () => AsyncIterable<string>

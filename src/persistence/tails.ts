@@ -3,7 +3,10 @@ import { snapshotSchemaOf } from '../actors/runtime/snapshots.ts'
 import type { Wish } from '../actors/runtime/ports.ts'
 import type { Statement } from './sql.ts'
 
-/** SQL for "the table lacks the last known row". Not written with `exists`, for which the planner may hash the whole journal first. */
+/**
+ * SQL for "the table lacks the last known row". Not written with `exists`, for which the planner may hash the whole
+ * journal first.
+ */
 const lackedBy = (table: string): string =>
   `(select t.version from ${table} t where t.key = w.key and t.version = w.after
     and t.command = w.last and (w.last_at is null or t.at = w.last_at)) is null`
@@ -11,7 +14,8 @@ const lackedBy = (table: string): string =>
 const VOID = `w.last is not null and ${lackedBy('journal')} and ${lackedBy('journal_archive')}`
 
 /**
- * For each key, rows without a command come first: one of version 0 if the last known row is gone (void), and the snapshot.
+ * For each key, rows without a command come first: one of version 0 if the last known row is gone (void), and the
+ * snapshot.
  */
 const TAILS = `with v as (select w.i, w.key, w.after, w.schema, ${VOID} as void
     from json_to_recordset($1::json) w(i int, key text, after int, last uuid, last_at bigint, schema int)),

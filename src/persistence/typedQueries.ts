@@ -1,6 +1,7 @@
 /**
- * MikroORM's typed queries over one of our sessions, for rare reads and writes: a query that uses a column renamed in VIEWS does not
- * compile. Importing this file loads MikroORM, so the code that serves requests must not import it (decision 0033).
+ * MikroORM's typed queries over one of our sessions, for rare reads and writes: a query that uses a column renamed in
+ * VIEWS does not compile. Importing this file loads MikroORM, so the code that serves requests must not import it
+ * (decision 0033).
  */
 import { MikroORM } from '@mikro-orm/postgresql'
 import type { EntityManager } from '@mikro-orm/postgresql'
@@ -19,7 +20,10 @@ export type Queries = {
 
 const refused = (): Promise<never> => Promise.reject(new Error('transactions must be opened on the session itself'))
 
-/** A driver that sends each query through `run`, which keeps its session, time-outs, transaction and value types on both databases. */
+/**
+ * A driver that sends each query through `run`, which keeps its session, time-outs, transaction and value types on both
+ * databases.
+ */
 const driverOn = (run: Run): Driver => {
   const executeQuery = async ({ sql, parameters }: CompiledQuery) => ({
     rows: [...(await run({ text: sql, params: parameters }))],

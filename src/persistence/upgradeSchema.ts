@@ -25,7 +25,10 @@ const schemaIn = async ({ read }: Database): Promise<Schema> => ({
 
 export const schemaOf = (url: string): Promise<Schema> => over(url, schemaIn)
 
-/** Returns the state of the schema before the run. If several processes do this at once, one migrates and the others wait. */
+/**
+ * Returns the state of the schema before the run. If several processes do this at once, one migrates and the others
+ * wait.
+ */
 export const upgradeSchema = (url: string): Promise<Schema> =>
   over(url, async (database) => {
     const before = await schemaIn(database)

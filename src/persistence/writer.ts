@@ -1,14 +1,16 @@
 /**
- * The only writer of a process: appends that arrive while a statement runs are batched into the next one. When a batch fails, one
- * query finds the appends that are stale or already written; these get their verdicts, and the rest is sent again.
+ * The only writer of a process: appends that arrive while a statement runs are batched into the next one. When a batch
+ * fails, one query finds the appends that are stale or already written; these get their verdicts, and the rest is sent
+ * again.
  *
  * WRITER-1 an append is answered `unknown` only when its statement may have been committed;
- * WRITER-2 a batch that was surely rolled back is halved until the append at fault is alone: only that one is refused, the others are
- *    written;
- * WRITER-3 a batch that fails for a reason that passes (a full disk, a lock) is halved only a few times, since all halves may fail alike: the
- *    remaining appends are answered `busy`;
- * WRITER-4 an append that nobody waits for any more (`notAfter`) is not sent. A statement that runs when that time comes writes nothing: the
- *    late append is answered `busy`, and the others are sent again. It is written only if the server had begun to commit before that time.
+ * WRITER-2 a batch that was surely rolled back is halved until the append at fault is alone: only that one is refused,
+ *    the others are written;
+ * WRITER-3 a batch that fails for a reason that passes (a full disk, a lock) is halved only a few times, since all
+ *    halves may fail alike: the remaining appends are answered `busy`;
+ * WRITER-4 an append that nobody waits for any more (`notAfter`) is not sent. A statement that runs when that time
+ *    comes writes nothing: the late append is answered `busy`, and the others are sent again. It is written only if the
+ *    server had begun to commit before that time.
  */
 import type { Append, Journal, Verdict } from '../actors/runtime/ports.ts'
 import { pickBatch } from './batch.ts'

@@ -1,16 +1,20 @@
 /**
- * Works on what falls due: recorded deadlines, the next try to notify Nova, orders without an answer, silent hosts, idle actors.
+ * Works on what falls due: recorded deadlines, the next try to notify Nova, orders without an answer, silent hosts,
+ * idle actors.
  *
- * SWEEPER-1 no work is known only to a timer: after a restart, or in another process, the same reads find the same work;
- * SWEEPER-2 every round has a limit, and only one worker has an entity at a time: in a process by a list, among processes by claims;
- * SWEEPER-3 the process that recorded events for Nova sends them at once and without a claim; other processes leave them alone for
- *    `headStartMs`. A deadline belongs to the process that claims it first, without such a delay;
- * SWEEPER-4 each kind of work has rounds and a limit of its own (`lanes.ts`): no deadline waits for Nova, the bus, silent hosts or
- *    the comparison of views;
- * SWEEPER-5 only a process that has its store to itself sends all unanswered orders again at its start, because its bus died with the
- *    process before it. Otherwise the orders are still on the broker, and each restart would flood the hosts with repeats:
- *    orders without an answer after `resendMs` are found by the rounds;
- * SWEEPER-6 the process that recorded due work has it in memory: only entities that were claimed are read from the journal first.
+ * SWEEPER-1 no work is known only to a timer: after a restart, or in another process, the same reads find the same
+ *    work;
+ * SWEEPER-2 every round has a limit, and only one worker has an entity at a time: in a process by a list, among
+ *    processes by claims;
+ * SWEEPER-3 the process that recorded events for Nova sends them at once and without a claim; other processes leave
+ *    them alone for `headStartMs`. A deadline belongs to the process that claims it first, without such a delay;
+ * SWEEPER-4 each kind of work has rounds and a limit of its own (`lanes.ts`): no deadline waits for Nova, the bus,
+ *    silent hosts or the comparison of views;
+ * SWEEPER-5 only a process that has its store to itself sends all unanswered orders again at its start, because its bus
+ *    died with the process before it. Otherwise the orders are still on the broker, and each restart would flood the
+ *    hosts with repeats: orders without an answer after `resendMs` are found by the rounds;
+ * SWEEPER-6 the process that recorded due work has it in memory: only entities that were claimed are read from the
+ *    journal first.
  */
 import type { EntityKey } from '../identifiers.ts'
 import type { Cancel } from '../clock.ts'
@@ -68,7 +72,8 @@ const createLoops = ({ clock, options, log }: Kernel) => {
   let stopped = false
   const loop = async (round: Round) => {
     const work = round.work().catch((error: unknown) => {
-      // a round that outlasts the stop may find the store closed; this is no error, because another process continues the work
+      // a round that outlasts the stop may find the store closed; this is no error, because another process continues
+      // the work
       if (!stopped) log.warn({ error: textOf(error) }, 'sweep.round')
     })
     running.set(round, work)

@@ -1,6 +1,6 @@
 /**
- * Shows the question before an action, and carries the action out. The API decides and records the action; its answer is shown. Each form has the id of a
- * command, so that sending it twice is one command.
+ * Shows the question before an action, and carries the action out. The API decides and records the action; its answer
+ * is shown. Each form has the id of a command, so that sending it twice is one command.
  */
 import type { Context } from 'hono'
 import type { Ids } from '../clock.ts'

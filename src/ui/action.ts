@@ -33,7 +33,10 @@ export type Action = {
   /** The states in which the action is possible; in others, `otherwise` is shown as the reason. */
   readonly states: readonly string[]
   readonly otherwise: string
-  /** The page shown afterwards: the list if the entity is deleted by the action, that of the name that was typed, else the entity. */
+  /**
+   * The page shown afterwards: the list if the entity is deleted by the action, that of the name that was typed, else
+   * the entity.
+   */
   readonly after?: 'list' | 'named'
 }
 

@@ -1,4 +1,7 @@
-/** The actions that the console offers, one row each. The API decides; a row only hides an action that the API is known to refuse. */
+/**
+ * The actions that the console offers, one row each. The API decides; a row only hides an action that the API is known
+ * to refuse.
+ */
 import { type Action, type Kind, REASON } from './action.ts'
 import { at } from './api.ts'
 import { PROFILE_ACTIONS } from './profileActions.ts'

@@ -1,8 +1,8 @@
 /**
  * The API as a client of the console sees it.
  *
- * UI-1 every question carries the token of the current user, and nothing else that identifies a caller; without a token none is sent. So
- *    nobody sees more through the console than through the API;
+ * UI-1 every question carries the token of the current user, and nothing else that identifies a caller; without a token
+ *    none is sent. So nobody sees more through the console than through the API;
  * UI-2 every question has a time limit, and a page shows a missing answer as missing instead of waiting for it.
  */
 import * as v from 'valibot'
@@ -19,13 +19,16 @@ export type Api = {
   readonly get: <S extends v.GenericSchema>(path: string, schema: S) => Promise<Loaded<v.InferOutput<S>>>
   /** Posts a question that needs a body or the method POST; nothing is changed. */
   readonly ask: <S extends v.GenericSchema>(path: string, schema: S, body?: object) => Promise<Loaded<v.InferOutput<S>>>
-  /** The events of the API as they happen, until `signal` is aborted. `after`: the id of the last event that was seen; null: none. */
+  /**
+   * The events of the API as they happen, until `signal` is aborted. `after`: the id of the last event that was seen;
+   * null: none.
+   */
   readonly stream: (after: string | null, signal: AbortSignal) => Promise<Response>
   /** Returns whom a change would concern; nothing is changed. */
   readonly wouldConcern: (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Loaded<Impact>>
   /**
-   * Asks for a change. `command`: a UUID, the same each time that the same change is asked for, so that it is carried out once.
-   * `value` of the result: the id of the request, under which the API has recorded the change.
+   * Asks for a change. `command`: a UUID, the same each time that the same change is asked for, so that it is carried
+   * out once. `value` of the result: the id of the request, under which the API has recorded the change.
    */
   readonly change: (command: string, method: Method, path: string, body?: object) => Promise<Loaded<string>>
 }
@@ -37,7 +40,10 @@ type Parts = {
 
 /** Only completes the address, which `Request` requires: `fetch` calls the API within the process. */
 const ORIGIN = 'http://127.0.0.1'
-/** The newest microversion of the service. Console and service belong to the same release, and newer microversions only add to older ones. */
+/**
+ * The newest microversion of the service. Console and service belong to the same release, and newer microversions only
+ * add to older ones.
+ */
 const VERSION = 'accelerator latest'
 
 /** Builds an address of the API: each value becomes one segment or one argument, whatever characters it contains. */

@@ -1,6 +1,6 @@
 /**
- * The console: pages for people, on a listener of its own. It is a client of the API with the rights of its user, and shows nothing that
- * the API does not tell this user.
+ * The console: pages for people, on a listener of its own. It is a client of the API with the rights of its user, and
+ * shows nothing that the API does not tell this user.
  */
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'

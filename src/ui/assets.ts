@@ -1,6 +1,7 @@
 /**
- * Loads the files for the browser: our own ones with the types stripped, and preact from node_modules, all from this process. There is no
- * build step, and nothing is fetched from elsewhere. Each address holds a hash of all files, so a browser fetches no file twice.
+ * Loads the files for the browser: our own ones with the types stripped, and preact from node_modules, all from this
+ * process. There is no build step, and nothing is fetched from elsewhere. Each address holds a hash of all files, so a
+ * browser fetches no file twice.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'

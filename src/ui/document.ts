@@ -1,4 +1,7 @@
-/** The HTML document of a page. It contains no script and no style, since the content policy allows only files of this server. */
+/**
+ * The HTML document of a page. It contains no script and no style, since the content policy allows only files of this
+ * server.
+ */
 import { renderToString } from 'preact-render-to-string'
 import type { Assets } from './assets.ts'
 import { layout } from './view/layout.ts'

@@ -1,6 +1,7 @@
 /**
- * Serves the documents that `npm run docs` built, on the listener of the console. Only names that were found in the folder are answered, so
- * that no path can lead out of it. The built pages hold a few scripts of their own: the content policy names each by its hash.
+ * Serves the documents that `npm run docs` built, on the listener of the console. Only names that were found in the
+ * folder are answered, so that no path can lead out of it. The built pages hold a few scripts of their own: the content
+ * policy names each by its hash.
  */
 import { createHash } from 'node:crypto'
 import { readFile, readdir, stat } from 'node:fs/promises'

@@ -61,7 +61,10 @@ export type Painted = Pick<Screen, 'view' | 'title' | 'body'>
 export type Show = (c: Context, here: string, who: Who | null, painted: Painted, status?: number) => Promise<Response>
 
 const REQUEST = /^req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/** The sentence about the action that was just carried out. The address names only the action and its request: text of others is not shown. */
+/**
+ * The sentence about the action that was just carried out. The address names only the action and its request: text of
+ * others is not shown.
+ */
 const doneIn = (c: Context, here: string): string | null => {
   const [name, request] = [c.req.query('done') ?? '', c.req.query('request') ?? '']
   const action = actionOf(here.split('/')[0] ?? '', name)

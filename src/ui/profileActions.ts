@@ -25,8 +25,8 @@ const versionFrom = (from: string): Field => ({
 })
 
 /**
- * The state of a profile, by its versions. `unversioned`: the service does not offer versions. Where the user may not see them, what the profile itself
- * says has to do.
+ * The state of a profile, by its versions. `unversioned`: the service does not offer versions. Where the user may not
+ * see them, what the profile itself says has to do.
  */
 export const profileStand = (profile: Profile, versions: ProfileVersions['versions']): Stand => {
   const on = versions.filter(({ enabled }) => enabled)

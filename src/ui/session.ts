@@ -1,9 +1,10 @@
 /**
  * Identifies the user: with Keystone, by the token in the cookie; without Keystone, nobody signs in.
  *
- * SESSION-UI-1 the token is kept in a cookie that no script can read (HttpOnly) and that no page of another site makes a browser send
- *    (SameSite=Strict), and nowhere else: not in an address, not in the page, not in this process;
- * SESSION-UI-2 the cookie has no explicit path, so it applies below the folder of the sign-in page, wherever a proxy has put that folder;
+ * SESSION-UI-1 the token is kept in a cookie that no script can read (HttpOnly) and that no page of another site makes
+ *    a browser send (SameSite=Strict), and nowhere else: not in an address, not in the page, not in this process;
+ * SESSION-UI-2 the cookie has no explicit path, so it applies below the folder of the sign-in page, wherever a proxy
+ *    has put that folder;
  * SESSION-UI-3 a change is accepted only from a page of this site, as its `Origin` or `Sec-Fetch-Site` header says.
  */
 import type { Context } from 'hono'

@@ -3,8 +3,9 @@
 export type PageErrorKind = 'sign_in' | 'forbidden' | 'missing' | 'off' | 'refused' | 'away' | 'failed'
 export type PageError = {
   /**
-   * `sign_in`: no valid token. `off`: a service that the request needs is not configured. `refused`: the state does not allow the request, or
-   * its input is not valid. `away`: no answer in time, or 503. `failed`: an answer that cannot be read, or 500.
+   * `sign_in`: no valid token. `off`: a service that the request needs is not configured. `refused`: the state does not
+   * allow the request, or its input is not valid. `away`: no answer in time, or 503. `failed`: an answer that cannot be
+   * read, or 500.
    */
   readonly kind: PageErrorKind
   /** One sentence in the words of the API. */

@@ -1,12 +1,15 @@
 /**
- * Writes the timeline of an accelerator request in the trace-event format, which trace viewers such as Perfetto read: a track for each party that
- * works or is waited for, a slice for each span of time, and a mark for each step. Pure.
+ * Writes the timeline of an accelerator request in the trace-event format, which trace viewers such as Perfetto read: a
+ * track for each party that works or is waited for, a slice for each span of time, and a mark for each step. Pure.
  */
 import type { Timeline } from './shapes.ts'
 import { type Recorder, recorderOf } from './view/recorder.ts'
 
 type Args = Readonly<Record<string, unknown>>
-/** The fields of the format. `ts` and `dur` are microseconds; `ph` is the kind: a slice, a mark, or the name of a process or track. */
+/**
+ * The fields of the format. `ts` and `dur` are microseconds; `ph` is the kind: a slice, a mark, or the name of a
+ * process or track.
+ */
 export type TraceEvent = { readonly name: string; readonly pid: number; readonly tid: number; readonly args: Args } & (
   | { readonly ph: 'X'; readonly cat: string; readonly ts: number; readonly dur: number }
   | { readonly ph: 'i'; readonly cat: string; readonly ts: number; readonly s: 't' | 'p' }

@@ -3,9 +3,11 @@
  *
  * AGREEMENT-1 the keys can be computed from either private key and the other public key, and from nothing else;
  * AGREEMENT-2 each is for one sender and one receiver: what one side sent is never valid as sent by the other;
- * AGREEMENT-3 a public key that yields no secret yields no MAC keys; that is no error, since anybody can send such a key.
+ * AGREEMENT-3 a public key that yields no secret yields no MAC keys; that is no error, since anybody can send such a
+ *    key.
  *
- * An Ed25519 key is a key for X25519 in another form of the same curve (RFC 7748, 4.1); libsodium converts keys in the same way.
+ * An Ed25519 key is a key for X25519 in another form of the same curve (RFC 7748, 4.1); libsodium converts keys in the
+ * same way.
  */
 import type { KeyObject } from 'node:crypto'
 import { createHash, createPrivateKey, createPublicKey, createSecretKey, diffieHellman, hkdfSync } from 'node:crypto'
@@ -33,7 +35,10 @@ const inverse = (number: bigint): bigint => {
 }
 
 const hexOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex')
-/** The same public key for X25519: u = (1 + y) / (1 - y). Both are 32 bytes, the lowest first; the highest bit is the sign of x. */
+/**
+ * The same public key for X25519: u = (1 + y) / (1 - y). Both are 32 bytes, the lowest first; the highest bit is the
+ * sign of x.
+ */
 export const asX25519 = (publicKey: Buffer): Buffer => {
   const y = BigInt.asUintN(255, BigInt(`0x${hexOf(publicKey.toReversed())}`))
   const u = modulo((1n + y) * inverse(1n - y))

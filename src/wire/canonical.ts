@@ -1,4 +1,7 @@
-/** JSON in one form: keys sorted at every depth, no blanks, absent values left out. Equal content gives equal text, so it can be digested. */
+/**
+ * JSON in one form: keys sorted at every depth, no blanks, absent values left out. Equal content gives equal text, so
+ * it can be digested.
+ */
 import { createHash } from 'node:crypto'
 
 /** Every digest and comparison comes through here: a loop over the keys takes half the time of lists of entries. */

@@ -24,8 +24,8 @@ export const DeadLetter = v.object({
 export type DeadLetter = v.InferOutput<typeof DeadLetter>
 
 /**
- * The latest state of an entity: its row as lists show it. It is at least as new as `version`; of several messages of a key
- * the last one counts, and a tombstone means that the entity is gone.
+ * The latest state of an entity: its row as lists show it. It is at least as new as `version`; of several messages of a
+ * key the last one counts, and a tombstone means that the entity is gone.
  */
 export const State = v.looseObject({
   entity: v.string(),

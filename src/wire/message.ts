@@ -3,7 +3,8 @@
  *
  * MESSAGE-1 everything that crosses the bus is a CloudEvent in structured JSON, made and read here only;
  * MESSAGE-2 a bad message is a value that names the field, never a throw;
- * MESSAGE-3 the digest of an inventory report depends on the inventory only, not on boot, number, time or order of keys.
+ * MESSAGE-3 the digest of an inventory report depends on the inventory only, not on boot, number, time or order of
+ *    keys.
  */
 import type { BootId, EntityKey, HostName } from '../identifiers.ts'
 import * as v from 'valibot'

@@ -1,4 +1,7 @@
-/** Orders to a host (`host.orders.v1`), numbered per slot: a host answers a repeat with the recorded result and ignores older ones. */
+/**
+ * Orders to a host (`host.orders.v1`), numbered per slot: a host answers a repeat with the recorded result and ignores
+ * older ones.
+ */
 import * as v from 'valibot'
 import type { DeepReadonly } from '../deepReadonly.ts'
 import { count, line, moment, prose } from '../fields.ts'
@@ -41,27 +44,38 @@ export const Order = v.variant('type', [
     arq: ArqUuid,
     /** The image that the card has to hold: the host loads it where the card holds another one. */
     bitstream: v.optional(text(100)),
-    /** The image that the card has to hold, and that must not be loaded now: where the card holds another one, the order fails. Hosts before release 0.3.0 ignore it. */
+    /**
+     * The image that the card has to hold, and that must not be loaded now: where the card holds another one, the order
+     * fails. Hosts before release 0.3.0 ignore it.
+     */
     expects: v.optional(text(100)),
   }),
   v.object({
     ...head(HandleUuid),
     type: v.literal('ReleaseSlot'),
     handle: Handle,
-    /** Slots that the journal does not know, with the same hardware: they are released with it. Hosts up to release 0.2.0 ignore it. */
+    /**
+     * Slots that the journal does not know, with the same hardware: they are released with it. Hosts up to release
+     * 0.2.0 ignore it.
+     */
     also: v.optional(v.pipe(v.array(SlotUuid), v.maxLength(16))),
-    /** The hardware has to be cleaned after the release, and the result has to prove it (CLEAN-1). Hosts before release 0.3.0 ignore it. */
+    /**
+     * The hardware has to be cleaned after the release, and the result has to prove it (CLEAN-1). Hosts before release
+     * 0.3.0 ignore it.
+     */
     clean: v.optional(v.literal(true)),
   }),
   v.object({ ...head(DeployableUuid), type: v.literal('Program'), image: text(100) }),
   /**
-   * Never sent by any release; cards are read as decision 0094 says. Kept because the topics recorded from release 0.2.0 for `test/upgrade` contain
-   * one (docs/upgrade.md).
+   * Never sent by any release; cards are read as decision 0094 says. Kept because the topics recorded from release
+   * 0.2.0 for `test/upgrade` contain one (docs/upgrade.md).
    */
   v.object({ ...head(DeployableUuid), type: v.literal('Probe') }),
 ])
 
-/** What the journal holds prepared on a host that has lost its ledger; it asks for it with its first report (`ledger`). */
+/**
+ * What the journal holds prepared on a host that has lost its ledger; it asks for it with its first report (`ledger`).
+ */
 export const LedgerAnswer = v.object({
   type: v.literal('LedgerAnswer'),
   host: HostName,
@@ -73,7 +87,10 @@ export const LedgerAnswer = v.object({
         slot: HandleUuid,
         /** No order up to this number is carried out for the slot any more, except one that has no answer yet. */
         number: OrderNumber,
-        /** The order with this number has no answer yet: it may have been carried out, and is carried out when it comes again. */
+        /**
+         * The order with this number has no answer yet: it may have been carried out, and is carried out when it comes
+         * again.
+         */
         pending: v.optional(v.picklist(['PrepareSlot', 'ReleaseSlot'])),
         driver: text(100),
         deployable: text(200),

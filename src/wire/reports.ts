@@ -30,14 +30,19 @@ const Head = {
   observedAt: moment,
 }
 
-/** The full inventory of the host, one section for each enabled driver; `devices` is complete whenever status is `ok`. */
+/**
+ * The full inventory of the host, one section for each enabled driver; `devices` is complete whenever status is `ok`.
+ */
 export const InventoryReport = v.object({
   ...Head,
   type: v.literal('Inventory'),
   version: name(40),
   /** This start of the host checks MACs: orders for it need no signature. Hosts up to release 0.2.0 do not say it. */
   macs: v.optional(v.boolean()),
-  /** `new`: the host has no ledger, and asks what the journal holds prepared on it. Hosts up to release 0.2.0 do not say it. */
+  /**
+   * `new`: the host has no ledger, and asks what the journal holds prepared on it. Hosts up to release 0.2.0 do not say
+   * it.
+   */
   ledger: v.optional(v.literal('new')),
   /** What is prepared on the host. Hosts up to release 0.2.0 do not say it. */
   slots: v.optional(Slots),
@@ -68,7 +73,10 @@ export const Heartbeat = v.object({
     ordersInHand: count,
     resultsWaiting: count,
   }),
-  /** What was measured since the heartbeat before, one reading for each driver. Hosts before release 0.3.0 do not say it. */
+  /**
+   * What was measured since the heartbeat before, one reading for each driver. Hosts before release 0.3.0 do not say
+   * it.
+   */
   measured: v.optional(v.pipe(v.array(Measurements), v.maxLength(50))),
 })
 export const OrderResult = v.object({
@@ -84,14 +92,19 @@ export const OrderResult = v.object({
   startedAt: moment,
   finishedAt: moment,
   result: v.variant('status', [
-    /** `cleaned`: of a release that was followed by a cleaning; `loaded`: an image was loaded. Hosts before release 0.3.0 say neither. */
+    /**
+     * `cleaned`: of a release that was followed by a cleaning; `loaded`: an image was loaded. Hosts before release
+     * 0.3.0 say neither.
+     */
     v.object({
       status: v.literal('done'),
       bitstreamId: v.optional(prose(100)),
       cleaned: v.optional(Cleaned),
       loaded: v.optional(Loaded),
     }),
-    /** `final`: trying the same order again cannot help. `cleaned`: the slot is released, and its cleaning has failed. */
+    /**
+     * `final`: trying the same order again cannot help. `cleaned`: the slot is released, and its cleaning has failed.
+     */
     v.object({ status: v.literal('failed'), reason: prose(2000), final: v.boolean(), cleaned: v.optional(Cleaned) }),
   ]),
 })

@@ -1,11 +1,12 @@
 /**
  * What the headers of orders and reports say about the cloud and the start that they belong to. Pure.
  *
- * SEAL-1 each order carries the id of its cloud, and each report the id of the cloud that its host belongs to; releases up to 0.2.0 say
- *   neither, and a host names no cloud before it has accepted its first order;
- * SEAL-2 an order carries the number of the start of its host that was recorded when it was sent, if the host numbers its starts.
- * SEAL-3 when the headers are complete, the message is signed: by the cloud, or by the host (`signature.ts`); or it gets a MAC, when its
- *   receiver is known to check those.
+ * SEAL-1 each order carries the id of its cloud, and each report the id of the cloud that its host belongs to; releases
+ *    up to 0.2.0 say neither, and a host names no cloud before it has accepted its first order;
+ * SEAL-2 an order carries the number of the start of its host that was recorded when it was sent, if the host numbers
+ *    its starts.
+ * SEAL-3 when the headers are complete, the message is signed: by the cloud, or by the host (`signature.ts`); or it
+ *    gets a MAC, when its receiver is known to check those.
  */
 import * as v from 'valibot'
 import { CATALOGUE } from './catalogue.ts'

@@ -1,11 +1,12 @@
 /**
- * Who sent an order or a report, in two headers: the public key of the sender (Ed25519), and either a signature by it, or a MAC (HMAC-SHA256)
- * under the key that follows from the keys of sender and receiver (`agreement.ts`). A MAC costs a tenth, but only its receiver can check it.
+ * Who sent an order or a report, in two headers: the public key of the sender (Ed25519), and either a signature by it,
+ * or a MAC (HMAC-SHA256) under the key that follows from the keys of sender and receiver (`agreement.ts`). A MAC costs
+ * a tenth, but only its receiver can check it.
  *
- * SIGNATURE-1 both cover the topic, the key, the text and every other header of the message, each with its length in front, so
- *   that nothing can be changed, added, left out, or moved from one of them to another;
- * SIGNATURE-2 a message with some of these headers, and without a valid signature or MAC, or with both, is refused before anything of it is
- *   believed; one with none is unsigned, as those of releases up to 0.2.0 are;
+ * SIGNATURE-1 both cover the topic, the key, the text and every other header of the message, each with its length in
+ *    front, so that nothing can be changed, added, left out, or moved from one of them to another;
+ * SIGNATURE-2 a message with some of these headers, and without a valid signature or MAC, or with both, is refused
+ *    before anything of it is believed; one with none is unsigned, as those of releases up to 0.2.0 are;
  * SIGNATURE-3 either says who sent it, not that it is new: repeats are recognised by ids and numbers, as before;
  * SIGNATURE-4 a MAC is valid from one sender to one receiver: not for another receiver, not as sent by the receiver.
  */
@@ -34,7 +35,8 @@ const Signature = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{85}[AQgw]$/))
 const Mac = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/))
 
 /**
- * Domain separation: a signature or MAC made for this purpose is invalid for any other. Raise the number when the covered bytes change.
+ * Domain separation: a signature or MAC made for this purpose is invalid for any other. Raise the number when the
+ * covered bytes change.
  */
 const DOMAINS = { [SIGNATURE_HEADER]: 'accelerando message 1', [MAC_HEADER]: 'accelerando mac 1' } as const
 type Proof = keyof typeof DOMAINS

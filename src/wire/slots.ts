@@ -1,9 +1,12 @@
 /**
- * The part of an inventory report that says which slots the host has prepared, by its own ledger, and what hardware is in use besides.
+ * The part of an inventory report that says which slots the host has prepared, by its own ledger, and what hardware is
+ * in use besides.
  *
- * SLOTS-1 it is no part of the digest of the inventory: it has a digest of its own, so that a bind does not make the inventory look changed;
+ * SLOTS-1 it is no part of the digest of the inventory: it has a digest of its own, so that a bind does not make the
+ *    inventory look changed;
  * SLOTS-2 it is complete from the slot `from` to the slot `upTo`; what is outside is said by another report;
- * SLOTS-3 a host that does not know what is prepared on it, and one of a release up to 0.2.0, leaves it out: then nothing is concluded.
+ * SLOTS-3 a host that does not know what is prepared on it, and one of a release up to 0.2.0, leaves it out: then
+ *    nothing is concluded.
  */
 import * as v from 'valibot'
 import type { DeepReadonly } from '../deepReadonly.ts'

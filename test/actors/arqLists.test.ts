@@ -1,4 +1,7 @@
-/** Lists of accelerator requests: what each filter leaves, alone and together with others, for each kind of caller (rest-api 9.5). */
+/**
+ * Lists of accelerator requests: what each filter leaves, alone and together with others, for each kind of caller
+ * (rest-api 9.5).
+ */
 import { expect, test } from 'vitest'
 import type { Caller } from '../../src/actors/control.ts'
 import { GPU, openCloud } from './cloud.ts'

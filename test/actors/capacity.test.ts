@@ -1,4 +1,7 @@
-/** How many accelerators there are of each kind, and how many can be granted: every handle counts once, and all of them together. Over all stores. */
+/**
+ * How many accelerators there are of each kind, and how many can be granted: every handle counts once, and all of them
+ * together. Over all stores.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { capacityOf } from '../../src/actors/capacity/tally.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'

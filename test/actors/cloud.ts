@@ -1,4 +1,7 @@
-/** A control plane with one host that has shown its devices, a profile for them, and what a test does with them again and again. */
+/**
+ * A control plane with one host that has shown its devices, a profile for them, and what a test does with them again
+ * and again.
+ */
 import { randomUUID } from 'node:crypto'
 import type { Row } from '../../src/actors/runtime/views.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'

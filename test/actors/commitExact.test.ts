@@ -1,4 +1,7 @@
-/** Every way in which a decision becomes rows, or does not: what the journal is asked, what the caller is answered, and what is counted. */
+/**
+ * Every way in which a decision becomes rows, or does not: what the journal is asked, what the caller is answered, and
+ * what is counted.
+ */
 import { expect, test } from 'vitest'
 import { commit, counted as countedBy, type Work } from '../../src/actors/runtime/commit.ts'
 import { noCounts } from '../../src/actors/runtime/counts.ts'

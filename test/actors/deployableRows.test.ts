@@ -1,4 +1,7 @@
-/** Which view rows each fact of a deployable changes, to the letter, and that those which stay the same are not written again: `-u` where a change is meant. */
+/**
+ * Which view rows each fact of a deployable changes, to the letter, and that those which stay the same are not written
+ * again: `-u` where a change is meant.
+ */
 import { expect, it } from 'vitest'
 import { deployable } from '../../src/actors/deployable/decider.ts'
 import { described, done, type Fact, granted, order, recorded, released } from '../audit/cases/scene.ts'

@@ -1,4 +1,7 @@
-/** What explain says fits, a bind takes; what it says does not fit, a bind refuses. In clouds, and for profiles, of any kind. */
+/**
+ * What explain says fits, a bind takes; what it says does not fit, a bind refuses. In clouds, and for profiles, of any
+ * kind.
+ */
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

@@ -1,4 +1,6 @@
-/** What explain warns of: a server whose attach handles are not all of type PCI gets none of its accelerators from Nova. */
+/**
+ * What explain warns of: a server whose attach handles are not all of type PCI gets none of its accelerators from Nova.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { attachingWarnings } from '../../src/actors/explain/attaching.ts'
 import { explainLines } from '../../src/cli/operators/explainLines.ts'

@@ -71,8 +71,9 @@ const after = (before: Deployable, command: DeployableCommand): SlotHandle => {
 }
 
 /**
- * Where the actor is wiser than the move's name: nothing was ordered of a held handle that is free of host work, so nothing is left to be
- * done there; one that was ordered, or whose release failed, is released by the host whatever the device says.
+ * Where the actor is wiser than the move's name: nothing was ordered of a held handle that is free of host work, so
+ * nothing is left to be done there; one that was ordered, or whose release failed, is released by the host whatever the
+ * device says.
  */
 const reaches = (state: HandleState, move: HandleMove): HandleState => {
   if (move === 'release' && state !== 'free' && state !== 'missing') return 'releasing'

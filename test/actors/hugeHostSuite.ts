@@ -1,4 +1,7 @@
-/** One host shows the largest inventory that the reader of reports permits, while another host and a client work: over any store. */
+/**
+ * One host shows the largest inventory that the reader of reports permits, while another host and a client work: over
+ * any store.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'

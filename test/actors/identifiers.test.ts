@@ -1,6 +1,6 @@
 /**
- * Identifiers of different things have different types. What must not compile is marked with `@ts-expect-error`: `npm run typecheck` fails
- * when such a line compiles after all.
+ * Identifiers of different things have different types. What must not compile is marked with `@ts-expect-error`: `npm
+ * run typecheck` fails when such a line compiles after all.
  */
 import { describe, expect, it } from 'vitest'
 import { arq, arqKey } from '../../src/actors/arq/decider.ts'

@@ -1,4 +1,7 @@
-/** A profile that names a bitstream by its name or function: which image a bind loads, and when it is refused (data-model.md 9.3). */
+/**
+ * A profile that names a bitstream by its name or function: which image a bind loads, and when it is refused
+ * (data-model.md 9.3).
+ */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { chooseImage } from '../../src/actors/arq/images.ts'

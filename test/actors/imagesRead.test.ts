@@ -1,4 +1,7 @@
-/** COMPARE, IMAGE: a control compares the images that a host shows with the journal, on the store in memory and on the embedded database. */
+/**
+ * COMPARE, IMAGE: a control compares the images that a host shows with the journal, on the store in memory and on the
+ * embedded database.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { check } from '../../src/audit/check.ts'

@@ -1,4 +1,7 @@
-/** What hosts measure: a device that fails is not given to anybody any more, until it is well again; and only that is recorded. */
+/**
+ * What hosts measure: a device that fails is not given to anybody any more, until it is well again; and only that is
+ * recorded.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { MeasuredDevice, Measurements } from '../../src/wire/measurements.ts'

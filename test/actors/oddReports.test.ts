@@ -1,4 +1,7 @@
-/** Reports with odd names and numbers: what can be recorded is, and the rest is refused with its reason, device by device or as a whole. */
+/**
+ * Reports with odd names and numbers: what can be recorded is, and the rest is refused with its reason, device by
+ * device or as a whole.
+ */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { ReportedDevice } from '../../src/hardware.ts'
 import { inventoryDigest, readReport, reportRecord } from '../../src/wire/message.ts'

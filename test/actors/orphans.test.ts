@@ -1,4 +1,6 @@
-/** Accelerator requests of servers that Nova does not know any more: found, and deleted, and never for another reason. */
+/**
+ * Accelerator requests of servers that Nova does not know any more: found, and deleted, and never for another reason.
+ */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { NovaServer } from '../../src/actors/neighbours.ts'

@@ -1,4 +1,7 @@
-/** The list and the collection of orphans read pages of two states and delete several requests at once: on the SQL stores too. */
+/**
+ * The list and the collection of orphans read pages of two states and delete several requests at once: on the SQL
+ * stores too.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { NovaServer } from '../../src/actors/neighbours.ts'

@@ -1,4 +1,7 @@
-/** What is recorded of a host appears in Placement, follows each change, and survives the death of who writes it (placement 9, 12). */
+/**
+ * What is recorded of a host appears in Placement, follows each change, and survives the death of who writes it
+ * (placement 9, 12).
+ */
 import { describe, expect, test } from 'vitest'
 import type { ControlPlaneParts } from '../../src/services/controlPlane.ts'
 import type { Placement } from '../../src/actors/placement/port.ts'

@@ -1,4 +1,7 @@
-/** Hosts that have other names: their compute node in Placement is found by these, and two hosts with one compute node leave each other's providers alone. */
+/**
+ * Hosts that have other names: their compute node in Placement is found by these, and two hosts with one compute node
+ * leave each other's providers alone.
+ */
 import { afterEach, expect, test } from 'vitest'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'

@@ -1,6 +1,6 @@
 /**
- * A pass over a host, call by call. Where a change of it is meant: `npx vitest run test/actors/placementPasses.test.ts -u`, and the difference
- * shows what Placement will be asked and what is found.
+ * A pass over a host, call by call. Where a change of it is meant: `npx vitest run test/actors/placementPasses.test.ts
+ * -u`, and the difference shows what Placement will be asked and what is found.
  */
 import { expect, test } from 'vitest'
 import type { HeldProvider } from '../../src/actors/placement/decider.ts'
@@ -363,7 +363,10 @@ const CALLS: readonly (keyof Placement)[] = [
   'allocations',
   'remove',
 ]
-/** What is seen from outside: the end, waits, findings that nothing would lead to otherwise; and how often each call was made. */
+/**
+ * What is seen from outside: the end, waits, findings that nothing would lead to otherwise; and how often each call was
+ * made.
+ */
 const summary = (lines: readonly string[], untroubled: readonly string[]): string => {
   const told = lines.filter((line) => /^(found|waited|ended)/.test(line) && !untroubled.includes(line))
   const calls = [...Map.groupBy(lines, callOf)].map(([name, all]) => `${name} ${all.length}`)

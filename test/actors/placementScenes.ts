@@ -1,4 +1,7 @@
-/** Passes over a host in a Placement in memory: each call with what it was given, what was found, and how the pass ended. */
+/**
+ * Passes over a host in a Placement in memory: each call with what it was given, what was found, and how the pass
+ * ended.
+ */
 import type { Finding, HeldProvider } from '../../src/actors/placement/decider.ts'
 import type { Inventories, Placement, PlacementFault, PlacementError } from '../../src/actors/placement/port.ts'
 import { type Wanted, inventoriesOf } from '../../src/actors/placement/wanted.ts'

@@ -1,4 +1,7 @@
-/** What is asked for or written in portions: a list that is one longer than a portion is crossed once, and nothing is asked for in vain. */
+/**
+ * What is asked for or written in portions: a list that is one longer than a portion is crossed once, and nothing is
+ * asked for in vain.
+ */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { Reads } from '../../src/actors/runtime/ports.ts'

@@ -1,4 +1,7 @@
-/** The quota of a project holds whoever creates, however many at once; what nobody binds is deleted in time, and never while it is bound. */
+/**
+ * The quota of a project holds whoever creates, however many at once; what nobody binds is deleted in time, and never
+ * while it is bound.
+ */
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { Caller } from '../../src/actors/control.ts'

@@ -1,4 +1,6 @@
-/** Somebody sets a clock: of a control, while work waits for its next try, or of the store, while hosts are heard from. */
+/**
+ * Somebody sets a clock: of a control, while work waits for its next try, or of the store, while hosts are heard from.
+ */
 import { afterEach, describe, expect, it } from 'vitest'
 import type { NovaEvent } from '../../src/actors/neighbours.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'

@@ -1,4 +1,7 @@
-/** COMPARE: a control compares what a host has prepared with the journal, on the store in memory and on the embedded database. */
+/**
+ * COMPARE: a control compares what a host has prepared with the journal, on the store in memory and on the embedded
+ * database.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { functionOf } from '../../src/attachedFunctions.ts'

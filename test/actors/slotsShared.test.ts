@@ -1,4 +1,7 @@
-/** COMPARE among processes over one journal: the one that takes the reports of a host need not be the one that took its results. */
+/**
+ * COMPARE among processes over one journal: the one that takes the reports of a host need not be the one that took its
+ * results.
+ */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { inventoryDigest, readToHost } from '../../src/wire/message.ts'

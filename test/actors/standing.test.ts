@@ -1,4 +1,7 @@
-/** What the overview says of the service itself: every state that is planted is told, and nothing where nothing is wrong. Over all stores. */
+/**
+ * What the overview says of the service itself: every state that is planted is told, and nothing where nothing is
+ * wrong. Over all stores.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Surroundings } from '../../src/actors/answers/tallied.ts'
@@ -80,7 +83,8 @@ const over = (pool: Pool): void => {
     await cloud.create()
     const at = cloud.clock.now()
     const journal = async () => (await cloud.counted()).standing.journal
-    // another test on the same server may have a transaction open, which hides the last rows from the feed until it ends
+    // another test on the same server may have a transaction open, which hides the last rows from the feed until it
+    // ends
     await vi.waitFor(async () => expect(await journal()).toMatchObject({ untoldSince: at, newestAt: at }), WAIT)
     await cloud.publish()
     await vi.waitFor(async () => expect(await journal()).toMatchObject({ untoldSince: null, newestAt: at }), WAIT)

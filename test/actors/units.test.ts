@@ -1,4 +1,7 @@
-/** Cards of which several functions are one accelerator (C11, I6): the whole card is given to one instance, or nothing of it. */
+/**
+ * Cards of which several functions are one accelerator (C11, I6): the whole card is given to one instance, or nothing
+ * of it.
+ */
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import type { ReportedHandle } from '../../src/hardware.ts'

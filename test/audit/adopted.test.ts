@@ -1,4 +1,7 @@
-/** An audit of a database that has lost rows and was adopted: what it declares as lost is no violation, and is named in the output. */
+/**
+ * An audit of a database that has lost rows and was adopted: what it declares as lost is no violation, and is named in
+ * the output.
+ */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,6 @@
-/** What a database has lost explains what was told of it, and nothing else: a handle of two guests is found in any case. */
+/**
+ * What a database has lost explains what was told of it, and nothing else: a handle of two guests is found in any case.
+ */
 import { describe, expect, it } from 'vitest'
 import { INVARIANTS, check, findingsOf } from '../../src/audit/check.ts'
 import type { ClientRequest, Evidence, Loss, LostRow, TopicMessage } from '../../src/audit/evidence.ts'

@@ -9,8 +9,8 @@ const programs = ({ journal }: Evidence): boolean =>
     (events as readonly { readonly type: string }[]).some(({ type }) => type === 'Programmed'),
   )
 /**
- * A life in which an operator programs a card, and whose database loses nothing that it has acknowledged: what is said to be lost is not
- * judged, and not known to the command.
+ * A life in which an operator programs a card, and whose database loses nothing that it has acknowledged: what is said
+ * to be lost is not judged, and not known to the command.
  */
 const wholeLife = async (): Promise<Evidence> => {
   for (const seed of SEEDS) {

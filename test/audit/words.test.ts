@@ -1,4 +1,7 @@
-/** What an operator reads where a view is not what the journal folds to: which row, what it is, what it should be, and the proof. */
+/**
+ * What an operator reads where a view is not what the journal folds to: which row, what it is, what it should be, and
+ * the proof.
+ */
 import { expect, test } from 'vitest'
 import { check } from '../../src/audit/check.ts'
 import { canonicalJson } from '../../src/wire/canonical.ts'

@@ -1,4 +1,6 @@
-/** The launcher, on a stand-in for the program: which Node runs it, what reaches it, and that nothing outlives a kill. */
+/**
+ * The launcher, on a stand-in for the program: which Node runs it, what reaches it, and that nothing outlives a kill.
+ */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { accessSync, cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'

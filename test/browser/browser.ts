@@ -78,14 +78,17 @@ export const watchedPage = async (browser: Browser, base: string, options: Param
   return { page, complaints, foreign }
 }
 
-/** What axe cannot judge and people have looked at: contrast where text lies over a line or a bar, and the sign of the buttons that take a filter away. */
+/**
+ * What axe cannot judge and people have looked at: contrast where text lies over a line or a bar, and the sign of the
+ * buttons that take a filter away.
+ */
 const KNOWN_DOUBTS = new Set(['color-contrast', 'label-content-name-mismatch'])
 
 type Found = { readonly id: string; readonly nodes: readonly { readonly html: string }[] }
 type Judged = { readonly violations: readonly Found[]; readonly incomplete: readonly Found[] }
 /**
- * The rules of axe that a page breaks, and those that axe cannot judge and that are not known, with the first place of each. It is brought in by the debugger: the
- * content policy forbids scripts in the page.
+ * The rules of axe that a page breaks, and those that axe cannot judge and that are not known, with the first place of
+ * each. It is brought in by the debugger: the content policy forbids scripts in the page.
  */
 export const violationsOf = async (page: Page): Promise<readonly string[]> => {
   await page.evaluate(axe.source)

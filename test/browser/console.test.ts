@@ -1,4 +1,7 @@
-/** The console as people meet it, in a real browser. `point N`: of the ten points that it is held against (decision 0107). */
+/**
+ * The console as people meet it, in a real browser. `point N`: of the ten points that it is held against (decision
+ * 0107).
+ */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'

@@ -1,4 +1,7 @@
-/** The documents through the console, in a real browser: pages, links and the search, without a network and within the content policy. */
+/**
+ * The documents through the console, in a real browser: pages, links and the search, without a network and within the
+ * content policy.
+ */
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'

@@ -1,4 +1,7 @@
-/** Point 10 of the proof of the console, six planted faults: from the home page at most three steps lead to the sentence that names the cause, and to the command that mends it. */
+/**
+ * Point 10 of the proof of the console, six planted faults: from the home page at most three steps lead to the sentence
+ * that names the cause, and to the command that mends it.
+ */
 import { randomUUID } from 'node:crypto'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** The stage of infra/Dockerfile that builds the documents, carried out in a folder: it has all that it needs, and makes the whole site. */
+/**
+ * The stage of infra/Dockerfile that builds the documents, carried out in a folder: it has all that it needs, and makes
+ * the whole site.
+ */
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** Point 5 of the proof of the console: 100,000 requests on PostgreSQL are listed, filtered, paged through and scrolled like a hundred. */
+/**
+ * Point 5 of the proof of the console: 100,000 requests on PostgreSQL are listed, filtered, paged through and scrolled
+ * like a hundred.
+ */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { openStore } from '../../src/persistence/open.ts'
@@ -16,7 +19,10 @@ const EACH = COPIES / COPIED.length
 /** With thin spaces, as the pages write counts. */
 const written = (number: number): string => String(number).replace(/\B(?=(\d{3})+$)/g, '\u202F')
 
-/** Rows of the list like the bound one, older than all others; a quarter in each of four states. Lists read nothing but these rows. */
+/**
+ * Rows of the list like the bound one, older than all others; a quarter in each of four states. Lists read nothing but
+ * these rows.
+ */
 const copies = (uuid: string): string => `
   insert into arqs select copy.* from arqs cross join generate_series(1, ${COPIES}) n,
     jsonb_populate_record(arqs, jsonb_build_object(

@@ -1,4 +1,7 @@
-/** What the ten points of the console (decision 0107) ask for beyond `console.test.ts`: nothing from elsewhere, nothing lost, keys under load, places that links name. */
+/**
+ * What the ten points of the console (decision 0107) ask for beyond `console.test.ts`: nothing from elsewhere, nothing
+ * lost, keys under load, places that links name.
+ */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { describeWith } from '../support/needs.ts'

@@ -1,4 +1,7 @@
-/** Points 7 and 8 of the console (decision 0107): states differ by more than colour, and each view has each of its states, in words. */
+/**
+ * Points 7 and 8 of the console (decision 0107): states differ by more than colour, and each view has each of its
+ * states, in words.
+ */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Fetch } from '../../src/ui/api.ts'

@@ -1,4 +1,7 @@
-/** The limits of the bus within one process where nobody sets others: how much it keeps, how long it waits, and how far it looks ahead. */
+/**
+ * The limits of the bus within one process where nobody sets others: how much it keeps, how long it waits, and how far
+ * it looks ahead.
+ */
 import { describe, expect, test } from 'vitest'
 import { type InProcessOptions, inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { ASIDE_MAX, type Delivered, type StepAside } from '../../src/bus/port.ts'

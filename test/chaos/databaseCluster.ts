@@ -8,13 +8,14 @@ export type DatabaseCluster = Pick<OwnServer, 'stop' | 'start' | 'pause' | 'resu
   readonly port: () => number
   readonly url: () => string
   /**
-   * Ends the server at once; the returned function puts a standby in its place, which has every commit that was acknowledged
-   * (synchronous replication).
+   * Ends the server at once; the returned function puts a standby in its place, which has every commit that was
+   * acknowledged (synchronous replication).
    */
   readonly failOver: () => Promise<() => Promise<void>>
   /**
-   * A standby has everything now and follows no more; the returned function ends the server and puts the standby in its place. It resolves to
-   * when that was: from the first moment on commits were lost, and before the second or at the latest at the third the server had ended.
+   * A standby has everything now and follows no more; the returned function ends the server and puts the standby in its
+   * place. It resolves to when that was: from the first moment on commits were lost, and before the second or at the
+   * latest at the third the server had ended.
    */
   readonly fallBehind: () => Promise<() => Promise<Behind>>
   /** From now on the server refuses to write, as one that was demoted. The returned function ends that. */

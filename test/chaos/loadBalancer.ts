@@ -1,4 +1,7 @@
-/** Chooses the control for the next request like a load balancer: in turn, mostly skipping those whose last health check failed. */
+/**
+ * Chooses the control for the next request like a load balancer: in turn, mostly skipping those whose last health check
+ * failed.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ControlMember } from '../support/cluster.ts'
 import { serves } from './world.ts'

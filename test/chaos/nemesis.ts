@@ -94,7 +94,10 @@ const skewed: Strike = async (scene, { target, byMs }) => {
   await restarted(scene, member, { ACCELERANDO_CLOCK_OFFSET_MS: String(byMs) })
   return () => restarted(scene, member)
 }
-/** The number of an order is on the disk before it is carried out, so what a client saw Bound is there, however full it is. */
+/**
+ * The number of an order is on the disk before it is carried out, so what a client saw Bound is there, however full it
+ * is.
+ */
 const filled: Strike = async ({ world, account }, { target }) => {
   world.disk.fill()
   return () => {

@@ -1,6 +1,6 @@
 /**
- * A real Keystone and a real Placement beside a run: how controls and the client sign in, what Nova has made of the hosts there, and the
- * faults of both. The controls reach both only through proxies.
+ * A real Keystone and a real Placement beside a run: how controls and the client sign in, what Nova has made of the
+ * hosts there, and the faults of both. The controls reach both only through proxies.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

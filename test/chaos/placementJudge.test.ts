@@ -1,4 +1,7 @@
-/** The checks of Placement after a chaos run find each planted error in their input; only a run with an OpenStack has its faults. */
+/**
+ * The checks of Placement after a chaos run find each planted error in their input; only a run with an OpenStack has
+ * its faults.
+ */
 import { describe, expect, test } from 'vitest'
 import { writesSeen } from '../support/placementSeen.ts'
 import { driftIn, foreignDiffer } from './placementJudge.ts'

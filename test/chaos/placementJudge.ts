@@ -1,4 +1,7 @@
-/** What must hold of Placement when all faults are over: what is recorded stands there, and nothing of others was touched. */
+/**
+ * What must hold of Placement when all faults are over: what is recorded stands there, and nothing of others was
+ * touched.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { CONTROL_DEFAULTS } from '../../src/services/kernel/kernel.ts'
 import type { PlacementSeen } from '../../src/audit/evidence.ts'

@@ -1,4 +1,7 @@
-/** Nova and operators at Placement during a run: allocations come and go, and providers of ours are changed behind the service's back. */
+/**
+ * Nova and operators at Placement during a run: allocations come and go, and providers of ours are changed behind the
+ * service's back.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Account, Life } from '../kill/account.ts'
 import type { Cloud } from '../kill/cloud.ts'

@@ -1,4 +1,7 @@
-/** A TCP proxy between two parts, which can cut, stall and delay connections. The part behind it is reached only through it. */
+/**
+ * A TCP proxy between two parts, which can cut, stall and delay connections. The part behind it is reached only through
+ * it.
+ */
 import { type Socket, connect, createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 

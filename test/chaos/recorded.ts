@@ -1,4 +1,6 @@
-/** The client's own record of every request, in the format of `accelerando audit --client`, and the unanswered requests. */
+/**
+ * The client's own record of every request, in the format of `accelerando audit --client`, and the unanswered requests.
+ */
 import type { Method } from '../kill/account.ts'
 import { type Answer, type Api, Lost } from '../kill/api.ts'
 import type { Hung } from './struck.ts'

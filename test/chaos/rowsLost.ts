@@ -1,6 +1,7 @@
 /**
- * What happens when the database comes back without rows that it had acknowledged, and what an operator does then: he looks at what is lost,
- * adopts what is left, ends the guests of lost requests, and releases the handles that are withheld because of them.
+ * What happens when the database comes back without rows that it had acknowledged, and what an operator does then: he
+ * looks at what is lost, adopts what is left, ends the guests of lost requests, and releases the handles that are
+ * withheld because of them.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { idOf } from '../../src/actors/runtime/memory.ts'
@@ -19,7 +20,9 @@ export type Operated = {
   readonly say: (line: string) => void
 }
 
-/** A control needs up to 7 s to notice that its server is gone, and 5 s to reach the next one; on a busy machine longer. */
+/**
+ * A control needs up to 7 s to notice that its server is gone, and 5 s to reach the next one; on a busy machine longer.
+ */
 const NOTICED_MS = 60_000
 const LOOK_MS = 200
 const REASON = /writing is stopped: the database has lost rows.*accelerando migrate --adopt/
@@ -86,7 +89,9 @@ export const adopted = async (operated: Operated): Promise<void> => {
 const lostLives = (account: Account): readonly Life[] => account.lives.filter((life) => lostAt(account, life) !== null)
 const isOver = ({ leftAt }: Life): boolean => leftAt !== null
 
-/** Ends what is left of a guest: a lost deletion has to be asked for again, and a guest that lost its bind has to go. */
+/**
+ * Ends what is left of a guest: a lost deletion has to be asked for again, and a guest that lost its bind has to go.
+ */
 const endGuest = async ({ client, cloud }: Operated, life: Life): Promise<void> => {
   life.leaveSentAt ??= Date.now()
   const path = `/accelerator_requests?arqs=${life.arqs.join(',')}`
@@ -119,7 +124,10 @@ const release = async ({ client, account }: Operated, { uuid }: Withheld): Promi
   return status === 200
 }
 
-/** Ends the guests of lost requests whose clients have given them up, and releases the handles that nobody can use any more. */
+/**
+ * Ends the guests of lost requests whose clients have given them up, and releases the handles that nobody can use any
+ * more.
+ */
 export const tidied = async (operated: Operated, patienceMs: number): Promise<void> => {
   const { account, say } = operated
   const lost = lostLives(account)

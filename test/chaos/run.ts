@@ -1,5 +1,6 @@
 /**
- * The chaos test: three controls and four hosts over a real broker and a real database, under load, with injected faults.
+ * The chaos test: three controls and four hosts over a real broker and a real database, under load, with injected
+ * faults.
  *
  *   npm run chaos -- --minutes 3 --seed 1 [--binds 500] [--clients 14] [--logs DIR] [--cloud]
  *

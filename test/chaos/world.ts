@@ -1,4 +1,6 @@
-/** The service under test: three controls and four hosts, each with proxies of its own to the database and the broker. */
+/**
+ * The service under test: three controls and four hosts, each with proxies of its own to the database and the broker.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

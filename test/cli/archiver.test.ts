@@ -1,4 +1,7 @@
-/** What ended long ago leaves the journal by itself: by one process at a time, in bounded portions, and again after a failure. */
+/**
+ * What ended long ago leaves the journal by itself: by one process at a time, in bounded portions, and again after a
+ * failure.
+ */
 import { describe, expect, it } from 'vitest'
 import { createArchiver } from '../../src/cli/programs/archiver.ts'
 import { systemIds } from '../../src/clock.ts'

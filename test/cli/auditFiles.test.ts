@@ -1,4 +1,7 @@
-/** What `audit` prints of files, word for word: which moment deadlines are judged by, and what lies beside the journal. `-u` where a change is meant. */
+/**
+ * What `audit` prints of files, word for word: which moment deadlines are judged by, and what lies beside the journal.
+ * `-u` where a change is meant.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'

@@ -1,6 +1,6 @@
 /**
- * All that commands print of a broker on which the topics are made, hold a small cloud, and hold dead letters, word for word. Where a change is
- * meant: `npx vitest run test/cli/brokerCommands.test.ts -u`.
+ * All that commands print of a broker on which the topics are made, hold a small cloud, and hold dead letters, word for
+ * word. Where a change is meant: `npx vitest run test/cli/brokerCommands.test.ts -u`.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { kafkaBus, type KafkaBus } from '../../src/bus/kafka/bus.ts'

@@ -1,4 +1,7 @@
-/** The limits of every number, and the rules over several options: what they forbid, and that they wait for valid values. */
+/**
+ * The limits of every number, and the rules over several options: what they forbid, and that they wait for valid
+ * values.
+ */
 import { describe, expect, test } from 'vitest'
 import * as v from 'valibot'
 import { loadConfig } from '../../src/cli/config/config.ts'

@@ -1,4 +1,7 @@
-/** What the program is given: with nothing set, and with every option of the sample file, each at another place than its default. */
+/**
+ * What the program is given: with nothing set, and with every option of the sample file, each at another place than its
+ * default.
+ */
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/cli/config/config.ts'
 import { envName, type Key, KEYS, rowOf } from '../../src/cli/config/table.ts'

@@ -20,7 +20,10 @@ const commands = documents.flatMap((path) =>
   shownIn(readFileSync(join(ROOT, path), 'utf8')).map((rest) => [path, rest] as const),
 )
 
-/** What is wrong with it; empty: nothing. `[...]` around what may be left out, and `A|B` for a choice, are the style of the documents. */
+/**
+ * What is wrong with it; empty: nothing. `[...]` around what may be left out, and `A|B` for a choice, are the style of
+ * the documents.
+ */
 const faultsOf = (rest: string): readonly string[] => {
   const words = rest.replaceAll(/[[\]]/g, ' ').trim().split(/\s+/)
   let command = withCommands(new CommandRow())

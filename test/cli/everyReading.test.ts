@@ -1,6 +1,7 @@
 /**
- * Every command that shows something, derived from the tree of commands, over a small cloud in which everything has happened: each of its formats
- * can be read, in a pipe it writes columns, and it takes the options of output that all of them have. What is not run has its reason.
+ * Every command that shows something, derived from the tree of commands, over a small cloud in which everything has
+ * happened: each of its formats can be read, in a pipe it writes columns, and it takes the options of output that all
+ * of them have. What is not run has its reason.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,6 @@
-/** Devices that are plugged in, by the events that a program prints. The program is a script in the place of `udevadm`. */
+/**
+ * Devices that are plugged in, by the events that a program prints. The program is a script in the place of `udevadm`.
+ */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'

@@ -1,6 +1,7 @@
 /**
- * What `import` prints of a database of upstream with all the damage that it leaves, and what it records, word for word. The tables hold text, as an
- * import reads them. Where a change is meant: `npx vitest run test/cli/importOnce.test.ts -u`.
+ * What `import` prints of a database of upstream with all the damage that it leaves, and what it records, word for
+ * word. The tables hold text, as an import reads them. Where a change is meant: `npx vitest run
+ * test/cli/importOnce.test.ts -u`.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,7 @@
 /**
- * All that the commands of an operator print of a small cloud in which everything has happened that a journal can hold, word for word. Where a
- * change is meant: `npx vitest run test/cli/livedCloud.test.ts -u`, and the difference shows what operators and scripts will meet.
+ * All that the commands of an operator print of a small cloud in which everything has happened that a journal can hold,
+ * word for word. Where a change is meant: `npx vitest run test/cli/livedCloud.test.ts -u`, and the difference shows
+ * what operators and scripts will meet.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,6 @@
 /**
- * A control and a host in this process, over PostgreSQL and a broker of tests: what they log, show and leave behind, word for word. Where a change is
- * meant: `npx vitest run test/cli/oneCluster.test.ts -u`.
+ * A control and a host in this process, over PostgreSQL and a broker of tests: what they log, show and leave behind,
+ * word for word. Where a change is meant: `npx vitest run test/cli/oneCluster.test.ts -u`.
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

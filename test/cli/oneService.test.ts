@@ -1,6 +1,7 @@
 /**
- * The life of one service in this process, on PostgreSQL, with all that commands print beside it, word for word. Where a change is meant:
- * `npx vitest run test/cli/oneService.test.ts -u`, and the difference shows what operators and scripts will meet.
+ * The life of one service in this process, on PostgreSQL, with all that commands print beside it, word for word. Where
+ * a change is meant: `npx vitest run test/cli/oneService.test.ts -u`, and the difference shows what operators and
+ * scripts will meet.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'

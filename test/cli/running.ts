@@ -1,4 +1,7 @@
-/** A service that runs in the process of a test: what it shows, without what depends on time and on how often was looked. */
+/**
+ * A service that runs in the process of a test: what it shows, without what depends on time and on how often was
+ * looked.
+ */
 import { expect } from 'vitest'
 import { runTour } from '../../src/cli/programs/tour.ts'
 import type { openTourNova } from '../../src/cli/programs/tourNova.ts'
@@ -16,7 +19,10 @@ export const until = async (what: string, holds: () => Promise<boolean>): Promis
   }
 }
 
-/** Walks the tour. Nova is shown as having heard only when the answer to it is recorded, so that what follows is always recorded after it. */
+/**
+ * Walks the tour. Nova is shown as having heard only when the answer to it is recorded, so that what follows is always
+ * recorded after it.
+ */
 export const toured = async (base: string, { heard }: Awaited<ReturnType<typeof openTourNova>>): Promise<string> => {
   let told = false
   const look = async (arq: string) => {

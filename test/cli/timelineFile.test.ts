@@ -1,4 +1,6 @@
-/** `accelerando arq timeline` of what was kept in a file, with no service at all, and in the format of trace viewers. */
+/**
+ * `accelerando arq timeline` of what was kept in a file, with no service at all, and in the format of trace viewers.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

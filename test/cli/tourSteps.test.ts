@@ -1,4 +1,7 @@
-/** The tour against a scripted API: what it asks, what it prints, and what it says of each answer that Nova would not expect. */
+/**
+ * The tour against a scripted API: what it asks, what it prints, and what it says of each answer that Nova would not
+ * expect.
+ */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'

@@ -1,6 +1,6 @@
 /**
- * Schemathesis compares the running program with `/openapi.json`. It needs more than a minute of one core, so it belongs to
- * `npm run test:cluster`.
+ * Schemathesis compares the running program with `/openapi.json`. It needs more than a minute of one core, so it
+ * belongs to `npm run test:cluster`.
  */
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** `accelerando arq bind` and `arq unbind` beside a real Keystone: they show that a service asks, and an account without the role service is refused. */
+/**
+ * `accelerando arq bind` and `arq unbind` beside a real Keystone: they show that a service asks, and an account without
+ * the role service is refused.
+ */
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** What `doctor` says beside real services: Keystone, Placement and Glance answer, Nova does not, and this service does once it has been started. */
+/**
+ * What `doctor` says beside real services: Keystone, Placement and Glance answer, Nova does not, and this service does
+ * once it has been started.
+ */
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { embeddedStoreIn } from '../support/embedded.ts'

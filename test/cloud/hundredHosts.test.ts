@@ -1,4 +1,7 @@
-/** The reconciler from an empty Placement to a hundred hosts with a thousand deployables, on the real one; then a comparison of them all. */
+/**
+ * The reconciler from an empty Placement to a hundred hosts with a thousand deployables, on the real one; then a
+ * comparison of them all.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sessionOptions } from '../contracts/keystone.contract.ts'
 import { describeWith } from '../support/needs.ts'

@@ -1,4 +1,7 @@
-/** `accelerando import` on databases that upstream made itself, with the damage it leaves: into a folder, and into PostgreSQL. */
+/**
+ * `accelerando import` on databases that upstream made itself, with the damage it leaves: into a folder, and into
+ * PostgreSQL.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from 'pg'

@@ -1,6 +1,7 @@
 /**
- * A real Placement behind a proxy that fails: the client says nothing that it does not know, and a service that is killed at any of its writes
- * converges (T8). The program has its own store here: nobody else can have a pass under way, so the next process need not wait for the end of one.
+ * A real Placement behind a proxy that fails: the client says nothing that it does not know, and a service that is
+ * killed at any of its writes converges (T8). The program has its own store here: nobody else can have a pass under
+ * way, so the next process need not wait for the end of one.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { join } from 'node:path'
@@ -82,7 +83,10 @@ describeWith(CLOUD, 'beside a real Placement that fails', (rig) => {
       )
       return providers.length === DEVICES && whole.every(Boolean)
     }
-    /** Kills the process at its n-th write: before that is carried out, or after. False: all was complete before it got there. */
+    /**
+     * Kills the process at its n-th write: before that is carried out, or after. False: all was complete before it got
+     * there.
+     */
     const killedAt = async (nth: number, carriedOut: boolean, program: Program, root: string): Promise<boolean> => {
       let writes = 0
       const struck = Promise.withResolvers<boolean>()

@@ -1,6 +1,7 @@
 /**
- * Two control planes over one PostgreSQL beside a real Placement that is killed, paused and cut off, while the inventory changes and somebody
- * else changes Placement. At the end nothing differs, and S11 and L3 hold over the whole journal.
+ * Two control planes over one PostgreSQL beside a real Placement that is killed, paused and cut off, while the
+ * inventory changes and somebody else changes Placement. At the end nothing differs, and S11 and L3 hold over the whole
+ * journal.
  */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -108,7 +109,10 @@ const cardsOf = async ({ planes: [first], hosts }: Stage): Promise<readonly Card
     .map(({ device_uuid: device, rp_uuid: provider }) => ({ device, provider: provider! }))
 }
 
-/** Binds with and without an allocation, ends some, disables and enables, and changes Placement behind the service's back. */
+/**
+ * Binds with and without an allocation, ends some, disables and enables, and changes Placement behind the service's
+ * back.
+ */
 const changes = async (stage: Stage, cards: readonly Card[], isOver: () => boolean): Promise<number> => {
   const { planes, nova } = stage
   const bound: string[] = []

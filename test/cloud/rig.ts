@@ -1,4 +1,7 @@
-/** A cloud of its own for a test file: real Keystone, Placement and Glance from `infra/rig/openstack`, on free ports, gone at the end. */
+/**
+ * A cloud of its own for a test file: real Keystone, Placement and Glance from `infra/rig/openstack`, on free ports,
+ * gone at the end.
+ */
 import { execFile } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** The program with `auth = keystone` beside a real Keystone: who may do what (rest-api 9.3) with real tokens, service tokens, and Keystone away. */
+/**
+ * The program with `auth = keystone` beside a real Keystone: who may do what (rest-api 9.3) with real tokens, service
+ * tokens, and Keystone away.
+ */
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -35,7 +38,10 @@ const ofProject = (project: string): Readonly<Record<string, readonly [Scope, Co
   [`${project}-reader`]: [inProject(project), 'reader'],
   [`${project}-bare`]: [inProject(project), 'other'],
 })
-/** All users of the rig: where they have roles, and the column that these make; null: no token for a project, which opens nothing. */
+/**
+ * All users of the rig: where they have roles, and the column that these make; null: no token for a project, which
+ * opens nothing.
+ */
 const USERS: Readonly<Record<string, readonly [Scope, Column | null]>> = {
   admin: [inProject('admin'), 'admin'],
   nova: [inProject('service'), 'admin'],
@@ -60,7 +66,10 @@ const PATCH = {
   ),
 }
 type Asked = readonly [method: string, path: string, body?: unknown, service?: string]
-/** An operation is allowed when it is answered with anything but 403: what it is asked for does not exist. The last: whose service token is beside. */
+/**
+ * An operation is allowed when it is answered with anything but 403: what it is asked for does not exist. The last:
+ * whose service token is beside.
+ */
 const OPERATIONS = {
   'read profiles': [
     ['GET', '/device_profiles'],

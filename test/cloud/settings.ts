@@ -24,7 +24,9 @@ export const settingsOf = async (
   )
 }
 
-/** The environment of an administrator at a shell, who has the programs of the rig, and those in the folder `programs`. */
+/**
+ * The environment of an administrator at a shell, who has the programs of the rig, and those in the folder `programs`.
+ */
 export const environmentOf = async (
   rig: string,
   { authUrl, env }: Pick<RiggedCloud, 'authUrl' | 'env'>,

@@ -1,4 +1,7 @@
-/** A cloud whose services are reached over TLS only, with certificates of a CA of its own: what `doctor` says, and what the API does. */
+/**
+ * A cloud whose services are reached over TLS only, with certificates of a CA of its own: what `doctor` says, and what
+ * the API does.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,6 @@
-/** Databases of upstream Cyborg as it makes them itself, filled with given rows: on a real MariaDB, and on PostgreSQL. */
+/**
+ * Databases of upstream Cyborg as it makes them itself, filled with given rows: on a real MariaDB, and on PostgreSQL.
+ */
 import { execFile } from 'node:child_process'
 import { mkdtempSync } from 'node:fs'
 import { join } from 'node:path'

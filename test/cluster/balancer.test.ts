@@ -1,4 +1,7 @@
-/** The load balancer of infra/compose, a real HAProxy with its own file, before two real controls with their consoles; a third is never there. */
+/**
+ * The load balancer of infra/compose, a real HAProxy with its own file, before two real controls with their consoles; a
+ * third is never there.
+ */
 import { randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** 300 clients follow the events of a cluster while a control is killed and another is restarted: what each is told is the journal. */
+/**
+ * 300 clients follow the events of a cluster while a control is killed and another is restarted: what each is told is
+ * the journal.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { reactions } from '../../src/actors/reactions.ts'

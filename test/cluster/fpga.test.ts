@@ -1,4 +1,7 @@
-/** FPGA cards on the real program, whose tools are programs of their own: binds that load an image, and tools that fail in every way. */
+/**
+ * FPGA cards on the real program, whose tools are programs of their own: binds that load an image, and tools that fail
+ * in every way.
+ */
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FPGA_MACHINE, type FpgaMachine, type ToolMode, openFpgaMachine } from '../support/fpgaMachine.ts'

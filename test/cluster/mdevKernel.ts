@@ -1,6 +1,7 @@
 /**
- * A process in the place of the kernel: makes and removes the mediated devices of one type on a tree of plain files. `node mdevKernel.ts FOLDER`, where
- * the folder is the one of the type (`mdev_supported_types/nvidia-223`). It prints a line for each thing that it does, and ends with its standard input.
+ * A process in the place of the kernel: makes and removes the mediated devices of one type on a tree of plain files.
+ * `node mdevKernel.ts FOLDER`, where the folder is the one of the type (`mdev_supported_types/nvidia-223`). It prints a
+ * line for each thing that it does, and ends with its standard input.
  */
 import { execFileSync } from 'node:child_process'
 import {

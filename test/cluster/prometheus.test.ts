@@ -1,4 +1,7 @@
-/** What watches the service, evaluated by a real Prometheus: each alert fires and stays silent when it should, and each panel finds its metrics in the running program. */
+/**
+ * What watches the service, evaluated by a real Prometheus: each alert fires and stays silent when it should, and each
+ * panel finds its metrics in the running program.
+ */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -106,7 +109,10 @@ type RuleGroups = {
   }[]
 }
 
-/** As it is shipped, with the address of this program, and with less time between scrapes; the page itself may take a second. */
+/**
+ * As it is shipped, with the address of this program, and with less time between scrapes; the page itself may take a
+ * second.
+ */
 const configuration = (target: string) => {
   const shipped = parse(readFileSync(join(OBSERVE, 'prometheus.yml'), 'utf8')) as Configuration
   return {

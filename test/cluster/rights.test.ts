@@ -1,4 +1,7 @@
-/** The rights on the broker of `docs/security.md`, on a broker that denies everything else: enough for the programs, and none too many. */
+/**
+ * The rights on the broker of `docs/security.md`, on a broker that denies everything else: enough for the programs, and
+ * none too many.
+ */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { AclEntry } from 'kafkajs'
@@ -101,7 +104,10 @@ const SETTINGS = { partitions: 2, replicas: 1, retentionMs: null }
 const say = (name: string) => ({ topic: name, key: HOST, value: 'x', headers: {} })
 
 /** What went wrong, in words; null: nothing. */
-/** Topics that may not be described are not listed; groups neither; kafkajs does not say why it found no coordinator, or deleted no group. */
+/**
+ * Topics that may not be described are not listed; groups neither; kafkajs does not say why it found no coordinator, or
+ * deleted no group.
+ */
 const TOLD = /not authorized|there is no topic|was not seen|right to the group|no leader|Error in DeleteGroups/i
 type Deed = () => Promise<string | null>
 const wrong = (work: Promise<unknown>): Promise<string | null> =>

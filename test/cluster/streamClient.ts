@@ -1,4 +1,7 @@
-/** A client of streams of events that comes back at another control whenever its connection ends, and notes all it is told. */
+/**
+ * A client of streams of events that comes back at another control whenever its connection ends, and notes all it is
+ * told.
+ */
 import { type IncomingMessage, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 

@@ -1,4 +1,7 @@
-/** A vGPU from its bind to its end, on the real program, over a restart of the machine: the mediated device is made, made again, and removed. */
+/**
+ * A vGPU from its bind to its end, on the real program, over a restart of the machine: the mediated device is made,
+ * made again, and removed.
+ */
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { GPU_MACHINE, type GpuMachine, openGpuMachine } from '../support/gpuMachine.ts'

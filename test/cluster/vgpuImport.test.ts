@@ -1,4 +1,7 @@
-/** vGPUs that upstream had bound, over an import, the first report of the real host program, a restart of the machine, and their end. */
+/**
+ * vGPUs that upstream had bound, over an import, the first report of the real host program, a restart of the machine,
+ * and their end.
+ */
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { systemClock, systemIds } from '../../src/clock.ts'

@@ -1,4 +1,7 @@
-/** The five-minute look at production: everything of infra/compose.yaml is up, a bind goes through, and a dead control is not missed. */
+/**
+ * The five-minute look at production: everything of infra/compose.yaml is up, a bind goes through, and a dead control
+ * is not missed.
+ */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** The image of infra/Dockerfile: what it is made of, and that it serves without rights and without a place to write but its own. */
+/**
+ * The image of infra/Dockerfile: what it is made of, and that it serves without rights and without a place to write but
+ * its own.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { GenericContainer, type StartedTestContainer, Wait } from 'testcontainers'
 import { IMAGE, buildImage } from '../support/containers.ts'

@@ -1,4 +1,6 @@
-/** What every store must do with journals of what ended (ARCHIVE-1 to ARCHIVE-3), under a control plane that goes on. */
+/**
+ * What every store must do with journals of what ended (ARCHIVE-1 to ARCHIVE-3), under a control plane that goes on.
+ */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { Store } from '../../src/persistence/store.ts'

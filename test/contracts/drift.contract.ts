@@ -1,4 +1,7 @@
-/** The drift catalogue (placement.md 8): each case is made with the API of Placement, and one pass of the reconciler follows. On the double over each store, and on a real Placement. */
+/**
+ * The drift catalogue (placement.md 8): each case is made with the API of Placement, and one pass of the reconciler
+ * follows. On the double over each store, and on a real Placement.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ReportedDevice } from '../../src/hardware.ts'

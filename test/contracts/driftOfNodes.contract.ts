@@ -1,4 +1,7 @@
-/** Compute nodes that are renamed, or deleted and registered anew (placement.md 8, P6 and T12). On the double over each store, and on a real Placement. */
+/**
+ * Compute nodes that are renamed, or deleted and registered anew (placement.md 8, P6 and T12). On the double over each
+ * store, and on a real Placement.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { Unanswered } from '../../src/neighbours/openstack/send.ts'

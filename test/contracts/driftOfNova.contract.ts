@@ -1,4 +1,6 @@
-/** Devices that Nova tracks as well, as the drift names them (placement 6.3). On the double, and on a real Placement. */
+/**
+ * Devices that Nova tracks as well, as the drift names them (placement 6.3). On the double, and on a real Placement.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { formatPciAddress, pciAddressOf } from '../../src/pci.ts'
 import { type PlacedHost, placedHost } from '../support/placedHost.ts'

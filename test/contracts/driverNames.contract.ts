@@ -1,4 +1,7 @@
-/** The names that drivers give their devices, as Placement takes them: on the double, and on the real Placement of the rig. */
+/**
+ * The names that drivers give their devices, as Placement takes them: on the double, and on the real Placement of the
+ * rig.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { everyDriver, everyDriverHost } from '../drivers/everyDriverHost.ts'

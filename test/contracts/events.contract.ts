@@ -1,4 +1,6 @@
-/** What streams of events promise over every store: no gap, no repeat, the same order and the same ids on every control. */
+/**
+ * What streams of events promise over every store: no gap, no repeat, the same order and the same ids on every control.
+ */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { EventPage } from '../../src/actors/events.ts'

@@ -1,4 +1,7 @@
-/** Explain agrees with Placement: a table of worlds, each with what Nova finds by its own question. On the double over each store, and on a real Placement. */
+/**
+ * Explain agrees with Placement: a table of worlds, each with what Nova finds by its own question. On the double over
+ * each store, and on a real Placement.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
 import { placedHost, type PlacedHost } from '../support/placedHost.ts'
@@ -11,7 +14,9 @@ type Case = readonly [
   name: string,
   given: (host: PlacedHost, lab: PlacementLab) => Promise<unknown>,
   groups: readonly Group[],
-  /** Whether Placement offers the host, whether the host fits, and the obstacles of the nearest device and of the host. */
+  /**
+   * Whether Placement offers the host, whether the host fits, and the obstacles of the nearest device and of the host.
+   */
   told: readonly [placement: boolean, fits: boolean, obstacles: string],
 ]
 const ONE: readonly Group[] = [{ 'resources:FPGA': '1' }]

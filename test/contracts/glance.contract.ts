@@ -1,4 +1,7 @@
-/** What the client of Glance does when Glance, the connection or the host fails: on the double, and on the real Glance of the rig. */
+/**
+ * What the client of Glance does when Glance, the connection or the host fails: on the double, and on the real Glance
+ * of the rig.
+ */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** What the service expects of Keystone, tried with its own session and validation: on the double, and on the real Keystone of the rig. */
+/**
+ * What the service expects of Keystone, tried with its own session and validation: on the double, and on the real
+ * Keystone of the rig.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { tokenIdentity } from '../../src/http/tokenIdentity.ts'

@@ -1,4 +1,7 @@
-/** What every store must answer to every list: all views, filter columns, sort keys, directions, markers and limits, as VIEWS has them. */
+/**
+ * What every store must answer to every list: all views, filter columns, sort keys, directions, markers and limits, as
+ * VIEWS has them.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { openReaders } from '../../src/services/kernel/readers.ts'
 import { type Guard, createGuard } from '../../src/actors/runtime/unreadable.ts'
@@ -131,7 +134,10 @@ const placesOf = (view: ViewName, sort: string): readonly Place[] => {
 const LIMITS = [1, 2, 1000]
 
 type Order = Pick<Asked, 'sort' | 'descending'>
-/** Every sort key and direction with every filter column and with every place; what may be asked of a column, and limits, take turns. */
+/**
+ * Every sort key and direction with every filter column and with every place; what may be asked of a column, and
+ * limits, take turns.
+ */
 const questionsOf = (view: ViewName): readonly Asked[] => {
   const limit = inTurn(LIMITS)
   const orders = sortKeys(view).flatMap((sort): Order[] => [false, true].map((descending) => ({ sort, descending })))

@@ -1,4 +1,7 @@
-/** What the service expects of Placement (placement.md 5), tried with its own client: on the double, and on the real Placement of the rig. */
+/**
+ * What the service expects of Placement (placement.md 5), tried with its own client: on the double, and on the real
+ * Placement of the rig.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {

@@ -1,4 +1,7 @@
-/** What Nova does with Placement, as far as it concerns the providers of this service (placement.md 5.1, 10): on the double, and on the real one. */
+/**
+ * What Nova does with Placement, as far as it concerns the providers of this service (placement.md 5.1, 10): on the
+ * double, and on the real one.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { customName, type PlacementLab, placementLab, record, well } from '../support/placementLab.ts'

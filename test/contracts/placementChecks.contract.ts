@@ -1,4 +1,7 @@
-/** The checks of acceptance (placement.md 12) that are not cases of drift: changes on our side, failures between the two, and what must never be written. On the double over each store, and on a real Placement. */
+/**
+ * The checks of acceptance (placement.md 12) that are not cases of drift: changes on our side, failures between the
+ * two, and what must never be written. On the double over each store, and on a real Placement.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ReportedDevice } from '../../src/hardware.ts'

@@ -1,4 +1,7 @@
-/** The client of Placement while the network, Keystone or Placement fail: no call rejects, and none says "done" or "refused" of what it does not know. On the double, and on a real Placement behind the proxy. */
+/**
+ * The client of Placement while the network, Keystone or Placement fail: no call rejects, and none says "done" or
+ * "refused" of what it does not know. On the double, and on a real Placement behind the proxy.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'

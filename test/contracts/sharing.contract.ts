@@ -1,4 +1,7 @@
-/** How processes over one store share the work (SHARING-1 to SHARING-3), the same in every store. On two processes over one store. */
+/**
+ * How processes over one store share the work (SHARING-1 to SHARING-3), the same in every store. On two processes over
+ * one store.
+ */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'

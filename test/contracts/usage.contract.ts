@@ -1,4 +1,7 @@
-/** Reports of usage equal what the journal's events say, whatever happened, also after the archive and a rebuild: on every store. */
+/**
+ * Reports of usage equal what the journal's events say, whatever happened, also after the archive and a rebuild: on
+ * every store.
+ */
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'

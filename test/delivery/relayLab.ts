@@ -1,4 +1,7 @@
-/** Several relays over one store and one bus, each in a process that can be stopped in the middle of a step, and go on or not. */
+/**
+ * Several relays over one store and one bus, each in a process that can be stopped in the middle of a step, and go on
+ * or not.
+ */
 import { randomUUID } from 'node:crypto'
 import { createLatest } from '../../src/actors/latest.ts'
 import type { FeedRow, Journal, Reads } from '../../src/actors/runtime/ports.ts'

@@ -1,4 +1,6 @@
-/** The command lines that README and the pages of tasks show are run, or stand in a table that says why they are not. */
+/**
+ * The command lines that README and the pages of tasks show are run, or stand in a table that says why they are not.
+ */
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** Whatever stands in options, tables, images and recordings: they are taken, or refused with a reason that names the place. */
+/**
+ * Whatever stands in options, tables, images and recordings: they are taken, or refused with a reason that names the
+ * place.
+ */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import * as fc from 'fast-check'

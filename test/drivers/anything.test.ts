@@ -1,4 +1,7 @@
-/** Whatever a host answers to its drivers, its report is made: a driver that cannot go on names a reason, and the others report what they have. */
+/**
+ * Whatever a host answers to its drivers, its report is made: a driver that cannot go on names a reason, and the others
+ * report what they have.
+ */
 import * as fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'

@@ -1,6 +1,6 @@
 /**
- * The inventories of the corpus (drivers.md 6), driver by driver, as the tables of the contract have them: written from there, not printed from the
- * program.
+ * The inventories of the corpus (drivers.md 6), driver by driver, as the tables of the contract have them: written from
+ * there, not printed from the program.
  */
 import { describe, expect, test } from 'vitest'
 import type { ReportedDevice } from '../../src/hardware.ts'

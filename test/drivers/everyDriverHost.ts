@@ -1,4 +1,7 @@
-/** One host with hardware for each driver, put together from the recorded hosts of the contract suite: each of those is a PCI domain of it. */
+/**
+ * One host with hardware for each driver, put together from the recorded hosts of the contract suite: each of those is
+ * a PCI domain of it.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Driver, HostIo } from '../../src/drivers/driver.ts'

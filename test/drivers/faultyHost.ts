@@ -1,4 +1,7 @@
-/** A host on which chosen reads, listings, links, programs and sockets answer something else, fail or never end; and one look of all drivers at it. */
+/**
+ * A host on which chosen reads, listings, links, programs and sockets answer something else, fail or never end; and one
+ * look of all drivers at it.
+ */
 import type { Cancel, Clock } from '../../src/clock.ts'
 import type { BlockDevice, Driver, HostIo } from '../../src/drivers/driver.ts'
 import { type Section, Watch } from '../../src/host/sections.ts'
@@ -74,8 +77,8 @@ export const faultyHost = (host: HostIo, faultAt: (access: string) => Fault | un
 }
 
 /**
- * Hosts that are the same but for what drivers keep: of that each has nothing at first. The host behind them must not change, because it is asked for each answer only
- * once.
+ * Hosts that are the same but for what drivers keep: of that each has nothing at first. The host behind them must not
+ * change, because it is asked for each answer only once.
  */
 export const sameHosts = (host: HostIo): (() => HostIo) => {
   const known = new Map<string, Promise<unknown>>()

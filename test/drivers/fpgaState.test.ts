@@ -1,4 +1,7 @@
-/** What is known of the image in a card: the ids that the kernel shows, and the file in which a driver keeps what it loaded. */
+/**
+ * What is known of the image in a card: the ids that the kernel shows, and the file in which a driver keeps what it
+ * loaded.
+ */
 import { expect, test } from 'vitest'
 import { readFpgaPart } from '../../src/drivers/fpga/intelSysfs.ts'
 import { imageIdOf, loadedImages } from '../../src/drivers/fpga/loadedImages.ts'

@@ -12,7 +12,10 @@ export type MdevKernel = RecordedHost & {
   readonly told: string[]
 }
 
-/** `tree`: the very tree that the host reads. A type uses one of `slots` units of its function; all types of a function share them. */
+/**
+ * `tree`: the very tree that the host reads. A type uses one of `slots` units of its function; all types of a function
+ * share them.
+ */
 export const withMdevKernel = (
   io: RecordedHost,
   tree: (path: string) => Tree,

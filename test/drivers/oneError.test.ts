@@ -1,4 +1,7 @@
-/** One error at each path that drivers read, one path after the other, on a host with hardware for each driver; and the order of listings. */
+/**
+ * One error at each path that drivers read, one path after the other, on a host with hardware for each driver; and the
+ * order of listings.
+ */
 import { beforeAll, expect, test } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'
 import type { Section } from '../../src/host/sections.ts'

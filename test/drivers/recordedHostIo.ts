@@ -1,6 +1,6 @@
 /**
- * A host from a recording: the port over a tree of folders (objects), files (texts) and symbolic links (`{"->": target}`).
- * What a driver writes stays in memory.
+ * A host from a recording: the port over a tree of folders (objects), files (texts) and symbolic links (`{"->":
+ * target}`). What a driver writes stays in memory.
  */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join, posix } from 'node:path'

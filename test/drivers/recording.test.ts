@@ -32,7 +32,10 @@ test('of what programs print', () => {
   expect(outputWithoutSecrets(text)).toBe('UUID: removed, Serial Number : removed\n"serial": "removed"\nname: T4')
 })
 
-/** Of the first card as the kernel and as `nvidia-smi` name it, and of an instance of it; none of them may leave the host. */
+/**
+ * Of the first card as the kernel and as `nvidia-smi` name it, and of an instance of it; none of them may leave the
+ * host.
+ */
 const [CARD, OTHER, INSTANCE] = [
   '3c6c5d4c-7f4b-2c1e-8a3f-0123456789ab',
   'f00dfeed-7f4b-2c1e-8a3f-0123456789ab',

@@ -1,4 +1,7 @@
-/** A program that the kernel does not let end although it was killed, as one that waits for a broken card: here one that writes to a frozen file system. */
+/**
+ * A program that the kernel does not let end although it was killed, as one that waits for a broken card: here one that
+ * writes to a frozen file system.
+ */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,6 @@
-/** The tables of the drivers, whole: each known card, each class of the PCI bus, and how each kind of card is offered. */
+/**
+ * The tables of the drivers, whole: each known card, each class of the PCI bus, and how each kind of card is offered.
+ */
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { driversPage } from '../../infra/driversPage.ts'

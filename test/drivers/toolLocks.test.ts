@@ -1,4 +1,7 @@
-/** Programs that change cards, as real processes: one at a time for each card, also when the host program that began one is killed. */
+/**
+ * Programs that change cards, as real processes: one at a time for each card, also when the host program that began one
+ * is killed.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -32,7 +35,10 @@ const isAlive = (pid: number): boolean => {
     return false
   }
 }
-/** A tool that notes in `calls` when it begins and ends, and ends when the file `go` is there; `text`: what it does besides. */
+/**
+ * A tool that notes in `calls` when it begins and ends, and ends when the file `go` is there; `text`: what it does
+ * besides.
+ */
 const machine = (text = '') => {
   const root = mkdtempSync(join(folder, 'm-'))
   const [state, tool, calls, go, pids] = ['state', 'fpgaconf', 'calls', 'go', 'pids'].map((name) =>

@@ -1,4 +1,6 @@
-/** `gpu_devices.max_instances`: how many vGPUs the virtual functions of one card show together (VGPU-4, drivers.md 4.4). */
+/**
+ * `gpu_devices.max_instances`: how many vGPUs the virtual functions of one card show together (VGPU-4, drivers.md 4.4).
+ */
 import { describe, expect, test } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'
 import { driverByName } from '../../src/drivers/index.ts'

@@ -1,4 +1,7 @@
-/** `accelerando archive` and `audit` on the database of the real program: what ended leaves the journal, and nothing is missed. */
+/**
+ * `accelerando archive` and `audit` on the database of the real program: what ended leaves the journal, and nothing is
+ * missed.
+ */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -55,7 +58,9 @@ describeWith('postgres', 'archive', (bin) => {
   const rowsIn = async (table: string) =>
     Number((await sqlOnce(database.url, `select count(*) from ${table}`)).rows[0].count)
 
-  /** Rows that the earliest reader has not passed, which therefore stay; all of them while no reader has a checkpoint. */
+  /**
+   * Rows that the earliest reader has not passed, which therefore stay; all of them while no reader has a checkpoint.
+   */
   const untold = async () => {
     const { rows } = await sqlOnce(
       database.url,

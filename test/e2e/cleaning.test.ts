@@ -1,4 +1,7 @@
-/** The real program and a real command: what is given up is cleaned before anybody else gets it, also when the program is killed meanwhile. */
+/**
+ * The real program and a real command: what is given up is cleaned before anybody else gets it, also when the program
+ * is killed meanwhile.
+ */
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -15,7 +18,9 @@ afterAll(async () => {
   folder.remove()
 })
 
-/** Notes what it was told to clean; fails while there is a file `broken`, and does not end while there is one `slow`. */
+/**
+ * Notes what it was told to clean; fails while there is a file `broken`, and does not end while there is one `slow`.
+ */
 const SCRIPT = `#!/bin/sh
 echo "$ACCELERANDO_HANDLE $ACCELERANDO_ORDER" >> ${at('begun')}
 while [ -e ${at('slow')} ]; do sleep 0.05; done

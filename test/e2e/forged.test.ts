@@ -1,4 +1,6 @@
-/** A control and a host together, and a third party that may write to both topics: nothing that it writes has an effect. */
+/**
+ * A control and a host together, and a third party that may write to both topics: nothing that it writes has an effect.
+ */
 import { expect, test } from 'vitest'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { openSystem } from '../../src/cli/programs/system.ts'

@@ -1,4 +1,6 @@
-/** Hardware that is given to the program: a cloud of a chosen size, a recorded sysfs, and this machine's own PCI bus. */
+/**
+ * Hardware that is given to the program: a cloud of a chosen size, a recorded sysfs, and this machine's own PCI bus.
+ */
 import { existsSync, readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** A control and a host program together: the host loses its folder while a guest uses a device; and a second machine gets the same name. */
+/**
+ * A control and a host program together: the host loses its folder while a guest uses a device; and a second machine
+ * gets the same name.
+ */
 import { beforeEach, expect, test } from 'vitest'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { openSystem } from '../../src/cli/programs/system.ts'

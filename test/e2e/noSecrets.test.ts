@@ -1,6 +1,6 @@
 /**
- * Secrets that an operator or a caller gives the service stand in nothing that it writes: not in its log, its answers, its journal or on its bus, also
- * when the neighbours fail. Each secret here is one that the service has used.
+ * Secrets that an operator or a caller gives the service stand in nothing that it writes: not in its log, its answers,
+ * its journal or on its bus, also when the neighbours fail. Each secret here is one that the service has used.
  */
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'

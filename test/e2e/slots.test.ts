@@ -47,7 +47,10 @@ const open = async () => {
       await new Promise((resolve) => setTimeout(resolve, 5))
     }
   }
-  /** The host stops; its ledger is another one when it starts again. The numbers in it are such that no order that comes again heals it. */
+  /**
+   * The host stops; its ledger is another one when it starts again. The numbers in it are such that no order that comes
+   * again heals it.
+   */
   const restartedWith = async (change: (lines: readonly Line[]) => readonly Line[]) => {
     await host!.idle()
     await host!.stop()

@@ -1,4 +1,7 @@
-/** `--wait` of commands whose work a host does, with the real program: it ends when the work ends, fails as the work fails, and gives up in time. */
+/**
+ * `--wait` of commands whose work a host does, with the real program: it ends when the work ends, fails as the work
+ * fails, and gives up in time.
+ */
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -39,7 +39,10 @@ const cellsIn = (line: string): readonly [string, Readonly<Record<string, unknow
   const cut = line.indexOf(' ')
   return [line.slice(0, cut), JSON.parse(line.slice(cut + 1)) as Record<string, unknown>]
 }
-/** Without the columns that views did not have then. A row that an earlier release has written leaves them empty, so any other value stays. */
+/**
+ * Without the columns that views did not have then. A row that an earlier release has written leaves them empty, so any
+ * other value stays.
+ */
 export const withoutLaterColumns = (text: string, then: string): string => {
   const known = new Map(then.trimEnd().split('\n').map(cellsIn))
   const lines = text

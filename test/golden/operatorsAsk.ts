@@ -1,4 +1,7 @@
-/** What operators ask and decide in a small cloud that is in use: handles, hosts, devices, programs, Placement and servers that are gone. */
+/**
+ * What operators ask and decide in a small cloud that is in use: handles, hosts, devices, programs, Placement and
+ * servers that are gone.
+ */
 import { bindBody } from '../http/cloud.ts'
 import { type Scene, SERVER, type Stage, UNKNOWN } from './answers.ts'
 import { type Arqs, PATCH, providerOf, requests } from './clientsAsk.ts'

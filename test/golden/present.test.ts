@@ -1,6 +1,7 @@
 /**
- * What the program records today of a short life of a small cloud, word for word, with the cause of each row, and the views it folds to. Where a
- * change of it is meant: `npx vitest run test/golden/present.test.ts -u`, and the difference shows what hosts, operators and later releases will meet.
+ * What the program records today of a short life of a small cloud, word for word, with the cause of each row, and the
+ * views it folds to. Where a change of it is meant: `npx vitest run test/golden/present.test.ts -u`, and the difference
+ * shows what hosts, operators and later releases will meet.
  */
 import { expect, test } from 'vitest'
 import { journalText, viewsText } from './fold.ts'

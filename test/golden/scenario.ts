@@ -1,4 +1,7 @@
-/** A short life of a small cloud in which everything happens that a journal can hold. Time and ids are counted, so that it can be repeated. */
+/**
+ * A short life of a small cloud in which everything happens that a journal can hold. Time and ids are counted, so that
+ * it can be repeated.
+ */
 import type { NovaVerdict } from '../../src/actors/neighbours.ts'
 import type { ControlPlaneParts } from '../../src/services/controlPlane.ts'
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'
@@ -207,7 +210,9 @@ const programs = async (cloud: Cloud) => {
   await clock.pass(1)
 }
 
-/** The machine has restarted: the card holds nothing of what was loaded. The host says so, and again when it is asked. */
+/**
+ * The machine has restarted: the card holds nothing of what was loaded. The host says so, and again when it is asked.
+ */
 const imageLost = async ({ report, questions, shown, clock }: Cloud) => {
   const drivers = [{ driver: 'simulated_driver', status: 'ok', devices: shown }] as const
   // nothing is said of slots: the last one there may be is the first of the page

@@ -1,4 +1,6 @@
-/** A memory that changes its shape gets another number, so that no program reads a snapshot that it does not understand. */
+/**
+ * A memory that changes its shape gets another number, so that no program reads a snapshot that it does not understand.
+ */
 import { describe, expect, test } from 'vitest'
 import { ENTITIES, deciderOf } from '../../src/actors/entities.ts'
 import { absorb, blank, kindOf } from '../../src/actors/runtime/memory.ts'

@@ -1,4 +1,7 @@
-/** Messages that earlier releases have left on the topics are read for ever; and what a later one adds to a message stops nobody. */
+/**
+ * Messages that earlier releases have left on the topics are read for ever; and what a later one adds to a message
+ * stops nobody.
+ */
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { journalOf, messageOf } from '../../src/cli/audit/topics.ts'

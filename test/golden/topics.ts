@@ -1,4 +1,7 @@
-/** What a release says on its topics: facts and orders of a journal, the states it ends in, and a host that does one of everything. */
+/**
+ * What a release says on its topics: facts and orders of a journal, the states it ends in, and a host that does one of
+ * everything.
+ */
 import { rebuild } from '../../src/actors/entities.ts'
 import { createLatest } from '../../src/actors/latest.ts'
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'

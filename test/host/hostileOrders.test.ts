@@ -1,4 +1,7 @@
-/** Anything on the topic of a host's orders, and anything in its ledger: what the cloud orders between is carried out once, and nothing else is. */
+/**
+ * Anything on the topic of a host's orders, and anything in its ledger: what the cloud orders between is carried out
+ * once, and nothing else is.
+ */
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'
@@ -53,7 +56,10 @@ const forging: fc.Arbitrary<Forging> = fc.record({
   raw: hostileText,
   number: fc.integer({ min: 1000, max: 9999 }),
 })
-/** What somebody sends who may write to the topic; only `way` 9 has the key of the cloud. The handle is never that of the good orders. */
+/**
+ * What somebody sends who may write to the topic; only `way` 9 has the key of the cloud. The handle is never that of
+ * the good orders.
+ */
 const forged = ({ way, place, by, raw, number }: Forging): BusRecord => {
   const order = lab.order('PrepareSlot', number, { device: 1 })
   const plain = recordOf(order)

@@ -157,7 +157,9 @@ describe('a device that its tool has called bad', () => {
   const AER = { aer_dev_fatal: 'TOTAL_ERR_FATAL 0\n' }
   const GPU = '00000000:81:00.0, 40, 0, 0, 71.35, 0, 0, No\n'
   type Rows = '0' | '1' | 'unknown' | 'broken' | 'absent'
-  /** A GPU as its kernel driver shows it, and what `nvidia-smi` says of rows of its memory that could not be replaced. */
+  /**
+   * A GPU as its kernel driver shows it, and what `nvidia-smi` says of rows of its memory that could not be replaced.
+   */
   const card = async () => {
     let [rows, device]: [Rows, string] = ['0', '20b5']
     const smi = ([query = '']: readonly string[]): string => {

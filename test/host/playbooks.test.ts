@@ -166,7 +166,9 @@ test('nothing is torn down while anything may be prepared through it (PLAYBOOKS-
   expect(await endsOf(host, 2)).toMatchObject([{ status: 'done' }])
 })
 
-/** A host program that is killed when its playbook has written this file: the playbook goes on, and nobody waits for it. */
+/**
+ * A host program that is killed when its playbook has written this file: the playbook goes on, and nobody waits for it.
+ */
 const killedWhile = async (it: ReturnType<typeof machine>, pid: string) => {
   const { promise: never } = Promise.withResolvers<never>()
   const host = await it.start(['a'], {

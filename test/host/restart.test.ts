@@ -1,4 +1,7 @@
-/** What a host that was killed does next. The disk and the hardware stay; the process, its memory and its driver's calls do not. */
+/**
+ * What a host that was killed does next. The disk and the hardware stay; the process, its memory and its driver's calls
+ * do not.
+ */
 import { describe, expect, test } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'
 import type { Disk, MemoryDisk } from '../../src/host/disk.ts'
@@ -11,8 +14,8 @@ import { openHostLab } from '../support/hostLab.ts'
 const never = <Value>() => new Promise<Value>(() => {})
 
 /**
- * A process that dies at its n-th step to the outside, before or after the step took effect. Steps are: writes to its disk,
- * calls of its driver, messages to the bus.
+ * A process that dies at its n-th step to the outside, before or after the step took effect. Steps are: writes to its
+ * disk, calls of its driver, messages to the bus.
  */
 const mortal = (lab: HostLab, dies: { readonly at: number; readonly when: 'before' | 'after' }) => {
   let [steps, alive] = [0, true]

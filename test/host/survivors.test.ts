@@ -1,4 +1,7 @@
-/** Programs on cards that an earlier start of the host program has left behind, as a host program with a clock and a disk in memory treats them. */
+/**
+ * Programs on cards that an earlier start of the host program has left behind, as a host program with a clock and a
+ * disk in memory treats them.
+ */
 import { expect, test } from 'vitest'
 import type { AtWork, ToolLocks } from '../../src/drivers/toolLocks.ts'
 import { openHostLab } from '../support/hostLab.ts'

@@ -1,4 +1,6 @@
-/** What an operator may ask over HTTP: hosts, handles, a bind that nobody else will end, and other names in profiles. */
+/**
+ * What an operator may ask over HTTP: hosts, handles, a bind that nobody else will end, and other names in profiles.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp } from './app.ts'

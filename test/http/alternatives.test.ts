@@ -1,4 +1,7 @@
-/** Profiles that are stored with alternatives, as former versions and imports left them: they are used as before, and nobody can make another one. */
+/**
+ * Profiles that are stored with alternatives, as former versions and imports left them: they are used as before, and
+ * nobody can make another one.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { NOVA, value } from '../support/plane.ts'
 import { type Cloud, freshName, openCloud } from './cloud.ts'

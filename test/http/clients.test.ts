@@ -1,4 +1,6 @@
-/** Line 13 of the conformance checklist: each call of openstacksdk and of the command line, as they put it on the wire. */
+/**
+ * Line 13 of the conformance checklist: each call of openstacksdk and of the command line, as they put it on the wire.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { anyImage, bindBody, freshName, openWorkshop, speaker, unbindBody } from './cloud.ts'

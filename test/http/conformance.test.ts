@@ -1,4 +1,7 @@
-/** The conformance checklist of the REST contract (section 13), line by line; clients are imitated by what they put on the wire. */
+/**
+ * The conformance checklist of the REST contract (section 13), line by line; clients are imitated by what they put on
+ * the wire.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createTestApp } from './app.ts'
@@ -321,6 +324,7 @@ describe('15 the sequences of Nova', () => {
   })
 })
 /**
- * Elsewhere: an expired user token beside a service token in test/http/tokenIdentity.test.ts, and on a real Keystone in test/cloud and test/nova/clients.ts;
- * openstacksdk, the command lines and Nova's adapter themselves in test/clients; line 12, servers of a real Nova that live on, in test/nova/lives.ts.
+ * Elsewhere: an expired user token beside a service token in test/http/tokenIdentity.test.ts, and on a real Keystone in
+ * test/cloud and test/nova/clients.ts; openstacksdk, the command lines and Nova's adapter themselves in test/clients;
+ * line 12, servers of a real Nova that live on, in test/nova/lives.ts.
  */

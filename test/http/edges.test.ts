@@ -1,4 +1,7 @@
-/** Names in the path, the query and the headers obey the rule for text from outside, and nobody is asked when one does not. */
+/**
+ * Names in the path, the query and the headers obey the rule for text from outside, and nobody is asked when one does
+ * not.
+ */
 import { describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { strictApp } from './app.ts'

@@ -1,4 +1,7 @@
-/** Values that a JSON Schema allows, for as much of JSON Schema as the description of the API uses, and values that differ a little from them. */
+/**
+ * Values that a JSON Schema allows, for as much of JSON Schema as the description of the API uses, and values that
+ * differ a little from them.
+ */
 import fc from 'fast-check'
 import { UUID_SHAPE } from '../../src/http/shapes.ts'
 

@@ -1,4 +1,7 @@
-/** Where nobody is authenticated, a page of another site must not reach the service through a browser on the same machine. */
+/**
+ * Where nobody is authenticated, a page of another site must not reach the service through a browser on the same
+ * machine.
+ */
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Listening, listen } from '../../src/cli/programs/listen.ts'

@@ -1,4 +1,7 @@
-/** What `POST /v2/drift/heal` answers of a repair that was made, was not, or was made by another control at the same time. */
+/**
+ * What `POST /v2/drift/heal` answers of a repair that was made, was not, or was made by another control at the same
+ * time.
+ */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { placement as decider, placementKey } from '../../src/actors/placement/decider.ts'

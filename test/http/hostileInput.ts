@@ -1,4 +1,7 @@
-/** What a hostile client or host sends: any text and any number at every place that takes one. Seeded, so that it can be repeated. */
+/**
+ * What a hostile client or host sends: any text and any number at every place that takes one. Seeded, so that it can be
+ * repeated.
+ */
 import fc from 'fast-check'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import type { Route } from '../../src/http/route.ts'

@@ -1,6 +1,6 @@
 /**
- * Any text and any number at every door, path, query, headers, bodies and reports of hosts, while a well-behaved client and a
- * well-behaved host work: they see nothing but their own answers.
+ * Any text and any number at every door, path, query, headers, bodies and reports of hosts, while a well-behaved client
+ * and a well-behaved host work: they see nothing but their own answers.
  */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
@@ -52,7 +52,9 @@ const open = async (store: Store) => {
 }
 type World = Awaited<ReturnType<typeof open>>
 
-/** One bind as compute makes it, from the creation to the deletion. Every answer is the one that the contract promises. */
+/**
+ * One bind as compute makes it, from the creation to the deletion. Every answer is the one that the contract promises.
+ */
 const life = async (client: ReturnType<typeof speaker>, profile: string, rpUuid: string) => {
   const [arqs, instance] = [await client.arqsOf(profile), randomUUID()]
   await client.must(202, 'PATCH /v2/accelerator_requests', { body: bindBody(arqs, rpUuid, instance, 'good') })

@@ -1,4 +1,7 @@
-/** What deployables and drift tell of Placement: for those who ask for the additive microversion, and for administrators. */
+/**
+ * What deployables and drift tell of Placement: for those who ask for the additive microversion, and for
+ * administrators.
+ */
 import { expect, test } from 'vitest'
 import { placementInMemory } from '../support/placement.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'

@@ -1,4 +1,7 @@
-/** Lists of any length are sent portion by portion: the same text, little memory, nobody held up, and never a short list that looks whole. */
+/**
+ * Lists of any length are sent portion by portion: the same text, little memory, nobody held up, and never a short list
+ * that looks whole.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listen } from '../../src/cli/programs/listen.ts'
 import { createApp } from '../../src/http/app.ts'

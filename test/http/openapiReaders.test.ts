@@ -1,4 +1,7 @@
-/** What the description of the API allows is what the readers accept, for every body, every query argument and the version header. */
+/**
+ * What the description of the API allows is what the readers accept, for every body, every query argument and the
+ * version header.
+ */
 import { readFileSync } from 'node:fs'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'

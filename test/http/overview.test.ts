@@ -1,4 +1,7 @@
-/** What operators look at first: counts, what waits for Nova, who is asking and what they may do; and the filters of lists that go with it. */
+/**
+ * What operators look at first: counts, what waits for Nova, who is asking and what they may do; and the filters of
+ * lists that go with it.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'

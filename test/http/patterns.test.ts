@@ -1,4 +1,7 @@
-/** Patterns hold from the first character to the last: a valid value with one more character before or after it is not valid. */
+/**
+ * Patterns hold from the first character to the last: a valid value with one more character before or after it is not
+ * valid.
+ */
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import { originThrough } from '../../src/http/forwarded.ts'

@@ -1,4 +1,7 @@
-/** A change with an `Idempotency-Key` that is sent again is not made again, and is answered as the first one was (rest-api 8.6). */
+/**
+ * A change with an `Idempotency-Key` that is sent again is not made again, and is answered as the first one was
+ * (rest-api 8.6).
+ */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Nova } from '../../src/actors/neighbours.ts'

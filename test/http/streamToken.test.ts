@@ -1,4 +1,7 @@
-/** A stream of events lasts no longer than the token that opened it: with the validation of tokens, on the double of Keystone. */
+/**
+ * A stream of events lasts no longer than the token that opened it: with the validation of tokens, on the double of
+ * Keystone.
+ */
 import { request } from 'node:http'
 import type { IncomingMessage } from 'node:http'
 import { afterEach, beforeEach, expect, test } from 'vitest'

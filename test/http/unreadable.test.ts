@@ -1,4 +1,6 @@
-/** A store that cannot be read: what may pass is answered 503 and when to come again, what cannot pass is answered 500. */
+/**
+ * A store that cannot be read: what may pass is answered 503 and when to come again, what cannot pass is answered 500.
+ */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { createApp } from '../../src/http/app.ts'

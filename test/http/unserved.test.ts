@@ -1,4 +1,7 @@
-/** What Node's server refuses by itself, before there is a request: on raw sockets, against the listener of the programs. */
+/**
+ * What Node's server refuses by itself, before there is a request: on raw sockets, against the listener of the
+ * programs.
+ */
 import { maxHeaderSize } from 'node:http'
 import { connect } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -33,7 +36,10 @@ beforeAll(async () => {
 afterAll(() => open.close(0))
 beforeEach(() => void noted.splice(0))
 
-/** Sends the texts, one after the other, and gives back all that comes until the connection ends. A pattern: what must have come before the next text. */
+/**
+ * Sends the texts, one after the other, and gives back all that comes until the connection ends. A pattern: what must
+ * have come before the next text.
+ */
 const raw = (...texts: readonly (string | RegExp)[]): Promise<string> =>
   new Promise((resolve, reject) => {
     const socket = connect(open.port, '127.0.0.1')

@@ -1,4 +1,6 @@
-/** The header matrix of the contract, row by row, and what each microversion changed as far as nothing is asked for it. */
+/**
+ * The header matrix of the contract, row by row, and what each microversion changed as far as nothing is asked for it.
+ */
 import { describe, expect, test } from 'vitest'
 import { negotiate } from '../../src/http/versions.ts'
 import { strictApp } from './app.ts'

@@ -1,7 +1,8 @@
 /**
- * S10: nobody but an administrator learns of accelerator requests of another project: every route, every role, every scope, both modes of the
- * policy, the ordinary and the newest version, with every filter and marker that could name something foreign. What a driver or an operator said in
- * words is for administrators too, and so are profiles of other projects.
+ * S10: nobody but an administrator learns of accelerator requests of another project: every route, every role, every
+ * scope, both modes of the policy, the ordinary and the newest version, with every filter and marker that could name
+ * something foreign. What a driver or an operator said in words is for administrators too, and so are profiles of other
+ * projects.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

@@ -1,4 +1,6 @@
-/** How a consumer becomes a member of its group, where it begins, and what it makes of a broker that does not let it. */
+/**
+ * How a consumer becomes a member of its group, where it begins, and what it makes of a broker that does not let it.
+ */
 import { expect, test } from 'vitest'
 import type { StoredOffset } from '../../src/bus/port.ts'
 import { scriptedBroker } from '../support/broker/broker.ts'

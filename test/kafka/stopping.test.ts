@@ -66,7 +66,8 @@ test('nothing is taken during a stop, though it comes', async () => {
     await inHand.promise
   }
   let held = false
-  // set before the first fetch, since a fetch that waits already is answered without it; only the answer with the second message is held
+  // set before the first fetch, since a fetch that waits already is answered without it; only the answer with the
+  // second message is held
   lab.broker.on('Fetch', async (_request, answer) => {
     const all = await answer()
     const full = all.topics.some(({ partitions }) => partitions.some(({ records }) => records.length > 0))

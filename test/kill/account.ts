@@ -1,4 +1,7 @@
-/** The client's record of its requests, the answers and its observations. The judge uses it and the events that Nova received. */
+/**
+ * The client's record of its requests, the answers and its observations. The judge uses it and the events that Nova
+ * received.
+ */
 
 export type Method = 'POST' | 'PATCH' | 'GET' | 'DELETE'
 export const PHASES = ['POST', 'PATCH', 'order', 'report', 'event'] as const

@@ -1,4 +1,6 @@
-/** HTTP client for a service that may be killed at any moment: returns an answer, or throws `Lost` when there is none. */
+/**
+ * HTTP client for a service that may be killed at any moment: returns an answer, or throws `Lost` when there is none.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Method } from './account.ts'
 

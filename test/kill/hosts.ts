@@ -1,4 +1,6 @@
-/** The folders of the simulated hosts: used to inject hardware faults, and to read which orders a host is working on. */
+/**
+ * The folders of the simulated hosts: used to inject hardware faults, and to read which orders a host is working on.
+ */
 import { type FSWatcher, mkdirSync, readFileSync, readdirSync, watch, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 

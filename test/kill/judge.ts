@@ -1,14 +1,20 @@
 /** Checks a client's account for what must hold regardless of kills. Pure; each violation is a sentence. */
 import { type Account, type Life, type Listed, type Served, inTurn, lostAt } from './account.ts'
 
-/** Allowance for the sweep that finds a deadline and the poll that sees the end. Only time in which the program ran counts. */
+/**
+ * Allowance for the sweep that finds a deadline and the poll that sees the end. Only time in which the program ran
+ * counts.
+ */
 export const GRACE_MS = 5000
 /** The most ARQs that one POST of this client creates. */
 const ARQS_A_POST = 2
 
 type Rule = (account: Account) => readonly string[]
 const at = (ms: number | null) => (ms === null ? 'never' : new Date(ms).toISOString().slice(11, 23))
-/** Instances whose requests the database still has. Of the others only what is judged of all lives must hold: handles, and that they end. */
+/**
+ * Instances whose requests the database still has. Of the others only what is judged of all lives must hold: handles,
+ * and that they end.
+ */
 const stored = (account: Account) => account.lives.filter((life) => lostAt(account, life) === null)
 const accepted = (account: Account) => stored(account).filter(({ acceptedAt }) => acceptedAt !== null)
 

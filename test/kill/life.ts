@@ -1,4 +1,7 @@
-/** The life of one instance, as Nova does it: ARQs are created, bound, awaited, held and deleted. It continues after each kill. */
+/**
+ * The life of one instance, as Nova does it: ARQs are created, bound, awaited, held and deleted. It continues after
+ * each kill.
+ */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Account, type Life, type Seen, inTurn } from './account.ts'
@@ -18,7 +21,9 @@ export type Plan = {
 export type Client = { readonly api: Api; readonly account: Account; readonly nova: Nova }
 
 const POLL_MS = 250
-/** While the database changes its server, requests are answered 503 at once, for 15 s and as long as the change takes. */
+/**
+ * While the database changes its server, requests are answered 503 at once, for 15 s and as long as the change takes.
+ */
 const TRIES = 1000
 const SETTLED = new Set(['Bound', 'BindFailed'])
 const BINDING = new Set(['BindStarted', ...SETTLED])
@@ -127,7 +132,9 @@ const seenOf = ({ state, attach_handle_info: info }: Shown): Seen => ({
   handle: state === 'Bound' ? inTurn(info) : null,
 })
 
-/** The ARQs of the instance. A list with a failed bind is refused to Nova (decision 0063); then each is read by itself. */
+/**
+ * The ARQs of the instance. A list with a failed bind is refused to Nova (decision 0063); then each is read by itself.
+ */
 const listed = async (client: Client, life: Life): Promise<readonly Shown[]> => {
   const answer = await get(client, `${collection}?instance=${life.instance}`)
   if (answer.status !== 409) return shownOf(answer)

@@ -1,4 +1,7 @@
-/** Finds the phase of each bind in flight at a kill, from open requests, the hosts' disks and, afterwards, the timelines. */
+/**
+ * Finds the phase of each bind in flight at a kill, from open requests, the hosts' disks and, afterwards, the
+ * timelines.
+ */
 import type { Account, Life, Phase } from './account.ts'
 import { type Api, Lost, type OpenCall } from './api.ts'
 import type { InHand } from './hosts.ts'

@@ -1,4 +1,7 @@
-/** Random choices from a seed. The timing of the machine is not seeded, so a repeated run makes the same choices, but may differ. */
+/**
+ * Random choices from a seed. The timing of the machine is not seeded, so a repeated run makes the same choices, but
+ * may differ.
+ */
 export type Random = {
   /** From 0 up to, not including, 1. */
   readonly next: () => number

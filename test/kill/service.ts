@@ -14,7 +14,9 @@ export type Supervised = {
   readonly serving: () => Promise<void>
   /** Sends SIGKILL synchronously. Returns the time. */
   readonly strike: () => number
-  /** After a strike: waits for the end of all its processes and starts it again. Resolves to the time until it served. */
+  /**
+   * After a strike: waits for the end of all its processes and starts it again. Resolves to the time until it served.
+   */
   readonly revive: () => Promise<number>
   readonly close: () => Promise<void>
 }

@@ -1,6 +1,7 @@
 /**
- * Which test files run which functions: recorded once, by a run of all tests over a copy of the program whose functions note that they run.
- * A recording can be kept in a file for further samples: a test or source file that has changed since counts as unknown.
+ * Which test files run which functions: recorded once, by a run of all tests over a copy of the program whose functions
+ * note that they run. A recording can be kept in a file for further samples: a test or source file that has changed
+ * since counts as unknown.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -19,7 +20,10 @@ export type Covers = (test: string, mutant: Mutant) => boolean
 const LIMIT_MS = 30 * 60_000
 const LOADED_FIRST = fileURLToPath(new URL('hits.ts', import.meta.url))
 
-/** Of each source file: its functions and the number of its first. Of each test file: the numbers of the functions that it runs. */
+/**
+ * Of each source file: its functions and the number of its first. Of each test file: the numbers of the functions that
+ * it runs.
+ */
 export type Recording = {
   readonly digests: Readonly<Record<string, string>>
   readonly sources: Readonly<Record<string, { readonly first: number; readonly functions: readonly Span[] }>>
@@ -100,7 +104,10 @@ export const keptRecording = async (
   return recording
 }
 
-/** `root`: the repository as it is now. Helpers of a test are not looked at: what they changed is known after the next recording. */
+/**
+ * `root`: the repository as it is now. Helpers of a test are not looked at: what they changed is known after the next
+ * recording.
+ */
 export const coverageOf = (recording: Recording, root: string): Covers => {
   const now = digestsOf(root)
   const isSame = (path: string): boolean => now[path] === recording.digests[path]

@@ -1,6 +1,6 @@
 /**
- * Mutants that no test can notice, each with the reason: the program does the same with them. They are not counted. A mutant is known
- * by its file, by the line it is in (without the blanks around it) and by what it replaces by what.
+ * Mutants that no test can notice, each with the reason: the program does the same with them. They are not counted. A
+ * mutant is known by its file, by the line it is in (without the blanks around it) and by what it replaces by what.
  */
 import type { Mutant } from './mutants.ts'
 

@@ -1,4 +1,6 @@
-/** Loaded first into every process of a recording, the programs that tests start among them: notes which functions run. */
+/**
+ * Loaded first into every process of a recording, the programs that tests start among them: notes which functions run.
+ */
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Hits, RECORDING } from './recording.ts'

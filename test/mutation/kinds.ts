@@ -1,4 +1,7 @@
-/** The kinds of small faults that a mutation plants: for a node of the syntax tree, the texts that may replace a part of it. */
+/**
+ * The kinds of small faults that a mutation plants: for a node of the syntax tree, the texts that may replace a part of
+ * it.
+ */
 import { child, children, nameOf } from '../tidy/source.ts'
 import type { Node } from '../tidy/source.ts'
 
@@ -60,8 +63,9 @@ const branches: Kind = ({ node, text }) => {
 }
 
 /**
- * Words for people that no test is asked to repeat, and that are therefore not mutated: what is logged, messages of errors that are thrown, and
- * fields such as `description`. What a command prints, an answer of the API and a help text are mutated: scripts and clients read them.
+ * Words for people that no test is asked to repeat, and that are therefore not mutated: what is logged, messages of
+ * errors that are thrown, and fields such as `description`. What a command prints, an answer of the API and a help text
+ * are mutated: scripts and clients read them.
  */
 const LOGS = /^(log|logger|console)$/
 const FOR_PEOPLE = /^(about|description|help|hint|meaning|note|summary|title|why)$/
@@ -79,8 +83,9 @@ const isName = ({ node, parents }: Spot): boolean => {
 }
 
 /**
- * Numbers that only set a pace are not mutated either: how long a loop rests between two looks, and how many connections a pool may open for
- * reading. With one more the program does the same, a little later or sooner. A limit after which something is refused or given up is none of them.
+ * Numbers that only set a pace are not mutated either: how long a loop rests between two looks, and how many
+ * connections a pool may open for reading. With one more the program does the same, a little later or sooner. A limit
+ * after which something is refused or given up is none of them.
  */
 const PACES = /^(sleep|wait|readers)$/
 const isPace = ({ parents }: Spot): boolean => {
@@ -120,7 +125,9 @@ const leftLoop: Kind = ({ node, parents }) => {
   return node.type === 'BreakStatement' && around?.type !== 'SwitchStatement' ? [replaced(node, ';')] : []
 }
 
-/** From a list between brackets one item is left out, with the comma that follows it or, for the last, the one before. */
+/**
+ * From a list between brackets one item is left out, with the comma that follows it or, for the last, the one before.
+ */
 const without = (text: string, items: readonly Node[]): readonly Edit[] =>
   items.map((item, n) => {
     const [before, next] = [items[n - 1], items[n + 1]]

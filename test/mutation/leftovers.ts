@@ -13,7 +13,10 @@ const isOf = (folder: string, pid: string): boolean =>
   read(join('/proc', pid, 'environ'), (file) => readFileSync(file, 'utf8')).includes(`MUTATION_FOLDER=${folder}\0`) ||
   read(join('/proc', pid, 'cwd'), readlinkSync).startsWith(`${folder}/`)
 
-/** What runs in the folder, or was started with it as `MUTATION_FOLDER`. Only Linux tells this; elsewhere nothing is ended here. */
+/**
+ * What runs in the folder, or was started with it as `MUTATION_FOLDER`. Only Linux tells this; elsewhere nothing is
+ * ended here.
+ */
 export const endAll = (folder: string): void => {
   let pids: readonly string[] = []
   try {

@@ -1,6 +1,7 @@
 /**
- * The test files that speak of a mutant: of its place, when they contain the rare words that stand around it, or of its file. The nearest
- * files by import alone miss tests of a counter, an event or a message that a service deep inside produces.
+ * The test files that speak of a mutant: of its place, when they contain the rare words that stand around it, or of its
+ * file. The nearest files by import alone miss tests of a counter, an event or a message that a service deep inside
+ * produces.
  */
 export type Mentions = {
   /** The best few, best first. */

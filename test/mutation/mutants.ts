@@ -16,7 +16,10 @@ export type Mutant = {
   readonly mutated: string
 }
 
-/** What is only logged is left alone. Types vanish before the program runs; of a cast or a claim only the expression is left. */
+/**
+ * What is only logged is left alone. Types vanish before the program runs; of a cast or a claim only the expression is
+ * left.
+ */
 const CASTS = /^TS(As|NonNull|Satisfies|Instantiation)(Expression)?$/
 const VANISHES = /^(typeAnnotation|returnType|typeParameters|typeArguments|superTypeArguments)$/
 const MODULES = /^(ImportDeclaration|ExportAllDeclaration|ImportExpression)$/

@@ -49,8 +49,8 @@ export const possible = ({ root, only, equivalent }: Pick<Wanted, 'root' | 'only
 
 type Progress = Stratum & { next: number; counted: number; running: number }
 /**
- * From the room that has the smallest part of its share, so that a sample that is cut off is fair to all rooms. Never starts more in a room than
- * are still wanted there, so that the same mutants are judged however the workers are timed.
+ * From the room that has the smallest part of its share, so that a sample that is cut off is fair to all rooms. Never
+ * starts more in a room than are still wanted there, so that the same mutants are judged however the workers are timed.
  */
 const take = (rooms: readonly Progress[]): readonly [Progress, Mutant] | null => {
   const part = ({ counted, running, wanted }: Progress): number => (counted + running) / wanted
@@ -73,8 +73,9 @@ const WIDE: readonly string[] = [
 ]
 
 /**
- * Never asked, since they would only hold the sample up: they install clients, start whole clouds, wait for databases that are killed, or try the
- * mutation test itself. A test that needs more than `tests.ts` allows is left out when that shows, which costs half a minute each time.
+ * Never asked, since they would only hold the sample up: they install clients, start whole clouds, wait for databases
+ * that are killed, or try the mutation test itself. A test that needs more than `tests.ts` allows is left out when that
+ * shows, which costs half a minute each time.
  */
 const NOT_ASKED = [
   'test/clients/**',

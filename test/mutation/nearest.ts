@@ -4,7 +4,10 @@ import { type Source, target } from '../tidy/source.ts'
 
 type Loader = { readonly path: string; readonly steps: number }
 export type Loaders = ReadonlyMap<string, readonly Loader[]>
-/** A program that is started, or a part that is loaded later, is far from the test that does so, and such tests are slow. */
+/**
+ * A program that is started, or a part that is loaded later, is far from the test that does so, and such tests are
+ * slow.
+ */
 const STEPS = { value: 1, lazy: 5 }
 /** Who loads a file; what is imported only as a type is not loaded. */
 export const loadersOf = (sources: readonly Source[]): Loaders => {
@@ -47,7 +50,10 @@ const distancesTo = (loaders: Loaders, path: string): ReadonlyMap<string, number
 /** Tests that start the program as a process of its own take their time. */
 const PROGRAM = 'bin/accelerando.js'
 const STARTS_PROGRAM = 6
-/** All tests of a service load it through the same few files: which of them is about it shows in the words that they share. */
+/**
+ * All tests of a service load it through the same few files: which of them is about it shows in the words that they
+ * share.
+ */
 const SAME_WORDS = 6
 /** `alike`: how much a test file has in common with the file, from 0 to 1. */
 export const nearestTests = (

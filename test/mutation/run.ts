@@ -1,9 +1,10 @@
 /**
- * `npm run mutation -- --count 100 --seed 1`: plants that many small faults in `src/`, one at a time, and tells which of them no test
- * notices. `--only PATH` (again and again; a folder, a file, a pattern, `FILE:LINE`), `--workers N`, `--goal PERCENT`,
- * `--tests N --seconds S`: so many test files are run for one fault, the nearest and those that speak of its place, and for so long; all tests are run
- * once before, so that only those are asked that run the function with the fault (`--no-coverage`: not; `--coverage-file PATH`: kept there for
- * further samples); `--list` prints what is possible and ends.
+ * `npm run mutation -- --count 100 --seed 1`: plants that many small faults in `src/`, one at a time, and tells which
+ * of them no test notices. `--only PATH` (again and again; a folder, a file, a pattern, `FILE:LINE`), `--workers N`,
+ * `--goal PERCENT`, `--tests N --seconds S`: so many test files are run for one fault, the nearest and those that speak
+ * of its place, and for so long; all tests are run once before, so that only those are asked that run the function with
+ * the fault (`--no-coverage`: not; `--coverage-file PATH`: kept there for further samples); `--list` prints what is
+ * possible and ends.
  */
 import { parseArgs } from 'node:util'
 import { fileURLToPath } from 'node:url'

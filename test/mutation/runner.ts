@@ -1,6 +1,6 @@
 /**
- * Runs in a copy of the repository and keeps one vitest alive there, since starting it takes longer than most test files. A line of standard
- * input is a `Question`, a line of standard output that begins with `MARK` is its `Answer`.
+ * Runs in a copy of the repository and keeps one vitest alive there, since starting it takes longer than most test
+ * files. A line of standard input is a `Question`, a line of standard output that begins with `MARK` is its `Answer`.
  */
 import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline'

@@ -1,4 +1,7 @@
-/** Test files are run in a copy of the repository by a process that stays; one that hangs is ended with all that it started. */
+/**
+ * Test files are run in a copy of the repository by a process that stays; one that hangs is ended with all that it
+ * started.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'

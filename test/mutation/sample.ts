@@ -1,4 +1,6 @@
-/** Which mutants are judged: each room gets its share of the wanted count, and what to take next is drawn from a seed. */
+/**
+ * Which mutants are judged: each room gets its share of the wanted count, and what to take next is drawn from a seed.
+ */
 import { random } from '../kill/random.ts'
 import type { Mutant } from './mutants.ts'
 

@@ -1,4 +1,7 @@
-/** Runs test files in a copy of the repository, and believes a failure only of a file that passes again when nothing is changed. */
+/**
+ * Runs test files in a copy of the repository, and believes a failure only of a file that passes again when nothing is
+ * changed.
+ */
 import { availableParallelism, loadavg } from 'node:os'
 import { type Ran, type Runner, makeRunner } from './runs.ts'
 
@@ -10,16 +13,24 @@ const SLOWER = 5
 /** Who shares the machine with others gets so many times as long. */
 const busy = (): number => Math.max(1, loadavg()[0]! / availableParallelism())
 
-/** How long a file takes where nothing is changed, as far as is known; null: it cannot be used. All workers learn together. */
+/**
+ * How long a file takes where nothing is changed, as far as is known; null: it cannot be used. All workers learn
+ * together.
+ */
 export type Times = Map<string, number | null>
 
 /** `file` is null when the run has no end, or ended before it could tell. */
 export type Failure = { readonly file: string | null; readonly how: string }
 export type Tests = {
   readonly msOf: (file: string) => number | null
-  /** By what these files notice that something is wrong in the tree; null when they all pass. `changed`: whose text is new. */
+  /**
+   * By what these files notice that something is wrong in the tree; null when they all pass. `changed`: whose text is
+   * new.
+   */
   readonly failureOf: (files: readonly string[], changed: string) => Promise<Failure | null>
-  /** Of files that failed, whether they pass where the text is as it was. Those that do not are left out from now on. */
+  /**
+   * Of files that failed, whether they pass where the text is as it was. Those that do not are left out from now on.
+   */
   readonly passAgain: (files: readonly string[], restored: string) => Promise<boolean>
   readonly end: () => void
 }

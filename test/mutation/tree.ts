@@ -1,4 +1,7 @@
-/** Private copies of the repository, in which a file may be changed; packages are linked, everything is removed at the end. */
+/**
+ * Private copies of the repository, in which a file may be changed; packages are linked, everything is removed at the
+ * end.
+ */
 import {
   chmodSync,
   cpSync,

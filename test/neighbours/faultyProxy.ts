@@ -1,6 +1,7 @@
 /**
- * A proxy in front of an HTTP service, real or double, that does harm when a test says so: it is slow, answers in place of the service,
- * or cuts the connection before or after the service has carried out the request. Rules may be added and removed in a running test.
+ * A proxy in front of an HTTP service, real or double, that does harm when a test says so: it is slow, answers in place
+ * of the service, or cuts the connection before or after the service has carried out the request. Rules may be added
+ * and removed in a running test.
  */
 import { createServer, request as send, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,7 @@
-/** A Nova that shows servers: `GET /servers/{id}` and the list of all projects, as Nova 34 answers them to an administrator and to others. */
+/**
+ * A Nova that shows servers: `GET /servers/{id}` and the list of all projects, as Nova 34 answers them to an
+ * administrator and to others.
+ */
 import { randomUUID } from 'node:crypto'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,7 @@
-/** The two ways of `docs/operators/alternatives.md`, by its own commands: Nova boots what `explain` says, one flavor after the other. */
+/**
+ * The two ways of `docs/operators/alternatives.md`, by its own commands: Nova boots what `explain` says, one flavor
+ * after the other.
+ */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { tempFolder } from '../support/program.ts'
 import { shell } from '../support/shell.ts'

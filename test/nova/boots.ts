@@ -1,4 +1,7 @@
-/** The cases of the short form: servers that come and go with their accelerators, and what is left of those that could not come. */
+/**
+ * The cases of the short form: servers that come and go with their accelerators, and what is left of those that could
+ * not come.
+ */
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import type { ControlMember } from '../support/cluster.ts'
 import { HANDLES, type NovaService, UNITS } from './service.ts'

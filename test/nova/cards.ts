@@ -1,4 +1,7 @@
-/** The hardware of the third compute: two GPUs, and two FPGA cards of Intel that an operator offers in a resource class of their own. */
+/**
+ * The hardware of the third compute: two GPUs, and two FPGA cards of Intel that an operator offers in a resource class
+ * of their own.
+ */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { FPGA_MACHINE, type FpgaMachine, openFpgaMachine } from '../support/fpgaMachine.ts'

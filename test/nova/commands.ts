@@ -3,7 +3,10 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const INDENT = '    '
-/** The indented blocks of a section, in their order and without their indentation. `heading`: as it stands in the document. */
+/**
+ * The indented blocks of a section, in their order and without their indentation. `heading`: as it stands in the
+ * document.
+ */
 export const blocksIn = (path: string, heading: string): readonly string[] => {
   const text = readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
   const section = text.split(/^## /m).find((one) => one.startsWith(`${heading}\n`))
@@ -19,7 +22,10 @@ export const blocksIn = (path: string, heading: string): readonly string[] => {
   return blocks.map((lines) => lines.join('\n'))
 }
 
-/** What stands in a document for something of the reader's own, and what it is here. Throws where the document does not say it. */
+/**
+ * What stands in a document for something of the reader's own, and what it is here. Throws where the document does not
+ * say it.
+ */
 export const filledIn = (text: string, own: Readonly<Record<string, string>>): string =>
   Object.entries(own).reduce((filled, [shown, is]) => {
     if (!filled.includes(shown)) throw new Error(`the document does not say ${shown}: ${text}`)

@@ -1,4 +1,7 @@
-/** A compute dies, and its servers move to another one. Last of all cases: Nova takes the compute back only after its restart. */
+/**
+ * A compute dies, and its servers move to another one. Last of all cases: Nova takes the compute back only after its
+ * restart.
+ */
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { rightlyBound, tidied } from './boots.ts'
 import { COMPUTES } from './rig.ts'

@@ -1,4 +1,7 @@
-/** A server whose flavor asks for what an FPGA does: the image is found in Glance, the card programmed for the bind, and its function shown in Placement. */
+/**
+ * A server whose flavor asks for what an FPGA does: the image is found in Glance, the card programmed for the bind, and
+ * its function shown in Placement.
+ */
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { FPGA_MACHINE, intelImage } from '../support/fpgaMachine.ts'

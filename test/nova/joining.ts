@@ -1,4 +1,7 @@
-/** The commands of `docs/operators/joining.md`, as they stand there, beside a real cloud: an operator joins it by them, and boots a server. */
+/**
+ * The commands of `docs/operators/joining.md`, as they stand there, beside a real cloud: an operator joins it by them,
+ * and boots a server.
+ */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'

@@ -1,6 +1,7 @@
 /**
- * The section of `docs/operators/joining.md` on moving from upstream Cyborg, command by command, beside a real cloud: upstream's own tables in a
- * MariaDB, a server of Nova that holds a request there, and a host whose PCI bus shows the cards that upstream showed.
+ * The section of `docs/operators/joining.md` on moving from upstream Cyborg, command by command, beside a real cloud:
+ * upstream's own tables in a MariaDB, a server of Nova that holds a request there, and a host whose PCI bus shows the
+ * cards that upstream showed.
  */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -29,7 +30,10 @@ const at = (bus: string) => ({ host: HOST, bus })
 /** By the id of their rows. */
 const CARDS = { 1: at('a1'), 2: at('b1'), 3: at('c1'), 4: at('d1') } as const
 const [USED, FREE, LEAKED, ORPHANED] = [1, 2, 3, 4] as const
-/** The server of the first request is one that Nova has, which upstream does not know the project of; that of the fourth is none. */
+/**
+ * The server of the first request is one that Nova has, which upstream does not know the project of; that of the fourth
+ * is none.
+ */
 const tables = (server: string) =>
   tablesOf(
     profiles,

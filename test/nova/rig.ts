@@ -1,4 +1,7 @@
-/** A cloud with a real Nova and three computes, from `infra/rig/nova`: on free ports and gone at the end, or the one that runs already. */
+/**
+ * A cloud with a real Nova and three computes, from `infra/rig/nova`: on free ports and gone at the end, or the one
+ * that runs already.
+ */
 import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { existsSync } from 'node:fs'
@@ -71,7 +74,10 @@ export const runningCloud = async (rig: string): Promise<NovaCloud> => {
   return { ...addresses(ports), ...computesOf(rig, env), env: {}, stop: async () => undefined }
 }
 
-/** With `NOVA_RIG=running` a cloud that runs with as many computes is used and left running, which saves a minute while tests are written. */
+/**
+ * With `NOVA_RIG=running` a cloud that runs with as many computes is used and left running, which saves a minute while
+ * tests are written.
+ */
 export const startNova = async (rig: string): Promise<NovaCloud> => {
   if (process.env['NOVA_RIG'] === 'running') return runningCloud(rig)
   const ports = ['NETWORK_PORT', 'RABBITMQ_PORT', 'RABBITMQ_DIST_PORT', 'EPMD_PORT']

@@ -1,10 +1,12 @@
 /**
- * The service for checks from outside, in a cloud that runs already (`infra/rig/nova/start`, with the settings in the environment).
+ * The service for checks from outside, in a cloud that runs already (`infra/rig/nova/start`, with the settings in the
+ * environment).
  *
  *   npm run e2e:serve        # prints `ready http://127.0.0.1:16666/v2`; SIGTERM and Ctrl-C stop everything
  *
- * Each run has a new store. Rules as older releases had them, or with `ACCELERANDO_POLICY_MODE=strict` only the new defaults. The three
- * answers 500 that tests of existing clients expect are on. The hosts are signed in to the cloud as well: their images come from its Glance.
+ * Each run has a new store. Rules as older releases had them, or with `ACCELERANDO_POLICY_MODE=strict` only the new
+ * defaults. The three answers 500 that tests of existing clients expect are on. The hosts are signed in to the cloud as
+ * well: their images come from its Glance.
  */
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

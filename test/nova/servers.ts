@@ -1,4 +1,7 @@
-/** What the real Nova says of servers, and the collection of accelerator requests whose server it does not know (agent-and-conductor Q4). */
+/**
+ * What the real Nova says of servers, and the collection of accelerator requests whose server it does not know
+ * (agent-and-conductor Q4).
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'

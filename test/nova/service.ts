@@ -1,4 +1,7 @@
-/** The service as in production: two controls and a host program for each compute, over Kafka and PostgreSQL, signed in to the cloud. */
+/**
+ * The service as in production: two controls and a host program for each compute, over Kafka and PostgreSQL, signed in
+ * to the cloud.
+ */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Deployable } from '../e2e/client.ts'

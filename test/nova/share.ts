@@ -1,6 +1,6 @@
 /**
- * How much of a boot is the work of this service: the creation of the requests, and the time from Nova's bind until Nova has the event.
- * Goal: 100 ms in the middle of ten boots, on a quiet machine.
+ * How much of a boot is the work of this service: the creation of the requests, and the time from Nova's bind until
+ * Nova has the event. Goal: 100 ms in the middle of ten boots, on a quiet machine.
  */
 import { beforeAll, expect, test } from 'vitest'
 import { FPGA, allFree, tidied } from './boots.ts'

@@ -1,4 +1,6 @@
-/** What upstream has left in Placement: the compute node's provider with one for each card, and units that servers hold. */
+/**
+ * What upstream has left in Placement: the compute node's provider with one for each card, and units that servers hold.
+ */
 import { randomUUID } from 'node:crypto'
 import { sessionOptions } from '../contracts/keystone.contract.ts'
 import type { Json } from '../e2e/client.ts'

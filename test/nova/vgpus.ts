@@ -1,4 +1,7 @@
-/** A server whose flavor asks for vGPUs: a mediated device is made on its compute for each of them at the bind, and none is left after its deletion. */
+/**
+ * A server whose flavor asks for vGPUs: a mediated device is made on its compute for each of them at the bind, and none
+ * is left after its deletion.
+ */
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { GPU_MACHINE } from '../support/gpuMachine.ts'
 import { NOTHING, heldBy, rightlyBound, tidied } from './boots.ts'

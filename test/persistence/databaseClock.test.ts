@@ -1,4 +1,7 @@
-/** The clock of the database jumps: leases and claims of a dead process are over after their duration all the same, and not before. */
+/**
+ * The clock of the database jumps: leases and claims of a dead process are over after their duration all the same, and
+ * not before.
+ */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { put } from '../../src/actors/runtime/views.ts'

@@ -1,4 +1,6 @@
-/** A statement that is under way when its request is answered 503 writes nothing afterwards (WRITER-4, decision 0049). */
+/**
+ * A statement that is under way when its request is answered 503 writes nothing afterwards (WRITER-4, decision 0049).
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

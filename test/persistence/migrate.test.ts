@@ -1,4 +1,7 @@
-/** How a schema comes to be of today: by one of several processes, all or nothing, by its owner; and what a newer one left. */
+/**
+ * How a schema comes to be of today: by one of several processes, all or nothing, by its owner; and what a newer one
+ * left.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { MIGRATION_TABLE, migrationNames } from '../../src/persistence/migrate.ts'
 import { put } from '../../src/actors/runtime/views.ts'

@@ -1,4 +1,7 @@
-/** A server that is gone for a while, or stands still: every append ends, none is lost or written twice, and the store goes on by itself. */
+/**
+ * A server that is gone for a while, or stands still: every append ends, none is lost or written twice, and the store
+ * goes on by itself.
+ */
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Verdict } from '../../src/actors/runtime/ports.ts'

@@ -1,4 +1,7 @@
-/** The embedded store: one process to a folder, nothing acknowledged lost by a kill, and never in the way of the program. */
+/**
+ * The embedded store: one process to a folder, nothing acknowledged lost by a kill, and never in the way of the
+ * program.
+ */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -114,7 +114,10 @@ export const arqChange = (row: Row<'arqs'>): ViewChange => put('arqs', row)
 export const versionsOf = async (journal: Journal, key: string): Promise<readonly number[]> =>
   (await journal.recall([{ key, after: 0 }])).get(key)!.rows.map(({ version }) => version)
 
-/** Everything fed, when it is so many rows: a transaction of another database on the same server may hold the feed back for a moment. */
+/**
+ * Everything fed, when it is so many rows: a transaction of another database on the same server may hold the feed back
+ * for a moment.
+ */
 export const fedWhole = async (journal: Journal, count: number, after = ''): Promise<readonly FeedRow[]> => {
   const end = performance.now() + 10_000
   for (;;) {

@@ -16,7 +16,10 @@ import { describeWith } from '../support/needs.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { type Pool, pglitePool, postgresPool } from '../support/storePools.ts'
 
-/** `pool`: to open a store takes longer than what the contract does with it, so one is emptied between two of these tests. */
+/**
+ * `pool`: to open a store takes longer than what the contract does with it, so one is emptied between two of these
+ * tests.
+ */
 const contracts = (open: () => Promise<Opened>, pool: Pool | null = null): void => {
   journalContract(open)
   wholeTablesContract(open)

@@ -1,4 +1,7 @@
-/** infra/compose/haproxy.cfg: HAProxy takes it, and each frontend leads to a backend with every control of the compose file. */
+/**
+ * infra/compose/haproxy.cfg: HAProxy takes it, and each frontend leads to a backend with every control of the compose
+ * file.
+ */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** infra/Dockerfile, read as text: what its stages copy exists and is let through, and each folder lies where the program looks for it. */
+/**
+ * infra/Dockerfile, read as text: what its stages copy exists and is let through, and each folder lies where the
+ * program looks for it.
+ */
 import { existsSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { expect, test } from 'vitest'

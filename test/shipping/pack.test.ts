@@ -1,4 +1,7 @@
-/** What `npm pack` makes, installed in an empty folder as an operator does: the tour, the console, and the same package under Deno. */
+/**
+ * What `npm pack` makes, installed in an empty folder as an operator does: the tour, the console, and the same package
+ * under Deno.
+ */
 import { execFile, spawnSync } from 'node:child_process'
 import { cpSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'

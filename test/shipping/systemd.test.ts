@@ -1,4 +1,7 @@
-/** The units of infra/systemd: systemd reads them without complaint, their exposure stays below a limit, and allow what Node asks for. */
+/**
+ * The units of infra/systemd: systemd reads them without complaint, their exposure stays below a limit, and allow what
+ * Node asks for.
+ */
 import { spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -7,7 +10,10 @@ import { describeWith } from '../support/needs.ts'
 import { tempFolder } from '../support/program.ts'
 
 const UNITS = join(import.meta.dirname, '../../infra/systemd')
-/** What `systemd-analyze security` may say at most, of 100: 0 is sealed, 100 is a program with every right. A host has to reach hardware. */
+/**
+ * What `systemd-analyze security` may say at most, of 100: 0 is sealed, 100 is a program with every right. A host has
+ * to reach hardware.
+ */
 const EXPOSURE_MAX = { control: 15, host: 40 }
 const part = {
   name: 'systemd-analyze',
@@ -48,7 +54,10 @@ describeWith(part, 'the units of systemd', (analyze) => {
   })
 })
 
-/** The calls that the lines `SystemCallFilter=` of a unit leave: the first says what is allowed, later ones add, or with ~ take away. */
+/**
+ * The calls that the lines `SystemCallFilter=` of a unit leave: the first says what is allowed, later ones add, or with
+ * ~ take away.
+ */
 const allowedCalls = (text: string, groups: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> => {
   const callsOf = (name: string): readonly string[] =>
     name.startsWith('@') ? (groups.get(name) ?? []).flatMap(callsOf) : [name]

@@ -1,4 +1,7 @@
-/** Both programs under the units of infra/systemd as they are shipped, with all that these forbid, run by a real systemd. */
+/**
+ * Both programs under the units of infra/systemd as they are shipped, with all that these forbid, run by a real
+ * systemd.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'

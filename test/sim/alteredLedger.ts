@@ -1,4 +1,6 @@
-/** A ledger as it would be if somebody had put an old copy in its place, or had given the host orders of his own. Pure. */
+/**
+ * A ledger as it would be if somebody had put an old copy in its place, or had given the host orders of his own. Pure.
+ */
 import { type Entry, mayBePrepared } from '../../src/host/entry.ts'
 import type { Alteration } from './machine.ts'
 import type { Random } from './random.ts'
@@ -21,7 +23,9 @@ export const deployablesIn = (text: string): readonly string[] => [
   ...new Set(entriesIn(text).map(({ deployable }) => deployable)),
 ]
 
-/** Null: there is no such slot. The numbers of orders stay, because the host must not carry out older ones in any case. */
+/**
+ * Null: there is no such slot. The numbers of orders stay, because the host must not carry out older ones in any case.
+ */
 export const alteredLedger = (text: string, how: Alteration, random: Random, stranger: string): Altered | null => {
   const [head = ''] = text.split('\n')
   const entries = new Map(entriesIn(text).map((entry) => [entry.slot, entry]))

@@ -2,7 +2,10 @@ import { describe, expect, it } from 'vitest'
 import type { Bite } from './lies.ts'
 import { play } from './simulate.ts'
 
-/** For each planted bug: the invariants of which at least one must fail, and the first seed to play, which is known to find it. */
+/**
+ * For each planted bug: the invariants of which at least one must fail, and the first seed to play, which is known to
+ * find it.
+ */
 const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
   ['signatures unchecked', ['S5 disk', 'L4', 'L5'], 7],
   ['fence off', ['S1', 'S3', 'S9', 'S12', 'S13', 'I1', 'I2'], 1],

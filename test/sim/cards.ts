@@ -1,4 +1,7 @@
-/** What befalls the cards of a machine besides what orders do: restarts, other tools, a program that is killed while it writes, a driver that does not get through its discovery. */
+/**
+ * What befalls the cards of a machine besides what orders do: restarts, other tools, a program that is killed while it
+ * writes, a driver that does not get through its discovery.
+ */
 import type { Driver } from '../../src/drivers/driver.ts'
 import { type Effects, readEffects } from '../../src/drivers/simulated/effects.ts'
 import type { SimulatedDriver } from '../../src/drivers/simulated/simulatedDriver.ts'

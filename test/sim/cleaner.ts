@@ -1,4 +1,7 @@
-/** The command that cleans the devices of a compute node, where its operator has chosen one. It takes a while, and sometimes fails. */
+/**
+ * The command that cleans the devices of a compute node, where its operator has chosen one. It takes a while, and
+ * sometimes fails.
+ */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../src/clock.ts'
 import { type RunProgram, createCleaner } from '../../src/host/cleaning.ts'

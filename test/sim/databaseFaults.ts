@@ -1,4 +1,7 @@
-/** The database changes its server: with all that it acknowledged, without the last of it, or for one that cannot be written. */
+/**
+ * The database changes its server: with all that it acknowledged, without the last of it, or for one that cannot be
+ * written.
+ */
 import { GRACE_MS } from '../../src/persistence/incarnation.ts'
 import { type Fault, type Stage, later, mayStop } from './stage.ts'
 

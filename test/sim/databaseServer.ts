@@ -46,7 +46,9 @@ export type DatabaseServer = {
   readonly life: () => Life
   readonly records: SimCustody
   readonly sessionOf: (life: Life) => Session
-  /** A standby that has everything now and follows no more; the returned function puts it in the place of the server. */
+  /**
+   * A standby that has everything now and follows no more; the returned function puts it in the place of the server.
+   */
   readonly standby: () => () => Loss
   /** A standby that has everything takes the place of the server. */
   readonly failOver: () => void

@@ -1,4 +1,6 @@
-/** A disk with slow writes. A write in progress at a crash is stored, lost or stored in part, as the crash specifies. */
+/**
+ * A disk with slow writes. A write in progress at a crash is stored, lost or stored in part, as the crash specifies.
+ */
 import type { Cancel } from '../../src/clock.ts'
 import type { Disk } from '../../src/host/disk.ts'
 import type { Random } from './random.ts'

@@ -82,7 +82,10 @@ const controlDies: Fault = (stage) => {
   pause(stage, down + 5000)
   later(stage, down, process.start)
 }
-/** Longer than a broker waits for a member, and it gives the member's partitions to others; it joins anew when it is back. */
+/**
+ * Longer than a broker waits for a member, and it gives the member's partitions to others; it joins anew when it is
+ * back.
+ */
 const SESSION_MS = 6000
 /** Pauses the whole process, which later continues with its state unchanged. */
 const stands = (stage: Stage, { name }: Pick<Process, 'name'>, resume: () => void): void => {
@@ -188,7 +191,10 @@ const tokensRevoked: Fault = (stage) => {
   for (let left = keystone ? random.between(1, 8) : 0; left > 0; left--)
     later(stage, random.below(30_000), () => keystone?.revoke())
 }
-/** No host is heard of for so long that all of them are recorded as silent at once. No deadline waits for that: there is no pause. */
+/**
+ * No host is heard of for so long that all of them are recorded as silent at once. No deadline waits for that: there is
+ * no pause.
+ */
 const fleetSilent: Fault = (stage) => {
   const { machines, random, say } = stage
   const ms = random.between(35_000, 90_000)
@@ -258,7 +264,10 @@ const deviceBad: Fault = (stage) => {
   })
 }
 
-/** Well-formed inventories that no store can record, of hosts that are otherwise unknown: on any partition, and repeated as a host does. */
+/**
+ * Well-formed inventories that no store can record, of hosts that are otherwise unknown: on any partition, and repeated
+ * as a host does.
+ */
 const unrecordable: Fault = (stage) => {
   const { network, random, say, now } = stage
   const [host, count] = [`odd-${random.below(1000)}`, random.between(1, 40)]

@@ -14,7 +14,9 @@ import type { Random } from './random.ts'
 export const CLOUD_KEY = privateKeyOf('cloud')
 export const hostKeyOf = (name: string): string => privateKeyOf(`host ${name}`)
 
-/** What checks signatures and MACs for the holder of this key. With the planted bug every message is from whom it names. */
+/**
+ * What checks signatures and MACs for the holder of this key. With the planted bug every message is from whom it names.
+ */
 export const verifierOf = (bite: Bite | null, privateKey: string): Verify =>
   bite === 'signatures unchecked'
     ? ({ headers }) => ({ signer: headers[SIGNER_HEADER] ?? null })

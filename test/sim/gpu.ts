@@ -1,4 +1,7 @@
-/** A GPU of a simulated compute node that is divided into mediated devices: the real driver over a kernel in memory (drivers.md 4). */
+/**
+ * A GPU of a simulated compute node that is divided into mediated devices: the real driver over a kernel in memory
+ * (drivers.md 4).
+ */
 import type { Driver, HostIo } from '../../src/drivers/driver.ts'
 import { driverByName } from '../../src/drivers/index.ts'
 import type { Disk } from '../../src/host/disk.ts'

@@ -1,4 +1,7 @@
-/** Scenarios played after the load, when all faults have ended: a host that stays away, and a faulty host that must hardly disturb others. */
+/**
+ * Scenarios played after the load, when all faults have ended: a host that stays away, and a faulty host that must
+ * hardly disturb others.
+ */
 import { reportRecord } from '../../src/wire/message.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
 import { mend } from './faults.ts'
@@ -12,7 +15,9 @@ import type { World } from './world.ts'
 const SILENCE_MS = 155_000
 /** The longest time that a quick bind on a healthy host may take beside a faulty host. */
 const DELAY_MAX_MS = 20_000
-/** Longer than a hardware call that hung at the end of the faults can still hang: an order to release a slot has 90 s. */
+/**
+ * Longer than a hardware call that hung at the end of the faults can still hang: an order to release a slot has 90 s.
+ */
 const CALM_MS = 95_000
 const BINDS = 5
 const POISONS = 40

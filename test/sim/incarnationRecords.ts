@@ -1,4 +1,7 @@
-/** What the database itself keeps of lost rows and of a stop, as migration 0003 and `src/persistence/incarnationSql.ts` do it in SQL. */
+/**
+ * What the database itself keeps of lost rows and of a stop, as migration 0003 and `src/persistence/incarnationSql.ts`
+ * do it in SQL.
+ */
 import type { FeedRow, JournalRow } from '../../src/actors/runtime/ports.ts'
 import type { NamedRow } from '../../src/services/deployables/adoption.ts'
 import type { IncarnationRecords } from '../../src/persistence/incarnation.ts'
@@ -10,7 +13,9 @@ export type SimCustody = {
   readonly reached: (server: number) => IncarnationRecords
   /** Why the journal cannot be written; null: it can. */
   readonly refusal: () => string | null
-  /** Why writing is stopped until somebody adopts, and the lost rows that nobody has adopted; null: it is not stopped. */
+  /**
+   * Why writing is stopped until somebody adopts, and the lost rows that nobody has adopted; null: it is not stopped.
+   */
   readonly stopped: () => { readonly reason: string; readonly lost: readonly LostRow[] } | null
   /** All that were ever found to be lost. */
   readonly found: () => ReadonlySet<string>

@@ -1,6 +1,6 @@
 /**
- * A simulated Keystone: the model of the tests behind a network. Clients sign in with it and show their tokens; control processes validate these, and
- * find Placement in its catalogue. Tokens are revoked, and expire.
+ * A simulated Keystone: the model of the tests behind a network. Clients sign in with it and show their tokens; control
+ * processes validate these, and find Placement in its catalogue. Tokens are revoked, and expire.
  */
 import { type Answer, type Request, type Send, Unanswered } from '../../src/neighbours/openstack/send.ts'
 import type { SessionOptions } from '../../src/neighbours/openstack/session.ts'
@@ -10,8 +10,8 @@ import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
 
 /**
- * `away`: nobody is reached; `deaf`: does what is asked, and its answer is often lost; `slow`: takes seconds; `torn`: answers with an error of the
- * server now and then.
+ * `away`: nobody is reached; `deaf`: does what is asked, and its answer is often lost; `slow`: takes seconds; `torn`:
+ * answers with an error of the server now and then.
  */
 export type Mood = 'well' | 'away' | 'deaf' | 'slow' | 'torn'
 /** How a control process reaches a service of the catalogue. */
@@ -25,8 +25,8 @@ export type SimKeystone = {
   /** What a client shows of itself; it signs in where it has no token. */
   readonly headersOf: (who: Who) => Header
   /**
-   * What is wrong with this answer to a request with these headers; null: nothing. A client whose tokens are not taken any more signs in anew.
-   * `stoodMs`: when a process stood still for the last time.
+   * What is wrong with this answer to a request with these headers; null: nothing. A client whose tokens are not taken
+   * any more signs in anew. `stoodMs`: when a process stood still for the last time.
    */
   readonly judge: (
     shown: Header,

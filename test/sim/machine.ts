@@ -42,8 +42,8 @@ export type Machine = {
   readonly report: () => void
   readonly jump: (ms: number) => void
   /**
-   * While it is down: its ledger no longer has a slot that is prepared (`lost`), or has one that no control knows, with the hardware of another one
-   * (`stranger`).
+   * While it is down: its ledger no longer has a slot that is prepared (`lost`), or has one that no control knows, with
+   * the hardware of another one (`stranger`).
    */
   readonly alter: (how: Alteration) => void
   /** Something else uses a deployable that had an order, until `free` is called. */
@@ -51,7 +51,10 @@ export type Machine = {
   /** The slots whose hardware that was, and the names of deployables that were occupied. */
   readonly altered: ReadonlySet<string>
   readonly trace: () => Promise<HostTrace>
-  /** After the simulation: nact keeps the actors of a host program, and all that they know, until the program is stopped. */
+  /**
+   * After the simulation: nact keeps the actors of a host program, and all that they know, until the program is
+   * stopped.
+   */
   readonly close: () => void
 }
 type Ports = {
@@ -116,8 +119,8 @@ const openTrace = () => {
       .slice(steps.findLastIndex(({ did }) => did === 'started'))
       .some((one) => one.did === step && 'slot' in one && one.slot === slot && one.number === number)
   /**
-   * By which order: 0 when the ledger on disk knows of none that asks for it. A release also covers other slots of the same hardware, whose
-   * orders have numbers of their own.
+   * By which order: 0 when the ledger on disk knows of none that asks for it. A release also covers other slots of the
+   * same hardware, whose orders have numbers of their own.
    */
   const did = (
     step: 'prepare' | 'release' | 'program',

@@ -1,4 +1,7 @@
-/** The simulated broker: the in-process bus with delays, duplicates, reordering, rebalances and failed publishes, as the seed says. */
+/**
+ * The simulated broker: the in-process bus with delays, duplicates, reordering, rebalances and failed publishes, as the
+ * seed says.
+ */
 import type { TopicMessage } from '../../src/audit/evidence.ts'
 import type { Mangle } from '../../src/bus/inProcess/cursor.ts'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'

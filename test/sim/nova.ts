@@ -1,4 +1,7 @@
-/** A simulated Nova: it knows its instances, answers like the real one or as a fault demands, and records the events it received. */
+/**
+ * A simulated Nova: it knows its instances, answers like the real one or as a fault demands, and records the events it
+ * received.
+ */
 import type { Heard } from '../../src/audit/evidence.ts'
 import type { Nova, NovaEvent, NovaVerdict } from '../../src/actors/neighbours.ts'
 import type { Random } from './random.ts'
@@ -10,8 +13,8 @@ export type SimNova = {
   readonly heard: readonly Heard[]
   readonly instances: Set<string>
   /**
-   * `failing`: 5xx to all; `picky`: some refused, some unknown; `deaf`: accepts all, but its answer is lost; `slow`: takes seconds;
-   * `hung`: takes connections and gives no answer, until the caller gives up.
+   * `failing`: 5xx to all; `picky`: some refused, some unknown; `deaf`: accepts all, but its answer is lost; `slow`:
+   * takes seconds; `hung`: takes connections and gives no answer, until the caller gives up.
    */
   mood: NovaMood
   readonly seenBy: (life: Life) => Nova

@@ -1,4 +1,7 @@
-/** Actions of operators: hosts are taken out of service, handles are quarantined, binds are ended by force, traits are renamed. */
+/**
+ * Actions of operators: hosts are taken out of service, handles are quarantined, binds are ended by force, traits are
+ * renamed.
+ */
 import { QUARANTINED_FOR_CLEANING } from '../../src/actors/deployable/cleaning.ts'
 import { COMPARISON } from '../../src/actors/deployable/slots.ts'
 import type { Reply } from './client.ts'

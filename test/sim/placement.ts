@@ -1,4 +1,7 @@
-/** A simulated Placement: the model of the tests behind a network, with compute nodes and providers of others, and people who change things. */
+/**
+ * A simulated Placement: the model of the tests behind a network, with compute nodes and providers of others, and
+ * people who change things.
+ */
 import type { PlacementSeen } from '../../src/audit/evidence.ts'
 import type { Placement } from '../../src/actors/placement/port.ts'
 import { FOREIGN_TRAITS, OWNER_TRAIT } from '../../src/actors/placement/names.ts'
@@ -59,8 +62,9 @@ export const simPlacement = ({ schedule, random, hosts, say }: Ports): SimPlacem
   /** Whether it was foreign when its traits were last read. */
   const shownForeign = new Map<string, boolean>()
   /**
-   * The write as it counts if it is carried out. Placement checks no generation when a provider is renamed, moved or deleted: there somebody may claim
-   * it between the read and the write, and all that can be asked is that what was read was not foreign.
+   * The write as it counts if it is carried out. Placement checks no generation when a provider is renamed, moved or
+   * deleted: there somebody may claim it between the read and the write, and all that can be asked is that what was
+   * read was not foreign.
    */
   const writeOf = (method: string, path: string): PlacementSeen['writes'][number] | null => {
     const [, uuid, part] = /^\/resource_providers\/([^/?]+)(\/[^?]*)?/.exec(path) ?? []
@@ -174,7 +178,10 @@ export const simPlacement = ({ schedule, random, hosts, say }: Ports): SimPlacem
   return placement
 }
 
-/** Planted bugs: a client that hides whose a provider is, and one that writes with the newest generation whatever was read. */
+/**
+ * Planted bugs: a client that hides whose a provider is, and one that writes with the newest generation whatever was
+ * read.
+ */
 export const lyingPlacement = (bite: Bite | null, port: Placement): Placement => {
   if (bite === 'ownership off')
     return {

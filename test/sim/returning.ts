@@ -1,6 +1,6 @@
 /**
- * A device that was taken out and put back is the same device (data-model 11.4). The simulation never puts another card into a slot,
- * so a host must never have two devices with one control path.
+ * A device that was taken out and put back is the same device (data-model 11.4). The simulation never puts another card
+ * into a slot, so a host must never have two devices with one control path.
  */
 import type { DeviceEvent } from '../../src/actors/device/decider.ts'
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'

@@ -1,6 +1,7 @@
 /**
- * `npm run sim -- --seeds N --first-seed S`, or `--seed S` to replay one and print its log; `--plant NAME` breaks something on
- * purpose and fails when no seed finds it; `--sagas` plays every operation with a fault in each of its steps.
+ * `npm run sim -- --seeds N --first-seed S`, or `--seed S` to replay one and print its log; `--plant NAME` breaks
+ * something on purpose and fails when no seed finds it; `--sagas` plays every operation with a fault in each of its
+ * steps.
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
@@ -29,8 +30,8 @@ if (values.plant !== undefined && planted === null)
   throw new Error(`--plant: must be one of ${BITES.join(', ')}; it is ${values.plant}`)
 
 /**
- * A worker plays so many and ends, so that what the engine keeps of dead actors does not pile up. Not fewer, as a new worker needs twice
- * as long for its first seeds, until their code is compiled.
+ * A worker plays so many and ends, so that what the engine keeps of dead actors does not pile up. Not fewer, as a new
+ * worker needs twice as long for its first seeds, until their code is compiled.
  */
 const PLAYS_OF_WORKER = 400
 const YOUNG_MB = 64

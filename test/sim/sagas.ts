@@ -1,6 +1,7 @@
 /**
- * Plays every operation once for each of its steps and each fault: the step fails, is repeated, or its process is killed after it. Then
- * everything is deleted, and the operation is played again without a fault. A first run of each operation counts its steps.
+ * Plays every operation once for each of its steps and each fault: the step fails, is repeated, or its process is
+ * killed after it. Then everything is deleted, and the operation is played again without a fault. A first run of each
+ * operation counts its steps.
  */
 import { check } from '../../src/audit/check.ts'
 import { seeded } from './random.ts'

@@ -1,10 +1,13 @@
 /**
  * A deterministic scheduler and virtual clock: a seed decides which task runs next, and how time passes.
  *
- * SCHEDULE-1 nact and the rooms schedule through the global `setImmediate` and `setTimeout`; while a world runs, both are its own;
+ * SCHEDULE-1 nact and the rooms schedule through the global `setImmediate` and `setTimeout`; while a world runs, both
+ *    are its own;
  * SCHEDULE-2 one task runs at a time, and all promise reactions it caused run before the next task is chosen;
- * SCHEDULE-3 time does not advance while a task can run, except for an occasional slow step; otherwise it jumps to the next timer;
- * SCHEDULE-4 every task belongs to a life (one run of a process); when a life ends, none of its tasks run any more, as after a kill;
+ * SCHEDULE-3 time does not advance while a task can run, except for an occasional slow step; otherwise it jumps to the
+ *    next timer;
+ * SCHEDULE-4 every task belongs to a life (one run of a process); when a life ends, none of its tasks run any more, as
+ *    after a kill;
  * SCHEDULE-5 while a life is held, none of its tasks run and time goes on, like a process between SIGSTOP and SIGCONT.
  */
 import type { Cancel, Clock } from '../../src/clock.ts'
@@ -76,7 +79,10 @@ export type Schedule = {
   readonly clockOf: (life: Life, skewMs?: number) => Clock
   readonly after: (life: Life, ms: number, run: () => void) => Cancel
   readonly soon: (life: Life, run: () => void) => void
-  /** `work` is done by `server`, and its outcome comes back to `asker`, each after a while; rejects when the server ends first. */
+  /**
+   * `work` is done by `server`, and its outcome comes back to `asker`, each after a while; rejects when the server ends
+   * first.
+   */
   readonly across: <Value>(
     asker: Life,
     server: Life,
@@ -167,7 +173,10 @@ export const openSchedule = (
     }
     return true
   }
-  /** Node follows all promises to their end between two immediates; many are asked for at once, as each look at the real world costs time. */
+  /**
+   * Node follows all promises to their end between two immediates; many are asked for at once, as each look at the real
+   * world costs time.
+   */
   const run = (over: () => boolean): Promise<boolean> =>
     new Promise((resolve) => {
       let ended = false

@@ -169,7 +169,9 @@ export const leave = async (tools: Tools, { instance, project, arqs }: Bind): Pr
   return false
 }
 
-/** The exact repeat, another bind of the same instance, or the same ARQs for another: all at once with the bind itself. */
+/**
+ * The exact repeat, another bind of the same instance, or the same ARQs for another: all at once with the bind itself.
+ */
 const rivals = (tools: Tools, bind: Bind): readonly Promise<unknown>[] => {
   const { random, nova, uuid } = tools
   const found: Promise<unknown>[] = []

@@ -17,7 +17,8 @@ export const unrecorded = (
     const own = [...(views?.deployables ?? [])].filter(({ hostname }) => hostname === name)
     // what an image divides a card into is there only while it is loaded
     const rows = own.filter(({ parent_uuid: parent }) => parent === null)
-    // a part that is withheld, and that the card does not have any more, keeps its functions from being given by the card
+    // a part that is withheld, and that the card does not have any more, keeps its functions from being given by the
+    // card
     const isWithheld = (root: string): boolean =>
       own.some((row) => row.root_uuid === root && row.presence === 'missing')
     const present = rows.filter(({ presence, uuid }) => presence === 'present' || isWithheld(uuid)).length

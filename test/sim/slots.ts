@@ -1,4 +1,7 @@
-/** Handles that a control took for different from what their host has prepared, though nobody had changed the ledger of that host. */
+/**
+ * Handles that a control took for different from what their host has prepared, though nobody had changed the ledger of
+ * that host.
+ */
 import { COMPARISON } from '../../src/actors/deployable/slots.ts'
 import { functionOf } from '../../src/attachedFunctions.ts'
 import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
@@ -36,9 +39,10 @@ const hardwareIn = (rows: readonly Pick<Row, 'key' | 'events'>[]): ReadonlyMap<s
 
 type Unreleased = ReadonlyMap<string, 'known' | 'overruled'>
 /**
- * The handles whose last release has failed, by row of the journal: their host still has them prepared. `known`: the journal knows. Once an image has
- * divided a card, or another image has made it whole again, the same function is a handle of another deployable, and is withheld there.
- * `overruled`: an operator has released the handle all the same, so the journal holds it free.
+ * The handles whose last release has failed, by row of the journal: their host still has them prepared. `known`: the
+ * journal knows. Once an image has divided a card, or another image has made it whole again, the same function is a
+ * handle of another deployable, and is withheld there. `overruled`: an operator has released the handle all the same,
+ * so the journal holds it free.
  */
 const unreleasedAt = (journal: Evidence['journal']): ((row: Row) => Unreleased) => {
   const unreleased = new Map<string, 'known' | 'overruled'>()
@@ -59,8 +63,9 @@ const isPartOf = (name: string, changed: ReadonlySet<string>): boolean =>
   [...changed].some((card) => name === card || name.startsWith(`${card}_`))
 
 /**
- * `changed`: the handles whose hardware the ledger of a host was changed about, and the names of deployables that something else used. The
- * same function may be a handle of a root and, once an image has divided the card, one of a part of it.
+ * `changed`: the handles whose hardware the ledger of a host was changed about, and the names of deployables that
+ * something else used. The same function may be a handle of a root and, once an image has divided the card, one of a
+ * part of it.
  */
 export const falseDifferences = (
   { journal, lost = [] }: Pick<Evidence, 'journal' | 'lost'>,

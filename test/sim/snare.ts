@@ -1,7 +1,10 @@
 /** Pauses a control process at a chosen point of the relay, which a pause at a random time would seldom hit. */
 import type { Life, Schedule } from './schedule.ts'
 
-/** `publish`: before the rows read are published. `published`: before the result of that is received. `save`: before the checkpoint is saved. */
+/**
+ * `publish`: before the rows read are published. `published`: before the result of that is received. `save`: before the
+ * checkpoint is saved.
+ */
 export const MOMENTS = ['publish', 'published', 'save'] as const
 export type Moment = (typeof MOMENTS)[number]
 export type Snare = {

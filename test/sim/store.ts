@@ -1,4 +1,7 @@
-/** The store in memory as a process sees it over a network: delayed, failing before or after the commit, or with a planted bug. */
+/**
+ * The store in memory as a process sees it over a network: delayed, failing before or after the commit, or with a
+ * planted bug.
+ */
 import type { Hints } from '../../src/actors/runtime/hints.ts'
 import type { Append, FeedRow, Journal, Reads, Verdict } from '../../src/actors/runtime/ports.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
@@ -165,7 +168,8 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
     const journal: Journal = {
       append: async (wanted) => {
         const verdict = await tap.pass(life, 'journal', () => send(wanted)).catch(() => 'unknown' as const)
-        // if the server loses the rows of an adoption, it has lost the end of the stop too, and the operator adopts again
+        // if the server loses the rows of an adoption, it has lost the end of the stop too, and the operator adopts
+        // again
         if (verdict === 'appended' && !adopting)
           for (const row of wanted.rows) server.acknowledged.add(rowId(row, row.commandId))
         return verdict

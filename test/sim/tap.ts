@@ -1,9 +1,15 @@
-/** Counts each step in which a process acts on the outside (store, bus, driver, Nova), and can inject a fault into one of them. */
+/**
+ * Counts each step in which a process acts on the outside (store, bus, driver, Nova), and can inject a fault into one
+ * of them.
+ */
 import type { Life } from './schedule.ts'
 
 export const STEPS = ['journal', 'checkpoint', 'publish', 'deliver', 'driver', 'nova', 'ledger'] as const
 export type StepKind = (typeof STEPS)[number]
-/** `failed`: the step is not done and rejects; `repeated`: it is done twice; `killed`: it is done, and its process is killed. */
+/**
+ * `failed`: the step is not done and rejects; `repeated`: it is done twice; `killed`: it is done, and its process is
+ * killed.
+ */
 export const HARMS = ['failed', 'repeated', 'killed'] as const
 export type Harm = (typeof HARMS)[number]
 export type Step = { readonly kind: StepKind; readonly by: string }

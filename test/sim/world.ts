@@ -1,4 +1,7 @@
-/** A simulated cloud in one process: control processes, compute nodes, Nova and clients over one store and one bus, from one seed. */
+/**
+ * A simulated cloud in one process: control processes, compute nodes, Nova and clients over one store and one bus, from
+ * one seed.
+ */
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'
 import type { Row, ViewName } from '../../src/actors/runtime/views.ts'
 import { VIEWS } from '../../src/actors/runtime/views.ts'

@@ -1,4 +1,7 @@
-/** Runs a unit of systemd as it is shipped, with all that it forbids, under a systemd of its own: for machines that were not booted with one. */
+/**
+ * Runs a unit of systemd as it is shipped, with all that it forbids, under a systemd of its own: for machines that were
+ * not booted with one.
+ */
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -48,7 +51,10 @@ export type UnitRun = {
   readonly result: string
 }
 
-/** `unit`: its text as shipped. `settings`: further lines of [Service]. `begin`: what runs as its program; it ends by itself. */
+/**
+ * `unit`: its text as shipped. `settings`: further lines of [Service]. `begin`: what runs as its program; it ends by
+ * itself.
+ */
 export const bootUnit = async (
   folder: string,
   run: { readonly unit: string; readonly settings: readonly string[]; readonly begin: string },

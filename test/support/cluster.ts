@@ -106,7 +106,10 @@ export const hostArgs = (testCluster: TestCluster, name: string): readonly strin
   join(testCluster.folder, name),
   ...shared(testCluster, {}).args,
 ]
-/** `size`: of its simulated devices; null: it has those of the drivers in its settings. `ofCloud`: its images come from the cloud of the controls. */
+/**
+ * `size`: of its simulated devices; null: it has those of the drivers in its settings. `ofCloud`: its images come from
+ * the cloud of the controls.
+ */
 export const hostMember = (
   testCluster: TestCluster,
   name: string,

@@ -1,4 +1,6 @@
-/** Runs a command of the command line in this process: quicker than a process of its own, where nothing keeps running. */
+/**
+ * Runs a command of the command line in this process: quicker than a process of its own, where nothing keeps running.
+ */
 import { CommanderError } from 'commander'
 import { CommandRow } from '../../src/cli/commandRow.ts'
 import { withCommands } from '../../src/cli/commandLine.ts'
@@ -68,8 +70,8 @@ const withoutListeners = async <Value>(work: () => Promise<Value>): Promise<Valu
 }
 
 /**
- * What commander itself refuses ends with the code that the program would have ended with. `terminal`: whether standard output counts as a
- * terminal, which a person reads.
+ * What commander itself refuses ends with the code that the program would have ended with. `terminal`: whether standard
+ * output counts as a terminal, which a person reads.
  */
 export const commandHere = async (
   args: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * PostgreSQL, Kafka and Node in containers, if a Docker engine is available. Images are those of infra/compose.yaml, or those named by
- * POSTGRES_IMAGE, KAFKA_IMAGE and NODE_IMAGE, for machines that reach no registry (infra/rig/docker).
+ * PostgreSQL, Kafka and Node in containers, if a Docker engine is available. Images are those of infra/compose.yaml, or
+ * those named by POSTGRES_IMAGE, KAFKA_IMAGE and NODE_IMAGE, for machines that reach no registry (infra/rig/docker).
  */
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'

@@ -1,4 +1,7 @@
-/** The steps of infra/Dockerfile, for tests on machines without a Docker engine: what a stage copies, and its commands in a folder. */
+/**
+ * The steps of infra/Dockerfile, for tests on machines without a Docker engine: what a stage copies, and its commands
+ * in a folder.
+ */
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
@@ -40,7 +43,10 @@ const IGNORE = readFileSync(join(ROOT, '.dockerignore'), 'utf8')
   .split('\n')
   .filter((line) => line !== '')
 
-/** Whether .dockerignore lets a file of the checkout through: the last line that covers it decides. It has `*`, paths, and `!` before a path. */
+/**
+ * Whether .dockerignore lets a file of the checkout through: the last line that covers it decides. It has `*`, paths,
+ * and `!` before a path.
+ */
 export const isInContext = (path: string): boolean => {
   const covers = (pattern: string): boolean => pattern === '*' || path === pattern || path.startsWith(`${pattern}/`)
   const last = IGNORE.findLast((line) => covers(line.replace(/^!/, '')))

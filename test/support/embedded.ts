@@ -1,8 +1,8 @@
 /**
- * Folders of the embedded store for tests. Creating one takes seconds of processor time, so a test run creates one, empty but with
- * its tables, and every test gets a copy. A guard process that outlives the run removes the original.
+ * Folders of the embedded store for tests. Creating one takes seconds of processor time, so a test run creates one,
+ * empty but with its tables, and every test gets a copy. A guard process that outlives the run removes the original.
  *
- *   await embeddedStoreIn(dir)      // then openStore({ kind: 'pglite', dir }), or a program with `--data` one folder above
+ *   await embeddedStoreIn(dir) // then openStore({ kind: 'pglite', dir }), or a program with `--data` one folder above
  */
 import { execFile, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'

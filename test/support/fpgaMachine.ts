@@ -1,4 +1,7 @@
-/** The hardware of a host with FPGA cards of Intel and AMD: `/sys` in a folder, the programs that load images into them, and two images. */
+/**
+ * The hardware of a host with FPGA cards of Intel and AMD: `/sys` in a folder, the programs that load images into them,
+ * and two images.
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { unpack } from '../drivers/recordedHostIo.ts'

@@ -1,4 +1,7 @@
-/** The hardware of a host with two GPUs, as the NVIDIA driver sees it: `/sys` in a folder, and a process in the kernel's place that makes its mediated devices. */
+/**
+ * The hardware of a host with two GPUs, as the NVIDIA driver sees it: `/sys` in a folder, and a process in the kernel's
+ * place that makes its mediated devices.
+ */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** The HAProxy of infra/compose, run with its own file on addresses of this machine, and a name server that stands in for Docker's. */
+/**
+ * The HAProxy of infra/compose, run with its own file on addresses of this machine, and a name server that stands in
+ * for Docker's.
+ */
 import { spawn } from 'node:child_process'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'

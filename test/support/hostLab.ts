@@ -1,4 +1,7 @@
-/** A host program over a simulated driver, with a disk and a bus in memory and a recording control side. The clock advances only on request. */
+/**
+ * A host program over a simulated driver, with a disk and a bus in memory and a recording control side. The clock
+ * advances only on request.
+ */
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { systemIds } from '../../src/clock.ts'
 import type { Driver } from '../../src/drivers/driver.ts'

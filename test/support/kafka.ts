@@ -1,6 +1,6 @@
 /**
- * A temporary Kafka for a test run: started by the first test that needs it, shared by all processes of the run, and stopped by a
- * guard process that outlives the run. A test that kills or pauses a broker starts one of its own.
+ * A temporary Kafka for a test run: started by the first test that needs it, shared by all processes of the run, and
+ * stopped by a guard process that outlives the run. A test that kills or pauses a broker starts one of its own.
  *
  *   const { options } = await kafkaServer(rig)          // rig: the program, from needs.ts
  *   await makeTopics({ ...options, prefix: freshPrefix() })
@@ -55,8 +55,8 @@ const freePorts = async (): Promise<number> => {
 }
 
 /**
- * Waits for the end of the run in a process of its own, then kills the broker and removes the folder: again after a while,
- * because a start under way ends itself, and may write until then.
+ * Waits for the end of the run in a process of its own, then kills the broker and removes the folder: again after a
+ * while, because a start under way ends itself, and may write until then.
  */
 const guard = (rig: string, folder: string): void => {
   const wait = `while kill -0 ${runPid()} 2>/dev/null; do sleep 0.3; done`

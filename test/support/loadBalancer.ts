@@ -1,6 +1,7 @@
 /**
- * Stands at the address of the accelerator API in the catalogue and passes each request to the next control that accepts it, as a load
- * balancer does. A test may look at the requests that Nova makes, do something in the moment before one is passed on, and add headers to it.
+ * Stands at the address of the accelerator API in the catalogue and passes each request to the next control that
+ * accepts it, as a load balancer does. A test may look at the requests that Nova makes, do something in the moment
+ * before one is passed on, and add headers to it.
  */
 import { type IncomingMessage, type Server, type ServerResponse, createServer, request } from 'node:http'
 

@@ -1,4 +1,7 @@
-/** A small Nova over HTTP: `POST /os-server-external-events` answered as Nova 34 does (rest-api 8.5), from a table of servers. */
+/**
+ * A small Nova over HTTP: `POST /os-server-external-events` answered as Nova 34 does (rest-api 8.5), from a table of
+ * servers.
+ */
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 

@@ -1,4 +1,7 @@
-/** A host whose inventory is shown in a Placement, real or double: a control plane over a store, the compute node that Nova made, and the means to change either side. */
+/**
+ * A host whose inventory is shown in a Placement, real or double: a control plane over a store, the compute node that
+ * Nova made, and the means to change either side.
+ */
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import type { HostDrift } from '../../src/actors/answers/drift.ts'
@@ -29,7 +32,10 @@ export type Shown = {
 }
 type Edit = (devices: readonly ReportedDevice[]) => readonly ReportedDevice[]
 
-/** What Placement shows of a compute node, which belongs to Nova: it is as it was, whatever the service did below it (T7). */
+/**
+ * What Placement shows of a compute node, which belongs to Nova: it is as it was, whatever the service did below it
+ * (T7).
+ */
 const guardedNodes = (lab: PlacementLab) => {
   const nodes = new Map<string, unknown>()
   const shown = async (uuid: string) => [
@@ -109,7 +115,10 @@ export const placedHost = async (
       expect(await lab.setTraits(uuid, traits)).toMatchObject({ ok: true })
       await nodes.guard(uuid)
     },
-    /** As Nova does when its compute service is deleted: all of the tree, from below; what has allocations stays. Answers with the statuses. */
+    /**
+     * As Nova does when its compute service is deleted: all of the tree, from below; what has allocations stays.
+     * Answers with the statuses.
+     */
     deleteNode: async (uuid: string): Promise<readonly number[]> => {
       nodes.leave(uuid)
       const tree = await lab.placement.tree(uuid)

@@ -1,4 +1,7 @@
-/** A Placement, real or double, as a test uses it: through the client of the service, and as an operator or Nova would, with any request. */
+/**
+ * A Placement, real or double, as a test uses it: through the client of the service, and as an operator or Nova would,
+ * with any request.
+ */
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import type {

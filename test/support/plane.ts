@@ -1,4 +1,7 @@
-/** A control plane without HTTP and bus. Its store is in memory unless the test selects another; hosts answer orders at once or on request. */
+/**
+ * A control plane without HTTP and bus. Its store is in memory unless the test selects another; hosts answer orders at
+ * once or on request.
+ */
 import { setTimeout } from 'node:timers/promises'
 import type { Caller } from '../../src/actors/control.ts'
 import { type ControlPlaneParts, openControlPlane } from '../../src/services/controlPlane.ts'

@@ -1,6 +1,6 @@
 /**
- * A temporary PostgreSQL for a test run: started by the first test that needs it, shared by all processes of the run, and
- * stopped by a guard process that outlives the run, so that it is also stopped when the run is killed.
+ * A temporary PostgreSQL for a test run: started by the first test that needs it, shared by all processes of the run,
+ * and stopped by a guard process that outlives the run, so that it is also stopped when the run is killed.
  *
  *   const { url, drop } = await freshDatabase(bin)      // bin: the folder with initdb, from needs.ts
  */
@@ -42,8 +42,8 @@ const makeFolder = async (folder: string): Promise<void> => {
 }
 
 /**
- * Waits for the end of the run in a process of its own, then stops the server and removes the folder. A server that stands
- * still (SIGSTOP) must go on to hear of it; one that was just being started may not be ready to be stopped.
+ * Waits for the end of the run in a process of its own, then stops the server and removes the folder. A server that
+ * stands still (SIGSTOP) must go on to hear of it; one that was just being started may not be ready to be stopped.
  */
 const guard = (bin: string, folder: string, pid: number): void => {
   const stop = asPostgres(join(bin, 'pg_ctl'), ['stop', '-m', 'immediate', '-D', join(folder, 'data')]).flat()

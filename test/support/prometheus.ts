@@ -37,7 +37,10 @@ const guard = (pid: number): void => {
   spawn('sh', ['-c', script], { detached: true, stdio: 'ignore', cwd: '/' }).unref()
 }
 
-/** Answers with what it said where it has ended before it was ready before it was ready, as it does where another process has taken the port. */
+/**
+ * Answers with what it said where it has ended before it was ready before it was ready, as it does where another
+ * process has taken the port.
+ */
 const attempt = async (bin: string, folder: string, args: readonly string[]): Promise<Started | string> => {
   const address = `127.0.0.1:${await freePort()}`
   const child = spawn(join(bin, 'prometheus'), [...args, `--web.listen-address=${address}`], {

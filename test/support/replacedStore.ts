@@ -1,4 +1,6 @@
-/** A store whose database is replaced by an older copy of it, as by a replica that had not received the last commits. */
+/**
+ * A store whose database is replaced by an older copy of it, as by a replica that had not received the last commits.
+ */
 import { rebuild } from '../../src/actors/entities.ts'
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'

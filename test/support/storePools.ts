@@ -1,4 +1,7 @@
-/** Databases for tests that open many control planes. Opening takes seconds, so each is opened once and emptied between two planes. */
+/**
+ * Databases for tests that open many control planes. Opening takes seconds, so each is opened once and emptied between
+ * two planes.
+ */
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -35,7 +38,9 @@ const poolOf = (open: () => Promise<Kept>): Pool => {
   return { take, end: async () => void (await Promise.all(all.map(({ end }) => end()))) }
 }
 
-/** Of a few rows each. To truncate them would make new files for each table and index, which takes many times as long. */
+/**
+ * Of a few rows each. To truncate them would make new files for each table and index, which takes many times as long.
+ */
 const deletes = entities.map(({ meta }, at) => `d${at} as (delete from "${meta.tableName}")`)
 const EMPTY = { text: `with ${deletes.join(', ')} select 1`, params: [] }
 

@@ -1,11 +1,17 @@
-/** The summary at the end of a test run: skipped tests with their reasons, the files in which something failed, then one line of counts. */
+/**
+ * The summary at the end of a test run: skipped tests with their reasons, the files in which something failed, then one
+ * line of counts.
+ */
 import { writeSync } from 'node:fs'
 import { relative } from 'node:path'
 import type { Reporter, SerializedError, TestCase, TestModule, Vitest } from 'vitest/node'
 
 type Skip = { readonly name: string; readonly reason: string }
 
-/** A skip carries its reason as the note of `context.skip(note)` or as `meta.reason`, which suites hand down to their tests. */
+/**
+ * A skip carries its reason as the note of `context.skip(note)` or as `meta.reason`, which suites hand down to their
+ * tests.
+ */
 const reasonOf = (test: TestCase): string | undefined => {
   const result = test.result()
   return (result.state === 'skipped' ? result.note : undefined) ?? test.meta().reason

@@ -1,4 +1,6 @@
-/** TLS for tests: certificates that a CA of their own has signed, and a listener that puts TLS in front of a service. */
+/**
+ * TLS for tests: certificates that a CA of their own has signed, and a listener that puts TLS in front of a service.
+ */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, type Socket } from 'node:net'

@@ -1,4 +1,7 @@
-/** For each alert: series with which it fires, at the first moment at which it does, and series with which it stays silent. */
+/**
+ * For each alert: series with which it fires, at the first moment at which it does, and series with which it stays
+ * silent.
+ */
 import {
   type AlertCase,
   bucketed,

@@ -1,4 +1,7 @@
-/** How the cases of the alerts write series, as promtool reads them: a sample every five seconds; `0x3 1x9` is four times 0, then ten times 1. */
+/**
+ * How the cases of the alerts write series, as promtool reads them: a sample every five seconds; `0x3 1x9` is four
+ * times 0, then ten times 1.
+ */
 export type Series = Readonly<Record<string, string>>
 type Firing = {
   readonly series: Series

@@ -1,4 +1,7 @@
-/** Where the text of a trace is kept while nobody records anything: in orders, messages, the host's ledger and its results. */
+/**
+ * Where the text of a trace is kept while nobody records anything: in orders, messages, the host's ledger and its
+ * results.
+ */
 import { describe, expect, test } from 'vitest'
 import { orderMessage, reactions } from '../../src/actors/reactions.ts'
 import { NO_SPAN, type Tracer, traceField } from '../../src/trace.ts'

@@ -1,4 +1,7 @@
-/** What is watched exists: every metric of the alerts, the dashboard, the console page and the manual is a row of the table. */
+/**
+ * What is watched exists: every metric of the alerts, the dashboard, the console page and the manual is a row of the
+ * table.
+ */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** All metrics with their labels and the bounds of their buckets: dashboards and alerts of operators are built on them. `-u` where a change is meant. */
+/**
+ * All metrics with their labels and the bounds of their buckets: dashboards and alerts of operators are built on them.
+ * `-u` where a change is meant.
+ */
 import { expect, test } from 'vitest'
 import { AT_ZERO, METRICS } from '../../src/cli/observe/metricsTable.ts'
 

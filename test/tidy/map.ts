@@ -1,4 +1,7 @@
-/** What the map (ARCHITECTURE.md) has to say of the tree: each room with what it may import, and the folders of the two largest ones. */
+/**
+ * What the map (ARCHITECTURE.md) has to say of the tree: each room with what it may import, and the folders of the two
+ * largest ones.
+ */
 import { MAP, MAY_IMPORT, ROOMS, type Room } from './rules.ts'
 import type { Source } from './source.ts'
 

@@ -1,4 +1,7 @@
-/** Every citation names something that exists: sections and rules of docs/contract, rules of single files, files of the tree. */
+/**
+ * Every citation names something that exists: sections and rules of docs/contract, rules of single files, files of the
+ * tree.
+ */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
@@ -50,7 +53,10 @@ type Contract = {
 const found = (text: string, pattern: RegExp): ReadonlySet<string> =>
   new Set([...text.matchAll(pattern)].map((match) => match[1]!))
 
-/** Sections are headings with a number, rules are the first cells of tables, owners are the table in the contract's README.md. */
+/**
+ * Sections are headings with a number, rules are the first cells of tables, owners are the table in the contract's
+ * README.md.
+ */
 const contractOf = ({ texts }: Tree): Contract => {
   const pages = [...texts].filter(([path]) => isPage(path)).map(([path, text]) => [pageOf(path), text] as const)
   const index = texts.get(`${CONTRACT}README.md`) ?? ''
@@ -84,7 +90,9 @@ export const sections: Check = (tree) => {
 /** Products are called so, too. */
 const PRODUCT = /^(A2|A10|A16|A30|A40|H20|L2|L4|L20|L40|S60|T4|U50|V8|V70|V80)$/
 
-/** A letter with its number, also as the end of a range (`W1-W24`), and not as a part of a path, an escape or a name. */
+/**
+ * A letter with its number, also as the end of a range (`W1-W24`), and not as a part of a path, an escape or a name.
+ */
 const LETTER = String.raw`(?:(?<![\w./#@%$\`-])|(?<=\b[A-Z]\d{1,2}-))([A-Z])(\d{1,2})(?![\w/\`]|-[a-z]|\.\w)`
 
 export const letters: Check = (tree) => {
@@ -101,7 +109,9 @@ export const letters: Check = (tree) => {
   })
 }
 
-/** Inside the contract a letter means the page's own rule first; letters that mean nothing there are names of products. */
+/**
+ * Inside the contract a letter means the page's own rule first; letters that mean nothing there are names of products.
+ */
 export const lettersOfPages: Check = (tree) => {
   const { rules, owners } = contractOf(tree)
   const meant = (own: string, letter: string): string | undefined =>

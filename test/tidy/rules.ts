@@ -36,7 +36,10 @@ export const MAY_IMPORT: Readonly<Record<Room, readonly string[]>> = {
   cli: ROOMS,
 }
 
-/** Where each foreign library lives: a room, a file of src/, or everywhere (`*`). A library that is not here has no home. */
+/**
+ * Where each foreign library lives: a room, a file of src/, or everywhere (`*`). A library that is not here has no
+ * home.
+ */
 export const HOMES: Readonly<Record<string, readonly string[]>> = {
   valibot: ['*'],
   '@valibot/to-json-schema': ['wire', 'http', 'cli'],

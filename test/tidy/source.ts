@@ -3,7 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
 import { parseSync } from 'oxc-parser'
 
-/** `type` vanishes when types are stripped; `value` is loaded at once; `lazy` later: `import()` or a worker's `new URL()`. */
+/**
+ * `type` vanishes when types are stripped; `value` is loaded at once; `lazy` later: `import()` or a worker's `new
+ * URL()`.
+ */
 export type Import = { readonly kind: 'type' | 'value' | 'lazy'; readonly specifier: string; readonly line: number }
 /** Something done that a rule may forbid: `Date.now`, `process.env`, `await`, `.decide()` ... */
 export type Use = { readonly what: string; readonly line: number }

@@ -1,4 +1,7 @@
-/** The documents on the console's listener: which files are answered, with which headers, and what is said where none are built. */
+/**
+ * The documents on the console's listener: which files are answered, with which headers, and what is said where none
+ * are built.
+ */
 import { createHash } from 'node:crypto'
 import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'

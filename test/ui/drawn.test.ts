@@ -1,4 +1,7 @@
-/** Pages over an API that tells of everything that can be: each state, each note, each neighbour, what is missing, what waits. `-u` where a change is meant. */
+/**
+ * Pages over an API that tells of everything that can be: each state, each note, each neighbour, what is missing, what
+ * waits. `-u` where a change is meant.
+ */
 import { expect, it } from 'vitest'
 import { noWaiting, pagesOf } from './drawing.ts'
 

@@ -1,4 +1,7 @@
-/** What the pages are made of, as pure functions: moments, durations and counts in words, and the recorder of a request, to the letter. */
+/**
+ * What the pages are made of, as pure functions: moments, durations and counts in words, and the recorder of a request,
+ * to the letter.
+ */
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it, test } from 'vitest'
 import { ago, count, duration, instant, many, moment, shell, shellWord, sum } from '../../src/ui/view/words.ts'

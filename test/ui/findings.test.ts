@@ -1,4 +1,7 @@
-/** What the home page calls wrong: every state that can be wrong, one planted at a time. Only where none is, it says that all is well. */
+/**
+ * What the home page calls wrong: every state that can be wrong, one planted at a time. Only where none is, it says
+ * that all is well.
+ */
 import { describe, expect, test } from 'vitest'
 import { withCommands } from '../../src/cli/commandLine.ts'
 import { CommandRow } from '../../src/cli/commandRow.ts'

@@ -1,4 +1,7 @@
-/** The event behind each step of a timeline: what the stream of events and the bus have, in the API and on the page of the request. */
+/**
+ * The event behind each step of a timeline: what the stream of events and the bus have, in the API and on the page of
+ * the request.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { silent } from '../../src/log.ts'

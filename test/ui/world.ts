@@ -23,7 +23,10 @@ export const ROLES: Readonly<Record<string, readonly string[]>> = {
   'token-of-member': ['member', 'reader'],
 }
 const UNAUTHENTICATED = refused({ kind: 'unauthenticated', challenge: 'Keystone uri="http://keystone"' })
-/** As with an identity service: who shows a token is somebody, and all else that a request says of itself counts for nothing. */
+/**
+ * As with an identity service: who shows a token is somebody, and all else that a request says of itself counts for
+ * nothing.
+ */
 export const withTokens: Identify = (header) => {
   const token = header('x-auth-token') ?? ''
   const roles = ROLES[token]
@@ -68,7 +71,10 @@ type Others = {
   readonly placement?: Placement
   readonly hosts?: readonly string[]
 }
-/** `images`, `nova`, `placement`: without them there is no image store, no Nova, no Placement. `hosts`: those that have reported. */
+/**
+ * `images`, `nova`, `placement`: without them there is no image store, no Nova, no Placement. `hosts`: those that have
+ * reported.
+ */
 export const openUiWorld = async (
   pace: Pace = REAL,
   { images = noCatalogue(), nova, placement, hosts = Object.keys(HOSTS) }: Others = {},
@@ -232,7 +238,10 @@ export const apiOf = (
   })
   return (request) => api.fetch(request)
 }
-/** A console over that API. `fetch` sees each request to the API; `tokens`: people have to sign in; `assets` in place of the real ones. */
+/**
+ * A console over that API. `fetch` sees each request to the API; `tokens`: people have to sign in; `assets` in place of
+ * the real ones.
+ */
 export const createConsole = (
   world: Parameters<typeof apiOf>[0],
   { fetch: see = () => {}, tokens = false, additive = false, assets: own }: Seen = {},

@@ -1,6 +1,7 @@
 /**
- * HTTP through a load balancer: it asks each server whether it is ready, sends each call to the next that is, and notes every
- * call that failed. Only 503 with `Retry-After` is no failure, and a connection that was never there: nothing was sent.
+ * HTTP through a load balancer: it asks each server whether it is ready, sends each call to the next that is, and notes
+ * every call that failed. Only 503 with `Retry-After` is no failure, and a connection that was never there: nothing was
+ * sent.
  */
 import { request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'

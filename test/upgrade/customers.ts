@@ -1,4 +1,7 @@
-/** Instances that come and go as Nova leads them, while the service below is replaced; and what became of all of them in the end. */
+/**
+ * Instances that come and go as Nova leads them, while the service below is replaced; and what became of all of them in
+ * the end.
+ */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { newAccount } from '../kill/account.ts'
 import { makeProfiles, readCloud } from '../kill/cloud.ts'
@@ -75,7 +78,9 @@ export const openCustomers = async (seed: number) => {
 }
 export type Customers = Awaited<ReturnType<typeof openCustomers>>
 
-/** `accelerando audit`, asked again while something is still under way. Resolves to what it said last, and how it ended. */
+/**
+ * `accelerando audit`, asked again while something is still under way. Resolves to what it said last, and how it ended.
+ */
 export const audited = async (
   ...args: readonly string[]
 ): Promise<{ readonly code: number | null; readonly said: string }> => {

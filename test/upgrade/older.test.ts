@@ -34,7 +34,11 @@ const without = (record: BusRecord, field: string): BusRecord => {
   return { ...record, value: JSON.stringify({ ...envelope, data: rest }) }
 }
 
-/** What an older release need not read (docs/upgrade.md): nobody sets a quota or shows the inventory in Placement while it runs, and 0.1.0 is two releases back: it knows neither refused reports nor failing devices nor deliveries that are resent. */
+/**
+ * What an older release need not read (docs/upgrade.md): nobody sets a quota or shows the inventory in Placement while
+ * it runs, and 0.1.0 is two releases back: it knows neither refused reports nor failing devices nor deliveries that are
+ * resent.
+ */
 const LATER_THAN_0_1_0 = new Set(['ReportRefused', 'HealthSet', 'ResendAsked'])
 const isUnreadable = (release: string, { key, events }: FeedRow): boolean =>
   key.startsWith('quota/') ||

@@ -1,5 +1,6 @@
 /**
- * Reads, with the code of another tree, what this one writes; run in a process of its own, so that no module of both is mixed:
+ * Reads, with the code of another tree, what this one writes; run in a process of its own, so that no module of both is
+ * mixed:
  *
  *   node test/upgrade/older.ts TREE MESSAGES JOURNAL     prints what it cannot read, a line each
  */

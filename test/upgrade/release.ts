@@ -64,7 +64,10 @@ export type Tree = {
   readonly version: string
   readonly remove: () => void
 }
-/** `git worktree` would leave its mark in the repository of whoever kills the test; an archive of the commit has the same files. */
+/**
+ * `git worktree` would leave its mark in the repository of whoever kills the test; an archive of the commit has the
+ * same files.
+ */
 export const treeOf = (commit: string): Tree => {
   const { path, remove } = tempFolder('release')
   const folder = join(path, 'accelerando')

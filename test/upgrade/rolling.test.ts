@@ -1,4 +1,7 @@
-/** Controls and hosts of the last release beside today's, replaced one after another under load, and one of each put back. */
+/**
+ * Controls and hosts of the last release beside today's, replaced one after another under load, and one of each put
+ * back.
+ */
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { type ControlMember, type Member, controlMember, hostMember } from '../support/cluster.ts'

@@ -1,4 +1,7 @@
-/** Release 0.1.0, one process, is followed by today's program on the same database and folders, under load; and opened once more. */
+/**
+ * Release 0.1.0, one process, is followed by today's program on the same database and folders, under load; and opened
+ * once more.
+ */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'

@@ -1,4 +1,7 @@
-/** Upstream's rows as statements, with the columns that an import does not read. Foreign keys are off: damage breaks them. */
+/**
+ * Upstream's rows as statements, with the columns that an import does not read. Foreign keys are off: damage breaks
+ * them.
+ */
 import type { UpstreamTables } from '../../src/actors/upstream/rows.ts'
 
 export type Insert = {

@@ -1,4 +1,7 @@
-/** Rows that no client of upstream makes, but that a damaged database may hold: what is planned of them is in `planned.txt`. */
+/**
+ * Rows that no client of upstream makes, but that a damaged database may hold: what is planned of them is in
+ * `planned.txt`.
+ */
 import type { UpstreamTables } from '../../src/actors/upstream/rows.ts'
 import {
   arqRow,

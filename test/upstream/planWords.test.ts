@@ -1,4 +1,7 @@
-/** What is planned of each damage, word for word: `planned.txt` is what would be recorded, and each note as operators read it. */
+/**
+ * What is planned of each damage, word for word: `planned.txt` is what would be recorded, and each note as operators
+ * read it.
+ */
 import { expect, test } from 'vitest'
 import { RULES } from '../../src/actors/upstream/notes.ts'
 import { planImport } from '../../src/actors/upstream/plan.ts'

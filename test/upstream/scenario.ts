@@ -1,4 +1,6 @@
-/** A database as upstream Cyborg leaves it: healthy rows, and each damage of agent-and-conductor 12 that rows can show. */
+/**
+ * A database as upstream Cyborg leaves it: healthy rows, and each damage of agent-and-conductor 12 that rows can show.
+ */
 import type {
   ArqRow,
   AttributeRow,

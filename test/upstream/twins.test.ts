@@ -1,4 +1,7 @@
-/** Rows of upstream that stand for one thing: whatever shares a name, a provider or a control path, no attach handle in use is lost, and nothing is recorded twice. */
+/**
+ * Rows of upstream that stand for one thing: whatever shares a name, a provider or a control path, no attach handle in
+ * use is lost, and nothing is recorded twice.
+ */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { functionOf } from '../../src/attachedFunctions.ts'

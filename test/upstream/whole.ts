@@ -188,7 +188,10 @@ export const ARQS: Readonly<Record<number, string>> = {
 }
 
 type RowName = `${UpstreamTable} ${number}`
-/** `rows`: what the window leaves in `WHOLE`; `said`: of these, the ones that the import changes, and so prints. `none`: why there is no row of it. */
+/**
+ * `rows`: what the window leaves in `WHOLE`; `said`: of these, the ones that the import changes, and so prints. `none`:
+ * why there is no row of it.
+ */
 export type Trace = { readonly rows: readonly RowName[]; readonly said: readonly RowName[] } | { readonly none: string }
 const changed = (...rows: readonly RowName[]): Trace => ({ rows, said: rows })
 /** Nothing in the tables tells these rows from sound ones: hosts, Placement or Nova show what is wrong. */

@@ -36,7 +36,10 @@ export type HostDrift = {
   readonly entries: readonly DriftEntry[]
 }
 
-/** `ended`: whether the pass over the host has ended; false: another control worked on the host for as long as was waited for. */
+/**
+ * `ended`: whether the pass over the host has ended; false: another control worked on the host for as long as was
+ * waited for.
+ */
 export type HostPassed = { readonly host: HostName; readonly ended: boolean }
 /** What is said of a host after a repair: nothing differs there now; something does; another control worked on it. */
 export const HEAL_OUTCOMES = ['in_step', 'left', 'busy'] as const

@@ -16,7 +16,9 @@ export type HandleDetail = HandleRow & {
   /** Set when an operator withholds the handle. */
   readonly quarantine: DatedNote | null
   readonly cleaning: {
-    /** By the policy of its host and the profile of its request. Null: the handle is not cleaned when it is given up. */
+    /**
+     * By the policy of its host and the profile of its request. Null: the handle is not cleaned when it is given up.
+     */
     readonly due: HostCleaning | null
     /** The host has been ordered to clean the handle and has not answered yet. */
     readonly underWay: boolean

@@ -19,10 +19,16 @@ export type Page = {
   readonly marker?: string
   readonly sort?: string
   readonly descending?: boolean
-  /** The place where an earlier page of the same list ended. It replaces the marker, and works even when that row has been deleted since. */
+  /**
+   * The place where an earlier page of the same list ended. It replaces the marker, and works even when that row has
+   * been deleted since.
+   */
   readonly after?: PageCursor
 }
-/** `next`: where the next page begins; null: this is the last page. An unknown marker gives the fault `invalid` with field `marker`. */
+/**
+ * `next`: where the next page begins; null: this is the last page. An unknown marker gives the fault `invalid` with
+ * field `marker`.
+ */
 export type Listed<R> = { readonly items: readonly R[]; readonly next: PageCursor | null }
 
 export type Binding = {

@@ -1,4 +1,7 @@
-/** The API's answers about the whole service: counts by state, signs of trouble, and the events that Nova has not taken yet. */
+/**
+ * The API's answers about the whole service: counts by state, signs of trouble, and the events that Nova has not taken
+ * yet.
+ */
 import type { ArqUuid, HostName, InstanceUuid } from '../../identifiers.ts'
 
 /** Numbers of entities by state; a state that no entity has is left out. Moments are ms since the epoch. */
@@ -13,8 +16,9 @@ export type Overview = {
   /** Orders that hosts have not answered yet. */
   readonly orders: { readonly waiting: number; readonly oldestAt: number | null }
   /**
-   * Instances with events that Nova has not taken yet; `oldestAt`: the earliest moment at which one of them is tried again. `undelivered`: instances
-   * of which Nova is told no more, although it has not taken an event of a request that is still there.
+   * Instances with events that Nova has not taken yet; `oldestAt`: the earliest moment at which one of them is tried
+   * again. `undelivered`: instances of which Nova is told no more, although it has not taken an event of a request that
+   * is still there.
    */
   readonly deliveries: { readonly waiting: number; readonly oldestAt: number | null; readonly undelivered: number }
   /** Devices that count as failing, which are not offered. */
@@ -25,11 +29,17 @@ export type Overview = {
 }
 /** Whether the service keeps up with its own work. */
 export type Standing = {
-  /** `late`: open binds that have used more than half of their time, counted up to `LATE_MAX`. `nextAt`: the earliest deadline of a bind. */
+  /**
+   * `late`: open binds that have used more than half of their time, counted up to `LATE_MAX`. `nextAt`: the earliest
+   * deadline of a bind.
+   */
   readonly binds: { readonly late: number; readonly nextAt: number | null }
   /** The oldest due moment that has passed and whose work was not done; null: there is none. */
   readonly overdueSince: number | null
-  /** `newestAt`: when the newest row was written. `untoldSince`: when the oldest row was written that is not on the bus yet; null: all are. */
+  /**
+   * `newestAt`: when the newest row was written. `untoldSince`: when the oldest row was written that is not on the bus
+   * yet; null: all are.
+   */
   readonly journal: {
     readonly newestAt: number | null
     readonly untoldSince: number | null
@@ -59,7 +69,10 @@ export type DeliveriesAsked = {
   readonly limit: number
   readonly marker?: InstanceUuid
 }
-/** The events about one instance that Nova has not taken. `waiting`: Nova is told again. `undelivered`: only if an operator asks for it. */
+/**
+ * The events about one instance that Nova has not taken. `waiting`: Nova is told again. `undelivered`: only if an
+ * operator asks for it.
+ */
 export type Delivery = {
   readonly state: DeliveryState
   readonly instance: InstanceUuid

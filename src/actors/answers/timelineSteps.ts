@@ -4,7 +4,10 @@ import type { ArqUuid, ProjectId } from '../../identifiers.ts'
 export type TimelineStep = {
   /** ms since the epoch. */
   readonly at: number
-  /** What happened, in the field's usual terms: `created`, `bind accepted`, `order sent`, `bound`, `nova told`, `unbound`, `deleted`... */
+  /**
+   * What happened, in the field's usual terms: `created`, `bind accepted`, `order sent`, `bound`, `nova told`,
+   * `unbound`, `deleted`...
+   */
   readonly step: string
   /** Milliseconds since the step before; null for the first. */
   readonly tookMs: number | null

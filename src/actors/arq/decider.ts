@@ -1,4 +1,6 @@
-/** The decider of an accelerator request (ARQ): a project's request for one group of a device profile, and its binding. */
+/**
+ * The decider of an accelerator request (ARQ): a project's request for one group of a device profile, and its binding.
+ */
 import type { ArqUuid, EntityKey } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { ArqCommand, ArqEvent } from './messages.ts'

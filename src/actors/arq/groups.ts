@@ -9,8 +9,9 @@ const amount = (text: string | undefined): number =>
   text !== undefined && /^\d+$/.test(text) ? Number(text) : Number.NaN
 
 /**
- * The number of ARQs that a group makes (rest-api 8.1): the sum of its resources. For a group that requires a Xilinx card it is twice the
- * number of FPGAs, and no other resource counts. Null when the amounts cannot be counted (rest-api 4.2).
+ * The number of ARQs that a group makes (rest-api 8.1): the sum of its resources. For a group that requires a Xilinx
+ * card it is twice the number of FPGAs, and no other resource counts. Null when the amounts cannot be counted (rest-api
+ * 4.2).
  */
 export const arqsOf = (group: Group): number | null => {
   const counted =
@@ -27,8 +28,8 @@ export const partsOf = (group: Group): 1 | 2 => (group[XILINX] === 'required' ? 
 export const ARQS_MAX = 256
 
 /**
- * The larger of two numbers: the sum of all amounts of the groups, and the number of their ARQs, which is higher for a Xilinx card.
- * An amount that cannot be counted adds nothing.
+ * The larger of two numbers: the sum of all amounts of the groups, and the number of their ARQs, which is higher for a
+ * Xilinx card. An amount that cannot be counted adds nothing.
  */
 export const askedFor = (groups: readonly Group[]): number => {
   const sum = (counts: readonly number[]) => counts.reduce((all, count) => all + (count || 0), 0)
@@ -49,7 +50,10 @@ export type Mismatch = { readonly rule: (typeof MISMATCHES)[number]; readonly wh
 /** The resource classes that the group asks for. */
 export const classesOf = (group: Group): readonly string[] => names(group, 'resources:')
 
-/** The reasons why a deployable of this class and with these traits does not satisfy the group; empty: it does (rest-api 4.5 step 19). */
+/**
+ * The reasons why a deployable of this class and with these traits does not satisfy the group; empty: it does (rest-api
+ * 4.5 step 19).
+ */
 export const mismatches = (
   group: Group,
   resourceClass: string | null,
@@ -75,7 +79,10 @@ export const mismatch = (...given: Parameters<typeof mismatches>): string | null
 export const amountOf = (group: Group, resourceClass: string): number =>
   amount(group[`resources:${resourceClass}`]) || 0
 
-/** The key `accel:any_of`, in any spelling and with any number. It names alternatives, which Nova cannot express (decision 0100). */
+/**
+ * The key `accel:any_of`, in any spelling and with any number. It names alternatives, which Nova cannot express
+ * (decision 0100).
+ */
 export const ANY_OF = '[Aa][Nn][Yy][_-]?[Oo][Ff](?:[0-9_:-][A-Za-z0-9_:-]*)?'
 const ALTERNATIVES = new RegExp(`^accel:${ANY_OF}$`)
 /** The keys of the group that name alternatives. Stored profiles may have such keys; they have no effect. */
@@ -96,7 +103,10 @@ export const requestedCleaning = (group: Group): { readonly requestedCleaning?: 
 }
 
 const SEARCHES = ['bitstream_name', 'function_id', 'function_name'] as const
-/** The image that the group asks for. `search`: the group names a property of the image, and the image has to be looked up by it. */
+/**
+ * The image that the group asks for. `search`: the group names a property of the image, and the image has to be looked
+ * up by it.
+ */
 export const bitstreamOf = (group: Group): { readonly image: string | null; readonly search: ImageSearch | null } => {
   const by = SEARCHES.find((key) => group[`accel:${key}`] !== undefined)
   return {

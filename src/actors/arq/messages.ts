@@ -30,7 +30,10 @@ export type Bond = {
   readonly handle: Handle
   /** Number of the order that the host must carry out first; null: the host has nothing to do. */
   readonly order: number | null
-  /** The image that the card must hold; the host loads it if necessary. Absent: none was asked for, or a release before 0.3.0 wrote the bind. */
+  /**
+   * The image that the card must hold; the host loads it if necessary. Absent: none was asked for, or a release before
+   * 0.3.0 wrote the bind.
+   */
   readonly image?: ImageUuid
 }
 
@@ -41,7 +44,9 @@ type Creation = {
   readonly projectId: ProjectId | null
   readonly profileUuid: ProfileUuid
   readonly profileName: string
-  /** The profile version that the group comes from; absent: the ARQ was imported, or made by a release without versions. */
+  /**
+   * The profile version that the group comes from; absent: the ARQ was imported, or made by a release without versions.
+   */
   readonly profileVersion?: number
   readonly groupId: number
   readonly group: Group

@@ -1,6 +1,7 @@
 /**
- * Counts the ARQs that were admitted for a project while a quota was in force. The total only grows; it is not the number of ARQs that exist.
- * Code that reads the total together with that number can tell from a later total how many ARQs were added in between.
+ * Counts the ARQs that were admitted for a project while a quota was in force. The total only grows; it is not the
+ * number of ARQs that exist. Code that reads the total together with that number can tell from a later total how many
+ * ARQs were added in between.
  */
 import type { EntityKey, ProjectId } from '../../identifiers.ts'
 import { type Decider, accept } from '../runtime/decider.ts'

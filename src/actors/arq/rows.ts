@@ -29,7 +29,10 @@ export const arqRow = (arq: Arq): Row<'arqs'> => {
 }
 const shown = (arq: Arq) => arq.status !== 'Absent' && arq.status !== 'Gone'
 
-/** When the ARQ was bound; null: it is not bound. A bound ARQ does not change before its binding ends, so this is its last change. */
+/**
+ * When the ARQ was bound; null: it is not bound. A bound ARQ does not change before its binding ends, so this is its
+ * last change.
+ */
 export const boundSince = ({ state, updated_at: at }: Pick<Row<'arqs'>, 'state' | 'updated_at'>): number | null =>
   state === 'Bound' ? at : null
 /** A binding as a row for usage reports. */
@@ -46,7 +49,10 @@ export const usageRow = (
   from_at: from,
   until_at: Math.max(from, until),
 })
-/** The usage row of a binding that this change ends. It must be written now, since the ARQ does not remember the binding afterwards. */
+/**
+ * The usage row of a binding that this change ends. It must be written now, since the ARQ does not remember the binding
+ * afterwards.
+ */
 const ended = (before: Arq, after: Arq): readonly ViewChange[] => {
   if (before.status !== 'Bound' || after.status === 'Bound') return []
   const row = arqRow(before)

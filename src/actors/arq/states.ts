@@ -1,4 +1,7 @@
-/** The permitted transitions of an accelerator request (rest-api 8.3). Refusals, the state diagram and a test are derived from this table. */
+/**
+ * The permitted transitions of an accelerator request (rest-api 8.3). Refusals, the state diagram and a test are
+ * derived from this table.
+ */
 
 export const ARQ_STATES = [
   'Initial',
@@ -27,9 +30,9 @@ export const MOVE_NAMES = [
 export type Move = (typeof MOVE_NAMES)[number]
 
 /**
- * When the host has a release to carry out, the deployable waits for it and the ARQ does not: `unbind` ends in Unbound and `remove` in Gone
- * at once. If the release fails while the ARQ is still Unbound, the ARQ is shown as UnbindFailed. No transition leads to `Deleting`: the
- * state exists so that ARQs of an imported store can be read and deleted.
+ * When the host has a release to carry out, the deployable waits for it and the ARQ does not: `unbind` ends in Unbound
+ * and `remove` in Gone at once. If the release fails while the ARQ is still Unbound, the ARQ is shown as UnbindFailed.
+ * No transition leads to `Deleting`: the state exists so that ARQs of an imported store can be read and deleted.
  */
 export const MOVES: Record<Status, Partial<Record<Move, Status>>> = {
   Absent: { create: 'Initial' },

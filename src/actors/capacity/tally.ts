@@ -4,8 +4,9 @@ import { attributeOf, traitsOf } from '../deployable/state.ts'
 import type { Row } from '../runtime/views.ts'
 
 /**
- * `held`: an ARQ has the handle, or the host is releasing it. `withheld`: it is not held and must not be granted, because it is in quarantine, its device
- * is disabled, or its host is silent or out of service. `broken`: the host does not report the handle, or its device fails.
+ * `held`: an ARQ has the handle, or the host is releasing it. `withheld`: it is not held and must not be granted,
+ * because it is in quarantine, its device is disabled, or its host is silent or out of service. `broken`: the host does
+ * not report the handle, or its device fails.
  */
 export const CAPACITY_STATES = ['held', 'free', 'withheld', 'broken'] as const
 type CapacityState = (typeof CAPACITY_STATES)[number]

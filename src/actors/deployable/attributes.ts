@@ -1,8 +1,10 @@
 /**
- * The attributes of a deployable form trees (data-model 8.3): an attribute may describe another attribute of the same deployable. Pure.
+ * The attributes of a deployable form trees (data-model 8.3): an attribute may describe another attribute of the same
+ * deployable. Pure.
  *
  * ATTRIBUTES-1 among the attributes that describe the same thing, each key occurs once;
- * ATTRIBUTES-2 attributes for Placement (`rc`, `trait*`) are at the top level, and other code reads only top-level attributes;
+ * ATTRIBUTES-2 attributes for Placement (`rc`, `trait*`) are at the top level, and other code reads only top-level
+ *    attributes;
  * ATTRIBUTES-3 an attribute is removed together with the attributes that describe it.
  */
 import type { AttributeUuid } from '../../identifiers.ts'
@@ -15,7 +17,10 @@ export const isNaming = (key: string): boolean => key === 'rc' || key.startsWith
 export const topLevel = <One extends Pick<Attribute, 'parent'>>(attributes: readonly One[]): readonly One[] =>
   attributes.filter(({ parent }) => parent === undefined)
 
-/** For each attribute, the keys from the top level down to its own. An attribute whose parent does not exist is left out. */
+/**
+ * For each attribute, the keys from the top level down to its own. An attribute whose parent does not exist is left
+ * out.
+ */
 export const pathsOf = (attributes: readonly Attribute[]): ReadonlyMap<AttributeUuid, readonly string[]> => {
   const byUuid = new Map(attributes.map((attribute) => [attribute.uuid, attribute]))
   const pathTo = ({ key, parent }: Attribute, depth = 1): readonly string[] | null => {
@@ -39,7 +44,10 @@ export const rooted = (attributes: readonly Attribute[]): readonly Attribute[] =
   return attributes.filter(({ uuid }) => paths.has(uuid))
 }
 
-/** Why an operator may not add the attribute, as a field and a rule; null: it may be added. Other code refuses a key that exists. */
+/**
+ * Why an operator may not add the attribute, as a field and a rule; null: it may be added. Other code refuses a key
+ * that exists.
+ */
 export const unfitAttribute = (
   attributes: readonly Attribute[],
   { key, parent }: Pick<Attribute, 'key' | 'parent'>,

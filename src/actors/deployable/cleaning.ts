@@ -1,15 +1,18 @@
 /**
  * Decisions which ensure that no handle is given to another request before it is clean (`../../cleaning.ts`).
  *
- * UNCLEAN-1 where hosts clean, a handle that is given up stays `releasing` until its host has proved that it is clean, even if the device needs
- *   no other work on its host;
- * UNCLEAN-2 a handle that was released but not cleaned is withheld until an operator releases it or has it cleaned again. If an order asked for a
- *   cleaning and its answer has no evidence, the handle counts as not cleaned: the host is of a release that does not know cleaning;
+ * UNCLEAN-1 where hosts clean, a handle that is given up stays `releasing` until its host has proved that it is clean,
+ *    even if the device needs no other work on its host;
+ * UNCLEAN-2 a handle that was released but not cleaned is withheld until an operator releases it or has it cleaned
+ *    again. If an order asked for a cleaning and its answer has no evidence, the handle counts as not cleaned: the host
+ *    is of a release that does not know cleaning;
  * UNCLEAN-3 where operators clean, a handle is withheld from the moment when it is given up;
- * UNCLEAN-4 the profile of a request may ask for more than the policy of the host, and never takes anything from it. `by_host`: the host has to
- *   clean, and where it does not, operators clean; `by_operator`: operators clean, beside what the host does;
- * UNCLEAN-5 an operator's confirmation that a withheld handle is clean does not replace its release: if its host has not released it yet, it becomes
- *   free when the host has, and is withheld again if the release fails (`handleAdmin.ts`).
+ * UNCLEAN-4 the profile of a request may ask for more than the policy of the host, and never takes anything from it.
+ *    `by_host`: the host has to clean, and where it does not, operators clean; `by_operator`: operators clean, beside
+ *    what the host does;
+ * UNCLEAN-5 an operator's confirmation that a withheld handle is clean does not replace its release: if its host has
+ *    not released it yet, it becomes free when the host has, and is withheld again if the release fails
+ *    (`handleAdmin.ts`).
  */
 import { type HostCleaning, isClean } from '../../cleaning.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
@@ -31,7 +34,10 @@ export const isBeingCleaned = ({ pending }: SlotHandle): boolean =>
   pending?.type === 'ReleaseSlot' && pending.clean === true
 
 type Policy = Pick<Deployable, 'hostCleaning'>
-/** How the handle is cleaned when it is given up, by the policy of its host and by what its request asks for (UNCLEAN-4); null: it is not. */
+/**
+ * How the handle is cleaned when it is given up, by the policy of its host and by what its request asks for
+ * (UNCLEAN-4); null: it is not.
+ */
 export const dueCleaning = (
   { hostCleaning }: Policy,
   { requestedCleaning }: Pick<SlotHandle, 'requestedCleaning'>,
@@ -46,7 +52,10 @@ export const withheldFor = (held: Policy, handle: SlotHandle): readonly Deployab
   return withheld(handle, held.hostCleaning === 'by_operator' ? BY_OPERATOR : `${BY_OPERATOR}: ${ASKED}`)
 }
 
-/** The events after a release that left the handle unclean (UNCLEAN-2); null: the answer does not show that the handle is unclean. */
+/**
+ * The events after a release that left the handle unclean (UNCLEAN-2); null: the answer does not show that the handle
+ * is unclean.
+ */
 export const notCleaned = (
   handle: SlotHandle,
   { number, failed, cleaned }: Answer,

@@ -33,8 +33,9 @@ const slotOf = (held: Deployable, arq: ArqUuid): SlotHandle | undefined => {
   )
 }
 /**
- * The host gets a release order when the device needs its work or its cleaning, when it was ordered to prepare the slot, when it has not
- * answered an order, and when the last release failed. It gets none for a slot in doubt (ROWS-LOST-2).
+ * The host gets a release order when the device needs its work or its cleaning, when it was ordered to prepare the
+ * slot, when it has not answered an order, and when the last release failed. It gets none for a slot in doubt
+ * (ROWS-LOST-2).
  */
 const release = (
   held: Deployable,
@@ -49,13 +50,17 @@ const release = (
 }
 
 export const NO_ANSWER = 'the host did not answer in time'
-/** Programming ends at its deadline. A later answer changes nothing, since the content of the region is unknown by then. */
+/**
+ * Programming ends at its deadline. A later answer changes nothing, since the content of the region is unknown by then.
+ */
 const overdueProgram = ({ program }: Deployable, at: number): readonly DeployableEvent[] =>
   program && at >= program.order.deadline
     ? [{ type: 'ProgramFailed', image: program.image, number: program.order.number, reason: NO_ANSWER }]
     : []
 
-/** Orders each due release again, with a new number, and ends programming and repeated preparations that are overdue. */
+/**
+ * Orders each due release again, with a new number, and ends programming and repeated preparations that are overdue.
+ */
 const due = (held: Deployable, at: number, deadline: number): Decision<DeployableEvent> => {
   const waiting = Object.values(held.handles).filter((handle) => (retryAt(handle) ?? Number.POSITIVE_INFINITY) <= at)
   const events = waiting.flatMap((handle, n): readonly DeployableEvent[] => {
@@ -68,7 +73,10 @@ const due = (held: Deployable, at: number, deadline: number): Decision<Deployabl
   return accept(...overdueProgram(held, at), ...events, ...gone.flatMap((handle) => lost(handle, NO_ANSWER)))
 }
 
-/** After this many failures the release is not ordered again at once, only at its next due time or on demand of an operator or the ARQ. */
+/**
+ * After this many failures the release is not ordered again at once, only at its next due time or on demand of an
+ * operator or the ARQ.
+ */
 const RELEASE_ATTEMPTS = 3
 
 const answerSlot = (
@@ -130,7 +138,10 @@ const addAttribute = (
     return refuse({ kind: 'exists', resource: 'attribute', field: 'key', value: key })
   return accept({ type: 'AttributeAdded', attribute: { ...attribute, origin: 'operator' } })
 }
-/** Why the root of this deployable cannot be programmed now; null: it can. Programming may remove this deployable, so no handle may be used or withheld. */
+/**
+ * Why the root of this deployable cannot be programmed now; null: it can. Programming may remove this deployable, so no
+ * handle may be used or withheld.
+ */
 export const programmingBelow = (held: Deployable): Fault | null => {
   const why = busy(held)
     ? 'a request uses it, so its root cannot be programmed now'

@@ -23,8 +23,8 @@ const seen = (old: SlotHandle | undefined, shown: KnownHandle): SlotHandle => {
 }
 const isQuarantined = ({ state }: SlotHandle): boolean => state === 'quarantined'
 /**
- * Whether a quarantined handle is not in the report. It stays quarantined (HANDLE-1): as a missing handle it would become free when it is reported
- * again, although its host never proved that it was released, or that it is clean.
+ * Whether a quarantined handle is not in the report. It stays quarantined (HANDLE-1): as a missing handle it would
+ * become free when it is reported again, although its host never proved that it was released, or that it is clean.
  */
 const hidesQuarantined = ({ handles }: Deployable, { handles: shown }: Description): boolean => {
   const uuids = new Set(shown.map(({ uuid }) => uuid))

@@ -1,6 +1,6 @@
 /**
- * Decides which deployable of a tree grants the next handle. A root and all deployables below it share one resource provider (data-model R4,
- * R6). Both binds and explanations of binds use these rules. Pure.
+ * Decides which deployable of a tree grants the next handle. A root and all deployables below it share one resource
+ * provider (data-model R4, R6). Both binds and explanations of binds use these rules. Pure.
  */
 import { DIVIDED, PROGRAMMED_NOW, hasFree } from './granting.ts'
 import type { Deployable } from './state.ts'
@@ -9,13 +9,19 @@ import type { Mates } from './units.ts'
 /** `below`: in the order in which they were recorded, without the retired ones. */
 export type DeployableTree = { readonly root: Deployable; readonly below: readonly Deployable[] }
 
-/** The deployable with a handle for the next of these requests; null: none is known. A root without a tree is always returned: it gives its own reason. */
+/**
+ * The deployable with a handle for the next of these requests; null: none is known. A root without a tree is always
+ * returned: it gives its own reason.
+ */
 export const giverIn = ({ root, below }: DeployableTree, mates: Mates): Deployable | null => {
   if (root.nodes === 0 && below.length === 0) return root
   return [root, ...below].find((node) => node.presence === 'present' && hasFree(node, mates)) ?? null
 }
 
-/** The image that the giver is asked to load; only a root without a tree can be programmed. `expects`: the image the card must hold. `why`: the refusal. */
+/**
+ * The image that the giver is asked to load; only a root without a tree can be programmed. `expects`: the image the
+ * card must hold. `why`: the refusal.
+ */
 export const loadOf = (
   root: Deployable,
   giver: Deployable,

@@ -1,6 +1,6 @@
 /**
- * The rules by which a deployable refuses to grant a handle, as a table, in the order in which they are judged. A grant is refused by the first
- * rule that applies; an explanation of a refusal lists all of them. Pure.
+ * The rules by which a deployable refuses to grant a handle, as a table, in the order in which they are judged. A grant
+ * is refused by the first rule that applies; an explanation of a refusal lists all of them. Pure.
  */
 import type { HandleUuid } from '../../identifiers.ts'
 import { openClaims } from '../../attachedFunctions.ts'
@@ -28,7 +28,10 @@ export const DIVIDED =
   'the image that it holds gave it functions of their own, so no bind replaces it: an operator has to program it'
 
 type Shares = (handle: SlotHandle) => boolean
-/** Whether an order most likely only compares the card with a recorded image. If it programs the card all the same, the host's fence protects other slots. */
+/**
+ * Whether an order most likely only compares the card with a recorded image. If it programs the card all the same, the
+ * host's fence protects other slots.
+ */
 const onlyCompared = (held: Deployable, image: string | undefined, asked: GrantRequest): boolean =>
   image === held.bitstreamId && (held.hostWork || image === asked.bitstream)
 /** While a preparation programs an image, the region is granted only to requests that wait for the same load (Q6). */
@@ -134,7 +137,10 @@ const mayBeLoaded = (held: Deployable, asked: GrantRequest): boolean =>
   held.programmable && held.nodes === 0 && !notReleased(held) && !busy(held, sharing(asked.bitstream, matesOf(asked)))
 
 type Command = Extract<DeployableCommand, { type: 'Grant' }>
-/** The image to load (`bitstream`), or the image that the host only compares with the card (`expects`), by IMAGE-3. Both null: none is asked for. */
+/**
+ * The image to load (`bitstream`), or the image that the host only compares with the card (`expects`), by IMAGE-3. Both
+ * null: none is asked for.
+ */
 const imageFor = (
   held: Deployable,
   asked: Command,

@@ -1,9 +1,11 @@
 /**
  * Decisions of operators about attach handles. Reports of hosts and requests do not overrule them.
  *
- * HANDLE-1 a quarantined handle is not granted, whether reports contain it or not, until its host proves that it is released and clean, or an operator says so;
+ * HANDLE-1 a quarantined handle is not granted, whether reports contain it or not, until its host proves that it is
+ *    released and clean, or an operator says so;
  * HANDLE-2 only an operator releases a handle that an operator quarantined;
- * HANDLE-3 a handle that is in doubt because the journal has lost rows is withheld from the moment when its ARQ gives it up (`rowsLost.ts`).
+ * HANDLE-3 a handle that is in doubt because the journal has lost rows is withheld from the moment when its ARQ gives
+ *    it up (`rowsLost.ts`).
  */
 import { type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { HandleAdminCommand } from './handleAdminMessages.ts'
@@ -21,14 +23,18 @@ const HELD = (handle: SlotHandle) =>
 const MISSING = (handle: SlotHandle) => no(handle, 'its host does not show it, so it is given to nobody')
 
 const quarantine = (handle: SlotHandle, { by, reason }: OperatorNote): Decision<DeployableEvent> => {
-  // one that its host has still to release is withheld by this operator from now on, who may then release it without the host
+  // one that its host has still to release is withheld by this operator from now on, who may then release it without
+  // the host
   if (handle.quarantine && handle.state !== 'releasing') return accept()
   if (handle.state === 'held') return HELD(handle)
   if (handle.state === 'missing') return MISSING(handle)
   return accept({ type: 'HandleQuarantined', handle: handle.uuid, until: 'released', by, reason })
 }
 
-/** Withheld by the policy of cleaning from the moment when it was given up, and its host has not released it yet (UNCLEAN-5). */
+/**
+ * Withheld by the policy of cleaning from the moment when it was given up, and its host has not released it yet
+ * (UNCLEAN-5).
+ */
 const isUnreleased = ({ quarantine: note, pending }: SlotHandle): boolean =>
   note?.by === QUARANTINED_FOR_CLEANING && pending?.type === 'ReleaseSlot'
 
@@ -57,7 +63,10 @@ const clear = (
   }
 }
 
-/** Orders the release and the cleaning once more. From then on the handle is quarantined only until its host confirms both. */
+/**
+ * Orders the release and the cleaning once more. From then on the handle is quarantined only until its host confirms
+ * both.
+ */
 const clean = (
   held: Deployable,
   handle: SlotHandle,

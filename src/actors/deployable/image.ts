@@ -1,13 +1,16 @@
 /**
- * Rules about the image that a card holds: how it is recorded, and how the host checks it before a request gets the card. Pure.
+ * Rules about the image that a card holds: how it is recorded, and how the host checks it before a request gets the
+ * card. Pure.
  *
- * IMAGE-1 the image that an order has loaded is recorded with its result. The image that the card reports is recorded only if the host looked at the card
- *   after it was asked (COMPARE-1), and no order that may write the card was given or unanswered between question and answer. The host may still
- *   carry out an order that was given up; it reports again when that has ended;
- * IMAGE-2 the record may be out of date, because a machine restarts or somebody programs the card by other means. So each request for an image gives the
- *   host an order to look at the card first, even if that image is recorded and nothing else needs the host;
- * IMAGE-3 that order loads the image if the card does not hold it. If the card must not be programmed now, the order only compares, and fails if
- *   the card holds another image.
+ * IMAGE-1 the image that an order has loaded is recorded with its result. The image that the card reports is recorded
+ *    only if the host looked at the card after it was asked (COMPARE-1), and no order that may write the card was given
+ *    or unanswered between question and answer. The host may still carry out an order that was given up; it reports
+ *    again when that has ended;
+ * IMAGE-2 the record may be out of date, because a machine restarts or somebody programs the card by other means. So
+ *    each request for an image gives the host an order to look at the card first, even if that image is recorded and
+ *    nothing else needs the host;
+ * IMAGE-3 that order loads the image if the card does not hold it. If the card must not be programmed now, the order
+ *    only compares, and fails if the card holds another image.
  */
 import type { Order } from '../../wire/orders.ts'
 import { type Decision, accept } from '../runtime/decider.ts'
@@ -22,7 +25,10 @@ export const mayWrite = (order: Order | null): boolean =>
 export const isUnsettled = ({ program, handles }: Deployable): boolean =>
   program !== null || Object.values(handles).some(({ pending }) => mayWrite(pending))
 
-/** A mark that changes with the recorded image and with each order that may write the card; a comparison made under another mark does not count. */
+/**
+ * A mark that changes with the recorded image and with each order that may write the card; a comparison made under
+ * another mark does not count.
+ */
 export const imageMark = ({ bitstreamId, loads = 0 }: Deployable): string => `${loads} ${bitstreamId ?? 'unknown'}`
 
 export const readImage = (

@@ -124,7 +124,10 @@ export type DeployableCommand =
       readonly type: 'Answer'
       readonly slot: SlotUuid
       readonly number: number
-      /** The type of the order that the host has answered. Only after the journal has lost orders can an order of another type have the same number. */
+      /**
+       * The type of the order that the host has answered. Only after the journal has lost orders can an order of
+       * another type have the same number.
+       */
       readonly order?: Order['type']
       readonly failed: string | null
       readonly final: boolean
@@ -139,7 +142,10 @@ export type DeployableCommand =
       readonly requestId: string
       readonly trace?: string | undefined
     }
-  /** `image`: the image that the card reports; null: no known image. `mark`: the mark of the deployable when it was compared (`imageMark`). */
+  /**
+   * `image`: the image that the card reports; null: no known image. `mark`: the mark of the deployable when it was
+   * compared (`imageMark`).
+   */
   | { readonly type: 'ReadImage'; readonly image: string | null; readonly mark: string }
   | { readonly type: 'AddAttribute'; readonly attribute: Omit<Attribute, 'origin' | 'createdAt'> }
   | { readonly type: 'RemoveAttribute'; readonly uuid: AttributeUuid }
@@ -148,8 +154,8 @@ export type DeployableCommand =
   | HandleAdminCommand
   | SlotCommand
   /**
-   * The journal has lost rows. `events`: the events of this deployable in the lost rows; `handles`: its handles that other lost rows
-   * name. The consequences are in `rowsLost.ts`.
+   * The journal has lost rows. `events`: the events of this deployable in the lost rows; `handles`: its handles that
+   * other lost rows name. The consequences are in `rowsLost.ts`.
    */
   | ({
       readonly type: 'RowsLost'
@@ -168,13 +174,18 @@ export type DeployableEvent =
   | {
       readonly type: 'DeployableDescribed'
       readonly description: Description
-      /** Quarantined handles that the report does not contain stay quarantined. Absent in rows of releases up to 0.2.0. */
+      /**
+       * Quarantined handles that the report does not contain stay quarantined. Absent in rows of releases up to 0.2.0.
+       */
       readonly quarantinedStay?: true
     }
   | { readonly type: 'PresenceSet'; readonly presence: Presence; readonly bitstreamId?: string }
   | { readonly type: 'StatusSet'; readonly status: DeviceStatus }
   | { readonly type: 'HealthSet'; readonly failing: string | null }
-  /** A deployable below this root has changed. Only the revision of the root rises, so that a decision on an outdated copy of the root is fenced. */
+  /**
+   * A deployable below this root has changed. Only the revision of the root rises, so that a decision on an outdated
+   * copy of the root is fenced.
+   */
   | { readonly type: 'TreeTouched' }
   /** `order` null: the device needs no work on its host. */
   | {
@@ -183,7 +194,8 @@ export type DeployableEvent =
       readonly arq: ArqUuid
       readonly order: Order | null
       /**
-       * Why the handle is prepared again for the ARQ that has it: its host has lost it. The event is a `Granted`, because releases up to
+       * Why the handle is prepared again for the ARQ that has it: its host has lost it. The event is a `Granted`,
+       * because releases up to
        * 0.2.0 count order numbers only in events of types that they know.
        */
       readonly repeated?: string
@@ -197,7 +209,10 @@ export type DeployableEvent =
       readonly order: Order | null
     }
   | { readonly type: 'OrderDone'; readonly slot: HandleUuid; readonly number: number; readonly cleaned?: Cleaned }
-  /** `again`: the next order for the release; null: the handle is quarantined. `cleaned`: the release succeeded, but its cleaning failed. */
+  /**
+   * `again`: the next order for the release; null: the handle is quarantined. `cleaned`: the release succeeded, but its
+   * cleaning failed.
+   */
   | {
       readonly type: 'OrderFailed'
       readonly slot: HandleUuid

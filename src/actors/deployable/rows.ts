@@ -1,4 +1,7 @@
-/** The view rows of a deployable: its own, those of its attributes and handles, and the orders that its host has not answered. */
+/**
+ * The view rows of a deployable: its own, those of its attributes and handles, and the orders that its host has not
+ * answered.
+ */
 import type { SlotUuid } from '../../identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
@@ -111,7 +114,10 @@ const retired = (before: Deployable): readonly ViewChange[] => [
   ...(dueAt(before) === null ? [] : [drop('due', deployableKey(before.uuid))]),
 ]
 
-/** A grant or a release changes only the row of its handle; the row of the deployable is written when its content has changed. */
+/**
+ * A grant or a release changes only the row of its handle; the row of the deployable is written when its content has
+ * changed.
+ */
 const ownRow = (before: Deployable, after: Deployable): readonly ViewChange[] =>
   before.revision === after.revision && before.exists ? [] : [put('deployables', deployableRow(after))]
 

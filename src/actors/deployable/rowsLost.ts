@@ -1,11 +1,14 @@
 /**
- * Decisions for a deployable when the journal has lost rows of it: its host may know orders, and guests may use handles, that the journal no
- * longer contains.
+ * Decisions for a deployable when the journal has lost rows of it: its host may know orders, and guests may use
+ * handles, that the journal no longer contains.
  *
- * ROWS-LOST-1 the next order gets a number above all numbers in the lost rows, so that the host does not ignore it as an older one;
- * ROWS-LOST-2 a handle that a lost row names is in doubt: a guest that the journal does not know may use it. It is given to nobody until an
- *    operator releases it. Before that, its host gets no order to release it, because that would take it from that guest;
- * ROWS-LOST-3 the host repeats its answer to an order that is still pending, so the loss of an answer alone puts nothing in doubt;
+ * ROWS-LOST-1 the next order gets a number above all numbers in the lost rows, so that the host does not ignore it as
+ *    an older one;
+ * ROWS-LOST-2 a handle that a lost row names is in doubt: a guest that the journal does not know may use it. It is
+ *    given to nobody until an operator releases it. Before that, its host gets no order to release it, because that
+ *    would take it from that guest;
+ * ROWS-LOST-3 the host repeats its answer to an order that is still pending, so the loss of an answer alone puts
+ *    nothing in doubt;
  * ROWS-LOST-4 the image of a region is unknown when a lost row was about its programming.
  */
 import type { HandleUuid } from '../../identifiers.ts'
@@ -42,7 +45,10 @@ const named = ({ events, handles }: Lost): ReadonlyMap<HandleUuid, boolean> => {
   }
   return found
 }
-/** A lost answer alone puts only a free or missing handle in doubt; in other states the order is sent again, and so is the answer (ROWS-LOST-3). */
+/**
+ * A lost answer alone puts only a free or missing handle in doubt; in other states the order is sent again, and so is
+ * the answer (ROWS-LOST-3).
+ */
 const isInDoubt = ({ state, quarantine }: SlotHandle, more: boolean): boolean => {
   if (quarantine?.inDoubt) return false
   return more || state === 'free' || state === 'missing'

@@ -21,7 +21,10 @@ export type SlotHandle = KnownHandle & {
   readonly attempts: number
   /** The last complete report did not contain the handle. */
   readonly unseen: boolean
-  /** Set while only an operator may release the handle: an operator withheld it, or it was withheld because of a slot that its host has prepared. */
+  /**
+   * Set while only an operator may release the handle: an operator withheld it, or it was withheld because of a slot
+   * that its host has prepared.
+   */
   readonly quarantine?: DatedNote & { readonly found?: Found; readonly inDoubt?: true }
   /** Number of the last order to prepare the handle again after its host lost it. */
   readonly repeated?: number

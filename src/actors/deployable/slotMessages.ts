@@ -9,7 +9,10 @@ export type Found = {
   readonly number: number
   readonly arq?: ArqUuid
 }
-/** `mark`: the mark of the handle when it was compared (`markOf`). If the handle has changed since, the command does nothing. */
+/**
+ * `mark`: the mark of the handle when it was compared (`markOf`). If the handle has changed since, the command does
+ * nothing.
+ */
 type Compared = { readonly handle: HandleUuid; readonly mark: string; readonly reason: string }
 export type SlotCommand =
   /** Nobody gets the handle until an operator releases it. `found` null: nothing has to be undone on the host then. */

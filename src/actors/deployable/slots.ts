@@ -1,12 +1,15 @@
 /**
  * Decisions for the case that the slots which a host has prepared differ from the journal.
  *
- * SLOT-1 if a host has prepared the hardware of a handle for something that the journal does not explain, the handle is withheld until an
- *   operator releases it. If a request holds the handle, it stays held and is withheld when the request gives it up;
- * SLOT-2 a handle that a request holds and its host has lost is prepared again, by a new order. If that fails or is not answered by its deadline, the
- *   handle is withheld as well: Nova has no event for an accelerator that is lost after the bind;
- * SLOT-3 when an operator releases a handle that was withheld for a slot on its host, or because rows were lost (`rowsLost.ts`), the host is
- *   first ordered to release that slot, with a number above all numbers that it knows for the slot.
+ * SLOT-1 if a host has prepared the hardware of a handle for something that the journal does not explain, the handle is
+ *    withheld until an operator releases it. If a request holds the handle, it stays held and is withheld when the
+ *    request gives it up;
+ * SLOT-2 a handle that a request holds and its host has lost is prepared again, by a new order. If that fails or is not
+ *    answered by its deadline, the handle is withheld as well: Nova has no event for an accelerator that is lost after
+ *    the bind;
+ * SLOT-3 when an operator releases a handle that was withheld for a slot on its host, or because rows were lost
+ *    (`rowsLost.ts`), the host is first ordered to release that slot, with a number above all numbers that it knows for
+ *    the slot.
  */
 import type { OperatorNote } from '../../operatorNote.ts'
 import { INT_MAX } from '../../fields.ts'
@@ -59,7 +62,10 @@ export const lost = ({ uuid, pending }: SlotHandle, reason: string): readonly De
   },
 ]
 
-/** The events when an operator releases a handle that was withheld for a slot on its host (SLOT-3); null: it was withheld for another reason. */
+/**
+ * The events when an operator releases a handle that was withheld for a slot on its host (SLOT-3); null: it was
+ * withheld for another reason.
+ */
 export const undone = (
   held: Deployable,
   handle: SlotHandle,

@@ -165,7 +165,7 @@ const released = (
 
 const cleanedIn = ({ cleaned }: Pick<SlotHandle, 'cleaned'>): Pick<SlotHandle, 'cleaned'> =>
   cleaned === undefined ? {} : { cleaned }
-/** A successful `PrepareSlot` leaves the handle held and may have loaded a bitstream; a successful `ReleaseSlot` frees the handle. */
+/** A successful `PrepareSlot` leaves it held and may have loaded a bitstream; a successful `ReleaseSlot` frees it. */
 const done = (held: Deployable, event: Extract<DeployableEvent, { type: 'OrderDone' }>): Partial<Deployable> => {
   const { slot } = event
   const { pending, quarantine } = held.handles[slot]!
@@ -198,7 +198,7 @@ const healthSet = (held: Deployable, reason: string | null, at: number): Deploya
   return { ...rest, ...(reason === null ? {} : { failing: reason }), updatedAt: at }
 }
 
-/** Events about single handles: they do not change the row of the deployable, unless they change the content of its region. */
+/** Events about single handles change the row of the deployable only with the content of its region. */
 const QUIET: ReadonlySet<DeployableEvent['type']> = new Set([
   'Granted',
   'HandleReleased',
@@ -249,7 +249,10 @@ export const hardwareOf = (held: Deployable): Hardware => ({
   attribute: (key) => attributeOf(held, key),
   loaded: held.bitstreamId,
 })
-/** Whether handles are held, being released, or quarantined with an unanswered order. `but`: selects held handles that do not count. */
+/**
+ * Whether handles are held, being released, or quarantined with an unanswered order. `but`: selects held handles that
+ * do not count.
+ */
 export const busy = (held: Deployable, but: (handle: SlotHandle) => boolean = () => false): boolean =>
   Object.values(held.handles).some(
     (handle) =>
@@ -262,13 +265,19 @@ export const busy = (held: Deployable, but: (handle: SlotHandle) => boolean = ()
 const QUARANTINE_MS = 300_000
 /** Whether handles are in use (`busy`), or the deployable is being programmed. */
 export const inUse = (held: Deployable): boolean => busy(held) || held.program !== null
-/** As `inUse`, but quarantined handles count too: the host may still have them prepared, so the deployable must not be forgotten. */
+/**
+ * As `inUse`, but quarantined handles count too: the host may still have them prepared, so the deployable must not be
+ * forgotten.
+ */
 export const mayBePrepared = (held: Deployable): boolean =>
   inUse(held) || Object.values(held.handles).some(({ state }) => state === 'quarantined')
-/** Whether a request has or may still have the handle, or it is quarantined: its hardware cannot be given to anybody else. */
+/** Whether a request has or may have the handle, or it is quarantined: its hardware is not given to others. */
 export const isTaken = ({ state }: SlotHandle): boolean => state !== 'free' && state !== 'missing'
 export const takenHandles = (held: Deployable): readonly SlotHandle[] => Object.values(held.handles).filter(isTaken)
-/** When the release of a quarantined handle is tried again; null while an order is unanswered or an operator withholds it. */
+/**
+ * When the release of a quarantined handle is tried again; null while an order is unanswered or an operator withholds
+ * it.
+ */
 export const retryAt = ({ state, pending, pendingSince, quarantine }: SlotHandle): number | null =>
   state === 'quarantined' && !pending && !quarantine ? pendingSince + QUARANTINE_MS : null
 /** The deadline of a repeated preparation; null: none is under way. */
@@ -279,6 +288,9 @@ export const dueAt = (held: Deployable): number | null => {
   const moments = Object.values(held.handles).flatMap((handle) => retryAt(handle) ?? repeatedUntil(handle) ?? [])
   return moments.length > 0 ? Math.min(...moments) : null
 }
-/** A mark that changes with the holder of the handle and with each order; a comparison made under another mark does not count. */
+/**
+ * A mark that changes with the holder of the handle and with each order; a comparison made under another mark does not
+ * count.
+ */
 export const markOf = ({ state, arq, pending, pendingSince, quarantine }: SlotHandle): string =>
   [state, arq, pending?.number, pendingSince, quarantine?.at].join(' ')

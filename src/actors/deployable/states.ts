@@ -16,9 +16,9 @@ export type HandleMove = (typeof HANDLE_MOVES)[number]
 
 /**
  * `done` and `failed` are answers of the host, which a quarantined handle may still wait for.
- * `vanish` does not change a handle that is held or being released, because no report may remove a handle that an ARQ holds.
- * Neither does it change a quarantined handle (HANDLE-1); the transition from quarantined to `missing` is
- * only replayed from rows of releases up to 0.2.0. `quarantine` of a missing handle: the handle is in doubt (`rowsLost.ts`).
+ * `vanish` does not change a handle that is held or being released, because no report may remove a handle that an ARQ
+ * holds. Neither does it change a quarantined handle (HANDLE-1); the transition from quarantined to `missing` is only
+ * replayed from rows of releases up to 0.2.0. `quarantine` of a missing handle: the handle is in doubt (`rowsLost.ts`).
  */
 export const MOVES: Record<HandleState, Partial<Record<HandleMove, HandleState>>> = {
   free: { grant: 'held', quarantine: 'quarantined', vanish: 'missing' },

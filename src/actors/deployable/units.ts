@@ -1,6 +1,7 @@
 /**
- * Units: attach handles that are granted together. A card may require that several functions go to the same guest: their handles have the same set
- * number and form one accelerator. A handle without a number is an accelerator of its own. Pure.
+ * Units: attach handles that are granted together. A card may require that several functions go to the same guest:
+ * their handles have the same set number and form one accelerator. A handle without a number is an accelerator of its
+ * own. Pure.
  *
  * WHOLE-1 the handles of a unit are held by accelerator requests of one instance;
  * WHOLE-2 a unit is granted only when none of its handles is in use, quarantined or missing;
@@ -16,7 +17,10 @@ const hasSets = (handles: readonly SlotHandle[]): boolean => handles.some(({ set
 export const unitsOf = (handles: readonly SlotHandle[]): readonly (readonly SlotHandle[])[] =>
   hasSets(handles) ? [...Map.groupBy(handles, ({ set, uuid }) => set ?? uuid).values()] : handles.map((one) => [one])
 
-/** Number of units for which the test holds for some handle, or for every handle. Runs with every grant, so the case without sets is fast. */
+/**
+ * Number of units for which the test holds for some handle, or for every handle. Runs with every grant, so the case
+ * without sets is fast.
+ */
 export const countUnits = (
   { handles }: { readonly handles: Readonly<Record<string, SlotHandle>> },
   how: 'some' | 'every',
@@ -29,7 +33,9 @@ export const countUnits = (
 /** Accelerator requests that one request of Nova binds to the same deployable. */
 export type Mates = readonly ArqUuid[]
 
-/** The handle that the next of these requests gets; undefined: there is none. `isFree`: whether a handle can be granted. */
+/**
+ * The handle that the next of these requests gets; undefined: there is none. `isFree`: whether a handle can be granted.
+ */
 export const handleFor = (
   handles: readonly SlotHandle[],
   mates: Mates,

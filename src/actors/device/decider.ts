@@ -25,7 +25,10 @@ export type DeviceIdentity = {
 
 export type DeviceCommand =
   | { readonly type: 'Record'; readonly identity: DeviceIdentity; readonly facts: DeviceFacts }
-  /** `grown`: the same append records new deployables with the status of the device; the row of the device fences a concurrent change of the status. */
+  /**
+   * `grown`: the same append records new deployables with the status of the device; the row of the device fences a
+   * concurrent change of the status.
+   */
   | { readonly type: 'Describe'; readonly facts: DeviceFacts; readonly grown: boolean }
   | { readonly type: 'SetStatus'; readonly status: DeviceStatus }
   /** `failing`: why the device counts as failing, in words; null: it does not. */

@@ -3,7 +3,10 @@ import type { DeployableUuid, DeviceUuid, HostName, ResourceProviderUuid } from 
 import { type GrantRule, GRANT_RULES } from '../deployable/granting.ts'
 import { type Mismatch, MISMATCHES } from '../arq/groups.ts'
 
-/** `bind`: a bind is refused. `work`: a bind is accepted, but the host cannot carry it out. `placement`: Placement does not offer the host. */
+/**
+ * `bind`: a bind is refused. `work`: a bind is accepted, but the host cannot carry it out. `placement`: Placement does
+ * not offer the host.
+ */
 export const STOPS = ['bind', 'work', 'placement'] as const
 export type Stop = (typeof STOPS)[number]
 
@@ -54,7 +57,10 @@ export type JudgedHost = {
   readonly fits: boolean
   /** Whether a bind of all groups on this host would be accepted. */
   readonly bind: boolean
-  /** Whether Placement offers the host for all groups together; null: no Placement is configured, or it could not be asked. */
+  /**
+   * Whether Placement offers the host for all groups together; null: no Placement is configured, or it could not be
+   * asked.
+   */
   readonly placement: boolean | null
   /** Obstacles of the host as a whole. */
   readonly obstacles: readonly Obstacle[]

@@ -34,7 +34,10 @@ export type HostFacts = Surroundings & {
   readonly devices: readonly DeployableTree[]
   readonly others: readonly OtherDevice[]
 }
-/** `all`: every judged device, by group. `bindAccepts`: whether a bind with these providers, one for each group, would be accepted. */
+/**
+ * `all`: every judged device, by group. `bindAccepts`: whether a bind with these providers, one for each group, would
+ * be accepted.
+ */
 export type HostJudgement = {
   readonly shown: JudgedHost
   readonly distance: number

@@ -1,4 +1,7 @@
-/** Finds all obstacles between one deployable and one group, by the rules of bind and by the wanted inventory of Placement. Pure. */
+/**
+ * Finds all obstacles between one deployable and one group, by the rules of bind and by the wanted inventory of
+ * Placement. Pure.
+ */
 import { amountOf, classesOf, mismatches, type Mismatch } from '../arq/groups.ts'
 import type { Group } from '../arq/messages.ts'
 import { type DeployableTree, giverIn, loadOf } from '../deployable/giver.ts'
@@ -35,7 +38,10 @@ export const obstacle = (code: ObstacleCode, reason: string, ...stops: readonly 
 
 type Wish = { readonly arq: string; readonly bitstream: string | null; readonly mates: readonly string[] }
 type Refusal = Exclude<Granting, { readonly ok: true }>
-/** Grants these requests one after the other, as a bind does. If one is refused, `granted` is the number of grants before it. */
+/**
+ * Grants these requests one after the other, as a bind does. If one is refused, `granted` is the number of grants
+ * before it.
+ */
 export const grantAll = (
   { root, below }: DeployableTree,
   wishes: readonly Wish[],

@@ -1,4 +1,7 @@
-/** Decides whether the devices of one host can serve all groups of a profile at the same time. Groups may share a device. Pure. */
+/**
+ * Decides whether the devices of one host can serve all groups of a profile at the same time. Groups may share a
+ * device. Pure.
+ */
 import type { DeployableTree } from '../deployable/giver.ts'
 import { type RequestedGroup, grantAll } from './judge.ts'
 
@@ -41,7 +44,10 @@ export const findWay = ({ groups, devices, allowed, takes, room, accepted }: Que
   return search([])
 }
 
-/** Whether a bind would accept the requests of all groups, each on its device. The requests of one device are granted as mates. */
+/**
+ * Whether a bind would accept the requests of all groups, each on its device. The requests of one device are granted as
+ * mates.
+ */
 export const bindTakes = (groups: readonly RequestedGroup[], devices: readonly DeployableTree[], ways: Ways): boolean =>
   devices.every((tree, device) => {
     const here = groups.filter((_, group) => ways[group] === device)

@@ -1,4 +1,7 @@
-/** The decider of a host: its liveness, aliases, last recorded inventory, and the devices and deployables that are recorded for it. */
+/**
+ * The decider of a host: its liveness, aliases, last recorded inventory, and the devices and deployables that are
+ * recorded for it.
+ */
 import type { BootId, DeployableUuid, DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
 import { ownValue } from '../../record.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
@@ -28,7 +31,9 @@ export type HeldDevice = {
   /** For a device that was retired and has returned: its former deployables that it has not reported again yet. */
   readonly away?: Readonly<Record<string, DeployableUuid>>
 }
-/** A retired device, as it was recorded; it gets its former identity back when it is reported again (data-model 11.4). */
+/**
+ * A retired device, as it was recorded; it gets its former identity back when it is reported again (data-model 11.4).
+ */
 export type Departed = { readonly canonical: string; readonly device: HeldDevice }
 export type DriverState = { readonly status: 'ok' | 'failed'; readonly error: string | null }
 export type InventorySnapshot = {
@@ -85,7 +90,10 @@ export type HostCommand =
   | { readonly type: 'Shed'; readonly devices: Changed; readonly by: string }
 export type OperatorDecision = 'retired' | 'removed' | 'restored'
 export type HostEvent =
-  /** An inventory was recorded. The event and its member `picture` keep the names that they have in journals since release 0.1.0. */
+  /**
+   * An inventory was recorded. The event and its member `picture` keep the names that they have in journals since
+   * release 0.1.0.
+   */
   | {
       readonly type: 'PictureRecorded'
       readonly name: HostName
@@ -93,7 +101,10 @@ export type HostEvent =
       readonly devices: Changed
     }
   | { readonly type: 'ReportRefused'; readonly reason: Refusal; readonly detail: string }
-  /** This event also records decisions of operators and changes of keys, because release 0.1.0 reads no other event of a host. */
+  /**
+   * This event also records decisions of operators and changes of keys, because release 0.1.0 reads no other event of a
+   * host.
+   */
   | {
       readonly type: 'LivenessSet'
       readonly liveness: Liveness
@@ -217,7 +228,10 @@ const changed = (host: Host, devices: Changed): Pick<Host, 'devices' | 'departed
   departed: departures(host, devices),
 })
 
-/** A host becomes visible with its first key that waits or was approved; if its key is accepted at once, with its first inventory. */
+/**
+ * A host becomes visible with its first key that waits or was approved; if its key is accepted at once, with its first
+ * inventory.
+ */
 const keyChanged = (host: Host, change: KeyChange, at: number): Partial<Host> => ({
   keys: keysAfter(change, at),
   ...(host.exists || change.did === 'pinned' ? {} : { name: change.name, createdAt: host.createdAt || at }),

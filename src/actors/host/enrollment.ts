@@ -2,8 +2,8 @@
  * Decides whether reports in the name of a host are believed, and which keys of hosts are accepted. Pure.
  *
  * ENROLLMENT-1 reports of a host that has a key are believed only if they are signed with that key;
- * ENROLLMENT-2 the first key of a host is accepted with its first signed report (`first-use`), or waits for an operator (`approve`). Reports
- *   without a signature are believed only with `first-use`, and only until a key was accepted;
+ * ENROLLMENT-2 the first key of a host is accepted with its first signed report (`first-use`), or waits for an operator
+ *    (`approve`). Reports without a signature are believed only with `first-use`, and only until a key was accepted;
  * ENROLLMENT-3 only an operator replaces a key, or lets the next key of the host count as its first one;
  * ENROLLMENT-4 a waiting key is recorded once, and for one host at most once an hour, whatever is sent in its name.
  */

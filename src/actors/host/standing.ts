@@ -1,4 +1,7 @@
-/** How hosts are counted and listed: those that an operator has taken out of service as `retired`, all others by their liveness. */
+/**
+ * How hosts are counted and listed: those that an operator has taken out of service as `retired`, all others by their
+ * liveness.
+ */
 import type { Row } from '../runtime/views.ts'
 import { STANDINGS } from './decider.ts'
 

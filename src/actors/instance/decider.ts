@@ -1,4 +1,7 @@
-/** The decider of an instance: its present bind (called a conversation), its ARQs, the deadline, and the events that Nova has yet to receive. */
+/**
+ * The decider of an instance: its present bind (called a conversation), its ARQs, the deadline, and the events that
+ * Nova has yet to receive.
+ */
 import type { ArqUuid, EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { type DueKind, NOVA_DUE, NOVA_UNDELIVERED } from '../runtime/dueKinds.ts'
@@ -77,7 +80,10 @@ const bind = (instance: Instance, command: Extract<InstanceCommand, { type: 'Bin
     : accept(accepted)
 }
 
-/** Events that Nova has not taken yet are sent with the repeated ones. Refused while a bind is open, since its end sends all of them soon. */
+/**
+ * Events that Nova has not taken yet are sent with the repeated ones. Refused while a bind is open, since its end sends
+ * all of them soon.
+ */
 const resend = (
   instance: Instance,
   { statuses, at, until, by, reason }: Extract<InstanceCommand, { type: 'Resend' }>,
@@ -170,7 +176,10 @@ const told = (instance: Instance, event: Extract<InstanceEvent, { type: 'NovaTol
   return { ...instance.telling, statuses: left, of: without(of, over), nextAt: event.nextAt, attempts: attempts + 1 }
 }
 
-/** The events that end undelivered with this answer are added; of an ARQ about which Nova has said something else since, nothing is kept. */
+/**
+ * The events that end undelivered with this answer are added; of an ARQ about which Nova has said something else since,
+ * nothing is kept.
+ */
 const undeliveredAfter = (
   { undelivered, telling: told }: Instance,
   { endings, note, undelivered: added = [] }: Extract<InstanceEvent, { type: 'NovaTold' }>,
@@ -225,8 +234,9 @@ const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance 
 }
 
 /**
- * When the sweeper must work on the instance next, and for what; null: never. An open conversation is due at its deadline; events of
- * earlier conversations are sent with its own. Undelivered events wait for an operator since their delivery ended.
+ * When the sweeper must work on the instance next, and for what; null: never. An open conversation is due at its
+ * deadline; events of earlier conversations are sent with its own. Undelivered events wait for an operator since their
+ * delivery ended.
  */
 export const dueOfInstance = ({
   telling,

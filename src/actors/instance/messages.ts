@@ -1,4 +1,7 @@
-/** The commands and events of bind conversations. An instance has one at a time; it binds all its ARQs or none, and sends Nova one batch of events. */
+/**
+ * The commands and events of bind conversations. An instance has one at a time; it binds all its ARQs or none, and
+ * sends Nova one batch of events.
+ */
 import type { Loaded } from '../../loaded.ts'
 import type { ArqUuid, DeployableUuid, HostName, InstanceUuid } from '../../identifiers.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
@@ -13,7 +16,10 @@ export type BindOutcome = 'completed' | 'failed'
 /** The result of sending one event to Nova. */
 export type Ending = 'delivered' | 'gone' | 'refused' | 'undeliverable'
 
-/** An event that Nova is told no more, after so many attempts. `note`: its last answer. `at`: when its delivery ended, ms since the epoch. */
+/**
+ * An event that Nova is told no more, after so many attempts. `note`: its last answer. `at`: when its delivery ended,
+ * ms since the epoch.
+ */
 export type Undelivered = {
   readonly status: BindOutcome
   readonly ending: Extract<Ending, 'refused' | 'undeliverable'>
@@ -43,7 +49,10 @@ export type InstanceCommand =
       readonly loaded?: Loaded | undefined
     }
   | { readonly type: 'Fail'; readonly reason: string; readonly at: number }
-  /** Ends the conversation if all ARQs are prepared or the deadline has passed. `isOver`: the deadline has passed, whatever the clock says now. */
+  /**
+   * Ends the conversation if all ARQs are prepared or the deadline has passed. `isOver`: the deadline has passed,
+   * whatever the clock says now.
+   */
   | { readonly type: 'Conclude'; readonly at: number; readonly isOver?: boolean }
   | { readonly type: 'Leave'; readonly arqs: readonly ArqUuid[] }
   /** Nova is told these statuses, and those that it has not taken yet, from `at` until `until`. */
@@ -99,6 +108,9 @@ export type InstanceEvent =
       readonly endings: Readonly<Record<string, Ending>>
       readonly nextAt: number
       readonly note: string | null
-      /** The ARQs of the instance that wait for an operator now: Nova has not taken their event and is told no more. Rows of 0.2.0 do not say it. */
+      /**
+       * The ARQs of the instance that wait for an operator now: Nova has not taken their event and is told no more.
+       * Rows of 0.2.0 do not say it.
+       */
       readonly undelivered?: readonly ArqUuid[]
     }

@@ -2,7 +2,8 @@
  * Carries out the steps of a reconciliation, as decisions of the devices and deployables concerned.
  *
  * CARRYOUT-1 a device that an ARQ uses is marked missing, never retired (Q11, I9);
- * CARRYOUT-2 neither is a device with a quarantined handle while another device with its hardware is reported: that hardware would be granted (R7).
+ * CARRYOUT-2 neither is a device with a quarantined handle while another device with its hardware is reported: that
+ *    hardware would be granted (R7).
  */
 import { ownValue } from '../../record.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'

@@ -1,4 +1,7 @@
-/** The description of a reported deployable, with the UUIDs that its handles and attributes already have. Pure: new UUIDs come from a pool. */
+/**
+ * The description of a reported deployable, with the UUIDs that its handles and attributes already have. Pure: new
+ * UUIDs come from a pool.
+ */
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
 import { type Attaching, canonicalAddress } from '../../attachedFunctions.ts'
@@ -116,7 +119,10 @@ export const factsOf = (driver: string, device: ReportedDevice): DeviceFacts => 
   controlPath: device.controlPath.info,
 })
 
-/** The largest number of new UUIDs that the devices can need: for devices and deployables, and for handles and attributes. */
+/**
+ * The largest number of new UUIDs that the devices can need: for devices and deployables, and for handles and
+ * attributes.
+ */
 export const poolSizes = (devices: readonly ReportedDevice[]) => {
   const deployables = devices.flatMap((device) => device.deployables)
   return {

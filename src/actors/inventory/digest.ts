@@ -1,4 +1,7 @@
-/** Decides when two descriptions are equal: texts are compared in canonical form, whatever their spacing and spelling (C1). Pure. */
+/**
+ * Decides when two descriptions are equal: texts are compared in canonical form, whatever their spacing and spelling
+ * (C1). Pure.
+ */
 import { jsonIn } from '../../jsonText.ts'
 import { canonicalInfo } from '../../pci.ts'
 import { canonicalJson, sha256 } from '../../wire/canonical.ts'

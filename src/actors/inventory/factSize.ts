@@ -1,7 +1,9 @@
 /**
- * Whether what is recorded of a deployable fits into one message, so that whoever reads the topics learns all of it. Pure.
+ * Whether what is recorded of a deployable fits into one message, so that whoever reads the topics learns all of it.
+ * Pure.
  *
- * FACTS-1 a device is refused if the description of one of its deployables, as it would be recorded, is too long for a message; its host and the other devices are not;
+ * FACTS-1 a device is refused if the description of one of its deployables, as it would be recorded, is too long for a
+ *    message; its host and the other devices are not;
  * FACTS-2 only the length of the description depends on the report; a message has room for everything else.
  */
 import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
@@ -20,13 +22,19 @@ const recordedBytes = (driver: string, one: ReportedDeployable): number => {
   return Buffer.byteLength(JSON.stringify(descriptionOf(NOTHING, driver, one, () => UUID, standing)))
 }
 
-/** Beyond what was reported, an attach handle is recorded with a UUID and its canonical form, an attribute with UUIDs and a time. */
+/**
+ * Beyond what was reported, an attach handle is recorded with a UUID and its canonical form, an attribute with UUIDs
+ * and a time.
+ */
 const [GROWTH, EACH_BYTES] = [4, 200]
 /** More than what is recorded of so short a deployable could ever be: it need not be made to be measured. */
 const isSmall = (one: ReportedDeployable, reportedBytes: number): boolean =>
   GROWTH * reportedBytes + EACH_BYTES * (one.handles.length + one.attributes.length) <= DESCRIPTION_MAX_BYTES
 
-/** Why readers of the topics could not be told of the device; null: they can. `reportedBytes`: at least the length of what is reported of it. */
+/**
+ * Why readers of the topics could not be told of the device; null: they can. `reportedBytes`: at least the length of
+ * what is reported of it.
+ */
 export const untellable = (driver: string, { deployables }: ReportedDevice, reportedBytes: number): string | null => {
   for (const one of deployables) {
     if (isSmall(one, reportedBytes)) continue

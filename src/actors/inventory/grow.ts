@@ -1,13 +1,14 @@
 /**
- * Records the deployables of a device as its driver reports them, by decisions of these deployables: new ones, known ones, and those that
- * have left. They may form trees (data-model.md 8).
+ * Records the deployables of a device as its driver reports them, by decisions of these deployables: new ones, known
+ * ones, and those that have left. They may form trees (data-model.md 8).
  *
- * GROW-1 a deployable that a request may use is never retired, and its tree does not change: the nodes keep their places;
+ * GROW-1 a deployable that a request may use is never retired, and its tree does not change: the nodes keep their
+ *    places;
  * GROW-2 while a root is being programmed, nothing below it is offered, whatever a report shows;
- * GROW-3 the root is written whenever something below it comes or moves: if another process starts to program the root at the same moment, its
- *   decision was made on an outdated copy of the root, and is made again;
- * GROW-4 a deployable below another one is retired as soon as it is no longer reported and nothing of it is used: the image that made it has
- *   left the card. It gets its UUID back when it is reported again.
+ * GROW-3 the root is written whenever something below it comes or moves: if another process starts to program the root
+ *    at the same moment, its decision was made on an outdated copy of the root, and is made again;
+ * GROW-4 a deployable below another one is retired as soon as it is no longer reported and nothing of it is used: the
+ *    image that made it has left the card. It gets its UUID back when it is reported again.
  */
 import type { DeployableUuid, DeviceUuid, HostName } from '../../identifiers.ts'
 import { ownValue } from '../../record.ts'
@@ -58,7 +59,10 @@ const placeOf = ({ draft, tree, known }: Growing, one: ReportedDeployable): Pick
   const { rootUuid, rootId } = parent.tree ?? { rootUuid: parent.uuid, rootId: parent.id }
   return { tree: { parentUuid: parent.uuid, parentId: parent.id, rootUuid, rootId }, rpUuid: parent.rpUuid }
 }
-/** In a tree, the numbers are counted from the recorded nodes, because nodes may be left out or have another place than reported. */
+/**
+ * In a tree, the numbers are counted from the recorded nodes, because nodes may be left out or have another place than
+ * reported.
+ */
 const standingOf = ({ tree, shown, stuck }: Growing, { name }: ReportedDeployable) => {
   const isTree = stuck.size > 0 || shown.device.deployables.some(({ parent }) => parent !== undefined)
   return { nodes: tree.below(name).length, units: isTree ? tree.units(name) : null }
@@ -126,8 +130,9 @@ export type Usable = {
   readonly changing: ReadonlySet<string>
 }
 /**
- * The reported deployables that can be recorded now. Left out are those with hardware that an accelerator request still uses through another
- * deployable of the device, also as a virtual function; those whose tree is being programmed; and all deployables below these.
+ * The reported deployables that can be recorded now. Left out are those with hardware that an accelerator request still
+ * uses through another deployable of the device, also as a virtual function; those whose tree is being programmed; and
+ * all deployables below these.
  */
 export const usableOf = (draft: Draft, shown: Shown, held: HeldDevice): Usable => {
   const used = openClaims()
@@ -147,7 +152,10 @@ export const usableOf = (draft: Draft, shown: Shown, held: HeldDevice): Usable =
   return { usable, changing }
 }
 
-/** The names and parents of the deployables that keep their recorded parent because their tree is in use (GROW-1). Parent undefined: a root. */
+/**
+ * The names and parents of the deployables that keep their recorded parent because their tree is in use (GROW-1).
+ * Parent undefined: a root.
+ */
 const stuckIn = (draft: Draft, { deployables }: HeldDevice, usable: readonly ReportedDeployable[]) => {
   const states = Object.values(deployables).map((uuid) => draft.state(deployable, deployableKey(uuid)))
   const used = new Set(states.filter(mayBePrepared).map(({ tree, uuid }) => tree?.rootUuid ?? uuid))
@@ -206,8 +214,8 @@ const touch = ({ draft, known, written }: Growing, root: string): void => {
 }
 
 /**
- * Among the deployables that are not reported, or not usable as reported: the names of those that leave. A deployable with one below it that
- * stays does not leave, so that a tree never lacks a parent.
+ * Among the deployables that are not reported, or not usable as reported: the names of those that leave. A deployable
+ * with one below it that stays does not leave, so that a tree never lacks a parent.
  */
 const overOf = (
   { draft, stuck }: Growing,

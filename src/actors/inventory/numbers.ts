@@ -1,4 +1,7 @@
-/** The integer ids that REST shows for devices and deployables. One counter for the cloud gives them in blocks, within the append that uses them. */
+/**
+ * The integer ids that REST shows for devices and deployables. One counter for the cloud gives them in blocks, within
+ * the append that uses them.
+ */
 import type { EntityKey } from '../../identifiers.ts'
 import { type Decider, accept } from '../runtime/decider.ts'
 

@@ -1,10 +1,12 @@
 /**
- * Computes the steps that make the recorded inventory of a host agree with its report. Pure and without special cases: first discovery,
- * rediscovery and recovery use the same code. A second reconciliation with the same report gives no steps.
+ * Computes the steps that make the recorded inventory of a host agree with its report. Pure and without special cases:
+ * first discovery, rediscovery and recovery use the same code. A second reconciliation with the same report gives no
+ * steps.
  *
- * RECONCILE-1 a device counts as missing only if a complete section of its own driver does not contain it (Q11; drivers 7.2), or if it is
- *   reported while other devices have the same hardware (R7);
- * RECONCILE-2 nothing is removed here: `gone` counts reports, and the code that carries out the step keeps devices that an ARQ uses.
+ * RECONCILE-1 a device counts as missing only if a complete section of its own driver does not contain it (Q11; drivers
+ *    7.2), or if it is reported while other devices have the same hardware (R7);
+ * RECONCILE-2 nothing is removed here: `gone` counts reports, and the code that carries out the step keeps devices that
+ *    an ARQ uses.
  */
 import { ownValue } from '../../record.ts'
 import { canonicalInfo } from '../../pci.ts'
@@ -72,13 +74,19 @@ const entriesOf = (report: Report): readonly Entry[] =>
       : [],
   )
 
-/** Virtual functions come first (R7), then known devices, of these first the ones reported by their own driver: so a device keeps what it has. */
+/**
+ * Virtual functions come first (R7), then known devices, of these first the ones reported by their own driver: so a
+ * device keeps what it has.
+ */
 const rank = (host: Host, { canonical, device, driver }: Entry): number => {
   const held = ownValue(host.devices, canonical)
   return (isVirtual(device) ? 0 : 3) + (held ? (held.driver === driver ? 0 : 1) : 2)
 }
 
-/** A device stays with its driver while that driver fails, because another driver that reports it would describe it differently. */
+/**
+ * A device stays with its driver while that driver fails, because another driver that reports it would describe it
+ * differently.
+ */
 const keptBy = (host: Host, failed: ReadonlySet<string>, { canonical, driver }: Entry): string | null => {
   const held = ownValue(host.devices, canonical)
   return held && held.missing === 0 && held.driver !== driver && failed.has(held.driver)
@@ -149,7 +157,10 @@ const takenOut = (host: Host): Agreement => ({
   refused: [],
 })
 
-/** `handles` is needed if the report contains something new or is refused in part; without it, devices of the report are only compared with each other. */
+/**
+ * `handles` is needed if the report contains something new or is refused in part; without it, devices of the report are
+ * only compared with each other.
+ */
 export const reconcile = (host: Host, report: Report, handles: RecordedHandles = NO_HANDLES): Agreement => {
   if (host.retired) return takenOut(host)
   const { shown, excused, standsBack, attached, refused } = sort(host, report, handles)

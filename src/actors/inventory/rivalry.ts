@@ -1,4 +1,7 @@
-/** Decides which devices of a host can be recorded beside each other: each name and each piece of hardware may occur only once. Pure. */
+/**
+ * Decides which devices of a host can be recorded beside each other: each name and each piece of hardware may occur
+ * only once. Pure.
+ */
 import type { ReportedDevice } from '../../hardware.ts'
 import { type Attaching, canonicalAddress, openClaims } from '../../attachedFunctions.ts'
 import { type SlotHandle, isTaken } from '../deployable/state.ts'
@@ -11,7 +14,9 @@ import { treeProblem } from './trees.ts'
 
 /** The attach handles of a host's devices, by canonical control path. */
 export type Handles = ReadonlyMap<string, readonly SlotHandle[]>
-/** `departed`: handles of devices that left the inventory; if quarantined, they still keep their hardware from others. */
+/**
+ * `departed`: handles of devices that left the inventory; if quarantined, they still keep their hardware from others.
+ */
 export type RecordedHandles = { readonly present: Handles; readonly departed: Handles }
 export const NO_HANDLES: RecordedHandles = { present: new Map(), departed: new Map() }
 
@@ -66,7 +71,10 @@ const badName = (device: ReportedDevice): string | null => {
   return null
 }
 
-/** Why a device cannot be recorded, whatever the other devices are; null: it can. The other devices of the report are recorded nevertheless. */
+/**
+ * Why a device cannot be recorded, whatever the other devices are; null: it can. The other devices of the report are
+ * recorded nevertheless.
+ */
 export const unfit = (driver: string, device: ReportedDevice): string | null => {
   const json = JSON.stringify(device)
   // a report may contain tens of thousands of handles, nearly all in plain ASCII: they need no closer check
@@ -93,7 +101,10 @@ export const unfit = (driver: string, device: ReportedDevice): string | null => 
 
 export type Rivalry = {
   readonly add: (canonical: string, device: ReportedDevice) => void
-  /** Why the device cannot be recorded beside the added devices: one of them has the same name, or the same hardware; null: it can. */
+  /**
+   * Why the device cannot be recorded beside the added devices: one of them has the same name, or the same hardware;
+   * null: it can.
+   */
   readonly sameName: (canonical: string, device: ReportedDevice) => string | null
   readonly sameHardware: (canonical: string, device: ReportedDevice) => string | null
   /** Whether the recorded hardware of the device is also hardware of added devices, so that both could grant it. */
@@ -101,8 +112,8 @@ export type Rivalry = {
 }
 
 /**
- * A device that already has a name or hardware keeps it. This holds for the names of all recorded devices, for hardware that is in use or
- * quarantined, and for all hardware of devices that the report does not change (`stays`).
+ * A device that already has a name or hardware keeps it. This holds for the names of all recorded devices, for hardware
+ * that is in use or quarantined, and for all hardware of devices that the report does not change (`stays`).
  */
 export const openRivalry = (
   host: Host,

@@ -16,7 +16,10 @@ const marksOf = ({ stdBoardInfo, vendorBoardInfo }: Pick<DeviceFacts, 'stdBoardI
   ...membersOf(stdBoardInfo),
 })
 
-/** A card stays the same if its driver, type or other text changes, but not if its vendor, model or serial number changes. */
+/**
+ * A card stays the same if its driver, type or other text changes, but not if its vendor, model or serial number
+ * changes.
+ */
 export const isSameCard = (was: DeviceFacts, is: ReportedDevice): boolean => {
   const [before, after] = [marksOf(was), marksOf(is)]
   return (

@@ -1,8 +1,8 @@
 /**
  * Finds where the slots that a host reports as prepared differ from the journal. Pure.
  *
- * A report shows a past moment, so handles with an order under way are not compared; neither are withheld or quarantined ones. A difference
- * may still come from a late report: code that acts on one must find it a second time.
+ * A report shows a past moment, so handles with an order under way are not compared; neither are withheld or
+ * quarantined ones. A difference may still come from a late report: code that acts on one must find it a second time.
  */
 import type { DeployableUuid, HandleUuid } from '../../identifiers.ts'
 import { functionOf } from '../../attachedFunctions.ts'
@@ -11,8 +11,9 @@ import type { Found } from '../deployable/slotMessages.ts'
 import { type Deployable, type SlotHandle, markOf } from '../deployable/state.ts'
 
 /**
- * `unexplained`: the host has prepared a slot for something that the journal does not contain; `lost`: the journal says that a slot is prepared, and
- * the host does not have it; `in_use`: the hardware of a handle is in use, and no request has the handle.
+ * `unexplained`: the host has prepared a slot for something that the journal does not contain; `lost`: the journal says
+ * that a slot is prepared, and the host does not have it; `in_use`: the hardware of a handle is in use, and no request
+ * has the handle.
  */
 export type Difference = {
   readonly kind: 'unexplained' | 'lost' | 'in_use'
@@ -51,8 +52,9 @@ const isOpen = ({ pending, quarantine }: SlotHandle): boolean => pending === nul
 const isShown = ({ held, handle }: HeldHandle): boolean =>
   held.presence === 'present' && !handle.unseen && isOpen(handle)
 /**
- * Whether the host takes part in binds of the handle and reports it. A handle for a mediated device counts even if the last report did not contain it: when
- * the driver finds a mediated device that it does not recognize, it reports fewer handles.
+ * Whether the host takes part in binds of the handle and reports it. A handle for a mediated device counts even if the
+ * last report did not contain it: when the driver finds a mediated device that it does not recognize, it reports fewer
+ * handles.
  */
 const isWorkedOn = ({ held, handle }: HeldHandle): boolean =>
   held.hostWork && held.presence === 'present' && isOpen(handle) && (!handle.unseen || handle.type === 'MDEV')
@@ -81,7 +83,9 @@ const ownDifference = (place: HeldHandle, shown: PreparedSlot): readonly Differe
     : [difference(place, 'lost', LOST)]
 }
 
-/** The differences for a reported slot that the journal does not know and that has the same hardware as these handles. */
+/**
+ * The differences for a reported slot that the journal does not know and that has the same hardware as these handles.
+ */
 const foreignDifferences = (places: readonly HeldHandle[], shown: PreparedSlot): readonly Difference[] =>
   places
     .filter(({ handle }) => isOpen(handle) && handle.state !== 'missing')

@@ -1,8 +1,10 @@
 /**
  * The tree that the deployables of a reported device form (data-model.md 8.1). Pure.
  *
- * TREES-1 a parent is a deployable of the same device, no deployable is below itself, and a tree is at most `DEPTH_MAX` deep (R2, R3);
- * TREES-2 a deployable with others below it has as many accelerators as itself and those below it have handles together (R5, I12);
+ * TREES-1 a parent is a deployable of the same device, no deployable is below itself, and a tree is at most `DEPTH_MAX`
+ *    deep (R2, R3);
+ * TREES-2 a deployable with others below it has as many accelerators as itself and those below it have handles together
+ *    (R5, I12);
  * TREES-3 attributes are nested as data-model.md 8.3 allows.
  */
 import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
@@ -37,10 +39,15 @@ export type ReportedTree = {
   readonly below: (name: string) => readonly Node[]
   /** The names of its parent and of its root; null: it is a root. */
   readonly above: (one: Node) => { readonly parent: string; readonly root: string } | null
-  /** Number of accelerators that the handles of the deployable and of those below it form; null: handles are made on demand. */
+  /**
+   * Number of accelerators that the handles of the deployable and of those below it form; null: handles are made on
+   * demand.
+   */
   readonly units: (name: string) => number | null
 }
-/** `nodes`: deployables of a device that `treeProblem` has accepted, or a part of them that contains all their parents. */
+/**
+ * `nodes`: deployables of a device that `treeProblem` has accepted, or a part of them that contains all their parents.
+ */
 export const treeOf = (nodes: readonly Node[]): ReportedTree => {
   const known = byName(nodes)
   const ways = new Map(nodes.map((one) => [one.name, wayUp(one, known) ?? [one]]))

@@ -3,8 +3,8 @@ import { PROVIDER_CHANGES, type ProviderChange, HOST_BLOCKERS } from './decider.
 import { PLACEMENT_ERRORS, type PlacementError } from './port.ts'
 
 /**
- * The result of a pass. `unchanged`: there was nothing to do; `superseded`: another process works on the host; `failed`: the records could
- * not be read or written.
+ * The result of a pass. `unchanged`: there was nothing to do; `superseded`: another process works on the host;
+ * `failed`: the records could not be read or written.
  */
 export const PASS_OUTCOMES = ['unchanged', 'changed', ...HOST_BLOCKERS, 'superseded', 'failed'] as const
 export type PassOutcome = (typeof PASS_OUTCOMES)[number]

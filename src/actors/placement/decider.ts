@@ -1,6 +1,7 @@
 /**
  * The decider of a host in Placement: its compute node, the providers of this service, and how far these agree with
- * the records. There is one actor for each host. It numbers passes, so that only one of several processes works on the host.
+ * the records. There is one actor for each host. It numbers passes, so that only one of several processes works on the
+ * host.
  */
 import type { DeployableUuid, EntityKey, HostName, ResourceProviderUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
@@ -127,7 +128,10 @@ const isKnown = (held: HeldProvider | undefined, found: Finding): boolean =>
   held.foreign?.join() === found.foreign?.join() &&
   held.reserving.join() === found.reserving.join()
 
-/** Whether the result of a pass is recorded already: nothing was changed, and everything is as it was found before. Pure. */
+/**
+ * Whether the result of a pass is recorded already: nothing was changed, and everything is as it was found before.
+ * Pure.
+ */
 export const isNothingNew = (
   { root, providers, trouble }: Pick<PlacementRecord, 'root' | 'providers' | 'trouble'>,
   found: { readonly root: string | null; readonly findings: readonly Finding[]; readonly trouble: HostBlocker | null },

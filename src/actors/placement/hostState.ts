@@ -1,4 +1,7 @@
-/** The state of a whole host in Placement: the worst state recorded of it. The host's row of due work has it as its kind, so that hosts can be counted. */
+/**
+ * The state of a whole host in Placement: the worst state recorded of it. The host's row of due work has it as its
+ * kind, so that hosts can be counted.
+ */
 import type { ComparisonKind } from '../runtime/dueKinds.ts'
 import type { Reserving } from './wanted.ts'
 

@@ -1,8 +1,8 @@
 /**
  * Marks a host as due for Placement, within the append that changes what Placement should show of it.
  *
- * MARKS-1 the mark is a row of its own beside the recorded moment of the next pass. A pass deletes the mark at its beginning, before it reads the
- *    records, so a change during the pass leaves a new mark and is never lost.
+ * MARKS-1 the mark is a row of its own beside the recorded moment of the next pass. A pass deletes the mark at its
+ *    beginning, before it reads the records, so a change during the pass leaves a new mark and is never lost.
  */
 import type { EntityKey, HostName } from '../../identifiers.ts'
 import type { Deployable } from '../deployable/shape.ts'

@@ -3,9 +3,15 @@ import type { Group } from '../arq/messages.ts'
 
 /** The trait that every provider of this service has (placement 6.1). */
 export const OWNER_TRAIT = 'OWNER_CYBORG'
-/** A provider with one of these traits belongs to Nova: this service never writes it, whatever its UUID and name (placement 6.1). */
+/**
+ * A provider with one of these traits belongs to Nova: this service never writes it, whatever its UUID and name
+ * (placement 6.1).
+ */
 export const FOREIGN_TRAITS: readonly string[] = ['OWNER_NOVA', 'COMPUTE_MANAGED_PCI_DEVICE']
-/** A trait of this form names the function that a card is loaded with. It is true only if the host reads it from the card, whoever has set it (P13). */
+/**
+ * A trait of this form names the function that a card is loaded with. It is true only if the host reads it from the
+ * card, whoever has set it (P13).
+ */
 export const isFunctionTrait = (trait: string): boolean => trait.startsWith('CUSTOM_FPGA_FUNCTION_ID_')
 const NAME_MAX = 255
 

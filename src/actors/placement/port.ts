@@ -1,6 +1,7 @@
 /**
  * The port through which the reconciler uses Placement: `src/neighbours/openstack/placement.ts` implements it.
- * All UUIDs are in lower case with hyphens. The rules behind the answers are in `docs/contract/placement.md`, section 5.
+ * All UUIDs are in lower case with hyphens. The rules behind the answers are in `docs/contract/placement.md`, section
+ * 5.
  */
 import type { ResourceProviderUuid } from '../../identifiers.ts'
 
@@ -57,7 +58,10 @@ export const CANDIDATES_MAX = 100
 
 /** Never rejects. Each request is bounded by the time limit of the session. */
 export type Placement = {
-  /** The longest time from the beginning of a call until Placement has carried it out or never will, as far as this service can bound it. */
+  /**
+   * The longest time from the beginning of a call until Placement has carried it out or never will, as far as this
+   * service can bound it.
+   */
   readonly longestCallMs: number
   /** The provider with this name, whoever owns it. A Placement on MySQL compares names without case. */
   readonly named: (name: string) => Promise<PlacementResult<Provider | null>>
@@ -101,8 +105,9 @@ export type Placement = {
     readonly traits: readonly string[]
   }) => Promise<PlacementResult<number>>
   /**
-   * The ways in which one tree serves all these groups together: a provider for each group; at most `CANDIDATES_MAX` ways. `eligible`: only if the
-   * root is a compute node to which Nova sends servers with accelerators. `unknownName`: Placement does not know a class or a trait.
+   * The ways in which one tree serves all these groups together: a provider for each group; at most `CANDIDATES_MAX`
+   * ways. `eligible`: only if the root is a compute node to which Nova sends servers with accelerators. `unknownName`:
+   * Placement does not know a class or a trait.
    */
   readonly candidates: (asked: {
     readonly groups: readonly CandidateGroup[]

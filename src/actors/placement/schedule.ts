@@ -11,10 +11,16 @@ const TROUBLED: Readonly<Record<HostBlocker['state'], Backoff>> = {
 }
 const UNFINISHED: Backoff = { firstMs: 10_000, maxMs: 300_000 }
 
-/** A host with units withheld for a missing allocation is compared again this soon, so that they are given back soon after the cause is gone. */
+/**
+ * A host with units withheld for a missing allocation is compared again this soon, so that they are given back soon
+ * after the cause is gone.
+ */
 const WITHHELD_MS = 30_000
 
-/** Spreads the comparisons of hosts over time: each waits for 0.9 to 1.1 of the period, by a hash of its name and its number of passes. */
+/**
+ * Spreads the comparisons of hosts over time: each waits for 0.9 to 1.1 of the period, by a hash of its name and its
+ * number of passes.
+ */
 const spread = (periodMs: number, { host, passes }: PlacementRecord): number =>
   Math.round(periodMs * (0.9 + (0.2 * Number.parseInt(sha256(`${host} ${passes}`).slice(0, 8), 16)) / 0xffffffff))
 
@@ -29,8 +35,8 @@ const asLongAgain = (since: number, now: number, { firstMs, maxMs }: Backoff): n
   now + Math.min(maxMs, Math.max(firstMs, now - since))
 
 /**
- * When a host is compared next after a comparison that found nothing new and is not recorded, ms since the epoch. Null: it must be recorded,
- * because the last record is too old, or says that a pass is under way or has to begin.
+ * When a host is compared next after a comparison that found nothing new and is not recorded, ms since the epoch. Null:
+ * it must be recorded, because the last record is too old, or says that a pass is under way or has to begin.
  */
 export const nextUnrecordedAt = (
   record: PlacementRecord,
@@ -45,7 +51,10 @@ export const nextUnrecordedAt = (
   return hostStateOf(record) === 'withheld' ? Math.min(audit, now + WITHHELD_MS) : audit
 }
 
-/** The moment of the next pass, ms since the epoch; null: none is needed. `wanted`: the number of providers that should exist. */
+/**
+ * The moment of the next pass, ms since the epoch; null: none is needed. `wanted`: the number of providers that should
+ * exist.
+ */
 export const nextPassAt = (
   record: PlacementRecord,
   { trouble, wanted }: { readonly trouble: HostBlocker | null; readonly wanted: number },

@@ -1,4 +1,7 @@
-/** Computes what Placement should show of a host: one provider for each root with a resource class. A pure function of the records (placement 7, 9.1). */
+/**
+ * Computes what Placement should show of a host: one provider for each root with a resource class. A pure function of
+ * the records (placement 7, 9.1).
+ */
 import type { ArqUuid, DeployableUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import { isBeingCleaned } from '../deployable/cleaning.ts'
 import { type Deployable, type SlotHandle, attributeOf, traitsOf } from '../deployable/state.ts'
@@ -49,8 +52,8 @@ const RESOURCE_CLASS = 'rc'
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 const heldUnits = (held: Deployable): number => countUnits(held, 'some', ({ state }) => state === 'held')
 /**
- * A handle that is being released counts as usable: it will be free in a moment, and each write disturbs claims of Nova. A handle that is being
- * cleaned does not count, because a cleaning may take minutes.
+ * A handle that is being released counts as usable: it will be free in a moment, and each write disturbs claims of
+ * Nova. A handle that is being cleaned does not count, because a cleaning may take minutes.
  */
 const USABLE: ReadonlySet<string> = new Set(['free', 'held', 'releasing'])
 const isUsable = (handle: SlotHandle): boolean => USABLE.has(handle.state) && !isBeingCleaned(handle)
@@ -60,8 +63,8 @@ export const givenUnits = ({ handles }: Deployable): number =>
   unitsOf(Object.values(handles)).filter((unit) => unit.every(isUsable) && unit.some(({ state }) => state === 'held'))
     .length
 /**
- * Placement accepts no total below 1. Units that requests hold always count, even if the device has fewer handles than before. `below`: the
- * deployables of the root's tree, whose handles are granted through the root's provider (R6).
+ * Placement accepts no total below 1. Units that requests hold always count, even if the device has fewer handles than
+ * before. `below`: the deployables of the root's tree, whose handles are granted through the root's provider (R6).
  */
 const totalOf = (root: Deployable, below: readonly Deployable[]): number =>
   Math.max(1, root.numAccelerators, sum([root, ...below].map(heldUnits)))
@@ -120,8 +123,8 @@ export const heldBy = ({ handles }: Deployable): readonly ArqUuid[] =>
     unit.flatMap(({ state, arq }) => (state === 'held' && arq !== null ? [arq] : [])).slice(0, 1),
   )
 /**
- * The units that instances use without an allocation: Placement would offer them to others (P15). `users`: the instance of each
- * bound request. `allocated`: units by consumer.
+ * The units that instances use without an allocation: Placement would offer them to others (P15). `users`: the instance
+ * of each bound request. `allocated`: units by consumer.
  */
 export const unallocatedOf = (
   users: readonly InstanceUuid[],
@@ -141,7 +144,10 @@ export const withheld = (wanted: Wanted, unallocated: ReturnType<typeof unalloca
 
 const ownTotal = (held: Deployable): number => Math.max(held.numAccelerators, heldUnits(held))
 
-/** Whether a change of a deployable may change the wanted inventory. It runs with every grant and release, so it must be fast. */
+/**
+ * Whether a change of a deployable may change the wanted inventory. It runs with every grant and release, so it must be
+ * fast.
+ */
 export const concernsPlacement = (before: Deployable, after: Deployable): boolean =>
   before.exists !== after.exists ||
   before.presence !== after.presence ||

@@ -1,4 +1,7 @@
-/** A device profile, and the name it holds: two entities, so that one append can decide that both its uuid and its name are free. */
+/**
+ * A device profile, and the name it holds: two entities, so that one append can decide that both its uuid and its name
+ * are free.
+ */
 import type { EntityKey, ProfileUuid, ProjectId } from '../../identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
@@ -27,9 +30,14 @@ export type ProfileCommand =
   /** `was`: the groups that the profile must still have. */
   | ({ readonly type: 'Regroup'; readonly was: Groups; readonly groups: Groups } & OperatorNote)
 export type ProfileEvent =
-  /** `version`: the number of this version; absent: the profile was created, or a release without versions changed it. */
+  /**
+   * `version`: the number of this version; absent: the profile was created, or a release without versions changed it.
+   */
   | { readonly type: 'ProfileCreated'; readonly profile: ProfileFacts; readonly version?: number }
-  /** The groups were changed: who did it, and why. `ProfileCreated` follows in the same row with the new content, because release 0.1.0 reads that event. */
+  /**
+   * The groups were changed: who did it, and why. `ProfileCreated` follows in the same row with the new content,
+   * because release 0.1.0 reads that event.
+   */
   | ({ readonly type: 'ProfileRegrouped' } & OperatorNote)
   | ({ readonly type: 'ProfileVersionSet'; readonly version: number; readonly enabled: boolean } & OperatorNote)
   | ({ readonly type: 'ProfileShared'; readonly projects: readonly ProjectId[] | null } & OperatorNote)

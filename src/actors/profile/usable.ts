@@ -9,7 +9,10 @@ export type Viewer = {
   readonly disabled: boolean
 }
 
-/** A project sees profiles that are shared with it or with all. Profiles without an enabled version are shown only to an administrator, on request. */
+/**
+ * A project sees profiles that are shared with it or with all. Profiles without an enabled version are shown only to an
+ * administrator, on request.
+ */
 export const seenBy = (
   { caller: { isAdmin, projectId }, disabled }: Viewer,
   { enabled, projects }: Pick<Row<'profiles'>, 'enabled' | 'projects'>,

@@ -1,6 +1,6 @@
 /**
- * The versions of a device profile. The content of a version never changes; whether it is enabled does. What is shown and used is the
- * newest enabled version. Pure.
+ * The versions of a device profile. The content of a version never changes; whether it is enabled does. What is shown
+ * and used is the newest enabled version. Pure.
  */
 import type { ProfileUuid } from '../../identifiers.ts'
 
@@ -20,7 +20,10 @@ export type Version = {
   readonly createdAt: number
 }
 
-/** At most this many versions of a profile are remembered. Older versions are neither enabled nor listed; the journal keeps them. */
+/**
+ * At most this many versions of a profile are remembered. Older versions are neither enabled nor listed; the journal
+ * keeps them.
+ */
 export const VERSIONS_KEPT = 32
 
 /** The newest enabled version; where none is enabled, the newest. Null: there is none at all. */
@@ -28,8 +31,8 @@ export const shownOf = (versions: readonly Version[]): Version | null =>
   versions.findLast(({ enabled }) => enabled) ?? versions.at(-1) ?? null
 
 /**
- * Adds this content as the version `number`. If the number is absent or exists already, the newest version gets the content, as in
- * releases up to 0.2.0, which knew no versions.
+ * Adds this content as the version `number`. If the number is absent or exists already, the newest version gets the
+ * content, as in releases up to 0.2.0, which knew no versions.
  */
 export const withContent = (
   versions: readonly Version[],

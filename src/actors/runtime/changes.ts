@@ -5,8 +5,8 @@ import type { Journal } from './ports.ts'
 
 export type Changes = {
   /**
-   * Resolves at the next append of this process to the entity, or after `ms`. Appends of other processes are not noticed.
-   * To miss nothing, call it before reading the entity and await it afterwards.
+   * Resolves at the next append of this process to the entity, or after `ms`. Appends of other processes are not
+   * noticed. To miss nothing, call it before reading the entity and await it afterwards.
    */
   readonly next: (key: EntityKey, ms: number) => Promise<void>
   readonly stop: () => void

@@ -1,11 +1,13 @@
 /**
- * Decides, appends, and if in doubt reads the tail of the journal and decides again. No other code turns decisions into journal rows.
+ * Decides, appends, and if in doubt reads the tail of the journal and decides again. No other code turns decisions into
+ * journal rows.
  *
- * COMMIT-1 a refusal, or the decision that there is nothing to do, is final only if it was made on the present state of the journal. The same holds
- *    for the answer that a command was carried out before, since the journal may have lost it;
+ * COMMIT-1 a refusal, or the decision that there is nothing to do, is final only if it was made on the present state of
+ *    the journal. The same holds for the answer that a command was carried out before, since the journal may have lost
+ *    it;
  * COMMIT-2 an append that was fenced wrote nothing, so deciding again is safe;
- * COMMIT-3 after `unknown`, one read of the tail shows whether the append was written; if the store cannot be read (`Unreadable`), the outcome
- *    stays unknown;
+ * COMMIT-3 after `unknown`, one read of the tail shows whether the append was written; if the store cannot be read
+ *    (`Unreadable`), the outcome stays unknown;
  * COMMIT-4 nothing is appended after `notAfter`, when the caller has been told that the work was not done.
  */
 import type { EntityKey } from '../../identifiers.ts'
@@ -57,8 +59,9 @@ export const counted = (
 export type Committed<Value> = { readonly loan: Loan; readonly outcome: Outcome<Value | null> }
 
 /**
- * A fence means that another control has written, so the work as a whole goes on, and this control decides again. When many controls bind on one device
- * at once, one may be fenced often in a row: more than eight times with 1,000 binds through three controls. Usually the caller's time ends it first.
+ * A fence means that another control has written, so the work as a whole goes on, and this control decides again. When
+ * many controls bind on one device at once, one may be fenced often in a row: more than eight times with 1,000 binds
+ * through three controls. Usually the caller's time ends it first.
  */
 const ROUNDS_MAX = 40
 const BUSY: Fault = {
@@ -90,8 +93,8 @@ const NOTHING: Append = { rows: [], changes: [] }
 const seen = (loan: Loan, commandId: string) => [...loan.values()].some((memory) => memory.recent.includes(commandId))
 
 /**
- * The draft of one round: an append with its value, or a refusal. `fenced`: every participant has a row in the append, so the journal
- * refuses the append if the memory of any participant is stale.
+ * The draft of one round: an append with its value, or a refusal. `fenced`: every participant has a row in the append,
+ * so the journal refuses the append if the memory of any participant is stale.
  */
 const drawUp = <Value>(
   loan: Loan,

@@ -4,7 +4,10 @@ import { type RefusalCounts, noRefusals } from './refusals.ts'
 export type Counts = {
   /** Appends that were written. */
   appends: number
-  /** Appends that were fenced because another process had written first: nothing was written, and the decision was made again. */
+  /**
+   * Appends that were fenced because another process had written first: nothing was written, and the decision was made
+   * again.
+   */
   fences: number
   /** Commands that were written after a fence. */
   retries: number
@@ -12,7 +15,10 @@ export type Counts = {
   refusedAfterFence: number
   /** Refusals decided on cached state that the journal's tail confirmed. */
   refusedAfterLook: number
-  /** Refusals decided on cached state that the journal's tail overturned: without that read the caller would have been refused wrongly. */
+  /**
+   * Refusals decided on cached state that the journal's tail overturned: without that read the caller would have been
+   * refused wrongly.
+   */
   savedByLook: number
   /** Appends for which the store did not say whether they were written. */
   unknown: number
@@ -36,11 +42,15 @@ export type Counts = {
   /** When each of these was last counted, ms since the epoch; null: never since the start. */
   readonly lastAt: Record<Alarming, number | null>
 }
-/** Counters of events that must not happen where everything works. Reports of hosts whose key waits for an operator do not count. */
+/**
+ * Counters of events that must not happen where everything works. Reports of hosts whose key waits for an operator do
+ * not count.
+ */
 export type Alarming = 'viewsDiffer' | 'orphans' | 'slotDifferences' | 'refusedReports'
 /**
- * `unexplained`: the host has prepared a slot that the journal does not explain; `lost`: the journal says that a slot is prepared, and the host does
- * not have it; `in_use`: the hardware of a handle is in use, and no request has the handle.
+ * `unexplained`: the host has prepared a slot that the journal does not explain; `lost`: the journal says that a slot
+ * is prepared, and the host does not have it; `in_use`: the hardware of a handle is in use, and no request has the
+ * handle.
  */
 export const SLOT_DIFFERENCES = ['unexplained', 'lost', 'in_use'] as const
 export type SlotDifference = (typeof SLOT_DIFFERENCES)[number]

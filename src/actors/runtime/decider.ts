@@ -1,4 +1,7 @@
-/** A decider is the part of an entity that its author writes: state, commands and events. It has no clock, makes no identifiers and never waits. */
+/**
+ * A decider is the part of an entity that its author writes: state, commands and events. It has no clock, makes no
+ * identifiers and never waits.
+ */
 import type { Fault } from '../../fault.ts'
 import type { ViewChange } from './views.ts'
 

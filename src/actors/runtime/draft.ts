@@ -10,7 +10,9 @@ import { type ViewChange, put } from './views.ts'
 /** Recovery reads at most this many rows after the last snapshot of an entity. */
 const SNAPSHOT_EVERY = 256
 
-/** Thrown inside a plan by `Draft.decide` when an entity refuses; `commit` turns it into the refusal of the whole work. */
+/**
+ * Thrown inside a plan by `Draft.decide` when an entity refuses; `commit` turns it into the refusal of the whole work.
+ */
 export class Refusal {
   readonly fault: Fault
   constructor(fault: Fault) {

@@ -1,6 +1,6 @@
 /**
- * The kinds of rows in the view `due`, the moments at which an entity needs work. Each kind is handled by one worker (`Worker.kinds`), but
- * those of `NEVER_DUE`.
+ * The kinds of rows in the view `due`, the moments at which an entity needs work. Each kind is handled by one worker
+ * (`Worker.kinds`), but those of `NEVER_DUE`.
  */
 
 /** Kinds whose moment is a deadline of an entity of the same kind. */

@@ -1,13 +1,17 @@
 /**
- * nact's persistence engine over our journal. Recovery is one read (snapshot and tail together), which the journal combines with
- * other reads of the same moment. Versions come from journal rows; nact's own sequence numbers, which can have gaps, are ignored.
+ * nact's persistence engine over our journal. Recovery is one read (snapshot and tail together), which the journal
+ * combines with other reads of the same moment. Versions come from journal rows; nact's own sequence numbers, which can
+ * have gaps, are ignored.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import type { PersistenceEngine } from 'nact'
 import { type AnyDecider, type Memory, recallInto, blank } from './memory.ts'
 import type { Append, Journal, Verdict } from './ports.ts'
 
-/** The value that the shell passes to nact's `persist`. The engine writes the verdict into it, because nact returns none. */
+/**
+ * The value that the shell passes to nact's `persist`. The engine writes the verdict into it, because nact returns
+ * none.
+ */
 export type Persisting = { readonly append: Append; verdict: Verdict }
 
 export type Engine = PersistenceEngine & {

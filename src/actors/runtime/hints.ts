@@ -1,7 +1,8 @@
 /**
  * Tells other processes on the same store that there is something new, so that they need not poll often.
  *
- * HINTS-1 a hint may be lost, late, repeated, or merged with others, so code that uses hints also polls from time to time;
+ * HINTS-1 a hint may be lost, late, repeated, or merged with others, so code that uses hints also polls from time to
+ *    time;
  * HINTS-2 a process does not receive its own hints.
  */
 export type Hints = {

@@ -9,9 +9,14 @@ export type Memory<State = unknown> = {
   readonly version: number
   /** The last command ids, so that a repeated command is recognized and not carried out again. */
   readonly recent: readonly string[]
-  /** When the row of this version was decided, ms since the epoch. Null: there is no such row, or the time is not known. */
+  /**
+   * When the row of this version was decided, ms since the epoch. Null: there is no such row, or the time is not known.
+   */
   readonly at: number | null
-  /** The entity was assumed to be new without a read of the journal, or is in doubt (REGION-5): only a fence or a read shows its state. */
+  /**
+   * The entity was assumed to be new without a read of the journal, or is in doubt (REGION-5): only a fence or a read
+   * shows its state.
+   */
   readonly unread?: true
 }
 export type Loan = ReadonlyMap<EntityKey, Memory>

@@ -1,10 +1,10 @@
 /** The reasons why a control refuses a report because of its sender. */
 
 /**
- * `foreign_host`: a host answers for a deployable of another host; `former_boot`: the host program has been started again since;
- * `foreign_cluster`: the host belongs to another cloud; `doubled_host`: two programs run under the name of the host;
- * `bad_signature`: the signature does not fit; `unsigned`, `foreign_key`: not signed, or with another key than that of the host;
- * `not_approved`: no operator has approved the key of the host yet.
+ * `foreign_host`: a host answers for a deployable of another host; `former_boot`: the host program has been started
+ * again since; `foreign_cluster`: the host belongs to another cloud; `doubled_host`: two programs run under the name of
+ * the host; `bad_signature`: the signature does not fit; `unsigned`, `foreign_key`: not signed, or with another key
+ * than that of the host; `not_approved`: no operator has approved the key of the host yet.
  */
 export const REFUSALS = [
   'foreign_host',

@@ -1,12 +1,15 @@
 /**
- * Finds or spawns the actor of a key and dispatches to it in one synchronous step; counts messages in flight; stops idle actors.
+ * Finds or spawns the actor of a key and dispatches to it in one synchronous step; counts messages in flight; stops
+ * idle actors.
  *
  * REGION-1 a message is never dispatched to an actor that was told to stop: the entry is replaced in the same step;
  * REGION-2 a caller whose actor dies is answered `unavailable`, or `broken` when its journal can never be read;
- * REGION-3 `borrow` puts its messages into all mailboxes in one synchronous step, so every mailbox sees the units in the same order;
+ * REGION-3 `borrow` puts its messages into all mailboxes in one synchronous step, so every mailbox sees the units in
+ *    the same order;
  * REGION-4 callers who read an entity before its actor begins the read share that read of the tail;
- * REGION-5 an actor that was stopped, or a borrower whose time is over, may still write. Until that has ended and the entity's actor has read the
- *    tail, the entity is in doubt: each read reads the tail, and so does each decision before it refuses or does nothing.
+ * REGION-5 an actor that was stopped, or a borrower whose time is over, may still write. Until that has ended and the
+ *    entity's actor has read the tail, the entity is in doubt: each read reads the tail, and so does each decision
+ *    before it refuses or does nothing.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import { type Ref, configurePersistence, dispatch, spawn, start, stop } from 'nact'
@@ -95,7 +98,10 @@ const shardOf = (key: EntityKey) => {
   return Math.abs(hash) % SHARDS
 }
 
-/** Keys that a writer other than their present actor may still write. `reread` resolves when no actor has an older memory of the key. */
+/**
+ * Keys that a writer other than their present actor may still write. `reread` resolves when no actor has an older
+ * memory of the key.
+ */
 const createDoubts = (reread: (key: EntityKey) => Promise<void>) => {
   const writers = new Map<EntityKey, number>()
   return {
@@ -151,7 +157,8 @@ const createPopulation = ({ journal, clock, deciderOf, crashed, options }: Ports
     }
     const [overdue, inDoubt] = [() => doubts.begin(key), () => doubts.has(key)]
     const ports = { journal, clock, deciderOf, holdMs: options.holdMs, crashed, overdue, inDoubt }
-    // each actor has a unique name, because nact would hand a message for a stopped actor to the next one of the same name
+    // each actor has a unique name, because nact would hand a message for a stopped actor to the next one of the same
+    // name
     const name = `${nameOf(key)}.${++born}`
     const hooks = { started, finished, stopped: (error: unknown) => forget(key, entry, error) }
     entry.ref = spawnEntity(shards[shardOf(key)]!, key, name, ports, hooks)

@@ -33,7 +33,10 @@ export type ShellPorts = {
   readonly deciderOf: (key: EntityKey) => AnyDecider
   readonly holdMs: number
   readonly crashed: (key: EntityKey, error: unknown) => void
-  /** Called when a borrower whose time is over may still write; the returned function must be called when that has ended. */
+  /**
+   * Called when a borrower whose time is over may still write; the returned function must be called when that has
+   * ended.
+   */
   readonly overdue: () => () => void
   /** Whether another writer may have written to this entity, or may still write: its memory then proves nothing. */
   readonly inDoubt: () => boolean

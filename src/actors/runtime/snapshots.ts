@@ -1,12 +1,12 @@
 /**
- * Decides which snapshots this program can read. A snapshot contains the memory of an actor, in the form of the program that wrote it.
- * If its schema number differs from the one here, the journal (with its archive) is read instead.
+ * Decides which snapshots this program can read. A snapshot contains the memory of an actor, in the form of the program
+ * that wrote it. If its schema number differs from the one here, the journal (with its archive) is read instead.
  */
 import type { EntityKey } from '../../identifiers.ts'
 
 /**
- * One schema number for each kind of entity. Raise it whenever a field of the memory is added, removed, renamed or gets another
- * meaning: `test/golden/snapshots.test.ts` fails if that was forgotten.
+ * One schema number for each kind of entity. Raise it whenever a field of the memory is added, removed, renamed or gets
+ * another meaning: `test/golden/snapshots.test.ts` fails if that was forgotten.
  */
 export const SNAPSHOT_SCHEMAS: Readonly<Record<string, number>> = {
   arq: 3,

@@ -1,9 +1,9 @@
 /**
  * An optimistic transaction over several entities: guess the participants, borrow them all, decide, append once.
  *
- * The participants follow from the memories of entities (an ARQ names its deployable, a host its devices), which may change before they
- * are lent. The plan checks the lent memories and returns `MOVED` if the guess was wrong; then nothing is written, and the guess is
- * made again. This file is the only such loop.
+ * The participants follow from the memories of entities (an ARQ names its deployable, a host its devices), which may
+ * change before they are lent. The plan checks the lent memories and returns `MOVED` if the guess was wrong; then
+ * nothing is written, and the guess is made again. This file is the only such loop.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Clock, Ids } from '../../clock.ts'
@@ -38,7 +38,9 @@ export type Transaction<Guess extends Participants, Value> = {
 
 type Ports = { readonly units: Units; readonly clock: Clock; readonly ids: Ids }
 
-/** The value is null when this command was carried out before. Faults: those of the guess and the plan; `unavailable`. */
+/**
+ * The value is null when this command was carried out before. Faults: those of the guess and the plan; `unavailable`.
+ */
 export const transact = async <Guess extends Participants, Value>(
   { units, clock, ids }: Ports,
   { subject, cause: { notAfter, ...cause }, commandId = ids.uuid(), guess, plan }: Transaction<Guess, Value>,

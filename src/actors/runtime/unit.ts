@@ -1,10 +1,13 @@
 /**
- * Decides for several entities in one append: borrows all memories, decides for all, appends all rows at once, gives the new memories back.
+ * Decides for several entities in one append: borrows all memories, decides for all, appends all rows at once, gives
+ * the new memories back.
  *
- * UNIT-1 a unit is a plain function and never runs inside a participant; it borrows all keys at once and no further key later;
+ * UNIT-1 a unit is a plain function and never runs inside a participant; it borrows all keys at once and no further key
+ *    later;
  * UNIT-2 only the unit appends, so a borrow that times out has certainly written nothing;
  * UNIT-3 each time limit is longer than the ones inside it: statement < hold < ask < HTTP;
- * UNIT-4 entities that are not in memory are read in one query together with the tails of all the others, which often avoids a fence.
+ * UNIT-4 entities that are not in memory are read in one query together with the tails of all the others, which often
+ *    avoids a fence.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Outcome } from '../../fault.ts'
@@ -15,8 +18,9 @@ import type { Guard } from './unreadable.ts'
 
 export type Units = {
   /**
-   * `value` null: this command was carried out before. `fresh`: keys that were just created, which take part without being borrowed.
-   * `likelyNew`: borrowed keys that most likely have no rows in the journal; they are read only if a decision needs it.
+   * `value` null: this command was carried out before. `fresh`: keys that were just created, which take part without
+   * being borrowed. `likelyNew`: borrowed keys that most likely have no rows in the journal; they are read only if a
+   * decision needs it.
    */
   readonly together: <Value>(
     keys: readonly EntityKey[],
@@ -25,8 +29,8 @@ export type Units = {
     likelyNew?: readonly EntityKey[],
   ) => Promise<Outcome<Value | null>>
   /**
-   * As `together`, for keys that were just created. No other code can know them, so nothing is borrowed or read. Should one exist
-   * nevertheless, the append is fenced.
+   * As `together`, for keys that were just created. No other code can know them, so nothing is borrowed or read. Should
+   * one exist nevertheless, the append is fenced.
    */
   readonly createTogether: <Value>(keys: readonly EntityKey[], work: Work<Value>) => Promise<Outcome<Value | null>>
 }

@@ -1,4 +1,7 @@
-/** Computes a page of rows in memory: filter, keyset position, order. It defines what every store returns for a query. Pure. */
+/**
+ * Computes a page of rows in memory: filter, keyset position, order. It defines what every store returns for a query.
+ * Pure.
+ */
 import type { PageQuery, Scalar } from './ports.ts'
 import { VIEWS, type ViewName } from './views.ts'
 

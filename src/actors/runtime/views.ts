@@ -1,7 +1,7 @@
 /**
- * The only description of the views, the tables behind every list. ORM entities, migrations, SQL and row types are derived from it.
- * A view row is computed from one entity's events and written in the same transaction as the journal row.
- * Moments are whole milliseconds since the epoch.
+ * The only description of the views, the tables behind every list. ORM entities, migrations, SQL and row types are
+ * derived from it. A view row is computed from one entity's events and written in the same transaction as the journal
+ * row. Moments are whole milliseconds since the epoch.
  */
 
 import type { ContentsOf } from './contents.ts'
@@ -27,7 +27,10 @@ export type View = {
   readonly key: string
   /** The column a list is sorted by when nobody names one. It may not be null. */
   readonly order: string
-  /** The index of each list of the API, which makes the list one indexed query: it has the filter columns, then the order. */
+  /**
+   * The index of each list of the API, which makes the list one indexed query: it has the filter columns, then the
+   * order.
+   */
   readonly indexes: readonly (readonly string[])[]
   readonly unique: readonly (readonly string[])[]
 }
@@ -205,7 +208,10 @@ const TABLES = {
     ],
     unique: [],
   },
-  /** Bindings that have ended: who had what, from when until when. A row is written once and never changed, even if its request is archived. */
+  /**
+   * Bindings that have ended: who had what, from when until when. A row is written once and never changed, even if its
+   * request is archived.
+   */
   usage: {
     columns: {
       id: 'text',

@@ -1,6 +1,7 @@
 /**
- * The appends that record what an import takes over. The deciders are those of a running system, so journal and views are what the
- * actors would have written. All appends must be loaded in one transaction, since a part of an inventory is inconsistent.
+ * The appends that record what an import takes over. The deciders are those of a running system, so journal and views
+ * are what the actors would have written. All appends must be loaded in one transaction, since a part of an inventory
+ * is inconsistent.
  */
 import type { Ids } from '../../clock.ts'
 import type { EntityKey, HostName, InstanceUuid } from '../../identifiers.ts'
@@ -25,7 +26,9 @@ export const IMPORT = 'import'
 const NO_ANSWER_MS = 0
 
 type Writing = {
-  /** One append: what the plan decides about these entities. `at`: the time of the change upstream, at most the present. */
+  /**
+   * One append: what the plan decides about these entities. `at`: the time of the change upstream, at most the present.
+   */
   readonly append: (keys: readonly EntityKey[], at: number | null, decide: (draft: Draft) => void) => Append
   readonly ids: Ids
   readonly now: number
@@ -151,7 +154,10 @@ const recordBind = ({ append, ids, now }: Writing, uuid: InstanceUuid, arqs: rea
   })
 }
 
-/** Recorded last: a device in maintenance grants nothing, and a device that needs work on its host grants only with an order. */
+/**
+ * Recorded last: a device in maintenance grants nothing, and a device that needs work on its host grants only with an
+ * order.
+ */
 const withholdDevice = ({ append, now }: Writing, one: PlannedDevice, withheld: Plan['withheld']): Append => {
   const key = deviceKey(one.identity.uuid)
   const keys = [key, ...one.deployables.map(({ identity }) => deployableKey(identity.uuid))]

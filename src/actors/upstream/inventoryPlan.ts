@@ -25,7 +25,9 @@ export type PlannedDevice = {
   readonly status: DeviceStatus
   /** By which its host knows it; null: it is retired. */
   readonly canonical: string | null
-  /** Its attach handles are mediated devices: whoever gives one up needs its host, also before that one has reported. */
+  /**
+   * Its attach handles are mediated devices: whoever gives one up needs its host, also before that one has reported.
+   */
   readonly hostWork: boolean
   readonly createdAt: number | null
   readonly deployables: readonly PlannedDeployable[]

@@ -1,13 +1,15 @@
 /**
- * Which of the devices, deployables and attach handles of upstream are kept, where several rows stand for one thing (data-model 13). Pure.
+ * Which of the devices, deployables and attach handles of upstream are kept, where several rows stand for one thing
+ * (data-model 13). Pure.
  *
  * KEPT-1 what a bound request uses is kept before anything else;
- * KEPT-2 of several devices with one control path on a host the oldest is kept (W17), of several with one provider the newest (W12): the
- *   newest has the name under which the host reports, so the one that is kept gets that name;
- * KEPT-3 an attach handle that is used is kept, whatever else is left out: it is moved to the device and to the deployable that stand for its
- *   own. Of several that attach the same in one deployable one is kept, and a request that is bound to another one is moved to it;
- * KEPT-4 a device has one deployable of each name, and a provider has one root (`twins.ts`). Devices that share no more than a provider are both
- *   kept where both are used.
+ * KEPT-2 of several devices with one control path on a host the oldest is kept (W17), of several with one provider the
+ *    newest (W12): the newest has the name under which the host reports, so the one that is kept gets that name;
+ * KEPT-3 an attach handle that is used is kept, whatever else is left out: it is moved to the device and to the
+ *    deployable that stand for its own. Of several that attach the same in one deployable one is kept, and a request
+ *    that is bound to another one is moved to it;
+ * KEPT-4 a device has one deployable of each name, and a provider has one root (`twins.ts`). Devices that share no more
+ *    than a provider are both kept where both are used.
  */
 import { pciAddressOf, pciJson } from '../../pci.ts'
 import type { Notes } from './notes.ts'

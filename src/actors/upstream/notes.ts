@@ -1,4 +1,7 @@
-/** What an import changes or leaves behind, row by row: the damage of upstream has the numbers of agent-and-conductor 12. */
+/**
+ * What an import changes or leaves behind, row by row: the damage of upstream has the numbers of agent-and-conductor
+ * 12.
+ */
 import type { UpstreamRow, UpstreamTable } from './rows.ts'
 
 /** What each rule means. Those without a number are damage that follows from no single window of upstream. */

@@ -1,4 +1,7 @@
-/** What an import makes of a database of upstream Cyborg: everything that will be recorded, and a note on everything that changes. Pure. */
+/**
+ * What an import makes of a database of upstream Cyborg: everything that will be recorded, and a note on everything
+ * that changes. Pure.
+ */
 import { createHash } from 'node:crypto'
 import type { ArqUuid, ProfileUuid, ProjectId } from '../../identifiers.ts'
 import { uuidOfHash } from '../../uuid.ts'

@@ -1,6 +1,6 @@
 /**
- * The deployables whose card may hold another image than upstream recorded: a bind that was to load one never ended (W2), or failed while the agent
- * may have gone on (W10). Pure.
+ * The deployables whose card may hold another image than upstream recorded: a bind that was to load one never ended
+ * (W2), or failed while the agent may have gone on (W10). Pure.
  */
 import { bitstreamOf } from '../arq/groups.ts'
 import { groupsIn, uuidIn } from './readable.ts'

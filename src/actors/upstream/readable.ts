@@ -1,4 +1,7 @@
-/** What texts of upstream mean: UUIDs, the info of attach handles, the groups of profiles. Null: it cannot be read. Pure. */
+/**
+ * What texts of upstream mean: UUIDs, the info of attach handles, the groups of profiles. Null: it cannot be read.
+ * Pure.
+ */
 import { HANDLE_TYPES, type HandleType } from '../../hardware.ts'
 import { jsonIn } from '../../jsonText.ts'
 import { isRecord } from '../../record.ts'

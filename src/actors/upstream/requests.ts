@@ -1,13 +1,18 @@
 /**
  * What becomes of the accelerator requests of upstream (data-model 13). Pure.
  *
- * REQUEST-1 a request that is bound stays bound, with the same attach handle; of several on one handle, the first that was bound;
- * REQUEST-2 one that is not bound and not free of its instance has failed, and stays with its instance so that Nova's DELETE for that
- *   instance reaches it; beside a request of the same instance that is bound it is unbound, because an instance has one bind;
- * REQUEST-3 nothing that a request may have used is free: an attach handle that is in use and that nobody has is withheld;
- * REQUEST-4 a free attach handle with hardware of one that is held or withheld is withheld, whatever deployable it is of;
- * REQUEST-5 a bound request is taken over also where its profile is not: it keeps an empty group. What a request names that is bound, or in a state that is
- *   not known, and is left out all the same, is withheld, whether the table marks it as in use or not.
+ * REQUEST-1 a request that is bound stays bound, with the same attach handle; of several on one handle, the first that
+ *    was bound;
+ * REQUEST-2 one that is not bound and not free of its instance has failed, and stays with its instance so that Nova's
+ *    DELETE for that instance reaches it; beside a request of the same instance that is bound it is unbound, because an
+ *    instance has one bind;
+ * REQUEST-3 nothing that a request may have used is free: an attach handle that is in use and that nobody has is
+ *    withheld;
+ * REQUEST-4 a free attach handle with hardware of one that is held or withheld is withheld, whatever deployable it is
+ *    of;
+ * REQUEST-5 a bound request is taken over also where its profile is not: it keeps an empty group. What a request names
+ *    that is bound, or in a state that is not known, and is left out all the same, is withheld, whether the table marks
+ *    it as in use or not.
  */
 import { functionOf, openClaims } from '../../attachedFunctions.ts'
 import type { ArqUuid, DeployableUuid, HandleUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
@@ -23,8 +28,8 @@ export type Fate =
   | { readonly is: 'failed'; readonly bond: Bond; readonly reason: string }
 export type Judged = { readonly row: ArqRow; readonly uuid: ArqUuid; readonly fate: Fate }
 /**
- * A handle that nobody gets before an operator releases it. `inDoubt`: a request has it and another one may use it too, or a mediated device of it may
- * be left, which its host removes when the handle is released.
+ * A handle that nobody gets before an operator releases it. `inDoubt`: a request has it and another one may use it too,
+ * or a mediated device of it may be left, which its host removes when the handle is released.
  */
 export type Withheld = {
   readonly deployable: DeployableUuid

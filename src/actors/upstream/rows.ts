@@ -1,4 +1,7 @@
-/** The rows of a database of upstream Cyborg, as whoever read them passes them on (data-model 2). Nothing in them is trusted. */
+/**
+ * The rows of a database of upstream Cyborg, as whoever read them passes them on (data-model 2). Nothing in them is
+ * trusted.
+ */
 
 export type UpstreamRow = {
   readonly id: number

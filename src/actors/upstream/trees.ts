@@ -14,7 +14,10 @@ export type Grown = {
 }
 
 const DEPTH_MAX = 16
-/** From a deployable upwards. `isWhole`: up to a root; otherwise a parent is missing, is of another device, or is its own descendant. */
+/**
+ * From a deployable upwards. `isWhole`: up to a root; otherwise a parent is missing, is of another device, or is its
+ * own descendant.
+ */
 export const wayUp = (
   deployable: UpstreamDeployable,
   byId: ReadonlyMap<number, UpstreamDeployable>,
@@ -28,7 +31,9 @@ export const wayUp = (
   }
   return { path, isWhole: true }
 }
-/** Up to the deployable that is its root: the next one that has a provider of its own. Null: its parents lead to none. */
+/**
+ * Up to the deployable that is its root: the next one that has a provider of its own. Null: its parents lead to none.
+ */
 const pathUp = (
   deployable: UpstreamDeployable,
   byId: ReadonlyMap<number, UpstreamDeployable>,

@@ -1,10 +1,11 @@
 /**
  * The deployables that are kept, where several of them have one name or one resource provider (data-model 13). Pure.
  *
- * TWINS-1 of several deployables of a device with one name the one that a bound request uses is kept, else the oldest. It gets the attach handles
- *   of the others that are used, and what stands below them;
- * TWINS-2 of several roots with one provider the one whose name gives that provider keeps it, else the one that is used, else the oldest. Another
- *   one of the same device is left out where nothing of it is used; otherwise it gets the provider that follows from its own name.
+ * TWINS-1 of several deployables of a device with one name the one that a bound request uses is kept, else the oldest.
+ *    It gets the attach handles of the others that are used, and what stands below them;
+ * TWINS-2 of several roots with one provider the one whose name gives that provider keeps it, else the one that is
+ *    used, else the oldest. Another one of the same device is left out where nothing of it is used; otherwise it gets
+ *    the provider that follows from its own name.
  */
 import type { ResourceProviderUuid } from '../../identifiers.ts'
 import { rpUuidOf } from '../../rpUuid.ts'
@@ -47,7 +48,10 @@ const reparented = (
     return { ...deployable, row: { ...deployable.row, parentId: kept.row.id } }
   })
 
-/** One that stands below a deployable of its own name takes the place of the topmost of them, so that it does not stand below itself. */
+/**
+ * One that stands below a deployable of its own name takes the place of the topmost of them, so that it does not stand
+ * below itself.
+ */
 const lifted = (deployable: UpstreamDeployable, byId: ReadonlyMap<number, UpstreamDeployable>): UpstreamDeployable => {
   const top = wayUp(deployable, byId).path.findLast(({ row }) => row.name === deployable.row.name)!
   if (top === deployable) return deployable

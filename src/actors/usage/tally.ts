@@ -1,4 +1,7 @@
-/** Adds up how long accelerators were bound, by project, resource class and period. Whole milliseconds: nothing is rounded. Pure. */
+/**
+ * Adds up how long accelerators were bound, by project, resource class and period. Whole milliseconds: nothing is
+ * rounded. Pure.
+ */
 import type { ProjectId } from '../../identifiers.ts'
 
 export const USAGE_PERIODS = ['total', 'month', 'day'] as const

@@ -3,9 +3,10 @@
  *
  * CURSOR-1 the position moves past a message only after its `take` resolved, and never moves back;
  * CURSOR-2 with a window of one, no message is started while another is in progress or waits for a retry;
- * CURSOR-3 with a larger window, messages are started in order; a failed one blocks the later messages of its key that are not started yet,
- *    until it is taken;
- * CURSOR-4 messages in progress at a killed member are started again by the next member, and their results at the killed one are ignored;
+ * CURSOR-3 with a larger window, messages are started in order; a failed one blocks the later messages of its key that
+ *    are not started yet, until it is taken;
+ * CURSOR-4 messages in progress at a killed member are started again by the next member, and their results at the
+ *    killed one are ignored;
  * CURSOR-5 a message that has stepped aside (BUS-6) does not count in the window.
  */
 import { type Backoff, backoffMs } from '../../waiting.ts'
@@ -22,9 +23,15 @@ export type Member = {
   readonly ended: () => void
 }
 
-/** For simulations: decides which of the possible next messages is delivered, when, and whether it is delivered again later. */
+/**
+ * For simulations: decides which of the possible next messages is delivered, when, and whether it is delivered again
+ * later.
+ */
 export type Choice = { readonly index: number; readonly delayMs?: number; readonly againAfterMs?: number }
-/** The candidates are the oldest pending message of each key; never empty. A delayed message is delivered when its delay is over. */
+/**
+ * The candidates are the oldest pending message of each key; never empty. A delayed message is delivered when its delay
+ * is over.
+ */
 export type Mangle = (candidates: readonly Delivered[], group: string) => Choice
 
 export type CursorOptions = {
@@ -57,7 +64,10 @@ const CANDIDATES = 16
 export class Cursor implements Reader {
   readonly #options: CursorOptions
   readonly #runs = new Set<Run>()
-  /** Sets of offsets: in progress; finished, but above the position; waiting for a retry or a delay; and ready after that wait. */
+  /**
+   * Sets of offsets: in progress; finished, but above the position; waiting for a retry or a delay; and ready after
+   * that wait.
+   */
   readonly #active = new Set<number>()
   readonly #finished = new Set<number>()
   readonly #held = new Map<number, Cancel>()

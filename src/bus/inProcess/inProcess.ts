@@ -1,10 +1,12 @@
 /**
- * The bus within one process, modelled on Kafka: topics with partitions, groups with positions, redelivery after a failure.
- * Nothing is persistent: messages that must not be lost are also in the journal or on the hosts' disks, and are sent again from there.
+ * The bus within one process, modelled on Kafka: topics with partitions, groups with positions, redelivery after a
+ * failure. Nothing is persistent: messages that must not be lost are also in the journal or on the hosts' disks, and
+ * are sent again from there.
  *
  * INPROCESS-1 a key has the same partition as on Kafka; messages are text only;
  * INPROCESS-2 members of a group share the partitions; a member with `onlyKey` takes only the partition of that key;
- * INPROCESS-3 a publisher waits only behind earlier publishers of the same partition, so that one full partition does not stop the others.
+ * INPROCESS-3 a publisher waits only behind earlier publishers of the same partition, so that one full partition does
+ *    not stop the others.
  */
 import { type Backoff } from '../../waiting.ts'
 import { randomUUID } from 'node:crypto'
@@ -34,7 +36,10 @@ export type InProcessOptions = {
   readonly log?: Pick<Log, 'warn'>
 }
 export type InProcessBus = Bus & {
-  /** Ends the members of the group as if their processes were killed: messages in progress are redelivered to the next member. */
+  /**
+   * Ends the members of the group as if their processes were killed: messages in progress are redelivered to the next
+   * member.
+   */
   readonly kill: (group: string) => void
   /** Number of messages that the group has not finished yet. */
   readonly lag: (topic: string, group: string) => number
@@ -52,7 +57,9 @@ type Seat = Member & { readonly only: number | null; killed: boolean }
 type Group = {
   readonly seats: Seat[]
   readonly cursors: Map<number, Cursor>
-  /** The key of a consumer that stores its own offset. Each start of it is a new group, which replaces the earlier one. */
+  /**
+   * The key of a consumer that stores its own offset. Each start of it is a new group, which replaces the earlier one.
+   */
   readonly placeOf: string | null
 }
 type Topic = { readonly partitions: readonly Partition[]; readonly groups: Map<string, Group> }
@@ -194,7 +201,10 @@ class Exchange {
   }
 }
 
-/** A stopped consumer with its own offset keeps unread messages in the log until its next start, which removes its earlier group. */
+/**
+ * A stopped consumer with its own offset keeps unread messages in the log until its next start, which removes its
+ * earlier group.
+ */
 const forgetEarlier = ({ groups, partitions }: Topic, { group: name, onlyKey }: ConsumeOptions): void => {
   for (const [earlier, { seats, cursors, placeOf }] of groups) {
     if (placeOf !== onlyKey || earlier === name || seats.length > 0) continue
@@ -204,7 +214,10 @@ const forgetEarlier = ({ groups, partitions }: Topic, { group: name, onlyKey }: 
   }
 }
 
-/** The other members take over the partitions of this one, and a partition without readers may delete the messages it kept for this one. */
+/**
+ * The other members take over the partitions of this one, and a partition without readers may delete the messages it
+ * kept for this one.
+ */
 const leave = ({ partitions }: Topic, group: Group, seat: Seat): void => {
   const place = group.seats.indexOf(seat)
   if (place >= 0) group.seats.splice(place, 1)

@@ -1,9 +1,11 @@
 /**
- * One partition in memory: an ordered log that deletes messages all readers have read, and makes its writers wait when it is full.
+ * One partition in memory: an ordered log that deletes messages all readers have read, and makes its writers wait when
+ * it is full.
  *
  * PARTITION-1 messages that a live reader has not read are never deleted: writers wait instead;
  * PARTITION-2 messages that all readers have read, or that never had a reader, are kept up to the size `retain`;
- * PARTITION-3 a reader without members keeps its position and its unread messages, but only up to the size `room`, so that it cannot block others.
+ * PARTITION-3 a reader without members keeps its position and its unread messages, but only up to the size `room`, so
+ *    that it cannot block others.
  */
 import type { BusRecord } from '../../wire/envelope.ts'
 import type { Delivered } from '../port.ts'
@@ -64,7 +66,10 @@ export class Partition {
     this.moved()
   }
 
-  /** Stores the records after those of earlier callers, as far as there is room; the others wait. Returns a function that withdraws the others. */
+  /**
+   * Stores the records after those of earlier callers, as far as there is room; the others wait. Returns a function
+   * that withdraws the others.
+   */
   put(portion: Portion): () => void {
     const entry = { portion, next: 0 }
     this.#waiting.push(entry)

@@ -22,7 +22,9 @@ export type KafkaBusOptions = {
   /** A consumer without a fetch or heartbeat for this long is replaced by a new one. */
   readonly silenceMs?: number
   readonly retry?: Backoff
-  /** A partition is paused when more than this is fetched and not finished, and resumed when at most half of it is left. */
+  /**
+   * A partition is paused when more than this is fetched and not finished, and resumed when at most half of it is left.
+   */
   readonly full?: { readonly count: number; readonly bytes: number }
 }
 export type BusState = {

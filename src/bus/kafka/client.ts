@@ -1,7 +1,8 @@
 /**
  * Creates a kafkajs client and avoids known problems of kafkajs.
  *
- * KAFKA-1 the `sasl` object is new for each client: kafkajs changes it, and a copy of a used one would authenticate with the old password;
+ * KAFKA-1 the `sasl` object is new for each client: kafkajs changes it, and a copy of a used one would authenticate
+ *    with the old password;
  * KAFKA-2 retries are set explicitly: kafkajs changes its defaults when NODE_ENV is `test`;
  * KAFKA-3 messages of kafkajs go to our log, and repetitions of the same message are limited.
  */

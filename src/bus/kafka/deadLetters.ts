@@ -1,8 +1,9 @@
 /**
  * Reads the dead letters on Kafka, up to a maximum number, and sends them again.
  *
- * DEADLETTER-1 letters are sent one at a time: the original message is published to its topic under its key, and the letter is marked only when
- *    that is stored; if the process is killed in between, the message may be sent twice, which every consumer tolerates;
+ * DEADLETTER-1 letters are sent one at a time: the original message is published to its topic under its key, and the
+ *    letter is marked only when that is stored; if the process is killed in between, the message may be sent twice,
+ *    which every consumer tolerates;
  * DEADLETTER-2 a truncated message, or a message for a topic that none of our consumers reads, is not sent.
  */
 import type { Clock } from '../../clock.ts'

@@ -22,7 +22,10 @@ export const isMissing = (error: unknown): error is MissingTopic => error instan
 /** A reachable broker gave no answer, and kafkajs does not report the cause. */
 export class Unanswered extends Error {}
 
-/** Message of the plain `Error` that kafkajs throws when a broker accepts the connection but never answers the ApiVersions request. */
+/**
+ * Message of the plain `Error` that kafkajs throws when a broker accepts the connection but never answers the
+ * ApiVersions request.
+ */
 const MUTE = 'Broker not connected'
 /** Whether the error comes from kafkajs. */
 export const isOfClient = (error: unknown): boolean =>
@@ -34,7 +37,10 @@ export const isRefused = (error: unknown): boolean =>
   )
 export const isMissingTopic = (error: unknown): boolean =>
   chain(error).some(({ type }) => type === 'UNKNOWN_TOPIC_OR_PARTITION')
-/** Errors for a partition that was just made or moved: this broker does not know its leader yet, but other brokers do, and this one will soon. */
+/**
+ * Errors for a partition that was just made or moved: this broker does not know its leader yet, but other brokers do,
+ * and this one will soon.
+ */
 const LEADER_UNKNOWN: ReadonlySet<unknown> = new Set(['NOT_LEADER_FOR_PARTITION', 'LEADER_NOT_AVAILABLE'])
 export const isLeaderUnknown = (error: unknown): boolean => chain(error).some(({ type }) => LEADER_UNKNOWN.has(type))
 /** Answers of a broker about the messages themselves: the same messages are refused each time. */
@@ -49,7 +55,10 @@ const NEVER_TAKEN: ReadonlySet<unknown> = new Set([
 export const isUnpublishable = (error: unknown): boolean => chain(error).some(({ type }) => NEVER_TAKEN.has(type))
 export const isMisconfigured = (error: unknown): boolean => error instanceof Misconfigured || isRefused(error)
 
-/** kafkajs hides the cause of this error. A reachable broker knows a coordinator for every group that the user may read or describe. */
+/**
+ * kafkajs hides the cause of this error. A reachable broker knows a coordinator for every group that the user may read
+ * or describe.
+ */
 const NO_COORDINATOR = 'Failed to find group coordinator'
 /** The message of the innermost error, which names the real cause. */
 export const reasonOf = (error: unknown): string => {

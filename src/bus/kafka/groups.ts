@@ -24,7 +24,9 @@ export type GroupsFacts = {
 }
 
 const AT_ONCE = 200
-/** A host uses a new group at each start, and so does each command that reads topics: these groups are used only once. */
+/**
+ * A host uses a new group at each start, and so does each command that reads topics: these groups are used only once.
+ */
 const USED_ONCE = /^(host|reader)-/
 
 const factsOf = ({ groupId, state, members }: GroupDescription): GroupFacts => ({

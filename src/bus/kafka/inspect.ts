@@ -41,7 +41,10 @@ const look = async (admin: Admin, prefix: string, topics: TopicSettings): Promis
 }
 
 type Looked = { readonly facts: KafkaFacts; readonly gone: readonly Gone[] }
-/** `mend`: unused groups are deleted after the inspection. Rejects with a readable message when no broker can be reached. */
+/**
+ * `mend`: unused groups are deleted after the inspection. Rejects with a readable message when no broker can be
+ * reached.
+ */
 export const inspectKafka = (options: KafkaOptions, topics: TopicSettings, mend: boolean): Promise<Looked> =>
   lookup(options, silent).asking(async (admin) => {
     const facts = await look(admin, options.prefix, topics)

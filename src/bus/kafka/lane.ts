@@ -1,8 +1,9 @@
 /**
- * The messages of one partition that a member has fetched and not finished. They are started in order, up to `window` at once.
- * The rules are those of the in-process bus (`cursor.ts`): CURSOR-1 the position is the offset of the oldest message not taken; CURSOR-2
- * with a window of one, no message is started while another is in progress or waits for a retry; CURSOR-3 with a larger window, a failed
- * message blocks the later ones of its key; CURSOR-5 a message that has stepped aside does not count in the window.
+ * The messages of one partition that a member has fetched and not finished. They are started in order, up to `window`
+ * at once. The rules are those of the in-process bus (`cursor.ts`): CURSOR-1 the position is the offset of the oldest
+ * message not taken; CURSOR-2 with a window of one, no message is started while another is in progress or waits for a
+ * retry; CURSOR-3 with a larger window, a failed message blocks the later ones of its key; CURSOR-5 a message that has
+ * stepped aside does not count in the window.
  */
 import { backoffMs, type Backoff } from '../../waiting.ts'
 import type { Cancel, Clock } from '../../clock.ts'
@@ -64,7 +65,10 @@ export class Lane {
     return this.#running
   }
 
-  /** Skips messages that the lane already has: after a rebalance the broker sends uncommitted ones again. `end`: the offset after the last one. */
+  /**
+   * Skips messages that the lane already has: after a rebalance the broker sends uncommitted ones again. `end`: the
+   * offset after the last one.
+   */
   put(messages: readonly Delivered[], end: number): void {
     for (const message of messages.filter(({ offset }) => offset >= this.#next)) {
       const bytes = bytesOf(message)

@@ -1,4 +1,6 @@
-/** Queries to a broker that are needed before its topics are read or written. Each uses a short connection of its own. */
+/**
+ * Queries to a broker that are needed before its topics are read or written. Each uses a short connection of its own.
+ */
 import type { Admin } from 'kafkajs'
 import type { Log } from '../../log.ts'
 import { kafkaClient } from './client.ts'
@@ -17,7 +19,10 @@ import {
 } from './errors.ts'
 
 const RETRY = { retries: 3, initialRetryTime: 100, maxRetryTime: 500 }
-/** When a broker does not know the leader of a partition yet, kafkajs gives up at once and keeps its metadata, so the next try uses a new connection. */
+/**
+ * When a broker does not know the leader of a partition yet, kafkajs gives up at once and keeps its metadata, so the
+ * next try uses a new connection.
+ */
 const LEADER = { tries: 6, firstMs: 200, maxMs: 2000 }
 
 export type Questions = {
@@ -31,8 +36,9 @@ export type Questions = {
 }
 export type Lookup = {
   /**
-   * Opens a connection for `work`. When a partition has no known leader yet, all of `work` is done again on a new connection, so it must be repeatable.
-   * Errors of kafkajs become messages for operators; errors that `work` itself throws are not changed.
+   * Opens a connection for `work`. When a partition has no known leader yet, all of `work` is done again on a new
+   * connection, so it must be repeatable. Errors of kafkajs become messages for operators; errors that `work` itself
+   * throws are not changed.
    */
   readonly asking: <T>(work: (admin: Admin, questions: Questions) => Promise<T>) => Promise<T>
 }

@@ -1,11 +1,15 @@
 /**
- * One kafkajs consumer, which joins its group, hands over fetched messages, and ends once. To go on, its owner creates a new member.
+ * One kafkajs consumer, which joins its group, hands over fetched messages, and ends once. To go on, its owner creates
+ * a new member.
  *
- * MEMBER-1 the batch handler only queues messages: an error in it can end the consumer for good, and a slow one blocks other partitions;
- * MEMBER-2 a member never restarts by itself: its owner treats a crash and a long time without fetch or heartbeat in the same way;
- * MEMBER-3 offsets are committed through the newest batch, once each: the commit of kafkajs itself retries even after a rebalance;
- * MEMBER-4 a member is disconnected only after its start has ended: when disconnected during the first join, kafkajs joins nevertheless and
- *    never leaves the group, so its partitions are not read until the session times out.
+ * MEMBER-1 the batch handler only queues messages: an error in it can end the consumer for good, and a slow one blocks
+ *    other partitions;
+ * MEMBER-2 a member never restarts by itself: its owner treats a crash and a long time without fetch or heartbeat in
+ *    the same way;
+ * MEMBER-3 offsets are committed through the newest batch, once each: the commit of kafkajs itself retries even after a
+ *    rebalance;
+ * MEMBER-4 a member is disconnected only after its start has ended: when disconnected during the first join, kafkajs
+ *    joins nevertheless and never leaves the group, so its partitions are not read until the session times out.
  */
 import type { Consumer, EachBatchPayload, KafkaMessage, PartitionAssigner } from 'kafkajs'
 import { AssignerProtocol, PartitionAssigners } from 'kafkajs'
@@ -48,7 +52,10 @@ export const TIMES = { sessionTimeout: 6000, rebalanceTimeout: 9000, heartbeatIn
 const RETRY = { retries: 5, initialRetryTime: 100, maxRetryTime: 1000, restartOnFailure: async () => false }
 const NOTHING = Buffer.alloc(0)
 
-/** For the only member of a group, which gets the chosen partitions. kafkajs calls `assign` at each join, with fresh metadata. */
+/**
+ * For the only member of a group, which gets the chosen partitions. kafkajs calls `assign` at each join, with fresh
+ * metadata.
+ */
 const chosen =
   (choose: (count: number) => readonly number[]): PartitionAssigner =>
   ({ cluster }) => {
@@ -137,7 +144,8 @@ export class Member {
   async #start(): Promise<void> {
     const { topic } = this.#settings
     await this.#consumer.connect()
-    // a partition without a committed offset starts at its oldest message; the owner seeks at the join if it starts elsewhere
+    // a partition without a committed offset starts at its oldest message; the owner seeks at the join if it starts
+    // elsewhere
     await this.#consumer.subscribe({ topics: [topic], fromBeginning: true })
     if (this.#over) return
     const eachBatch = (payload: EachBatchPayload): Promise<void> => this.#handle(payload)
@@ -153,7 +161,8 @@ export class Member {
       if (paused) this.#consumer.pause(these)
       else this.#consumer.resume(these)
     } catch (error) {
-      // before a crash event kafkajs may already have dropped its group; the next member starts with no partition paused
+      // before a crash event kafkajs may already have dropped its group; the next member starts with no partition
+      // paused
       this.#settings.log.debug({ group: this.#settings.group, reason: reasonOf(error) }, 'kafka.unpaused')
     }
   }
@@ -206,7 +215,10 @@ export class Member {
     })
     this.#consumer.on(CRASH, ({ payload }) => this.#end(payload.error))
   }
-  /** Counts timer ticks instead of clock time, so that after a pause of the whole process the consumer has time to recover. */
+  /**
+   * Counts timer ticks instead of clock time, so that after a pause of the whole process the consumer has time to
+   * recover.
+   */
   #watch(): void {
     const { clock, silenceMs } = this.#settings
     this.#cancelWatch = clock.after(TICK_MS, () => {

@@ -1,6 +1,6 @@
 /**
- * Reads the metadata of topics and brokers. kafkajs sends this request twice; when the second request fails, kafkajs does not report the
- * cause, but throws a TypeError about the missing answer.
+ * Reads the metadata of topics and brokers. kafkajs sends this request twice; when the second request fails, kafkajs
+ * does not report the cause, but throws a TypeError about the missing answer.
  */
 import type { Admin } from 'kafkajs'
 import { Unanswered } from './errors.ts'

@@ -13,7 +13,9 @@ export type KafkaOptions = {
     readonly username: string
     readonly password: string
   } | null
-  /** In ms: known partitions of a topic that are older than this are read again. Absent: `client.ts` has the default. */
+  /**
+   * In ms: known partitions of a topic that are older than this are read again. Absent: `client.ts` has the default.
+   */
   readonly metadataMaxAgeMs?: number
   /** When absent, `client.ts` uses its defaults. */
   readonly patience?: {

@@ -1,10 +1,11 @@
 /**
- * Chooses the partitions that a consumer of one key reads. An operator may add partitions to a topic at any time; then most keys hash to another one.
+ * Chooses the partitions that a consumer of one key reads. An operator may add partitions to a topic at any time; then
+ * most keys hash to another one.
  *
- * OWN-1 the partition of the key follows from the number of partitions that the broker reports at each join; kafkajs joins again when it
- *    learns of a new partition;
- * OWN-2 the former partitions are read as well until the consumer is stopped: messages may be waiting there, and a publisher that has not
- *    learned the new number yet goes on writing there.
+ * OWN-1 the partition of the key follows from the number of partitions that the broker reports at each join; kafkajs
+ *    joins again when it learns of a new partition;
+ * OWN-2 the former partitions are read as well until the consumer is stopped: messages may be waiting there, and a
+ *    publisher that has not learned the new number yet goes on writing there.
  */
 import { partitionOf } from '../murmur2.ts'
 

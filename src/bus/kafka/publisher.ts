@@ -1,12 +1,15 @@
 /**
  * Sends messages in rounds: messages published while a round is in progress are sent in the next one.
  *
- * PUBLISHER-1 one round is outstanding at a time, so that messages of a partition are stored in order even after failures and retries;
- * PUBLISHER-2 a failed round is retried before any other message is sent, until the `publish` calls of its messages have timed out;
- * PUBLISHER-3 an answer that does not name every partition written to is a failure: kafkajs silently drops messages without a known partition;
+ * PUBLISHER-1 one round is outstanding at a time, so that messages of a partition are stored in order even after
+ *    failures and retries;
+ * PUBLISHER-2 a failed round is retried before any other message is sent, until the `publish` calls of its messages
+ *    have timed out;
+ * PUBLISHER-3 an answer that does not name every partition written to is a failure: kafkajs silently drops messages
+ *    without a known partition;
  * PUBLISHER-4 after a failure a new connection is opened, since the old one may never answer again;
- * PUBLISHER-5 when a broker refuses messages because of their content or size, the next rounds are smaller until the refused message is
- *    alone: only its `publish` call fails.
+ * PUBLISHER-5 when a broker refuses messages because of their content or size, the next rounds are smaller until the
+ *    refused message is alone: only its `publish` call fails.
  */
 import type { ICustomPartitioner, Message, Producer, RecordMetadata } from 'kafkajs'
 import { Partitioners } from 'kafkajs'
@@ -40,7 +43,9 @@ const CLOSE_MS = 2000
 const OVERHEAD_BYTES = 100
 const ROUND_COUNT = 2000
 const STORE_WITHIN_MS = 5000
-/** Enough retries to find a live broker. A failed send is not retried by kafkajs, but by this class on a new connection. */
+/**
+ * Enough retries to find a live broker. A failed send is not retried by kafkajs, but by this class on a new connection.
+ */
 const CONNECT_RETRY = { retries: 4, initialRetryTime: 50, maxRetryTime: 300 }
 const SEND_RETRY = { retries: 0, initialRetryTime: 50, maxRetryTime: 300 }
 
@@ -170,7 +175,10 @@ export class Publisher {
     this.#settings.attempted(reason)
   }
 
-  /** A missing topic that was never seen fails the calls of its publishers; a missing topic that was seen before is tried again. */
+  /**
+   * A missing topic that was never seen fails the calls of its publishers; a missing topic that was seen before is
+   * tried again.
+   */
   async #checkTopics(): Promise<void> {
     const unknown = new Set(this.#queue.map(({ record }) => record.topic).filter((topic) => !this.#known.has(topic)))
     for (const topic of unknown) {

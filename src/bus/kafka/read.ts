@@ -1,7 +1,9 @@
 /**
- * Reads topics for commands such as audits: all partitions, with a group of its own that is deleted afterwards. Commits no offsets.
+ * Reads topics for commands such as audits: all partitions, with a group of its own that is deleted afterwards. Commits
+ * no offsets.
  *
- * A bounded read ends at the end offsets that were found at its start; a following read ends when its signal is aborted.
+ * A bounded read ends at the end offsets that were found at its start; a following read ends when its signal is
+ * aborted.
  */
 import { randomUUID } from 'node:crypto'
 import type { Admin, Consumer, EachBatchPayload } from 'kafkajs'
@@ -54,7 +56,10 @@ const rangesOf = async (admin: Admin, topics: readonly string[]): Promise<readon
   return found
 }
 
-/** Resolves at the end offsets or when the signal is aborted; rejects when no message arrives in time or the consumer crashes. */
+/**
+ * Resolves at the end offsets or when the signal is aborted; rejects when no message arrives in time or the consumer
+ * crashes.
+ */
 const endOf = (consumer: Consumer, { signal, clock = systemClock }: ReadOptions) => {
   const { promise, resolve, reject } = Promise.withResolvers<void>()
   let cancel: Cancel = () => {}

@@ -5,7 +5,10 @@ import type { Lookup, Questions } from './lookup.ts'
 export type StartOffsets = {
   /** Identity of the bus, for a consumer that stores its own offset. */
   readonly bus: string
-  /** Start offsets of partitions without a committed offset; a partition that is not listed starts at its oldest message. */
+  /**
+   * Start offsets of partitions without a committed offset; a partition that is not listed starts at its oldest
+   * message.
+   */
   readonly starts: ReadonlyMap<number, number>
 }
 

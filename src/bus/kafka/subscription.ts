@@ -1,9 +1,9 @@
 /**
- * A consumer of the bus: stays a member of its group until it is stopped, and survives failures of brokers and connections.
+ * A consumer of the bus: stays in its group until it is stopped, and survives failures of brokers and connections.
  *
- * SUBSCRIPTION-1 there is one member at a time; when it ends, a new one is created after a bounded wait, until the stop;
- * SUBSCRIPTION-2 fetched messages stay in the lanes over rebalances and member changes, so that this process does not start a message twice;
- * SUBSCRIPTION-3 when a partition is assigned to another member, its lane starts no more messages, and its position is not committed;
+ * SUBSCRIPTION-1 there is one member at a time; when it ends, a new one is created after a bounded wait;
+ * SUBSCRIPTION-2 fetched messages stay in the lanes over rebalances, so that this process starts none twice;
+ * SUBSCRIPTION-3 when another member gets a partition, its lane starts no more messages and commits no position;
  * SUBSCRIPTION-4 a full lane pauses only its own partition.
  */
 import type { Cancel, Clock } from '../../clock.ts'

@@ -1,6 +1,6 @@
 /**
- * Replaces one method of kafkajs 2.2.4, which after its first answer sets a timer of 1 ms again and again as long as a connection
- * is open: thousands of wake-ups per second, and a warning on Node 24. Other versions are not changed.
+ * Replaces one method of kafkajs 2.2.4, which after its first answer sets a timer of 1 ms again and again as long as a
+ * connection is open: thousands of wake-ups per second, and a warning on Node 24. Other versions are not changed.
  */
 import { createRequire } from 'node:module'
 

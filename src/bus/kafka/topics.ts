@@ -1,10 +1,13 @@
 /**
  * The topics on the broker: compares the wanted topics with the existing ones, and creates or changes them.
  *
- * TOPIC-1 the number of partitions of an existing topic is never changed here: it decides which partition a host reads, and cannot be lowered;
- * TOPIC-2 settings of an existing topic change only on request, and foreign settings are sent along, since Kafka replaces the whole set;
- * TOPIC-3 the broker stores every message uncompressed, regardless of its sender: a reader learns the size of a compressed message only when it
- *   has unpacked it (1 MB becomes 1 GB), and a compression that kafkajs does not know stops every reader of the partition.
+ * TOPIC-1 the number of partitions of an existing topic is never changed here: it decides which partition a host reads,
+ *    and cannot be lowered;
+ * TOPIC-2 settings of an existing topic change only on request, and foreign settings are sent along, since Kafka
+ *    replaces the whole set;
+ * TOPIC-3 the broker stores every message uncompressed, regardless of its sender: a reader learns the size of a
+ *    compressed message only when it has unpacked it (1 MB becomes 1 GB), and a compression that kafkajs does not know
+ *    stops every reader of the partition.
  */
 import { pause } from '../../waiting.ts'
 import { systemClock } from '../../clock.ts'
@@ -166,7 +169,7 @@ const lookFor = async (admin: Admin, names: readonly string[]): Promise<Readonly
   )
 }
 
-/** Returns those of the named topics that exist. Retries, since a topic that is being deleted is still listed for a short time. */
+/** Those of the named topics that exist. Retries: a topic that is being deleted is listed for a while. */
 export const findTopics = async (
   admin: Admin,
   names: readonly string[],
@@ -192,7 +195,10 @@ const surveyTopics = async (
 const entriesOf = (configs: Configs): IResourceConfigEntry[] =>
   Object.entries(configs).map(([name, value]) => ({ name, value }))
 
-/** Kafka reports a reason for each topic; the outer error of kafkajs has none, so the reasons of the topics are returned. */
+/**
+ * Kafka reports a reason for each topic; the outer error of kafkajs has none, so the reasons of the topics are
+ * returned.
+ */
 const reasonsOf = (error: unknown): string => {
   const { errors } = error as { readonly errors?: readonly { readonly message: string }[] }
   return errors === undefined ? messageOf(error) : [...new Set(errors.map(({ message }) => message))].join('; ')

@@ -25,8 +25,8 @@ export type AuditOptions = {
   readonly hostData: readonly string[]
   readonly clients: readonly string[]
   /**
-   * The moment at which deadlines are judged, in ms since the epoch. Null: the clock of the database or, for a system that is
-   * not running, the time of the last entry.
+   * The moment at which deadlines are judged, in ms since the epoch. Null: the clock of the database or, for a system
+   * that is not running, the time of the last entry.
    */
   readonly now: number | null
   /** Whether the system is not running: deadlines after the last entry are then not checked. */

@@ -1,6 +1,6 @@
 /**
- * The order of messages whose key has moved to another partition, because partitions were added. Offsets order only the messages of one partition, so
- * the partitions of such a key are put in the order in which the key came to them.
+ * The order of messages whose key has moved to another partition, because partitions were added. Offsets order only the
+ * messages of one partition, so the partitions of such a key are put in the order in which the key came to them.
  */
 import type { TopicMessage } from '../../audit/evidence.ts'
 
@@ -17,14 +17,20 @@ const movedKeys = (messages: readonly TopicMessage[]): ReadonlySet<string> => {
   return moved
 }
 
-/** When the first message with a time was written. Tombstones have no time: a part with nothing else comes last, because it is the end of the key. */
+/**
+ * When the first message with a time was written. Tombstones have no time: a part with nothing else comes last, because
+ * it is the end of the key.
+ */
 const begun = (part: readonly TopicMessage[]): number => part.find(({ time }) => time !== null)?.time ?? Infinity
 const inOrder = (messages: readonly TopicMessage[]): readonly TopicMessage[] => {
   const parts = [...Map.groupBy(messages, ({ partition }) => partition).values()]
   return parts.toSorted((a, b) => begun(a) - begun(b)).flat()
 }
 
-/** `messages` in the order of offsets. In the result, the messages of one key have the order in which they were published. */
+/**
+ * `messages` in the order of offsets. In the result, the messages of one key have the order in which they were
+ * published.
+ */
 export const byKey = (messages: readonly TopicMessage[]): readonly TopicMessage[] => {
   const moved = movedKeys(messages)
   if (moved.size === 0) return messages

@@ -1,4 +1,6 @@
-/** The process that reads an embedded database for an audit: see storeReader.ts. Its argument is the source, as JSON. */
+/**
+ * The process that reads an embedded database for an audit: see storeReader.ts. Its argument is the source, as JSON.
+ */
 import { keepGarbageSmall } from '../garbage.ts'
 import { messageOf } from '../../errorText.ts'
 import type { SnapshotSource } from '../../persistence/follow.ts'

@@ -1,6 +1,6 @@
 /**
- * Reads a store for an audit. An embedded database uses several hundred MB while it is open, so a separate process reads it
- * and ends before the audit begins to judge.
+ * Reads a store for an audit. An embedded database uses several hundred MB while it is open, so a separate process
+ * reads it and ends before the audit begins to judge.
  */
 import { fork } from 'node:child_process'
 import type { SnapshotSource } from '../../persistence/follow.ts'

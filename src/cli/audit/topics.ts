@@ -57,8 +57,8 @@ export const gatherTopics = async (kafka: KafkaOptions, log: Log): Promise<Found
 }
 
 /**
- * The messages whose entities are published completely. No topic carries the progress of passes over Placement, so the published rows of
- * these entities have gaps and cannot be compared with the rebuilt ones.
+ * The messages whose entities are published completely. No topic carries the progress of passes over Placement, so the
+ * published rows of these entities have gaps and cannot be compared with the rebuilt ones.
  */
 export const wholeEntities = (messages: readonly TopicMessage[]): readonly TopicMessage[] =>
   messages.filter(({ topic }) => topic !== CATALOGUE.placementEvents.topic)
@@ -79,8 +79,8 @@ const partOf = (message: TopicMessage): Part | null => {
 }
 
 /**
- * Facts of older releases do not name their command. Facts of one request that were decided at the same moment count as one
- * append.
+ * Facts of older releases do not name their command. Facts of one request that were decided at the same moment count as
+ * one append.
  */
 const commandOf = (
   { told: { command, cause, entity }, message: { position, time } }: Part,

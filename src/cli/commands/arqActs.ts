@@ -1,4 +1,7 @@
-/** `accelerando arq create`, `bind`, `unbind`, `delete` and `force-unbind`: makes requests by hand that Nova makes otherwise. */
+/**
+ * `accelerando arq create`, `bind`, `unbind`, `delete` and `force-unbind`: makes requests by hand that Nova makes
+ * otherwise.
+ */
 import { confirmable, confirmed } from '../confirm.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { out, withPlainErrors } from '../command.ts'
@@ -17,7 +20,9 @@ const readAll = (api: Api, uuids: readonly string[]): Promise<readonly Arq[]> =>
 /** Whether the account may not read the ARQ, or the ARQ does not exist. */
 const isHidden = (error: unknown): boolean =>
   error instanceof Failure && (error.exit === 'notFound' || error.exit === 'denied')
-/** Reads accepted ARQs; null: this account may not read them. A service may act for a project whose ARQs it cannot read. */
+/**
+ * Reads accepted ARQs; null: this account may not read them. A service may act for a project whose ARQs it cannot read.
+ */
 const readAfter = (api: Api, uuids: readonly string[]): Promise<readonly Arq[] | null> =>
   readAll(api, uuids).catch((error: unknown) => {
     if (isHidden(error)) return null

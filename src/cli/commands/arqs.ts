@@ -1,4 +1,6 @@
-/** `accelerando arq`: shows accelerator requests and their history, and `accelerando instance`: those of one instance. */
+/**
+ * `accelerando arq`: shows accelerator requests and their history, and `accelerando instance`: those of one instance.
+ */
 import { ARQ_STATES } from '../../actors/arq/states.ts'
 import { Failure } from '../exits.ts'
 import { type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'

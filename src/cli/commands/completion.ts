@@ -1,4 +1,7 @@
-/** `accelerando completion SHELL`: the script by which a shell completes command lines, and the hidden command that the script asks. */
+/**
+ * `accelerando completion SHELL`: the script by which a shell completes command lines, and the hidden command that the
+ * script asks.
+ */
 import { Argument } from 'commander'
 import { type Register, withPlainErrors } from '../command.ts'
 

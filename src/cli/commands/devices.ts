@@ -1,4 +1,7 @@
-/** `accelerando device`: scans and records the hardware of this machine, and shows the devices that a running service knows. */
+/**
+ * `accelerando device`: scans and records the hardware of this machine, and shows the devices that a running service
+ * knows.
+ */
 import { type Flags, type Register, configured, withPlainErrors, outLines } from '../command.ts'
 import type { Config } from '../config/config.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'

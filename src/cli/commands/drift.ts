@@ -1,4 +1,6 @@
-/** `accelerando drift`: shows the differences between hardware, records and Placement; `drift heal` repairs Placement. */
+/**
+ * `accelerando drift`: shows the differences between hardware, records and Placement; `drift heal` repairs Placement.
+ */
 import type { Command } from 'commander'
 import { endWith } from '../exits.ts'
 import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.ts'

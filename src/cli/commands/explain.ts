@@ -1,4 +1,7 @@
-/** `accelerando explain`: shows which hosts fit a device profile and why others do not; for several profiles, which is the first that fits. */
+/**
+ * `accelerando explain`: shows which hosts fit a device profile and why others do not; for several profiles, which is
+ * the first that fits.
+ */
 import { EXITS, endWith, misused } from '../exits.ts'
 import { type Columns, addOutput, present } from '../output.ts'
 import { type Register, withPlainErrors } from '../command.ts'

@@ -1,4 +1,7 @@
-/** `accelerando host`: runs the program of a compute node; lists the hosts of a service, and takes them in and out of service. */
+/**
+ * `accelerando host`: runs the program of a compute node; lists the hosts of a service, and takes them in and out of
+ * service.
+ */
 import { type Flags, type Register, configured, lacking, out, withPlainErrors } from '../command.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
@@ -12,7 +15,9 @@ import { IMPACT_COLUMNS, impactLines } from '../operators/impactLines.ts'
 import { type Columns, addOutput, present } from '../output.ts'
 import { untilEnded } from '../programs/untilEnded.ts'
 
-/** The former name of the family, from before `host` had commands. It needs the name of a command and starts no program. */
+/**
+ * The former name of the family, from before `host` had commands. It needs the name of a command and starts no program.
+ */
 const FORMER = 'hosts'
 
 const at = (name: string) => `/hosts/${encodeURIComponent(name)}`

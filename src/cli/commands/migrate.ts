@@ -1,4 +1,7 @@
-/** `accelerando migrate`: brings the database to the schema of this release, and accepts the loss of rows with `--adopt`. */
+/**
+ * `accelerando migrate`: brings the database to the schema of this release, and accepts the loss of rows with
+ * `--adopt`.
+ */
 import { endWith, misused } from '../exits.ts'
 import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import type { Config } from '../config/config.ts'

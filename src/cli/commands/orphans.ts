@@ -1,4 +1,6 @@
-/** `accelerando orphan`: shows accelerator requests of servers that Nova does not know; `orphan collect` deletes them. */
+/**
+ * `accelerando orphan`: shows accelerator requests of servers that Nova does not know; `orphan collect` deletes them.
+ */
 import type { Command } from 'commander'
 import { confirmable, confirmed } from '../confirm.ts'
 import { endWith } from '../exits.ts'

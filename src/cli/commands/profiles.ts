@@ -1,4 +1,6 @@
-/** `accelerando profile`: shows the device profiles of a running service, and the differences between versions of one. */
+/**
+ * `accelerando profile`: shows the device profiles of a running service, and the differences between versions of one.
+ */
 import { Failure, misused } from '../exits.ts'
 import { type Api, type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'
 import type { Profile, ProfileVersion } from '../operators/apiShapes.ts'

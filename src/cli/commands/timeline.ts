@@ -1,4 +1,7 @@
-/** `accelerando arq timeline`: the history of an accelerator request, from a running service or from a file in which it was kept. */
+/**
+ * `accelerando arq timeline`: the history of an accelerator request, from a running service or from a file in which it
+ * was kept.
+ */
 import * as v from 'valibot'
 import { systemClock } from '../../clock.ts'
 import { visibleJson } from '../../text.ts'

@@ -1,4 +1,7 @@
-/** `accelerando topic create` and `topic list`: creates the topics on Kafka, and compares them with the expected settings. */
+/**
+ * `accelerando topic create` and `topic list`: creates the topics on Kafka, and compares them with the expected
+ * settings.
+ */
 import type { CommandRow } from '../commandRow.ts'
 import { endWith, misused } from '../exits.ts'
 import { type Columns, type OutputFlags, addOutput, present } from '../output.ts'

@@ -67,7 +67,10 @@ export const CLUSTER = {
   }),
 }
 
-/** Null: Kafka is not used. Every program gives the broker a `clientId` of its own. `ca`: the content of the certificate file. */
+/**
+ * Null: Kafka is not used. Every program gives the broker a `clientId` of its own. `ca`: the content of the certificate
+ * file.
+ */
 export const kafkaOf = (
   { brokers, prefix, tls, mechanism, username, password }: Sections['kafka'],
   ca: string | null,

@@ -52,7 +52,10 @@ export type Config = Pick<
     /** Null: no Kafka. */
     readonly kafka: KafkaOptions | null
     readonly drivers: DriverOptions
-    /** How the hosts of this machine clean devices between requests; devices of a driver that is not listed are not cleaned. */
+    /**
+     * How the hosts of this machine clean devices between requests; devices of a driver that is not listed are not
+     * cleaned.
+     */
     readonly cleaning: readonly CleaningPolicy[]
   }
 export type LoadedConfig =
@@ -121,8 +124,8 @@ const configOf = (
   uiListen: { ...program.uiListen, chosen: chosen('ui_listen') },
   database: withUrl(postgres),
   demo: demoOf(demo),
-  // A service with authentication, or one that listens anywhere, is reached under names that this program cannot know, unless they are configured. Pages of
-  // other sites have no token to send.
+  // A service with authentication, or one that listens anywhere, is reached under names that this program cannot know,
+  // unless they are configured. Pages of other sites have no token to send.
   http: {
     ...http,
     anyHost: program.auth === 'keystone' || (program.noauthAnywhere && http.trustedHosts.length === 0),

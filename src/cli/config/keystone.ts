@@ -1,4 +1,7 @@
-/** The options by which the service signs in to a cloud: those of `[keystone_authtoken]`, or an entry of a `clouds.yaml`. */
+/**
+ * The options by which the service signs in to a cloud: those of `[keystone_authtoken]`, or an entry of a
+ * `clouds.yaml`.
+ */
 import * as v from 'valibot'
 import { parse } from 'yaml'
 import type { Credentials } from '../../neighbours/openstack/credentials.ts'
@@ -174,7 +177,9 @@ const SAME: readonly (readonly [keyof Keystone, keyof Keystone])[] = [
   ['project', 'projectId'],
   ['projectDomain', 'projectDomainId'],
 ]
-/** What is set overrides the entry of a `clouds.yaml`; a name that is set also the id of the entry, and an id its name. */
+/**
+ * What is set overrides the entry of a `clouds.yaml`; a name that is set also the id of the entry, and an id its name.
+ */
 export const overridden = (entry: CloudEntry, chosen: CloudEntry): CloudEntry => {
   const isChosen = (field: keyof Keystone) => (chosen[field] ?? null) !== null
   const dropped = new Set<string>(SAME.filter((both) => both.some(isChosen)).flat())

@@ -9,12 +9,15 @@ type PolicyReading = { readonly rules: Rules; readonly problems: readonly string
 type Entry = { readonly name: string; readonly rule: string; readonly line: number }
 type Entries = { readonly entries: readonly Entry[]; readonly problems: readonly string[] }
 
-/** Several times the size of a policy with comments for every operation. Parsing compares all names, so a much larger file would take minutes. */
+/**
+ * Several times the size of a policy with comments for every operation. Parsing compares all names, so a much larger
+ * file would take minutes.
+ */
 const CHARACTERS_MAX = 131_072
 
 /**
- * Returns undefined for anything that is not text. This excludes aliases, so that nothing is expanded, and an unquoted `!`, which YAML
- * reads as a tag on an empty text and not as the rule that denies everything.
+ * Returns undefined for anything that is not text. This excludes aliases, so that nothing is expanded, and an unquoted
+ * `!`, which YAML reads as a tag on an empty text and not as the rule that denies everything.
  */
 const textOf = (node: ParsedNode | null): string | undefined =>
   isScalar(node) && typeof node.value === 'string' && node.tag === undefined ? node.value.trim() : undefined

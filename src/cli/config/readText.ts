@@ -1,4 +1,7 @@
-/** Reads a configuration file up to a limit, so that an endless file, such as `/dev/zero`, is reported as an error at once. */
+/**
+ * Reads a configuration file up to a limit, so that an endless file, such as `/dev/zero`, is reported as an error at
+ * once.
+ */
 import { closeSync, openSync, readSync } from 'node:fs'
 
 const MAX_BYTES = 4 * 1024 * 1024

@@ -8,8 +8,9 @@ import type { Key } from './table.ts'
 const WIDTH = 100
 
 /**
- * A value on one line, so that an operator can uncomment just that line. `stringify` of smol-toml writes a table, or a list of tables, as
- * a section of its own, and the options after it would then belong to that section. The tests parse the sample with smol-toml.
+ * A value on one line, so that an operator can uncomment just that line. `stringify` of smol-toml writes a table, or a
+ * list of tables, as a section of its own, and the options after it would then belong to that section. The tests parse
+ * the sample with smol-toml.
  */
 const toml = (value: Plain): string => {
   if (Array.isArray(value)) return `[${(value as readonly Plain[]).map(toml).join(', ')}]`

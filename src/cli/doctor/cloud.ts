@@ -1,4 +1,7 @@
-/** The checks of `doctor` for the services of a cloud. Without a token only Keystone is checked: the other checks would all fail for the same reason. */
+/**
+ * The checks of `doctor` for the services of a cloud. Without a token only Keystone is checked: the other checks would
+ * all fail for the same reason.
+ */
 import { silent } from '../../log.ts'
 import { closer } from '../closer.ts'
 import type { KeystoneOptions } from '../config/keystone.ts'
@@ -30,7 +33,9 @@ export const examineNova = async (_: string, options: Pick<Options, 'nova' | 'cl
   }
 }
 
-/** Checks Nova where it is asked with the account of this service, and the endpoint of this service in the catalogue. */
+/**
+ * Checks Nova where it is asked with the account of this service, and the endpoint of this service in the catalogue.
+ */
 const ofSession = async (keystone: KeystoneOptions, options: Options): Findings => {
   const { nova, clock } = options
   const open = closer(silent)

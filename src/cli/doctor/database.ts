@@ -5,7 +5,8 @@ import { counted, listed, ok, problem, size, span, warning } from './check.ts'
 
 const OLDEST_VERSION = 140_000
 /**
- * The expiry of leases is measured by the clock of each observer (decision 0037), but deadlines and host observations use the clocks of the processes.
+ * The expiry of leases is measured by the clock of each observer (decision 0037), but deadlines and host observations
+ * use the clocks of the processes.
  */
 const SKEW = { warnMs: 500, badMs: 5000 }
 const HELD = { warnMs: 10_000, badMs: 60_000 }

@@ -1,4 +1,7 @@
-/** Checks on a host: whether its drivers find any devices, whether these can be passed on to guests, and what the host needs to change cards. */
+/**
+ * Checks on a host: whether its drivers find any devices, whether these can be passed on to guests, and what the host
+ * needs to change cards.
+ */
 import { passableHere } from '../../drivers/passable.ts'
 import { keptByKernel, offeredBy, surveyHost } from '../hardware/survey.ts'
 import type { PciHere } from '../hardware/pciHere.ts'

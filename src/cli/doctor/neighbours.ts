@@ -85,7 +85,10 @@ const placement: Check<PlacementFacts> = {
   },
 }
 
-/** Compares providers of the same compute node by the function in their names; `drift` finds more, because it knows the attach handles. */
+/**
+ * Compares providers of the same compute node by the function in their names; `drift` finds more, because it knows the
+ * attach handles.
+ */
 const overlap: Check<PlacementFacts> = {
   name: 'overlap with nova',
   judge: ({ owned, ofNova: told }) => {

@@ -1,4 +1,7 @@
-/** Checks Nova: whether it answers, its versions, and whether this service may send it events and see the servers of all projects. */
+/**
+ * Checks Nova: whether it answers, its versions, and whether this service may send it events and see the servers of all
+ * projects.
+ */
 import { randomUUID } from 'node:crypto'
 import * as v from 'valibot'
 import type { NovaVerdict } from '../../actors/neighbours.ts'

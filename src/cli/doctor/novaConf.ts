@@ -1,4 +1,7 @@
-/** Checks that no PCI device is offered here and used by Nova's compute service on the same machine: both would give it to a guest. */
+/**
+ * Checks that no PCI device is offered here and used by Nova's compute service on the same machine: both would give it
+ * to a guest.
+ */
 import { readConfFiles } from '../novaConf/files.ts'
 import { novaDevicesIn } from '../novaConf/novaDevices.ts'
 import type { ConfProblem } from '../oslo/osloFile.ts'

@@ -1,6 +1,6 @@
 /**
- * Notices at once when a device is added, removed or divided, by the kernel events that `udevadm monitor` prints. Without that program, a change
- * is noticed with the next report.
+ * Notices at once when a device is added, removed or divided, by the kernel events that `udevadm monitor` prints.
+ * Without that program, a change is noticed with the next report.
  */
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'

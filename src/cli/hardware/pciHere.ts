@@ -18,7 +18,10 @@ export type PciHere = {
   readonly look: () => Promise<readonly SeenFunction[]>
 }
 
-/** The folder in which the drivers of this machine keep their state: that of `host`, or that of `start`, which has several hosts. */
+/**
+ * The folder in which the drivers of this machine keep their state: that of `host`, or that of `start`, which has
+ * several hosts.
+ */
 const stateDirIn = (data: string, name: string): string => {
   const [own, among] = [join(data, 'drivers'), join(data, 'hosts', name, 'drivers')]
   return existsSync(own) && !existsSync(among) ? own : among

@@ -36,7 +36,10 @@ const Runs = v.array(
   }),
 )
 const Block = v.object({ number: v.string(), isClaimed: v.boolean() })
-/** What is no file, as a named pipe, may never end, and `device record` writes none. Rejects with the text `isNone` then. */
+/**
+ * What is no file, as a named pipe, may never end, and `device record` writes none. Rejects with the text `isNone`
+ * then.
+ */
 const refuseOthers = async (real: string, isNone: string): Promise<void> => {
   const found = await stat(real)
   if (!found.isFile() && !found.isDirectory()) throw new Error(isNone)
@@ -52,7 +55,10 @@ const runsIn = async (folder: string): Promise<v.InferOutput<typeof Runs>> => {
 }
 const missing = (path: string): Error => Object.assign(new Error(`ENOENT: ${path}`), { code: 'ENOENT' })
 
-/** Reads the recorded host instead of the machine, within the limits of `io`. Links that leave the recording are not followed. */
+/**
+ * Reads the recorded host instead of the machine, within the limits of `io`. Links that leave the recording are not
+ * followed.
+ */
 export const recordedHostIn = async (folder: string, io: HostIo): Promise<HostIo> => {
   const runs = await runsIn(folder)
   const root = await realpath(join(folder, ROOT)).catch(() => {

@@ -1,4 +1,7 @@
-/** Finds the devices of a host through its drivers, and what a control would accept of them: without any service, and without changing anything. */
+/**
+ * Finds the devices of a host through its drivers, and what a control would accept of them: without any service, and
+ * without changing anything.
+ */
 import { reconcile } from '../../actors/inventory/reconcile.ts'
 import { host as hostDecider } from '../../actors/host/decider.ts'
 import { systemClock } from '../../clock.ts'
@@ -84,7 +87,10 @@ const withRefusals = (all: readonly SurveyedDriver[]): readonly SurveyedDriver[]
   })
 }
 
-/** Why the driver, or a control, does not offer functions, by their addresses; `failure`: why the driver offers nothing at all. */
+/**
+ * Why the driver, or a control, does not offer functions, by their addresses; `failure`: why the driver offers nothing
+ * at all.
+ */
 export const refusedOf = (drivers: readonly SurveyedDriver[], name: string) => {
   const own = drivers.find(({ driver }) => driver === name)
   return {
@@ -103,8 +109,8 @@ const deployablesOf = (drivers: readonly SurveyedDriver[], all: boolean) =>
 const unitOf = ({ name }: { readonly name: string }, address: string, set: number | undefined): string =>
   set === undefined ? address : `${name} ${set}`
 /**
- * The functions that drivers offer, whole or divided, by their addresses, each with the units that it goes to guests in; a divided one goes in none.
- * `all`: also those of drivers that are not enabled.
+ * The functions that drivers offer, whole or divided, by their addresses, each with the units that it goes to guests
+ * in; a divided one goes in none. `all`: also those of drivers that are not enabled.
  */
 export const offeredBy = (
   drivers: readonly SurveyedDriver[],

@@ -1,4 +1,7 @@
-/** Reads the configuration files that an operator names: files, and folders, of which each `*.conf` is read in the order of names. */
+/**
+ * Reads the configuration files that an operator names: files, and folders, of which each `*.conf` is read in the order
+ * of names.
+ */
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { messageOf } from '../../errorText.ts'

@@ -39,7 +39,10 @@ const addressNames = (type: string): readonly Name[] => [
 ]
 
 const PARTS = ['domain', 'bus', 'slot', 'function'] as const
-/** An address whose four parts are plain hex digits names one function; if that is a physical one, also its virtual functions. */
+/**
+ * An address whose four parts are plain hex digits names one function; if that is a physical one, also its virtual
+ * functions.
+ */
 const addressOf = (given: unknown): unknown => {
   if (!isRecord(given)) return given
   const [domain, bus, slot, fn] = PARTS.map((part) => given[part])

@@ -25,7 +25,10 @@ type Taken = { readonly found: PciFunction; readonly spec: NovaSpec }
 
 const said = ({ text, at }: NovaSpec): string => `[pci] device_spec ${text} (${at})`
 
-/** Whether Nova passes through this function, its physical function or one of its virtual functions: a physical function controls its virtual ones. */
+/**
+ * Whether Nova passes through this function, its physical function or one of its virtual functions: a physical function
+ * controls its virtual ones.
+ */
 const passedThrough = ({ address, physfn }: PciFunction, taken: ReadonlyMap<string, Taken>): string | null => {
   const own = taken.get(formatPciAddress(address))
   if (own) return `Nova passes it through: ${said(own.spec)}`

@@ -11,7 +11,9 @@ import { HOW_TO_SIGN_IN, signIn } from './signIn.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
-/** The document is not validated: a command of an older release shows the parts that it knows of a newer API's answer. */
+/**
+ * The document is not validated: a command of an older release shows the parts that it knows of a newer API's answer.
+ */
 export type Api = <Document>(method: Method, path: string, body?: Json | readonly Json[]) => Promise<Document>
 export type ApiFlags = OutputFlags & {
   readonly api?: string
@@ -65,8 +67,8 @@ export const entryOf = async (flags: ApiFlags) => {
 }
 
 /**
- * Headers of a request by a service, as Nova sends them with a bind: the token a second time as service token, which is valid if its account has the
- * role service. Without authentication, the headers name the role.
+ * Headers of a request by a service, as Nova sends them with a bind: the token a second time as service token, which is
+ * valid if its account has the role service. Without authentication, the headers name the role.
  */
 const asService = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
   const token = process.env['OS_SERVICE_TOKEN'] || headers['x-auth-token']
@@ -154,7 +156,10 @@ export const withQuery = (path: string, args: Readonly<Record<string, string | u
   const given = Object.entries(args).filter((arg): arg is [string, string] => arg[1] !== undefined)
   return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`
 }
-/** The limit that the service may apply instead of the command. With another order, or for the whole document, all rows are needed. */
+/**
+ * The limit that the service may apply instead of the command. With another order, or for the whole document, all rows
+ * are needed.
+ */
 export const limitFor = ({ limit, sortColumn, json }: OutputFlags): string | undefined =>
   sortColumn === undefined && !json ? limit : undefined
 

@@ -23,7 +23,10 @@ const tellArgument = (told: CompletedCommand, argument: Argument): void => {
   told.argument(argument.name(), (say) => values.forEach((value) => say(value, '')), argument.variadic)
 }
 
-/** Hidden commands and options are not proposed. A family also proposes the options of the command that runs when none is named. */
+/**
+ * Hidden commands and options are not proposed. A family also proposes the options of the command that runs when none
+ * is named.
+ */
 export const completionOf = (program: CommandRow): RootCommand => {
   const root = new RootCommand()
   const help = program.createHelp()

@@ -30,8 +30,8 @@ export const letterLines = ({ id, time, topic, key, reason, value, cut, retriedA
 
 export type Choice = { readonly letters: readonly Letter[]; readonly unknown: readonly string[] }
 /**
- * Selects dead letters by id, even if they were sent again before; `all` selects those that can be sent again and were not
- * yet.
+ * Selects dead letters by id, even if they were sent again before; `all` selects those that can be sent again and were
+ * not yet.
  */
 export const choose = (letters: readonly Letter[], { ids, all, topic }: Wanted): Choice => {
   const known = new Set(letters.map(({ id }) => id))

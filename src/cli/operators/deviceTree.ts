@@ -26,7 +26,9 @@ const handleRow = ({ uuid, deployable_uuid: parent, state, arq_uuid: arq }: Hand
   resource_provider: null,
   arq_uuid: arq,
 })
-/** The API shows `parent_uuid` from 2.4 on; a root has none. A deployable without it is shown directly below the device. */
+/**
+ * The API shows `parent_uuid` from 2.4 on; a root has none. A deployable without it is shown directly below the device.
+ */
 const parentOf = ({ parent_uuid: parent }: Deployable, device: string): string => parent ?? device
 const deployableRow = (each: Deployable, device: string): TreeRow => ({
   kind: 'deployable',

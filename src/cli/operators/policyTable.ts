@@ -11,7 +11,10 @@ type PolicyRow = {
 }
 export type PolicyTable = { readonly heads: readonly string[]; readonly rows: readonly PolicyRow[] }
 
-/** The roles in a token, by the role that was assigned: admin implies manager, manager implies member, member implies reader. `other`: a role in no rule. */
+/**
+ * The roles in a token, by the role that was assigned: admin implies manager, manager implies member, member implies
+ * reader. `other`: a role in no rule.
+ */
 const ROLES: Readonly<Record<string, readonly string[]>> = {
   admin: ['admin', 'manager', 'member', 'reader'],
   manager: ['manager', 'member', 'reader'],

@@ -1,6 +1,6 @@
 /**
- * How a command identifies its user, by the variables of OpenStack's own command line: `OS_TOKEN`; or `OS_AUTH_URL` with related variables; or
- * `OS_CLOUD`, an entry of a `clouds.yaml`. Without any of them it sends no credentials.
+ * How a command identifies its user, by the variables of OpenStack's own command line: `OS_TOKEN`; or `OS_AUTH_URL`
+ * with related variables; or `OS_CLOUD`, an entry of a `clouds.yaml`. Without any of them it sends no credentials.
  */
 import { Failure, misused } from '../exits.ts'
 import { homedir } from 'node:os'

@@ -1,6 +1,7 @@
 /**
  * `accelerando support-bundle`: an archive of the facts about an installation that a maintainer needs. Rules:
- * BUNDLE-1 a part that cannot be collected is named in `manifest.json` with the reason; the other parts are collected nevertheless.
+ * BUNDLE-1 a part that cannot be collected is named in `manifest.json` with the reason; the other parts are collected
+ *    nevertheless.
  * BUNDLE-2 no part contains a secret of the configuration or the environment, wherever the part comes from.
  */
 import { arch, platform, release } from 'node:os'

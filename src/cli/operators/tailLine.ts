@@ -47,7 +47,9 @@ const details = (fields: Fields): string =>
 export const eventDetails = (fields: Fields): string =>
   details({ ...(fields['bond'] as Fields | undefined), ...fields })
 
-/** Writes a value as text. A message may come from anybody who may write to the topic, so its values can have any type. */
+/**
+ * Writes a value as text. A message may come from anybody who may write to the topic, so its values can have any type.
+ */
 const word = (value: unknown): string =>
   typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
 const when = (time: number | null): string =>

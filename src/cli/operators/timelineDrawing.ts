@@ -1,4 +1,7 @@
-/** Draws the timeline of an accelerator request as text: each step with its time, and a bar for the time since the previous step. Pure. */
+/**
+ * Draws the timeline of an accelerator request as text: each step with its time, and a bar for the time since the
+ * previous step. Pure.
+ */
 import type { Timeline } from './apiShapes.ts'
 import { visibleJson } from '../../text.ts'
 

@@ -1,4 +1,7 @@
-/** Reads a configuration file as services of OpenStack do (oslo.config): sections, repeated keys, continued lines, comments. Pure. */
+/**
+ * Reads a configuration file as services of OpenStack do (oslo.config): sections, repeated keys, continued lines,
+ * comments. Pure.
+ */
 
 export type Assignment = {
   /** Name of the section in lower case, except `DEFAULT`. */

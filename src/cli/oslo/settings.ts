@@ -1,4 +1,7 @@
-/** Reads option values from several files of oslo.config together: later files win, and `$name` stands for another option. Pure. */
+/**
+ * Reads option values from several files of oslo.config together: later files win, and `$name` stands for another
+ * option. Pure.
+ */
 import type { Assignment, ConfProblem } from './osloFile.ts'
 
 /** Section and key of an option, which may have had other names before. */
@@ -7,7 +10,10 @@ export type Setting = { readonly value: string; readonly at: string }
 export type Settings = {
   /** All values of an option that may be given many times, in the order of the files. */
   readonly all: (names: readonly Name[]) => readonly Setting[]
-  /** The value of an option that counts once: from the last file that sets it, and there by the first of its names. Null: it is not set. */
+  /**
+   * The value of an option that counts once: from the last file that sets it, and there by the first of its names.
+   * Null: it is not set.
+   */
   readonly last: (names: readonly Name[]) => Setting | null
   /** The problems that were found while values were read. */
   readonly problems: () => readonly ConfProblem[]

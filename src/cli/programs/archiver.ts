@@ -2,7 +2,8 @@
  * Archives automatically the entities that ended long ago, if this is configured.
  *
  * ARCHIVER-1 only one of several controls archives at a time: the holder of the lease `archive`;
- * ARCHIVER-2 each portion is one statement, a round has at most `PORTIONS_MAX` portions, and there is a pause after each for others;
+ * ARCHIVER-2 each portion is one statement, a round has at most `PORTIONS_MAX` portions, and there is a pause after
+ *    each for others;
  * ARCHIVER-3 a failed round is logged, and the next one continues where it ended.
  */
 import type { Clock, Ids } from '../../clock.ts'

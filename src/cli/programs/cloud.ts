@@ -1,4 +1,7 @@
-/** The cloud that the service is part of: its session there, the identification of callers, and the receiver of bind results. */
+/**
+ * The cloud that the service is part of: its session there, the identification of callers, and the receiver of bind
+ * results.
+ */
 import type { Nova, NovaServers } from '../../actors/neighbours.ts'
 import type { Placement } from '../../actors/placement/port.ts'
 import type { Clock } from '../../clock.ts'

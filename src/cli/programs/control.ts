@@ -94,8 +94,8 @@ const openPlane = async (
 }
 
 /**
- * After `begin` the process reports at once that it is not ready. The listeners close only after load balancers have had time to
- * notice. Streams end at once, and their clients reconnect to another process.
+ * After `begin` the process reports at once that it is not ready. The listeners close only after load balancers have
+ * had time to notice. Streams end at once, and their clients reconnect to another process.
  */
 const drain = (clock: Clock, endStreams: () => void) => {
   let draining = false

@@ -1,4 +1,6 @@
-/** The folder of a program. It contains a private key and a ledger, so only the user of the program should have access. */
+/**
+ * The folder of a program. It contains a private key and a ledger, so only the user of the program should have access.
+ */
 import { mkdir, stat } from 'node:fs/promises'
 import { messageOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'

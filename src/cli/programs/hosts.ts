@@ -42,7 +42,10 @@ type Found =
   | { readonly ok: true; readonly drivers: readonly Driver[] }
   | { readonly ok: false; readonly problems: readonly string[] }
 
-/** Makes the host report at once when the kernel reports a change of its hardware. Hosts without real hardware are not watched. */
+/**
+ * Makes the host report at once when the kernel reports a change of its hardware. Hosts without real hardware are not
+ * watched.
+ */
 export const reportedAtOnce = (
   host: Pick<Host, 'reportNow'>,
   drivers: readonly Pick<Driver, 'name'>[],

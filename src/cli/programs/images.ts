@@ -1,4 +1,7 @@
-/** Chooses the source of images: a configured folder; otherwise Glance, if the program has a session with a cloud; otherwise none. */
+/**
+ * Chooses the source of images: a configured folder; otherwise Glance, if the program has a session with a cloud;
+ * otherwise none.
+ */
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { ImageCatalogue } from '../../actors/neighbours.ts'
@@ -31,7 +34,10 @@ type Parts = {
   readonly log: Log
   readonly open: Pick<Closer, 'add'>
 }
-/** While Glance does not answer it is checked this often, so that its recovery is noticed even if nobody asks for an image. */
+/**
+ * While Glance does not answer it is checked this often, so that its recovery is noticed even if nobody asks for an
+ * image.
+ */
 const LOOK_MS = 30_000
 /** Pauses between two attempts to get an image to a host. */
 const PAUSES = { firstMs: 500, maxMs: 15_000 }

@@ -1,4 +1,7 @@
-/** Checks at the start, and from time to time, whether the catalogue has the services that this program would use, and logs changes. */
+/**
+ * Checks at the start, and from time to time, whether the catalogue has the services that this program would use, and
+ * logs changes.
+ */
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { Session } from '../../neighbours/openstack/session.ts'

@@ -3,7 +3,10 @@ import { COMPUTE_SERVICE } from '../../neighbours/novaCall.ts'
 import type { Cloud } from './cloud.ts'
 import type { ImageStores } from './images.ts'
 
-/** `in use`; `absent`: not used by configuration or not in the catalogue; otherwise the reason why it does not answer. For images: their source. */
+/**
+ * `in use`; `absent`: not used by configuration or not in the catalogue; otherwise the reason why it does not answer.
+ * For images: their source.
+ */
 export type Neighbours = Readonly<Record<'keystone' | 'placement' | 'nova' | 'images', string>>
 
 export const neighboursOf = (

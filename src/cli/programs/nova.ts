@@ -1,8 +1,10 @@
 /**
  * How this program asks Nova.
  *
- * NOVA-ACCOUNT-1 with an account in the cloud, Nova is asked with the token of the session, at `nova.url` or, without it, at the address in the catalogue;
- * NOVA-ACCOUNT-2 a token of its own (`nova.token_file`, or `x-auth-token` in `nova.headers`) needs `nova.url`, and is then used in place of that of the session;
+ * NOVA-ACCOUNT-1 with an account in the cloud, Nova is asked with the token of the session, at `nova.url` or, without
+ *    it, at the address in the catalogue;
+ * NOVA-ACCOUNT-2 a token of its own (`nova.token_file`, or `x-auth-token` in `nova.headers`) needs `nova.url`, and is
+ *    then used in place of that of the session;
  * NOVA-ACCOUNT-3 in all cases Nova is asked through a circuit breaker, with the CA certificates of the cloud.
  */
 import type { Clock } from '../../clock.ts'
@@ -36,7 +38,10 @@ export const isThroughSession = ({ nova, keystone }: Pick<Parts, 'nova' | 'keyst
 export const novaEndpoint = (nova: Options): Readonly<Record<string, string>> =>
   nova.url === null ? {} : { [COMPUTE_SERVICE]: nova.url }
 
-/** Asks Nova at its configured address, without the session. While Nova does not answer it is called again, so that its recovery is noticed. */
+/**
+ * Asks Nova at its configured address, without the session. While Nova does not answer it is called again, so that its
+ * recovery is noticed.
+ */
 const besideSession = (url: string, { nova, keystone, clock, log, open }: Parts): NovaAccess => {
   const sender = createSender(keystone?.ca ?? null)
   open.add(sender.close)

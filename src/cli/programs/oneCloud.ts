@@ -1,6 +1,7 @@
 /**
- * The controls of one cloud share a consumer group. Two clouds with the same brokers and prefix would therefore receive each other's reports.
- * A control names its cloud to the broker, and does not join a group with a control of another cloud. Controls up to release 0.2.0 do not name theirs.
+ * The controls of one cloud share a consumer group. Two clouds with the same brokers and prefix would therefore receive
+ * each other's reports. A control names its cloud to the broker, and does not join a group with a control of another
+ * cloud. Controls up to release 0.2.0 do not name theirs.
  */
 import { membersOf } from '../../bus/kafka/groups.ts'
 import { lookup } from '../../bus/kafka/lookup.ts'

@@ -21,8 +21,8 @@ type Parts = {
 /** As long as the longest pause of a circuit breaker (`circuit.ts`). */
 export const ASKED_AGAIN_MS = 15_000
 /**
- * Calls services that count as unreachable again. Otherwise a program that no longer needs a service, because another program does the work, would
- * report it as unreachable for ever.
+ * Calls services that count as unreachable again. Otherwise a program that no longer needs a service, because another
+ * program does the work, would report it as unreachable for ever.
  */
 const askAgain = (session: Session, { clock, open }: Pick<Parts, 'clock' | 'open'>): void => {
   const one = (service: string): Promise<unknown> =>

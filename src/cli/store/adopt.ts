@@ -1,6 +1,6 @@
 /**
- * `accelerando migrate --adopt`, for a database that has lost acknowledged rows: shows the lost rows, withholds each attach handle that
- * they name, and lets the controls write again. The controls may run meanwhile.
+ * `accelerando migrate --adopt`, for a database that has lost acknowledged rows: shows the lost rows, withholds each
+ * attach handle that they name, and lets the controls write again. The controls may run meanwhile.
  */
 import { silent } from '../../log.ts'
 import { REMEMBERED_MAX } from '../../persistence/incarnation.ts'

@@ -1,6 +1,6 @@
 /**
- * `accelerando import`: shows what an upstream database is converted to; with `--apply`, records it in an empty store. All of it is
- * written in one transaction, so a process that ends early leaves the store empty.
+ * `accelerando import`: shows what an upstream database is converted to; with `--apply`, records it in an empty store.
+ * All of it is written in one transaction, so a process that ends early leaves the store empty.
  */
 import { misused } from '../exits.ts'
 import { recordsOf } from '../../actors/upstream/appends.ts'

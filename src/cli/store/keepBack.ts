@@ -1,4 +1,7 @@
-/** Withholds the handles that lost rows put in doubt, and reports each: the part of `migrate --adopt` that works on the journal. */
+/**
+ * Withholds the handles that lost rows put in doubt, and reports each: the part of `migrate --adopt` that works on the
+ * journal.
+ */
 import type { Caller } from '../../actors/control.ts'
 import type { Adopted, Adoption, Adoptions, NamedRow, Withheld } from '../../services/deployables/adoption.ts'
 import { systemIds } from '../../clock.ts'

@@ -1,6 +1,7 @@
 /**
- * Finds rows that are on the topics but not in the database: they were published before the database lost them. For the case that the controls that
- * knew these rows have ended. A row is published after it was committed, so the database is read after the topics.
+ * Finds rows that are on the topics but not in the database: they were published before the database lost them. For the
+ * case that the controls that knew these rows have ended. A row is published after it was committed, so the database is
+ * read after the topics.
  */
 import * as v from 'valibot'
 import type { JournalRow } from '../../actors/runtime/ports.ts'

@@ -1,4 +1,7 @@
-/** Turns a journal row into events for readers of the API: each fact as the relay publishes it, and the part that a project may read. */
+/**
+ * Turns a journal row into events for readers of the API: each fact as the relay publishes it, and the part that a
+ * project may read.
+ */
 import { arqsOf, causeFor, forProject, hostsOf, instancesOf, userIn } from '../../actors/eventAudience.ts'
 import type { Caller } from '../../actors/control.ts'
 import type { EventFilter, ToldEvent } from '../../actors/events.ts'
@@ -25,7 +28,10 @@ export type Entry = {
   readonly whole: ToldEvent
   /** The event as its project may read it; null: a project may not read it. */
   readonly forProject: ToldEvent | null
-  /** The user whose request caused it, and the event as that user may read it; the same as for the project when a part of the service caused it. */
+  /**
+   * The user whose request caused it, and the event as that user may read it; the same as for the project when a part
+   * of the service caused it.
+   */
   readonly user: string | null
   readonly forUser: ToldEvent | null
   readonly bytes: number

@@ -1,8 +1,8 @@
 /**
  * Offers the facts of the journal to readers of the API, as streams and as pages.
  *
- * EVENTS-1 one reader of the journal feeds all streams of the process (`reader.ts`); a stream that begins at an older place reads by
- *    itself up to that reader, a few streams at a time;
+ * EVENTS-1 one reader of the journal feeds all streams of the process (`reader.ts`); a stream that begins at an older
+ *    place reads by itself up to that reader, a few streams at a time;
  * EVENTS-2 every stream counts against the limits of the process and of its caller until it has ended;
  * EVENTS-3 a process that stops first ends its streams, each with a hint when to reconnect, and opens no more.
  */

@@ -1,4 +1,6 @@
-/** Reads the rows after a place from the journal: for a stream that begins before the ring, and for answers of one page. */
+/**
+ * Reads the rows after a place from the journal: for a stream that begins before the ring, and for answers of one page.
+ */
 import type { FeedRow } from '../../actors/runtime/ports.ts'
 import type { Lost } from '../../actors/events.ts'
 import { type Entry, rowTold } from './entries.ts'

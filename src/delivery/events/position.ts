@@ -1,9 +1,9 @@
 /**
  * The ids of events: positions in the order of the feed.
  *
- * POSITION-1 an id is `<position>-<count>-<mark>`: the position of a journal row, the number of its facts up to this event, and a digest of the row.
- *    So an id means the same on every control, and a journal with another row at the position (another cloud, an older copy, one that
- *    was adopted) does not accept the id;
+ * POSITION-1 an id is `<position>-<count>-<mark>`: the position of a journal row, the number of its facts up to this
+ *    event, and a digest of the row. So an id means the same on every control, and a journal with another row at the
+ *    position (another cloud, an older copy, one that was adopted) does not accept the id;
  * POSITION-2 `0` is the position before the first row.
  */
 import { createHash } from 'node:crypto'

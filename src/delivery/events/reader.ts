@@ -1,10 +1,12 @@
 /**
  * Reads the journal once for all streams of the process.
  *
- * READER-1 facts are sent in the order of the feed, which is also the relay's: no row is read before all older transactions have ended;
- * READER-2 it reads while streams are open. Appends of this process and hints for the relay wake it, and it polls as well;
- * READER-3 after a possible failover of the database, the last row that was sent must still exist. If it does not, or rows after it are
- *    in the archive, the ring starts empty, and every stream tells its client (`reset`).
+ * READER-1 facts are sent in the order of the feed, which is also the relay's: no row is read before all older
+ *    transactions have ended;
+ * READER-2 it reads while streams are open. Appends of this process and hints for the relay wake it, and it polls as
+ *    well;
+ * READER-3 after a possible failover of the database, the last row that was sent must still exist. If it does not, or
+ *    rows after it are in the archive, the ring starts empty, and every stream tells its client (`reset`).
  */
 import type { Cancel } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'

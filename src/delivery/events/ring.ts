@@ -1,4 +1,7 @@
-/** The last events that were read, shared by all streams of the process, with a limit in bytes. A stream is only a place in this ring. */
+/**
+ * The last events that were read, shared by all streams of the process, with a limit in bytes. A stream is only a place
+ * in this ring.
+ */
 import type { Entry } from './entries.ts'
 import type { Earlier, EventPosition } from './position.ts'
 

@@ -1,13 +1,14 @@
 /**
  * One stream of events: a place in the ring, or in the journal before the ring. Nothing else is kept for a client.
  *
- * STREAM-EVENTS-1 events continue from the last one sent, without a gap; where that is impossible, the client is told (`reset`);
- * STREAM-EVENTS-2 a client gets the next portion when it has read the one before. A client that falls behind the ring is disconnected (`slow`);
- *    it may reconnect, and then continues from the journal;
- * STREAM-EVENTS-3 when no event was sent for a while, a beat tells the place, so that a client that may see few events continues from
- *    there and not from its last event;
- * STREAM-EVENTS-4 nothing is sent to a caller who was not identified within the last `standingMs`. A stream whose caller is no more
- *    accepted, or may read other events than at its beginning, ends (`expired`, `rights`).
+ * STREAM-EVENTS-1 events continue from the last one sent, without a gap; where that is impossible, the client is told
+ *    (`reset`);
+ * STREAM-EVENTS-2 a client gets the next portion when it has read the one before. A client that falls behind the ring
+ *    is disconnected (`slow`); it may reconnect, and then continues from the journal;
+ * STREAM-EVENTS-3 when no event was sent for a while, a beat tells the place, so that a client that may see few events
+ *    continues from there and not from its last event;
+ * STREAM-EVENTS-4 nothing is sent to a caller who was not identified within the last `standingMs`. A stream whose
+ *    caller is no more accepted, or may read other events than at its beginning, ends (`expired`, `rights`).
  */
 import type { EventStream, Lost, Portion, Standing, StreamEnding, ToldEvent } from '../../actors/events.ts'
 import type { Cancel } from '../../clock.ts'
@@ -57,7 +58,10 @@ export class Stream implements EventStream {
   #pageEnd: EventPosition | null = null
   /** The ring number of the next entry; null: the place is before the ring, or has not been looked up. */
   #number: number | null = null
-  /** Another control has sent this client events that this control has not read yet; only events after the place are sent. */
+  /**
+   * Another control has sent this client events that this control has not read yet; only events after the place are
+   * sent.
+   */
   #ahead = false
   #over: StreamEnding | null = null
   #unstalled: Cancel = () => {}

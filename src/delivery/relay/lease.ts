@@ -1,10 +1,11 @@
 /**
  * The lease that decides which process relays, and how long its holder may rely on it.
  *
- * LEASE-1 the holder trusts the lease for `trustMs` from the moment it asked for it, by its own monotonic clock: less than the store
- *    keeps it, so that no process relies on a lease that another may hold by now;
+ * LEASE-1 the holder trusts the lease for `trustMs` from the moment it asked for it, by its own monotonic clock: less
+ *    than the store keeps it, so that no process relies on a lease that another may hold by now;
  * LEASE-2 a lease with another epoch is another tenure: nothing is carried over;
- * LEASE-3 a store that does not answer changes nothing until the trust ends; the answer that another process has the lease ends the tenure at once;
+ * LEASE-3 a store that does not answer changes nothing until the trust ends; the answer that another process has the
+ *    lease ends the tenure at once;
  * LEASE-4 a process that steps aside releases the lease and does not ask for it for a while.
  */
 import type { Sharing } from '../../actors/runtime/sharing.ts'

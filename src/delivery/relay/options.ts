@@ -36,14 +36,22 @@ export type RelayOptions = {
   }
   readonly gatherMs?: number
   readonly rowsMax?: number
-  /** States are published and the checkpoint is saved at most this often; after a kill, the rows since the last save are published again. */
+  /**
+   * States are published and the checkpoint is saved at most this often; after a kill, the rows since the last save are
+   * published again.
+   */
   readonly saveEveryMs?: number
   readonly retry?: { readonly firstMs: number; readonly maxMs: number }
   readonly lease?: LeaseTimes
-  /** A relay whose rounds have failed for this long releases the lease, and asks for it again only after `asideForMs`. */
+  /**
+   * A relay whose rounds have failed for this long releases the lease, and asks for it again only after `asideForMs`.
+   */
   readonly asideAfterMs?: number
   readonly asideForMs?: number
-  /** A message that the bus refused for this long may be set aside (ASIDE-2): longer than any outage that ends by itself. */
+  /**
+   * A message that the bus refused for this long may be set aside (ASIDE-2): longer than any outage that ends by
+   * itself.
+   */
   readonly stuckAfterMs?: number
   /** After this long, no message of a former holder can still arrive: longer than any publish may take. */
   readonly graceMs?: number

@@ -1,4 +1,7 @@
-/** The messages of a journal row. A message that cannot be published becomes a dead letter (RELAY-4), so that the relay goes on. */
+/**
+ * The messages of a journal row. A message that cannot be published becomes a dead letter (RELAY-4), so that the relay
+ * goes on.
+ */
 import type { FeedRow } from '../../actors/runtime/ports.ts'
 import type { Log } from '../../log.ts'
 import type { BusRecord } from '../../wire/envelope.ts'

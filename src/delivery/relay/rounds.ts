@@ -1,4 +1,7 @@
-/** The rounds of the relay: read, publish, remember; one after another, and only while the lease is trusted. The rules: `relay.ts`. */
+/**
+ * The rounds of the relay: read, publish, remember; one after another, and only while the lease is trusted. The rules:
+ * `relay.ts`.
+ */
 import { type Pauses, backoffMs, createPauses } from '../../waiting.ts'
 import type { Append, FeedRow, Position } from '../../actors/runtime/ports.ts'
 import type { Cancel } from '../../clock.ts'
@@ -28,7 +31,10 @@ export class Rounds {
   #saves: Promise<void> = Promise.resolve()
   /** The last save that was handed to the store. */
   #stored: Promise<unknown> = Promise.resolve()
-  /** Counts how often the relay began anew, which it also does within one tenure: a save that was begun earlier is about other rows. */
+  /**
+   * Counts how often the relay began anew, which it also does within one tenure: a save that was begun earlier is about
+   * other rows.
+   */
   #beginnings = 0
   /** The timer of the next round, for rows that are not urgent. */
   #gathering: Cancel | null = null

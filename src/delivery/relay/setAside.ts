@@ -1,7 +1,9 @@
 /**
- * Publishes records, and sets aside those that the bus never takes (RELAY-4): they become dead letters, and the others are published.
+ * Publishes records, and sets aside those that the bus never takes (RELAY-4): they become dead letters, and the others
+ * are published.
  *
- * ASIDE-1 a record is set aside only when the bus stored its dead letter and then refused the record again: an outage of the bus loses nothing;
+ * ASIDE-1 a record is set aside only when the bus stored its dead letter and then refused the record again: an outage
+ *    of the bus loses nothing;
  * ASIDE-2 the bus may reject a record as `Unpublishable`. If it does not, the records must have failed for
  *    `stuckAfterMs` before each is published separately.
  */

@@ -1,16 +1,19 @@
 /**
  * Publishes to the state topics the latest state of every entity that a row changed. The state is read after the row.
  *
- * STATES-1 a relay publishes states in portions, and reads each after the bus stored the one before, so a state is never followed by an older one;
- * STATES-2 a checkpoint is saved only after the states that its rows changed are published (`flush`); several rows of an entity give one state;
- * STATES-3 a publish of a former holder may arrive late, so that an old state is the last one on the topic. A new holder therefore publishes
- *    all states changed since that holder's checkpoint again after `graceMs`. Until then the store keeps that checkpoint
- *    (reader `<reader>.unsettled`), so that a further holder knows it too;
- * STATES-4 a relay whose own states arrived late publishes them again until a second read shows the same states: another relay that published
- *    older ones meanwhile will publish newer ones with its next rows;
- * STATES-5 a portion whose publish had an uncertain outcome may also arrive after a newer one of the same relay: it is published again
- *    after `graceMs`, and the record of STATES-3 says so before the checkpoint moves past its rows. This also holds if the lease was not trusted
- *    at that moment: the relay may renew it, and then no other relay publishes these states again.
+ * STATES-1 a relay publishes states in portions, and reads each after the bus stored the one before, so a state is
+ *    never followed by an older one;
+ * STATES-2 a checkpoint is saved only after the states that its rows changed are published (`flush`); several rows of
+ *    an entity give one state;
+ * STATES-3 a publish of a former holder may arrive late, so that an old state is the last one on the topic. A new
+ *    holder therefore publishes all states changed since that holder's checkpoint again after `graceMs`. Until then the
+ *    store keeps that checkpoint (reader `<reader>.unsettled`), so that a further holder knows it too;
+ * STATES-4 a relay whose own states arrived late publishes them again until a second read shows the same states:
+ *    another relay that published older ones meanwhile will publish newer ones with its next rows;
+ * STATES-5 a portion whose publish had an uncertain outcome may also arrive after a newer one of the same relay: it is
+ *    published again after `graceMs`, and the record of STATES-3 says so before the checkpoint moves past its rows.
+ *    This also holds if the lease was not trusted at that moment: the relay may renew it, and then no other relay
+ *    publishes these states again.
  */
 import { type Pauses, createPauses } from '../../waiting.ts'
 import type { Latest } from '../../actors/latest.ts'
@@ -54,7 +57,10 @@ export class States {
   #touched = new Map<string, Mark>()
   readonly #late = new Map<string, Mark>()
   #healing: Promise<void> | null = null
-  /** Entities changed by rows that a former holder may have been publishing; null: all of them are known, and no more are collected. */
+  /**
+   * Entities changed by rows that a former holder may have been publishing; null: all of them are known, and no more
+   * are collected.
+   */
   #unsettled: Map<string, Mark> | null = null
   /** States to publish again when the grace time has passed. */
   #again = new Map<string, Mark>()
@@ -116,8 +122,8 @@ export class States {
     return this.#published
   }
   /**
-   * Publishes the states changed until now; false: the lease was no longer trusted, and some states were not published. Rejects when the
-   * outcome is uncertain.
+   * Publishes the states changed until now; false: the lease was no longer trusted, and some states were not published.
+   * Rejects when the outcome is uncertain.
    */
   async flush(trusted: () => boolean): Promise<boolean> {
     await this.#mark()

@@ -1,4 +1,7 @@
-/** A driver of cards that consist of one PCI function each and are handed to a guest as a whole. What it offers is data (`cardKinds.ts`). */
+/**
+ * A driver of cards that consist of one PCI function each and are handed to a guest as a whole. What it offers is data
+ * (`cardKinds.ts`).
+ */
 import type { ReportedDevice } from '../../hardware.ts'
 import type { HostName } from '../../identifiers.ts'
 import { formatPciAddress, type PciAddress, pciAddressOf, pciJson } from '../../pci.ts'

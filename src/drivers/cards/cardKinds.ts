@@ -1,4 +1,7 @@
-/** How cards that consist of one PCI function are offered, by driver (drivers.md 2, 3 and 7.2). Pure: rules, no access to the host. */
+/**
+ * How cards that consist of one PCI function are offered, by driver (drivers.md 2, 3 and 7.2). Pure: rules, no access
+ * to the host.
+ */
 import type { DeviceType } from '../../hardware.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import { traitName } from '../names.ts'

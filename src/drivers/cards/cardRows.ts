@@ -1,4 +1,7 @@
-/** The cards that are known by their PCI ids, after drivers.md 7.1, in a short form. `knownCards.ts` says what a row means. */
+/**
+ * The cards that are known by their PCI ids, after drivers.md 7.1, in a short form. `knownCards.ts` says what a row
+ * means.
+ */
 import type { DeviceType } from '../../hardware.ts'
 
 /** `ids: name`, several ids with blanks between them. A virtual function is written `id<of`, a range `first-last`. */

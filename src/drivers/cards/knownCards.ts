@@ -1,6 +1,6 @@
 /**
- * The PCI cards that are known by their ids: a row says what a card is, the drivers say how such cards are offered. Operators add rows in a file
- * (`cards.id_table`). Pure.
+ * The PCI cards that are known by their ids: a row says what a card is, the drivers say how such cards are offered.
+ * Operators add rows in a file (`cards.id_table`). Pure.
  */
 import type { DeviceType } from '../../hardware.ts'
 import { type Group, GROUPS } from './cardRows.ts'
@@ -23,7 +23,10 @@ export type KnownCard = {
   /** Override the class and traits of the driver. Null, or an empty list: those of the driver apply. */
   readonly resourceClass: string | null
   readonly traits: readonly string[]
-  /** The first digits of the PCI class; empty: any. Ids alone identify a card; the class excludes its functions that are no accelerators. */
+  /**
+   * The first digits of the PCI class; empty: any. Ids alone identify a card; the class excludes its functions that are
+   * no accelerators.
+   */
   readonly pciClass: string
 }
 
@@ -50,7 +53,10 @@ export const KNOWN_CARDS: readonly KnownCard[] = GROUPS.flatMap((group) =>
 
 /** The row of a function; null: none. */
 export type Lookup = (found: { readonly vendor: string; readonly product: string }) => KnownCard | null
-/** Rows of an operator come before those of the table, single ids before ranges, and a later row of the same ids before an earlier one. */
+/**
+ * Rows of an operator come before those of the table, single ids before ranges, and a later row of the same ids before
+ * an earlier one.
+ */
 export const lookupIn = (more: readonly KnownCard[] = [], known = KNOWN_CARDS): Lookup => {
   const all = [...known, ...more]
   const single = new Map(all.map((one) => [`${one.vendor}:${one.product}`, one]))

@@ -1,4 +1,7 @@
-/** `nic_devices.physical_device_mappings` and `function_device_mappings`: names for the network cards of a host, by interface. Pure. */
+/**
+ * `nic_devices.physical_device_mappings` and `function_device_mappings`: names for the network cards of a host, by
+ * interface. Pure.
+ */
 import type { Problem } from '../pci/whitelist.ts'
 
 /** Name by interface. */

@@ -1,4 +1,7 @@
-/** The names of PCI devices as `lspci` prints them, from the file `pci.ids` of the host, for what people read. Nothing is decided by them. */
+/**
+ * The names of PCI devices as `lspci` prints them, from the file `pci.ids` of the host, for what people read. Nothing
+ * is decided by them.
+ */
 import { messageOf } from '../../errorText.ts'
 import { readIfThere } from '../files.ts'
 import type { HostIo } from '../driver.ts'
@@ -10,8 +13,8 @@ type Ids = { readonly vendor: string; readonly product: string }
 const keyOf = ({ vendor, product }: Ids): string => `${vendor}:${product}`
 
 /**
- * Pure. The names of the wanted ids in the text of a `pci.ids`: `Vendor Product`, or `Vendor Device` for a product that the text does not
- * know. Ids of unknown vendors are left out, and lines of any other form are ignored.
+ * Pure. The names of the wanted ids in the text of a `pci.ids`: `Vendor Product`, or `Vendor Device` for a product that
+ * the text does not know. Ids of unknown vendors are left out, and lines of any other form are ignored.
  */
 export const namesIn = (text: string, wanted: readonly Ids[]): ReadonlyMap<string, string> => {
   const vendors = new Map<string, string>()
@@ -40,15 +43,18 @@ export const namesIn = (text: string, wanted: readonly Ids[]): ReadonlyMap<strin
 const UNKNOWN = 'Device'
 
 /**
- * Looks names up in the file of the host, which is read again only when a card is seen for the first time. `known`: what people call cards that
- * the file has no name for.
+ * Looks names up in the file of the host, which is read again only when a card is seen for the first time. `known`:
+ * what people call cards that the file has no name for.
  */
 export const pciNames = (
   known: (ids: Ids) => string | null,
 ): ((io: HostIo, wanted: readonly Ids[]) => Promise<(ids: Ids) => string>) => {
   const found = new Map<string, string>()
   let told = ''
-  /** Null: there is a file, and it cannot be read now. Devices are reported without its names then, and it is tried again. */
+  /**
+   * Null: there is a file, and it cannot be read now. Devices are reported without its names then, and it is tried
+   * again.
+   */
   const textOf = async (io: HostIo): Promise<string | null> => {
     for (const place of PLACES) {
       try {

@@ -1,6 +1,6 @@
 /**
- * Drivers of Intel's network cards and QAT devices (drivers.md 3.5 and 3.6): a device is a physical function; its deployables are its virtual
- * functions, or the function itself where it has none.
+ * Drivers of Intel's network cards and QAT devices (drivers.md 3.5 and 3.6): a device is a physical function; its
+ * deployables are its virtual functions, or the function itself where it has none.
  */
 import type { DeviceType, ReportedDeployable, ReportedDevice } from '../../hardware.ts'
 import type { HostName } from '../../identifiers.ts'
@@ -113,15 +113,12 @@ export const sriovDriver = (kind: SriovKind, { sysfsRoot, check, known }: SriovO
     }
     return { cards, leftOut }
   }
-  /** By address. A virtual function is mapped as its physical function is: only that has an interface while a guest holds the other. */
+  /** A virtual function is mapped as its physical one, which has an interface while a guest has the other. */
   const mapped = async (io: HostIo, cards: readonly Card[]): Promise<(pf: PciFunction) => Mapped> => {
     const { mappings } = kind
     if (mappings === null || (mappings.networks.size === 0 && mappings.functions.size === 0)) return () => UNMAPPED
-    const found = await interfacesOf(
-      io,
-      sysfsRoot,
-      cards.map(({ pf }) => pf.address),
-    )
+    const addresses = cards.map(({ pf }) => pf.address)
+    const found = await interfacesOf(io, sysfsRoot, addresses)
     return ({ address }) => {
       const interfaces = found.get(formatPciAddress(address)) ?? []
       return { function: mappedTo(mappings.functions, interfaces), network: mappedTo(mappings.networks, interfaces) }

@@ -1,6 +1,7 @@
 /**
- * The header of an Intel FPGA bitstream (`.gbs`): 16 bytes that name the format, the length of a JSON text (4 bytes, little endian), and that
- * text. It says for which region the bitstream was made and which functions it holds. The form is the one of the OPAE SDK (`packager`).
+ * The header of an Intel FPGA bitstream (`.gbs`): 16 bytes that name the format, the length of a JSON text (4 bytes,
+ * little endian), and that text. It says for which region the bitstream was made and which functions it holds. The form
+ * is the one of the OPAE SDK (`packager`).
  */
 import * as v from 'valibot'
 

@@ -1,10 +1,12 @@
 /**
- * `intel_fpga_driver` (drivers.md 3.2): Intel's FPGA cards. The card is a device with one deployable; its attach handles are the virtual functions,
- * or the physical one where there are none. `fpgaconf` programs its region.
+ * `intel_fpga_driver` (drivers.md 3.2): Intel's FPGA cards. The card is a device with one deployable; its attach
+ * handles are the virtual functions, or the physical one where there are none. `fpgaconf` programs its region.
  *
  * INTEL-1 an image is written only when its header names the type of the card's region;
- * INTEL-2 programming has succeeded when the card itself then shows the functions that the image holds; the exit status alone proves nothing;
- * INTEL-3 before the card is written the driver forgets what was loaded, so that an interrupted programming leaves an unknown state.
+ * INTEL-2 programming has succeeded when the card itself then shows the functions that the image holds; the exit status
+ *    alone proves nothing;
+ * INTEL-3 before the card is written the driver forgets what was loaded, so that an interrupted programming leaves an
+ *    unknown state.
  */
 import type { ReportedDevice } from '../../hardware.ts'
 import type { HostName } from '../../identifiers.ts'

@@ -1,6 +1,7 @@
 /**
- * What the kernel shows of Intel FPGA cards: the regions that can be programmed, and the functions that are loaded. The tree of the OPAE kernel
- * driver (`fpga/intel-fpga-dev.N`) and the one of the kernel's own driver (`fpga_region/regionN`) say the same in other places.
+ * What the kernel shows of Intel FPGA cards: the regions that can be programmed, and the functions that are loaded. The
+ * tree of the OPAE kernel driver (`fpga/intel-fpga-dev.N`) and the one of the kernel's own driver
+ * (`fpga_region/regionN`) say the same in other places.
  */
 import { type PciAddress, formatPciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'

@@ -1,6 +1,7 @@
 /**
- * Which image a driver has loaded into each deployable. A card does not know the id of an image, so the driver keeps it in a file, together with
- * what the card itself showed after the image was loaded. When the card shows something else, the image is no longer the one.
+ * Which image a driver has loaded into each deployable. A card does not know the id of an image, so the driver keeps it
+ * in a file, together with what the card itself showed after the image was loaded. When the card shows something else,
+ * the image is no longer the one.
  */
 import * as v from 'valibot'
 import type { HostIo } from '../driver.ts'
@@ -25,7 +26,9 @@ export type LoadedImage = Readonly<v.InferOutput<typeof Loaded>>
 
 /** Another one with each start of the machine. */
 const BOOT_ID = '/proc/sys/kernel/random/boot_id'
-/** After a restart of the machine a card may hold something else, so that what it showed before says nothing any more. */
+/**
+ * After a restart of the machine a card may hold something else, so that what it showed before says nothing any more.
+ */
 const ofThisRun = (state: State, boot: string): State =>
   state.boot === undefined || boot === '' || state.boot === boot ? state : { ...state, seen: {} }
 
@@ -38,11 +41,15 @@ export type LoadedImages = {
   /** Rises whenever a card is going to be written or has been written. To be asked before cards are read. */
   readonly writes: () => number
   /**
-   * By deployable: what it shows, or what it showed before a guest took the function, since the machine was started: what is reported of a card must not
-   * change because it is bound. What was read of a card that was written after `since` is not kept, and counts only where nothing else is known.
+   * By deployable: what it shows, or what it showed before a guest took the function, since the machine was started:
+   * what is reported of a card must not change because it is bound. What was read of a card that was written after
+   * `since` is not kept, and counts only where nothing else is known.
    */
   readonly shown: (io: HostIo, cards: readonly Showing[], since: number) => Promise<(deployable: string) => string>
-  /** After the card was written. `seen`: what it shows, as `shown` is told it: a guest may take the function before anybody looks again. */
+  /**
+   * After the card was written. `seen`: what it shows, as `shown` is told it: a guest may take the function before
+   * anybody looks again.
+   */
   readonly note: (io: HostIo, deployable: string, loaded: LoadedImage, seen: string) => Promise<void>
   /** Before the card is written: what is on it is not known until the end. */
   readonly forget: (io: HostIo, deployable: string) => Promise<void>

@@ -1,9 +1,11 @@
 /**
- * `xilinx_fpga_driver` (drivers.md 3.4): Alveo cards, which show a management function and a user function. Both belong to one accelerator and are given to a
- * guest together. The user partition is programmed through the user function; the shell is left alone.
+ * `xilinx_fpga_driver` (drivers.md 3.4): Alveo cards, which show a management function and a user function. Both belong
+ * to one accelerator and are given to a guest together. The user partition is programmed through the user function; the
+ * shell is left alone.
  *
  * XILINX-1 programming has succeeded when the card itself then shows the UUID of the image;
- * XILINX-2 before the card is written the driver forgets what was loaded, so that an interrupted programming leaves an unknown state.
+ * XILINX-2 before the card is written the driver forgets what was loaded, so that an interrupted programming leaves an
+ *    unknown state.
  */
 import { codeOf, textOf } from '../../errorText.ts'
 import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'

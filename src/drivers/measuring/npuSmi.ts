@@ -1,4 +1,6 @@
-/** What the table of `npu-smi info` tells of Ascend NPUs: two lines for each chip, the second one with its PCI address. */
+/**
+ * What the table of `npu-smi info` tells of Ascend NPUs: two lines for each chip, the second one with its PCI address.
+ */
 import type { Numbers } from '../../health.ts'
 import { formatPciAddress, parsePciAddress } from '../../pci.ts'
 import { type Tool, createTool } from '../pci/measured.ts'

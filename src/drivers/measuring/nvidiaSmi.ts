@@ -1,4 +1,7 @@
-/** What `nvidia-smi` tells of the GPUs that NVIDIA's own kernel driver serves. It does not see those that are given to guests. */
+/**
+ * What `nvidia-smi` tells of the GPUs that NVIDIA's own kernel driver serves. It does not see those that are given to
+ * guests.
+ */
 import type { Numbers, Quantity } from '../../health.ts'
 import { formatPciAddress, parsePciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'

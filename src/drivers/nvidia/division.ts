@@ -1,4 +1,7 @@
-/** How a GPU is divided now, as the kernel shows it: into mediated devices, or by the vendor's own files on a virtual function (drivers.md 4.4). */
+/**
+ * How a GPU is divided now, as the kernel shows it: into mediated devices, or by the vendor's own files on a virtual
+ * function (drivers.md 4.4).
+ */
 import { codeOf } from '../../errorText.ts'
 import { formatPciAddress, type PciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
@@ -7,7 +10,10 @@ import { mdevTypes, type MdevType, readMdevType } from '../pci/mdevFolder.ts'
 
 export type Division =
   | { readonly how: 'mdev'; readonly type: MdevType }
-  /** The virtual function is a vGPU of the type now, or can become one. `name` null: the kernel does not say it at present. */
+  /**
+   * The virtual function is a vGPU of the type now, or can become one. `name` null: the kernel does not say it at
+   * present.
+   */
   | { readonly how: 'vfio'; readonly name: string | null; readonly isMade: boolean; readonly canBeMade: boolean }
   | { readonly how: 'not'; readonly reason: string }
 

@@ -1,6 +1,6 @@
 /**
- * The mediated devices that this driver has made, or was about to make, in a file: which attach handle each of them stands for. They vanish when the host
- * restarts, and are made again from here.
+ * The mediated devices that this driver has made, or was about to make, in a file: which attach handle each of them
+ * stands for. They vanish when the host restarts, and are made again from here.
  */
 import * as v from 'valibot'
 import type { HostIo } from '../driver.ts'

@@ -1,10 +1,12 @@
 /**
- * NVIDIA GPUs that are divided into MIG instances, which the host then uses or lends in parts (drivers.md 4.6): no driver offers such a card as a whole.
+ * NVIDIA GPUs that are divided into MIG instances, which the host then uses or lends in parts (drivers.md 4.6): no
+ * driver offers such a card as a whole.
  *
  * MIG-1 a card that NVIDIA's kernel driver shows with GPU instances is left out;
  * MIG-2 so is a card of which the kernel does not say whether it has any, while it shows capabilities at all;
- * MIG-3 so is a card in MIG mode without instances. The kernel does not show the mode, so `nvidia-smi` is asked, and only for cards that can be divided; while it does
- *   not answer, its last answer counts, and before the first one the card is offered, because without instances no part of it is in use.
+ * MIG-3 so is a card in MIG mode without instances. The kernel does not show the mode, so `nvidia-smi` is asked, and
+ *    only for cards that can be divided; while it does not answer, its last answer counts, and before the first one the
+ *    card is offered, because without instances no part of it is in use.
  */
 import { messageOf } from '../../errorText.ts'
 import type { ReportedDevice } from '../../hardware.ts'
@@ -18,10 +20,15 @@ const CAPABILITIES = '/proc/driver/nvidia/capabilities'
 const TOOL_MS = 8000
 const ARGS = ['--query-gpu=pci.bus_id,mig.mode.current', '--format=csv,noheader']
 
-/** Pure. The number in the name `gpuN` of a card's capabilities, from its `information`; null: the text does not say it. */
+/**
+ * Pure. The number in the name `gpuN` of a card's capabilities, from its `information`; null: the text does not say it.
+ */
 export const minorIn = (information: string): string | null =>
   /^Device Minor:[^\S\n]*(\d{1,9})[^\S\n]*$/m.exec(information)?.[1] ?? null
-/** Pure. By address, whether the card is in MIG mode. Lines of another form are passed over, as are cards that know no such mode. */
+/**
+ * Pure. By address, whether the card is in MIG mode. Lines of another form are passed over, as are cards that know no
+ * such mode.
+ */
 export const modesIn = (text: string): ReadonlyMap<string, boolean> =>
   new Map(
     text.split('\n').flatMap((line) => {

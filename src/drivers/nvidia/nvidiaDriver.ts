@@ -1,11 +1,13 @@
 /**
- * `nvidia_gpu_driver` (drivers.md 3.1 and 4): whole GPUs, and vGPUs of those functions for which a type is configured. A vGPU is made when it is bound and
- * removed when it is given up.
+ * `nvidia_gpu_driver` (drivers.md 3.1 and 4): whole GPUs, and vGPUs of those functions for which a type is configured.
+ * A vGPU is made when it is bound and removed when it is given up.
  *
  * VGPU-1 the mediated device has the UUID of its attach handle; what another program made is never removed;
- * VGPU-2 what is to be made is noted before it is made, and what is removed is forgotten after it is gone: what a crash leaves behind is known;
+ * VGPU-2 what is to be made is noted before it is made, and what is removed is forgotten after it is gone: what a crash
+ *    leaves behind is known;
  * VGPU-3 a handle whose vGPU this driver made, or may have made, never leaves the report;
- * VGPU-4 all functions of a card together show no more handles of a type than `gpu_devices.max_instances` says, except those of VGPU-3: each function alone says that it has room.
+ * VGPU-4 all functions of a card together show no more handles of a type than `gpu_devices.max_instances` says, except
+ *    those of VGPU-3: each function alone says that it has room.
  */
 import { cardDriver, type CardOptions } from '../cards/cardDriver.ts'
 import { NVIDIA_KIND } from '../cards/cardKinds.ts'

@@ -7,7 +7,10 @@ export type VgpuOptions = {
   readonly types: readonly string[]
   /** `gpu_devices.device_addresses`: by type, the addresses of the functions that offer it. */
   readonly addresses: Readonly<Record<string, readonly string[]>>
-  /** `gpu_devices.max_instances`: by type, how many vGPUs of it one card can hold. A type without a number has no limit but the kernel's. */
+  /**
+   * `gpu_devices.max_instances`: by type, how many vGPUs of it one card can hold. A type without a number has no limit
+   * but the kernel's.
+   */
   readonly most?: Readonly<Record<string, number>>
 }
 export type VgpuReading =

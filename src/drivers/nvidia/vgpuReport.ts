@@ -20,8 +20,9 @@ export const typeTrait = (product: string, name: string): string =>
 const markOf = (type: string, n: number): string => `${type}_${n}`
 
 /**
- * The marks of the attach handles: those of our own mediated devices, which never leave the report, and of the others the lowest, as many as can be
- * made now, within the limit. `mine`: marks of this driver's devices of that function and type, made or about to be made.
+ * The marks of the attach handles: those of our own mediated devices, which never leave the report, and of the others
+ * the lowest, as many as can be made now, within the limit. `mine`: marks of this driver's devices of that function and
+ * type, made or about to be made.
  */
 export const marksOf = (
   type: string,
@@ -73,7 +74,8 @@ export const handlesOf = ({ found, type, division, mine, isClosed, most }: Vgpu)
     const all = isClosed ? [...marks.values()].toSorted() : marksOf(type, division.type, marks, most)
     return all.map((mark) => mdevHandle(found, type, mark))
   }
-  // it offers no handle while other vGPUs use the capacity that this one needs, or while a vGPU of another program exists here
+  // it offers no handle while other vGPUs use the capacity that this one needs, or while a vGPU of another program
+  // exists here
   const canBeGiven = division.how === 'vfio' && !division.isMade && division.canBeMade && !isClosed && most > 0
   return division.how === 'vfio' && (mine.size > 0 || canBeGiven) ? [passedHandle(found)] : []
 }
@@ -86,7 +88,10 @@ const usedOf = ({ division, mine }: Vgpu): number => {
 }
 const cardOf = ({ found, type }: Vgpu): string => `${formatPciAddress(found.physfn ?? found.address)} ${type}`
 
-/** The same functions, of which each shows so many handles that a card as a whole can hold them: what exists, and of the others those of the first functions. */
+/**
+ * The same functions, of which each shows so many handles that a card as a whole can hold them: what exists, and of the
+ * others those of the first functions.
+ */
 export const withinCards = (vgpus: readonly Vgpu[], most: ReadonlyMap<string, number>): readonly Vgpu[] => {
   const left = new Map<string, number>()
   for (const vgpu of vgpus)

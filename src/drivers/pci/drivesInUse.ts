@@ -1,10 +1,12 @@
 /**
  * Whether the host itself uses an NVMe drive, so that no guest may have it.
  *
- * DRIVE-1 a drive is in use while a namespace or a partition of it is mounted, swap or part of a volume: these are named;
- * DRIVE-2 so it is while anything else has a namespace or a part of it for itself, as btrfs and ZFS have each drive of a pool. No file of the kernel names them, so the
- *   device is asked;
- * DRIVE-3 a drive of which that cannot be said is not given away. Only what is lacking for the moment, as memory, is an error.
+ * DRIVE-1 a drive is in use while a namespace or a partition of it is mounted, swap or part of a volume: these are
+ *    named;
+ * DRIVE-2 so it is while anything else has a namespace or a part of it for itself, as btrfs and ZFS have each drive of
+ *    a pool. No file of the kernel names them, so the device is asked;
+ * DRIVE-3 a drive of which that cannot be said is not given away. Only what is lacking for the moment, as memory, is an
+ *    error.
  */
 import { codeOf, messageOf } from '../../errorText.ts'
 import { type PciAddress, formatPciAddress } from '../../pci.ts'
@@ -36,7 +38,10 @@ export const usedIn = (mountinfo: string, swaps: string): Used => {
   }
 }
 
-/** The mounts of process 1 are those of the whole machine, even if this program runs in a mount namespace of its own. The second path is the fallback. */
+/**
+ * The mounts of process 1 are those of the whole machine, even if this program runs in a mount namespace of its own.
+ * The second path is the fallback.
+ */
 const MOUNTS = ['/proc/1/mountinfo', '/proc/self/mountinfo']
 const mountsOf = async (io: HostIo): Promise<string> => {
   for (const path of MOUNTS) {
@@ -48,8 +53,8 @@ const mountsOf = async (io: HostIo): Promise<string> => {
 
 type Block = { readonly name: string; readonly folder: string; readonly isWhole: boolean }
 /**
- * The namespaces of the controller and their partitions: `nvme0n1`, `nvme0n1p1`. With several paths only the path `nvme0c0n1` lies here: the
- * namespace itself, with its partitions, is found among the block devices.
+ * The namespaces of the controller and their partitions: `nvme0n1`, `nvme0n1p1`. With several paths only the path
+ * `nvme0c0n1` lies here: the namespace itself, with its partitions, is found among the block devices.
  */
 const blocksOf = async (io: HostIo, sysfsRoot: string, controller: string): Promise<readonly Block[]> => {
   const blocks: Block[] = []
@@ -67,7 +72,10 @@ const blocksOf = async (io: HostIo, sysfsRoot: string, controller: string): Prom
 }
 
 const FOR_THE_MOMENT = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'])
-/** DRIVE-2, DRIVE-3. `number`: of the namespace, as sysfs has it; the file below `/dev` may be that of another one in a container. */
+/**
+ * DRIVE-2, DRIVE-3. `number`: of the namespace, as sysfs has it; the file below `/dev` may be that of another one in a
+ * container.
+ */
 const holderOf = async (io: HostIo, name: string, number: string): Promise<string | null> => {
   const path = `${DEV}${name}`
   const unknown = (why: string): string => `whether the host uses ${name} cannot be said: ${why}`
@@ -81,7 +89,10 @@ const holderOf = async (io: HostIo, name: string, number: string): Promise<strin
   }
 }
 
-/** Why no guest may have the drive, in words; null: the host does not use it. A drive that has no driver, or that of guests, has no namespaces here. */
+/**
+ * Why no guest may have the drive, in words; null: the host does not use it. A drive that has no driver, or that of
+ * guests, has no namespaces here.
+ */
 export const driveUser = async (io: HostIo, sysfsRoot: string, address: PciAddress): Promise<string | null> => {
   const folder = `${pciFolder(sysfsRoot)}/${formatPciAddress(address)}/nvme`
   const controllers = await listed(io, folder)

@@ -1,9 +1,11 @@
 /**
  * Whether a PCI function is in use, as far as sysfs says it for certain.
  *
- * PCI-USE-1 a function that is bound to vfio-pci is in use while its enable count is above 0: vfio-pci enables a device when a process opens it, and
- *   disables it when the last one has closed it. Being bound alone is no use: functions are often kept there for guests to come;
- * PCI-USE-2 a function is in use while it has mediated devices. Who has made them is not asked: a driver that divides a function looks at each of them itself.
+ * PCI-USE-1 a function that is bound to vfio-pci is in use while its enable count is above 0: vfio-pci enables a device
+ *    when a process opens it, and disables it when the last one has closed it. Being bound alone is no use: functions
+ *    are often kept there for guests to come;
+ * PCI-USE-2 a function is in use while it has mediated devices. Who has made them is not asked: a driver that divides a
+ *    function looks at each of them itself.
  */
 import type { HostIo } from '../driver.ts'
 import { readIfThere } from '../files.ts'

@@ -4,15 +4,18 @@ import { readJsonObject } from '../files.ts'
 import { formatPciAddress, parsePciAddress, type PciAddress } from '../../pci.ts'
 import { addressInPath } from './sysfs.ts'
 
-/** The `device` link names the function itself, or a virtio device on it; then the interface's own link runs through the function. */
+/**
+ * The `device` link names the function itself, or a virtio device on it; then the interface's own link runs through the
+ * function.
+ */
 const lookUp = async (io: HostIo, sysfsRoot: string, name: string): Promise<PciAddress | null> => {
   const folder = `${sysfsRoot}/class/net/${name}`
   return addressInPath(await io.link(`${folder}/device`)) ?? addressInPath(await io.link(folder))
 }
 
 /**
- * Finds the functions of the named interfaces. An interface vanishes when a guest takes its function over, and that must not
- * shorten the inventory: what was found once is kept in a file, until the name shows up elsewhere.
+ * Finds the functions of the named interfaces. An interface vanishes when a guest takes its function over, and that
+ * must not shorten the inventory: what was found once is kept in a file, until the name shows up elsewhere.
  */
 export const findInterfaces = async (
   io: HostIo,

@@ -1,4 +1,7 @@
-/** The kernel's interface for mediated devices of one function and type (drivers.md 4.2). Creating and removing are idempotent. */
+/**
+ * The kernel's interface for mediated devices of one function and type (drivers.md 4.2). Creating and removing are
+ * idempotent.
+ */
 import { codeOf, messageOf } from '../../errorText.ts'
 import { formatPciAddress, type PciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'

@@ -1,6 +1,7 @@
 /**
- * What the kernel tells of any PCI function: error counters (AER), sensors (hwmon) and the state of its link. Reading them changes nothing,
- * and works while the function is given to a guest; sensors are those of the kernel driver, so they are missing then.
+ * What the kernel tells of any PCI function: error counters (AER), sensors (hwmon) and the state of its link. Reading
+ * them changes nothing, and works while the function is given to a guest; sensors are those of the kernel driver, so
+ * they are missing then.
  */
 import { messageOf } from '../../errorText.ts'
 import type { Numbers, Quantity } from '../../health.ts'
@@ -118,7 +119,10 @@ export const createTool =
     }
   }
 
-/** Measures devices whose control path is a PCI function: what the kernel tells of them, and over that what the tool tells. */
+/**
+ * Measures devices whose control path is a PCI function: what the kernel tells of them, and over that what the tool
+ * tells.
+ */
 export const measuresPci =
   (sysfsRoot: string, tool: Tool = noTool): Measure =>
   async (io, controlPaths, signal) => {

@@ -1,13 +1,16 @@
 /**
- * The network interfaces of a PCI function. They vanish when a guest takes the function over, and that must not change what is reported of it: what was
- * found once is kept in a file.
+ * The network interfaces of a PCI function. They vanish when a guest takes the function over, and that must not change
+ * what is reported of it: what was found once is kept in a file.
  */
 import { formatPciAddress, type PciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listed, readJsonObject } from '../files.ts'
 import { pciFolder } from './sysfs.ts'
 
-/** The interfaces of the function at the canonical address; none while a guest has it. Those of a virtio card lie below the virtio device on it. */
+/**
+ * The interfaces of the function at the canonical address; none while a guest has it. Those of a virtio card lie below
+ * the virtio device on it.
+ */
 export const interfacesNow = async (io: HostIo, sysfsRoot: string, address: string): Promise<readonly string[]> => {
   const folder = `${pciFolder(sysfsRoot)}/${address}`
   const virtio = (await listed(io, folder)).filter((name) => /^virtio\d+$/.test(name))

@@ -5,7 +5,10 @@ import { listed, readIfThere } from '../files.ts'
 import { interfacesNow } from './nicInterfaces.ts'
 import type { PciFunction } from './sysfs.ts'
 
-/** Pure. The interfaces of default routes, from the kernel's tables for IPv4 and IPv6. Lines of another form name nothing. */
+/**
+ * Pure. The interfaces of default routes, from the kernel's tables for IPv4 and IPv6. Lines of another form name
+ * nothing.
+ */
 export const defaultInterfaces = (route: string, ipv6Route: string): ReadonlySet<string> => {
   const four = route.split('\n').map((line) => line.trim().split(/\s+/))
   const six = ipv6Route.split('\n').map((line) => line.trim().split(/\s+/))
@@ -31,8 +34,8 @@ const uppersOf = async (io: HostIo, sysfsRoot: string, name: string): Promise<re
 }
 
 /**
- * Reads the routes of the host, and answers for a PCI function why the host needs its network interface, in words; null: it does not. A function that
- * a guest has taken over has no interface on the host.
+ * Reads the routes of the host, and answers for a PCI function why the host needs its network interface, in words;
+ * null: it does not. A function that a guest has taken over has no interface on the host.
  */
 export const hostNetwork = async (
   io: HostIo,

@@ -1,4 +1,7 @@
-/** What every driver does that hands whole PCI functions to guests: a bind changes nothing on the host, so there is little to do. */
+/**
+ * What every driver does that hands whole PCI functions to guests: a bind changes nothing on the host, so there is
+ * little to do.
+ */
 import { type PciAddress, formatPciAddress, pciAddressOf, pciInfo } from '../../pci.ts'
 import type { ReportedHandle } from '../../hardware.ts'
 import type { Driver, HostIo, InUse, Slot } from '../driver.ts'

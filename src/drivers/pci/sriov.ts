@@ -1,6 +1,6 @@
 /**
- * Which functions of an SR-IOV device are offered: the physical function or its virtual ones, never both (data-model R7). Pure.
- * A guest that has the physical function controls the virtual ones, so that nobody else can have those.
+ * Which functions of an SR-IOV device are offered: the physical function or its virtual ones, never both (data-model
+ * R7). Pure. A guest that has the physical function controls the virtual ones, so that nobody else can have those.
  */
 import { formatPciAddress } from '../../pci.ts'
 import type { PciFunction } from './sysfs.ts'
@@ -12,8 +12,8 @@ type Taken = { readonly found: PciFunction; readonly entry: WhitelistEntry | nul
 const parentOf = ({ physfn }: PciFunction): string | null => (physfn ? formatPciAddress(physfn) : null)
 
 /**
- * All functions of the host, each with why it is left out although an entry takes it. A physical function that has virtual ones,
- * whitelisted or not, is offered only when its entry says `"mode": "pf"`, and then they are not.
+ * All functions of the host, each with why it is left out although an entry takes it. A physical function that has
+ * virtual ones, whitelisted or not, is offered only when its entry says `"mode": "pf"`, and then they are not.
  */
 export const chooseFunctions = <One extends Taken>(
   all: readonly One[],

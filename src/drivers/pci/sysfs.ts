@@ -77,8 +77,9 @@ const readAll = async (io: HostIo, sysfsRoot: string): Promise<readonly PciFunct
 const waiting = new WeakMap<HostIo, Map<string, Promise<readonly PciFunction[]>>>()
 
 /**
- * Every PCI function of the host, ordered by address. Throws when one cannot be read: only a function that was unplugged in the meantime may be left out. Drivers
- * that ask at the same time share one read; it begins after all of them have asked.
+ * Every PCI function of the host, ordered by address. Throws when one cannot be read: only a function that was
+ * unplugged in the meantime may be left out. Drivers that ask at the same time share one read; it begins after all of
+ * them have asked.
  */
 export const readPciFunctions = (io: HostIo, sysfsRoot: string): Promise<readonly PciFunction[]> => {
   const reads = waiting.get(io) ?? new Map<string, Promise<readonly PciFunction[]>>()

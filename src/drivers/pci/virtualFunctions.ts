@@ -1,8 +1,11 @@
 /**
- * Makes the virtual functions that an operator configured, before a driver is first asked for its devices (drivers.md 7.3).
+ * Makes the virtual functions that an operator configured, before a driver is first asked for its devices (drivers.md
+ * 7.3).
  *
- * VFS-1 only from none: where a function has virtual ones already, another number is never written, because guests may have them;
- * VFS-2 what was written counts only when the kernel says so afterwards; what could not be made is logged once for each reason, and tried again with the next discovery.
+ * VFS-1 only from none: where a function has virtual ones already, another number is never written, because guests may
+ *    have them;
+ * VFS-2 what was written counts only when the kernel says so afterwards; what could not be made is logged once for each
+ *    reason, and tried again with the next discovery.
  */
 import { messageOf } from '../../errorText.ts'
 import { orAborted } from '../../waiting.ts'
@@ -33,7 +36,10 @@ const made = async (io: HostIo, folder: string, wanted: number): Promise<void> =
   if (after !== wanted) throw new Error(`${wanted} was written to ${file}, which holds ${after}`)
 }
 
-/** The driver, which first sees to it that the functions have their virtual ones. Any driver may do so: what is made already is left alone. */
+/**
+ * The driver, which first sees to it that the functions have their virtual ones. Any driver may do so: what is made
+ * already is left alone.
+ */
 export const withVirtualFunctions = (driver: Driver, sysfsRoot: string, wanted: VirtualFunctions): Driver => {
   const all = Object.entries(wanted)
   const told = new Set<string>()

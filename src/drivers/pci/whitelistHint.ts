@@ -6,7 +6,10 @@ export const WHITELIST_VARIABLE = 'ACCELERANDO_PCI_PASSTHROUGH_WHITELIST'
 /** Shows each PCI device of this machine with the setting that offers it. */
 const SCAN_COMMAND = 'accelerando device scan'
 
-/** Base classes of what a host most likely runs on: storage, network, display, memory, bridges, system and serial bus parts. */
+/**
+ * Base classes of what a host most likely runs on: storage, network, display, memory, bridges, system and serial bus
+ * parts.
+ */
 const HOST_OWN = ['01', '02', '03', '05', '06', '08', '0c']
 const BRIDGE = '06'
 

@@ -9,7 +9,9 @@ export type Creds = {
   readonly roles: readonly string[]
 }
 export type Check = (creds: Creds) => boolean
-/** Finds a named rule. It is called when a check is evaluated, so that a rule may refer to one that is defined later. */
+/**
+ * Finds a named rule. It is called when a check is evaluated, so that a rule may refer to one that is defined later.
+ */
 export type Lookup = (name: string) => Check | undefined
 export type Parsed = { readonly check: Check; readonly names: readonly string[] }
 

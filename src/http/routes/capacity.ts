@@ -1,4 +1,7 @@
-/** The number of accelerators of each kind, and how many can be granted. This path is an extension that clients of the original API do not use. */
+/**
+ * The number of accelerators of each kind, and how many can be granted. This path is an extension that clients of the
+ * original API do not use.
+ */
 import * as v from 'valibot'
 import { type CapacityLine, CAPACITY_STATES } from '../../actors/capacity/tally.ts'
 import { time } from '../render.ts'

@@ -1,4 +1,7 @@
-/** The differences between hardware, records and Placement. These paths are an extension that clients of the original API do not use. */
+/**
+ * The differences between hardware, records and Placement. These paths are an extension that clients of the original
+ * API do not use.
+ */
 import type { DriftEntry, HostDrift, HostPassed } from '../../actors/answers/drift.ts'
 import { answerList } from '../listing.ts'
 import { namedPageArgs, pageOf } from '../pages.ts'

@@ -1,6 +1,6 @@
 /**
- * Attach handles: the units of a deployable that are given to accelerator requests. This path is an extension that clients
- * of the original API do not use.
+ * Attach handles: the units of a deployable that are given to accelerator requests. This path is an extension that
+ * clients of the original API do not use.
  */
 import type { HandleDetail, HandleRow } from '../../actors/control.ts'
 import { HANDLE_STATES } from '../../actors/deployable/states.ts'

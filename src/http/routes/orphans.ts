@@ -1,4 +1,7 @@
-/** Accelerator requests of servers that Nova no longer knows. These paths are an extension that clients of the original API do not use. */
+/**
+ * Accelerator requests of servers that Nova no longer knows. These paths are an extension that clients of the original
+ * API do not use.
+ */
 import * as v from 'valibot'
 import type { Kept, Orphan } from '../../actors/answers/orphan.ts'
 import { uuid } from '../query.ts'

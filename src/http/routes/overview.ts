@@ -1,4 +1,7 @@
-/** The overview for operators: counts of all entities, and the events that Nova has not taken. These paths are an extension. */
+/**
+ * The overview for operators: counts of all entities, and the events that Nova has not taken. These paths are an
+ * extension.
+ */
 import { DELIVERY_STATES, type Delivery, type Overview } from '../../actors/answers/tallied.ts'
 import { OPERATION_RULES, type RuleName } from '../policy/rules.ts'
 import { integer, oneOf, uuid } from '../query.ts'

@@ -1,4 +1,7 @@
-/** Explains why hosts do or do not fit a device profile. These paths are an extension that clients of the original API do not use. */
+/**
+ * Explains why hosts do or do not fit a device profile. These paths are an extension that clients of the original API
+ * do not use.
+ */
 import type { Control, ProfileRow } from '../../actors/control.ts'
 import type { Viewer } from '../../actors/profile/usable.ts'
 import { type Explanation, HOSTS_SHOWN, type JudgedHost } from '../../actors/explain/answer.ts'

@@ -153,8 +153,8 @@ export const groupOf = (given: Readonly<Record<string, unknown>>, place: string)
 }
 
 /**
- * Reads a group of a profile that is being created. A stored profile may name alternatives, because former releases stored that key without
- * reading it; its other names can still be changed.
+ * Reads a group of a profile that is being created. A stored profile may name alternatives, because former releases
+ * stored that key without reading it; its other names can still be changed.
  */
 export const newGroupOf = (given: Readonly<Record<string, unknown>>, place: string): Read => {
   // this key is checked before its value, which may be a list or a text

@@ -40,7 +40,10 @@ const nameMap = (kind: keyof typeof PREFIX) =>
     {},
   )
 const given = (name: string, shape: Json): Json => ({ required: [name], properties: { [name]: shape } })
-/** The rules about several fields that `read` applies: at least one name is renamed, and applying the renaming needs a reason. */
+/**
+ * The rules about several fields that `read` applies: at least one name is renamed, and applying the renaming needs a
+ * reason.
+ */
 const TOGETHER: Json = {
   allOf: [
     { anyOf: [given('traits', { minProperties: 1 }), given('classes', { minProperties: 1 })] },

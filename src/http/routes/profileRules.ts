@@ -86,7 +86,10 @@ const Posted = v.union([v.pipe(v.array(Profile), v.minLength(1), v.maxLength(1))
 
 const only = (json: unknown): unknown => (Array.isArray(json) && json.length === 1 ? json[0] : json)
 
-/** Tests of existing clients expect status 500 here. When the compatibility option is off, the status is that of an invalid request. */
+/**
+ * Tests of existing clients expect status 500 here. When the compatibility option is off, the status is that of an
+ * invalid request.
+ */
 const withExpected500 = ({ fault }: Refusal): HttpRefused =>
   fault.kind === 'invalid' && fault.field === 'name' && [EMPTY, TOO_LONG].includes(fault.rule)
     ? refused({ kind: 'expected_500', instead: fault })

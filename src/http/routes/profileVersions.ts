@@ -1,4 +1,7 @@
-/** Changes a device profile: makes versions of it, enables and disables versions, and shares the profile with projects (from 2.5). */
+/**
+ * Changes a device profile: makes versions of it, enables and disables versions, and shares the profile with projects
+ * (from 2.5).
+ */
 import * as v from 'valibot'
 import type { Control } from '../../actors/control.ts'
 import type { ProfileUpdate, Version } from '../../actors/profile/decider.ts'

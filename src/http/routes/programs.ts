@@ -1,4 +1,7 @@
-/** The programming of deployables: the loaded image, the image that is being loaded, and how the last attempt ended. This path is an extension. */
+/**
+ * The programming of deployables: the loaded image, the image that is being loaded, and how the last attempt ended.
+ * This path is an extension.
+ */
 import * as v from 'valibot'
 import type { Programming } from '../../actors/deployable/programming.ts'
 import { listBody } from '../listing.ts'

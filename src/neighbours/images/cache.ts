@@ -1,8 +1,10 @@
 /**
  * The folder in which a host stores images, by digest.
  *
- * CACHE-1 an image has a folder with `bits` (complete, verified) or `part` (incomplete), and a link to `bits` and a description (`.json`) for each UUID of the image;
- * CACHE-2 when room is needed, the least recently used images are deleted first, but never an image that is in use or being downloaded;
+ * CACHE-1 an image has a folder with `bits` (complete, verified) or `part` (incomplete), and a link to `bits` and a
+ *    description (`.json`) for each UUID of the image;
+ * CACHE-2 when room is needed, the least recently used images are deleted first, but never an image that is in use or
+ *    being downloaded;
  * CACHE-3 files whose names do not have the form of this cache are not touched.
  */
 import { link, mkdir, open, opendir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
@@ -11,13 +13,18 @@ import type { Clock } from '../../clock.ts'
 import { keyedMutex } from '../../keyedMutex.ts'
 
 export type CachePaths = { readonly dir: string; readonly whole: string; readonly part: string }
-/** An image in the cache. `description`: the text that was kept for its UUID; null: none, as releases before left it. */
+/**
+ * An image in the cache. `description`: the text that was kept for its UUID; null: none, as releases before left it.
+ */
 export type CachedImage = { readonly key: string; readonly description: string | null }
 export type ImageCache = {
   readonly place: (key: string) => CachePaths
   /** Protects the image from deletion until the returned function is called. */
   readonly pin: (key: string) => () => void
-  /** Makes the folder of an image and frees this many bytes for it. False: there is not enough room beside the images in use. */
+  /**
+   * Makes the folder of an image and frees this many bytes for it. False: there is not enough room beside the images in
+   * use.
+   */
   readonly reserve: (key: string, bytes: number) => Promise<boolean>
   /** Deletes the complete file, its links and its descriptions; a partial download of a new file stays. */
   readonly clear: (key: string) => Promise<void>
@@ -25,7 +32,10 @@ export type ImageCache = {
   readonly named: (key: string, name: string) => Promise<string>
   /** Keeps the description of the image with this UUID, instead of an earlier one. */
   readonly describe: (key: string, uuid: string, text: string) => Promise<void>
-  /** What the cache has of the image with this UUID: it may have been stored again with other bytes, or got a digest. The name of its link is `<uuid>` with any extension. */
+  /**
+   * What the cache has of the image with this UUID: it may have been stored again with other bytes, or got a digest.
+   * The name of its link is `<uuid>` with any extension.
+   */
   readonly find: (uuid: string) => Promise<readonly CachedImage[]>
 }
 const KEY = /^[a-z0-9-]{1,20}_[0-9a-f-]{32,128}$/

@@ -2,7 +2,8 @@
  * Downloads one image into the cache.
  *
  * DOWNLOAD-1 bytes are written to `part`, verified and forced to the disk, and only then is `part` renamed to `bits`;
- * DOWNLOAD-2 a partial file is continued, even one of a killed process; if Glance does not support ranges, the download starts from the beginning;
+ * DOWNLOAD-2 a partial file is continued, even one of a killed process; if Glance does not support ranges, the download
+ *    starts from the beginning;
  * DOWNLOAD-3 no byte beyond the size of the image is written;
  * DOWNLOAD-4 bytes that do not match the digest are deleted.
  */
@@ -48,7 +49,10 @@ const fetchRest = async (glance: Glance, { image, size, place: { part }, signal 
   return noImage('corrupt', 'more bytes came than it has')
 }
 
-/** Null: the image is in the cache. Rejects with an error of the disk or the connection, or with the reason of the signal. */
+/**
+ * Null: the image is in the cache. Rejects with an error of the disk or the connection, or with the reason of the
+ * signal.
+ */
 export const download = async (glance: Glance, wanted: Wanted): Promise<NoImage | null> => {
   const { image, place, signal } = wanted
   const lacking = await fetchRest(glance, wanted)

@@ -1,4 +1,7 @@
-/** The name under which a driver gets an image: its UUID, with the suffix that tools expect of such a file (data-model.md 9.4, 8). */
+/**
+ * The name under which a driver gets an image: its UUID, with the suffix that tools expect of such a file
+ * (data-model.md 9.4, 8).
+ */
 import { open } from 'node:fs/promises'
 import type { Image } from '../../images.ts'
 

@@ -1,6 +1,7 @@
 /**
- * Bitstream images in a folder: files named by the image's UUID, with or without an extension. A file `<uuid>.json` beside an image has the
- * description that an image service would give (`metadata.ts`): the image can then be searched by properties, and its bytes are verified.
+ * Bitstream images in a folder: files named by the image's UUID, with or without an extension. A file `<uuid>.json`
+ * beside an image has the description that an image service would give (`metadata.ts`): the image can then be searched
+ * by properties, and its bytes are verified.
  */
 import type { ImageUuid } from '../../identifiers.ts'
 import { isUuid } from '../../uuid.ts'
@@ -39,7 +40,10 @@ const candidates = async (dir: string, uuid: ImageUuid): Promise<readonly string
   return names.toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1))
 }
 
-/** The path of the real file; null: there is none inside the folder. A link may lead to another name in the folder, never out of it. */
+/**
+ * The path of the real file; null: there is none inside the folder. A link may lead to another name in the folder,
+ * never out of it.
+ */
 const fileIn = async (dir: string, name: string): Promise<string | null> => {
   const path = await realpath(join(dir, name)).catch(() => null)
   if (path === null || /^\.\.(?:[/\\]|$)/.test(relative(dir, path))) return null

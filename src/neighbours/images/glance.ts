@@ -1,9 +1,12 @@
 /**
- * Requests to Glance (Image API v2): descriptions, paged lists, and bytes from a position on. No function here rejects or retries.
+ * Requests to Glance (Image API v2): descriptions, paged lists, and bytes from a position on. No function here rejects
+ * or retries.
  *
- * GLANCE-1 a search finds public images and those of trusted projects only, whatever else this account may read: any project may give an image the
- *   properties that are searched for (decision 0118). Glance is asked for just these, so that others cannot fill the list either;
- * GLANCE-2 an image that is asked for by its id is described whoever owns it: only an administrator names an id, in a profile or in a request to program.
+ * GLANCE-1 a search finds public images and those of trusted projects only, whatever else this account may read: any
+ *    project may give an image the properties that are searched for (decision 0118). Glance is asked for just these, so
+ *    that others cannot fill the list either;
+ * GLANCE-2 an image that is asked for by its id is described whoever owns it: only an administrator names an id, in a
+ *    profile or in a request to program.
  */
 import * as v from 'valibot'
 import type { ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
@@ -25,7 +28,10 @@ export type GlanceOptions = {
 /** `start`: the position of the first byte in `body`. */
 export type Bytes = { readonly found: true; readonly start: number; readonly body: AsyncIterable<Uint8Array> }
 export type Glance = ImageCatalogue & {
-  /** The bytes from a position on, or from the beginning if Glance sends no part. Null: the image ends before that position. */
+  /**
+   * The bytes from a position on, or from the beginning if Glance sends no part. Null: the image ends before that
+   * position.
+   */
   readonly bytes: (image: ImageUuid, from: number, signal: AbortSignal) => Promise<Bytes | NoImage | null>
   /** Why Glance does not answer or does not let this service read; null: it does. */
   readonly look: () => Promise<NoImage | null>
@@ -44,7 +50,10 @@ const LIST = v.object({ images: v.pipe(v.array(v.unknown()), v.maxLength(1000)),
 /** The link to the next page must stay within the same service. */
 const NEXT = /^\/v2\/images\?[\x21-\x7e]{1,8000}$/
 
-/** Other statuses may pass. A 401 here was given to a new token as well, so the trouble is with the account and not with the image. */
+/**
+ * Other statuses may pass. A 401 here was given to a new token as well, so the trouble is with the account and not with
+ * the image.
+ */
 const PROBLEMS: Readonly<Record<number, ImageProblem>> = {
   204: 'inactive',
   400: 'unusable',

@@ -1,11 +1,15 @@
 /**
  * Provides the bytes of images from Glance, through the cache of this host.
  *
- * FILES-1 a problem that no retry can solve ends the attempt; after any other, it is repeated with growing pauses until nobody waits any more;
- * FILES-2 each digest is downloaded once at a time, and the number of downloads is limited; others that need the same bytes wait for them;
- * FILES-3 bytes are compared with the digest after each download and before each use; if they differ, they are downloaded once more;
- * FILES-4 when Glance cannot be asked at the second attempt either, an image in the cache is used: the bytes of an image never change. It has the description that Glance gave
- *   last, which is judged by the present limits. An image without description is not used: whether it fits a card would not be known.
+ * FILES-1 a problem that no retry can solve ends the attempt; after any other, it is repeated with growing pauses until
+ *    nobody waits any more;
+ * FILES-2 each digest is downloaded once at a time, and the number of downloads is limited; others that need the same
+ *    bytes wait for them;
+ * FILES-3 bytes are compared with the digest after each download and before each use; if they differ, they are
+ *    downloaded once more;
+ * FILES-4 when Glance cannot be asked at the second attempt either, an image in the cache is used: the bytes of an
+ *    image never change. It has the description that Glance gave last, which is judged by the present limits. An image
+ *    without description is not used: whether it fits a card would not be known.
  */
 import type { Clock } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
@@ -115,7 +119,9 @@ const fetched = async (parts: Parts, { key, size, image, signal }: Wanted): Prom
   return problem
 }
 
-/** The file of the image after `prepare` has provided it; the image is pinned from before that until the file is closed. */
+/**
+ * The file of the image after `prepare` has provided it; the image is pinned from before that until the file is closed.
+ */
 const pinned = async (
   { cache, log }: Parts,
   { key, image }: Wanted,
@@ -139,7 +145,10 @@ const pinned = async (
   }
 }
 
-/** What the cache has of this image, as it was described last, if the present limits allow it and its bytes are right (FILES-4). */
+/**
+ * What the cache has of this image, as it was described last, if the present limits allow it and its bytes are right
+ * (FILES-4).
+ */
 const kept = async (parts: Parts, uuid: ImageUuid, signal: AbortSignal): Promise<Wanted | null> => {
   for (const { key, description } of await parts.cache.find(uuid)) {
     const image = description === null ? null : describedIn(description, uuid)

@@ -1,4 +1,7 @@
-/** The description of an image in the form in which a host keeps it beside the bytes, so that it can judge the image while nobody can be asked. */
+/**
+ * The description of an image in the form in which a host keeps it beside the bytes, so that it can judge the image
+ * while nobody can be asked.
+ */
 import * as v from 'valibot'
 import type { Image } from '../../images.ts'
 import { jsonIn } from '../../jsonText.ts'

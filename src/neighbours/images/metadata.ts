@@ -1,4 +1,7 @@
-/** Reads the description of an image in the format of Glance (Image API v2; data-model.md 9.1, 9.2), and decides whether it is a bitstream. */
+/**
+ * Reads the description of an image in the format of Glance (Image API v2; data-model.md 9.1, 9.2), and decides whether
+ * it is a bitstream.
+ */
 import * as v from 'valibot'
 import { topologyProblem } from '../../topology.ts'
 import { type Digest, type Image, type NoImage, FUNCTION_KEYS, functionsOf, noImage } from '../../images.ts'

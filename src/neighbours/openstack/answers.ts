@@ -34,7 +34,10 @@ export type Read = {
   readonly expiresAt: number
   readonly catalog: Catalog
 }
-/** How long the token lasts from now on, in ms. The server's `Date` header counts as the present time, or `now` if it is absent. */
+/**
+ * How long the token lasts from now on, in ms. The server's `Date` header counts as the present time, or `now` if it is
+ * absent.
+ */
 export const remainingMs = ({ expiresAt }: Read, { headers }: Answer, now: number): number => {
   const then = Date.parse(headers['date'] ?? '')
   return expiresAt - (Number.isNaN(then) ? now : then)

@@ -1,7 +1,8 @@
 /**
  * Stops calls to a neighbour that does not answer, because each caller would wait for the whole time limit.
  *
- * CIRCUIT-1 after `FAILURES` failures in a row, calls fail at once during a pause, which doubles with each further failure;
+ * CIRCUIT-1 after `FAILURES` failures in a row, calls fail at once during a pause, which doubles with each further
+ *    failure;
  * CIRCUIT-2 after the pause one call is made, and all others fail at once until it has ended;
  * CIRCUIT-3 any status but 500, 502, 503 and 504 proves that the neighbour works.
  */

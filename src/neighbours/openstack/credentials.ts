@@ -1,6 +1,9 @@
 /** The credentials of this service, and the request by which it gets a token. */
 
-/** A user is named by its id, or by its name and domain; so is a project. A domain is named by its id or its name. An id counts where both are given. */
+/**
+ * A user is named by its id, or by its name and domain; so is a project. A domain is named by its id or its name. An id
+ * counts where both are given.
+ */
 export type Credentials =
   | {
       readonly kind: 'password'

@@ -1,4 +1,7 @@
-/** Gets a token for a person who signs in with a password. The token belongs to the person: this service neither stores nor uses it. */
+/**
+ * Gets a token for a person who signs in with a password. The token belongs to the person: this service neither stores
+ * nor uses it.
+ */
 import { type Read, readToken, remainingMs } from './answers.ts'
 import { type Credentials, authRequest } from './credentials.ts'
 import { type Answer, type Send, Unanswered } from './send.ts'

@@ -1,9 +1,10 @@
 /**
  * The client of Placement: each call of the port is one request with the token of the session (placement.md 5).
  *
- * PLACEMENT-1 the supported versions are read before the first request, and again after Placement refused the version. All requests use 1.39, or the
- *    highest version that is offered; if that is below 1.30, each call is `refused`;
- * PLACEMENT-2 each answer is parsed: one that does not have the form of the API is a fault with the reason, never a value.
+ * PLACEMENT-1 the supported versions are read before the first request, and again after Placement refused the version.
+ *    All requests use 1.39, or the highest version that is offered; if that is below 1.30, each call is `refused`;
+ * PLACEMENT-2 each answer is parsed: one that does not have the form of the API is a fault with the reason, never a
+ *    value.
  */
 import {
   CANDIDATES_MAX,
@@ -31,7 +32,10 @@ import type { Answer } from './send.ts'
 import type { Session } from './session.ts'
 
 const WANTED = 39
-/** The lowest version with every request that is used. Below 1.26 an inventory cannot be reserved as a whole; below 1.23 errors have no code. */
+/**
+ * The lowest version with every request that is used. Below 1.26 an inventory cannot be reserved as a whole; below 1.23
+ * errors have no code.
+ */
 const LOWEST = 30
 
 type Asked = {
@@ -127,7 +131,10 @@ const waysIn = (
   groups: readonly CandidateGroup[],
 ): readonly (readonly string[])[] => mappings.map((each) => groups.map((_, at) => each[String(at + 1)]?.[0] ?? ''))
 
-/** Requests of one call, each with the time limit of the session: a token, the versions (sent twice at most), the call, another token, the call again. */
+/**
+ * Requests of one call, each with the time limit of the session: a token, the versions (sent twice at most), the call,
+ * another token, the call again.
+ */
 const REQUESTS_MAX = 6
 const TIMEOUT_MS = 5000
 

@@ -50,7 +50,10 @@ const UNTRUSTED: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ])
 
-/** The reason of the signal if the request was aborted; otherwise the cause of the error, which says more than the error itself. */
+/**
+ * The reason of the signal if the request was aborted; otherwise the cause of the error, which says more than the error
+ * itself.
+ */
 export const reasonOf = (error: unknown, timeoutMs: number): string => {
   if (!(error instanceof Error) || error instanceof Unanswered) return textOf(error)
   if (isLate(error)) return `no answer within ${timeoutMs} ms`
@@ -83,7 +86,10 @@ export const headersOf = (headers: Readonly<Record<string, string | string[] | u
     Object.entries(headers).map(([name, value]) => [name, (Array.isArray(value) ? value[0] : value) ?? '']),
   )
 
-/** Keeps connections open for later requests. `ca`: certificates in PEM to trust instead of those of the system. Redirects are not followed. */
+/**
+ * Keeps connections open for later requests. `ca`: certificates in PEM to trust instead of those of the system.
+ * Redirects are not followed.
+ */
 export const createSender = (ca: string | null): Sender => {
   const agent = new Agent({ connect: ca === null ? {} : { ca }, connections: 32, pipelining: 1 })
   return {

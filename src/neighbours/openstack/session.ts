@@ -1,12 +1,17 @@
 /**
- * The session of this service with the cloud: one token for all neighbours, and their endpoints from the catalogue that came with it.
+ * The session of this service with the cloud: one token for all neighbours, and their endpoints from the catalogue that
+ * came with it.
  *
- * SESSION-1 the token is renewed before it expires, by one request at a time. If that fails, the old token is used until it expires;
- * SESSION-2 after a 401 of a neighbour the request is sent once more, with a new token, because the old one was revoked. If the neighbour refuses new
- *    tokens too, a new one is not requested each time (`RENEWED_AFTER_MS`);
- * SESSION-3 the lifetime of a token is measured from its arrival by this machine's monotonic clock, so that a wrongly set clock does no harm;
- * SESSION-4 a read request whose connection failed is sent once more, because the neighbour may have closed an idle connection at that moment;
- * SESSION-5 when Keystone gives no token, it is asked again only after `REFUSED_FOR_MS`, because accounts are locked after many refusals;
+ * SESSION-1 the token is renewed before it expires, by one request at a time. If that fails, the old token is used
+ *    until it expires;
+ * SESSION-2 after a 401 of a neighbour the request is sent once more, with a new token, because the old one was
+ *    revoked. If the neighbour refuses new tokens too, a new one is not requested each time (`RENEWED_AFTER_MS`);
+ * SESSION-3 the lifetime of a token is measured from its arrival by this machine's monotonic clock, so that a wrongly
+ *    set clock does no harm;
+ * SESSION-4 a read request whose connection failed is sent once more, because the neighbour may have closed an idle
+ *    connection at that moment;
+ * SESSION-5 when Keystone gives no token, it is asked again only after `REFUSED_FOR_MS`, because accounts are locked
+ *    after many refusals;
  * SESSION-6 a service that the catalogue lacks is remembered as absent until a later catalogue has it.
  */
 import type { Clock } from '../../clock.ts'
@@ -42,11 +47,17 @@ type Entry = { readonly token: string; readonly projectId: string | null; readon
 export type Session = {
   /** Rejects with `Unanswered`. */
   readonly call: (call: Call) => Promise<Answer>
-  /** Reads an answer that is too large for memory. The call and its body reject with `Unanswered`. The caller must read or drop the body. */
+  /**
+   * Reads an answer that is too large for memory. The call and its body reject with `Unanswered`. The caller must read
+   * or drop the body.
+   */
   readonly read: (call: Omit<Call, 'method' | 'body'> & Pick<StreamRequest, 'idleMs' | 'signal'>) => Promise<Streamed>
   /** Asks the identity service itself, with the token of this service. Rejects with `Unanswered`. */
   readonly ask: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>
-  /** A token of this session, the project that it is for, and the URL of a service from the catalogue. Rejects with `Unanswered`. */
+  /**
+   * A token of this session, the project that it is for, and the URL of a service from the catalogue. Rejects with
+   * `Unanswered`.
+   */
   readonly entry: (service: string) => Promise<Entry>
   /** The neighbours that do not answer at present, with the reason. */
   readonly whyFailing: () => Readonly<Record<string, string>>
@@ -71,7 +82,9 @@ export class NoToken extends Unanswered {
   }
 }
 
-/** The longest time before its end at which the token is renewed, so that requests under way can still use the old one. */
+/**
+ * The longest time before its end at which the token is renewed, so that requests under way can still use the old one.
+ */
 const MARGIN_MS = 120_000
 const RENEWED_AFTER_MS = 10_000
 const REFUSED_FOR_MS = 5000

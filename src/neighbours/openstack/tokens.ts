@@ -1,13 +1,16 @@
 /**
  * Validates the tokens of callers with Keystone, and caches its answers.
  *
- * TOKENS-1 an answer is used for at most `cacheMs`, and not after the token ends; so a revoked token works at most that long;
+ * TOKENS-1 an answer is used for at most `cacheMs`, and not after the token ends; so a revoked token works at most that
+ *    long;
  * TOKENS-2 a token is validated by one request at a time; other callers with the same token wait for that answer;
  * TOKENS-3 an answer that allowed an expired token is used only where that is allowed again;
- * TOKENS-4 at most `entries` valid tokens are cached, and as many invalid ones separately, so that invented tokens do not displace valid ones;
- *    the oldest are dropped first. Only the digest of a token is stored;
- * TOKENS-5 while Keystone does not answer, cached answers are used within their limit, and other tokens get `unavailable`;
- * TOKENS-6 at most `VALIDATED_AT_ONCE` requests to Keystone are open, so that a flood of invented tokens blocks nothing else.
+ * TOKENS-4 at most `entries` valid tokens are cached, and as many invalid ones separately, so that invented tokens do
+ *    not displace valid ones; the oldest are dropped first. Only the digest of a token is stored;
+ * TOKENS-5 while Keystone does not answer, cached answers are used within their limit, and other tokens get
+ *    `unavailable`;
+ * TOKENS-6 at most `VALIDATED_AT_ONCE` requests to Keystone are open, so that a flood of invented tokens blocks nothing
+ *    else.
  */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../clock.ts'

@@ -1,4 +1,7 @@
-/** The address of upstream's database in the form of its own configuration: `mysql+pymysql://user:password@host/cyborg?charset=utf8`. */
+/**
+ * The address of upstream's database in the form of its own configuration:
+ * `mysql+pymysql://user:password@host/cyborg?charset=utf8`.
+ */
 
 export type MysqlAddress = {
   readonly host: string

@@ -25,7 +25,8 @@ const connect = ({ host, port, user, password, database, socket, ca }: MysqlAddr
 
 export const openMysql = async (address: MysqlAddress): Promise<UpstreamSource> => {
   const connection = await connect(address)
-  // without a listener the error of a broken connection would end the process; the query that uses the connection rejects
+  // without a listener the error of a broken connection would end the process; the query that uses the connection
+  // rejects
   connection.on('error', () => undefined)
   const run = async (sql: string, values: readonly number[] = []): Promise<readonly TextRow[]> => {
     const [rows] = await connection.query({ sql, timeout: QUERY_MS, values: [...values] })

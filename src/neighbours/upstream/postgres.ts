@@ -13,7 +13,8 @@ export const openPostgres = async (url: string): Promise<UpstreamSource> => {
     application_name: 'accelerando import',
     types: AS_TEXT,
   })
-  // without a listener the error of a broken connection would end the process; the query that uses the connection rejects
+  // without a listener the error of a broken connection would end the process; the query that uses the connection
+  // rejects
   client.on('error', () => undefined)
   const close = () => client.end()
   try {

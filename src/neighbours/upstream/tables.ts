@@ -1,4 +1,7 @@
-/** The columns of upstream's tables, and the meaning of their texts (data-model 2). Columns that older releases lack may be absent. */
+/**
+ * The columns of upstream's tables, and the meaning of their texts (data-model 2). Columns that older releases lack may
+ * be absent.
+ */
 import * as v from 'valibot'
 import type { UpstreamTable } from '../../actors/upstream/rows.ts'
 

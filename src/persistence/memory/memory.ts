@@ -1,4 +1,6 @@
-/** Journal and views in memory: the store of simulations and of tests. It has no timers and waits only for its hooks. */
+/**
+ * Journal and views in memory: the store of simulations and of tests. It has no timers and waits only for its hooks.
+ */
 import { randomUUID } from 'node:crypto'
 import type {
   Append,
@@ -199,10 +201,16 @@ async function* dumpViews({ tables }: Kept): AsyncGenerator<string> {
 }
 
 export type Memories = ((monotonic?: () => number) => Store) & {
-  /** Copies all present data. The returned function replaces the data with that copy, and returns the rows that are lost thereby. */
+  /**
+   * Copies all present data. The returned function replaces the data with that copy, and returns the rows that are lost
+   * thereby.
+   */
   readonly standby: () => () => readonly FeedRow[]
 }
-/** Stores of several processes over the same rows: each call stands for one process, and each store is closed separately. */
+/**
+ * Stores of several processes over the same rows: each call stands for one process, and each store is closed
+ * separately.
+ */
 export const memoryStores = (options: MemoryOptions = {}): Memories => {
   const kept: Kept = {
     log: [],

@@ -110,7 +110,9 @@ const workOn = (
   }
 }
 
-/** The sharing of one process. `now` dates the sightings of hosts, `monotonic` is the clock of that process; both in ms. */
+/**
+ * The sharing of one process. `now` dates the sightings of hosts, `monotonic` is the clock of that process; both in ms.
+ */
 export const memorySharing = (kept: Shared, now: () => number, monotonic: () => number): Sharing => {
   const { seen, measured } = kept.work
   const { tables } = kept

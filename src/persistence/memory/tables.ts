@@ -22,7 +22,10 @@ export type Tables = {
 const UNIQUE = new Map(
   viewNames.map((view) => [view, viewOf(view).unique.map((columns) => ({ rule: uniqueRule(view, columns), columns }))]),
 )
-/** Returns the rule and an id of its values, for each unique rule that applies to the row; a null value exempts the row, as in SQL. */
+/**
+ * Returns the rule and an id of its values, for each unique rule that applies to the row; a null value exempts the row,
+ * as in SQL.
+ */
 const claims = (view: ViewName, row: Cells): readonly { readonly rule: string; readonly id: string }[] =>
   UNIQUE.get(view)!.flatMap(({ rule, columns }) => {
     const values = columns.map((column) => row[column])

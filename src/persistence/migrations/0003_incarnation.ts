@@ -1,7 +1,8 @@
 /**
- * Which server holds the journal, whether the journal may be written, which acknowledged rows the database has lost, and how long a lease or claim
- * lasts without renewal. The trigger refuses inserts by programs of every release while writing is stopped. It runs with the rights of its owner
- * (`security definer`), so the roles of running programs need no further grants. Only adds to the schema, so programs of older releases keep working.
+ * Which server holds the journal, whether the journal may be written, which acknowledged rows the database has lost,
+ * and how long a lease or claim lasts without renewal. The trigger refuses inserts by programs of every release while
+ * writing is stopped. It runs with the rights of its owner (`security definer`), so the roles of running programs need
+ * no further grants. Only adds to the schema, so programs of older releases keep working.
  */
 import { Migration } from '@mikro-orm/migrations'
 

@@ -1,6 +1,7 @@
 /**
- * Which hosts an operator has taken out of service, so that they are counted and listed apart from those that are down. Only adds: an older program goes on; what it retires or restores meanwhile is
- * shown once this release has recorded the next change of that host.
+ * Which hosts an operator has taken out of service, so that they are counted and listed apart from those that are down.
+ * Only adds: an older program goes on; what it retires or restores meanwhile is shown once this release has recorded
+ * the next change of that host.
  */
 import { Migration } from '@mikro-orm/migrations'
 

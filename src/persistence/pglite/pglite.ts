@@ -1,6 +1,6 @@
 /**
- * The embedded PostgreSQL: a folder, one process, no server. The data survives a kill of the process at any moment, but commits
- * are not flushed to the disk: a power loss may lose the last ones.
+ * The embedded PostgreSQL: a folder, one process, no server. The data survives a kill of the process at any moment, but
+ * commits are not flushed to the disk: a power loss may lose the last ones.
  */
 import { join } from 'node:path'
 import { Worker } from 'node:worker_threads'

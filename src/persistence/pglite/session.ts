@@ -1,4 +1,6 @@
-/** Statements on the embedded database. Planning takes longer than running here, so statements that recur are prepared. */
+/**
+ * Statements on the embedded database. Planning takes longer than running here, so statements that recur are prepared.
+ */
 import { parse, protocol, types } from '@electric-sql/pglite'
 import type { PGlite } from '@electric-sql/pglite'
 import type { Ask } from './protocol.ts'

@@ -1,9 +1,11 @@
 /**
- * An empty store that was made in advance: creating a store with `initdb` and all migrations takes seconds of processor time, unpacking
- * this one takes some tenths of a second. `npm ci` in a checkout and `npm pack` make it (infra/pack/store.ts).
+ * An empty store that was made in advance: creating a store with `initdb` and all migrations takes seconds of processor
+ * time, unpacking this one takes some tenths of a second. `npm ci` in a checkout and `npm pack` make it
+ * (infra/pack/store.ts).
  *
  * TEMPLATE-1 a template is used only for a folder that does not exist yet; that folder appears complete, or not at all;
- * TEMPLATE-2 a template is used only undamaged, and only with the release of the embedded database and the migrations that made it;
+ * TEMPLATE-2 a template is used only undamaged, and only with the release of the embedded database and the migrations
+ *    that made it;
  * TEMPLATE-3 without a fitting template the store is created as if there were no templates.
  */
 import { createHash } from 'node:crypto'
@@ -45,7 +47,10 @@ const ownMigrations = (): Readonly<Record<string, string>> =>
     migrationNames().map((name) => [name, digestOf(readFileSync(new URL(`${name}${MODULE_EXTENSION}`, MIGRATIONS)))]),
   )
 
-/** In a checkout a migration may have been edited since. In the package the files are compiled, and only their names can be compared. */
+/**
+ * In a checkout a migration may have been edited since. In the package the files are compiled, and only their names can
+ * be compared.
+ */
 const isByOurMigrations = (migrations: Readonly<Record<string, string>>): boolean => {
   const own = ownMigrations()
   if (Object.keys(own).join() !== Object.keys(migrations).join()) return false
@@ -69,7 +74,10 @@ const unpack = (content: Buffer, entries: Description['entries'], to: string): v
   }
 }
 
-/** Fills `to`, the folder of the embedded database, from the template in `templates`. False: the folder exists, or no template fits. */
+/**
+ * Fills `to`, the folder of the embedded database, from the template in `templates`. False: the folder exists, or no
+ * template fits.
+ */
 export const filledFromTemplate = (to: string, templates = TEMPLATES): boolean => {
   if (existsSync(to)) return false
   const found = described(templates)

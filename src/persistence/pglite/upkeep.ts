@@ -1,4 +1,7 @@
-/** Checkpoints and vacuum of the embedded database, which a server does in the background; here they run between two statements. */
+/**
+ * Checkpoints and vacuum of the embedded database, which a server does in the background; here they run between two
+ * statements.
+ */
 import type { PGlite } from '@electric-sql/pglite'
 
 /** Limits how much write-ahead log the next start has to replay after a kill. */

@@ -1,7 +1,7 @@
 /**
- * Hints over LISTEN and NOTIFY, in a session of their own that is opened at the first use. A hint is sent apart from the append that it is
- * about: a NOTIFY inside a transaction makes all such transactions commit one after another. When the session is lost, hints are lost until
- * it is open again (HINTS-1).
+ * Hints over LISTEN and NOTIFY, in a session of their own that is opened at the first use. A hint is sent apart from
+ * the append that it is about: a NOTIFY inside a transaction makes all such transactions commit one after another. When
+ * the session is lost, hints are lost until it is open again (HINTS-1).
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client, type ClientConfig } from 'pg'

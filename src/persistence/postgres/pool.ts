@@ -25,7 +25,8 @@ const open = (config: PoolConfig): Pool => {
 
 /** `waitMs`: how long a statement waits for a free session. */
 export const createPool = (config: PoolConfig & { readonly max: number }, waitMs: number): ReplaceablePool => {
-  // statements wait here before they choose a pool: `pg` never serves statements that wait in a pool that is being ended
+  // statements wait here before they choose a pool: `pg` never serves statements that wait in a pool that is being
+  // ended
   const error = () => new Error(`no connection to the database was free within ${waitMs} ms`)
   const inTurn = createSemaphore(config.max, { ms: waitMs, error, clock: systemClock })
   const ending = new Set<Promise<unknown>>()

@@ -12,13 +12,19 @@ import type { Database, Run } from '../sql.ts'
 
 export type PostgresOptions = {
   readonly url: string
-  /** The longest run of a statement, default 5 s; callers wait longer. Other time-outs depend on it (`session`), and a read waits as long for a connection. */
+  /**
+   * The longest run of a statement, default 5 s; callers wait longer. Other time-outs depend on it (`session`), and a
+   * read waits as long for a connection.
+   */
   readonly statementTimeoutMs?: number
   /** Connections for reads, default 4. There are two more for leases and claims, one for hints, and one for writes. */
   readonly readers?: number
   /** Absent: nothing is logged. */
   readonly log?: Log
-  /** True: the store opens only if no other process has it open. False: several processes may write, and a sole writer is refused. */
+  /**
+   * True: the store opens only if no other process has it open. False: several processes may write, and a sole writer
+   * is refused.
+   */
   readonly sole?: boolean
   /** True for the operator's command `migrate --adopt`, which may write while writing is stopped. */
   readonly adopting?: boolean
@@ -34,12 +40,13 @@ const CONNECT_MS = 5_000
 /** The longest wait for a lock. After it the statement writes nothing, and the caller is told to retry. */
 const LOCK_MS = 3_000
 /**
- * Settings of each session. A process that is disconnected or paused keeps its locks for about ten seconds at most: the server
- * ends an idle transaction, and a connection whose other end no longer acknowledges data.
+ * Settings of each session. A process that is disconnected or paused keeps its locks for about ten seconds at most: the
+ * server ends an idle transaction, and a connection whose other end no longer acknowledges data.
  */
 const session = (timeoutMs: number): Readonly<Record<string, string | number>> => ({
   ...PLANNER,
-  // one session compares or reads values that another one has read as text, so their text must not depend on settings of role or database
+  // one session compares or reads values that another one has read as text, so their text must not depend on settings
+  // of role or database
   datestyle: 'ISO',
   timezone: 'UTC',
   lock_timeout: Math.min(LOCK_MS, timeoutMs),
@@ -96,7 +103,10 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
   const readers = createPool({ ...config, max: options.readers ?? READERS }, timeoutMs)
   const sharers = createPool({ ...config, max: SHARERS }, timeoutMs)
   let closing = false
-  /** When the writer has a new session, the pools get new ones too, so that no session stays on a server that the writer has left. */
+  /**
+   * When the writer has a new session, the pools get new ones too, so that no session stays on a server that the writer
+   * has left.
+   */
   const checkSession = async (run: Run): Promise<void> => {
     await options.checkSession?.(run)
     // `close` ends the sessions of both pools

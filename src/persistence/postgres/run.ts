@@ -18,11 +18,17 @@ export const hangUp = (client: Client): void => {
   connection?.stream?.destroy()
 }
 
-/** How long a read is retried. A restarted server answers after about a second, and callers wait a little longer than this limit. */
+/**
+ * How long a read is retried. A restarted server answers after about a second, and callers wait a little longer than
+ * this limit.
+ */
 const PATIENCE_MS = 3_000
 const BACKOFF = { firstMs: 50, maxMs: 800 }
 
-/** Retries a read, which is safe to repeat, when the session was lost or refused, or the transaction was rolled back by a conflict. */
+/**
+ * Retries a read, which is safe to repeat, when the session was lost or refused, or the transaction was rolled back by
+ * a conflict.
+ */
 export const again =
   (run: Run): Run =>
   async (statement) => {

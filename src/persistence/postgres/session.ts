@@ -1,11 +1,12 @@
 /**
- * The writing session, which is reopened when it is lost or finds its server read-only. The server process (backend) of a lost session may
- * not have noticed the loss and may still commit its last statement. So the next session first ends that backend and waits until it is
- * gone; from then on reads are final.
+ * The writing session, which is reopened when it is lost or finds its server read-only. The server process (backend) of
+ * a lost session may not have noticed the loss and may still commit its last statement. So the next session first ends
+ * that backend and waits until it is gone; from then on reads are final.
  *
- * A sole writer holds an exclusive advisory lock in this session. As long as its first session lasts, no other process can have
- * written, and its cached state is valid. After a loss the writer takes the lock again and goes on without that guarantee, unless another
- * process holds the lock. Processes that write together hold the lock as shared, so a sole writer, which works on whole tables, is refused.
+ * A sole writer holds an exclusive advisory lock in this session. As long as its first session lasts, no other process
+ * can have written, and its cached state is valid. After a loss the writer takes the lock again and goes on without
+ * that guarantee, unless another process holds the lock. Processes that write together hold the lock as shared, so a
+ * sole writer, which works on whole tables, is refused.
  */
 import { systemClock } from '../../clock.ts'
 import { backoffMs, orLate, pause } from '../../waiting.ts'
@@ -19,9 +20,15 @@ import { hangUp, runOn } from './run.ts'
 
 /** How long a write waits for a session, and how long `readsAreFinal` waits before it rejects. */
 const PATIENCE_MS = 2_000
-/** How long a session tries to take the lock: the backend of a killed writer may need a moment to notice and to release it. */
+/**
+ * How long a session tries to take the lock: the backend of a killed writer may need a moment to notice and to release
+ * it.
+ */
 const TAKEN_MS = 5_000
-/** How often a sole writer checks its session; shorter than the time after which the server releases the lock of a dead connection. */
+/**
+ * How often a sole writer checks its session; shorter than the time after which the server releases the lock of a dead
+ * connection.
+ */
 const LOOK_MS = 2_000
 const KEEPALIVE =
   '-c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=30000'

@@ -70,7 +70,10 @@ const visibleTo = ({ isAdmin, isService, projectId }: Caller, instance: Instance
 }
 
 const createList = ({ readers }: Kernel): Control['arqs']['list'] => {
-  /** Nova's compute service lists the resolved ARQs of an instance to learn whether all of its ARQs are resolved (rest-api 4.3). */
+  /**
+   * Nova's compute service lists the resolved ARQs of an instance to learn whether all of its ARQs are resolved
+   * (rest-api 4.3).
+   */
   const allResolved = async (
     instance: InstanceUuid,
     where: Parameters<typeof readers.list<'arqs'>>[1],
@@ -79,7 +82,10 @@ const createList = ({ readers }: Kernel): Control['arqs']['list'] => {
     if (!waiting.ok) return waiting
     return waiting.value ? refuse({ kind: 'unresolved', instance }) : { ok: true, value: null }
   }
-  /** Nova treats each resolved ARQ as bound and would boot the server without the accelerator; a refusal makes the boot fail (decision 0063). */
+  /**
+   * Nova treats each resolved ARQ as bound and would boot the server without the accelerator; a refusal makes the boot
+   * fail (decision 0063).
+   */
   const noneFailed = async (
     instance: InstanceUuid,
     where: Parameters<typeof readers.list<'arqs'>>[1],

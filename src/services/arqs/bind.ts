@@ -1,4 +1,7 @@
-/** The bind of an instance: all ARQs of the request are accepted, or none, in one append (rest-api 4.5 steps 12-19, 8.4). */
+/**
+ * The bind of an instance: all ARQs of the request are accepted, or none, in one append (rest-api 4.5 steps 12-19,
+ * 8.4).
+ */
 import type { EntityKey } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'
@@ -78,7 +81,9 @@ const imageFor = (draft: Draft, { group }: Arq, one: Target, searches: ImageSear
     ? chosen.image.uuid
     : conflict(draft, `deployable ${target.name} does not suit accelerator request ${one.arq}: ${chosen.reason}`)
 }
-/** Whether the ARQ wants an image that has not been searched for yet. The missing search is noted for the next `lookUp`. */
+/**
+ * Whether the ARQ wants an image that has not been searched for yet. The missing search is noted for the next `lookUp`.
+ */
 const lacksImage = (draft: Draft, one: Target, searches: ImageSearches): boolean => {
   const { search } = bitstreamOf(draft.state(arq, arqKey(one.arq)).group)
   return search !== null && searches.resultOf(search) === null

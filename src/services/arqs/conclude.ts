@@ -1,4 +1,7 @@
-/** Ends a bind, by the answers of its hosts or at its deadline. All its ARQs end with the same outcome, in one append (S16). */
+/**
+ * Ends a bind, by the answers of its hosts or at its deadline. All its ARQs end with the same outcome, in one append
+ * (S16).
+ */
 import type { ArqUuid, DeployableUuid, EntityKey, InstanceUuid, SlotUuid } from '../../identifiers.ts'
 import { arq, arqKey } from '../../actors/arq/decider.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
@@ -48,8 +51,8 @@ const keysOf = (key: EntityKey<'instance'>, held: Instance): readonly EntityKey[
 ]
 
 /**
- * Runs `plan` over the instance and the ARQs and deployables of its bind, as cached state names them, and over `more`, which names those that
- * an answer concerns even if the instance is not cached. Returns true when the bind ended.
+ * Runs `plan` over the instance and the ARQs and deployables of its bind, as cached state names them, and over `more`,
+ * which names those that an answer concerns even if the instance is not cached. Returns true when the bind ended.
  */
 const withConversation = async (
   kernel: Kernel,

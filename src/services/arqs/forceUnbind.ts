@@ -1,6 +1,7 @@
 /**
- * Unbinds by an operator's decision, when the instance is gone for good or its host does not return. The unbind ends at once (L6), and Nova
- * sees an ordinary unbind. Only the handle waits for its host; if the host is silent, the handle is quarantined (S8).
+ * Unbinds by an operator's decision, when the instance is gone for good or its host does not return. The unbind ends at
+ * once (L6), and Nova sees an ordinary unbind. Only the handle waits for its host; if the host is silent, the handle is
+ * quarantined (S8).
  */
 import type { ArqUuid, DeployableUuid, HostName } from '../../identifiers.ts'
 import { type Outcome } from '../../fault.ts'

@@ -1,6 +1,6 @@
 /**
- * Makes the history of an ARQ from its creation to Bound without actors, to fill a stopped store in bulk. The deciders are those of
- * a running system, so journal and views are what the actors would have written.
+ * Makes the history of an ARQ from its creation to Bound without actors, to fill a stopped store in bulk. The deciders
+ * are those of a running system, so journal and views are what the actors would have written.
  */
 import type { ArqUuid, EntityKey, ProjectId } from '../../identifiers.ts'
 import type { Ids } from '../../clock.ts'

@@ -1,9 +1,11 @@
 /**
  * The quota of accelerator requests of a project, decided in the append that creates them.
  *
- * QUOTA-1 each append that creates requests also writes a row of their project's quota, so all creations of a project, by any control, have an order;
- * QUOTA-2 the stored requests are counted after the total of admitted ones was read; requests admitted since then are added, so the sum is never too
- *    small. Deletions may make it too large, so a creation is refused only by a sum that was read for that creation;
+ * QUOTA-1 each append that creates requests also writes a row of their project's quota, so all creations of a project,
+ *    by any control, have an order;
+ * QUOTA-2 the stored requests are counted after the total of admitted ones was read; requests admitted since then are
+ *    added, so the sum is never too small. Deletions may make it too large, so a creation is refused only by a sum that
+ *    was read for that creation;
  * QUOTA-3 without a quota, creations write no such row, so they do not wait for one another.
  */
 import type { ArqUuid, EntityKey, ProjectId } from '../../identifiers.ts'
@@ -34,7 +36,10 @@ const exceeded = (limit: number, asked: number, existing: number): Fault => ({
     `it has ${existing}, and ${asked} more were asked for.`,
 })
 
-/** Creates these requests for the caller's project; the plan creates them in the draft. Faults: forbidden, when the quota is exceeded. */
+/**
+ * Creates these requests for the caller's project; the plan creates them in the draft. Faults: forbidden, when the
+ * quota is exceeded.
+ */
 export type Admit = <Value>(
   caller: Caller,
   arqs: readonly ArqUuid[],

@@ -8,7 +8,10 @@ import type { FeedRow } from '../../actors/runtime/ports.ts'
 import type { ArqUuid } from '../../identifiers.ts'
 import { type FactBody, record } from '../../wire/message.ts'
 
-/** The CloudEvent of the event at this index of the row, as text; null: the caller may not read it. A project reads an event of an instance here only if it is about this request alone. */
+/**
+ * The CloudEvent of the event at this index of the row, as text; null: the caller may not read it. A project reads an
+ * event of an instance here only if it is about this request alone.
+ */
 export const stepEvent = (
   row: FeedRow,
   index: number,

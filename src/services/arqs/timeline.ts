@@ -1,4 +1,7 @@
-/** The timeline of an ARQ: each step with its cause and duration, folded from the journal, readable for a set time after removal. */
+/**
+ * The timeline of an ARQ: each step with its cause and duration, folded from the journal, readable for a set time after
+ * removal.
+ */
 import type { ArqUuid, EntityKey, ProjectId } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Event } from '../../actors/runtime/decider.ts'
@@ -22,8 +25,8 @@ const PREPARED = 'prepared on the host'
 const ACCEPTED = 'bind accepted'
 
 /**
- * The reason of a failure. Everybody may read the code; only administrators read the text of a driver or an operator, because it may
- * name a host, another project or a person.
+ * The reason of a failure. Everybody may read the code; only administrators read the text of a driver or an operator,
+ * because it may name a host, another project or a person.
  */
 type Why = 'host_failed' | 'deadline_passed' | 'operator_decided'
 const bindFailure = (reason: string): Why => (reason === NOT_IN_TIME ? 'deadline_passed' : 'host_failed')
@@ -126,7 +129,9 @@ const acceptedIn = (append: readonly FeedRow[]) =>
     .flatMap(({ events }) => events as readonly (InstanceEvent | ArqEvent)[])
     .find((event) => event.type === 'BindAccepted')
 
-/** Rows in commit order; within one append: the host's work first, then the steps of the ARQ, then the events for Nova. */
+/**
+ * Rows in commit order; within one append: the host's work first, then the steps of the ARQ, then the events for Nova.
+ */
 const fold = (rows: readonly FeedRow[], asked: Asked): readonly TimelineStep[] => {
   let known: Known = { told: false, until: null }
   const appends = [...Map.groupBy(rows, ({ commandId }) => commandId).values()]

@@ -1,4 +1,7 @@
-/** Unbind and removal: the ARQ is unbound or deleted at once; the deployable takes the handle back and finishes the release with its host. */
+/**
+ * Unbind and removal: the ARQ is unbound or deleted at once; the deployable takes the handle back and finishes the
+ * release with its host.
+ */
 import type { ArqUuid, EntityKey, InstanceUuid } from '../../identifiers.ts'
 import { type Fault, type Outcome, refuse } from '../../fault.ts'
 import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'
@@ -148,7 +151,10 @@ export const createUnbind = (kernel: Kernel): Pick<Control['arqs'], 'unbind' | '
   removeByInstance: createRemoveByInstance(kernel),
 })
 
-/** The ARQs as an earlier read showed them. One that has another instance, or has changed since that read, prevents all deletions. */
+/**
+ * The ARQs as an earlier read showed them. One that has another instance, or has changed since that read, prevents all
+ * deletions.
+ */
 type Unchanged = { readonly instance: InstanceUuid; readonly arqs: readonly ArqUuid[]; readonly before: number }
 
 /** Deletes ARQs of an instance for which Nova will not ask any more. Fault: conflict, when one has changed. */

@@ -1,9 +1,9 @@
 /**
- * Deletes accelerator requests that nobody has bound for too long, when an operator has set a limit (rest-api 8.1). Compute leaves such
- * requests behind when it fails between creating and binding them.
+ * Deletes accelerator requests that nobody has bound for too long, when an operator has set a limit (rest-api 8.1).
+ * Compute leaves such requests behind when it fails between creating and binding them.
  *
- * UNBOUND-1 the age is judged on the ARQ's own state in the append that deletes it. If a bind comes at the same moment, one of the two appends
- *    is first, and the other finds the ARQ bound, or deleted;
+ * UNBOUND-1 the age is judged on the ARQ's own state in the append that deletes it. If a bind comes at the same moment,
+ *    one of the two appends is first, and the other finds the ARQ bound, or deleted;
  * UNBOUND-2 one process at a time does this, page by page; each round continues where the one before it ended.
  */
 import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'

@@ -1,7 +1,8 @@
 /**
- * After the database lost rows and an operator decided to go on: changes the deployables of the lost rows. Their orders continue with higher
- * numbers, and no handle that a guest may still use is granted. Each deployable has one append, safe against concurrent work of controls.
- * Afterwards each host is to be compared with Placement, which may show what only lost rows said.
+ * After the database lost rows and an operator decided to go on: changes the deployables of the lost rows. Their orders
+ * continue with higher numbers, and no handle that a guest may still use is granted. Each deployable has one append,
+ * safe against concurrent work of controls. Afterwards each host is to be compared with Placement, which may show what
+ * only lost rows said.
  */
 import type { DeployableUuid, HandleUuid, HostName } from '../../identifiers.ts'
 import { type Fault, type Outcome, done } from '../../fault.ts'
@@ -18,7 +19,10 @@ import { type Kernel, causeOf } from '../kernel/kernel.ts'
 import { type RequestedPasses, askForPasses } from '../placement/afterLoss.ts'
 
 export type NamedRow = Pick<JournalRow, 'key' | 'events'> & { readonly command: string }
-/** A handle that a guest may still use because its grant was lost. `state` and `arq`: as the journal now holds the handle. */
+/**
+ * A handle that a guest may still use because its grant was lost. `state` and `arq`: as the journal now holds the
+ * handle.
+ */
 export type Withheld = {
   readonly handle: HandleUuid
   readonly host: HostName
@@ -40,7 +44,10 @@ const UUIDS = new RegExp(CANONICAL_PATTERN, 'g')
 const PORTION = 500
 
 const isOfDeployable = ({ key }: NamedRow): boolean => kindOf(key) === 'deployable'
-/** The append that grants or releases a handle has a row of the deployable, which is decisive. If that row is unknown, the other rows are used. */
+/**
+ * The append that grants or releases a handle has a row of the deployable, which is decisive. If that row is unknown,
+ * the other rows are used.
+ */
 const namedElsewhere = (rows: readonly NamedRow[]): readonly string[] => {
   const whole = new Set(rows.filter(isOfDeployable).map(({ command }) => command))
   const rest = rows.filter((row) => !isOfDeployable(row) && !whole.has(row.command))

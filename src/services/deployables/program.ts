@@ -1,9 +1,11 @@
 /**
  * Loads an image into a deployable because an operator asked for it.
  *
- * PROGRAM-1 the order is recorded before it is sent, and its result is recorded whenever it arrives; the caller waits for `programWaitMs` at most;
- * PROGRAM-2 the deployables below the programmed one take part: none may be in use, and none is offered until the host shows it again. The append
- *   writes a row of each, so that another process that decides a grant on one of them at the same moment must decide again.
+ * PROGRAM-1 the order is recorded before it is sent, and its result is recorded whenever it arrives; the caller waits
+ *    for `programWaitMs` at most;
+ * PROGRAM-2 the deployables below the programmed one take part: none may be in use, and none is offered until the host
+ *    shows it again. The append writes a row of each, so that another process that decides a grant on one of them at
+ *    the same moment must decide again.
  */
 import { type Backoff, backoffMs } from '../../waiting.ts'
 import type { DeployableUuid, EntityKey, HostName, ImageUuid } from '../../identifiers.ts'
@@ -22,7 +24,9 @@ import { transact } from '../../actors/runtime/transact.ts'
 import { belowRoot } from '../kernel/directory.ts'
 import { createRead } from './readDeployable.ts'
 
-/** A result that another control records does not notify this process, so the deployable is read again after this long. */
+/**
+ * A result that another control records does not notify this process, so the deployable is read again after this long.
+ */
 const LOOK_AFTER: Backoff = { firstMs: 100, maxMs: 1000 }
 type Programming = { readonly deployable: DeployableRow; readonly finished: boolean }
 
@@ -61,7 +65,10 @@ const guessOf = async (kernel: Kernel, uuid: DeployableUuid): Promise<Outcome<Gu
   return done({ keys, root: root.value, below: below.value })
 }
 
-/** Makes the next report of the device count as new, even if equal to the last: the deployables below are missing until a report shows them. */
+/**
+ * Makes the next report of the device count as new, even if equal to the last: the deployables below are missing until
+ * a report shows them.
+ */
 const lookAgain = (draft: Draft, { root }: Guess, by: string): void => {
   const key = hostKey(root.host)
   const changed = Object.entries(draft.state(host, key).devices)

@@ -1,4 +1,7 @@
-/** The health of a device: the recorded state, the last measurement, and, while the device is failing, the requests bound to it. */
+/**
+ * The health of a device: the recorded state, the last measurement, and, while the device is failing, the requests
+ * bound to it.
+ */
 import type { DeviceUuid } from '../../identifiers.ts'
 import { type Outcome, allOf, done, refuse } from '../../fault.ts'
 import { canonicalInfo } from '../../pci.ts'

@@ -23,8 +23,8 @@ export const given = <Filter extends object>(filter: Filter): Given<Filter> =>
 /** The fields and commands that a device and its deployables have in common. */
 type ForAll = Extract<DeviceCommand, { readonly type: 'SetStatus' | 'SetHealth' }>
 /**
- * The device and all its deployables in one append: once it is acknowledged no bind starts on any of them (S9). Its host takes part,
- * so that no deployable is added meanwhile.
+ * The device and all its deployables in one append: once it is acknowledged no bind starts on any of them (S9). Its
+ * host takes part, so that no deployable is added meanwhile.
  */
 export const createTellAll =
   (kernel: Kernel) =>

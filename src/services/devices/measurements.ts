@@ -1,11 +1,14 @@
 /**
- * Takes the measurements that hosts send of their devices: stores the last readings beside the time the host was last heard from, and records when a
- * device becomes bad or recovers.
+ * Takes the measurements that hosts send of their devices: stores the last readings beside the time the host was last
+ * heard from, and records when a device becomes bad or recovers.
  *
- * MEASURED-1 measured values are not written to the journal: only a change between bad and not bad is, for the device and for its deployables;
- * MEASURED-2 each reading is compared with the recorded state. A reading that was lost, repeated or not stored is therefore made good by the next one.
- *   An agreement is remembered for `AGREED_FOR_MS` only, because another process may take readings too;
- * MEASURED-3 a device that a complete reading does not list cannot be measured and counts as not bad; a reading with an error says nothing of it.
+ * MEASURED-1 measured values are not written to the journal: only a change between bad and not bad is, for the device
+ *    and for its deployables;
+ * MEASURED-2 each reading is compared with the recorded state. A reading that was lost, repeated or not stored is
+ *    therefore made good by the next one. An agreement is remembered for `AGREED_FOR_MS` only, because another process
+ *    may take readings too;
+ * MEASURED-3 a device that a complete reading does not list cannot be measured and counts as not bad; a reading with an
+ *    error says nothing of it.
  */
 import type { Heartbeat } from '../../wire/reports.ts'
 import type { MeasuredDevice, Measurements } from '../../wire/measurements.ts'
@@ -19,7 +22,10 @@ import { createTellAll } from './devices.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 export type MeasurementsKeeper = {
-  /** Takes the readings of an accepted heartbeat. Never fails: a change that could not be recorded is tried again with the next reading. */
+  /**
+   * Takes the readings of an accepted heartbeat. Never fails: a change that could not be recorded is tried again with
+   * the next reading.
+   */
   readonly take: (beat: Heartbeat) => Promise<void>
   /** Stores the last readings for all processes; called by the sweeper. */
   readonly note: () => Promise<void>

@@ -1,6 +1,6 @@
 /**
- * Compares hardware, records, Placement and allocations, host by host. Reads only: the pass that would repair Placement runs against
- * a port that notes the writes instead of making them.
+ * Compares hardware, records, Placement and allocations, host by host. Reads only: the pass that would repair Placement
+ * runs against a port that notes the writes instead of making them.
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Outcome, allOf, done, refuse } from '../../fault.ts'
@@ -131,7 +131,10 @@ const forEach = async <Value>(
   return done(values)
 }
 
-/** One pass over the host, as soon as no other control works on it, or none when the moment `until` has come before that. */
+/**
+ * One pass over the host, as soon as no other control works on it, or none when the moment `until` has come before
+ * that.
+ */
 const passed = async (
   { clock }: Kernel,
   worker: Placer,

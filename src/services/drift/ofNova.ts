@@ -1,4 +1,7 @@
-/** Devices of a host for which Nova shows a provider of its own: both services would give them to a guest (placement 6.3). */
+/**
+ * Devices of a host for which Nova shows a provider of its own: both services would give them to a guest (placement
+ * 6.3).
+ */
 import { functionOf } from '../../attachedFunctions.ts'
 import type { DriftEntry } from '../../actors/answers/drift.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
@@ -8,7 +11,9 @@ import type { Placement, Provider, PlacementResult } from '../../actors/placemen
 import { driftEntry } from './entry.ts'
 import type { Facts } from '../placement/facts.ts'
 
-/** The PCI functions of a deployable and the physical functions behind them, each with its relation to the deployable. */
+/**
+ * The PCI functions of a deployable and the physical functions behind them, each with its relation to the deployable.
+ */
 const functionsOf = ({ handles }: Deployable): ReadonlyMap<string, 'own' | 'physical'> => {
   const found = new Map<string, 'own' | 'physical'>()
   const all = Object.values(handles).filter(({ type }) => type === 'PCI')
@@ -36,7 +41,10 @@ const isOfNova = async (port: Placement, { provider, use }: OfNova): Promise<Pla
 const entryOf = ({ uuid, name, rpUuid }: Deployable, reason: string): DriftEntry =>
   driftEntry({ kind: 'nova_device', provider: rpUuid, name, deployable: uuid }, { reason })
 
-/** `tree`: all providers below the compute node. Placement is asked only about those whose name matches one of our devices. */
+/**
+ * `tree`: all providers below the compute node. Placement is asked only about those whose name matches one of our
+ * devices.
+ */
 export const novaEntries = async (
   port: Placement,
   { task, deployables }: Facts,

@@ -1,6 +1,6 @@
 /**
- * Differences between Nova's servers that have accelerators of a host and the records here. Made only on demand, because each server costs
- * one request to Nova.
+ * Differences between Nova's servers that have accelerators of a host and the records here. Made only on demand,
+ * because each server costs one request to Nova.
  */
 import type { InstanceUuid } from '../../identifiers.ts'
 import { type Outcome, done } from '../../fault.ts'

@@ -1,4 +1,7 @@
-/** The function that does the due work of an entity, by kind of row. A kind of deadline (`dueKinds.ts`) without a function is a type error. */
+/**
+ * The function that does the due work of an entity, by kind of row. A kind of deadline (`dueKinds.ts`) without a
+ * function is a type error.
+ */
 import type { EntityKey } from '../../identifiers.ts'
 import type { Fault } from '../../fault.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
@@ -12,14 +15,15 @@ import { type Kernel, RELEASE_FOR_MS, newWork } from '../kernel/kernel.ts'
 import { shed } from '../retirement/retirement.ts'
 
 /**
- * Returns the fault that prevented the work, or null; after a fault the entity stays due and is claimed again. `isOver`: the deadline counts as
- * passed although it is ahead of the clock, because the clock was set back (`clockSteps.ts`).
+ * Returns the fault that prevented the work, or null; after a fault the entity stays due and is claimed again.
+ * `isOver`: the deadline counts as passed although it is ahead of the clock, because the clock was set back
+ * (`clockSteps.ts`).
  */
 type Attendant = (kernel: Kernel, id: string, read: Read, isOver: boolean) => Promise<Fault | null>
 
 /**
- * Ends the bind if its deadline has passed. Events for Nova are passed to the notifier without waiting for Nova. Releases before 0.3.0
- * record the moments of the next notification as rows of this kind too.
+ * Ends the bind if its deadline has passed. Events for Nova are passed to the notifier without waiting for Nova.
+ * Releases before 0.3.0 record the moments of the next notification as rows of this kind too.
  */
 const attendInstance: Attendant = async (kernel, uuid, read, isOver) => {
   const key = instanceKey(uuid)
@@ -35,7 +39,10 @@ const attendInstance: Attendant = async (kernel, uuid, read, isOver) => {
 }
 
 const SWEEPER = { by: 'sweeper' } as const
-/** Repeats a failed release, or ends a programming whose deadline has passed; then the device may leave if its host is out of service. */
+/**
+ * Repeats a failed release, or ends a programming whose deadline has passed; then the device may leave if its host is
+ * out of service.
+ */
 const attendDeployable: Attendant = async (kernel, uuid) => {
   const key = deployableKey(uuid)
   const work = newWork(kernel, SWEEPER, (draft) => {

@@ -1,12 +1,14 @@
 /**
- * A lane does the due work of some kinds. It has its own limit of entities worked on at once, which other lanes cannot use up.
+ * A lane does the due work of some kinds. It has its own limit of entities worked on at once, which other lanes cannot
+ * use up.
  *
  * LANE-1 lanes do not wait for each other: a deadline is not late because Nova does not answer;
  * LANE-2 a lane claims no more entities than it can begin to work on; the rest is left to other processes;
  * LANE-3 a claim is given up when the work has ended, with or without success, and expires if its process dies;
- * LANE-4 if an entity is still due at the same moment after `SAME_MAX` tries, its claim is kept until it expires, so that the entities behind it
- *    are claimed meanwhile;
- * LANE-5 a worker may state how far ahead its moments can lie. A moment further ahead was recorded before the clock was set back, and is due now.
+ * LANE-4 if an entity is still due at the same moment after `SAME_MAX` tries, its claim is kept until it expires, so
+ *    that the entities behind it are claimed meanwhile;
+ * LANE-5 a worker may state how far ahead its moments can lie. A moment further ahead was recorded before the clock was
+ *    set back, and is due now.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import { isUndecided } from '../../fault.ts'
@@ -24,7 +26,10 @@ export type Worker = {
   readonly kinds: readonly DueKind[]
   /** Rows that are due by this moment are claimed. */
   readonly moment: () => number
-  /** No row of these kinds is recorded further ahead than this. Absent: there is no such limit, or the worker detects steps of the clock itself. */
+  /**
+   * No row of these kinds is recorded further ahead than this. Absent: there is no such limit, or the worker detects
+   * steps of the clock itself.
+   */
   readonly aheadMs?: number
   /** How many more entities the worker can begin now. */
   readonly room: () => number
@@ -50,7 +55,10 @@ const FAR_EVERY_MS = 10_000
 
 const SAME_MAX = 3
 const SAME_KEPT = 20_000
-/** Counts how often an entity was claimed for the same moment: until it changes, its row is the oldest and comes first in each round. */
+/**
+ * Counts how often an entity was claimed for the same moment: until it changes, its row is the oldest and comes first
+ * in each round.
+ */
 const createTries = () => {
   const tries = new Map<EntityKey, { readonly at: number; readonly count: number }>()
   return {
@@ -78,7 +86,8 @@ export const createLane = ({ region, sharing, options, log, clock }: Parts, work
     for (const entity of over) claimed.delete(entity)
   }
   const claim = async (moments: DueAt) => {
-    // the query may also return entities that are already being worked on, so it asks for more: they must not displace the others
+    // the query may also return entities that are already being worked on, so it asks for more: they must not displace
+    // the others
     const limit = Math.min(CLAIM_MAX, worker.room())
     if (limit <= 0) return
     for (const { entity, at } of await sharing.claimDue(worker.kinds, moments, limit, options.claimMs)) {

@@ -1,12 +1,13 @@
 /**
- * Sends again the orders that their hosts have not answered. An order is numbered, so a repeat is harmless: the host answers with what
- * it did.
+ * Sends again the orders that their hosts have not answered. An order is numbered, so a repeat is harmless: the host
+ * answers with what it did.
  *
  * RESEND-1 the pause before the next repeat grows with the age of the order, up to `RESEND_MAX_MS`;
  * RESEND-2 nothing is sent to a host that is down or removed; every `QUIET_MS` it is checked whether the host still is;
- * RESEND-3 a programming whose deadline has passed is not repeated but ends as failed. This also ends a programming that an older release
- *    ordered without recording its deadline as due work;
- * RESEND-4 an order postponed further ahead than possible is sent now, because the clock was set back since it was postponed.
+ * RESEND-3 a programming whose deadline has passed is not repeated but ends as failed. This also ends a programming
+ *    that an older release ordered without recording its deadline as due work;
+ * RESEND-4 an order postponed further ahead than possible is sent now, because the clock was set back since it was
+ *    postponed.
  */
 import type { HostName } from '../../identifiers.ts'
 import { isUndecided } from '../../fault.ts'
@@ -22,7 +23,10 @@ const ORDERS_MAX = 500
 const PORTIONS_MAX = 1000
 export const RESEND_MAX_MS = 60_000
 export const QUIET_MS = 120_000
-/** No control postpones an order further than this, even if its clock is two minutes ahead. Such orders are looked for every `FAR_EVERY_MS`. */
+/**
+ * No control postpones an order further than this, even if its clock is two minutes ahead. Such orders are looked for
+ * every `FAR_EVERY_MS`.
+ */
 const AHEAD_MS = 2 * QUIET_MS
 const FAR_EVERY_MS = 10_000
 

@@ -15,7 +15,10 @@ import { whereListedAs } from '../../actors/host/standing.ts'
 import type { Liveness } from './liveness.ts'
 import { type Retirement, createHolders, unknownHost } from '../retirement/retirement.ts'
 
-/** A forced removal first retires the host, so that no new bind can start; binds accepted just before may need another round of unbinding. */
+/**
+ * A forced removal first retires the host, so that no new bind can start; binds accepted just before may need another
+ * round of unbinding.
+ */
 const ROUNDS = 3
 
 const countsOf = (places: readonly Deployable[]): HostDetail['handles'] => {

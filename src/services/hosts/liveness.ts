@@ -1,15 +1,18 @@
 /**
- * Records when each host was last heard from. Each process hears from some hosts only and writes that into one record for all; a host's
- * liveness is recorded in its journal only when it changes.
+ * Records when each host was last heard from. Each process hears from some hosts only and writes that into one record
+ * for all; a host's liveness is recorded in its journal only when it changes.
  *
- * LIVENESS-1 a host becomes up again only when a process has heard from it: a process that has just started changes nothing;
+ * LIVENESS-1 a host becomes up again only when a process has heard from it: a process that has just started changes
+ *    nothing;
  * LIVENESS-2 the silence of a host counts only from the start of this process, so that hosts that went on while no
  *    control ran are not called silent when controls start again;
- * LIVENESS-3 hosts that change at the same time are recorded in portions of one append each; after a failed portion the next ones are
- *    smaller, down to single hosts, so that a host that cannot be recorded does not keep the others back;
- * LIVENESS-4 only the first read uses the store's clock to tell how long ago a host was heard from. After it, a changed record means that the host was
- *    heard from, and its age is measured by this process's monotonic clock: a step of the store's clock makes no host look silent or alive;
- * LIVENESS-5 a name in a report is forgotten after an hour unless the journal has such a host, because anybody can write a name into a report.
+ * LIVENESS-3 hosts that change at the same time are recorded in portions of one append each; after a failed portion the
+ *    next ones are smaller, down to single hosts, so that a host that cannot be recorded does not keep the others back;
+ * LIVENESS-4 only the first read uses the store's clock to tell how long ago a host was heard from. After it, a changed
+ *    record means that the host was heard from, and its age is measured by this process's monotonic clock: a step of
+ *    the store's clock makes no host look silent or alive;
+ * LIVENESS-5 a name in a report is forgotten after an hour unless the journal has such a host, because anybody can
+ *    write a name into a report.
  */
 import type { HostName } from '../../identifiers.ts'
 import { textOf } from '../../errorText.ts'
@@ -55,10 +58,16 @@ export const livenessNow = (
 const HOSTS_MAX = 100_000
 /** A record may be ahead of the store's clock by this much, because two statements ran at once. */
 const AHEAD_MS = 1000
-/** After this much silence, names that are not hosts of the journal are forgotten; this is checked every `FORGET_EVERY_MS`. */
+/**
+ * After this much silence, names that are not hosts of the journal are forgotten; this is checked every
+ * `FORGET_EVERY_MS`.
+ */
 const FORGET_AFTER_MS = 3_600_000
 const FORGET_EVERY_MS = 60_000
-/** When each host was last heard from, by the monotonic clock: by this process, or by any process according to the last read of the store. */
+/**
+ * When each host was last heard from, by the monotonic clock: by this process, or by any process according to the last
+ * read of the store.
+ */
 const createHearing = ({ clock, sharing, options, log }: Kernel) => {
   /** Hosts heard from by this process and not yet stored for the other processes. */
   const heard = new Map<HostName, number>()

@@ -1,4 +1,7 @@
-/** Counts hosts as they are listed: those that an operator has taken out of service as `retired`, all others by their liveness. */
+/**
+ * Counts hosts as they are listed: those that an operator has taken out of service as `retired`, all others by their
+ * liveness.
+ */
 import { OUT_OF_SERVICE, RETIRED } from '../../actors/host/standing.ts'
 import type { Reads } from '../../actors/runtime/ports.ts'
 import type { Row } from '../../actors/runtime/views.ts'

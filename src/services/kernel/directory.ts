@@ -33,8 +33,8 @@ export const createDirectory = ({ readers, clock }: Kernel) => {
   let names: { readonly read: Promise<Outcome<Names>>; readonly until: number } | null = null
 
   /**
-   * Cached until a bind finds them wrong: a provider's owner changes only when its device is retired and returns, and the deployables below the owner
-   * change only when the card is programmed.
+   * Cached until a bind finds them wrong: a provider's owner changes only when its device is retired and returns, and
+   * the deployables below the owner change only when the card is programmed.
    */
   const ownerOf = async (rpUuid: ResourceProviderUuid): Promise<Outcome<Owner>> => {
     const known = owners.get(rpUuid)

@@ -142,12 +142,15 @@ export const causeOf = (caller: Caller): Origin => ({
 })
 
 /**
- * The id of a command that a client may repeat, for the one append that carries it out. Work that follows that append has an id of its own, since the
- * entities would take it for the command that they have recorded already.
+ * The id of a command that a client may repeat, for the one append that carries it out. Work that follows that append
+ * has an id of its own, since the entities would take it for the command that they have recorded already.
  */
 export const commandOf = ({ commandId }: Caller): { readonly commandId?: string } =>
   commandId === undefined ? {} : { commandId }
-/** Whether the entity has recorded this command before. What a command deletes is not there any more when it is repeated. */
+/**
+ * Whether the entity has recorded this command before. What a command deletes is not there any more when it is
+ * repeated.
+ */
 export const hasRecorded = (read: Outcome<Pick<Memory, 'recent'>>, { commandId }: Caller): boolean =>
   commandId !== undefined && read.ok && read.value.recent.includes(commandId)
 

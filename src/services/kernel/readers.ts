@@ -1,4 +1,6 @@
-/** Questions about the views: lists of any length in pages, and first rows. The HTTP room asks here and knows no table. */
+/**
+ * Questions about the views: lists of any length in pages, and first rows. The HTTP room asks here and knows no table.
+ */
 import { ownValue } from '../../record.ts'
 import { type Outcome, refuse } from '../../fault.ts'
 import type { Listed, Page } from '../../actors/control.ts'
@@ -8,7 +10,10 @@ import { type Row, VIEWS, type ViewName, keyOfRow } from '../../actors/runtime/v
 
 type Where<N extends ViewName> = PageQuery<N>['where']
 export type Readers = {
-  /** Without a limit all pages are read. Fault `invalid`: bad marker or sort key. `visible` filters within each page; `keep` selects the rows to return. */
+  /**
+   * Without a limit all pages are read. Fault `invalid`: bad marker or sort key. `visible` filters within each page;
+   * `keep` selects the rows to return.
+   */
   readonly list: <N extends ViewName>(
     view: N,
     where: Where<N>,

@@ -1,4 +1,7 @@
-/** Adds to each order the data that its host checks: the cloud that sends the order, the start of the host it is for, and a signature or a MAC. */
+/**
+ * Adds to each order the data that its host checks: the cloud that sends the order, the start of the host it is for,
+ * and a signature or a MAC.
+ */
 import type { HostName } from '../../identifiers.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
@@ -7,11 +10,14 @@ import type { Signer } from '../../wire/signature.ts'
 import { host, hostKey } from '../../actors/host/decider.ts'
 import type { Read } from '../../actors/runtime/region.ts'
 
-/** The recorded start of the host that an order is for. `receiver`: the host's key, if its present start checks MACs. */
+/**
+ * The recorded start of the host that an order is for. `receiver`: the host's key, if its present start checks MACs.
+ */
 type Addressee = { readonly boot?: number; readonly receiver?: string }
 const addresseeOf = async (read: Read, name: HostName): Promise<readonly [HostName, Addressee]> => {
   const known = await read(host, hostKey(name))
-  // an order that names no start is accepted by a host that has its ledger; any other host ignores it until it is sent again
+  // an order that names no start is accepted by a host that has its ledger; any other host ignores it until it is sent
+  // again
   if (!known.ok) return [name, {}]
   const { bootNumber, macs, keys } = known.value.state
   return [

@@ -7,7 +7,10 @@ import type { Kernel } from './kernel.ts'
 /** How many ARQs one read asks about. */
 export const ARQS_PER_QUERY = 1000
 
-/** True for the ARQs that the caller may know of. A deleted ARQ has no recorded owner any more, so only administrators may know of it. */
+/**
+ * True for the ARQs that the caller may know of. A deleted ARQ has no recorded owner any more, so only administrators
+ * may know of it.
+ */
 export type Knows = (arq: ArqUuid) => boolean
 export type Visibility = (caller: Caller, arqs: readonly ArqUuid[]) => Promise<Outcome<Knows>>
 

@@ -1,7 +1,9 @@
 /**
- * Tells Nova how binds ended. Events are durable, have a verdict each, and are retried with back-off until their time limit (rest-api 8.5).
+ * Tells Nova how binds ended. Events are durable, have a verdict each, and are retried with back-off until their time
+ * limit (rest-api 8.5).
  *
- * NOTIFIER-1 at most `CALLS_MAX` calls are open at once; while all are, further events wait and are put together into the next call;
+ * NOTIFIER-1 at most `CALLS_MAX` calls are open at once; while all are, further events wait and are put together into
+ *    the next call;
  * NOTIFIER-2 a call names each ARQ once, because Nova's verdicts are matched by ARQ;
  * NOTIFIER-3 no waiting event is lost: the time of the next try is recorded with the instance, and rounds find it.
  */
@@ -29,7 +31,10 @@ export const CALLS_MAX = 16
 /** One call tells of at most this many instances. */
 export const GATHERED_MAX = 100
 const WAITING_MAX = 2000
-/** At a stop the open calls are waited for this long. Answers that come later are not recorded, and their events are sent again. */
+/**
+ * At a stop the open calls are waited for this long. Answers that come later are not recorded, and their events are
+ * sent again.
+ */
 const STOP_MS = 2000
 
 /** Pure: the events that need no further try after this answer, each with the reason. */

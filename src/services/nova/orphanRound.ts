@@ -1,11 +1,12 @@
 /**
- * Deletes the requests that `orphans.ts` finds, without a command, if an operator has set how long Nova must not know their server.
+ * Deletes the requests that `orphans.ts` finds, without a command, if an operator has set how long Nova must not know
+ * their server.
  *
- * GATHER-1 only the holder of a lease does this, one page of requests in a round. If a page takes longer than the lease, two processes may ask at
- *    once. This is harmless: a request that has changed since Nova was asked is not deleted. First answers are kept in the holder's memory, so the
- *    next holder starts again;
- * GATHER-2 nothing is deleted while Nova knows none of the servers that have accelerators: that is probably a wrong or empty Nova.
- *    An operator can still delete them by command.
+ * GATHER-1 only the holder of a lease does this, one page of requests in a round. If a page takes longer than the
+ *    lease, two processes may ask at once. This is harmless: a request that has changed since Nova was asked is not
+ *    deleted. First answers are kept in the holder's memory, so the next holder starts again;
+ * GATHER-2 nothing is deleted while Nova knows none of the servers that have accelerators: that is probably a wrong or
+ *    empty Nova. An operator can still delete them by command.
  */
 import type { InstanceUuid } from '../../identifiers.ts'
 import type { Orphan } from '../../actors/answers/orphan.ts'
@@ -19,7 +20,10 @@ const LEAST_MS = 60_000
 const NOTED_MAX = 10_000
 const CAUSE = { by: 'orphan collection' } as const
 
-/** `since`: when Nova was first seen not to know the server, by the monotonic clock. `orphan`: the server's requests at that time. */
+/**
+ * `since`: when Nova was first seen not to know the server, by the monotonic clock. `orphan`: the server's requests at
+ * that time.
+ */
 type Noted = { readonly since: number; readonly orphan: Orphan }
 type Sweep = {
   after: PageCursor | null
@@ -62,7 +66,10 @@ export const createOrphanRound = (kernel: Kernel): OrphanRound => {
       if (!collected.ok) log.warn({ instance: orphan.instance, fault: collected.fault }, 'orphans.refused')
     }
   }
-  /** Nova cannot be asked, or not reliably: earlier answers are dropped, and each server must again be unknown for the whole time. */
+  /**
+   * Nova cannot be asked, or not reliably: earlier answers are dropped, and each server must again be unknown for the
+   * whole time.
+   */
   const fail = (reason: unknown) => {
     over(new Map())
     log.warn({ reason }, 'orphans.not_asked')

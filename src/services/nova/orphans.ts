@@ -1,10 +1,12 @@
 /**
  * Finds and deletes accelerator requests of servers that Nova does not know any more (agent-and-conductor Q4).
  *
- * ORPHAN-1 a server counts as gone only after Nova has said twice, some time apart, that it does not know this server, while Nova shows this
- *    service the servers of all projects. After any other answer its requests are kept;
- * ORPHAN-2 a request that changed within `SETTLED_MS` is kept: Nova binds requests of servers that it has only begun to make;
- * ORPHAN-3 these requests are deleted like any others: the host releases the handle. A request that has changed since Nova was asked is kept.
+ * ORPHAN-1 a server counts as gone only after Nova has said twice, some time apart, that it does not know this server,
+ *    while Nova shows this service the servers of all projects. After any other answer its requests are kept;
+ * ORPHAN-2 a request that changed within `SETTLED_MS` is kept: Nova binds requests of servers that it has only begun to
+ *    make;
+ * ORPHAN-3 these requests are deleted like any others: the host releases the handle. A request that has changed since
+ *    Nova was asked is kept.
  */
 import type { InstanceUuid } from '../../identifiers.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
@@ -23,7 +25,10 @@ const APART_MS = 10_000
 const PAGE = 200
 /** How many questions to Nova are open at once. */
 const ASKS_MAX = 8
-/** Only requests in these states are considered: in other states they are being bound or released, or belong to no server. */
+/**
+ * Only requests in these states are considered: in other states they are being bound or released, or belong to no
+ * server.
+ */
 const HOLDING = ['Bound', 'BindFailed'] as const
 
 const changedAt = ({ created_at: created, updated_at: updated }: ArqRow): number => updated ?? created
@@ -60,7 +65,10 @@ export const askAll = async (
   return answers
 }
 
-/** The next page of requests, in the order of their creation; returns the instances of those that hold something and are old enough. */
+/**
+ * The next page of requests, in the order of their creation; returns the instances of those that hold something and are
+ * old enough.
+ */
 export const nextHolders = async ({ readers, clock }: Kernel, from: Pick<Page, 'marker' | 'after'>) => {
   const listed = await readers.list('arqs', { state: HOLDING }, { limit: PAGE, ...from })
   if (!listed.ok) return listed
@@ -104,7 +112,9 @@ type Looked = {
   /** Those of `kept` for which Nova did not say whether it knows the server. */
   readonly unclear: readonly Kept[]
 }
-/** Asks Nova once about each instance; returns those that Nova does not know, and the reason to keep each of the others. */
+/**
+ * Asks Nova once about each instance; returns those that Nova does not know, and the reason to keep each of the others.
+ */
 const look = async (kernel: Kernel, instances: readonly InstanceUuid[]): Promise<Outcome<Looked>> => {
   const seeing = await seeingServers(kernel)
   if (!seeing.ok) return seeing

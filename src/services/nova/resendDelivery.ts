@@ -1,4 +1,7 @@
-/** Sends Nova the outcomes of an instance's binds once more, at an operator's request: Nova was unreachable for longer than events are retried, or has lost an event. */
+/**
+ * Sends Nova the outcomes of an instance's binds once more, at an operator's request: Nova was unreachable for longer
+ * than events are retried, or has lost an event.
+ */
 import { type Outcome, done, refuse } from '../../fault.ts'
 import type { Control } from '../../actors/control.ts'
 import type { Delivery } from '../../actors/answers/tallied.ts'
@@ -20,7 +23,10 @@ const endsOf = (draft: Draft, { arqs }: Instance): Readonly<Record<string, BindO
   )
 const keysOf = ({ arqs }: Instance) => Object.keys(arqs).map(arqKey)
 
-/** What Nova has not taken of an instance, as the API shows it; `nextAt`: when it is told next, ms since the epoch, unless delivery has ended. */
+/**
+ * What Nova has not taken of an instance, as the API shows it; `nextAt`: when it is told next, ms since the epoch,
+ * unless delivery has ended.
+ */
 export const deliveryOf = ({ uuid, hostname, requestId, telling, undelivered }: Instance, nextAt: number): Delivery => {
   const about = { instance: uuid, hostname, requestId }
   const over = Object.entries(undelivered)

@@ -1,11 +1,17 @@
-/** The capacity part of the control port: how many accelerators of each kind there are, and how many can be granted, from the views. */
+/**
+ * The capacity part of the control port: how many accelerators of each kind there are, and how many can be granted,
+ * from the views.
+ */
 import { type Outcome, done } from '../../fault.ts'
 import { type Capacity, capacityOf } from '../../actors/capacity/tally.ts'
 import type { Control } from '../../actors/control.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { keptAnswer } from './kept.ts'
 
-/** Four views are read completely, so this process computes the capacity at most once in this time, and less often if it takes long (`kept.ts`). */
+/**
+ * Four views are read completely, so this process computes the capacity at most once in this time, and less often if it
+ * takes long (`kept.ts`).
+ */
 const COUNTED_FOR_MS = 5000
 
 export const createCapacity = ({ readers, clock }: Pick<Kernel, 'readers' | 'clock'>): Control['capacity'] => {

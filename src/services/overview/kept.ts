@@ -2,8 +2,8 @@
  * Keeps an answer that is expensive to compute, for all callers of this process.
  *
  * COUNTED-1 one computation runs at a time, and everybody who asks meanwhile gets its answer;
- * COUNTED-2 an answer is kept for `leastMs`, and at least `TIMES` as long as its computation took, up to `MOST_MS`: so computing takes only a small share of
- *    the time, however many entities there are and however often it is asked for;
+ * COUNTED-2 an answer is kept for `leastMs`, and at least `TIMES` as long as its computation took, up to `MOST_MS`: so
+ *    computing takes only a small share of the time, however many entities there are and however often it is asked for;
  * COUNTED-3 a refusal is kept for `leastMs` only.
  */
 import type { Clock } from '../../clock.ts'

@@ -1,9 +1,12 @@
 /**
  * The answers that the service would have given at an earlier moment, folded from the journal by the same deciders.
  *
- * PAST-1 an entity is in the state after its last row decided at or before that moment, by the clock of the control that decided the row;
- * PAST-2 a caller sees what this caller was allowed to see at that moment: the same rules are applied to the rows of that moment;
- * PAST-3 nothing is guessed: if the journal is too long to be folded, or some of its rows are in the archive, the question is refused.
+ * PAST-1 an entity is in the state after its last row decided at or before that moment, by the clock of the control
+ *    that decided the row;
+ * PAST-2 a caller sees what this caller was allowed to see at that moment: the same rules are applied to the rows of
+ *    that moment;
+ * PAST-3 nothing is guessed: if the journal is too long to be folded, or some of its rows are in the archive, the
+ *    question is refused.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { done, type Outcome, refuse } from '../../fault.ts'
@@ -31,7 +34,10 @@ const ENTITY_ROWS_MAX = 20_000
 const ROWS_AT_ONCE = 1000
 /** How many lists one process folds at once. */
 const RUNNING_MAX = 2
-/** Rows come in commit order. A row may be this much older, by its moment of decision, than a row before it, but not more. */
+/**
+ * Rows come in commit order. A row may be this much older, by its moment of decision, than a row before it, but not
+ * more.
+ */
 const SKEW_MS = 600_000
 
 /** The kind of entity that writes the rows of a view. */
@@ -103,7 +109,10 @@ const createFold = (stored: Stored) => {
   const { journal, landmarks } = stored
   const addTail = createTail(stored)
   let running = 0
-  /** Refuses when requests that existed at that moment may have been deleted and archived since, because no feed shows archived rows. */
+  /**
+   * Refuses when requests that existed at that moment may have been deleted and archived since, because no feed shows
+   * archived rows.
+   */
   const archived = async (kind: string, at: number) => {
     const horizon = kind === arq.kind && landmarks ? await landmarks.horizon() : ''
     const row = horizon === '' ? null : await landmarks!.at(horizon)

@@ -1,4 +1,7 @@
-/** The health of the service itself: late binds, overdue work, the journal, the publication to the bus, and violations of what must never happen. */
+/**
+ * The health of the service itself: late binds, overdue work, the journal, the publication to the bus, and violations
+ * of what must never happen.
+ */
 import { type Outcome, allOf, done } from '../../fault.ts'
 import { FOUND, type Found, LATE_MAX, type Standing } from '../../actors/answers/tallied.ts'
 import { instance } from '../../actors/instance/decider.ts'
@@ -8,7 +11,10 @@ import type { Kernel } from '../kernel/kernel.ts'
 
 const sumOf = (counts: Readonly<Record<string, number>>, names: readonly string[]): number =>
   names.reduce((sum, name) => sum + (counts[name] ?? 0), 0)
-/** Refusals that need attention. A host whose key waits for approval keeps on reporting, so its refused reports are left out. */
+/**
+ * Refusals that need attention. A host whose key waits for approval keeps on reporting, so its refused reports are left
+ * out.
+ */
 const ALARMING = REFUSALS.filter((reason) => reason !== 'not_approved')
 
 const NUMBERS: Readonly<Record<Exclude<Found, 'deadLetters'>, (counts: Counts) => number>> = {

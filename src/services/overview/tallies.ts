@@ -13,7 +13,10 @@ import { deliveryOf } from '../nova/resendDelivery.ts'
 import { keptAnswer } from './kept.ts'
 import { createStanding } from './standing.ts'
 
-/** Whole views are read to count, so this process counts at most once in this time, and less often if it takes long (`kept.ts`). */
+/**
+ * Whole views are read to count, so this process counts at most once in this time, and less often if it takes long
+ * (`kept.ts`).
+ */
 const COUNTED_FOR_MS = 1000
 
 type Counted = Readonly<Record<string, number>>

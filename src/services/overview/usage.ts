@@ -1,9 +1,11 @@
 /**
  * Reports how long accelerators were bound, by project, resource class and period.
  *
- * USAGE-1 a binding counts from the moment at which its request became Bound until the request gave its handle up, in whatever way. The append that
- *    ends a binding writes a row for it; a binding that has not ended is read from its request. Requests are read first, so none is missed;
- * USAGE-2 a binding that is read both as not ended and as ended is counted once, up to the moment at which the report began.
+ * USAGE-1 a binding counts from the moment at which its request became Bound until the request gave its handle up, in
+ *    whatever way. The append that ends a binding writes a row for it; a binding that has not ended is read from its
+ *    request. Requests are read first, so none is missed;
+ * USAGE-2 a binding that is read both as not ended and as ended is counted once, up to the moment at which the report
+ *    began.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { type Outcome, done, refuse } from '../../fault.ts'
@@ -19,7 +21,9 @@ const LINES_MAX = 10_000
 const PERIODS_MAX = 400
 
 type Tally = ReturnType<typeof openTally>
-/** Marks a question for the usage of another project by a caller who may see only the own project; the answer is empty. */
+/**
+ * Marks a question for the usage of another project by a caller who may see only the own project; the answer is empty.
+ */
 const NOBODY = Symbol('nobody')
 type Whose = string | null | typeof NOBODY
 /** The project whose usage is asked for; null: all projects. */

@@ -2,9 +2,10 @@
  * Compares data that is recorded twice: view rows with the fold of their journal, a few rows of each view at a time,
  * and handles with the ARQs that hold them. Differences are counted and logged, never repaired silently.
  *
- * CHECKS-1 one process checks at a time, the one that holds the lease `checks`; each round continues where the last one ended;
- * CHECKS-2 a view row is written in the same append as its journal row, so it is judged only if the last row of the entity's journal is the
- *    same before and after the view row was read.
+ * CHECKS-1 one process checks at a time, the one that holds the lease `checks`; each round continues where the last one
+ *    ended;
+ * CHECKS-2 a view row is written in the same append as its journal row, so it is judged only if the last row of the
+ *    entity's journal is the same before and after the view row was read.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
@@ -129,7 +130,10 @@ const checkEntity = async (
   log.error({ key, version: memory.version, differences: differences.slice(0, 5) }, 'views.differ')
 }
 
-/** Reports a handle that names an ARQ as holder which does not hold it, unless its deployable changed while both were read. */
+/**
+ * Reports a handle that names an ARQ as holder which does not hold it, unless its deployable changed while both were
+ * read.
+ */
 const checkHandle = async ({ region, counts, clock, log }: Kernel, row: Cells): Promise<void> => {
   const key = deployableKey(row['deployable_uuid'] as string)
   const before = await region.readCurrent(deployable, key)

@@ -1,6 +1,7 @@
 /**
- * After the database lost rows: has each host compared with Placement once, also a host that counts as removed. A pass that only lost rows told of may
- * have created providers that nothing recorded explains now (P4), or have shown as free what is reserved.
+ * After the database lost rows: has each host compared with Placement once, also a host that counts as removed. A pass
+ * that only lost rows told of may have created providers that nothing recorded explains now (P4), or have shown as free
+ * what is reserved.
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Fault, type Outcome, done } from '../../fault.ts'
@@ -10,7 +11,9 @@ import { idOf, kindOf } from '../../actors/runtime/memory.ts'
 import type { JournalRow } from '../../actors/runtime/ports.ts'
 import { type Kernel, causeOf, newWork } from '../kernel/kernel.ts'
 
-/** Asks for a pass over the host if it was ever compared with Placement, or a lost row says so. Returns whether it did. */
+/**
+ * Asks for a pass over the host if it was ever compared with Placement, or a lost row says so. Returns whether it did.
+ */
 const ask = async (kernel: Kernel, caller: Caller, name: HostName, isNamed: boolean): Promise<Outcome<boolean>> => {
   const key = placementKey(name)
   const asked = await kernel.region.tell(
@@ -24,7 +27,10 @@ const ask = async (kernel: Kernel, caller: Caller, name: HostName, isNamed: bool
   return asked.ok ? done(asked.value ?? false) : asked
 }
 
-/** `compared`: the number of hosts for which a pass was asked. `failed`: those for which none could be asked, with the reason. */
+/**
+ * `compared`: the number of hosts for which a pass was asked. `failed`: those for which none could be asked, with the
+ * reason.
+ */
 export type RequestedPasses = {
   readonly compared: number
   readonly failed: readonly { readonly host: HostName | null; readonly fault: Fault }[]

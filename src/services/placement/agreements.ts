@@ -1,10 +1,10 @@
 /**
  * Remembers which providers agreed with the records, so that they need not be read each time (placement 9.2).
  *
- * AGREED-1 a provider still agrees if its generation in Placement and the wanted content are both unchanged: a write of inventory or traits that
- *    leaves the generation as it was has changed nothing;
- * AGREED-2 the generation and a digest of the wanted content are recorded with the provider, so a process that has just started, or takes over a
- *    host, need not read everything again;
+ * AGREED-1 a provider still agrees if its generation in Placement and the wanted content are both unchanged: a write of
+ *    inventory or traits that leaves the generation as it was has changed nothing;
+ * AGREED-2 the generation and a digest of the wanted content are recorded with the provider, so a process that has just
+ *    started, or takes over a host, need not read everything again;
  * AGREED-3 a process skips the read of a provider only a limited number of times in a row.
  */
 import { createHash } from 'node:crypto'
@@ -20,7 +20,10 @@ const AGREED_MAX = 100_000
 export const digestOf = (wanted: Wanted): string => createHash('sha256').update(canonicalJson(wanted)).digest('base64')
 export const agreedIn = (wanted: Wanted, generation: number): Agreed => ({ generation, digest: digestOf(wanted) })
 
-/** By provider: the generation and the wanted content at which it agreed, and how many more times its read may be skipped. */
+/**
+ * By provider: the generation and the wanted content at which it agreed, and how many more times its read may be
+ * skipped.
+ */
 export const createAgreements = () => {
   const agreed = new Map<string, { readonly mark: string; left: number }>()
   const markOf = ({ generation, digest }: Agreed) => `${generation} ${digest}`

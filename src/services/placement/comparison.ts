@@ -1,4 +1,7 @@
-/** Compares one host with Placement without writing to Placement. If nothing new is found, only the time of the next comparison is stored (LOOK-3). */
+/**
+ * Compares one host with Placement without writing to Placement. If nothing new is found, only the time of the next
+ * comparison is stored (LOOK-3).
+ */
 import type { HostName } from '../../identifiers.ts'
 import type { PassOutcome } from '../../actors/placement/counts.ts'
 import { isNothingNew, placementKey } from '../../actors/placement/decider.ts'
@@ -10,7 +13,10 @@ import { dryPass } from './dryPass.ts'
 import { factsOf } from './facts.ts'
 import { ofOtherHosts } from './units.ts'
 
-/** The outcome, if nothing new was found; then the row of due work with the moment `at` was moved to the next comparison. Null: a pass is needed. */
+/**
+ * The outcome, if nothing new was found; then the row of due work with the moment `at` was moved to the next
+ * comparison. Null: a pass is needed.
+ */
 export type Comparison = (name: HostName, at: number) => Promise<PassOutcome | null>
 
 export const createComparison =

@@ -1,4 +1,7 @@
-/** Two wrappers of the Placement port: one writes only while the caller has the right to, the other only notes the writes. */
+/**
+ * Two wrappers of the Placement port: one writes only while the caller has the right to, the other only notes the
+ * writes.
+ */
 import type { Inventories, Placement, PlacementFault, Provider, PlacementResult } from '../../actors/placement/port.ts'
 
 const SUPERSEDED: PlacementFault = {
@@ -54,7 +57,9 @@ const replacing = async (port: Placement, uuid: string, wanted: Inventories): Pr
   return kept.length > 0 ? refused('inUse', `units of ${kept.join(', ')} are allocated`) : ok(null)
 }
 
-/** Answers each write as Placement would, without making it; later reads show the providers that such writes created. */
+/**
+ * Answers each write as Placement would, without making it; later reads show the providers that such writes created.
+ */
 export const unwritten = (port: Placement): Placement => {
   const made = new Set<string>()
   const shown = async ({

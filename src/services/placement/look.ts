@@ -1,11 +1,11 @@
 /**
  * Compares one host with Placement and repairs differences.
  *
- * LOOK-1 only one pass at a time works on a host: its beginning is recorded with an expiry that the pass extends as it proceeds, and the pass
- *    writes nothing to Placement when that expiry may have been reached;
+ * LOOK-1 only one pass at a time works on a host: its beginning is recorded with an expiry that the pass extends as it
+ *    proceeds, and the pass writes nothing to Placement when that expiry may have been reached;
  * LOOK-2 Placement is called between appends, never within a decision: no append waits for Placement;
- * LOOK-3 a comparison made because of time, not because of a change, first runs without recording a pass. If it finds nothing new, only the time
- *    of the next comparison is stored.
+ * LOOK-3 a comparison made because of time, not because of a change, first runs without recording a pass. If it finds
+ *    nothing new, only the time of the next comparison is stored.
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Outcome, type Refused, done } from '../../fault.ts'
@@ -45,7 +45,10 @@ const command = (kernel: Kernel, name: HostName, given: PlacementCommand) =>
   })
 
 const passMsOf = ({ longestCallMs }: Pick<Placement, 'longestCallMs'>): number => PASS_MS + longestCallMs
-/** The recorded right of this pass to work on the host, extended while the pass proceeds; collects findings that are not recorded yet. */
+/**
+ * The recorded right of this pass to work on the host, extended while the pass proceeds; collects findings that are not
+ * recorded yet.
+ */
 const createClaim = (kernel: Kernel, name: HostName, number: number, port: Placement) => {
   const { clock } = kernel
   const [callMs, passMs] = [port.longestCallMs, passMsOf(port)]
@@ -98,11 +101,14 @@ const end = async (kernel: Kernel, name: HostName, claim: Claim, { number, troub
 }
 
 export type Look = {
-  /** Repairs differences. Resolves with true when the pass has ended; false: another pass is running, or began meanwhile. */
+  /**
+   * Repairs differences. Resolves with true when the pass has ended; false: another pass is running, or began
+   * meanwhile.
+   */
   readonly pass: (name: HostName) => Promise<Outcome<boolean>>
   /**
-   * Compares only. True: everything found is already recorded, and the row of due work with the moment `at` was moved to the next
-   * comparison. False: a pass is needed.
+   * Compares only. True: everything found is already recorded, and the row of due work with the moment `at` was moved
+   * to the next comparison. False: a pass is needed.
    */
   readonly compare: (name: HostName, at: number) => Promise<boolean>
 }

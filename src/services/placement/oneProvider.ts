@@ -1,11 +1,12 @@
 /**
- * Brings one provider in Placement into agreement with the records. Everything is read before it is judged, and written with the generation that
- * was read, so that a change by somebody else in between is noticed (placement 5.2, 9.2).
+ * Brings one provider in Placement into agreement with the records. Everything is read before it is judged, and written
+ * with the generation that was read, so that a change by somebody else in between is noticed (placement 5.2, 9.2).
  *
  * SETTLE-1 equal content is not written: each write of an inventory disturbs the claims of Nova;
- * SETTLE-2 a provider not recorded as ours is written only if its UUID, name and content show that it is ours (placement 6.1);
- * SETTLE-3 traits that others set on our provider stay. Only traits that this service has set are removed, and names of functions that the
- *    card is not loaded with.
+ * SETTLE-2 a provider not recorded as ours is written only if its UUID, name and content show that it is ours
+ *    (placement 6.1);
+ * SETTLE-3 traits that others set on our provider stay. Only traits that this service has set are removed, and names of
+ *    functions that the card is not loaded with.
  */
 import { type Backoff, backoffMs, pause } from '../../waiting.ts'
 import type { Clock } from '../../clock.ts'
@@ -37,8 +38,8 @@ export type Content = {
   readonly traits: readonly string[]
 }
 /**
- * Inventory and traits, with the lower of the two generations read: if somebody changed the provider between the reads, a write that follows is
- * refused as out of date, and everything is read again.
+ * Inventory and traits, with the lower of the two generations read: if somebody changed the provider between the reads,
+ * a write that follows is refused as out of date, and everything is read again.
  */
 export const contentOf = async (placement: Placement, uuid: string): Promise<PlacementResult<Content>> => {
   const [one, other] = await Promise.all([placement.inventories(uuid), placement.traits(uuid)])
@@ -146,8 +147,8 @@ const stand = async (tools: Tools, progress: Progress): Promise<PlacementResult<
 /** The answer of Placement before 1.37 to a change of parent. */
 const isImmovable = ({ error, reason }: PlacementFault): boolean => error === 'refused' && /\bre-?parent/i.test(reason)
 /**
- * Placement before 1.37 cannot move the provider below the new compute node, so it is deleted, unless units of it are allocated (P6), and
- * made again. The fault `gone` means: it was deleted and can now be made.
+ * Placement before 1.37 cannot move the provider below the new compute node, so it is deleted, unless units of it are
+ * allocated (P6), and made again. The fault `gone` means: it was deleted and can now be made.
  */
 const makeWay = async (
   placement: Placement,
@@ -194,7 +195,10 @@ const place = async (
   return null
 }
 
-/** `kept`: units of another class are allocated, so that class stays, fully reserved. The wanted class is as wanted, unless it is not there yet. */
+/**
+ * `kept`: units of another class are allocated, so that class stays, fully reserved. The wanted class is as wanted,
+ * unless it is not there yet.
+ */
 type Stocked = { readonly generation: number; readonly kept: string | null }
 /** Writes the inventory if it differs. */
 const writeInventory = async (
@@ -219,7 +223,10 @@ const writeInventory = async (
   return { ok: true, value: { generation: reserved.value, kept: `units of ${others.join(', ')} are still allocated` } }
 }
 
-/** Traits are written before the inventory: a provider with units is then complete, and a partly written one already has our owner trait. */
+/**
+ * Traits are written before the inventory: a provider with units is then complete, and a partly written one already has
+ * our owner trait.
+ */
 const write = async (tools: Tools, progress: Progress, content: Content): Promise<PlacementFault | Finding> => {
   const { placement } = tools
   const { wanted, held, did } = progress

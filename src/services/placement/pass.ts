@@ -1,8 +1,10 @@
 /**
- * One pass over a host: compares all its providers in Placement with the records, and repairs differences (placement 9.2).
+ * One pass over a host: compares all its providers in Placement with the records, and repairs differences (placement
+ * 9.2).
  *
  * PASS-1 a pass may stop anywhere: the next one starts from the content of Placement at that time;
- * PASS-2 a provider that cannot be repaired does not prevent work on the others; if Placement does not answer, the pass ends;
+ * PASS-2 a provider that cannot be repaired does not prevent work on the others; if Placement does not answer, the pass
+ *    ends;
  * PASS-3 the compute node itself is only read.
  */
 import type { HostName, ResourceProviderUuid } from '../../identifiers.ts'
@@ -19,7 +21,10 @@ export type Task = {
   /** Other names under which Nova may know the host. */
   readonly aliases: readonly HostName[]
   readonly wanted: readonly Wanted[]
-  /** Must be read before Placement: an instance gets its allocation before its requests are bound, so each one listed here should have one. */
+  /**
+   * Must be read before Placement: an instance gets its allocation before its requests are bound, so each one listed
+   * here should have one.
+   */
   readonly bound: BoundBy
   readonly held: Pick<PlacementRecord, 'root' | 'providers'>
 }
@@ -50,13 +55,19 @@ const rootOf = async (
   }
   return { ok: true, value: null }
 }
-/** The names by which the compute node is looked for: other names come first, because a compute node that was renamed may leave its former provider behind. */
+/**
+ * The names by which the compute node is looked for: other names come first, because a compute node that was renamed
+ * may leave its former provider behind.
+ */
 const namesOf = ({ host, aliases }: Task): readonly [HostName, ...HostName[]] => {
   const [first = host, ...others] = aliases
   return [first, ...others, host]
 }
 type Standing = { readonly root: Provider; readonly tree: readonly Provider[] }
-/** One request, if the compute node is still the recorded one and has the first of the host's names. Null: it has to be looked for by name. */
+/**
+ * One request, if the compute node is still the recorded one and has the first of the host's names. Null: it has to be
+ * looked for by name.
+ */
 const asRecorded = async ({ placement }: PassTools, task: Task): Promise<PlacementResult<Standing | null>> => {
   const { root: uuid } = task.held
   if (uuid === null) return { ok: true, value: null }
@@ -87,15 +98,19 @@ const unexplainedIn = (tree: readonly Provider[], task: Task, root: string): rea
   const known = new Set([...task.wanted, ...recordedUnwanted(task)].map(({ uuid }) => uuid))
   return tree.filter(({ uuid }) => uuid !== root && uuid !== task.held.root && !known.has(uuid))
 }
-/** Our providers that nothing recorded explains any more: recorded ones, and those below the compute node with our owner trait (P4). */
+/**
+ * Our providers that nothing recorded explains any more: recorded ones, and those below the compute node with our owner
+ * trait (P4).
+ */
 const unwantedOf = (task: Task, orphans: readonly Provider[]): readonly Unwanted[] => [
   ...recordedUnwanted(task),
   ...orphans.map(({ uuid, name }) => ({ uuid, name, deployable: null, traits: [] })),
 ]
 const UNREADABLE: HostBlocker = { state: 'unreachable', reason: 'what is recorded of other hosts cannot be read' }
 /**
- * Those with our owner trait that nothing recorded explains, also nothing of another host: two hosts may find one compute node, one by its name and
- * one by another name. Placement is asked only if the tree has a provider that could be one.
+ * Those with our owner trait that nothing recorded explains, also nothing of another host: two hosts may find one
+ * compute node, one by its name and one by another name. Placement is asked only if the tree has a provider that could
+ * be one.
  */
 const orphansIn = async (
   { placement, ofOthers }: PassTools,
@@ -128,7 +143,10 @@ const takeAllBack = async (tools: PassTools, task: Task, orphans: readonly Provi
   return 'done'
 }
 
-/** The wanted provider, with units reserved for requests that are bound without an allocation (P15). Asks Placement only if some are bound. */
+/**
+ * The wanted provider, with units reserved for requests that are bound without an allocation (P15). Asks Placement only
+ * if some are bound.
+ */
 const wantedNow = async (
   { placement }: PassTools,
   { bound }: Task,

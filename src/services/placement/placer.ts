@@ -1,6 +1,7 @@
 /**
- * Keeps Placement in agreement with the records, host by host: after a change has marked a host, when its next comparison is due, and again after
- * a failure. Each pass compares everything, so a pass that was missed, interrupted or repeated does no harm (placement 9).
+ * Keeps Placement in agreement with the records, host by host: after a change has marked a host, when its next
+ * comparison is due, and again after a failure. Each pass compares everything, so a pass that was missed, interrupted
+ * or repeated does no harm (placement 9).
  */
 import type { EntityKey, HostName } from '../../identifiers.ts'
 import { type Outcome, isUndecided } from '../../fault.ts'

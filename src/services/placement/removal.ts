@@ -1,4 +1,7 @@
-/** Removes providers that nothing recorded explains any more: deletes them, or reserves all their units while some are allocated. */
+/**
+ * Removes providers that nothing recorded explains any more: deletes them, or reserves all their units while some are
+ * allocated.
+ */
 import type { ProviderChange, Finding, HeldProvider } from '../../actors/placement/decider.ts'
 import type { Placement, PlacementFault } from '../../actors/placement/port.ts'
 import { canonicalJson } from '../../wire/canonical.ts'

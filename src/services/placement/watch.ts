@@ -1,6 +1,7 @@
 /**
- * Finds hosts that must be compared with Placement although no recorded moment says so: hosts recorded while no Placement was configured, and, once
- * Placement has answered again for one host, all other hosts that wait because it did not answer.
+ * Finds hosts that must be compared with Placement although no recorded moment says so: hosts recorded while no
+ * Placement was configured, and, once Placement has answered again for one host, all other hosts that wait because it
+ * did not answer.
  */
 import type { HostName } from '../../identifiers.ts'
 import { placementKey } from '../../actors/placement/decider.ts'

@@ -1,6 +1,7 @@
 /**
- * Why hosts do or do not fit the groups of a device profile. Reads only: each view once, and the present state of the deployables of the requested
- * resource classes. Applies the same rules as a bind and as the content written to Placement.
+ * Why hosts do or do not fit the groups of a device profile. Reads only: each view once, and the present state of the
+ * deployables of the requested resource classes. Applies the same rules as a bind and as the content written to
+ * Placement.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { EntityKey, HostName } from '../../identifiers.ts'

@@ -1,9 +1,10 @@
 /**
- * Makes the traits and resource classes of device profiles known to Placement: Nova's search for a profile fails if Placement does not know a custom
- * name in it (placement 5.4).
+ * Makes the traits and resource classes of device profiles known to Placement: Nova's search for a profile fails if
+ * Placement does not know a custom name in it (placement 5.4).
  *
  * NAMES-1 at the creation or change of a profile, without waiting: the profile is recorded whatever Placement answers;
- * NAMES-2 in rounds for all profiles, so that names are restored that were recorded while Placement was away, or deleted there since.
+ * NAMES-2 in rounds for all profiles, so that names are restored that were recorded while Placement was away, or
+ *    deleted there since.
  */
 import type { Group } from '../../actors/arq/messages.ts'
 import { customNamesIn } from '../../actors/placement/names.ts'

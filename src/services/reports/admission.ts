@@ -1,8 +1,10 @@
 /**
  * Decides whether a report may be believed: first by the message alone, then by the recorded state of its host.
  *
- * ADMISSION-1 a message with a wrong signature, or from a host of another cloud, is refused before it is read, and nothing is recorded;
- * ADMISSION-2 the cached key of a host may be out of date for one sweep at most. A report is refused only by the present key;
+ * ADMISSION-1 a message with a wrong signature, or from a host of another cloud, is refused before it is read, and
+ *    nothing is recorded;
+ * ADMISSION-2 the cached key of a host may be out of date for one sweep at most. A report is refused only by the
+ *    present key;
  * ADMISSION-3 a report of a host without an approved key is ignored. At most `PENDING_MAX` such hosts are recorded.
  */
 import type { HostName } from '../../identifiers.ts'
@@ -22,7 +24,10 @@ export const PENDING_MAX = 1000
 /** After that many were counted, they are not counted again for this long. */
 const FULL_FOR_MS = 10_000
 
-/** `signer`: the key that signed the message; null: the message is unsigned. `refused`: the reason to ignore the message. */
+/**
+ * `signer`: the key that signed the message; null: the message is unsigned. `refused`: the reason to ignore the
+ * message.
+ */
 export type Admission = { readonly signer: string | null } | { readonly refused: string }
 
 export const createAdmit =

@@ -1,9 +1,12 @@
 /**
- * Finds handles that a host shows as in use although no request holds them: somebody outside this service uses the hardware.
+ * Finds handles that a host shows as in use although no request holds them: somebody outside this service uses the
+ * hardware.
  *
- * FOREIGN-1 such use is acted upon only when all reports of `IN_USE_FOR_MS` have shown it, while the handle had no holder and no order: a guest that
- *   is ending may still use a handle that its request has given up. A report that shows the handle free restarts the time;
- * FOREIGN-2 the handle is withheld until an operator releases it: a later report that shows it free does not tell who used it, and whether they stopped.
+ * FOREIGN-1 such use is acted upon only when all reports of `IN_USE_FOR_MS` have shown it, while the handle had no
+ *    holder and no order: a guest that is ending may still use a handle that its request has given up. A report that
+ *    shows the handle free restarts the time;
+ * FOREIGN-2 the handle is withheld until an operator releases it: a later report that shows it free does not tell who
+ *    used it, and whether they stopped.
  */
 import type { HandleUuid, HostName } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
@@ -15,7 +18,10 @@ const HOSTS_MAX = 10_000
 
 type Since = { readonly mark: string; readonly at: number }
 
-/** Returns those of the shown differences that have lasted for `IN_USE_FOR_MS`. Call it for each report of a host, with all its differences. */
+/**
+ * Returns those of the shown differences that have lasted for `IN_USE_FOR_MS`. Call it for each report of a host, with
+ * all its differences.
+ */
 export type ForeignUse = (host: HostName, shown: readonly Difference[]) => readonly Difference[]
 export const createForeignUse = ({ monotonic }: Pick<Clock, 'monotonic'>): ForeignUse => {
   const hosts = new Map<HostName, ReadonlyMap<HandleUuid, Since>>()

@@ -1,10 +1,12 @@
 /**
  * Records a host's full inventory report: one append for the host, its devices and its deployables.
  *
- * RECORD-1 every inventory change has a row of the host, so that each report of a host is recorded by one process only (Q1);
+ * RECORD-1 every inventory change has a row of the host, so that each report of a host is recorded by one process only
+ *    (Q1);
  * RECORD-2 a report that could not be recorded completely is not remembered as known, so the next report tries again;
- * RECORD-3 the append that records a device marks every device with the same hardware as missing, and nothing of a missing device is
- *   granted (R7). If a request was granted such hardware after the steps were computed, they are computed again.
+ * RECORD-3 the append that records a device marks every device with the same hardware as missing, and nothing of a
+ *    missing device is granted (R7). If a request was granted such hardware after the steps were computed, they are
+ *    computed again.
  */
 import type { EntityKey } from '../../identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
@@ -36,7 +38,10 @@ const newNames = (step: Step): readonly string[] => {
   return 'held' in step ? names.filter((name) => !ownValue(step.held.deployables, name)) : names
 }
 
-/** Refuses steps that add a deployable name held by another host: the provider's UUID follows from the name, so a name can exist only once. */
+/**
+ * Refuses steps that add a deployable name held by another host: the provider's UUID follows from the name, so a name
+ * can exist only once.
+ */
 const withoutTaken = async ({ readers }: Kernel, { steps, refused }: Agreement): Promise<Outcome<Agreement>> => {
   const names = steps.flatMap(newNames)
   if (names.length === 0) return done({ steps, refused })
@@ -96,7 +101,10 @@ type Agreed = {
   /** The recorded handles when the steps were computed; empty when the steps do not depend on them. */
   readonly handles: Handles
 }
-/** Compares a report with the recorded host. Handles are read only if the report shows something new, because otherwise they do not matter. */
+/**
+ * Compares a report with the recorded host. Handles are read only if the report shows something new, because otherwise
+ * they do not matter.
+ */
 const agree = async (kernel: Kernel, held: Host, report: InventoryReport): Promise<Outcome<Agreed>> => {
   const first = reconcile(held, report)
   const isNews = first.steps.some((step) => 'shown' in step)
@@ -110,7 +118,10 @@ const agree = async (kernel: Kernel, held: Host, report: InventoryReport): Promi
   return agreement.ok ? done({ agreement: agreement.value, handles: handles.value.present }) : agreement
 }
 
-/** Whether a handle that was free when the steps were computed, and that the step removes from its device, is in use now. */
+/**
+ * Whether a handle that was free when the steps were computed, and that the step removes from its device, is in use
+ * now.
+ */
 const usedSince = (draft: Draft, handles: Handles, step: Step): boolean => {
   if (!('held' in step)) return false
   const [canonical, shown] = 'shown' in step ? [step.shown.canonical, [step.shown.device]] : [step.canonical, []]

@@ -1,10 +1,12 @@
 /**
- * Caches the last inventory that this process took from each host, so that a report without changes is recognised by its digests. Reports without
- * changes are not recorded, so only this cache knows of them.
+ * Caches the last inventory that this process took from each host, so that a report without changes is recognised by
+ * its digests. Reports without changes are not recorded, so only this cache knows of them.
  *
- * INVENTORY-SNAPSHOT-1 an inventory is known if it was recorded completely, came from the same signer, and nothing of the host was recorded since, in
- *    the same incarnation of the journal: a server after a failover may lack recorded rows;
- * INVENTORY-SNAPSHOT-2 the prepared slots are known if they agreed with the journal, until an order of the host ends, for `COMPARED_FOR_MS` at most.
+ * INVENTORY-SNAPSHOT-1 an inventory is known if it was recorded completely, came from the same signer, and nothing of
+ *    the host was recorded since, in the same incarnation of the journal: a server after a failover may lack recorded
+ *    rows;
+ * INVENTORY-SNAPSHOT-2 the prepared slots are known if they agreed with the journal, until an order of the host ends,
+ *    for `COMPARED_FOR_MS` at most.
  */
 import type { BootId, HostName } from '../../identifiers.ts'
 import type { Clock } from '../../clock.ts'
@@ -31,7 +33,9 @@ export type Shown = Pick<InventorySnapshot, 'boot' | 'number' | 'digest' | 'sign
   readonly slots?: string | null
 }
 type Known = InventorySnapshot & {
-  /** The slots that agreed with the journal, and when they were compared; null: none did, or an order has ended since. */
+  /**
+   * The slots that agreed with the journal, and when they were compared; null: none did, or an order has ended since.
+   */
   readonly slots: { readonly digest: string | null; readonly at: number } | null
 }
 /** After this time, slots are compared again: an operator may have changed something without an order. */
@@ -44,7 +48,7 @@ export const createInventorySnapshots = (
 ) => {
   const known = new Map<HostName, Known>()
   const incarnation = (): number => journal.incarnation ?? 0
-  /** The cached inventory; undefined if the journal may have lost its rows, or if something of the host was recorded since. */
+  /** Undefined if the journal may have lost its rows, or if something of the host was recorded since. */
   const current = (host: HostName): Known | undefined => {
     const last = known.get(host)
     const holds = last?.incarnation === incarnation() && last.changedAt === liveness.changedAt(host)
@@ -76,7 +80,7 @@ export const createInventorySnapshots = (
       remember(host, { ...last, number: Math.max(number, last.number) })
       return true
     },
-    /** `compare` returns whether the slots agree with the journal. If an order ends while it runs, the slots count as not compared. */
+    /** `compare`: whether the slots agree with the journal. If an order ends meanwhile, they count as not compared. */
     take: async (
       report: InventoryReport,
       snapshot: InventorySnapshot,

@@ -1,6 +1,6 @@
 /**
- * Answers a host that has lost its ledger with the slots that the journal holds prepared on it, so that the host prepares none of that hardware for
- * another slot, and executes no order that was given before.
+ * Answers a host that has lost its ledger with the slots that the journal holds prepared on it, so that the host
+ * prepares none of that hardware for another slot, and executes no order that was given before.
  */
 import type { HostName } from '../../identifiers.ts'
 import { textOf } from '../../errorText.ts'

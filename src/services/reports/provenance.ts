@@ -2,11 +2,14 @@
  * Decides whether a host may answer an order.
  *
  * PROVENANCE-1 a result counts only if it comes from the host that has the deployable;
- * PROVENANCE-2 a result of a former boot changes nothing: its order is sent again, and the present boot answers that from its ledger;
- * PROVENANCE-3 a report of a host of another cloud, or with a wrong signature, is ignored, and nothing of it is recorded
- *   (`admission.ts`);
- * PROVENANCE-4 if a start still reports after a later start has reported, two programs run under one name: the older one is told to stop;
- * PROVENANCE-5 a refused report goes to the dead letters with the reason and is counted; for a host of this cloud it is recorded once an hour.
+ * PROVENANCE-2 a result of a former boot changes nothing: its order is sent again, and the present boot answers that
+ *    from its ledger;
+ * PROVENANCE-3 a report of a host of another cloud, or with a wrong signature, is ignored, and nothing of it is
+ *    recorded (`admission.ts`);
+ * PROVENANCE-4 if a start still reports after a later start has reported, two programs run under one name: the older
+ *    one is told to stop;
+ * PROVENANCE-5 a refused report goes to the dead letters with the reason and is counted; for a host of this cloud it is
+ *    recorded once an hour.
  */
 import type { HostName } from '../../identifiers.ts'
 import { textOf } from '../../errorText.ts'
@@ -89,7 +92,9 @@ const judgeBoot = async (kernel: Kernel, result: OrderResult): Promise<Outcome<'
   })
 }
 
-/** A heartbeat sent before the present start began comes from a start that has ended; it was delivered late or twice. */
+/**
+ * A heartbeat sent before the present start began comes from a start that has ended; it was delivered late or twice.
+ */
 const SKEW_MS = 2000
 /** Returns a final fault if this heartbeat shows a second program under the name of the host; otherwise null. */
 export const judgeHeartbeat = async (kernel: Kernel, beat: Heartbeat): Promise<Outcome<null>> => {

@@ -1,4 +1,7 @@
-/** Passes the reports of hosts to the actors they concern. A message that is delivered twice has its effect once, because of its id. */
+/**
+ * Passes the reports of hosts to the actors they concern. A message that is delivered twice has its effect once,
+ * because of its id.
+ */
 import type { ArqUuid, DeployableUuid } from '../../identifiers.ts'
 import type { InventoryReport, OrderResult, Report } from '../../wire/reports.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
@@ -26,11 +29,17 @@ import { traceField, inSpan } from '../../trace.ts'
 import { storable } from '../../text.ts'
 
 export type Reports = {
-  /** Fault `unavailable`: the message has to be delivered again; other faults are final. `signer`: the key that `admit` found. */
+  /**
+   * Fault `unavailable`: the message has to be delivered again; other faults are final. `signer`: the key that `admit`
+   * found.
+   */
   readonly take: (report: Report, messageId: string, signer?: string | null) => Promise<Outcome<null>>
   /** Whether the message may be read, and who signed it. */
   readonly admit: (record: BusRecord) => Admission
-  /** True if the same inventory of this boot and signer was taken before, so that it would change nothing. Only compares; reads no store. */
+  /**
+   * True if the same inventory of this boot and signer was taken before, so that it would change nothing. Only
+   * compares; reads no store.
+   */
   readonly unchanged: (shown: Omit<Shown, 'signer'>, signer?: string | null) => boolean
 }
 

@@ -1,6 +1,7 @@
 /**
- * A retired device that is shown again is the same device: it keeps its UUIDs and ids, and an operator's decisions about it hold
- * until an operator changes them (data-model 11.4, decision 0032). It is recognised by its control path and its kind of card.
+ * A retired device that is shown again is the same device: it keeps its UUIDs and ids, and an operator's decisions
+ * about it hold until an operator changes them (data-model 11.4, decision 0032). It is recognised by its control path
+ * and its kind of card.
  */
 import { type Outcome, allOf, done } from '../../fault.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'

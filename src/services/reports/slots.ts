@@ -1,13 +1,14 @@
 /**
  * Compares the prepared slots and the images of cards that a host reports with the journal, and acts on differences.
  *
- * COMPARE-1 one report alone causes no action: the host is asked, and its answer must show the same difference. From before the question until after
- *   the answer, the handle must have no order and no other holder, and the card no order that may write it. So a delayed report never
- *   causes an action;
- * COMPARE-2 a slot on the host without an explanation in the journal is withheld (SLOT-1); a slot that the host has lost is prepared again (SLOT-2);
- *   the image that a card holds is recorded (IMAGE-1);
+ * COMPARE-1 one report alone causes no action: the host is asked, and its answer must show the same difference. From
+ *    before the question until after the answer, the handle must have no order and no other holder, and the card no
+ *    order that may write it. So a delayed report never causes an action;
+ * COMPARE-2 a slot on the host without an explanation in the journal is withheld (SLOT-1); a slot that the host has
+ *    lost is prepared again (SLOT-2); the image that a card holds is recorded (IMAGE-1);
  * COMPARE-3 a report can change only the devices of the host that sent it;
- * COMPARE-4 a process that loses its question (a restart) asks again after the next report; a comparison that fails is repeated with that report.
+ * COMPARE-4 a process that loses its question (a restart) asks again after the next report; a comparison that fails is
+ *    repeated with that report.
  */
 import type { HandleUuid, HostName } from '../../identifiers.ts'
 import { textOf } from '../../errorText.ts'
@@ -25,7 +26,10 @@ import { type Kernel, newWork } from '../kernel/kernel.ts'
 import { createHolders } from '../retirement/retirement.ts'
 
 export type SlotComparison = {
-  /** Compares a report of the host's present start. True: nothing differs and no order is open, so an equal report need not be compared. */
+  /**
+   * Compares a report of the host's present start. True: nothing differs and no order is open, so an equal report need
+   * not be compared.
+   */
   readonly compare: (report: InventoryReport) => Promise<boolean>
 }
 
@@ -65,8 +69,8 @@ const commandOf = (kernel: Kernel, { kind, handle, mark, reason, found }: Differ
 }
 
 /**
- * Whether the host ever had the slot prepared: its request was bound by an order or, if it was imported from upstream, has a mediated
- * device.
+ * Whether the host ever had the slot prepared: its request was bound by an order or, if it was imported from upstream,
+ * has a mediated device.
  */
 const wasPrepared = async ({ region }: Kernel, { deployable: uuid, handle }: Difference): Promise<boolean> => {
   const place = await region.readCurrent(deployable, deployableKey(uuid))

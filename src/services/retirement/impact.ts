@@ -1,4 +1,7 @@
-/** The requests that a change of a device, a host or profiles would concern. Reads only: runs the plan of the change itself and records nothing. */
+/**
+ * The requests that a change of a device, a host or profiles would concern. Reads only: runs the plan of the change
+ * itself and records nothing.
+ */
 import type { ArqUuid, DeviceUuid, HostName } from '../../identifiers.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
 import type { Control } from '../../actors/control.ts'

@@ -1,6 +1,7 @@
 /**
- * Takes a host out of service. Retired: its reports are taken, but nothing on it is offered. Removed: it does not count as a host,
- * whatever it reports. In both cases its devices leave as soon as nothing on them is in use, and return only by a restore.
+ * Takes a host out of service. Retired: its reports are taken, but nothing on it is offered. Removed: it does not count
+ * as a host, whatever it reports. In both cases its devices leave as soon as nothing on them is in use, and return only
+ * by a restore.
  */
 import type { EntityKey, HostName } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
@@ -38,7 +39,10 @@ const inTheWay = (draft: Draft, now: Host, forced: boolean): readonly string[] =
     ]
   })
 
-/** When a host is removed, nothing on it may be in use; by force, no handle may be held, but handles may be in quarantine. */
+/**
+ * When a host is removed, nothing on it may be in use; by force, no handle may be held, but handles may be in
+ * quarantine.
+ */
 const refuseInUse = (draft: Draft, now: Host, forced: boolean) => {
   const found = inTheWay(draft, now, forced)
   if (found.length === 0) return

@@ -1,4 +1,7 @@
-/** Keyboard shortcuts for the search, rows, pages and places, and the focus after going back. Nobody needs them: everything is also a link or a field. */
+/**
+ * Keyboard shortcuts for the search, rows, pages and places, and the focus after going back. Nobody needs them:
+ * everything is also a link or a field.
+ */
 
 const typing = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.matches('input, textarea, select') || target.isContentEditable)

@@ -1,6 +1,7 @@
 /**
- * Keeps a visible page up to date: asks for the screen again when something happened, and at intervals. Shows how current the page is:
- * live, paused while something is selected, stale when it was not renewed in time, or reconnecting. What could not be renewed stays, with the reason.
+ * Keeps a visible page up to date: asks for the screen again when something happened, and at intervals. Shows how
+ * current the page is: live, paused while something is selected, stale when it was not renewed in time, or
+ * reconnecting. What could not be renewed stays, with the reason.
  */
 import { type PageError, lossOf } from '../told.ts'
 import type { Screen } from '../view/screen.ts'

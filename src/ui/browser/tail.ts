@@ -1,4 +1,7 @@
-/** The list on the page of events: received events are kept, and the next question continues after the last event that is shown. */
+/**
+ * The list on the page of events: received events are kept, and the next question continues after the last event that
+ * is shown.
+ */
 import type { Screen } from '../view/screen.ts'
 
 /** The most rows. The oldest ones are removed, since more rows would slow the browser down. */

@@ -1,6 +1,6 @@
 /**
- * One stream of events for all pages of a browser, since a browser opens only a few connections to a server. The worker tells pages that
- * something happened, and each page then asks for its own screen.
+ * One stream of events for all pages of a browser, since a browser opens only a few connections to a server. The worker
+ * tells pages that something happened, and each page then asks for its own screen.
  */
 type Said = 'open' | 'changed' | 'closed'
 

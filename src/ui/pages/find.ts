@@ -1,4 +1,7 @@
-/** Finds the page for a text: a UUID may be that of a request, an instance, a device or a handle, a word that of a host or a profile. */
+/**
+ * Finds the page for a text: a UUID may be that of a request, an instance, a device or a handle, a word that of a host
+ * or a profile.
+ */
 import * as v from 'valibot'
 import { canonicalUuid } from '../../uuid.ts'
 import { type Api, at } from '../api.ts'
@@ -6,7 +9,9 @@ import * as shapes from '../shapes.ts'
 
 const Any = v.unknown()
 
-/** Returns the address within the console; null: the API knows nothing of this name, or does not show it to the user. */
+/**
+ * Returns the address within the console; null: the API knows nothing of this name, or does not show it to the user.
+ */
 export const find = async (api: Api, text: string): Promise<string | null> => {
   const name = encodeURIComponent(text)
   const isSomeUuid = canonicalUuid(text) !== null

@@ -31,8 +31,8 @@ const queryOf = (fields: Readonly<Record<string, string | number | undefined>>):
 
 export type Order = { readonly key: string; readonly newestFirst: boolean }
 /**
- * One page of a list. `after`: the page begins after this entry; `before`: it ends before it. To go back, the list is read in the
- * other direction. One row more than fits is requested, which shows whether there is another page.
+ * One page of a list. `after`: the page begins after this entry; `before`: it ends before it. To go back, the list is
+ * read in the other direction. One row more than fits is requested, which shows whether there is another page.
  */
 export const pageOf = async <Row>(
   path: string,

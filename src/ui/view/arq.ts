@@ -127,7 +127,9 @@ const detail = (fields: Readonly<Record<string, unknown>>): readonly Child[] =>
 const raw = (event: unknown): Child =>
   event === null ? null : details({ class: 'raw' }, summary(null, 'Event'), pre(null, JSON.stringify(event, null, 2)))
 
-/** The length that tells the id of a user or a service account from the words that name a host or a part of the service. */
+/**
+ * The length that tells the id of a user or a service account from the words that name a host or a part of the service.
+ */
 const UUID_LENGTH = 36
 const stepRow =
   (start: number, here: string) =>

@@ -1,4 +1,7 @@
-/** The conditions that need attention. Each is a row with its sentence, the page that shows it, and the command that mends it. */
+/**
+ * The conditions that need attention. Each is a row with its sentence, the page that shows it, and the command that
+ * mends it.
+ */
 import type { Overview } from '../shapes.ts'
 import type { Tone } from './states.ts'
 import { type CommandLine, ago, many, shell, sum } from './words.ts'

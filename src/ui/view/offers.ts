@@ -1,4 +1,7 @@
-/** The actions on the entity of a page, as links to a page that asks for confirmation. An action that is impossible shows the reason. */
+/**
+ * The actions on the entity of a page, as links to a page that asks for confirmation. An action that is impossible
+ * shows the reason.
+ */
 import type { Offer } from './screen.ts'
 import { type Node, a, div } from './tags.ts'
 

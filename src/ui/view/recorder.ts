@@ -1,6 +1,7 @@
 /**
- * Computes how the timeline of an accelerator request is drawn. Between two steps lies a span, in which somebody works or something is waited
- * for. Spans in which nothing has to happen, such as the time that an instance uses the device, are drawn shorter than they are.
+ * Computes how the timeline of an accelerator request is drawn. Between two steps lies a span, in which somebody works
+ * or something is waited for. Spans in which nothing has to happen, such as the time that an instance uses the device,
+ * are drawn shorter than they are.
  */
 import type { Timeline } from '../shapes.ts'
 import type { Tone } from './states.ts'
@@ -30,7 +31,10 @@ export type Recorder = {
   /** The places where time is left out: in percent of the width, and the time in ms. */
   readonly cuts: readonly { readonly x: number; readonly ms: number }[]
   readonly waitingFor: Span | null
-  /** When waiting ends by itself, and whether it is the bind that fails then, or Nova that is not told any more. Null: nothing is waited for, or there is no limit. */
+  /**
+   * When waiting ends by itself, and whether it is the bind that fails then, or Nova that is not told any more. Null:
+   * nothing is waited for, or there is no limit.
+   */
   readonly limit: { readonly of: 'bind' | 'telling'; readonly at: string } | null
   /** The time from the acceptance of the last bind to its end; null: that bind has not ended, or there was none. */
   readonly bindMs: number | null
@@ -76,7 +80,9 @@ const UNKNOWN: Meaning = { label: 'continues', kind: 'rest', tone: 'idle', who: 
 const LIMITLESS = new Set(['unbound', 'unbound by force', 'release failed on the host'])
 const FAILED = new Set(['bind failed', 'release failed on the host'])
 
-/** After a failed bind nobody uses the device, so the span after the notification of Nova is then not called `in use`. */
+/**
+ * After a failed bind nobody uses the device, so the span after the notification of Nova is then not called `in use`.
+ */
 const meaningOf = (step: Step, failed: boolean): Meaning => {
   const meaning = AFTER[step.step] ?? UNKNOWN
   return failed && meaning.label === 'in use'

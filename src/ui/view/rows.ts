@@ -70,7 +70,10 @@ export const turning = ({ earlier, later }: Turn, shown: number): Child =>
         ),
       )
 
-/** The list, or what is shown in its place: an error, the text for an empty list, or the text for a filter that nothing matches. */
+/**
+ * The list, or what is shown in its place: an error, the text for an empty list, or the text for a filter that nothing
+ * matches.
+ */
 export const listed = <Row>(
   given: Loaded<readonly Row[]>,
   show: (list: readonly Row[]) => Child,

@@ -1,4 +1,7 @@
-/** A page before it is drawn. The server loads and renders it, and sends it along as JSON, so that the browser can take the page over. */
+/**
+ * A page before it is drawn. The server loads and renders it, and sends it along as JSON, so that the browser can take
+ * the page over.
+ */
 import type {
   Arq,
   Deployable,

@@ -1,6 +1,12 @@
-/** The states that a page can show: the gravity and the meaning of each. Each tone has a colour and a shape, and the word stands beside it. */
+/**
+ * The states that a page can show: the gravity and the meaning of each. Each tone has a colour and a shape, and the
+ * word stands beside it.
+ */
 
-/** `good`: as wanted; `busy`: it proceeds by itself; `bad`: somebody has to act; `held`: an operator decided so; `idle`: nothing happens. */
+/**
+ * `good`: as wanted; `busy`: it proceeds by itself; `bad`: somebody has to act; `held`: an operator decided so; `idle`:
+ * nothing happens.
+ */
 export type Tone = 'good' | 'busy' | 'bad' | 'held' | 'idle'
 type State = { readonly tone: Tone; readonly means: string }
 

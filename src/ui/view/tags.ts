@@ -1,9 +1,15 @@
-/** Elements as functions: `div({ class: 'x' }, ...children)`. The same tree is rendered on the server and taken over in the browser. */
+/**
+ * Elements as functions: `div({ class: 'x' }, ...children)`. The same tree is rendered on the server and taken over in
+ * the browser.
+ */
 import { type ComponentChild, type VNode, h } from 'preact'
 
 export type Child = ComponentChild
 export type Node = VNode
-/** Without styles and handlers: the content policy allows no inline style, and the browser attaches its listeners by itself. */
+/**
+ * Without styles and handlers: the content policy allows no inline style, and the browser attaches its listeners by
+ * itself.
+ */
 export type Props = Readonly<Record<string, string | number | boolean | null | undefined>> | null
 export type Tag = (props: Props, ...children: readonly Child[]) => Node
 

@@ -32,5 +32,7 @@ export const VIEWS: Views = {
 
 /** Draws the screens of one view, without the frame. */
 export type Draw = (screen: Screen) => Node
-/** The cast is valid, since the table holds a function for the body of each view, and the screen is one of this view. */
+/**
+ * The cast is valid, since the table holds a function for the body of each view, and the screen is one of this view.
+ */
 export const drawnBy = async (view: ViewName): Promise<Draw> => (await VIEWS[view]()) as Draw

@@ -43,7 +43,10 @@ export const sum = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((total, each) => total + each, 0)
 
 declare const quoted: unique symbol
-/** A command line whose values are quoted for a shell. Only `shell` makes one, so that no text of others becomes a command. */
+/**
+ * A command line whose values are quoted for a shell. Only `shell` makes one, so that no text of others becomes a
+ * command.
+ */
 export type CommandLine = string & { readonly [quoted]: true }
 
 const PLAIN = /^[\w@%+:,./-][\w@%+=:,./-]*$/
@@ -58,7 +61,9 @@ export const shellWord = (value: string): string => {
 }
 /** A name that begins like an option would be one, and could lead the command to another service. */
 const named = (value: string): string => (value.startsWith('-') ? 'NAME' : shellWord(value))
-/** `` shell`host show ${name} ${['--limit', limit]}` ``: a text becomes one word, a list a word for each of its texts. */
+/**
+ * `` shell`host show ${name} ${['--limit', limit]}` ``: a text becomes one word, a list a word for each of its texts.
+ */
 export const shell = (parts: TemplateStringsArray, ...values: readonly (string | readonly string[])[]): CommandLine =>
   parts
     .reduce((line, part, index) => {

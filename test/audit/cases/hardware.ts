@@ -1,4 +1,7 @@
-/** A case for each condition of I17: what two requests hold is not the same hardware; and of the part of S5 that forbids to program it under a guest. */
+/**
+ * A case for each condition of I17: what two requests hold is not the same hardware; and of the part of S5 that forbids
+ * to program it under a guest.
+ */
 import type { HostStep } from '../../../src/audit/evidence.ts'
 import { onHost, trace } from './hosts.ts'
 import { type Case, deployable, described, granted, here, of, order, recorded, released } from './scene.ts'

@@ -1,6 +1,7 @@
 /**
- * Small journals, written by hand: one card `c1` with the deployable `d1` and its handles `h1` and `h2`, requests `a1`, `a2` of the
- * profile `pr1`, and instances `i1`, `i2`. The appends of a journal are numbered; the first is made at 1000 ms, the next at 2000.
+ * Small journals, written by hand: one card `c1` with the deployable `d1` and its handles `h1` and `h2`, requests `a1`,
+ * `a2` of the profile `pr1`, and instances `i1`, `i2`. The appends of a journal are numbered; the first is made at 1000
+ * ms, the next at 2000.
  */
 import type { Bond } from '../../../src/actors/arq/messages.ts'
 import type { Event } from '../../../src/actors/runtime/decider.ts'

@@ -1,4 +1,6 @@
-/** How the files of Nova's configuration are read. What is expected here is what oslo.config 10 makes of the same text. */
+/**
+ * How the files of Nova's configuration are read. What is expected here is what oslo.config 10 makes of the same text.
+ */
 import { expect, test } from 'vitest'
 import { readOslo } from '../../../src/cli/oslo/osloFile.ts'
 import { settingsOf } from '../../../src/cli/oslo/settings.ts'

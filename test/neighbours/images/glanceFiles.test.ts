@@ -27,7 +27,10 @@ const send: Glance['bytes'] = async () => ({
 })
 const LIMITS = { imageMaxBytes: 1000, allowUnverified: false }
 
-/** `find` is what Glance does when it is asked for the description, call by call. Those that are opened later are of the same host, started again. */
+/**
+ * `find` is what Glance does when it is asked for the description, call by call. Those that are opened later are of the
+ * same host, started again.
+ */
 const opened = (find: readonly Glance['find'][], limits: Partial<typeof LIMITS> = {}, bytes?: Glance['bytes']) => {
   const [clock, log] = [handClock(), memoryLog()]
   let asked = 0

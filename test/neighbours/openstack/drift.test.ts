@@ -1,4 +1,7 @@
-/** Drift and its repair, and the checks of acceptance, and explain, on the double without sockets; `test/cloud` runs the same on a real Placement. */
+/**
+ * Drift and its repair, and the checks of acceptance, and explain, on the double without sockets; `test/cloud` runs the
+ * same on a real Placement.
+ */
 import { driftContract } from '../../contracts/drift.contract.ts'
 import { driftOfNodesContract } from '../../contracts/driftOfNodes.contract.ts'
 import { driftOfNovaContract } from '../../contracts/driftOfNova.contract.ts'

@@ -1,4 +1,7 @@
-/** Drift and its repair, and the checks of acceptance, and explain, once more over the embedded database and over PostgreSQL. */
+/**
+ * Drift and its repair, and the checks of acceptance, and explain, once more over the embedded database and over
+ * PostgreSQL.
+ */
 import { afterAll, beforeAll, describe } from 'vitest'
 import { driftContract } from '../../contracts/drift.contract.ts'
 import { driftOfNodesContract } from '../../contracts/driftOfNodes.contract.ts'

@@ -1,4 +1,7 @@
-/** A Glance in memory, over HTTP: what the service asks of the real one, answered as the real one does. `test/contracts/glance.contract.ts` runs on both. */
+/**
+ * A Glance in memory, over HTTP: what the service asks of the real one, answered as the real one does.
+ * `test/contracts/glance.contract.ts` runs on both.
+ */
 import { createHash, randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

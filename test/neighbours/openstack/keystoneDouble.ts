@@ -1,4 +1,7 @@
-/** A Keystone in memory, over HTTP: what the service asks of the real one, answered as the real one does. `test/contracts/keystone.contract.ts` runs on both. */
+/**
+ * A Keystone in memory, over HTTP: what the service asks of the real one, answered as the real one does.
+ * `test/contracts/keystone.contract.ts` runs on both.
+ */
 import { randomBytes } from 'node:crypto'
 import { type ServerResponse, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,7 @@
-/** A Placement in memory, over HTTP, which asks a Keystone about tokens as the real one does. `test/contracts/placement.contract.ts` runs on both. */
+/**
+ * A Placement in memory, over HTTP, which asks a Keystone about tokens as the real one does.
+ * `test/contracts/placement.contract.ts` runs on both.
+ */
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type PlacementModel, placementModel } from './placement/model.ts'
@@ -33,7 +36,10 @@ const readBody = async (request: IncomingMessage): Promise<unknown> => {
   return text === '' ? undefined : (JSON.parse(text) as unknown)
 }
 
-/** `authUrl`: of the Keystone that knows the tokens; null takes any. `highest`: second part of the highest version on offer. */
+/**
+ * `authUrl`: of the Keystone that knows the tokens; null takes any. `highest`: second part of the highest version on
+ * offer.
+ */
 export const placementDouble = async ({
   authUrl = null,
   ...options

@@ -1,4 +1,7 @@
-/** What is read of Keystone's answer about a token, for each kind of token that Keystone issues (Identity API v3, `GET /v3/auth/tokens`). */
+/**
+ * What is read of Keystone's answer about a token, for each kind of token that Keystone issues (Identity API v3, `GET
+ * /v3/auth/tokens`).
+ */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isRecord } from '../../../src/record.ts'

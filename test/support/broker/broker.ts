@@ -1,12 +1,14 @@
 /**
- * A broker for tests that speaks the Kafka protocol over TCP and fails as a test specifies. Without rules it works correctly:
- * acknowledged messages are kept, groups divide partitions, offsets are kept. It has one node, no replicas and no disk.
+ * A broker for tests that speaks the Kafka protocol over TCP and fails as a test specifies. Without rules it works
+ * correctly: acknowledged messages are kept, groups divide partitions, offsets are kept. It has one node, no replicas
+ * and no disk.
  *
  *   const broker = await scriptedBroker()
  *   broker.topics.make('orders', 4)
  *   broker.on('Produce', (request, answer) => ...)      // answer() is the correct answer
  *
- * A rule of the script answers, or says 'silence' (never an answer on that connection again) or 'close' (the connection ends).
+ * A rule of the script answers, or says 'silence' (never an answer on that connection again) or 'close' (the connection
+ * ends).
  */
 import type { Server, Socket } from 'node:net'
 import { createServer } from 'node:net'

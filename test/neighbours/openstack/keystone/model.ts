@@ -1,7 +1,7 @@
 /**
- * What this service asks of Keystone, answered as the real one does, without a network: tokens, their validation, the catalogue, application
- * credentials. `keystoneDouble.ts` puts it behind HTTP, where `test/contracts/keystone.contract.ts` compares it with the real one; the simulation
- * puts it behind its own network.
+ * What this service asks of Keystone, answered as the real one does, without a network: tokens, their validation, the
+ * catalogue, application credentials. `keystoneDouble.ts` puts it behind HTTP, where
+ * `test/contracts/keystone.contract.ts` compares it with the real one; the simulation puts it behind its own network.
  */
 export type ModelUser = {
   readonly id: string

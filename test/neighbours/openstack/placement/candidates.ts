@@ -1,4 +1,7 @@
-/** Allocation candidates, as far as Nova's query for accelerators needs them (placement.md 10): groups with suffixes, traits, trees, `root_required`. */
+/**
+ * Allocation candidates, as far as Nova's query for accelerators needs them (placement.md 10): groups with suffixes,
+ * traits, trees, `root_required`.
+ */
 import { onlyKeys, type Route } from './route.ts'
 import {
   type Amounts,
@@ -73,7 +76,10 @@ const product = <Value>(lists: readonly (readonly Value[])[]): readonly (readonl
     [[]],
   )
 
-/** A group with a suffix takes all from one provider; the one without may take each resource from another one of the tree. */
+/**
+ * A group with a suffix takes all from one provider; the one without may take each resource from another one of the
+ * tree.
+ */
 const waysOf = (
   state: PlacementState,
   tree: readonly HeldProvider[],

@@ -1,4 +1,7 @@
-/** A Placement without input and output: a request in, an answer out, at once. `placementDouble.ts` puts HTTP in front of it (placement.md 11). */
+/**
+ * A Placement without input and output: a request in, an answer out, at once. `placementDouble.ts` puts HTTP in front
+ * of it (placement.md 11).
+ */
 import { allocationRoutes } from './allocations.ts'
 import { candidateRoute } from './candidates.ts'
 import { nameRoutes } from './names.ts'
