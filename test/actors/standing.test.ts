@@ -10,7 +10,7 @@ import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { describeWith } from '../support/needs.ts'
 import { value } from '../support/plane.ts'
-import { type Pool, pglitePool, postgresPool } from '../support/storePools.ts'
+import { type Pool, pglitePool, ownPostgresPool } from '../support/storePools.ts'
 import { openCloud } from './cloud.ts'
 
 const CARD = { seed: 1, devices: [{ kind: 'fpga' as const, handles: 4, hostWork: true }] }
@@ -140,4 +140,4 @@ const over = (pool: Pool): void => {
 
 describe('in memory', () => over({ take: async (now) => memoryStore({ now }), end: async () => {} }))
 describe('PGlite', () => over(pglitePool()))
-describeWith('postgres', 'PostgreSQL', (bin) => over(postgresPool(bin)))
+describeWith('postgres', 'PostgreSQL', (bin) => over(ownPostgresPool(bin)))

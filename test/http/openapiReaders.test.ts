@@ -117,11 +117,14 @@ const parsed = (text: string): readonly unknown[] => {
 }
 /** A body that the route takes: its arguments are what is looked at. */
 const BODIES: Readonly<Record<string, Json>> = {
-  '/v2/profile_checks': { groups: [{ 'resources:FPGA': '1' }] },
-  '/v2/hosts/:name/retire': { reason: 'x' },
+  'POST /v2/profile_checks': { groups: [{ 'resources:FPGA': '1' }] },
+  'POST /v2/hosts/:name/retire': { reason: 'x' },
+  'PATCH /v2/device_profiles/:id': { reason: 'x', groups: [{ 'resources:FPGA': '1' }] },
 }
-const bodyFor = ({ path }: { readonly path: string }): { readonly body?: Json } =>
-  BODIES[path] === undefined ? {} : { body: BODIES[path] }
+const bodyFor = ({ method, path }: { readonly method: string; readonly path: string }): { readonly body?: Json } => {
+  const body = BODIES[`${method} ${path}`]
+  return body === undefined ? {} : { body }
+}
 const sent = (value: unknown): string => (Array.isArray(value) ? value.map(String).join(',') : String(value))
 
 describe('a query argument', () => {

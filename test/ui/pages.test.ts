@@ -19,11 +19,14 @@ const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 /** Events end in a digest of what is random in them, and long facts may be cut within an identifier. */
 const DIGEST = /(?<=\d-\d{1,4}-)[0-9a-f]{12}(?![0-9a-f-])/g
 const CUT = /[0-9a-f-]* …/g
+/** What has to be typed before a grave action is the beginning of an identifier. */
+const TYPED = /(?<=<span>Type )[0-9a-f]{8}(?= to confirm)/g
 /** Identifiers that are made at random, in the order in which they are met. */
 const named = () => {
   const names = new Map<string, string>()
   const nameOf = (uuid: string) => names.get(uuid) ?? names.set(uuid, `<uuid ${names.size + 1}>`).get(uuid)!
-  return (text: string): string => text.replaceAll(UUID, nameOf).replaceAll(DIGEST, '<digest>').replaceAll(CUT, ' …')
+  return (text: string): string =>
+    text.replaceAll(UUID, nameOf).replaceAll(DIGEST, '<digest>').replaceAll(CUT, ' …').replaceAll(TYPED, '<typed>')
 }
 type Ui = ReturnType<typeof createConsole>
 const drawn = async (ui: Ui, places: readonly string[], headers: Readonly<Record<string, string>> = {}) => {
