@@ -1,15 +1,18 @@
 /**
  * Shows the question before an action, and carries the action out. The API decides and records the action; its answer
- * is shown. Each form has the id of a command, so that sending it twice is one command.
+ * is shown. Each form has an id, from which and from what was typed follows the id of the command: sending a form twice
+ * is one command, and sending it with other values another.
  */
+import { createHash, hash } from 'node:crypto'
 import type { Context } from 'hono'
 import type { Ids } from '../clock.ts'
-import { canonicalUuid } from '../uuid.ts'
-import { type Action, type Field, type Stand, type Typed, bodyOf } from './action.ts'
+import { canonicalUuid, uuidOfHash } from '../uuid.ts'
+import { type Action, type Ending, type Field, type Stand, type Typed, bodyOf } from './action.ts'
 import { actionOf, hindrance } from './actions.ts'
 import type { Looking, Painted, Show } from './looking.ts'
 import { standFor } from './pages/things.ts'
-import { pageError } from './told.ts'
+import type { Changed } from './api.ts'
+import { type Loaded, loaded, pageError } from './told.ts'
 import type { Bodies } from './view/screen.ts'
 
 type Look = (c: Context, here: string) => Promise<Looking | Response>
@@ -51,7 +54,9 @@ const confirming = (id: string): Field => ({
   max: TYPED_MAX,
 })
 
-type Shown = Pick<Bodies['act'], 'trouble' | 'not' | 'concerned' | 'repairs' | 'commandId'> & { readonly values: Typed }
+type Shown = Pick<Bodies['act'], 'trouble' | 'not' | 'concerned' | 'repairs' | 'commandId' | 'sent'> & {
+  readonly values: Typed
+}
 const painted = ({ id, back }: ActionTarget, action: Action, { values, ...more }: Shown): Painted => ({
   view: 'act',
   title: action.label,
@@ -96,44 +101,76 @@ export const actionPage = async (c: Context, { look, show, ids }: Acting): Promi
   const not = hindrance(action, state, looking.may)
   const concerned = not === null ? await concernedBy(looking, action, id) : null
   const values = filledIn(action.fields ?? [], known)
-  const asked = { trouble: null, not, values, concerned, repairs, commandId: ids.uuid() }
+  const asked = { trouble: null, not, values, concerned, repairs, commandId: ids.uuid(), sent: null }
   return show(c, place.here, looking.who, painted(place, action, asked))
 }
 
 type Form = Readonly<Record<string, unknown>>
 const typedIn = (fields: readonly Field[], form: Form): Typed =>
   Object.fromEntries(
-    fields.map(({ name, max }) => {
+    fields.map(({ name }) => {
       const value = form[name]
-      return [name, typeof value === 'string' ? value.trim().slice(0, max) : '']
+      // a form is sent with other ends of lines than it was shown with
+      return [name, typeof value === 'string' ? value.replaceAll('\r\n', '\n').trim() : '']
     }),
   )
-const placeAfter = ({ after, kind }: Action, back: string, typed: Typed): string => {
-  if (after === 'list') return kind
-  return after === 'named' ? `${kind}/${encodeURIComponent(typed['name'] ?? '')}` : back
+const overlong = (fields: readonly Field[], typed: Typed): string | null => {
+  const long = fields.find(({ name, max }) => (typed[name] ?? '').length > max)
+  if (long === undefined) return null
+  const { title, name, max } = long
+  return `Nothing was done. ${title || name}: at most ${max} characters; these are ${typed[name]!.length}.`
+}
+const commandIn = (form: Form): string | null =>
+  typeof form['command'] === 'string' ? canonicalUuid(form['command']) : null
+/** The command that the form stands for with these values: its own, if it has been sent with them before. */
+const commandOf = (form: Form, formId: string, sent: string): string =>
+  form['sent'] === sent ? formId : uuidOfHash(createHash('sha1').update(`${formId} ${sent}`).digest(), 5)
+/** Where the page leads to afterwards. */
+const placeAfter = ({ after, kind, name }: Action, back: string, typed: Typed, request: string): string => {
+  const place =
+    after === 'list' ? kind : after === 'named' ? `${kind}/${encodeURIComponent(typed['name'] ?? '')}` : back
+  return `${place}?${new URLSearchParams({ done: name, request }).toString()}`
+}
+const UNKNOWN_ENDING = pageError('failed', 'The API did not say what came of it.')
+const placeOfEnding = ({ name, endings = [] }: Action, id: string, ended: string): Loaded<string> => {
+  const ending: Ending | undefined = endings.find((one) => one.name === ended)
+  if (ending === undefined) return UNKNOWN_ENDING
+  if (ending.place === undefined) return pageError('refused', ending.text)
+  const place = ending.place(id)
+  return loaded(`${place}${place.includes('?') ? '&' : '?'}${new URLSearchParams({ done: name, ended }).toString()}`)
+}
+const placeOf = (action: Action, { id, back }: ActionTarget, typed: Typed, done: Changed): Loaded<string> => {
+  if (action.endedAs === undefined) return loaded(placeAfter(action, back, typed, done.requestId))
+  const ended = action.endedAs(done.answer)
+  return ended.ok ? placeOfEnding(action, id, ended.value) : ended
+}
+
+/** The body of the request, unless the form itself is not as it has to be. */
+const meant = (action: Action, id: string, form: Form, typed: Typed): Loaded<object | null> => {
+  const long = overlong(action.fields ?? [], typed)
+  if (long !== null) return pageError('refused', long)
+  if (action.grave && typedIn([confirming(id)], form)['confirm'] !== confirmationOf(id))
+    return pageError('refused', `Nothing was done. To confirm, type ${confirmationOf(id)} as it is written.`)
+  return bodyOf(action, typed)
 }
 
 export const act = async (c: Context, { look, show, ids }: Acting): Promise<Response> => {
   const place = targetOf(c)
   const looking = await look(c, place.here)
   if (looking instanceof Response) return looking
-  const { action, id, back } = place
+  const { action, id } = place
   if (action === undefined) return unknown(c, place, looking, show)
   const form = await c.req.parseBody()
   const typed = typedIn(action.fields ?? [], form)
-  const commandId = (typeof form['command'] === 'string' ? canonicalUuid(form['command']) : null) ?? ids.uuid()
-  const isMeant = !action.grave || typedIn([confirming(id)], form)['confirm'] === confirmationOf(id)
-  const body = isMeant
-    ? bodyOf(action, typed)
-    : pageError('refused', `Nothing was done. To confirm, type ${confirmationOf(id)} as it is written.`)
+  const sent = hash('sha256', JSON.stringify(typed), 'base64url')
+  const commandId = commandOf(form, commandIn(form) ?? ids.uuid(), sent)
+  const body = meant(action, id, form, typed)
   const done = body.ok
-    ? await looking.api.change(commandId, action.method, action.path(id), body.value ?? undefined)
+    ? await looking.api.change(commandId, action.method, action.path(id), body.value ?? undefined, action.limitMs)
     : body
-  if (!done.ok) {
-    // an answer that did not come may have been recorded: the same command is sent again then
-    const again = { trouble: done.trouble, not: null, values: typed, concerned: null, repairs: null, commandId }
-    return show(c, place.here, looking.who, painted(place, action, again), 409)
-  }
-  const said = new URLSearchParams({ done: action.name, request: done.value }).toString()
-  return c.redirect(`../../../${placeAfter(action, back, typed)}?${said}`, 303)
+  const next = done.ok ? placeOf(action, place, typed, done.value) : done
+  if (next.ok) return c.redirect(`../../../${next.value}`, 303)
+  // an answer that did not come may have been recorded: the same command is sent again then, unless it is edited
+  const again = { trouble: next.trouble, not: null, values: typed, concerned: null, repairs: null, commandId, sent }
+  return show(c, place.here, looking.who, painted(place, action, again), 409)
 }

@@ -1,7 +1,7 @@
 /** The shape of an action that the console offers, and of what it asks for. */
 import type { Drift } from './shapes.ts'
 import { type Loaded, loaded } from './told.ts'
-import type { Field } from './view/screen.ts'
+import type { Done, Field } from './view/screen.ts'
 import type { CommandLine } from './view/words.ts'
 
 export type Kind = 'arqs' | 'instances' | 'hosts' | 'devices' | 'handles' | 'profiles' | 'drift'
@@ -10,6 +10,12 @@ export type Typed = Readonly<Record<string, string>>
 export type { Field }
 const REASON_MAX = 1000
 export const REASON: Field = { name: 'reason', title: 'Reason', hint: 'kept in the journal', max: REASON_MAX }
+
+/**
+ * How an action ended of which the API says so in its answer. One with `place` is told there; without, the form is
+ * shown again with the sentence.
+ */
+export type Ending = Done & { readonly name: string; readonly place?: (id: string) => string }
 
 export type Action = {
   readonly kind: Kind
@@ -26,6 +32,14 @@ export type Action = {
   readonly dryRun?: true
   readonly method: 'POST' | 'PATCH' | 'DELETE'
   readonly path: (id: string) => string
+  /**
+   * The name of the ending in the answer, where the API answers an action as success that did not do all of it; such an
+   * action is recorded under no request.
+   */
+  readonly endedAs?: (answer: unknown) => Loaded<string>
+  readonly endings?: readonly Ending[]
+  /** Time limit in ms; absent: that of every request. */
+  readonly limitMs?: number
   /** The command-line form of the same action. */
   readonly command: (id: string) => CommandLine
   /** The action makes an entity: it is offered by the list. */

@@ -4,6 +4,7 @@
  */
 import { type Action, type Kind, REASON } from './action.ts'
 import { at } from './api.ts'
+import { REPAIR } from './driftAction.ts'
 import { PROFILE_ACTIONS } from './profileActions.ts'
 import type { Offer } from './view/screen.ts'
 import { shell } from './view/words.ts'
@@ -161,19 +162,7 @@ export const ACTIONS: readonly Action[] = [
     otherwise: 'no bind of it has ended',
   },
   ...PROFILE_ACTIONS,
-  {
-    kind: 'drift',
-    name: 'repair',
-    label: 'Repair',
-    rule: 'cyborg:drift:heal',
-    method: 'POST',
-    after: 'list',
-    sentence: 'Placement is made to show what is recorded here. What is recorded, and what runs, stays as it is.',
-    path: (id) => at`/drift/heal?host=${id}&dry_run=false`,
-    command: (id) => shell`accelerando drift heal --host ${[id]} --apply`,
-    states: ['differs'],
-    otherwise: 'nothing of it can be repaired here',
-  },
+  REPAIR,
 ]
 
 export const actionOf = (kind: string, name: string): Action | undefined =>

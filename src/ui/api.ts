@@ -28,10 +28,18 @@ export type Api = {
   readonly wouldConcern: (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Loaded<Impact>>
   /**
    * Asks for a change. `command`: a UUID, the same each time that the same change is asked for, so that it is carried
-   * out once. `value` of the result: the id of the request, under which the API has recorded the change.
+   * out once. `limitMs`: absent, that of every question.
    */
-  readonly change: (command: string, method: Method, path: string, body?: object) => Promise<Loaded<string>>
+  readonly change: (
+    command: string,
+    method: Method,
+    path: string,
+    body?: object,
+    limitMs?: number,
+  ) => Promise<Loaded<Changed>>
 }
+/** `requestId`: that of the request, under which the API has recorded the change; `answer`: its document. */
+export type Changed = { readonly requestId: string; readonly answer: unknown }
 type Parts = {
   readonly fetch: Fetch
   readonly clock: Pick<Clock, 'after'>
@@ -90,13 +98,19 @@ export const refusalIn = async (answer: Response): Promise<ReturnType<typeof pag
 
 const LATE = pageError('away', 'The API did not answer in time.')
 
-const readAs = <S extends v.GenericSchema>(schema: S, said: Loaded<Said>): Loaded<v.InferOutput<S>> => {
-  if (!said.ok) return said
-  const read = v.safeParse(schema, said.value.json)
+/** The document as the schema has it, or what is wrong with it. */
+export const documentAs = <S extends v.GenericSchema>(
+  schema: S,
+  json: unknown,
+  requestId: string | null = null,
+): Loaded<v.InferOutput<S>> => {
+  const read = v.safeParse(schema, json)
   if (read.success) return loaded(read.output)
   const [issue] = read.issues
-  return pageError('failed', `${v.getDotPath(issue) ?? 'the document'}: ${issue.message}`, said.value.requestId)
+  return pageError('failed', `${v.getDotPath(issue) ?? 'the document'}: ${issue.message}`, requestId)
 }
+const readAs = <S extends v.GenericSchema>(schema: S, said: Loaded<Said>): Loaded<v.InferOutput<S>> =>
+  said.ok ? documentAs(schema, said.value.json, said.value.requestId) : said
 
 export const createApi =
   ({ fetch, clock, timeoutMs }: Parts) =>
@@ -115,13 +129,14 @@ export const createApi =
       const requestId = response.headers.get('x-openstack-request-id')
       return { status: response.status, json: text === '' ? null : parsed(text), requestId }
     }
-    const ask = async (...question: Parameters<typeof send>): Promise<Loaded<Said>> => {
+    const askFor = async (limitMs: number, ...question: Parameters<typeof send>): Promise<Loaded<Said>> => {
       const asked = send(...question).then<Loaded<Said>, Loaded<Said>>(
         (said) => (said.status < 300 ? loaded(said) : refusalOf(said)),
         (error: unknown) => pageError('failed', `The API cannot be asked: ${String(error)}`),
       )
-      return bounded(clock, asked, timeoutMs, LATE)
+      return bounded(clock, asked, limitMs, LATE)
     }
+    const ask = (...question: Parameters<typeof send>) => askFor(timeoutMs, ...question)
     return {
       stream: async (after, signal) => {
         const headers: Record<string, string> = { 'openstack-api-version': VERSION, accept: 'text/event-stream' }
@@ -135,10 +150,11 @@ export const createApi =
         const query = `${path.includes('?') ? '&' : '?'}dry_run=true`
         return readAs(Impact, await ask(method, path + query, body))
       },
-      change: async (command, method, path, body) => {
+      change: async (command, method, path, body, limitMs = timeoutMs) => {
         const requestId = `req-${command}`
-        const said = await ask(method, path, body, { 'idempotency-key': command, 'x-openstack-request-id': requestId })
-        return said.ok ? loaded(requestId) : said
+        const named = { 'idempotency-key': command, 'x-openstack-request-id': requestId }
+        const said = await askFor(limitMs, method, path, body, named)
+        return said.ok ? loaded({ requestId, answer: said.value.json }) : said
       },
     }
   }

@@ -14,11 +14,16 @@ import * as answers from './pages/answers.ts'
 import * as lists from './pages/lists.ts'
 import type { Load, LoadedPage } from './pages/loader.ts'
 import * as things from './pages/things.ts'
+import { GROUPS_MAX } from './profileActions.ts'
 import { foreign } from './session.ts'
 import { signing } from './signing.ts'
 import { errorOf, pageError } from './told.ts'
 
+/** In bytes. */
 const FORM_MAX = 32 * 1024
+/** The text of groups is sent encoded: each character as at most nine bytes. */
+const ACTION_FORM_MAX = FORM_MAX + 9 * GROUPS_MAX
+const ACTION_FORM = /^\/ui\/[^/]+\/[^/]+\/do\/[^/]+$/
 const YEAR_SECONDS = 31_536_000
 
 const PAGES: Readonly<Record<string, Load>> = {
@@ -76,7 +81,10 @@ const guard = (app: Hono, { barred, log }: UiParts): void => {
     c.res.headers.set('x-content-type-options', 'nosniff')
     c.res.headers.set('referrer-policy', 'same-origin')
   })
-  app.use('/ui/*', bodyLimit({ maxSize: FORM_MAX }))
+  const onError = (c: Context) => c.text('The form is larger than the console takes.', 413)
+  const limitedTo = (maxSize: number) => bodyLimit({ maxSize, onError })
+  const [form, actionForm] = [limitedTo(FORM_MAX), limitedTo(ACTION_FORM_MAX)]
+  app.use('/ui/*', (c, next) => (ACTION_FORM.test(c.req.path) ? actionForm : form)(c, next))
   app.onError((error, c) => {
     log.error({ err: error, path: c.req.path }, 'ui.failed')
     return c.text(`The console failed: ${messageOf(error)}`, 500)

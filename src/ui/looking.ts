@@ -10,7 +10,7 @@ import { documentOf } from './document.ts'
 import { tokenOf } from './session.ts'
 import * as shapes from './shapes.ts'
 import type { PageErrorKind } from './told.ts'
-import type { Screen, Who } from './view/screen.ts'
+import type { Done, Screen, Who } from './view/screen.ts'
 
 export type Signed =
   | { readonly ok: true; readonly token: string; readonly lifeMs: number }
@@ -62,13 +62,18 @@ export type Show = (c: Context, here: string, who: Who | null, painted: Painted,
 
 const REQUEST = /^req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 /**
- * The sentence about the action that was just carried out. The address names only the action and its request: text of
- * others is not shown.
+ * The sentence about the action that was just carried out. The address names only the action, and its request or how it
+ * ended: text of others is not shown.
  */
-const doneIn = (c: Context, here: string): string | null => {
+const doneIn = (c: Context, here: string): Done | null => {
   const [name, request] = [c.req.query('done') ?? '', c.req.query('request') ?? '']
   const action = actionOf(here.split('/')[0] ?? '', name)
-  return action !== undefined && REQUEST.test(request) ? `${action.label}: recorded under ${request}.` : null
+  if (action === undefined) return null
+  if (action.endings !== undefined) {
+    const ending = action.endings.find((one) => one.name === c.req.query('ended'))
+    return ending === undefined ? null : { tone: ending.tone, text: ending.text }
+  }
+  return REQUEST.test(request) ? { tone: 'good', text: `${action.label}: recorded under ${request}.` } : null
 }
 
 export const shower =

@@ -5,7 +5,8 @@ import type { Profile, ProfileVersions } from './shapes.ts'
 import { type Loaded, loaded, pageError } from './told.ts'
 import { shell } from './view/words.ts'
 
-const GROUPS_MAX = 30_000
+/** In characters. */
+export const GROUPS_MAX = 30_000
 const TEXT_MAX = 255
 const GROUPS: Field = {
   name: 'groups',

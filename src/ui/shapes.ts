@@ -215,8 +215,13 @@ export const Drift = v.object({
 })
 export type Drift = v.InferOutput<typeof Drift>
 
-/** What a repair would do, or did. */
+/** What a repair would do. */
 export const Healing = v.object({ dry_run: v.boolean(), drift: Drift.entries.drift })
+
+/** What came of the repair of one host. */
+export const Healed = v.object({
+  healed: v.looseTuple([v.object({ outcome: v.picklist(['in_step', 'left', 'busy']) })]),
+})
 
 export const Permissions = v.object({
   user_id: Text,

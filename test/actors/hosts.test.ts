@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
-import type { ListedAs } from '../../src/actors/host/standing.ts'
+import { type ListedAs, whereListedAs } from '../../src/actors/host/standing.ts'
+import { tallyHosts } from '../../src/services/hosts/tallyHosts.ts'
+import { hostRow, one } from '../persistence/samples.ts'
 import { GPU, openCloud } from './cloud.ts'
 import { expectRebuilt } from './rebuilt.ts'
 
@@ -75,6 +77,26 @@ describe('a host', () => {
     expect([await listed('removed'), await listed('retired')]).toEqual([[['h2', 'removed']], []])
     await expectRebuilt(world.store)
     await world.stop()
+  })
+  it('that a control of 0.2.0 removed, which leaves the mark of the retired, is listed and counted as removed', async () => {
+    const store = memoryStore()
+    const marked = { ...one('host/h1', 1).rows[0]!, events: [] }
+    const put = (name: string, liveness: 'up' | 'removed') =>
+      ({ view: 'hosts', op: 'put', key: name, row: { ...hostRow(name, liveness), out_of_service: true } }) as const
+    const changes = [put('h1', 'removed'), put('h2', 'up')]
+    expect(await store.journal.append({ rows: [marked], changes })).toBe('appended')
+    const listed = async (as: ListedAs) =>
+      (await store.reads.page({ view: 'hosts', where: whereListedAs(as), sort: 'name', limit: 9 }))!.map(
+        ({ name }) => name,
+      )
+    expect([await listed('removed'), await listed('retired'), await listed('up')]).toEqual([['h1'], ['h2'], []])
+    expect(await tallyHosts(store.reads)).toEqual(
+      new Map([
+        ['removed', 1],
+        ['retired', 1],
+      ]),
+    )
+    await store.close()
   })
   it('that beats stays up and writes nothing', async () => {
     const world = await opened()

@@ -109,7 +109,7 @@ describe('an answer of the API', () => {
   })
   it('to a change is the id under which it is recorded, which is that of the command', async () => {
     const answered = await over({ status: 204, requestId: 'req-2' }).api.change(COMMAND, 'POST', '/x')
-    expect(answered).toEqual({ ok: true, value: `req-${COMMAND}` })
+    expect(answered).toEqual({ ok: true, value: { requestId: `req-${COMMAND}`, answer: null } })
     expect(await over({ status: 500 }).api.change(COMMAND, 'POST', '/x')).toMatchObject({ ok: false })
   })
 })
@@ -147,9 +147,10 @@ describe('a question to the API', () => {
 describe('what can be done', () => {
   const SAME = { 'sec-fetch-site': 'same-origin' }
   it.each(ACTIONS.map(({ kind, name }) => [kind, name] as const))('%s: %s', async (kind, name) => {
-    const { asked, fetch } = scripted({ status: 204, requestId: 'req-3' })
+    const healed = '{"healed":[{"host":"id 1","outcome":"in_step","left":null}]}'
+    const { asked, fetch } = scripted({ status: 200, text: healed, requestId: 'req-3' })
     const fields = { confirm: 'id 1', name: 'new', version: '1', if_version: '2', groups: '[{"resources:FPGA": "1"}]' }
-    const body = new URLSearchParams({ ...fields, command: COMMAND, reason: `  ${'r'.repeat(1001)} ` })
+    const body = new URLSearchParams({ ...fields, command: COMMAND, reason: `  ${'r'.repeat(1000)} ` })
     const answer = await consoleOf(fetch).request(`/ui/${kind}/id 1/do/${name}`, {
       method: 'POST',
       headers: SAME,

@@ -2,12 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { placementInMemory } from '../support/placement.ts'
-import { type UiWorld, createConsole, openUiWorld } from './world.ts'
+import { handClock } from '../support/lab.ts'
+import { type UiWorld, apiOf, consoleOf, createConsole, openUiWorld } from './world.ts'
 
 const { placement, ask } = placementInMemory()
 let world: UiWorld
 beforeAll(async () => {
-  world = await openUiWorld(undefined, { placement, hosts: ['compute-1'] })
+  // no time passes, so that nothing but the console repairs
+  const clock = handClock()
+  world = await openUiWorld({ clock, pass: clock.pass }, { placement, hosts: ['compute-1'] })
   ask('POST', '/resource_providers', { uuid: randomUUID(), name: 'compute-1' })
 })
 afterAll(() => world.close())
@@ -31,17 +34,66 @@ test('is offered where something can be repaired, shows what it would do, and ch
 test('is not offered to those who may not', async () => {
   expect(await pageOf(PLACE, 'token-of-member')).toContain('your roles do not allow cyborg:drift:heal')
 })
-test('makes Placement agree, and is not offered any more then', async () => {
-  const answer = await createConsole(world).request(`/ui/${PLACE}`, {
-    method: 'POST',
-    body: new URLSearchParams(),
-    headers: { 'sec-fetch-site': 'same-origin' },
-  })
-  expect([answer.status, answer.headers.get('location')]).toEqual([
-    303,
-    expect.stringMatching(/^\.\.\/\.\.\/\.\.\/drift\?done=repair&request=req-/),
+const SAME = { 'sec-fetch-site': 'same-origin' }
+const repair = (ui: ReturnType<typeof consoleOf>) =>
+  ui.request(`/ui/${PLACE}`, { method: 'POST', body: new URLSearchParams(), headers: SAME })
+/** The real API, which answers a repair as it is told to. */
+const answering = (answer: () => Promise<Response>) => {
+  const api = apiOf(world)
+  const clock = handClock()
+  const fetch = (request: Request) =>
+    request.url.includes('/drift/heal') && request.url.includes('dry_run=false') ? answer() : api(request)
+  return { clock, ui: consoleOf(fetch, null, { clock }) }
+}
+const healed = (outcome: string) =>
+  Response.json({ dry_run: false, drift: [], next: null, healed: [{ host: 'compute-1', outcome, left: null }] })
+
+test('that left something says so, under no request, on a page of what is left', async () => {
+  const answer = await repair(answering(async () => healed('left')).ui)
+  const place = answer.headers.get('location')!
+  expect([answer.status, place]).toEqual([303, '../../../drift?host=compute-1&done=repair&ended=left'])
+  const page = await pageOf(place.replace('../../../', ''))
+  expect(page).toMatch(/class="done".*Not everything is repaired/)
+  expect(page).toContain('Differences of compute-1')
+  expect(page).toContain('Only host compute-1 is shown')
+  expect(page).not.toContain('Repaired: ')
+})
+test('that another control kept from its host did nothing, and can be tried again', async () => {
+  const answer = await repair(answering(async () => healed('busy')).ui)
+  const page = await answer.text()
+  expect([answer.status, page.includes('Nothing was repaired: another control works on this host')]).toEqual([
+    409,
+    true,
   ])
+  expect(page).toContain('<button type="submit"')
+})
+test('of which the API does not say what came of it is not believed', async () => {
+  for (const told of [Response.json({}), Response.json({ healed: [] }), healed('done')]) {
+    const answer = await repair(answering(async () => told).ui)
+    expect([answer.status, await answer.text()]).toEqual([409, expect.not.stringContaining('class="done"')])
+  }
+})
+test('is waited for longer than other answers', async () => {
+  const told = Promise.withResolvers<Response>()
+  const asked = Promise.withResolvers<void>()
+  const { ui, clock } = answering(() => {
+    asked.resolve()
+    return told.promise
+  })
+  const answer = repair(ui)
+  await asked.promise
+  await clock.pass(30_000)
+  told.resolve(healed('in_step'))
+  expect((await answer).status).toBe(303)
+})
+test('makes Placement agree, says so, and is not offered any more then', async () => {
+  const answer = await repair(createConsole(world))
+  const place = answer.headers.get('location')!
+  expect([answer.status, place]).toEqual([303, '../../../drift?done=repair&ended=in_step'])
   expect(providers()).toBeGreaterThan(1)
-  expect(await pageOf('drift')).toContain('Everything agrees')
+  const page = await pageOf(place.replace('../../../', ''))
+  expect(page).toContain('Everything agrees')
+  expect(page).toMatch(/class="done".*Repaired: nothing of the host differs now/)
+  expect(await pageOf('drift?done=repair&ended=elsewhere')).not.toContain('class="done"')
   expect(await pageOf(PLACE)).toContain('nothing of it can be repaired here')
 })

@@ -67,7 +67,8 @@ const drivers: Check<WorkFacts> = {
   name: 'drivers',
   judge: ({ hosts }) => {
     const failed = hosts
-      .filter((host) => host.liveness !== 'removed')
+      // what an operator took out of service may be switched off, or broken
+      .filter((host) => host.liveness !== 'removed' && !host.retired)
       .flatMap(({ name, failed: theirs }) => theirs.map((each) => `${name}: ${each}`))
     return failed.length === 0
       ? ok('none has failed')

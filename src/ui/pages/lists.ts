@@ -141,14 +141,15 @@ export const deliveries: Load = async ({ api, query }) => {
 
 const DRIFT_HOSTS = 20
 export const drift: Load = async ({ api, query, may }) => {
-  const after = query['after'] ?? null
+  const [after, host] = [query['after'] ?? null, query['host'] ?? null]
   const marker = after === null ? '' : `&marker=${encodeURIComponent(after)}`
-  const read = await api.get(`/drift?limit=${DRIFT_HOSTS}${marker}`, shapes.Drift)
+  const only = host === null ? '' : `&host=${encodeURIComponent(host)}`
+  const read = await api.get(`/drift?limit=${DRIFT_HOSTS}${marker}${only}`, shapes.Drift)
   const next = read.ok && read.value.drift_links !== undefined ? (read.value.drift.at(-1)?.host ?? null) : null
   return {
     view: 'drift',
     title: 'Drift',
-    body: { drift: read, marker: after, next, offers: offersOf('drift', 'differs', may) },
+    body: { drift: read, marker: after, next, host, offers: offersOf('drift', 'differs', may) },
   }
 }
 

@@ -134,7 +134,7 @@ export const layout = (screen: Screen, inside: Node): Node =>
           span({ id: 'lost-text' }),
           button({ class: 'quiet', type: 'button', 'data-retry': 'now' }, 'Ask again now'),
         ),
-        screen.done === null ? null : p({ class: 'done', role: 'status' }, mark('good'), screen.done),
+        screen.done === null ? null : p({ class: 'done', role: 'status' }, mark(screen.done.tone), screen.done.text),
         inside,
       ),
       footer({ class: 'foot dim' }, 'All times are UTC.'),

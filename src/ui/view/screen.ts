@@ -22,6 +22,7 @@ import type {
 import type { Loaded, PageError } from '../told.ts'
 import type { Capacity, EventLine, Explanation, Program, Usage } from '../answerShapes.ts'
 import type { Cut, Filter, Turn } from './rows.ts'
+import type { Tone } from './states.ts'
 import type { CommandLine } from './words.ts'
 
 export type Who = {
@@ -30,6 +31,8 @@ export type Who = {
   /** False: the API authenticates nobody, so there is nothing to sign out of. */
   readonly signedIn: boolean
 }
+/** A sentence about the action that was just carried out. */
+export type Done = { readonly tone: Tone; readonly text: string }
 /** What is asked for before an action. */
 export type Field = {
   readonly name: string
@@ -110,6 +113,8 @@ export type Bodies = {
     readonly drift: Loaded<Drift>
     readonly marker: string | null
     readonly next: string | null
+    /** The only host that is shown; null: all. */
+    readonly host: string | null
     /** What can be done about a host with differences that can be repaired. */
     readonly offers: readonly Offer[]
   }
@@ -154,6 +159,8 @@ export type Bodies = {
     readonly fields: readonly FilledField[]
     /** The id of the command that the form sends. */
     readonly commandId: string
+    /** The digest of the values that the command was sent with; null: it was not sent. */
+    readonly sent: string | null
     /** Null: no dry run was made. */
     readonly concerned: Loaded<Impact> | null
     /** The differences that would be repaired; null: the action repairs none. */
@@ -181,8 +188,7 @@ export type Screen<N extends ViewName = ViewName> = {
     readonly now: number
     /** Null: nobody is signed in. */
     readonly who: Who | null
-    /** The action that was just carried out, as a sentence. */
-    readonly done: string | null
+    readonly done: Done | null
     readonly search: string
     readonly body: Bodies[V]
   }

@@ -64,7 +64,7 @@ const driftOf = (
     ),
   )
 
-export const driftPage = ({ body: { drift, next, offers: list }, now }: Screen<'drift'>): Node =>
+export const driftPage = ({ body: { drift, next, host, offers: list }, now }: Screen<'drift'>): Node =>
   div(
     null,
     header({ class: 'head' }, h1(null, 'Drift')),
@@ -84,6 +84,7 @@ export const driftPage = ({ body: { drift, next, offers: list }, now }: Screen<'
     next === null
       ? null
       : p(null, a({ class: 'button', href: `drift?after=${encodeURIComponent(next)}` }, 'Further hosts')),
+    host === null ? null : p(null, `Only host ${host} is shown. `, link('drift', 'All hosts')),
     command(shell`accelerando drift heal`),
   )
 
@@ -223,6 +224,7 @@ export const actPage = ({ body, here, now }: Screen<'act'>): Node =>
       ? form(
           { method: 'post', action: here, class: 'form' },
           input({ type: 'hidden', name: 'command', value: body.commandId }),
+          body.sent === null ? null : input({ type: 'hidden', name: 'sent', value: body.sent }),
           ...body.fields.map(asked(body.fields.find(({ kind }) => kind !== 'hidden'))),
           div(
             { class: 'form-end' },
