@@ -65,6 +65,7 @@ test('the first form, which the browser shows again by its button for going back
   state.lost = false
   expect((await send(ui, CREATE, { ...first, name: 'four', groups: GROUPS })).status).toBe(303)
   expect(await profiles()).toEqual(expect.arrayContaining(['three', 'four']))
+  expect(new Set(state.keys).size).toBe(2)
 })
 test('values that are typed a third time, after others, are not those of the first time', async () => {
   const { ui, state } = losing()
