@@ -32,6 +32,8 @@ export type ImageCache = {
   readonly named: (key: string, name: string) => Promise<string>
   /** Keeps the description of the image with this UUID, instead of an earlier one. */
   readonly describe: (key: string, uuid: string, text: string) => Promise<void>
+  /** Removes every description that was kept for this UUID; the bytes stay. */
+  readonly forget: (uuid: string) => Promise<void>
   /**
    * What the cache has of the image with this UUID: it may have been stored again with other bytes, or got a digest.
    * The name of its link is `<uuid>` with any extension.
@@ -165,6 +167,10 @@ export const createImageCache = (dir: string, maxBytes: number, clock: Clock): I
         await writeFile(`${path}.part`, text)
         await rename(`${path}.part`, path)
       }),
+    forget: async (uuid) => {
+      for (const { key } of await foundIn(dir, uuid))
+        await mutex.run(`description ${key}`, () => rm(descriptionAt(place(key), uuid), { force: true }))
+    },
     find: (uuid) => foundIn(dir, uuid),
   }
 }

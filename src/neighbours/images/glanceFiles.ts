@@ -9,7 +9,9 @@
  *    downloaded once more;
  * FILES-4 when Glance cannot be asked at the second attempt either, an image in the cache is used: the bytes of an
  *    image never change. It has the description that Glance gave last, which is judged by the present limits. An image
- *    without description is not used: whether it fits a card would not be known.
+ *    without description is not used: whether it fits a card would not be known;
+ * FILES-5 an image that Glance says this service may not use, as one that was withdrawn or deleted, loses its
+ *    description, and so is not used when Glance cannot be asked later.
  */
 import type { Clock } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
@@ -174,6 +176,12 @@ const withoutAsking = async (
   return pinned(parts, wanted, async () => null)
 }
 
+/** FILES-5. Glance has answered, so the answer counts also where the cache cannot be changed. */
+const forgotten = async ({ cache, log }: Parts, uuid: ImageUuid): Promise<void> =>
+  cache
+    .forget(uuid.toLowerCase())
+    .catch((error: unknown) => log.warn({ image: uuid, reason: textOf(error) }, 'images.notForgotten'))
+
 /** Makes one attempt, after so many failures. Never rejects. */
 const createAttempt = (parts: Parts) => {
   const { glance, options, clock } = parts
@@ -192,6 +200,7 @@ const createAttempt = (parts: Parts) => {
     try {
       const described = await glance.find(uuid)
       if (!described.found) {
+        if (isFinal(described)) await forgotten(parts, uuid)
         const isAway = described.why === 'unavailable' && failures + 1 >= ASKED
         return isAway ? await withoutAsking(parts, uuid, described, signal) : described
       }

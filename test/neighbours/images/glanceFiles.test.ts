@@ -149,6 +149,23 @@ describe('FILES-4 while Glance cannot be asked', () => {
     harm()
     expect(await without()).toMatchObject(NOT_USED)
   })
+  test.each(['unknown', 'inactive', 'forbidden'] as const)(
+    'an image of which Glance said that it is %s is not used, until Glance gives it again (FILES-5)',
+    async (why) => {
+      await got()
+      // its bytes are there twice, as before and after it got a digest
+      await got({ ...IMAGE, digest: null }, { allowUnverified: true })
+      expect(await opened([async () => noImage(why)]).open(5000)).toEqual(noImage(why))
+      expect(await without({ allowUnverified: true })).toMatchObject(NOT_USED)
+      await got()
+      expect((await without()).file).toMatchObject({ found: true, image: IMAGE })
+    },
+  )
+  test('that Glance did not answer removes no description', async () => {
+    await got()
+    await without()
+    expect((await without()).file).toMatchObject({ found: true, image: IMAGE })
+  })
   test('an image that the present limits do not allow is not used', async () => {
     await got({ ...IMAGE, digest: null }, { allowUnverified: true })
     expect(await without()).toMatchObject(NOT_USED)
