@@ -8,18 +8,19 @@ export type DeviceFiles = {
   /**
    * Opens a block device for reading with `O_EXCL`, which asks to be the only one. The kernel refuses that (`EBUSY`)
    * while anything else is: mounted file systems, swap, md, dm, btrfs and ZFS are, each of all drives that it uses, and
-   * who has a partition has its whole drive as well.
+   * who has a partition has its whole drive as well. Closes it at once, with nothing in between that this process may
+   * have to wait for: as long as it is open, no other program gets it for itself.
    */
-  readonly openAlone: (path: string) => Promise<{ readonly close: () => Promise<void> }>
+  readonly openAlone: (path: string) => void
 }
 
 /** Another program may be looking at the same moment, such as `accelerando device scan` beside the host program. */
 const TRIES = 4
 const AGAIN_MS = 25
 
-const isFree = async (path: string, { openAlone }: DeviceFiles): Promise<boolean> => {
+const isFree = (path: string, { openAlone }: DeviceFiles): boolean => {
   try {
-    await (await openAlone(path)).close()
+    openAlone(path)
     return true
   } catch (error) {
     if (codeOf(error) === 'EBUSY') return false
@@ -29,7 +30,7 @@ const isFree = async (path: string, { openAlone }: DeviceFiles): Promise<boolean
 const isClaimed = async (path: string, files: DeviceFiles): Promise<boolean> => {
   for (let tried = 0; tried < TRIES; tried++) {
     if (tried > 0) await setTimeout(AGAIN_MS)
-    if (await isFree(path, files)) return false
+    if (isFree(path, files)) return false
   }
   return true
 }

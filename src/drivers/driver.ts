@@ -71,6 +71,11 @@ export type HostIo = {
     signal?: AbortSignal,
   ) => Promise<string>
   /**
+   * Whether a program that changes the deployable `card` works now, as one that cleans it or loads an image, also one
+   * that an earlier start of the host program has left. Absent: not known, as of a recorded host.
+   */
+  readonly worksOn?: (card: string) => boolean
+  /**
    * Sends a text to the UNIX socket at `path`, and resolves with the first JSON document that comes back, decoded.
    * Rejects with the code `ENOENT` or `ECONNREFUSED` when nobody listens there, with another error when the answer is
    * no JSON, too long, or not whole in time.

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
-import { constants } from 'node:fs'
+import { closeSync, constants, openSync } from 'node:fs'
 import { mkdir, open, readdir, readlink, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, resolve, sep } from 'node:path'
 import { codeOf, messageOf } from '../errorText.ts'
@@ -64,7 +64,10 @@ const linkTarget = async (path: string): Promise<string | null> => {
 }
 
 const ALONE = constants.O_RDONLY | constants.O_EXCL | constants.O_NONBLOCK
-const DEVICES: DeviceFiles = { stat: (path) => stat(path, { bigint: true }), openAlone: (path) => open(path, ALONE) }
+const DEVICES: DeviceFiles = {
+  stat: (path) => stat(path, { bigint: true }),
+  openAlone: (path) => closeSync(openSync(path, ALONE)),
+}
 
 /**
  * If the process is killed, the file holds either the old or the new text; with `flush` also after a power loss, and
@@ -295,5 +298,5 @@ export const realHostIo = ({
   const run: HostIo['run'] = (program, args, timeoutMs, signal) =>
     runBounded(program, args, { timeoutMs, maxBytes: outputMaxBytes, signal })
   const locks = toolLocks({ ...io, run }, killed)
-  return { ...io, change: locks.change, locks }
+  return { ...io, change: locks.change, worksOn: locks.worksOn, locks }
 }

@@ -5,7 +5,9 @@
  *    the program and all that has inherited the lock have ended. The kernel keeps the lock, so it outlives a host
  *    program that is killed, and no restart of the machine;
  * TOOLS-2 a program whose card is locked is not begun, and does not wait for the lock: one that waits would begin after
- *    the host program that wanted it has ended.
+ *    the host program that wanted it has ended;
+ * TOOLS-3 on which cards a program works is known without a look at the locks, which would keep programs away: those
+ *    that this start has begun, and those that the last look has found.
  */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:os'
@@ -35,6 +37,8 @@ export type ToolLocks = {
    * begin one, only cards may be asked about for which it begins none.
    */
   readonly atWork: (cards?: ReadonlySet<string>) => Promise<readonly AtWork[]>
+  /** TOOLS-3. A process that outlives its program, and keeps the lock, does not count. */
+  readonly worksOn: (card: string) => boolean
   /** Kills what works on the card, with its children. */
   readonly kill: (card: string) => Promise<void>
   /**
@@ -162,8 +166,33 @@ const atWork = async (io: Reach, cards: ReadonlySet<string> | null): Promise<rea
   return found
 }
 
+/** TOOLS-3 */
+const cardsWorkedOn = () => {
+  const begun = new Map<string, number>()
+  const left = new Set<string>()
+  return {
+    worksOn: (card: string): boolean => begun.has(card) || left.has(card),
+    during: async <Answer>(card: string, work: () => Promise<Answer>): Promise<Answer> => {
+      begun.set(card, (begun.get(card) ?? 0) + 1)
+      try {
+        return await work()
+      } finally {
+        const others = begun.get(card)! - 1
+        if (others > 0) begun.set(card, others)
+        else begun.delete(card)
+      }
+    },
+    /** `asked`: the cards that were looked at; null: all. */
+    found: (asked: ReadonlySet<string> | null, held: readonly AtWork[]): void => {
+      for (const card of asked ?? left) left.delete(card)
+      for (const { card } of held) left.add(card)
+    },
+  }
+}
+
 /** `end` kills a process. */
 export const toolLocks = (io: Reach, end: (pid: number) => void): ToolLocks => {
+  const { worksOn, during, found } = cardsWorkedOn()
   /** Runs the program below `flock`. */
   const below = async <Answer>(
     card: string,
@@ -172,7 +201,8 @@ export const toolLocks = (io: Reach, end: (pid: number) => void): ToolLocks => {
   ): Promise<Answer> => {
     const name = nameOf(io, card)
     await io.write(`${folderOf(io)}/${name}.json`, `${JSON.stringify({ card })}\n`)
-    return run(FLOCK, [...WITHOUT_WAITING, pathOf(io, name), program, ...args]).catch((error: unknown) => {
+    const locked = [...WITHOUT_WAITING, pathOf(io, name), program, ...args]
+    return during(card, () => run(FLOCK, locked)).catch((error: unknown) => {
       throw translated(program, error)
     })
   }
@@ -180,7 +210,12 @@ export const toolLocks = (io: Reach, end: (pid: number) => void): ToolLocks => {
     change: (card, program, args, timeoutMs, signal) =>
       below(card, [program, args], (flock, all) => io.run(flock, all, timeoutMs, signal)),
     toEnd: async (card, program, args, run) => endedUnlocked(await below(card, [program, args], run)),
-    atWork: (cards) => atWork(io, cards ?? null),
+    worksOn,
+    atWork: async (cards) => {
+      const held = await atWork(io, cards ?? null)
+      found(cards ?? null, held)
+      return held
+    },
     kill: async (card) => {
       for (const { name } of await locksOf(io, new Set([card]))) for (const { pid } of await onCard(io, name)) end(pid)
     },

@@ -1,6 +1,6 @@
 /** What the kernel of this machine says of a block device that something has for itself. */
 import { execFileSync } from 'node:child_process'
-import { constants, mkdirSync, readFileSync } from 'node:fs'
+import { closeSync, constants, mkdirSync, openSync, readFileSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -33,6 +33,21 @@ describeWith(part, 'a block device', (device) => {
     expect(await blockDevice(device)).toMatchObject({ isClaimed: true })
     execFileSync('umount', [at])
     expect(await blockDevice(device)).toMatchObject({ isClaimed: false })
+  })
+  test('is held by a look only within one step of the process, so a program that begins meanwhile gets it', async () => {
+    const { blockDevice } = host()
+    const look = blockDevice(device)
+    // opens it alone whenever this process waits for something
+    let looked = false
+    const done = look.finally(() => (looked = true))
+    let taken = 0
+    while (!looked) {
+      closeSync(openSync(device, constants.O_RDONLY | constants.O_EXCL))
+      taken++
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(await done).toMatchObject({ isClaimed: false })
+    expect(taken).toBeGreaterThan(0)
   })
   test('that many look at once is not taken for claimed by them', async () => {
     const { blockDevice } = host()

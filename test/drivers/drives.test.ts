@@ -152,8 +152,55 @@ test.each([
 ])('with several paths the namespace lies elsewhere: %s', async (_what, io, reason) =>
   expect(await reasonOf(io)).toBe(reason),
 )
-test('a namespace with several paths that cannot be found is not taken for unused', async () =>
-  await expect(reasonOf(severalPaths(null))).rejects.toThrow('/sys/block/nvme0n1: cannot be looked at'))
+test('a namespace with several paths that cannot be found is not taken for unused (DRIVE-3)', async () =>
+  expect(await reasonOf(severalPaths(null))).toBe(
+    'whether the host uses nvme2 cannot be said: /sys/block/nvme0n1 cannot be looked at',
+  ))
+test.each([
+  ['nvme_ssd_driver', {}],
+  ['pci_driver', { pci: { whitelist: '[{"vendor_id": "144d", "product_id": "a80a"}]' } }],
+])('one drive that cannot be looked at does not keep %s from offering the others (DRIVE-3)', async (name, options) => {
+  const drives = {
+    '0000:db:00.0': { ...drive({}), more: { nvme: { nvme2: { nvme0c2n1: {} } } } },
+    '0000:dc:00.0': { ...drive({}), more: { nvme: { nvme1: { nvme1n1: { dev: '259:0\n' } } } } },
+  }
+  const proc = { '1': { mountinfo: '' }, swaps: '' }
+  const io = recordedHostIo({ sys: pciTree(drives), dev: { nvme1n1: '259:0' }, proc })
+  const driver = driverOf(name, options)
+  expect((await driver.discover(io)).map(({ deployables: [one] }) => one!.name)).toEqual(['compute1_0000:dc:00.0'])
+  expect((await driver.leftOut!(io)).map(({ address }) => address)).toEqual(['0000:db:00.0'])
+  const list: typeof io.list = async (path) => {
+    if (path.endsWith('/nvme2')) throw Object.assign(new Error('ENOMEM'), { code: 'ENOMEM' })
+    return io.list(path)
+  }
+  await expect(driver.discover({ ...io, list })).rejects.toThrow('ENOMEM')
+})
+
+const CARD = 'compute1_0000:dc:00.0'
+test.each([
+  ['nvme_ssd_driver', {}],
+  ['pci_driver', { pci: { whitelist: '[{"vendor_id": "144d", "product_id": "a80a"}]' } }],
+])('%s: a drive on which a program of the host works is offered without a look (DRIVE-4)', async (name, options) => {
+  const looked: string[] = []
+  const io = (worksOn: (card: string) => boolean) => ({
+    ...inPool(),
+    worksOn,
+    blockDevice: async (path: string) => {
+      looked.push(path)
+      return { number: '259:0', isClaimed: true }
+    },
+  })
+  const driver = driverOf(name, options)
+  const busy = io((card) => card === CARD)
+  const devices = await driver.discover(busy)
+  expect([devices.length, await driver.leftOut!(busy), looked]).toEqual([1, [], []])
+  // a guest gets it only after a look
+  await expect(driver.prepare(busy, slotsOf(devices)[0]!, never)).rejects.toThrow(CLAIMED)
+  // the program began while it was looked at
+  expect(await driver.discover(io(() => looked.length > 1))).toHaveLength(1)
+  expect(looked).toHaveLength(2)
+  expect(await driver.discover(io((card) => card !== CARD))).toEqual([])
+})
 
 test('a drive that the host took into use since the report is not given to a guest', async () => {
   const io = host({ nvme0n1p1: { dev: '259:1\n', holders: {} } })

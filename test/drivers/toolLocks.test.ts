@@ -95,6 +95,31 @@ test('a tool outlives its killed host program, and no second one is begun beside
   expect(it.calls()).toEqual(['begin first', 'end first', 'begin third', 'end third'])
 })
 
+test('on which card a program works is known without its lock, also of one that an earlier start has left (TOOLS-3)', async () => {
+  const it = machine()
+  await killedInMidst(it)
+  const { io } = it
+  expect(io.worksOn!(CARD)).toBe(false)
+  await io.locks.atWork()
+  expect([io.worksOn!(CARD), io.worksOn!(OTHER)]).toEqual([true, false])
+  await io.locks.atWork(new Set([OTHER]))
+  expect(io.worksOn!(CARD)).toBe(true)
+  it.go()
+  await expect.poll(() => io.locks.atWork(new Set([CARD]))).toEqual([])
+  expect(io.worksOn!(CARD)).toBe(false)
+  it.stop()
+  const limits = { timeoutMs: 60_000, folder: it.root, signal: new AbortController().signal }
+  const works = [
+    io.change(CARD, it.tool, ['one'], 60_000),
+    io.locks.toEnd(OTHER, it.tool, ['other'], (below, all) => runToEnd(below, all, {}, limits)),
+  ]
+  await expect.poll(() => it.calls().slice(2).toSorted()).toEqual(['begin one', 'begin other'])
+  expect([io.worksOn!(CARD), io.worksOn!(OTHER)]).toEqual([true, true])
+  it.go()
+  await Promise.all(works)
+  expect([io.worksOn!(CARD), io.worksOn!(OTHER)]).toEqual([false, false])
+})
+
 test('another card is not locked', async () => {
   const it = machine()
   const work = it.io.change(CARD, it.tool, ['one'], 60_000)

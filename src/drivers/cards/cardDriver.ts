@@ -12,7 +12,7 @@ import { attributesOf, deployableName } from '../names.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
 import type { CardKind, Offer } from './cardKinds.ts'
-import { driveUser, isDrive } from '../pci/drivesInUse.ts'
+import { driveNotOffered, driveUser, isDrive } from '../pci/drivesInUse.ts'
 import { hostNetwork } from '../pci/ownNetwork.ts'
 import type { Lookup } from './knownCards.ts'
 import { pciNames } from './pciNames.ts'
@@ -95,7 +95,7 @@ export const cardDriver = (
 
   const reasonAgainst = async (io: HostIo, found: PciFunction): Promise<string | null> => {
     if (withoutVfs && found.physfn !== null) return 'it is a virtual function, and gpu_devices.filter_sriov_vfs is set'
-    return isDrive(found) ? driveUser(io, sysfsRoot, found.address) : null
+    return isDrive(found) ? driveNotOffered(io, sysfsRoot, found.address) : null
   }
   const candidates = async (io: HostIo): Promise<readonly Candidate[]> => {
     const all = await readPciFunctions(io, sysfsRoot)

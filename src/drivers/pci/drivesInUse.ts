@@ -5,12 +5,16 @@
  *    named;
  * DRIVE-2 so it is while anything else has a namespace or a part of it for itself, as btrfs and ZFS have each drive of
  *    a pool. No file of the kernel names them, so the device is asked;
- * DRIVE-3 a drive of which that cannot be said is not given away. Only what is lacking for the moment, as memory, is an
- *    error.
+ * DRIVE-3 a drive of which that cannot be said is not given away, and keeps no other drive from being offered. Only
+ *    what is lacking for the moment, as memory, is an error;
+ * DRIVE-4 while a program of this host works on an offered drive, as one that cleans it, the drive is not looked at and
+ *    stays offered: the program may have it for itself, and a look would keep it away. A guest gets it only after a
+ *    look.
  */
 import { codeOf, messageOf } from '../../errorText.ts'
 import { type PciAddress, formatPciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
+import { deployableName } from '../names.ts'
 import { listed, readIfThere } from '../files.ts'
 import { type PciFunction, pciFolder } from './sysfs.ts'
 
@@ -62,8 +66,7 @@ const blocksOf = async (io: HostIo, sysfsRoot: string, controller: string): Prom
     if (!/^nvme\d+(?:c\d+)?n\d+$/.test(entry)) continue
     const name = entry.replace(/c\d+(?=n)/, '')
     const folder = name === entry ? `${controller}/${entry}` : `${sysfsRoot}/block/${name}`
-    if (name !== entry && (await listed(io, folder)).length === 0)
-      throw new Error(`${folder}: cannot be looked at, so nobody knows whether the host uses the drive`)
+    if (name !== entry && (await listed(io, folder)).length === 0) throw new Error(`${folder} cannot be looked at`)
     blocks.push({ name, folder, isWhole: true })
     for (const part of await listed(io, folder))
       if (part.startsWith(name)) blocks.push({ name: part, folder: `${folder}/${part}`, isWhole: false })
@@ -72,21 +75,36 @@ const blocksOf = async (io: HostIo, sysfsRoot: string, controller: string): Prom
 }
 
 const FOR_THE_MOMENT = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'])
+const unknown = (name: string, why: string): string => `whether the host uses ${name} cannot be said: ${why}`
+const whyUnknown = (name: string, error: unknown): string => {
+  if (FOR_THE_MOMENT.has(codeOf(error) ?? '')) throw error
+  return unknown(name, messageOf(error))
+}
 /**
  * DRIVE-2, DRIVE-3. `number`: of the namespace, as sysfs has it; the file below `/dev` may be that of another one in a
  * container.
  */
 const holderOf = async (io: HostIo, name: string, number: string): Promise<string | null> => {
   const path = `${DEV}${name}`
-  const unknown = (why: string): string => `whether the host uses ${name} cannot be said: ${why}`
   try {
     const device = await io.blockDevice(path)
-    if (device.number !== number) return unknown(`${path} is the block device ${device.number}, not ${number}`)
+    if (device.number !== number) return unknown(name, `${path} is the block device ${device.number}, not ${number}`)
     return device.isClaimed ? `${name} is held by the host, as by a file system or a pool of several drives` : null
   } catch (error) {
-    if (FOR_THE_MOMENT.has(codeOf(error) ?? '')) throw error
-    return unknown(messageOf(error))
+    return whyUnknown(name, error)
   }
+}
+
+const controllerUser = async (io: HostIo, used: Used, blocks: readonly Block[]): Promise<string | null> => {
+  for (const { name, folder, isWhole } of blocks) {
+    const number = (await readIfThere(io, `${folder}/dev`))?.trim() ?? ''
+    if (used.names.has(name) || used.numbers.has(number)) return `${name} is mounted or used for swapping`
+    const [holder] = await listed(io, `${folder}/holders`)
+    if (holder !== undefined) return `${name} is part of ${holder}`
+    const other = isWhole ? await holderOf(io, name, number) : null
+    if (other !== null) return other
+  }
+  return null
 }
 
 /**
@@ -99,13 +117,21 @@ export const driveUser = async (io: HostIo, sysfsRoot: string, address: PciAddre
   if (controllers.length === 0) return null
   const used = usedIn(await mountsOf(io), (await readIfThere(io, '/proc/swaps')) ?? '')
   for (const controller of controllers)
-    for (const { name, folder: block, isWhole } of await blocksOf(io, sysfsRoot, `${folder}/${controller}`)) {
-      const number = (await readIfThere(io, `${block}/dev`))?.trim() ?? ''
-      if (used.names.has(name) || used.numbers.has(number)) return `${name} is mounted or used for swapping`
-      const [holder] = await listed(io, `${block}/holders`)
-      if (holder !== undefined) return `${name} is part of ${holder}`
-      const other = isWhole ? await holderOf(io, name, number) : null
-      if (other !== null) return other
+    try {
+      const user = await controllerUser(io, used, await blocksOf(io, sysfsRoot, `${folder}/${controller}`))
+      if (user !== null) return user
+    } catch (error) {
+      return whyUnknown(controller, error)
     }
   return null
+}
+
+/** Why the drive is not offered, in words; null: it is (DRIVE-4). */
+export const driveNotOffered = async (io: HostIo, sysfsRoot: string, address: PciAddress): Promise<string | null> => {
+  const card = deployableName(io.hostname, formatPciAddress(address))
+  const isWorkedOn = (): boolean => io.worksOn?.(card) ?? false
+  if (isWorkedOn()) return null
+  const user = await driveUser(io, sysfsRoot, address)
+  // the program may have begun since
+  return isWorkedOn() ? null : user
 }

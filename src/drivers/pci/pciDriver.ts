@@ -2,7 +2,7 @@
 import type { HostName } from '../../identifiers.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import type { ReportedDevice } from '../../hardware.ts'
-import { driveUser, isDrive } from './drivesInUse.ts'
+import { driveNotOffered, driveUser, isDrive } from './drivesInUse.ts'
 import { measuresPci } from './measured.ts'
 import { hostNetwork, isNetworkCard } from './ownNetwork.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
@@ -71,11 +71,14 @@ const functionsLeftOut = (seen: readonly SeenFunction[]): readonly LeftOut[] =>
   )
 
 type Use = (found: PciFunction) => Promise<string | null>
-/** Why the host itself uses a function, in words, if it is a drive or a network card; null: it does not. */
-const hostUse = async (io: HostIo, sysfsRoot: string): Promise<Use> => {
+/**
+ * Why the host itself uses a function, in words, if it is a drive or a network card; null: it does not. `ofDrive` looks
+ * at drives.
+ */
+const hostUse = async (io: HostIo, sysfsRoot: string, ofDrive: typeof driveUser): Promise<Use> => {
   const needed = await hostNetwork(io, sysfsRoot)
   return async (found) =>
-    isDrive(found) ? driveUser(io, sysfsRoot, found.address) : isNetworkCard(found) ? needed(found.address) : null
+    isDrive(found) ? ofDrive(io, sysfsRoot, found.address) : isNetworkCard(found) ? needed(found.address) : null
 }
 /** Those that an entry takes, with what the host uses itself left out. */
 const withoutUsed = async (
@@ -83,7 +86,7 @@ const withoutUsed = async (
   sysfsRoot: string,
   seen: readonly SeenFunction[],
 ): Promise<readonly SeenFunction[]> => {
-  const userOf = await hostUse(io, sysfsRoot)
+  const userOf = await hostUse(io, sysfsRoot, driveNotOffered)
   return Promise.all(
     seen.map(async (one) =>
       one.entry === null || one.leftOut !== null ? one : { ...one, leftOut: await userOf(one.found) },
@@ -143,7 +146,7 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
       const address = pciAddressOf(slot.info)
       const place = address && formatPciAddress(address)
       const found = (await readPciFunctions(io, sysfsRoot)).find((one) => formatPciAddress(one.address) === place)
-      const use = found === undefined ? null : await (await hostUse(io, sysfsRoot))(found)
+      const use = found === undefined ? null : await (await hostUse(io, sysfsRoot, driveUser))(found)
       if (use !== null) throw new Error(`slot ${slot.uuid}: ${place} is not given to a guest: ${use}`)
     },
     release: through.release,
