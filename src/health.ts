@@ -3,7 +3,9 @@
  * present condition of a device; they change neither its identity nor its traits.
  *
  * HEALTH-1 this table alone decides; drivers only measure;
- * HEALTH-2 a quantity that a driver cannot read is left out, and nothing is concluded from its absence.
+ * HEALTH-2 a quantity that a driver cannot read is left out, and nothing is concluded from its absence;
+ * HEALTH-3 a passing quantity tells of a state, not of a defect, and is told by a sensor of the kernel driver, which is
+ *    gone while a guest has the device. It makes a device bad only as long as it is told.
  */
 
 /** All quantities that a driver may measure. Counters count since the start of the machine or of the kernel driver. */
@@ -27,6 +29,9 @@ export const QUANTITIES = {
 export type Quantity = keyof typeof QUANTITIES
 /** The measured values, by quantity. */
 export type Numbers = Readonly<Partial<Record<Quantity, number>>>
+
+/** HEALTH-3 */
+export const isPassing = (quantity: string): boolean => quantity === ('temperature_margin_celsius' satisfies Quantity)
 
 /** From the best to the worst. */
 export const HEALTHS = ['ok', 'warning', 'bad'] as const

@@ -7,7 +7,7 @@ import type { HostIo } from '../drivers/driver.ts'
 import { readIfThere } from '../drivers/files.ts'
 import { textOf } from '../errorText.ts'
 import type { ReportedDevice } from '../hardware.ts'
-import { type Judged, type Numbers, QUANTITIES, badBy, judgedBy } from '../health.ts'
+import { type Judged, type Numbers, QUANTITIES, badBy, isPassing, judgedBy } from '../health.ts'
 import type { Log } from '../log.ts'
 
 export const GOOD_READINGS = 3
@@ -70,7 +70,9 @@ export class BadDevices {
     const kind = this.#kinds.get(path)
     const was = this.#known(path, kind)
     const told: Readonly<Record<string, number | undefined>> = numbers
-    const untold = Object.entries(was?.because ?? {}).filter(([quantity]) => told[quantity] === undefined)
+    const untold = Object.entries(was?.because ?? {}).filter(
+      ([quantity]) => told[quantity] === undefined && !isPassing(quantity),
+    )
     if (now.size > 0) {
       const because = { ...Object.fromEntries(untold), ...Object.fromEntries(now) }
       this.#bad.set(path, { because, kind: kind ?? was?.kind, good: 0 })

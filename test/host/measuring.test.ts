@@ -246,6 +246,28 @@ describe('a device that its tool has called bad', () => {
     expect((await next('broken')).health).toBe('ok')
   })
   const FILE = '/state/nvidia_gpu_driver.failing.json'
+  test('is good after three readings without the sensor that made it bad, as when a guest gets it (HEALTH-3)', async () => {
+    const readings = [{ ...HOT, temperature_margin_celsius: -2, vendor_alarm: 2 }, { vendor_alarm: 0 }]
+    const lab = await withMeasure(async (_io, paths) => ({
+      devices: paths
+        .slice(0, 1)
+        .map((controlPath) => ({ controlPath, numbers: readings.shift() ?? { vendor_alarm: 0 } })),
+    }))
+    await lab.clock.pass(4 * READ_MS)
+    const HOTTEST = 'it is as hot as its critical temperature, or hotter'
+    const ALARM = 'the tool of its vendor reports an alarm'
+    expect(
+      told(lab)
+        .slice(0, 4)
+        .map(({ devices: [one] }) => [one!.health, one!.reasons.includes(HOTTEST)]),
+    ).toEqual([
+      ['bad', true],
+      ['bad', true],
+      ['bad', true],
+      ['ok', false],
+    ])
+    expect(told(lab)[0]!.devices[0]!.reasons).toContain(ALARM)
+  })
   test('names every reason that still stands', async () => {
     const readings = [
       { ...HOT, vendor_alarm: 2 },
