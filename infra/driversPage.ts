@@ -46,7 +46,12 @@ An operator adds cards in a file that \`cards.id_table\` names, in YAML or JSON.
 physical function; which of both a machine has is decided by whoever makes virtual functions.
 
 An NVMe drive is left out, by every driver of drives, by \`id_table_driver\` and by \`pci_driver\`, while this machine uses it: mounted, as swap, or in a volume or a pool (md, LVM, btrfs, ZFS). It is opened for that, without reading
-any of it, so the host program must be able to open it below \`/dev\`: a drive that cannot be opened is left out too. \`accelerando device scan\` says which, and why.
+any of it, so the host program must be able to open it below \`/dev\`: a drive that cannot be opened is left out too. \`accelerando device scan\` says which, and why. While the host cleans an offered drive, it is not looked at and
+stays offered; a guest gets it only after a look.
+
+A network card is left out, by every driver of network cards, by \`id_table_driver\` and by \`pci_driver\`, while the default route of this machine leads through it, or while it belongs to a bridge, a bond, a VLAN or a switch of this
+machine (\`/sys/class/net/<interface>/upper_*\`), as in Open vSwitch, wherever the routes lead. A host program that does not see the network of its machine, as in a container, cannot tell, and leaves out every network card that has
+an interface; with the Helm chart, \`host.hostNetwork\` lets it see that network.
 `
 
 const MEASURED = `
@@ -56,7 +61,9 @@ A host measures its devices every \`host.measure_every_seconds\`: of each PCI fu
 \`nvidia-smi\`, Ascend NPUs with \`npu-smi\`. A virtual function has counters of its own; devices are measured at the function that names them. A device that a guest has shows what the kernel counts, and no sensors.
 A bad device is not offered until three readings in a row find it well; a warning is only shown. A reading finds it well only if it tells the quantity by which the device was bad: while
 \`nvidia-smi\` or \`npu-smi\` fails, is missing, or does not see the card because a guest has it, a card that the tool has called bad stays bad, also after a restart, until the tool answers or another kind of
-card is in its place. Counters of the kernel begin anew when the machine starts or the device is plugged in again.
+card is in its place. Counters of the kernel begin anew when the machine starts or the device is plugged in again. \`temperature_margin_celsius\` says how the device is now, not that it is broken, and its sensor is
+gone while a guest has the device or \`vfio-pci\` holds it: three readings that do not tell it end what it said. How such a mark ends is in
+[operations](operations.md#when-a-device-counts-as-bad).
 
 `
 const healthTable = (): readonly string[] => [

@@ -55,6 +55,9 @@ const driver = () => {
 }
 const VFS = { address: PF, reason: 'its virtual functions are offered instead' }
 
+const belongs = (own: string, upper: string): string =>
+  `${own} belongs to ${upper} of the host, as to a bridge, a bond or a switch`
+
 test.each<[string, string, Tree, readonly string[], readonly object[]]>([
   ['no default route', four('eth0', '0000A8C0', '00FFFFFF'), {}, [FIRST, SECOND, VF1, VF2], [VFS]],
   [
@@ -97,8 +100,32 @@ test.each<[string, string, Tree, readonly string[], readonly object[]]>([
     'interfaces that are built on each other in a circle end the search',
     four('elsewhere'),
     { eth0: { upper_eth1: {} }, eth1: { upper_eth0: {} } },
-    [FIRST, SECOND, VF1, VF2],
-    [VFS],
+    [VF1, VF2],
+    [{ address: FIRST, reason: belongs('eth0', 'eth1') }, { address: SECOND, reason: belongs('eth1', 'eth0') }, VFS],
+  ],
+  [
+    'a card and a virtual function in Open vSwitch, whose other port has the route; the virtual functions of a card there (NETWORK-2)',
+    four('br-ex'),
+    {
+      eth0: { 'upper_ovs-system': {} },
+      eth2: { 'upper_ovs-system': {} },
+      eth2v1: { 'upper_ovs-system': {} },
+      'ovs-system': { lower_eth0: {} },
+      'br-ex': {},
+    },
+    [SECOND, VF1],
+    [
+      { address: FIRST, reason: belongs('eth0', 'ovs-system') },
+      VFS,
+      { address: VF2, reason: belongs('eth2v1', 'ovs-system') },
+    ],
+  ],
+  [
+    'a card in a bridge, without any default route (NETWORK-2)',
+    '',
+    { eth1: { upper_br0: {} } },
+    [FIRST, VF1, VF2],
+    [{ address: SECOND, reason: belongs('eth1', 'br0') }, VFS],
   ],
 ])('%s', async (_, routes, classNet, offered, leftOut) => {
   const io = hostWith(routes, classNet)
@@ -107,6 +134,38 @@ test.each<[string, string, Tree, readonly string[], readonly object[]]>([
   expect(names).toEqual(offered)
   expect(await driver().leftOut!(io)).toEqual(leftOut)
 })
+
+const DEV = 'Inter-|   Receive |  Transmit\n face |bytes packets|bytes packets\n'
+const inNetwork = (names: readonly string[], classNet: Tree) =>
+  recordedHostIo({
+    sys: { ...pciTree(CARDS), class: { net: classNet } },
+    proc: { net: { route: HEAD, dev: `${DEV}${names.map((name) => `${name.padStart(6)}: 12 3 45 6\n`).join('')}` } },
+  })
+const SHOWN: Tree = { lo: {}, bonding_masters: 'bond0\n', eth0: {}, eth1: {}, eth2: {}, eth2v0: {}, eth2v1: {} }
+test('where this process has another network than sysfs shows, no card with an interface is offered (NETWORK-3)', async () => {
+  const io = inNetwork(['lo', 'veth7'], SHOWN)
+  expect(await driver().discover(io)).toEqual([])
+  const unknown = (own: string): string =>
+    `whether the host needs ${own} cannot be said: this program does not see the network of the host (/proc/net/dev)`
+  expect(await driver().leftOut!(io)).toEqual([
+    { address: FIRST, reason: unknown('eth0') },
+    { address: SECOND, reason: unknown('eth1') },
+    VFS,
+    { address: VF1, reason: unknown('eth2v0') },
+    { address: VF2, reason: unknown('eth2v1') },
+  ])
+  // a guest has it
+  io.remove(`/sys/bus/pci/devices/${VF1}/net`)
+  expect((await driver().discover(io)).map(({ deployables: [one] }) => one!.name)).toEqual([`compute1_${VF1}`])
+})
+test.each<[string, readonly string[], Tree]>([
+  ['one interface is common: others come and go', ['lo', 'eth1'], SHOWN],
+  ['sysfs shows no interface', ['lo', 'veth7'], { lo: {} }],
+])('%s: cards are offered', async (_what, names, classNet) => {
+  expect(await driver().leftOut!(inNetwork(names, classNet))).toEqual([VFS])
+})
+test('of interfaces only the names are recorded', () =>
+  expect(withoutSecrets('/proc/net/dev', `${DEV}    lo: 12 3\n  eth0:7 1\n`)).toBe('lo:\neth0:\n'))
 
 test('a card that came to carry the default route since the last report is not handed over', async () => {
   const devices = await driver().discover(hostWith(''))

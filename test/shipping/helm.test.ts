@@ -164,6 +164,12 @@ describeWith('pip', 'the Helm chart', () => {
     expect(containers[0].volumeMounts).toContainEqual(ca.extraVolumeMounts[0])
   })
 
+  test('the host program gets the network of its node only when told so', () => {
+    const podOf = (host: object) => one({ host: { enabled: true, ...host } }, 'DaemonSet').spec.template.spec
+    expect(podOf({})).not.toHaveProperty('hostNetwork')
+    expect(podOf({ hostNetwork: true })).toMatchObject({ hostNetwork: true, dnsPolicy: 'ClusterFirstWithHostNet' })
+  })
+
   test.each([
     [{ replicas: 3 }, /replicas/],
     [{ control: { replicas: 0 } }, /minimum/],

@@ -1,4 +1,13 @@
-/** Which network interfaces the host itself cannot do without: its default routes lead through them. */
+/**
+ * Which network interfaces the host itself cannot do without.
+ *
+ * NETWORK-1 a card is needed if a default route leads through it, or through what is built on it;
+ * NETWORK-2 so is a card that belongs to anything of the host, as a bridge, a bond or a switch, wherever the routes
+ *    lead: the ports of Open vSwitch have no route, and the kernel does not say which of them the host's own leads
+ *    through;
+ * NETWORK-3 routes are those of the network of this process. If it is another one than that of the interfaces in sysfs,
+ *    as in a container, a card with an interface is not given away.
+ */
 import { formatPciAddress, type PciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listed, readIfThere } from '../files.ts'
@@ -33,6 +42,44 @@ const uppersOf = async (io: HostIo, sysfsRoot: string, name: string): Promise<re
   return entries.flatMap((entry) => (entry.startsWith(UPPER) ? [entry.slice(UPPER.length)] : []))
 }
 
+/** The names in `/proc/net/dev`, which lists the interfaces of the network of this process. Pure. */
+export const interfacesIn = (dev: string): ReadonlySet<string> =>
+  new Set(dev.split('\n').flatMap((line) => /^\s*([^\s:|][^\s|]*):/.exec(line)?.[1] ?? []))
+/** Whether sysfs and this process have interfaces in common, besides `lo`, which every network has (NETWORK-3). */
+const isOtherNetwork = async (io: HostIo, sysfsRoot: string): Promise<boolean> => {
+  const dev = await readIfThere(io, '/proc/net/dev')
+  if (dev === null) return false
+  const own = interfacesIn(dev)
+  // a file that the kernel's driver of bonds puts beside the interfaces
+  const shown = (await listed(io, `${sysfsRoot}/class/net`)).filter(
+    (name) => name !== 'lo' && name !== 'bonding_masters',
+  )
+  return shown.length > 0 && !shown.some((name) => own.has(name))
+}
+
+/** NETWORK-1 */
+const routeThrough = async (
+  io: HostIo,
+  sysfsRoot: string,
+  {
+    own,
+    uppers,
+    routes,
+  }: { readonly own: string; readonly uppers: readonly string[]; readonly routes: ReadonlySet<string> },
+): Promise<string | null> => {
+  let names: readonly string[] = [own]
+  for (let depth = 0; depth < DEPTH_MAX && names.length > 0; depth++) {
+    const through = names.find((name) => routes.has(name))
+    if (through !== undefined)
+      return `the default route of the host leads through ${own}${through === own ? '' : `, by way of ${through}`}`
+    names =
+      depth === 0
+        ? uppers
+        : [...new Set((await Promise.all(names.map((name) => uppersOf(io, sysfsRoot, name)))).flat())]
+  }
+  return null
+}
+
 /**
  * Reads the routes of the host, and answers for a PCI function why the host needs its network interface, in words;
  * null: it does not. A function that a guest has taken over has no interface on the host.
@@ -45,18 +92,18 @@ export const hostNetwork = async (
     (await readIfThere(io, '/proc/net/route')) ?? '',
     (await readIfThere(io, '/proc/net/ipv6_route')) ?? '',
   )
+  const isOther = await isOtherNetwork(io, sysfsRoot)
   const reason = async (own: string): Promise<string | null> => {
-    let names: readonly string[] = [own]
-    for (let depth = 0; depth < DEPTH_MAX && names.length > 0; depth++) {
-      const through = names.find((name) => routes.has(name))
-      if (through !== undefined)
-        return `the default route of the host leads through ${own}${through === own ? '' : `, by way of ${through}`}`
-      names = [...new Set((await Promise.all(names.map((name) => uppersOf(io, sysfsRoot, name)))).flat())]
-    }
-    return null
+    if (isOther)
+      return `whether the host needs ${own} cannot be said: this program does not see the network of the host (/proc/net/dev)`
+    const uppers = await uppersOf(io, sysfsRoot, own)
+    const route = await routeThrough(io, sysfsRoot, { own, uppers, routes })
+    if (route !== null) return route
+    return uppers.length === 0
+      ? null
+      : `${own} belongs to ${uppers.join(', ')} of the host, as to a bridge, a bond or a switch`
   }
   return async (address) => {
-    if (routes.size === 0) return null
     for (const own of await interfacesNow(io, sysfsRoot, formatPciAddress(address))) {
       const needed = await reason(own)
       if (needed !== null) return needed
