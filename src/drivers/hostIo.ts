@@ -64,10 +64,8 @@ const linkTarget = async (path: string): Promise<string | null> => {
 }
 
 const ALONE = constants.O_RDONLY | constants.O_EXCL | constants.O_NONBLOCK
-const DEVICES: DeviceFiles = {
-  stat: (path) => stat(path, { bigint: true }),
-  openAlone: (path) => closeSync(openSync(path, ALONE)),
-}
+const openAlone = (path: string): void => closeSync(openSync(path, ALONE))
+const DEVICES: DeviceFiles = { stat: (path) => stat(path, { bigint: true }), openAlone }
 
 /**
  * If the process is killed, the file holds either the old or the new text; with `flush` also after a power loss, and

@@ -7,10 +7,9 @@
  *    the next heartbeats;
  * MEASURE-3 a device that was bad counts as bad until `GOOD_READINGS` readings in a row are good, so that a device
  *    whose values go up and down is not offered and withdrawn again and again;
- * MEASURE-4 a reading is good only if it tells each quantity that made the device bad, but for passing ones, whose
- *    sensor is gone as soon as a guest has the device, and for as long as it is bound to vfio-pci (HEALTH-3). The tool of a vendor may fail,
- *    be missing, or not see a device that a guest has, while the kernel still tells its part: that says nothing of what
- *    only the tool tells (HEALTH-2);
+ * MEASURE-4 a reading is good only if it tells each quantity that made the device bad, but for passing ones (HEALTH-3).
+ *    The tool of a vendor may fail, be missing, or not see a device that a guest has, while the kernel still tells its
+ *    part: that says nothing of what only the tool tells (HEALTH-2);
  * MEASURE-5 which devices were bad, and why, survives a restart of the program and of the machine, until another kind
  *    of device is found in the same place.
  */
