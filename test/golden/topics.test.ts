@@ -96,10 +96,13 @@ describe.each(inOrder())('the topics of %s', (_, { topics, journal }) => {
   test('tell of each entity what the journal holds', () => {
     const found = journalOf(records.map((record, offset) => messageOf({ ...record, partition: 0, offset, time: 0 })))
     const of = ({ key, version, events, at }: (typeof rows)[number]) => JSON.stringify({ key, version, events, at })
-    const kinds = new Set(found.map(({ key }) => key.split('/')[0]))
-    expect(found.map(of).toSorted()).toEqual(
+    const kindOf = ({ key }: { readonly key: string }) => key.split('/')[0]!
+    // no topic carries the progress of passes over Placement
+    const whole = found.filter((row) => kindOf(row) !== 'placement')
+    const kinds = new Set(whole.map(kindOf))
+    expect(whole.map(of).toSorted()).toEqual(
       rows
-        .filter(({ key }) => kinds.has(key.split('/')[0]))
+        .filter((row) => kinds.has(kindOf(row)))
         .map(of)
         .toSorted(),
     )

@@ -10,8 +10,14 @@ import { VERSION } from '../../src/cli/version.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
-import { deadLetterRecord, readDeadLetter, readOrder, retriedRecord } from '../../src/wire/message.ts'
-import { openHostLab } from '../support/hostLab.ts'
+import {
+  deadLetterRecord,
+  ledgerAnswerRecord,
+  readDeadLetter,
+  readOrder,
+  retriedRecord,
+} from '../../src/wire/message.ts'
+import { HOST, openHostLab } from '../support/hostLab.ts'
 import { quiet } from '../support/lab.ts'
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
@@ -41,7 +47,10 @@ const hostRecords = async (): Promise<readonly BusRecord[]> => {
         if (channel !== 'hostOrders' || readOrder(record).ok) records.push(record)
       },
     })
-  const host = await lab.boot({ options: { version: VERSION } })
+  const host = await lab.boot({ options: { version: VERSION, reportEveryMs: 2000 } })
+  // a host without ledger says in each report that it asks for it, until it has an answer
+  const ledger = { type: 'LedgerAnswer', host: HOST, bootId: host.bootId, slots: [], last: true } as const
+  await lab.bus.publish([ledgerAnswerRecord(ledger, 'answer/1', lab.clock.now())])
   await lab.send(
     lab.order('PrepareSlot', 1, { trace: TRACE }),
     lab.order('ReleaseSlot', 2),
