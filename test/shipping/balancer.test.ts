@@ -3,12 +3,16 @@
  * file.
  */
 import { spawnSync } from 'node:child_process'
+import { randomInt } from 'node:crypto'
+import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
+import { type RequestListener, createServer } from 'node:http'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { BALANCER_FILE } from '../support/haproxy.ts'
+import { BALANCER_FILE, openBalancer } from '../support/haproxy.ts'
 import { describeWith } from '../support/needs.ts'
+import { freePort } from '../support/port.ts'
 import { tempFolder } from '../support/program.ts'
 
 const text = readFileSync(BALANCER_FILE, 'utf8')
@@ -43,6 +47,44 @@ describeWith('haproxy', 'the file of the load balancer', (program) => {
     const file = join(folder.path, 'haproxy.cfg')
     writeFileSync(file, text.replace('default_backend controls', 'default_frontend console'))
     expect(checked(file)).toMatchObject({ status: 1, stderr: expect.stringContaining('default_frontend') })
+  })
+
+  test('what a control has read and not answered is sent to another one only if it changes nothing', async () => {
+    const net = `127.${randomInt(1, 255)}.${randomInt(256)}`
+    const [got, ends]: readonly [string[], (() => unknown)[]] = [[], []]
+    let dies = false
+    const listen = async (port: number, host: string, answer: RequestListener) => {
+      const server = createServer(answer).listen(port, host)
+      await once(server, 'listening')
+      ends.push(() => (server.closeAllConnections(), server.close()))
+    }
+    const addresses = new Map([1, 2].map((n) => [`control-${n}`, `${net}.${n}`]))
+    for (const host of addresses.values()) {
+      await listen(6671, host, (_, response) => response.end())
+      await listen(6666, host, ({ method = '', socket }, response) => {
+        got.push(method)
+        // the first control that gets it ends
+        if (dies && got.length === 1) socket.destroy()
+        else response.end('well')
+      })
+    }
+    const [api, ui] = [await freePort(), await freePort()]
+    const balancer = await openBalancer(folder.path, { program, api, ui }, addresses)
+    ends.push(balancer.end)
+    const ask = async (method: string) => {
+      got.length = 0
+      const sent = fetch(`http://127.0.0.1:${api}/v2`, { method, signal: AbortSignal.timeout(20_000) })
+      const isWell = await sent.then(
+        ({ ok }) => ok,
+        () => false,
+      )
+      return [isWell, ...got]
+    }
+    await expect.poll(() => ask('GET'), { timeout: 20_000 }).toEqual([true, 'GET'])
+    dies = true
+    expect(await ask('GET')).toEqual([true, 'GET', 'GET'])
+    expect(await ask('POST')).toEqual([false, 'POST'])
+    for (const end of ends.toReversed()) await end()
   })
 })
 

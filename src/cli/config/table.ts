@@ -223,8 +223,8 @@ const HOSTS = {
   }),
   'host.aliases': row('host.aliases', k.hostNames, [], {
     about:
-      'Further names of this machine: its former name after a new one was given to the compute node, or the one in the `[DEFAULT] host` of Nova. Its compute ' +
-      'node in Placement is found by them too.',
+      'Other names of the compute node of this machine. Placement is searched for a provider of these names first: where the compute node was given a ' +
+      'new name, it goes here, and `host.name` stays, so that the devices stay the same.',
     example: 'compute-1.example.org',
   }),
   'host.report_every_seconds': row('host.reportEveryMs', k.seconds(0.1, 3600), 60, {
