@@ -55,16 +55,16 @@ describe('hosts', () => {
   test('are listed, shown, retired, restored and removed', async () => {
     await shop.shows('other', { seed: 1, devices: [{ kind: 'gpu', handles: 1 }] })
     expect((await said('hosts', 'list')).split('\n')).toEqual([
-      'NAME   LIVENESS  RETIRED  LAST SEEN                  DRIVERS',
-      expect.stringMatching(/^sim-1  up        no       \S{25}  simulated_driver$/),
-      expect.stringMatching(/^other  up        no       \S{25}  simulated_driver$/),
+      'NAME\tLIVENESS\tRETIRED\tLAST SEEN\tDRIVERS',
+      expect.stringMatching(/^sim-1\tup\tno\t\S{25}\tsimulated_driver$/),
+      expect.stringMatching(/^other\tup\tno\t\S{25}\tsimulated_driver$/),
       '',
     ])
     expect(await said('hosts', 'retire', 'other', ...BECAUSE, '--as', 'kim')).toMatch(
-      /^retired +by kim at \S+: the card was exchanged$/m,
+      /^retired\tby kim at \S+: the card was exchanged$/m,
     )
     expect(await json('hosts', 'show', 'other')).toMatchObject({ name: 'other', retired: { by: 'kim' } })
-    expect(await said('hosts', 'restore', 'other', ...BECAUSE)).toMatch(/^retired +-$/m)
+    expect(await said('hosts', 'restore', 'other', ...BECAUSE)).toMatch(/^retired\t-$/m)
     expect(await said('hosts', 'remove', 'other', ...BECAUSE, '--yes')).toBe('host other is removed\n')
     expect((await json('hosts', 'show', 'other')).liveness).toBe('removed')
   })
@@ -90,22 +90,22 @@ describe('handles and requests', () => {
     await said('handles', 'quarantine', free.uuid, ...BECAUSE)
     const listed = await said('handles', 'list', '--state', 'quarantined')
     expect(listed.split('\n').slice(0, 2)).toEqual([
-      expect.stringMatching(/^UUID +STATE +HOST +DEPLOYABLE +ARQ$/),
-      expect.stringMatching(new RegExp(`^${free.uuid}  quarantined  sim-1  \\S{36}  -$`)),
+      expect.stringMatching(/^UUID\tSTATE\tHOST\tDEPLOYABLE\tARQ$/),
+      expect.stringMatching(new RegExp(`^${free.uuid}\tquarantined\tsim-1\t\\S{36}\t-$`)),
     ])
-    expect(await said('handles', 'release', free.uuid, ...BECAUSE)).toMatch(/^state +free$/m)
+    expect(await said('handles', 'release', free.uuid, ...BECAUSE)).toMatch(/^state\tfree$/m)
   })
   test('a bind is ended by force, and its timeline tells', async () => {
     const { deployables } = (await shop.must(200, 'GET /v2/deployables')).json
     const place = deployables.find((each: { attributes_list: string }) => each.attributes_list.includes('"FPGA"'))
     const [arq] = await shop.newArqs()
     await shop.bind([arq!], crypto.randomUUID(), place.rp_uuid)
-    expect(await said('arqs', 'show', arq!.uuid)).toMatch(/^state +Bound$/m)
+    expect(await said('arqs', 'show', arq!.uuid)).toMatch(/^state\tBound$/m)
     expect(await said('arqs', 'force-unbind', arq!.uuid, ...BECAUSE, '--as', 'kim', '--yes')).toMatch(
-      /^state +Unbound$/m,
+      /^state\tUnbound$/m,
     )
     expect(await said('arqs', 'show', arq!.uuid, '--timeline')).toMatch(
-      /unbound by force +\d+ +kim +attach_handle=\S+ code=operator_decided by=kim reason=the card was exchanged$/m,
+      /unbound by force\t\d+\tkim\tattach_handle=\S+ code=operator_decided by=kim reason=the card was exchanged$/m,
     )
   })
 })

@@ -46,6 +46,6 @@ test('every block does what the page says', { timeout: LIMIT_MS }, async () => {
   ])
   expect(out).toMatch(/^ready http/m)
   expect(out).toMatch(/all is well/)
-  expect(out).toMatch(/ {2}Bound {2}first/)
+  expect(out).toMatch(/\tBound\tfirst/)
   expect(out).toMatch(/^clean: \d+ invariants hold/m)
 })
