@@ -126,7 +126,7 @@ export const joining = (given: () => NovaService): void => {
       const server = (await shell('openstack server show first -f value -c id', env)).trim()
       const [arq] = await service.users.arqsOf(server)
       expect(await shell('openstack accelerator arq list', env)).toMatch(new RegExp(`${arq!.uuid}.*Bound`))
-      expect(await shell(`accelerando arq show ${arq!.uuid} --timeline`, env)).toMatch(/ bound .*delivered/s)
+      expect(await shell(`accelerando arq show ${arq!.uuid} --timeline`, env)).toMatch(/\tbound\t.*delivered/s)
     } finally {
       await shell(
         'openstack server delete --wait first; openstack flavor delete fpga.small; openstack accelerator device profile delete fpga',
