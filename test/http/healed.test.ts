@@ -78,7 +78,7 @@ test.each([
       begun++
       const at = world.clock.now()
       const plan = (draft: Draft) =>
-        draft.decide(decider, placementKey('h1'), { type: 'Begin', host: 'h1', at, until: at + 60_000, alone: true })
+        draft.decide(decider, placementKey('h1'), { type: 'Begin', host: 'h1', at, until: at + 5000, alone: true })
       const work = { commandId: randomUUID(), at, cause: { by: 'another control' }, plan }
       value(await world.plane.region.tell(placementKey('h1'), work))
     },
