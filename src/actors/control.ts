@@ -49,19 +49,7 @@ import type { UsageQuery, UsageReport } from './usage/tally.ts'
 export type { Caller }
 
 export type { HandleDetail, HandleRow } from './answers/handleDetail.ts'
-export type {
-  Page,
-  Listed,
-  Binding,
-  ProfileRow,
-  ArqRow,
-  DeviceRow,
-  DeployableRow,
-  AttributeRow,
-  HostRow,
-  HostDetail,
-  Renaming,
-} from './answers/rows.ts'
+export type * from './answers/rows.ts'
 
 type Answer<Value> = Promise<Outcome<Value>>
 

@@ -1,6 +1,7 @@
 /** What the kernel says of a block device: its number, and whether something on this machine has it for itself. */
-import { setTimeout } from 'node:timers/promises'
+import { systemClock } from '../clock.ts'
 import { codeOf } from '../errorText.ts'
+import { pause } from '../waiting.ts'
 import type { BlockDevice } from './driver.ts'
 
 export type DeviceFiles = {
@@ -29,7 +30,7 @@ const isFree = (path: string, { openAlone }: DeviceFiles): boolean => {
 }
 const isClaimed = async (path: string, files: DeviceFiles): Promise<boolean> => {
   for (let tried = 0; tried < TRIES; tried++) {
-    if (tried > 0) await setTimeout(AGAIN_MS)
+    if (tried > 0) await pause(systemClock, AGAIN_MS)
     if (isFree(path, files)) return false
   }
   return true

@@ -11,7 +11,7 @@ import { LISTED_AS } from '../../actors/host/standing.ts'
 import { type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'
 import { type Wait, waitMsOf, waitUntil, waitable } from '../operators/waiting.ts'
 import { type Host, type HostDetail, type Impact, noteLine } from '../operators/apiShapes.ts'
-import { IMPACT_COLUMNS, impactLines } from '../operators/impactLines.ts'
+import { DRY_RUN, showImpact } from '../operators/impactLines.ts'
 import { type Columns, addOutput, present } from '../output.ts'
 import { untilEnded } from '../programs/untilEnded.ts'
 
@@ -96,17 +96,9 @@ const one = (command: CommandRow): CommandRow => addOutput(addApiFlags(command),
 const withReason = (command: CommandRow): CommandRow =>
   one(command).requiredOption('--reason <TEXT>', 'why; kept in the journal')
 
-const dryRunnable = (command: CommandRow): CommandRow =>
-  command.option('--dry-run', 'change nothing: say which instances, projects and requests it would concern')
+const dryRunnable = (command: CommandRow): CommandRow => command.option('--dry-run', DRY_RUN)
 const tried = async (flags: Asked, method: 'POST' | 'DELETE', path: string, body?: { readonly reason: string }) => {
-  const json = await apiOf(flags)<Impact>(method, path, body)
-  present(flags, {
-    document: json,
-    rows: json.arqs,
-    columns: IMPACT_COLUMNS,
-    text: () => impactLines(json),
-    report: true,
-  })
+  showImpact(flags, await apiOf(flags)<Impact>(method, path, body))
 }
 
 const leaving = (family: CommandRow) => {

@@ -5,7 +5,7 @@ import { withPlainErrors } from '../command.ts'
 import { type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'
 import type { Device, DeviceDetail, Impact } from '../operators/apiShapes.ts'
 import { TREE, deviceTree, treeLines } from '../operators/deviceTree.ts'
-import { IMPACT_COLUMNS, impactLines } from '../operators/impactLines.ts'
+import { DRY_RUN, showImpact } from '../operators/impactLines.ts'
 import { type Columns, addOutput, columnsOf, present } from '../output.ts'
 
 const HEADS = { hostname: 'host', created_at: 'created' }
@@ -82,18 +82,11 @@ const acting = (family: CommandRow): void => {
     .description('Stops offering a device. What is bound stays bound.')
     .example('accelerando device disable 01a211b2-a456-7000-bd5e-eb59b90a194d --dry-run')
   addOutput(addApiFlags(disable), DETAILS, { one: true })
-    .option('--dry-run', 'change nothing: say which instances, projects and requests it would concern')
+    .option('--dry-run', DRY_RUN)
     .action(
       withPlainErrors(async (uuid: string, flags: ApiFlags & { readonly dryRun?: true }) => {
         if (!flags.dryRun) return turn(uuid, flags, 'disable')
-        const json = await apiOf(flags)<Impact>('POST', `${pathOf(uuid)}/disable?dry_run=true`)
-        present(flags, {
-          document: json,
-          rows: json.arqs,
-          columns: IMPACT_COLUMNS,
-          text: () => impactLines(json),
-          report: true,
-        })
+        showImpact(flags, await apiOf(flags)<Impact>('POST', `${pathOf(uuid)}/disable?dry_run=true`))
       }),
     )
 }

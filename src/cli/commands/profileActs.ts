@@ -7,9 +7,9 @@ import { misused } from '../exits.ts'
 import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.ts'
 import type { Impact, Profile } from '../operators/apiShapes.ts'
 import { documentIn } from '../operators/documentFile.ts'
-import { IMPACT_COLUMNS, impactLines } from '../operators/impactLines.ts'
+import { DRY_RUN, IMPACT_COLUMNS, showImpact } from '../operators/impactLines.ts'
 import { PROFILES, profilePath, showProfile, SHOWN } from '../operators/profileRows.ts'
-import { addOutput, present } from '../output.ts'
+import { addOutput } from '../output.ts'
 
 type Group = Readonly<Record<string, string>>
 const GROUP = 'KEY=VALUE,...'
@@ -24,16 +24,6 @@ const groupOf = (text: string): Group =>
       return [key, value]
     }),
   )
-
-const DRY_RUN = 'change nothing: say which instances, projects and requests it would concern'
-const showImpact = (flags: ApiFlags, json: Impact): void =>
-  present(flags, {
-    document: json,
-    rows: json.arqs,
-    columns: IMPACT_COLUMNS,
-    text: () => impactLines(json),
-    report: true,
-  })
 
 type Create = ApiFlags & {
   readonly group?: readonly string[]

@@ -1,6 +1,6 @@
-/** The text for a change that `--dry-run` only describes. */
+/** What `--dry-run` shows of a change that it only describes. */
 import { counted } from '../doctor/check.ts'
-import { columnsOf, rendered } from '../output.ts'
+import { type OutputFlags, columnsOf, present, rendered } from '../output.ts'
 import type { Impact } from './apiShapes.ts'
 
 export const IMPACT_COLUMNS = columnsOf<Impact['arqs'][number]>(
@@ -22,3 +22,14 @@ export const impactLines = (impact: Impact): readonly string[] => {
     'nothing was changed',
   ]
 }
+
+/** The help of the option, for each change that has it. */
+export const DRY_RUN = 'change nothing: say which instances, projects and requests it would concern'
+export const showImpact = (flags: OutputFlags, impact: Impact): void =>
+  present(flags, {
+    document: impact,
+    rows: impact.arqs,
+    columns: IMPACT_COLUMNS,
+    text: () => impactLines(impact),
+    report: true,
+  })

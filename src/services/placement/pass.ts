@@ -18,7 +18,7 @@ import { type BoundBy, allocatedOn } from './units.ts'
 
 export type Task = {
   readonly host: HostName
-  /** Other names under which Nova may know the host. */
+  /** Other names of its compute node. */
   readonly aliases: readonly HostName[]
   readonly wanted: readonly Wanted[]
   /**
@@ -63,12 +63,13 @@ const namesOf = ({ host, aliases }: Task): readonly [HostName, ...HostName[]] =>
   const [first = host, ...others] = aliases
   return [first, ...others, host]
 }
-type Standing = { readonly root: Provider; readonly tree: readonly Provider[] }
+/** The provider of the host's compute node, and the tree below it. */
+type ComputeNode = { readonly root: Provider; readonly tree: readonly Provider[] }
 /**
  * One request, if the compute node is still the recorded one and has the first of the host's names. Null: it has to be
  * looked for by name.
  */
-const asRecorded = async ({ placement }: PassTools, task: Task): Promise<PlacementResult<Standing | null>> => {
+const asRecorded = async ({ placement }: PassTools, task: Task): Promise<PlacementResult<ComputeNode | null>> => {
   const { root: uuid } = task.held
   if (uuid === null) return { ok: true, value: null }
   const [name] = namesOf(task)
@@ -77,8 +78,8 @@ const asRecorded = async ({ placement }: PassTools, task: Task): Promise<Placeme
   const root = tree.value.find((one) => one.uuid === uuid && one.parent === null && one.name === name)
   return { ok: true, value: root === undefined ? null : { root, tree: tree.value } }
 }
-/** The compute node with its tree. Null: there is none. */
-const standingOf = async (tools: PassTools, task: Task): Promise<PlacementResult<Standing | null>> => {
+/** Null: there is none. */
+const computeNodeOf = async (tools: PassTools, task: Task): Promise<PlacementResult<ComputeNode | null>> => {
   const recorded = await asRecorded(tools, task)
   if (!recorded.ok || recorded.value !== null) return recorded
   const root = await rootOf(tools, namesOf(task))
@@ -114,7 +115,7 @@ const UNREADABLE: HostBlocker = { state: 'unreachable', reason: 'what is recorde
  */
 const orphansIn = async (
   { placement, ofOthers }: PassTools,
-  { root, tree }: Standing,
+  { root, tree }: ComputeNode,
   task: Task,
 ): Promise<readonly Provider[] | HostBlocker> => {
   if (unexplainedIn(tree, task, root.uuid).length === 0) return []
@@ -178,9 +179,9 @@ const reconcileAll = async (tools: PassTools, task: Task, at: Pick<Tools, 'root'
 }
 
 export const pass = async (tools: PassTools, task: Task): Promise<Passed> => {
-  const standing = await standingOf(tools, task)
-  if (!standing.ok) return unreachable(standing)
-  if (standing.value === null) {
+  const found = await computeNodeOf(tools, task)
+  if (!found.ok) return unreachable(found)
+  if (found.value === null) {
     const taken = await takeAllBack(tools, task, [])
     if (taken !== 'done' || task.wanted.length === 0) return taken
     return {
@@ -188,9 +189,9 @@ export const pass = async (tools: PassTools, task: Task): Promise<Passed> => {
       reason: `Placement has no compute node named ${[...new Set(namesOf(task))].join(' or ')}`,
     }
   }
-  const { root, tree } = standing.value
+  const { root, tree } = found.value
   if (!(await tools.rooted(root))) return 'superseded'
-  const orphans = await orphansIn(tools, standing.value, task)
+  const orphans = await orphansIn(tools, found.value, task)
   if ('state' in orphans) return orphans
   const settled = await reconcileAll(tools, task, {
     root,
