@@ -30,8 +30,11 @@ export const EXCLUDE = [
 /** The mutation test asks these as well: they are the nearest to some commands. */
 const { MUTATION_FOLDER, MUTATION_HITS } = process.env
 const LATER = MUTATION_FOLDER === undefined || MUTATION_HITS !== undefined ? LONG : []
-/** It declares the tests of other files once more, over another store. */
-const APART = ['test/http/overPglite.test.ts']
+/**
+ * In a process of their own. The first declares the tests of other files once more, over another store. The simulation
+ * replaces the timers of its process: what other files have left open, as a connection, would add tasks to a seed.
+ */
+const APART = ['test/http/overPglite.test.ts', 'test/sim/sim.test.ts', 'test/sim/sagas.test.ts']
 
 export default defineConfig({
   test: {
