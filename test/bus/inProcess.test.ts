@@ -134,6 +134,19 @@ describe('bounds', () => {
     expect(back.heard.length).toBeLessThan(8)
   })
 
+  test('CURSOR-1 a group that lost its oldest messages is at the first that it has not taken', async () => {
+    const { bus, listen } = start({ room: SMALL })
+    await listen('gone', async ({ value }) => (value === '1' ? never() : undefined), 10)
+    await bus.publish([say('hangs', 1), say('k', 2), say('k', 3), say('k', 4)])
+    await quiet()
+    expect(bus.lag(TOPIC, 'gone')).toBe(4)
+    bus.kill('gone')
+    await bus.publish([say('k', 5)])
+    await listen('gone', never)
+    await quiet()
+    expect(bus.lag(TOPIC, 'gone')).toBe(1)
+  })
+
   test('PARTITION-2 what all have read is kept up to the limit only, and what nobody reads too', async () => {
     const { bus, listen } = start({ room: SMALL })
     await bus.publish([1, 2, 3, 4, 5, 6, 7, 8, 9].map((number) => say('k', number)))

@@ -1,6 +1,7 @@
 /** What ends a stream of events, and what is told when the database has lost rows. On the store in memory. */
 import { afterEach, describe, expect, test } from 'vitest'
 import type { EventsOptions } from '../../src/delivery/events/options.ts'
+import type { Event } from '../../src/actors/runtime/decider.ts'
 import { noHints } from '../../src/actors/runtime/hints.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
@@ -180,6 +181,39 @@ test('for a while after something was read the journal is read often, although n
   await client.takeUntil(1)
   await createWriter(other).create('p1')
   expect(await client.takeUntil(2)).toHaveLength(2)
+})
+
+test('a beat never tells a place after events that are still to be sent', async () => {
+  const { events, create, write } = open({ beatMs: 20 })
+  const [slow, quick] = [await follow(events), await follow(events)]
+  await Promise.all([slow.take(), quick.take()])
+  const arq = await create('p1')
+  // three of them are more than one portion
+  for (let n = 0; n < 5; n++) await write([`arq/${arq}`, { type: 'Bound', filler: 'x'.repeat(30_000) } as Event])
+  await quick.takeUntil(6)
+  await slow.take()
+  expect(slow.told.length).toBeGreaterThan(0)
+  expect(slow.told.length).toBeLessThan(6)
+  const last = slow.told.at(-1)!.id
+  await new Promise((resolve) => setTimeout(resolve, 40))
+  expect(await slow.take()).toMatchObject({ kind: 'beat', id: last })
+  expect((await slow.takeUntil(6)).map(({ id }) => id)).toEqual(quick.told.map(({ id }) => id))
+})
+
+test('a client that comes from a control which had read more keeps its place until this one has read as far', async () => {
+  const stores = memoryStores({ exclusive: false })
+  const [own, other] = [stores(), stores()]
+  const poll = { busyMs: 3_600_000, idleMs: 3_600_000, busyForMs: 0, aloneMs: 3_600_000, leastMs: 1 }
+  const behind = open({ poll, hints: noHints }, own)
+  const ahead = open({}, other)
+  const before = await follow(ahead.events)
+  await Promise.all([before.take(), (await follow(behind.events)).take()])
+  for (let n = 0; n < 3; n++) await ahead.create('p1')
+  await before.takeUntil(3)
+  const moved = await follow(behind.events, before.last())
+  expect(await moved.take()).toMatchObject({ kind: 'beat', id: before.last() })
+  expect(await moved.take()).toMatchObject({ kind: 'beat', id: before.last() })
+  expect(moved.told).toEqual([])
 })
 
 describe('when the database is an older copy', () => {

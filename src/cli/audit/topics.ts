@@ -17,6 +17,13 @@ const COMPACTED: ReadonlySet<string> = new Set(
   Object.values(CATALOGUE).flatMap(({ topic, keep }) => (KEEP_MS[keep] === null ? [topic] : [])),
 )
 
+/**
+ * The partitions (`TOPIC/NUMBER`) whose oldest messages were deleted because of their age: those of compacted topics are
+ * left out, since missing messages at the beginning are normal there.
+ */
+export const cutByTime = (cut: Iterable<string>): ReadonlySet<string> =>
+  new Set([...cut].filter((id) => !COMPACTED.has(id.slice(0, id.lastIndexOf('/')))))
+
 const enveloped = (value: string): Envelope | null => {
   try {
     const parsed = v.safeParse(Envelope, JSON.parse(value))
@@ -48,12 +55,7 @@ export const gatherTopics = async (kafka: KafkaOptions, log: Log): Promise<Found
   })
   if (missing.length === topics.length)
     throw new Error(`none of the topics is on Kafka at ${kafka.brokers.join(', ')}, under the prefix "${kafka.prefix}"`)
-  // Missing messages at the beginning of a compacted topic are normal.
-  return {
-    messages: byKey(messages),
-    missing,
-    cut: new Set([...cut].filter((id) => !COMPACTED.has(id.slice(0, id.lastIndexOf('/'))))),
-  }
+  return { messages: byKey(messages), missing, cut: cutByTime(cut) }
 }
 
 /**
