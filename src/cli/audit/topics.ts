@@ -18,8 +18,8 @@ const COMPACTED: ReadonlySet<string> = new Set(
 )
 
 /**
- * The partitions (`TOPIC/NUMBER`) whose oldest messages were deleted because of their age: those of compacted topics are
- * left out, since missing messages at the beginning are normal there.
+ * The partitions (`TOPIC/NUMBER`) whose oldest messages were deleted because of their age: those of compacted topics
+ * are left out, since missing messages at the beginning are normal there.
  */
 export const cutByTime = (cut: Iterable<string>): ReadonlySet<string> =>
   new Set([...cut].filter((id) => !COMPACTED.has(id.slice(0, id.lastIndexOf('/')))))
