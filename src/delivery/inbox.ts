@@ -5,7 +5,7 @@
  * INBOX-2 a message that cannot be read, or is refused for good, goes to the dead letters with the reason, and
  *    consuming goes on;
  * INBOX-3 a report that cannot be taken now (`unavailable`, or an exception) is tried again, at most `tries` times and
- *    within `forMs` of its arrival, then INBOX-2. Any other fault is final at once, because the next try would fail in
+ *    within `forMs` of its arrival, then INBOX-2 (but see INBOX-9 and INBOX-10). Any other fault is final at once, because the next try would fail in
  *    the same way;
  * INBOX-4 reports of one kind from one host are taken in order, and so are the results of one slot; different slots do
  *    not wait for each other;
@@ -15,8 +15,13 @@
  *    messages of that host back meanwhile;
  * INBOX-7 an inventory that can never be recorded is one dead letter, not one with each repetition: its digest is
  *    remembered;
- * INBOX-8 no part of a message is used before the message was admitted, not even its headers.
+ * INBOX-8 no part of a message is used before the message was admitted, not even its headers;
+ * INBOX-9 only `inventoriesAtOnce` inventories are recorded at a time, whatever the number of hosts that start together:
+ *    the others step aside and wait for their turn, which is not part of their time. Heartbeats and results of orders
+ *    have no such turn;
+ * INBOX-10 while the store does not answer at all, no report is given up because of its time or number of tries.
  */
+import { type Semaphore, createSemaphore } from '../semaphore.ts'
 import { type KeyedMutex, keyedMutex } from '../keyedMutex.ts'
 import { type Pauses, backoffMs, createPauses } from '../waiting.ts'
 import type { Clock } from '../clock.ts'
@@ -41,7 +46,10 @@ export type InboxOptions = {
   readonly unchanged: (seen: Sighting, signer: string | null) => boolean | Promise<boolean>
   /** A fault other than `unavailable` is final. */
   readonly take: (report: Report, messageId: string, signer: string | null) => Promise<Outcome<unknown>>
+  /** Whether the store answers at present. Absent: it always does. */
+  readonly storeAnswers?: () => Promise<boolean>
   readonly group?: string
+  readonly inventoriesAtOnce?: number
   /** How many messages of one partition are handled at once. */
   readonly window?: number
   readonly retry?: { readonly firstMs: number; readonly maxMs: number; readonly tries: number; readonly forMs: number }
@@ -60,7 +68,13 @@ export type Inbox = {
   readonly counts: () => InboxCounts
 }
 
-const DEFAULTS = { group: CONTROL_GROUP, window: 64, retry: { firstMs: 50, maxMs: 2000, tries: 30, forMs: 60_000 } }
+const DEFAULTS = {
+  storeAnswers: async () => true,
+  group: CONTROL_GROUP,
+  inventoriesAtOnce: 16,
+  window: 64,
+  retry: { firstMs: 50, maxMs: 2000, tries: 30, forMs: 60_000 },
+}
 const ASIDE_MAX = 32
 const RECENT = { ids: 64, hosts: 4096 }
 type Settings = Omit<InboxOptions, keyof typeof DEFAULTS> & typeof DEFAULTS
@@ -84,6 +98,9 @@ class Intake {
   readonly #mutex: KeyedMutex
   readonly #recent = recent(RECENT.ids, RECENT.hosts)
   readonly #pauses: Pauses
+  readonly #inventories: Semaphore
+  /** Inventories that are being recorded or wait for their turn. */
+  #inventoriesInHand = 0
   readonly #counts = { unchanged: 0, taken: 0, repeated: 0, retried: 0, dead: 0 }
   /** How many reports of each host have stepped aside. */
   readonly #asides = new Map<string, number>()
@@ -96,6 +113,7 @@ class Intake {
     this.#settings = settings
     this.#pauses = createPauses(settings.clock)
     this.#mutex = keyedMutex(settings.clock)
+    this.#inventories = createSemaphore(settings.inventoriesAtOnce)
   }
 
   readonly start = async (): Promise<void> => {
@@ -191,17 +209,33 @@ class Intake {
     // a heartbeat that is taken twice does no harm, and its id would displace ids that matter
     if (body.type !== 'Heartbeat') this.#recent.add(record.key, id)
   }
-  async #attempts({ cameAt, aside, signer }: Admitted, report: Report, id: string): Promise<Refusal | null> {
-    const { retry, clock } = this.#settings
+  async #attempts(visit: Admitted, report: Report, id: string): Promise<Refusal | null> {
+    const { retry, clock, storeAnswers } = this.#settings
+    let endsAt = visit.cameAt + retry.forMs
     for (let tried = 1; ; tried++) {
-      const refusal = await this.#attempt(report, id, signer)
+      const asked = clock.monotonic()
+      const refusal = await this.#turnOf(visit, report, () => {
+        endsAt += clock.monotonic() - asked
+        return this.#attempt(report, id, visit.signer)
+      })
       if (refusal === null || !refusal.later) return refusal
-      const over = tried >= retry.tries || clock.monotonic() - cameAt >= retry.forMs
-      if (over) return { ...refusal, reason: `after ${tried} ${tried === 1 ? 'try' : 'tries'}: ${refusal.reason}` }
-      aside()
+      if ((tried >= retry.tries || clock.monotonic() >= endsAt) && (await storeAnswers()))
+        return { ...refusal, reason: `after ${tried} ${tried === 1 ? 'try' : 'tries'}: ${refusal.reason}` }
+      visit.aside()
       this.#counts.retried++
       await this.#pauses.pause(backoffMs(retry, tried))
       if (this.#stopping) throw new Error(`the inbox stops: ${refusal.reason}`)
+    }
+  }
+  /** INBOX-9 */
+  async #turnOf<Value>({ aside }: Visit, { type }: Report, attempt: () => Promise<Value>): Promise<Value> {
+    if (type !== 'Inventory') return attempt()
+    if (this.#inventoriesInHand >= this.#settings.inventoriesAtOnce) aside()
+    this.#inventoriesInHand++
+    try {
+      return await this.#inventories(attempt)
+    } finally {
+      this.#inventoriesInHand--
     }
   }
   async #attempt(report: Report, id: string, signer: string | null): Promise<Refusal | null> {

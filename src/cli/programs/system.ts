@@ -7,6 +7,7 @@ import { createLatest } from '../../actors/latest.ts'
 import { isUrgent, lettersOf, reactions } from '../../actors/reactions.ts'
 import type { Placement } from '../../actors/placement/port.ts'
 import type { RegionOptions } from '../../actors/runtime/region.ts'
+import { Unreadable } from '../../actors/runtime/unreadable.ts'
 import { inProcessBus } from '../../bus/inProcess/inProcess.ts'
 import { type Inbox, inbox } from '../../delivery/inbox.ts'
 import { type EventSource, openEvents } from '../../delivery/events/events.ts'
@@ -87,6 +88,17 @@ const clusterOf = async (store: Store): Promise<Cluster> => {
 
 const storedIn = ({ reads, sharing, landmarks }: SystemParts['store']) => ({ reads, sharing, landmarks })
 
+/** A store that refuses a read for good answers, although it can serve nobody. */
+const answers = async ({ journal }: Pick<Store, 'journal'>): Promise<boolean> => {
+  try {
+    await journal.checkpoint('relay')
+    return true
+  } catch (error) {
+    if (error instanceof Unreadable) return error.permanent
+    throw error
+  }
+}
+
 export const openSystem = async (parts: SystemParts): Promise<System> => {
   const { store, log, clock = systemClock, ids = systemIds } = parts
   const { meter, tracer = untraced } = parts.watching ?? {}
@@ -121,7 +133,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     clock,
     log,
   })
-  const receiving = inbox({ bus, clock, log, ...plane.reports })
+  const receiving = inbox({ bus, clock, log, ...plane.reports, storeAnswers: () => answers(store) })
   const events = eventsOf(parts, clock, log)
   await relaying.start()
   await (parts.join ?? ((begin) => begin()))(receiving.start)
