@@ -5,8 +5,8 @@
  * INBOX-2 a message that cannot be read, or is refused for good, goes to the dead letters with the reason, and
  *    consuming goes on;
  * INBOX-3 a report that cannot be taken now (`unavailable`, or an exception) is tried again, at most `tries` times and
- *    within `forMs` of its arrival, then INBOX-2 (but see INBOX-9 and INBOX-10). Any other fault is final at once, because the next try would fail in
- *    the same way;
+ *    within `forMs` of its arrival, then INBOX-2 (but see INBOX-9 and INBOX-10). Any other fault is final at once,
+ *    because the next try would fail in the same way;
  * INBOX-4 reports of one kind from one host are taken in order, and so are the results of one slot; different slots do
  *    not wait for each other;
  * INBOX-5 a message is acknowledged to the bus only when it was taken or stored among the dead letters;
@@ -16,9 +16,9 @@
  * INBOX-7 an inventory that can never be recorded is one dead letter, not one with each repetition: its digest is
  *    remembered;
  * INBOX-8 no part of a message is used before the message was admitted, not even its headers;
- * INBOX-9 only `inventoriesAtOnce` inventories are recorded at a time, whatever the number of hosts that start together:
- *    the others step aside and wait for their turn, which is not part of their time. Heartbeats and results of orders
- *    have no such turn;
+ * INBOX-9 only `inventoriesAtOnce` inventories are recorded at a time, whatever the number of hosts that start
+ *    together: the others step aside and wait for their turn, which is not part of their time. Heartbeats and results
+ *    of orders have no such turn;
  * INBOX-10 while the store does not answer at all, no report is given up because of its time or number of tries.
  */
 import { type Semaphore, createSemaphore } from '../semaphore.ts'
