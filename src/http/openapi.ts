@@ -1,8 +1,7 @@
 /** Generates the OpenAPI description from the routes. */
-import { toJsonSchema } from '@valibot/to-json-schema'
-import type { ConversionConfig } from '@valibot/to-json-schema'
 import { STATUS_TITLES } from './faults.ts'
 import { HostDetail } from './hostSchema.ts'
+import { printed } from './printed.ts'
 import type { Args } from './query.ts'
 import type { Route } from './route.ts'
 import * as schemas from './schemas.ts'
@@ -32,23 +31,12 @@ const NAMED: Readonly<Record<string, Schema>> = {
   Error: schemas.ErrorBody,
   IdentityError: schemas.IdentityError,
 }
-const CONFIG = {
-  target: 'draft-2020-12',
-  typeMode: 'input',
-  errorMode: 'ignore',
-  overrideRef: ({ referenceId }) => `#/components/schemas/${referenceId}`,
-} as const satisfies ConversionConfig
-
-const jsonSchema = (schema: Schema): unknown => {
-  const { $schema: _, $defs: __, ...printed } = toJsonSchema(schema, { ...CONFIG, definitions: NAMED })
-  return printed
-}
+const jsonSchema = (schema: Schema): Json => printed(schema, NAMED)
 const named = (): Json =>
   Object.fromEntries(
     Object.entries(NAMED).map(([name, schema]) => {
       const { [name]: _, ...others } = NAMED
-      const { $schema: __, $defs: ___, ...printed } = toJsonSchema(schema, { ...CONFIG, definitions: others })
-      return [name, printed]
+      return [name, printed(schema, others)]
     }),
   )
 const content = (schema: unknown): Json => ({ 'application/json': { schema } })

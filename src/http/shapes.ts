@@ -10,12 +10,14 @@ import { canonicalUuid, UUID_PATTERN } from '../uuid.ts'
 export type Json = Readonly<Record<string, unknown>>
 
 export const UUID_SHAPE: Json = { type: 'string', pattern: `^${UUID_PATTERN}$` }
-/** Accepts every spelling of a UUID and converts it to the canonical one. */
-export const UuidText = v.pipe(
-  v.string(),
-  v.regex(new RegExp(`^${UUID_PATTERN}$`), 'it must be a UUID'),
-  v.transform((text) => canonicalUuid(text)!),
-)
+/** Accepts every spelling of a UUID and converts it to the canonical one. `rule`: what is said of anything else. */
+export const uuidText = (rule: string) =>
+  v.pipe(
+    v.string(rule),
+    v.regex(new RegExp(`^${UUID_PATTERN}$`), rule),
+    v.transform((text) => canonicalUuid(text)!),
+  )
+export const UuidText = uuidText('it must be a UUID')
 
 /**
  * The characters that `brokenText` forbids, as the inside of a character class for every dialect of regular
@@ -37,14 +39,12 @@ export const textShape = (limit: TextLimit, minLength = 0): Json => ({
 })
 /** An element of a list that is sent as one text with commas. */
 export const elementShape = (limit: TextLimit): Json => ({ ...textShape(limit, 1), pattern: `^[^,${FORBIDDEN}]+$` })
-/** Text with at least one character that is not white space. */
-export const filledShape = (limit: TextLimit): Json => ({
+const filledShape = (limit: TextLimit): Json => ({
   ...textShape(limit),
   pattern: `^${VISIBLE}*[^\\s${FORBIDDEN}]${VISIBLE}*$`,
 })
-/** Text without white space. */
-export const wordShape = (limit: TextLimit): Json => ({ ...textShape(limit), pattern: `^[^\\s${FORBIDDEN}]+$` })
-/** As `filledShape`, but surrounding white space is accepted and removed. */
+const wordShape = (limit: TextLimit): Json => ({ ...textShape(limit), pattern: `^[^\\s${FORBIDDEN}]+$` })
+/** Text with at least one character that is not white space; surrounding white space is accepted and removed. */
 export const trimmedShape = (limit: TextLimit): Json => ({
   ...textShape(limit),
   pattern: `^\\s*[^\\s${FORBIDDEN}](?:${VISIBLE}*[^\\s${FORBIDDEN}])?\\s*$`,
@@ -58,8 +58,26 @@ const keeps = (limit: TextLimit) =>
 
 /** Text that obeys the general rule for text from outside. */
 export const text = (limit: TextLimit) => v.pipe(v.string(), keeps(limit), v.metadata({ ...textShape(limit) }))
+type Characters = TextLimit & { readonly characters: number }
+/** Text with at least one character that is not white space. */
+export const filledText = (limit: Characters) => {
+  const rule = `it must be a text of 1 to ${limit.characters} characters`
+  return v.pipe(
+    v.string(rule),
+    v.check((given) => given.trim() !== '', rule),
+    keeps(limit),
+    v.metadata({ ...filledShape(limit) }),
+  )
+}
+/** Text without white space. */
+export const wordText = (limit: Characters) =>
+  v.pipe(
+    filledText(limit),
+    v.check((given) => !/\p{White_Space}/u.test(given), 'it holds white space'),
+    v.metadata({ ...wordShape(limit) }),
+  )
 /** Surrounding white space is removed, and something must be left. The limit applies to the text before that. */
-export const trimmedText = (limit: TextLimit & { readonly characters: number }) =>
+export const trimmedText = (limit: Characters) =>
   v.pipe(
     v.string(),
     v.maxCodePoints(limit.characters, `it must not be longer than ${limit.characters} characters`),

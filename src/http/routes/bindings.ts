@@ -1,16 +1,16 @@
 /**
- * The body of a bind or unbind: a JSON patch per accelerator request. Pure; checks that need stored data are made
- * elsewhere.
+ * The body of a bind or unbind: a JSON patch per accelerator request. It is read, and described for the API, by the
+ * tables of fields and operations. Pure; checks that need stored data are made elsewhere.
  */
 import * as v from 'valibot'
 import type { ArqUuid } from '../../identifiers.ts'
 import type { Binding } from '../../actors/control.ts'
-import { brokenText } from '../../text.ts'
 import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
+import { printed } from '../printed.ts'
 import type { RequestContext, Body } from '../route.ts'
 import { readAs } from '../schemas.ts'
-import { filledShape, UUID_SHAPE, wordShape } from '../shapes.ts'
+import { filledText, UUID_SHAPE, UuidText, wordText } from '../shapes.ts'
 import type { Json } from '../shapes.ts'
 import { canonicalUuid } from '../../uuid.ts'
 import { SINCE } from '../versions.ts'
@@ -20,47 +20,34 @@ type Operation = v.InferOutput<typeof Operation>
 
 export type Patch = { readonly bind: readonly Binding[] } | { readonly unbind: readonly ArqUuid[] }
 type Read<Value> = { readonly ok: true; readonly value: Value } | HttpRefused
-type Fields = Readonly<Record<string, unknown>>
-type OnePatch = { readonly arq: ArqUuid; readonly op: string; readonly fields: Fields }
 
 const TEXT_MAX = { characters: 255 } as const
-type Given = { readonly ok: true; readonly value: string } | { readonly ok: false; readonly rule: string }
-type Field = {
-  readonly needed: boolean
-  readonly read: (given: unknown) => Given
-  /** The JSON schema of the values that `read` accepts. */
-  readonly shape: Json
-}
-
-const uuidIn = (given: unknown): Given => {
-  const uuid = typeof given === 'string' ? canonicalUuid(given) : null
-  return uuid === null ? { ok: false, rule: 'it must be a UUID' } : { ok: true, value: uuid }
-}
-const textIn = (given: unknown): Given => {
-  if (typeof given !== 'string' || given.trim() === '')
-    return { ok: false, rule: `it must be a text of 1 to ${TEXT_MAX.characters} characters` }
-  const broken = brokenText(given, TEXT_MAX)
-  return broken === null ? { ok: true, value: given } : { ok: false, rule: broken.problem }
-}
-const wordIn = (given: unknown): Given => {
-  const word = textIn(given)
-  return word.ok && /\p{White_Space}/u.test(word.value) ? { ok: false, rule: 'it holds white space' } : word
-}
-
+type Field = { readonly needed: boolean; readonly schema: v.GenericSchema<unknown, string> }
 /** The fields that a bind may set for an accelerator request, in the order in which they are checked. */
 const FIELDS = {
-  hostname: { needed: true, read: wordIn, shape: wordShape(TEXT_MAX) },
-  device_rp_uuid: { needed: true, read: uuidIn, shape: UUID_SHAPE },
-  instance_uuid: { needed: true, read: uuidIn, shape: UUID_SHAPE },
-  project_id: { needed: false, read: textIn, shape: filledShape(TEXT_MAX) },
+  hostname: { needed: true, schema: wordText(TEXT_MAX) },
+  device_rp_uuid: { needed: true, schema: UuidText },
+  instance_uuid: { needed: true, schema: UuidText },
+  project_id: { needed: false, schema: filledText(TEXT_MAX) },
 } as const satisfies Readonly<Record<string, Field>>
 type Name = keyof typeof FIELDS
 const NAMES = Object.keys(FIELDS) as readonly Name[]
+/** The path of a field, with any number of slashes before it. */
+const pathTo = (...names: readonly Name[]): string => `^/*(?:${names.join('|')})$`
+const PATHS = NAMES.map((name) => ({ name, path: new RegExp(pathTo(name)) }))
+const nameAt = (path: string): Name | undefined => PATHS.find((one) => one.path.test(path))?.name
 
-const opOf = (arq: string, operations: readonly Operation[]): Read<string> => {
+/** `sets`: each operation has a value, and the fields that a bind needs must be among them. */
+const OPS = { add: { sets: true }, remove: { sets: false } } as const
+type Op = keyof typeof OPS
+type Fields = { readonly [N in Name]?: unknown }
+type OnePatch = { readonly arq: ArqUuid; readonly op: Op; readonly fields: Fields }
+const isOp = (op: string | undefined): op is Op => op !== undefined && Object.hasOwn(OPS, op)
+
+const opOf = (arq: string, operations: readonly Operation[]): Read<Op> => {
   const ops = new Set(operations.map(({ op }) => op))
   const [op] = ops
-  if (op !== 'add' && op !== 'remove') return invalid(`${arq}.op`, 'it must be add or remove')
+  if (!isOp(op)) return invalid(`${arq}.op`, 'it must be add or remove')
   return ops.size === 1 ? { ok: true, value: op } : invalid(`${arq}.op`, 'all must be add, or all remove')
 }
 
@@ -70,16 +57,16 @@ const projectProblem = (asked: RequestContext): HttpRefused | null => {
   return asked.isAdmin ? null : refused({ kind: 'forbidden', rule: 'Only an administrator may set project_id.' })
 }
 
-const fieldsOf = (arq: string, operations: readonly Operation[], asked: RequestContext): Read<Fields> => {
-  const fields: Record<string, unknown> = {}
-  for (const { op, path, ...rest } of operations) {
-    const name = path.replace(/^\/+/, '')
+const fieldsOf = (arq: string, op: Op, operations: readonly Operation[], asked: RequestContext): Read<Fields> => {
+  const fields: { [N in Name]?: unknown } = {}
+  for (const operation of operations) {
+    const name = nameAt(operation.path)
     const problem = name === 'project_id' ? projectProblem(asked) : null
     if (problem !== null) return problem
-    if (!Object.hasOwn(FIELDS, name)) return invalid(`${arq}.path`, `there is no path ${path.slice(0, 60)}`)
+    if (name === undefined) return invalid(`${arq}.path`, `there is no path ${operation.path.slice(0, 60)}`)
     if (Object.hasOwn(fields, name)) return invalid(`${arq}.path`, `the path ${name} is given twice`)
-    if (op === 'add' && !('value' in rest)) return invalid(`${arq}.${name}`, 'its value is missing')
-    fields[name] = rest['value']
+    if (OPS[op].sets && !('value' in operation)) return invalid(`${arq}.${name}`, 'its value is missing')
+    fields[name] = operation.value
   }
   return { ok: true, value: fields }
 }
@@ -90,9 +77,9 @@ const bindingOf = ({ arq, fields }: OnePatch): Read<Binding> => {
   if (lacking !== undefined) return invalid(`${arq}.${lacking}`, 'it is missing')
   const said: Partial<Record<Name, string>> = {}
   for (const name of NAMES.filter((each) => !absent(each))) {
-    const given = FIELDS[name].read(fields[name])
-    if (!given.ok) return invalid(`${arq}.${name}`, given.rule)
-    said[name] = given.value
+    const given = v.safeParse(FIELDS[name].schema, fields[name])
+    if (!given.success) return invalid(`${arq}.${name}`, given.issues[0].message)
+    said[name] = given.output
   }
   const { hostname, device_rp_uuid: deviceRpUuid, instance_uuid: instanceUuid, project_id: projectId } = said
   // The loop above has checked that these three are present.
@@ -105,7 +92,7 @@ const onePatch = (key: string, operations: readonly Operation[], asked: RequestC
   if (arq === null) return invalid(key.slice(0, 60), 'each key must be the UUID of an accelerator request')
   const op = opOf(arq, operations)
   if (!op.ok) return op
-  const fields = fieldsOf(arq, operations, asked)
+  const fields = fieldsOf(arq, op.value, operations, asked)
   return fields.ok ? { ok: true, value: { arq, op: op.value, fields: fields.value } } : fields
 }
 
@@ -131,36 +118,32 @@ const together = (patches: readonly OnePatch[]): Read<Patch> => {
   return { ok: true, value: { bind: bindings.value } }
 }
 
-const pathOf = (name: string): Json => ({ pattern: `^/*(?:${name})$` })
 const once = (name: Name, minContains: number): Json => ({
-  contains: { properties: { path: pathOf(name) } },
+  contains: { properties: { path: { pattern: pathTo(name) } } },
   minContains,
   maxContains: 1,
 })
-const addition = (name: Name): Json => ({ properties: { path: pathOf(name), value: FIELDS[name].shape } })
-const operations = (op: 'add' | 'remove', more: Json, needed: (name: Name) => boolean): Json => ({
+const setting = (name: Name): Json => ({
+  properties: { path: { pattern: pathTo(name) }, value: printed(FIELDS[name].schema) },
+})
+const operations = (op: Op): Json => ({
   type: 'array',
   minItems: 1,
   items: {
     type: 'object',
-    properties: { op: { const: op }, path: { type: 'string', ...pathOf(NAMES.join('|')) } },
-    ...more,
+    properties: { op: { const: op }, path: { type: 'string', pattern: pathTo(...NAMES) } },
+    required: OPS[op].sets ? ['op', 'path', 'value'] : ['op', 'path'],
+    ...(OPS[op].sets && { anyOf: NAMES.map(setting) }),
   },
-  allOf: NAMES.map((name) => once(name, needed(name) ? 1 : 0)),
+  allOf: NAMES.map((name) => once(name, OPS[op].sets && FIELDS[name].needed ? 1 : 0)),
 })
-const BIND = operations(
-  'add',
-  { required: ['op', 'path', 'value'], anyOf: NAMES.map(addition) },
-  (name) => FIELDS[name].needed,
-)
-const UNBIND = operations('remove', { required: ['op', 'path'] }, () => false)
 const Patches = v.pipe(
   v.record(v.string(), v.pipe(v.array(Operation), v.minLength(1, 'it holds no operation'))),
   v.metadata({
     minProperties: 1,
     propertyNames: UUID_SHAPE,
     additionalProperties: true,
-    anyOf: [{ additionalProperties: BIND }, { additionalProperties: UNBIND }],
+    anyOf: (Object.keys(OPS) as Op[]).map((op) => ({ additionalProperties: operations(op) })),
   }),
 )
 

@@ -1,14 +1,21 @@
-/** Parses one group of a device profile into canonical form. Pure. */
+/**
+ * One group of a device profile. It is brought into canonical form, and described for the API, by the table of the
+ * kinds of keys. Pure.
+ */
+import * as v from 'valibot'
 import { alternativesIn, ANY_OF, REQUESTED_CLEANINGS, INSTEAD_OF_ALTERNATIVES } from '../../actors/arq/groups.ts'
-import { brokenText } from '../../text.ts'
+import { ownValue } from '../../record.ts'
 import { invalid } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
-import { textShape, UUID_SHAPE } from '../shapes.ts'
+import { printed } from '../printed.ts'
+import { text, uuidText } from '../shapes.ts'
 import type { Json } from '../shapes.ts'
-import { canonicalUuid } from '../../uuid.ts'
 
 export type Group = Readonly<Record<string, string>>
 type Entry = { readonly ok: true; readonly key: string; readonly value: string } | HttpRefused
+
+/** Reads the value of a key into the text that is stored. */
+type Value = v.GenericSchema<unknown, string>
 
 /** A pattern that matches the word in upper and lower case, with `_` or `-`. */
 const spelled = (word: string): string =>
@@ -24,99 +31,87 @@ export const NAMES = { classes: CLASS.source, traits: TRAIT.source } as const
 /** Each requested accelerator becomes an accelerator request of its own. */
 const AMOUNT_MAX = 256
 const AMOUNT_TEXT = /^ *0{0,7}(?:[1-9][0-9]?|1[0-9]{2}|2[0-4][0-9]|25[0-6]) *$/
-const AMOUNT: Json = {
-  anyOf: [
-    { type: 'integer', minimum: 1, maximum: AMOUNT_MAX },
-    { type: 'string', pattern: AMOUNT_TEXT.source },
-  ],
-}
+const Amount = v.message(
+  v.pipe(
+    v.union([
+      v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(AMOUNT_MAX)),
+      v.pipe(v.string(), v.regex(AMOUNT_TEXT)),
+    ]),
+    v.transform((given) => String(Number(given))),
+  ),
+  `the amount must be an integer from 1 to ${AMOUNT_MAX}`,
+)
 
 /** The spelling that Placement uses. */
 const upper = (name: string): string => name.trim().toUpperCase().replaceAll('-', '_')
 
-const amountOf = (value: unknown): number => {
-  if (typeof value === 'number') return value
-  return typeof value === 'string' && AMOUNT_TEXT.test(value) ? Number(value) : Number.NaN
-}
-
-const resource = (name: string, value: unknown, field: string): Entry => {
-  if (!CLASS.test(name)) return invalid(field, 'there is no such resource class')
-  const amount = amountOf(value)
-  if (!Number.isInteger(amount) || amount < 1 || amount > AMOUNT_MAX)
-    return invalid(field, `the amount must be an integer from 1 to ${AMOUNT_MAX}`)
-  return { ok: true, key: `resources:${upper(name)}`, value: String(amount) }
-}
-
-const trait = (name: string, value: unknown, field: string): Entry => {
-  if (!TRAIT.test(name)) return invalid(field, 'the trait must start with CUSTOM_ or be OWNER_CYBORG')
-  if (value !== 'required' && value !== 'forbidden') return invalid(field, 'it must be required or forbidden')
-  return { ok: true, key: `trait:${upper(name)}`, value }
-}
-
-type Known = {
-  readonly read: (value: string) => string | null
-  readonly otherwise: string
-  readonly shape: Json
-}
 const ACCEL_MAX = { bytes: 65_535 } as const
-const TEXT: Known = {
-  read: (value) => value || null,
-  otherwise: 'it must not be empty',
-  shape: { anyOf: [textShape(ACCEL_MAX, 1), { type: 'number' }] },
-}
-const CLEANING_WORDS: readonly string[] = Object.keys(REQUESTED_CLEANINGS)
-const TARGETS: readonly string[] = ['VM', 'host', 'none']
-/** Known keys and their valid values. Unknown keys are kept unchanged. */
-const ACCEL: Readonly<Record<string, Known>> = {
-  bitstream_id: { read: canonicalUuid, otherwise: 'it must be the UUID of an image', shape: UUID_SHAPE },
-  bitstream_name: TEXT,
-  function_id: TEXT,
-  function_name: TEXT,
-  attach_target: {
-    read: (value) => (TARGETS.includes(value) ? value : null),
-    otherwise: 'it must be VM, host or none',
-    shape: { enum: TARGETS },
-  },
-  cleaning: {
-    read: (value) => (CLEANING_WORDS.includes(value) ? value : null),
-    otherwise:
-      'it must be required or quarantine: a profile may ask for more than the operator of a host has chosen, not for less',
-    shape: { enum: CLEANING_WORDS },
-  },
+const AccelText = v.pipe(v.union([text(ACCEL_MAX), v.number()], 'it must be a string'), v.transform(String))
+const FilledAccelText = v.message(
+  v.pipe(v.union([v.pipe(text(ACCEL_MAX), v.minLength(1)), v.number()]), v.transform(String)),
+  'it must not be empty',
+)
+/** The keys of which more is known, and their values. */
+const ACCEL: Readonly<Record<string, Value>> = {
+  bitstream_id: uuidText('it must be the UUID of an image'),
+  bitstream_name: FilledAccelText,
+  function_id: FilledAccelText,
+  function_name: FilledAccelText,
+  attach_target: v.picklist(['VM', 'host', 'none'], 'it must be VM, host or none'),
+  cleaning: v.picklist(
+    Object.keys(REQUESTED_CLEANINGS),
+    'it must be required or quarantine: a profile may ask for more than the operator of a host has chosen, not for less',
+  ),
 }
 const ACCEL_NAME = /^[A-Za-z0-9_:-]{1,250}$/
 /** Each of these keys alone determines the image that the FPGA must be programmed with. */
 const SELECTORS = ['bitstream_id', 'bitstream_name', 'function_id', 'function_name'].map((key) => `accel:${key}`)
 
-const accel = (name: string, value: unknown, field: string): Entry => {
-  if (!ACCEL_NAME.test(name)) return invalid(field, 'its name may hold letters, digits, "_", ":" and "-" only')
-  if (typeof value !== 'string' && typeof value !== 'number') return invalid(field, 'it must be a string')
-  const broken = brokenText(String(value), ACCEL_MAX)
-  if (broken !== null) return invalid(field, broken.problem)
-  const known = Object.hasOwn(ACCEL, name) ? ACCEL[name]! : null
-  const kept = known === null ? String(value) : known.read(String(value))
-  return kept === null ? invalid(field, known!.otherwise) : { ok: true, key: `accel:${name}`, value: kept }
+type Kind = {
+  /** The names that may follow the colon. */
+  readonly name: RegExp
+  readonly otherwise: string
+  readonly stored: (name: string) => string
+  readonly value: Value
+  /** Names whose values obey a rule of their own as well. */
+  readonly known?: Readonly<Record<string, Value>>
+  /** A pattern of the names that `newGroupOf` refuses. */
+  readonly refused?: string
 }
-
-const KINDS: Readonly<Record<string, (name: string, value: unknown, field: string) => Entry>> = {
-  resources: resource,
-  trait,
-  accel,
+/** The kinds of keys of a group, by what stands before the colon. */
+const KINDS: Readonly<Record<string, Kind>> = {
+  resources: { name: CLASS, otherwise: 'there is no such resource class', stored: upper, value: Amount },
+  trait: {
+    name: TRAIT,
+    otherwise: 'the trait must start with CUSTOM_ or be OWNER_CYBORG',
+    stored: upper,
+    value: v.picklist(['required', 'forbidden'], 'it must be required or forbidden'),
+  },
+  accel: {
+    name: ACCEL_NAME,
+    otherwise: 'its name may hold letters, digits, "_", ":" and "-" only',
+    stored: (name) => name,
+    value: AccelText,
+    known: ACCEL,
+    refused: ANY_OF,
+  },
 }
 
 const pairs = SELECTORS.flatMap((one, at) => SELECTORS.slice(at + 1).map((other) => [one, other]))
+/** The names of a kind and their values; those that `known` or `refused` holds are no others. */
+const patternsOf = ([kind, { name, value, known = {}, refused }]: readonly [string, Kind]): Json => {
+  const apart = [...Object.keys(known), ...(refused === undefined ? [] : [refused])]
+  const others = apart.length === 0 ? '' : `(?!(?:${apart.join('|')})$)`
+  return {
+    ...Object.fromEntries(Object.entries(known).map(([key, own]) => [`^${kind}:${key}$`, printed(own)])),
+    [`^${kind}:${others}${name.source.slice(1)}`]: printed(value),
+  }
+}
 /** The schema of the rules that `newGroupOf` applies, for the API description. */
 export const GROUP_SHAPE: Json = {
   type: 'object',
-  properties: Object.fromEntries(CLASSES.map((name) => [`resources:${name}`, AMOUNT])),
-  patternProperties: {
-    [`^resources:${CLASS.source.slice(1)}`]: AMOUNT,
-    [`^trait:${TRAIT.source.slice(1)}`]: { enum: ['required', 'forbidden'] },
-    ...Object.fromEntries(Object.entries(ACCEL).map(([name, { shape }]) => [`^accel:${name}$`, shape])),
-    [`^accel:(?!(?:${[...Object.keys(ACCEL), ANY_OF].join('|')})$)${ACCEL_NAME.source.slice(1)}`]: {
-      anyOf: [textShape(ACCEL_MAX), { type: 'number' }],
-    },
-  },
+  properties: Object.fromEntries(CLASSES.map((name) => [`resources:${name}`, printed(Amount)])),
+  patternProperties: Object.assign({}, ...Object.entries(KINDS).map(patternsOf)) as Json,
   additionalProperties: false,
   // At least one class. The standard classes are listed because generators of examples find them more easily that way.
   anyOf: [
@@ -126,13 +121,19 @@ export const GROUP_SHAPE: Json = {
   not: { anyOf: pairs.map((required) => ({ required })) },
 }
 
-const entryOf = (key: string, value: unknown, place: string): Entry => {
+const entryOf = (key: string, given: unknown, place: string): Entry => {
   const field = `${place}.${key.slice(0, 100)}`
   const colon = key.indexOf(':')
-  const kind = colon < 0 ? '' : key.slice(0, colon)
-  const read = Object.hasOwn(KINDS, kind) ? KINDS[kind] : undefined
-  if (read === undefined) return invalid(field, 'its name must start with resources:, trait: or accel:')
-  return read(key.slice(colon + 1), value, field)
+  const kind = colon < 0 ? undefined : ownValue(KINDS, key.slice(0, colon))
+  if (kind === undefined) return invalid(field, 'its name must start with resources:, trait: or accel:')
+  const name = key.slice(colon + 1)
+  if (!kind.name.test(name)) return invalid(field, kind.otherwise)
+  const general = v.safeParse(kind.value, given)
+  const own = ownValue(kind.known ?? {}, name)
+  const read = general.success && own !== undefined ? v.safeParse(own, given) : general
+  return read.success
+    ? { ok: true, key: `${key.slice(0, colon)}:${kind.stored(name)}`, value: read.output }
+    : invalid(field, read.issues[0].message)
 }
 
 type Read = { readonly ok: true; readonly value: Group } | HttpRefused
