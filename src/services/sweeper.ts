@@ -1,5 +1,5 @@
 /**
- * Works on what falls due: recorded deadlines, the next try to notify Nova, orders without an answer, silent hosts,
+ * Works on what falls due: the entities that the workers claim (`workers.ts`), orders without an answer, silent hosts,
  * idle actors.
  *
  * SWEEPER-1 no work is known only to a timer: after a restart, or in another process, the same reads find the same
@@ -23,15 +23,16 @@ import { createViewChecks } from './overview/viewChecks.ts'
 import { textOf } from '../errorText.ts'
 import { endedWithin } from '../waiting.ts'
 import type { Kernel } from './kernel/kernel.ts'
-import { createLane, deadlineWorker } from './due/lanes.ts'
+import { createLane } from './due/lanes.ts'
 import type { Liveness } from './hosts/liveness.ts'
 import type { MeasurementsKeeper } from './devices/measurements.ts'
-import { type Notifier, createNotifier } from './nova/notifier.ts'
+import type { Notifier } from './nova/notifier.ts'
 import { createOrphanRound } from './nova/orphanRound.ts'
 import { createPlacementWatch } from './placement/watch.ts'
 import { createNamingRound } from './profiles/profileNames.ts'
-import { type Placer, createPlacer } from './placement/placer.ts'
+import type { Placer } from './placement/placer.ts'
 import { createOrderResend } from './due/resendOrders.ts'
+import { createWorkers, presentIn } from './workers.ts'
 
 export type Sweeper = {
   readonly start: () => Promise<void>
@@ -48,22 +49,45 @@ export type Sweeper = {
   readonly placer: Placer | null
 }
 
-/** Silent hosts, idle actors and views are looked at once in this many rounds. */
-const SLOW_ROUNDS = 8
-
 /** How long a stop waits for running rounds. */
 const STOP_MS = 2000
 
 /** Work that is done in every n-th round. */
 type Round = { readonly every: number; readonly work: () => Promise<unknown> }
 
-/** Work that no recorded deadline leads to, so that it must be looked for. */
-const slowWork = (kernel: Kernel, placer: Placer | null): readonly Round['work'][] => [
-  createViewChecks(kernel).now,
-  createUnboundTtl(kernel).now,
-  createOrphanRound(kernel),
-  ...(placer ? [createPlacementWatch(kernel, placer).round, createNamingRound(kernel)] : []),
+type Parts = {
+  readonly kernel: Kernel
+  readonly liveness: Liveness
+  readonly measurements: Pick<MeasurementsKeeper, 'note'>
+  readonly placer: Placer | null
+}
+const SLOW_ROUNDS = 8
+/**
+ * Work that no recorded moment leads to, so that it must be looked for. `create` returns null if there is none in this
+ * configuration.
+ */
+const LOOKED_FOR: readonly { readonly every: number; readonly create: (parts: Parts) => Round['work'] | null }[] = [
+  { every: 1, create: ({ liveness }) => liveness.note },
+  {
+    every: SLOW_ROUNDS,
+    create:
+      ({ kernel }) =>
+      async () =>
+        kernel.region.passivate(),
+  },
+  { every: SLOW_ROUNDS, create: ({ liveness }) => liveness.sweep },
+  { every: SLOW_ROUNDS, create: ({ measurements }) => measurements.note },
+  { every: SLOW_ROUNDS, create: ({ kernel }) => createViewChecks(kernel).now },
+  { every: SLOW_ROUNDS, create: ({ kernel }) => createUnboundTtl(kernel).now },
+  { every: SLOW_ROUNDS, create: ({ kernel }) => createOrphanRound(kernel) },
+  { every: SLOW_ROUNDS, create: ({ kernel, placer }) => placer && createPlacementWatch(kernel, placer).round },
+  { every: SLOW_ROUNDS, create: ({ kernel, placer }) => placer && createNamingRound(kernel) },
 ]
+const roundsOf = (parts: Parts): readonly Round[] =>
+  LOOKED_FOR.flatMap(({ every, create }) => {
+    const work = create(parts)
+    return work === null ? [] : [{ every, work }]
+  })
 
 /** Repeats each round some time after its end, until stopped. */
 const createLoops = ({ clock, options, log }: Kernel) => {
@@ -100,10 +124,9 @@ export const createSweeper = (
   measurements: Pick<MeasurementsKeeper, 'note'>,
 ): Sweeper => {
   const { journal, region, log } = kernel
-  const notifier = createNotifier(kernel)
-  const placer = kernel.placement && createPlacer(kernel, kernel.placement)
-  const workers = [deadlineWorker(kernel), notifier, ...(placer ? [placer] : [])]
-  const lanes = workers.map((worker) => createLane(kernel, worker))
+  const workers = createWorkers(kernel)
+  const { nova, placement: placer } = workers
+  const lanes = presentIn(workers).map((worker) => createLane(kernel, worker))
   const resend = createOrderResend(kernel)
   const loops = createLoops(kernel)
   let rounds = 0
@@ -111,23 +134,19 @@ export const createSweeper = (
   const orders: Round = { every: 1, work: resend.round }
   const others: readonly Round[] = [
     ...lanes.map((lane) => ({ every: 1, work: lane.round })),
-    { every: 1, work: liveness.note },
-    { every: SLOW_ROUNDS, work: async () => region.passivate() },
-    { every: SLOW_ROUNDS, work: liveness.sweep },
-    { every: SLOW_ROUNDS, work: measurements.note },
-    ...slowWork(kernel, placer).map((work) => ({ every: SLOW_ROUNDS, work })),
+    ...roundsOf({ kernel, liveness, measurements, placer }),
   ]
   const idle = async () => {
-    for (const worker of workers) await worker.ended()
+    for (const worker of presentIn(workers)) await worker.ended()
   }
   return {
-    notifyNova: (entity) => notifier.begin(entity, region.readCached),
+    notifyNova: (entity) => nova.begin(entity, region.readCached),
     round: async () => {
       for (const { every, work } of [...others, orders]) if (rounds % every === 0) await work()
       rounds++
     },
     idle,
-    nova: notifier.state,
+    nova: nova.state,
     placer,
     start: async () => {
       others.forEach(loops.begin)
