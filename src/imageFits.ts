@@ -32,8 +32,8 @@ const NOW: Readonly<Record<string, string>> = { AMD: 'XILINX', ALTERA: 'INTEL' }
 const plain = (text: string): string => text.trim().toLowerCase()
 
 /** The vendor's name, for its PCI id or any spelling of its name; null: the vendor is unknown. */
-export const vendorName = (told: string): string | null => {
-  const text = plain(told).replace(/^0x/, '')
+export const vendorName = (given: string): string | null => {
+  const text = plain(given).replace(/^0x/, '')
   const name = VENDOR_NAMES[text] ?? text.toUpperCase().split(/[^A-Z0-9]/, 1)[0] ?? ''
   return NOW[name] ?? (NAMES.has(name) ? name : null)
 }

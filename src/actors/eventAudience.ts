@@ -83,19 +83,19 @@ export const projectGiven = (event: Event): ProjectId | null => {
 export const arqsOf = (kind: string, id: string, event: Event): readonly ArqUuid[] => {
   if (kind === 'arq') return [id]
   if (kind !== 'instance') return []
-  const told = event as InstanceEvent
-  switch (told.type) {
+  const instanceEvent = event as InstanceEvent
+  switch (instanceEvent.type) {
     case 'BindAccepted':
-      return told.parts.map(({ arq }) => arq)
+      return instanceEvent.parts.map(({ arq }) => arq)
     case 'PartPrepared':
-      return [told.arq]
+      return [instanceEvent.arq]
     case 'BindSettled':
     case 'ArqsLeft':
-      return told.arqs
+      return instanceEvent.arqs
     case 'NovaTold':
-      return Object.keys(told.endings)
+      return Object.keys(instanceEvent.endings)
     case 'ResendAsked':
-      return Object.keys(told.statuses)
+      return Object.keys(instanceEvent.statuses)
     default:
       // an event of a later release, which is shown to no project
       return []

@@ -47,10 +47,10 @@ export const lettersOf = (row: FeedRow): readonly Letter[] => {
     const order = orderOf(event)
     const fact = { entity: row.key, version: row.version, event, cause: row.cause, command: row.commandId }
     const id = `${row.key}.${row.version}.${at}`
-    const told = { id, time: row.at, position: row.position, ...traceField(row.cause.trace) }
+    const meta = { id, time: row.at, position: row.position, ...traceField(row.cause.trace) }
     return [
       ...(order ? [letterOf(order, row.at, row.position)] : []),
-      ...(channel && !isInternal(event) ? [factLetter(channel, entity, fact, told)] : []),
+      ...(channel && !isInternal(event) ? [factLetter(channel, entity, fact, meta)] : []),
     ]
   })
 }

@@ -282,13 +282,13 @@ const announced: Invariant = {
           const final = events.some(({ type }) => type === 'Bound' || type === 'BindFailed')
           if (!final || (!holds(after) && after.status !== 'BindFailed')) continue
           const instance = after.bond && world.instance(after.bond.instanceUuid)
-          const told = instance?.telling?.statuses[idOf(key)]
+          const owed = instance?.telling?.statuses[idOf(key)]
           const silent = instance?.tellUntil === null
-          if (!silent && told !== (after.status === 'Bound' ? 'completed' : 'failed'))
+          if (!silent && owed !== (after.status === 'Bound' ? 'completed' : 'failed'))
             yield at(
               step.place,
               [key, ...(instance ? [instanceKey(instance.uuid)] : [])],
-              `${key} is ${after.status}, Nova is to hear ${told ?? 'nothing'}`,
+              `${key} is ${after.status}, Nova is to hear ${owed ?? 'nothing'}`,
             )
         }
       },

@@ -195,8 +195,8 @@ const openDues = (isNovaAsked: boolean) => {
         until,
       })
     const over = (arq: string, ending: string): void => {
-      const told = owed.get(`${key} ${arq}`)
-      if (told && ending === 'delivered' && isNovaAsked) delivered.push(told)
+      const due = owed.get(`${key} ${arq}`)
+      if (due && ending === 'delivered' && isNovaAsked) delivered.push(due)
       owed.delete(`${key} ${arq}`)
     }
     for (const event of events)
@@ -208,7 +208,7 @@ const openDues = (isNovaAsked: boolean) => {
   return { owed, delivered, note: (step: Step): void => instancesIn(step).forEach(noteOf) }
 }
 
-const told: Invariant = {
+const notified: Invariant = {
   name: 'L2',
   meaning:
     'Nova is notified of every ended bind, or it is recorded as not deliverable; Nova received what is recorded as delivered',
@@ -243,4 +243,4 @@ const told: Invariant = {
   },
 }
 
-export const bindInvariants: readonly Invariant[] = [usable, watched, terminal, told]
+export const bindInvariants: readonly Invariant[] = [usable, watched, terminal, notified]

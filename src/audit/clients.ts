@@ -16,7 +16,7 @@ import {
   deviceStates,
 } from './history.ts'
 
-const told = ({ status }: ClientRequest): boolean => status !== null && status >= 200 && status < 300
+const succeeded = ({ status }: ClientRequest): boolean => status !== null && status >= 200 && status < 300
 const known = ({ status }: Arq): boolean => status !== 'Absent' && status !== 'Gone'
 
 const byClient = (asked: ClientRequest, keys: readonly string[], line: string): Finding => ({
@@ -68,7 +68,7 @@ const recorded: Invariant = {
             keys: [arqKey(event.tag)],
             proof: [{ of: 'nova', heard: event }],
           }
-      for (const asked of clients.filter(told)) {
+      for (const asked of clients.filter(succeeded)) {
         for (const uuid of asked.arqs ?? []) {
           const line = unrecorded(history, asked, uuid)
           if (line && !excuses.answer(asked, uuid)) yield byClient(asked, [arqKey(uuid)], line)
@@ -96,7 +96,7 @@ const stale: Invariant = {
     return {
       step,
       *end(history) {
-        for (const asked of clients.filter(told)) {
+        for (const asked of clients.filter(succeeded)) {
           if (asked.act !== 'get' && asked.act !== 'list') continue
           const { from, to, shown = [], instance, caller } = asked
           for (const { uuid, state, handle } of shown) {
@@ -177,7 +177,7 @@ const finished: Invariant = {
     return {
       step,
       *end(history) {
-        for (const asked of clients.filter(told)) {
+        for (const asked of clients.filter(succeeded)) {
           const { act, from, to, arqs = [], instance } = asked
           const isLeft = (uuid: string) => arqStates(history, uuid, to, to).some(known) && !excuses.answer(asked, uuid)
           const left = act === 'remove' ? arqs.find(isLeft) : undefined

@@ -113,7 +113,7 @@ const keptFrom = ({ messages, cut }: Topics): ReadonlyMap<string, string | null>
   return kept
 }
 
-const told: Invariant = {
+const published: Invariant = {
   name: 'PUBLISHED-1',
   meaning: 'what the journal holds up to the checkpoint of the relay was published on its topics',
   judge: (evidence) => ({
@@ -282,4 +282,4 @@ const latest: Invariant = {
   }),
 }
 
-export const topicInvariants: readonly Invariant[] = [told, ordered, known, latest, given]
+export const topicInvariants: readonly Invariant[] = [published, ordered, known, latest, given]

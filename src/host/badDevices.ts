@@ -69,9 +69,9 @@ export class BadDevices {
     const now = badBy(numbers)
     const kind = this.#kinds.get(path)
     const was = this.#known(path, kind)
-    const told: Readonly<Record<string, number | undefined>> = numbers
+    const read: Readonly<Record<string, number | undefined>> = numbers
     const untold = Object.entries(was?.because ?? {}).filter(
-      ([quantity]) => told[quantity] === undefined && !isPassing(quantity),
+      ([quantity]) => read[quantity] === undefined && !isPassing(quantity),
     )
     if (now.size > 0) {
       const because = { ...Object.fromEntries(untold), ...Object.fromEntries(now) }

@@ -83,9 +83,9 @@ const callOfPlaybook = async (playbook: string, order: CleaningOrder, ansible: A
   const program = await ansible.programAt(ansible.program)
   if (program === null) throw new Error(notInstalled(ansible.program))
   const environment = environmentOf(order)
-  const told = Object.entries(environment).map(([name, value]) => [name.toLowerCase(), value])
+  const variables = Object.entries(environment).map(([name, value]) => [name.toLowerCase(), value])
   const facts = {
-    ...Object.fromEntries(told),
+    ...Object.fromEntries(variables),
     accelerando_host: ansible.host,
     accelerando_handle_info: order.slot.info,
   }

@@ -60,8 +60,8 @@ export const readCleaningPolicies = (given: unknown, drivers: readonly string[])
   )
   const { success, output, issues } = v.safeParse(List, given ?? [], { abortPipeEarly: true })
   if (!success) {
-    const told = issues.slice(0, 20).map((issue) => [v.getDotPath(issue) ?? '', issue.message])
-    return { policies: [], problems: told.map((parts) => parts.filter(Boolean).join(': ')) }
+    const problems = issues.slice(0, 20).map((issue) => [v.getDotPath(issue) ?? '', issue.message])
+    return { policies: [], problems: problems.map((parts) => parts.filter(Boolean).join(': ')) }
   }
   const twice = output.findIndex(({ driver }, at) => output.findIndex((one) => one.driver === driver) < at)
   return twice < 0

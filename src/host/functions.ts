@@ -83,8 +83,8 @@ export const dividedInto = (
   const given = new Set(below.flatMap(({ handles }) => handles))
   const rest = whole.handles.filter((handle) => !given.has(handle))
   const parent = whole.attributes.length
-  const told = FACTS.flatMap((key) => (facts[key] === undefined ? [] : [{ key, value: facts[key], parent }]))
-  const attributes = [...whole.attributes, { key: 'bitstream_id', value: image }, ...told]
+  const more = FACTS.flatMap((key) => (facts[key] === undefined ? [] : [{ key, value: facts[key], parent }]))
+  const attributes = [...whole.attributes, { key: 'bitstream_id', value: image }, ...more]
   const root = {
     ...whole,
     kind: 'region' as const,

@@ -119,18 +119,18 @@ class Program {
     const { heldBack } = this.#kept.playbooks
     const watches = drivers.map((driver) => new Watch(driver, { io, clock, limitMs: discoverMs, heldBack }))
     const looked = (sections: readonly Section[]): void => this.#prune(sections)
-    const told = { version, aliases, watches, reportEveryMs, heartbeatEveryMs }
+    const reporting = { version, aliases, watches, reportEveryMs, heartbeatEveryMs }
     const world = { host, boot: this.boot, bus, clock, ids, log }
     return new Inventory({
       ...world,
-      ...told,
+      ...reporting,
       measuring,
       load: this.load,
       asking: () => this.#memory.asking,
       ledger: () => this.#kept.ledger.all(),
       looked,
       divided: (section) => withCleaning(policies, this.#kept.functions.divided(section)),
-      playbooks: () => this.#kept.playbooks.told(),
+      playbooks: () => this.#kept.playbooks.lastRuns(),
     })
   }
   #madeOrders(limits: Limits): Orders {
@@ -162,7 +162,7 @@ class Program {
       deviceOf: (driver, deployable) => inventory.atlas.deviceOf(driver, deployable),
       shares: inventory.atlas.shares,
       survivors: this.#kept.survivors,
-      told: (entry) => this.#outbox.send(entry),
+      settled: (entry) => this.#outbox.send(entry),
       changed: () => void inventory.report(),
     })
   }

@@ -170,13 +170,13 @@ export class Inventory {
     const now = clock.now()
     const runs = this.#options.playbooks()
     const playbooks = runs === null ? {} : { playbooks: runs }
-    const told = sizeOf(playbooks)
-    const drivers = fitting(sections, SECTIONS_MAX_BYTES - told)
+    const playbookBytes = sizeOf(playbooks)
+    const drivers = fitting(sections, SECTIONS_MAX_BYTES - playbookBytes)
     for (const section of drivers)
       if (section.status === 'failed') log.warn({ host, ...section }, 'inventory.driverFailed')
     const head = { host, ...boot, number, observedAt: now, version, macs: true, aliases }
     const asks = this.#options.asking() ? { ledger: 'new' as const } : {}
-    const slots = this.#slots(told + sizeOf(drivers), besides)
+    const slots = this.#slots(playbookBytes + sizeOf(drivers), besides)
     const report: InventoryReport = {
       type: 'Inventory',
       ...head,

@@ -68,18 +68,18 @@ class Gauge {
     if (measure === undefined) return null
     const { devices, complaint } = everyMs === 0 ? { devices: [] } : await this.#measured(measure, this.#paths)
     this.#noteComplaint(complaint ?? null)
-    const told = this.#told(devices, complaint)
+    const measurements = this.#reportable(devices, complaint)
     await this.#bad.keep()
-    return told
+    return measurements
   }
   /**
    * Null: not even the reason for the lack of a reading can be reported, for example because reports do not allow the
    * time of this clock.
    */
-  #told(devices: Measured['devices'], complaint: string | undefined): Measurements | null {
-    const told = this.#reading(devices, complaint)
-    if (typeof told !== 'string') return told
-    const why = this.#reading([], told)
+  #reportable(devices: Measured['devices'], complaint: string | undefined): Measurements | null {
+    const reading = this.#reading(devices, complaint)
+    if (typeof reading !== 'string') return reading
+    const why = this.#reading([], reading)
     if (typeof why !== 'string') return why
     this.#noteComplaint(why)
     return null

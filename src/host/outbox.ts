@@ -101,10 +101,10 @@ export class Outbox {
       return false
     }
     this.#failures = 0
-    for (const letter of letters) this.#told(letter)
+    for (const letter of letters) this.#published(letter)
     return true
   }
-  #told(letter: Letter): void {
+  #published(letter: Letter): void {
     const { ledger } = this.#options
     const { slot, number } = letter.entry
     if (this.#letters.get(slot) === letter) this.#letters.delete(slot)

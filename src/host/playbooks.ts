@@ -139,7 +139,7 @@ export class Playbooks {
       ? heldBack(this.#kept.runs[driver])
       : null
   /** The last run of each driver; null: this host has no playbooks. */
-  told(): readonly PlaybookRun[] | null {
+  lastRuns(): readonly PlaybookRun[] | null {
     if (this.#settings.tools === null) return null
     return fitting(
       Object.entries(this.#kept.runs).map(([driver, { playbook, status, startedAt, finishedAt, reason, output }]) => ({

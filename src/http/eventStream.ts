@@ -29,11 +29,11 @@ const LAST_MS = 1000
 const encoder = new TextEncoder()
 /** Events that several streams send are encoded only once. */
 const frames = new WeakMap<ToldEvent, Uint8Array>()
-const frameOf = (told: ToldEvent): Uint8Array => {
-  const known = frames.get(told)
+const frameOf = (event: ToldEvent): Uint8Array => {
+  const known = frames.get(event)
   if (known !== undefined) return known
-  const frame = encoder.encode(`id: ${told.id}\nevent: ${told.type}\ndata: ${told.text}\n\n`)
-  frames.set(told, frame)
+  const frame = encoder.encode(`id: ${event.id}\nevent: ${event.type}\ndata: ${event.text}\n\n`)
+  frames.set(event, frame)
   return frame
 }
 const said = (event: string, data: object, id?: string): string =>

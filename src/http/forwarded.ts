@@ -41,7 +41,7 @@ export const parseForwarded = (text: string): readonly Element[] | null => {
 /** A host name or address (IPv6 in brackets) with an optional port. Nothing else is accepted into a link. */
 const HOST = /^(?:[a-z0-9._~-]{1,255}|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i
 
-const told = (header: Header): readonly [proto: string | undefined, host: string | undefined] => {
+const originIn = (header: Header): readonly [proto: string | undefined, host: string | undefined] => {
   const forwarded = header('forwarded')
   if (forwarded !== undefined) {
     const nearest = parseForwarded(forwarded)?.[0]
@@ -57,7 +57,7 @@ const told = (header: Header): readonly [proto: string | undefined, host: string
  */
 export const originThrough = (origin: string, header: Header): string => {
   const [scheme, own] = origin.split('://') as [string, string]
-  const [proto = '', host = ''] = told(header)
+  const [proto = '', host = ''] = originIn(header)
   const known = /^https?$/i.test(proto) ? proto.toLowerCase() : scheme
   return `${known}://${HOST.test(host) ? host : own}`
 }

@@ -19,9 +19,9 @@ export type CatalogueOptions = Pick<NovaOptions, 'timeoutMs' | 'headers'>
 export type NovaAnswer = Pick<Answer, 'status' | 'text'>
 
 type Headings = Readonly<Record<string, string>>
-type Asked = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: string }
+type NovaRequest = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: string }
 /** Sends one request. Rejects when Nova does not answer. */
-export type NovaCall = (asked: Asked, headers?: Headings) => Promise<NovaAnswer>
+export type NovaCall = (asked: NovaRequest, headers?: Headings) => Promise<NovaAnswer>
 
 /** Keystone's tokens have at most some kilobytes. */
 const TOKEN_FILE_MAX = 16_384

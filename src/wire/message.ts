@@ -152,13 +152,13 @@ export const reportRecord = (report: Report, id: string, time: number): BusRecor
   return record({ ...letter, id, time }, reportHeaders(report))
 }
 
-export const factLetter = (channel: FactChannel, key: string, fact: FactBody, told: MessageMeta): Letter => ({
+export const factLetter = (channel: FactChannel, key: string, fact: FactBody, meta: MessageMeta): Letter => ({
   channel,
   key,
   source: `/control/${fact.entity}`,
   type: `fact.${fact.event.type}`,
   data: fact,
-  ...told,
+  ...meta,
 })
 export const factRecord = (...given: Parameters<typeof factLetter>): BusRecord => record(factLetter(...given))
 
@@ -168,7 +168,7 @@ export const stateRecord = (
   key: string,
   body: Readonly<{ entity: EntityKey; version: number }>,
   state: object | null,
-  told: MessageMeta,
+  meta: MessageMeta,
 ): BusRecord => {
   const said = record({
     channel,
@@ -176,7 +176,7 @@ export const stateRecord = (
     source: `/control/${body.entity}`,
     type: `state.${channel.slice(0, -'State'.length)}`,
     data: { ...body, state },
-    ...told,
+    ...meta,
   })
   return state === null ? { ...said, value: '', tombstone: true } : said
 }
@@ -190,17 +190,17 @@ const cut = (text: string, max: number): string =>
         .toString('utf8')
         .replace(/\uFFFD+$/, '')
 
-const letterRecord = (letter: DeadLetter, told: MessageMeta): BusRecord =>
+const letterRecord = (letter: DeadLetter, meta: MessageMeta): BusRecord =>
   record({
     channel: 'deadLetters',
     key: letter.key,
     source: '/control',
     type: 'deadletter',
     data: letter,
-    ...told,
+    ...meta,
   })
 
-export const deadLetterRecord = (of: BusRecord, reason: string, told: MessageMeta): BusRecord => {
+export const deadLetterRecord = (of: BusRecord, reason: string, meta: MessageMeta): BusRecord => {
   const headers = Object.entries(of.headers).slice(0, HEADERS_MAX)
   const kept = {
     topic: of.topic,
@@ -210,11 +210,11 @@ export const deadLetterRecord = (of: BusRecord, reason: string, told: MessageMet
   }
   const { topic, key, value } = of
   const whole = canonicalJson(kept) === canonicalJson({ topic, key, value, headers: of.headers })
-  return letterRecord({ ...kept, reason: cut(reason, 2000), ...(whole ? {} : { cut: true as const }) }, told)
+  return letterRecord({ ...kept, reason: cut(reason, 2000), ...(whole ? {} : { cut: true as const }) }, meta)
 }
 /** Records that the dead letter with this id was sent again. */
-export const retriedRecord = ({ topic, key, reason }: DeadLetter, told: MessageMeta): BusRecord =>
-  letterRecord({ topic, key, reason, value: '', headers: {}, retriedAt: new Date(told.time).toISOString() }, told)
+export const retriedRecord = ({ topic, key, reason }: DeadLetter, meta: MessageMeta): BusRecord =>
+  letterRecord({ topic, key, reason, value: '', headers: {}, retriedAt: new Date(meta.time).toISOString() }, meta)
 
 /** The headers of an inventory report; null when the record is something else or a header is missing. */
 export type Sighting = {

@@ -42,7 +42,7 @@ export const openPlaybookHost = async ({ folder, drivers, preparedBy = () => 0, 
   return {
     clock,
     log,
-    told: () => playbooks.told(),
+    told: () => playbooks.lastRuns(),
     heldBack: playbooks.heldBack,
     stop: () => playbooks.stop(),
   }

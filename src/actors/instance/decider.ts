@@ -167,7 +167,7 @@ const ended = (
   return { type: 'NovaTold', endings, ...next, ...(undelivered.length > 0 && { undelivered }) }
 }
 
-const told = (instance: Instance, event: Extract<InstanceEvent, { type: 'NovaTold' }>): Instance['telling'] => {
+const tellingAfter = (instance: Instance, event: Extract<InstanceEvent, { type: 'NovaTold' }>): Instance['telling'] => {
   if (!instance.telling) return null
   const { statuses, of, attempts } = instance.telling
   const over = Object.keys(event.endings)
@@ -181,14 +181,14 @@ const told = (instance: Instance, event: Extract<InstanceEvent, { type: 'NovaTol
  * nothing is kept.
  */
 const undeliveredAfter = (
-  { undelivered, telling: told }: Instance,
+  { undelivered, telling: before }: Instance,
   { endings, note, undelivered: added = [] }: Extract<InstanceEvent, { type: 'NovaTold' }>,
   at: number,
 ): Instance['undelivered'] => ({
   ...without(undelivered, Object.keys(endings)),
   ...Object.fromEntries(
     added.flatMap((arq): [ArqUuid, Undelivered][] => {
-      const [status, ending, attempts] = [told?.statuses[arq], endings[arq], (told?.attempts ?? 0) + 1]
+      const [status, ending, attempts] = [before?.statuses[arq], endings[arq], (before?.attempts ?? 0) + 1]
       return status && ending && isUndelivered(ending) ? [[arq, { status, ending, note, attempts, at }]] : []
     }),
   ),
@@ -226,7 +226,7 @@ const evolve = (instance: Instance, event: InstanceEvent, at: number): Instance 
       return { ...instance, conversations, undelivered, telling: { statuses, of, nextAt, until, attempts: 0 } }
     }
     case 'NovaTold':
-      return { ...instance, telling: told(instance, event), undelivered: undeliveredAfter(instance, event, at) }
+      return { ...instance, telling: tellingAfter(instance, event), undelivered: undeliveredAfter(instance, event, at) }
     default:
       // an event of a later release, which this release ignores
       return instance

@@ -38,7 +38,7 @@ const foundOf = ({ slot, number, arq }: PreparedSlot): Found => ({
   ...(arq === undefined ? {} : { arq }),
 })
 /** The text does not name the request, because anybody who may read the inventory sees it. */
-const told = ({ slot, number }: PreparedSlot): string => `slot ${slot} prepared by order ${number}`
+const described = ({ slot, number }: PreparedSlot): string => `slot ${slot} prepared by order ${number}`
 
 const difference = (
   { held, handle }: HeldHandle,
@@ -68,7 +68,12 @@ const ownDifference = (place: HeldHandle, shown: PreparedSlot): readonly Differe
   // also where the host only loads images: a slot prepared for that is released like any other
   if (handle.state === 'free')
     return [
-      difference(place, 'unexplained', `its host has ${told(shown)}, and the journal holds it free`, foundOf(shown)),
+      difference(
+        place,
+        'unexplained',
+        `its host has ${described(shown)}, and the journal holds it free`,
+        foundOf(shown),
+      ),
     ]
   if (!held.hostWork || handle.state !== 'held' || (shown.state !== 'releasing' && shown.arq === handle.arq)) return []
   return shown.number > held.orders
@@ -76,7 +81,7 @@ const ownDifference = (place: HeldHandle, shown: PreparedSlot): readonly Differe
         difference(
           place,
           'unexplained',
-          `its host has ${told(shown)}, which the journal never gave, and another request holds it`,
+          `its host has ${described(shown)}, which the journal never gave, and another request holds it`,
           foundOf(shown),
         ),
       ]
@@ -93,7 +98,7 @@ const foreignDifferences = (places: readonly HeldHandle[], shown: PreparedSlot):
       difference(
         place,
         'unexplained',
-        `its host has ${told(shown)} with the same hardware, and the journal does not know that slot`,
+        `its host has ${described(shown)} with the same hardware, and the journal does not know that slot`,
         foundOf(shown),
       ),
     )

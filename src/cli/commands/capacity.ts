@@ -14,7 +14,7 @@ const COLUMNS: Columns<Row> = [
   ...columnsOf<Row>(AMOUNTS),
 ]
 
-type Asked = ApiFlags & { readonly class?: string; readonly trait?: string; readonly hosts?: true }
+type Given = ApiFlags & { readonly class?: string; readonly trait?: string; readonly hosts?: true }
 
 const rowsOf = ({ capacity }: Capacity, byHost: boolean): readonly Row[] =>
   capacity.flatMap(({ hosts, ...line }) => (byHost ? hosts.map((here) => ({ ...line, ...here })) : [line]))
@@ -32,7 +32,7 @@ export const capacity: Register = (program) => {
     .option('--trait <NAME>', 'only accelerators with this trait')
     .option('--hosts', 'a line for each host')
     .action(
-      withPlainErrors(async (flags: Asked) => {
+      withPlainErrors(async (flags: Given) => {
         const { class: resource_class, trait, hosts } = flags
         const given = Object.entries({ resource_class, trait }).filter(
           (arg): arg is [string, string] => arg[1] !== undefined,

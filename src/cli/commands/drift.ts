@@ -9,7 +9,7 @@ import type { Healing, HostDrift } from '../operators/apiShapes.ts'
 import { driftLines, healedEntries, healedLines } from '../operators/driftLines.ts'
 import { type Register, withPlainErrors } from '../command.ts'
 
-type Asked = ApiFlags & { readonly host?: string; readonly apply?: true; readonly nova?: true }
+type Given = ApiFlags & { readonly host?: string; readonly apply?: true; readonly nova?: true }
 type Entry = HostDrift['entries'][number] & { readonly host: string }
 const COLUMNS: Columns<Entry> = columnsOf<Entry>([
   'host',
@@ -38,7 +38,7 @@ const healedRows = ({ dry_run: dry, drift, healed }: Healing): readonly HealedEn
       )
 
 /** All hosts, some in each request. */
-const heals = async (asked: Asked): Promise<Healing> => {
+const heals = async (asked: Given): Promise<Healing> => {
   const [drift, healed] = [[] as HostDrift[], [] as Healing['healed'][number][]]
   const dryRun = !asked.apply
   for (let marker: string | null | undefined; marker !== null;) {
@@ -65,7 +65,7 @@ export const drift: Register = (program) => {
     .option('--host <NAME>', 'only this host')
     .option('--nova', 'also ask Nova about each server that has accelerators')
   family.action(
-    withPlainErrors(async (flags: Asked) => {
+    withPlainErrors(async (flags: Given) => {
       const json = await apiOf(flags)<Answered>(
         'GET',
         withQuery('/drift', { host: flags.host, nova: flags.nova && 'true' }),
@@ -91,9 +91,9 @@ export const drift: Register = (program) => {
     .option('--host <NAME>', 'only this host')
     .option('--apply', 'do it; without this flag the command only says what would be done')
     .action(
-      withPlainErrors(async (_flags: Asked, command: Command) => {
+      withPlainErrors(async (_flags: Given, command: Command) => {
         // options that family and command both have are parsed by the family, which is named first
-        const asked = command.optsWithGlobals<Asked>()
+        const asked = command.optsWithGlobals<Given>()
         const done = await heals(asked)
         const text = () => (done.dry_run ? driftLines(done.drift) : healedLines(done))
         present(asked, { document: done, rows: healedRows(done), columns: HEALED_COLUMNS, text, report: true })

@@ -20,11 +20,11 @@ const part = (fields: Fields | undefined, name: string): Fields | undefined => f
 const dataOf = ({ event }: Told): Fields | undefined => part(event, 'data')
 const COLUMNS: Columns<Told> = [
   { name: 'time', of: ({ event }) => event['time'] as Cell },
-  { name: 'entity', of: (told) => dataOf(told)?.['entity'] as Cell },
-  { name: 'type', of: (told) => part(dataOf(told), 'event')?.['type'] as Cell },
-  { name: 'detail', of: (told) => eventDetails(part(dataOf(told), 'event') ?? {}) || null },
-  { name: 'by', of: (told) => part(dataOf(told), 'cause')?.['by'] as Cell },
-  { name: 'request_id', head: 'request', of: (told) => part(dataOf(told), 'cause')?.['requestId'] as Cell },
+  { name: 'entity', of: (event) => dataOf(event)?.['entity'] as Cell },
+  { name: 'type', of: (event) => part(dataOf(event), 'event')?.['type'] as Cell },
+  { name: 'detail', of: (event) => eventDetails(part(dataOf(event), 'event') ?? {}) || null },
+  { name: 'by', of: (event) => part(dataOf(event), 'cause')?.['by'] as Cell },
+  { name: 'request_id', head: 'request', of: (event) => part(dataOf(event), 'cause')?.['requestId'] as Cell },
   { name: 'id', of: ({ id }) => id },
 ]
 const ENDLESS = '--follow: goes on without an end, so it has no order, and its format is table, jsonl, csv or value'
@@ -40,13 +40,13 @@ const run = async (flags: Given): Promise<void> => {
   if (lines === null) {
     if (flags.follow) throw misused(ENDLESS)
     const rows: Told[] = []
-    await takePages(wanted, sortColumn === undefined ? max : Number.POSITIVE_INFINITY, (told) => void rows.push(told))
+    await takePages(wanted, sortColumn === undefined ? max : Number.POSITIVE_INFINITY, (event) => void rows.push(event))
     return present(flags, { document: rows, rows, columns: COLUMNS })
   }
   const enough = new AbortController()
   let left = max
-  const take = (told: Told): void => {
-    lines.of(told, undefined).forEach(outLine)
+  const take = (event: Told): void => {
+    lines.of(event, undefined).forEach(outLine)
     if (--left === 0) enough.abort()
   }
   const warn = (text: string): void => void process.stderr.write(`${inOneLine(text)}\n`)

@@ -24,9 +24,9 @@ const obstaclesOf = ({ obstacles, groups }: Host) => [
   ...groups.flatMap(({ devices }) => devices.flatMap((device) => device.obstacles)),
 ]
 
-type Asked = ApiFlags & { readonly file?: string; readonly host?: string; readonly limit?: string }
+type Given = ApiFlags & { readonly file?: string; readonly host?: string; readonly limit?: string }
 
-const asked = (flags: Asked, profile?: string): Promise<Explanation> => {
+const asked = (flags: Given, profile?: string): Promise<Explanation> => {
   const ask = apiOf(flags)<Explanation>
   const { host, limit } = flags
   if (flags.file === undefined) return ask('POST', withQuery(`${profilePath(profile!)}/check`, { host, limit }))
@@ -35,10 +35,10 @@ const asked = (flags: Asked, profile?: string): Promise<Explanation> => {
 }
 
 /** The JSON document for several profiles. */
-const alternativesOf = (told: readonly Explanation[]) => ({
-  fits: told.some(({ fits }) => fits),
-  first: firstThatFits(told),
-  profiles: told,
+const alternativesOf = (explanations: readonly Explanation[]) => ({
+  fits: explanations.some(({ fits }) => fits),
+  first: firstThatFits(explanations),
+  profiles: explanations,
 })
 
 export const explain: Register = (program) => {
@@ -59,25 +59,25 @@ export const explain: Register = (program) => {
     .option('--host <NAME>', 'only this host')
     .option('--limit <N>', 'how many hosts are shown for each profile (default: 20, at most 100)')
     .action(
-      withPlainErrors(async (profiles: readonly string[], flags: Asked) => {
+      withPlainErrors(async (profiles: readonly string[], flags: Given) => {
         if ((profiles.length === 0) === (flags.file === undefined))
           throw misused('name a device profile, or a draft of one with --file')
-        const told: Explanation[] = []
+        const explanations: Explanation[] = []
         // one after another, because each question concerns the whole cloud
-        for (const profile of profiles) told.push(await asked(flags, profile))
-        if (flags.file !== undefined) told.push(await asked(flags))
+        for (const profile of profiles) explanations.push(await asked(flags, profile))
+        if (flags.file !== undefined) explanations.push(await asked(flags))
         // the service has applied the limit to the hosts already
         const { limit: _, ...shape } = flags
-        const rows = told.flatMap(({ hosts, profile }) =>
+        const rows = explanations.flatMap(({ hosts, profile }) =>
           hosts.map((host) => ({ ...host, profile: profile?.name ?? null })),
         )
-        const [only, ...others] = told
+        const [only, ...others] = explanations
         const [document, text] =
           others.length === 0
             ? [only, () => explainLines(only!)]
-            : [alternativesOf(told), () => alternativesLines(told)]
+            : [alternativesOf(explanations), () => alternativesLines(explanations)]
         present(shape, { document, rows, columns: COLUMNS, text, report: true })
-        if (!told.some(({ fits }) => fits)) endWith('findings')
+        if (!explanations.some(({ fits }) => fits)) endWith('findings')
       }),
     )
 }

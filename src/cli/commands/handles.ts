@@ -20,7 +20,7 @@ const DETAILS: Columns<HandleDetail> = [
 ]
 
 type Listing = ApiFlags & { readonly state?: string; readonly host?: string }
-type Asked = ApiFlags & { readonly reason: string }
+type Given = ApiFlags & { readonly reason: string }
 
 const list = async (flags: Listing) => {
   const path = withQuery('/handles', { state: flags.state, hostname: flags.host, limit: limitFor(flags) })
@@ -41,12 +41,12 @@ const one = async (uuid: string, flags: ApiFlags) => {
   const json = await apiOf(flags)<HandleDetail>('GET', at(uuid))
   detail(flags, json)
 }
-const turn = (verb: 'quarantine' | 'release') => async (uuid: string, flags: Asked) => {
+const turn = (verb: 'quarantine' | 'release') => async (uuid: string, flags: Given) => {
   const json = await apiOf(flags)<HandleDetail>('POST', `${at(uuid)}/${verb}`, { reason: flags.reason })
   detail(flags, json)
 }
 
-const clean = async (uuid: string, flags: Asked & Wait) => {
+const clean = async (uuid: string, flags: Given & Wait) => {
   const [api, limitMs] = [apiOf(flags), waitMsOf(flags)]
   const begun = await api<HandleDetail>('POST', `${at(uuid)}/clean`, { reason: flags.reason })
   if (limitMs === null) return detail(flags, begun)

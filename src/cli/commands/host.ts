@@ -85,7 +85,7 @@ const reading = (family: CommandRow) => {
   )
 }
 
-type Asked = ApiFlags & {
+type Given = ApiFlags & {
   readonly reason: string
   readonly force?: true
   readonly key?: string
@@ -97,7 +97,7 @@ const withReason = (command: CommandRow): CommandRow =>
   one(command).requiredOption('--reason <TEXT>', 'why; kept in the journal')
 
 const dryRunnable = (command: CommandRow): CommandRow => command.option('--dry-run', DRY_RUN)
-const tried = async (flags: Asked, method: 'POST' | 'DELETE', path: string, body?: { readonly reason: string }) => {
+const tried = async (flags: Given, method: 'POST' | 'DELETE', path: string, body?: { readonly reason: string }) => {
   showImpact(flags, await apiOf(flags)<Impact>(method, path, body))
 }
 
@@ -110,7 +110,7 @@ const leaving = (family: CommandRow) => {
       'accelerando host retire compute-1 --reason "new hardware" --wait 3600',
     )
   waitable(dryRunnable(withReason(retire)), 'no request has a device of it').action(
-    withPlainErrors(async (name: string, flags: Asked & Wait) => {
+    withPlainErrors(async (name: string, flags: Given & Wait) => {
       if (flags.dryRun) return tried(flags, 'POST', `${at(name)}/retire?dry_run=true`, { reason: flags.reason })
       const [api, limitMs] = [apiOf(flags), waitMsOf(flags)]
       const retired = await api<HostDetail>('POST', `${at(name)}/retire`, { reason: flags.reason })
@@ -131,7 +131,7 @@ const leaving = (family: CommandRow) => {
   confirmable(dryRunnable(withReason(remove)))
     .option('--force', 'unbind what is bound on it first')
     .action(
-      withPlainErrors(async (name: string, flags: Asked) => {
+      withPlainErrors(async (name: string, flags: Given) => {
         const query = new URLSearchParams({ reason: flags.reason, force: String(flags.force ?? false) })
         if (flags.dryRun) return tried(flags, 'DELETE', `${at(name)}?${query.toString()}&dry_run=true`)
         await confirmed(flags, `Host ${name} is removed for good${flags.force ? ', and all on it is unbound' : ''}.`)
@@ -147,7 +147,7 @@ const changing = (family: CommandRow) => {
     .description('Brings back a host that was retired or removed.')
     .example('accelerando host restore compute-1 --reason "mended"')
   withReason(restore).action(
-    withPlainErrors(async (name: string, flags: Asked) => {
+    withPlainErrors(async (name: string, flags: Given) => {
       showHost(flags, await apiOf(flags)<HostDetail>('POST', `${at(name)}/restore`, { reason: flags.reason }))
     }),
   )
@@ -163,7 +163,7 @@ const changing = (family: CommandRow) => {
     )
       .option('--key <KEY>', 'only this public key, as the host logs it when it starts')
       .action(
-        withPlainErrors(async (name: string, { reason, key, ...flags }: Asked) => {
+        withPlainErrors(async (name: string, { reason, key, ...flags }: Given) => {
           const body = { reason, ...(key === undefined ? {} : { public_key: key }) }
           showHost(flags, await apiOf(flags)<HostDetail>('POST', `${at(name)}/${verb}`, body))
         }),

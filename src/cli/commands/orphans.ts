@@ -10,7 +10,7 @@ import type { Collected, Orphans } from '../operators/apiShapes.ts'
 import { collectedLines, orphanLines } from '../operators/orphanLines.ts'
 import { type Register, withPlainErrors } from '../command.ts'
 
-type Asked = ApiFlags & { readonly apply?: true; readonly yes?: true }
+type Given = ApiFlags & { readonly apply?: true; readonly yes?: true }
 const COLUMNS = columnsOf<Orphans['orphans'][number]>(['instance_uuid', 'hostname', 'arqs', 'changed_at'])
 type Found = Pick<Orphans, 'orphans' | 'unclear' | 'asked'>
 
@@ -48,7 +48,7 @@ export const orphans: Register = (program) => {
     .endsWith('findings')
   const family = addOutput(addApiFlags(command), COLUMNS)
   family.action(
-    withPlainErrors(async (flags: Asked) => {
+    withPlainErrors(async (flags: Given) => {
       const json = await found(apiOf(flags))
       present(flags, {
         document: json,
@@ -67,9 +67,9 @@ export const orphans: Register = (program) => {
   confirmable(addOutput(addApiFlags(collect), COLUMNS))
     .option('--apply', 'do it; without this flag the command only says what would be deleted')
     .action(
-      withPlainErrors(async (_flags: Asked, command: Command) => {
+      withPlainErrors(async (_flags: Given, command: Command) => {
         // options that family and command both have are parsed by the family, which is named first
-        const asked = command.optsWithGlobals<Asked>()
+        const asked = command.optsWithGlobals<Given>()
         const api = apiOf(asked)
         const before = await found(api)
         const looked = {

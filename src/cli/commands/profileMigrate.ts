@@ -35,7 +35,7 @@ const CHANGES = columnsOf<Change>(['name', 'uuid', 'group', 'from', 'to'])
 const changesOf = ({ profiles }: Migration): readonly Change[] =>
   profiles.flatMap(({ name, uuid, changes }) => changes.map((change) => ({ name, uuid, ...change })))
 
-type Asked = ApiFlags & { readonly map: string; readonly apply?: true; readonly reason?: string }
+type Given = ApiFlags & { readonly map: string; readonly apply?: true; readonly reason?: string }
 export const profileMigrate = (family: CommandRow): void => {
   const command = family
     .command('migrate')
@@ -51,7 +51,7 @@ export const profileMigrate = (family: CommandRow): void => {
     .option('--apply', 'make the changes; all profiles are changed or none')
     .option('--reason <TEXT>', 'reason, recorded in the journal; required with --apply')
     .action(
-      withPlainErrors(async (flags: Asked) => {
+      withPlainErrors(async (flags: Given) => {
         const { map, apply = false, reason } = flags
         if (apply && !reason?.trim()) throw misused('--apply needs --reason')
         const asked = { ...readMap(map), apply, reason: reason ?? '' }

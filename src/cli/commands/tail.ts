@@ -44,8 +44,8 @@ const checked = ({ arq, since }: Given): void => {
     throw misused(`--since: must be a position as tail shows it behind @, and is ${since}`)
 }
 type Fields = Readonly<Record<string, unknown>>
-const told = ({ body }: TopicMessage): Fields => (body ?? {}) as Fields
-const eventOf = (message: TopicMessage): Fields => (told(message)['event'] ?? {}) as Fields
+const bodyOf = ({ body }: TopicMessage): Fields => (body ?? {}) as Fields
+const eventOf = (message: TopicMessage): Fields => (bodyOf(message)['event'] ?? {}) as Fields
 const textOf = (value: unknown): Cell => (typeof value === 'string' || typeof value === 'number' ? value : null)
 /** A message may come from anybody who may write to the topic, so its time can be any number. */
 const momentOf = (time: number | null): Cell => {
@@ -56,9 +56,9 @@ const COLUMNS: Columns<TopicMessage> = [
   { name: 'time', of: ({ time }) => momentOf(time) },
   { name: 'topic', of: ({ topic }) => topic },
   { name: 'key', of: ({ key }) => key },
-  { name: 'entity', of: (message) => textOf(told(message)['entity']) },
-  { name: 'type', of: (message) => textOf(eventOf(message)['type'] ?? told(message)['type']) ?? message.type },
-  { name: 'detail', of: (message) => eventDetails({ ...told(message), ...eventOf(message) }) || null },
+  { name: 'entity', of: (message) => textOf(bodyOf(message)['entity']) },
+  { name: 'type', of: (message) => textOf(eventOf(message)['type'] ?? bodyOf(message)['type']) ?? message.type },
+  { name: 'detail', of: (message) => eventDetails({ ...bodyOf(message), ...eventOf(message) }) || null },
   { name: 'position', of: ({ position }) => position },
 ]
 const ENDLESS = 'without --once it goes on, so it has no order, and its format is table, jsonl, csv or value'

@@ -44,8 +44,8 @@ const kept = async (file: string): Promise<Timeline> => {
   )
 }
 
-type Asked = ApiFlags & { readonly file?: string; readonly events?: true; readonly traceEvents?: true }
-const run = async (uuid: string | undefined, flags: Asked): Promise<void> => {
+type Given = ApiFlags & { readonly file?: string; readonly events?: true; readonly traceEvents?: true }
+const run = async (uuid: string | undefined, flags: Given): Promise<void> => {
   const { file, events } = flags
   if ((uuid === undefined) === (file === undefined))
     throw misused('name an accelerator request, or a file with its timeline with --file')

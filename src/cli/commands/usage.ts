@@ -6,7 +6,7 @@ import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.t
 import { addOutput, columnsOf, present, rendered } from '../output.ts'
 import type { Usage } from '../operators/apiShapes.ts'
 
-type Asked = ApiFlags & {
+type Given = ApiFlags & {
   readonly from?: string
   readonly until?: string
   readonly period: string
@@ -37,7 +37,7 @@ export const usage: Register = (program) => {
     .option('--project <ID>', 'only this project')
     .option('--csv', 'as --format csv')
     .action(
-      withPlainErrors(async (flags: Asked) => {
+      withPlainErrors(async (flags: Given) => {
         const { from, until, period, project: project_id } = flags
         const json = await apiOf(flags)<Usage>('GET', withQuery('/usage', { from, until, period, project_id }))
         const result = { document: json, rows: json.usage, columns: COLUMNS, text: () => textLines(json) }

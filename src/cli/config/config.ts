@@ -159,12 +159,12 @@ const inFileOf = <Value>(
   path = valueOf(sections, key) as string | null,
 ) => {
   if (path === null) return { value: nothing, problems: [] }
-  const told = (rule: string) => problem(key, `${path}: ${rule}`, originOf(key) ?? 'default')
+  const problemOf = (rule: string) => problem(key, `${path}: ${rule}`, originOf(key) ?? 'default')
   try {
     const { value, problems } = take(readFile(path))
-    return { value, problems: problems.map(told) }
+    return { value, problems: problems.map(problemOf) }
   } catch (error) {
-    return { value: nothing, problems: [told(`cannot be read: ${messageOf(error)}`)] }
+    return { value: nothing, problems: [problemOf(`cannot be read: ${messageOf(error)}`)] }
   }
 }
 

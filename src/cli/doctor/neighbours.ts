@@ -91,13 +91,13 @@ const placement: Check<PlacementFacts> = {
  */
 const overlap: Check<PlacementFacts> = {
   name: 'overlap with nova',
-  judge: ({ owned, ofNova: told }) => {
+  judge: ({ owned, ofNova: theirs }) => {
     // an older os-traits lacks the trait, so no Nova uses it
-    if (!owned.ok || (!told.ok && told.error === 'unknownName')) return null
-    if (!told.ok) return problem(`devices of Nova cannot be read: ${told.reason}`, PLACEMENT_ADVICE.denied!)
+    if (!owned.ok || (!theirs.ok && theirs.error === 'unknownName')) return null
+    if (!theirs.ok) return problem(`devices of Nova cannot be read: ${theirs.reason}`, PLACEMENT_ADVICE.denied!)
     const place = (provider: Provider) => `${provider.root} ${ofNova(provider)?.function}`
-    const theirs = new Set(told.value.map(place))
-    const both = owned.value.filter((provider) => ofNova(provider) !== null && theirs.has(place(provider)))
+    const places = new Set(theirs.value.map(place))
+    const both = owned.value.filter((provider) => ofNova(provider) !== null && places.has(place(provider)))
     return both.length === 0
       ? null
       : problem(

@@ -6,8 +6,8 @@ const SKEW = { errorMs: 1000, warnMs: 2000 }
 
 /** The time in the header minus the local clock, in ms. Null: the answer had no such header. */
 export const skewOf = (date: string | undefined, now: number): number | null => {
-  const told = Date.parse(date ?? '')
-  return Number.isNaN(told) ? null : told + 500 - now
+  const theirs = Date.parse(date ?? '')
+  return Number.isNaN(theirs) ? null : theirs + 500 - now
 }
 
 export const judgeSkew = (skewMs: number | null): Judged | null => {

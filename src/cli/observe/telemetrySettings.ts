@@ -28,23 +28,23 @@ export type TraceSettings = {
 }
 
 /** As the OpenTelemetry specification requires, an invalid value is reported and the default is used. */
-export const traceSettings = (env: Environment, told: (variable: string, rule: string) => void): TraceSettings => {
+export const traceSettings = (env: Environment, report: (variable: string, rule: string) => void): TraceSettings => {
   const number = (variable: string, standard: number, least: number, most: number, rule: string): number => {
     const text = env[variable]?.trim()
     if (text === undefined || text === '') return standard
     const value = Number(text)
     if (value >= least && value <= most) return value
-    told(variable, rule)
+    report(variable, rule)
     return standard
   }
   const count = (variable: string, standard: number) =>
     Math.floor(number(variable, standard, 1, 1_000_000, 'must be a number from 1 to 1000000'))
   const wanted = env['OTEL_TRACES_SAMPLER']?.trim() || 'parentbased_always_on'
   const sampler = SAMPLERS.find((name) => name === wanted)
-  if (sampler === undefined) told('OTEL_TRACES_SAMPLER', `must be one of ${SAMPLERS.join(', ')}`)
+  if (sampler === undefined) report('OTEL_TRACES_SAMPLER', `must be one of ${SAMPLERS.join(', ')}`)
   const ratio = wanted.endsWith('traceidratio') ? number('OTEL_TRACES_SAMPLER_ARG', 1, 0, 1, 'must be from 0 to 1') : 1
   const protocol = env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] || env['OTEL_EXPORTER_OTLP_PROTOCOL']
-  if (protocol && protocol !== 'http/json') told('OTEL_EXPORTER_OTLP_PROTOCOL', 'only http/json is spoken')
+  if (protocol && protocol !== 'http/json') report('OTEL_EXPORTER_OTLP_PROTOCOL', 'only http/json is spoken')
   const queueMax = count('OTEL_BSP_MAX_QUEUE_SIZE', 2048)
   return {
     sampler: sampler ?? 'parentbased_always_on',

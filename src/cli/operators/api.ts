@@ -106,11 +106,11 @@ type Refused = {
   readonly service?: boolean
 }
 /** The failure of the command after the API has refused a request. */
-export const refusal = ({ requestId, service = false, ...told }: Refused): Failure =>
-  new Failure(exitOfStatus(told.status), refusalText(told), {
-    next: service && told.status === 401 ? SERVICE_NEXT : nextAfter(told.status, told.what),
+export const refusal = ({ requestId, service = false, ...refused }: Refused): Failure =>
+  new Failure(exitOfStatus(refused.status), refusalText(refused), {
+    next: service && refused.status === 401 ? SERVICE_NEXT : nextAfter(refused.status, refused.what),
     requestId: typeof requestId === 'string' ? requestId : undefined,
-    about: placeOf(told.text),
+    about: placeOf(refused.text),
   })
 /** The page that explains the code of the answer. Null for answers that do not come from this service. */
 const placeOf = (text: string): string | undefined => {
@@ -142,11 +142,11 @@ export const apiOf = (flags: ApiFlags, { service = false }: { readonly service?:
     const reply: Reply = await ask(url, { method, headers, body, timeoutMs: CALL_MS }).catch((error: Error) => {
       throw unreached(base, error)
     })
-    const { status, headers: told, text } = reply
-    if (flags.debug) tellHeads(answeredLines(status, told))
+    const { status, headers: answered, text } = reply
+    if (flags.debug) tellHeads(answeredLines(status, answered))
     const json = text === '' ? {} : parsed(text)
     if (status >= 200 && status < 300 && json !== null) return json as Document
-    const requestId = told['x-openstack-request-id']
+    const requestId = answered['x-openstack-request-id']
     throw refusal({ what: `${method} ${path}`, base, status, text, requestId, service })
   }
 }

@@ -8,19 +8,20 @@ type CompletedCommand = Pick<Command, 'option' | 'argument'>
 type Values = NonNullable<Argument['argChoices']>
 
 const tellOption = (
-  told: CompletedCommand,
+  completed: CompletedCommand,
   { long, short, description, required, optional, argChoices }: Option,
 ): void => {
   if (long === undefined) return
   const [name, letter] = [long.replace(/^--/, ''), short?.replace(/^-/, '')]
   const values: Values = argChoices ?? []
   // an option with a value of its own kind has no proposals
-  if (required || optional) told.option(name, description, (say) => values.forEach((value) => say(value, '')), letter)
-  else told.option(name, description, letter)
+  if (required || optional)
+    completed.option(name, description, (say) => values.forEach((value) => say(value, '')), letter)
+  else completed.option(name, description, letter)
 }
-const tellArgument = (told: CompletedCommand, argument: Argument): void => {
+const tellArgument = (completed: CompletedCommand, argument: Argument): void => {
   const values: Values = argument.argChoices ?? []
-  told.argument(argument.name(), (say) => values.forEach((value) => say(value, '')), argument.variadic)
+  completed.argument(argument.name(), (say) => values.forEach((value) => say(value, '')), argument.variadic)
 }
 
 /**
@@ -30,17 +31,17 @@ const tellArgument = (told: CompletedCommand, argument: Argument): void => {
 export const completionOf = (program: CommandRow): RootCommand => {
   const root = new RootCommand()
   const help = program.createHelp()
-  const tell = (told: CompletedCommand, command: CommandRow): void => {
-    for (const option of help.visibleOptions(command)) tellOption(told, option)
-    for (const argument of command.registeredArguments) tellArgument(told, argument)
+  const tell = (completed: CompletedCommand, command: CommandRow): void => {
+    for (const option of help.visibleOptions(command)) tellOption(completed, option)
+    for (const argument of command.registeredArguments) tellArgument(completed, argument)
   }
   const walk = (command: CommandRow, path: readonly string[]): void => {
     for (const one of help.visibleCommands(command) as CommandRow[]) {
       if (one.name() === 'help') continue
       const names = [...path, one.name()]
-      const told = root.command(names.join(' '), one.description())
-      tell(told, one)
-      if (one.usualCommand !== null) tell(told, one.usualCommand)
+      const completed = root.command(names.join(' '), one.description())
+      tell(completed, one)
+      if (one.usualCommand !== null) tell(completed, one.usualCommand)
       walk(one, names)
     }
   }

@@ -35,8 +35,8 @@ const PREFIX = 'accelerando.'
 
 /** An event in one line for people. */
 export const toldLine = ({ id, event }: Told): string => {
-  const told = messageOf({ topic: '', key: '', partition: 0, offset: 0, time: 0, value: JSON.stringify(event) })
-  return `${tailLine({ ...told, position: null }, null)}  ${id}`
+  const message = messageOf({ topic: '', key: '', partition: 0, offset: 0, time: 0, value: JSON.stringify(event) })
+  return `${tailLine({ ...message, position: null }, null)}  ${id}`
 }
 const pathOf = (query: Readonly<Record<string, string>>): string => `/events?${new URLSearchParams(query).toString()}`
 
@@ -45,14 +45,14 @@ const PAGE = 500
 export const takePages = async (
   { flags, query, after }: EventsWanted,
   max: number,
-  take: (told: Told) => void,
+  take: (event: Told) => void,
 ): Promise<void> => {
   const api = apiOf(flags)
   let left = max
   for (let at = after, more = true; more && left > 0;) {
     const limit = String(Math.min(PAGE, left))
     const page = await api<Page>('GET', pathOf({ limit, ...query, ...(at === null ? {} : { after: at }) }))
-    for (const told of page.events.slice(0, left)) take(told)
+    for (const event of page.events.slice(0, left)) take(event)
     left -= page.events.length
     ;({ next: at, more } = page)
   }
@@ -83,7 +83,7 @@ const openStream = async (
 /** Follows the stream until it is aborted, and reconnects whenever the stream ends. Rejects when the API refuses. */
 export const follow = async (
   wanted: EventsWanted,
-  take: (told: Told) => void,
+  take: (event: Told) => void,
   warn: Out,
   signal: AbortSignal,
 ): Promise<void> => {

@@ -42,25 +42,27 @@ const hostLines = ({ host, fits, obstacles, groups }: Host): readonly string[] =
   ]),
 ]
 
-export const explainLines = (told: Explanation): readonly string[] => [
-  `${told.hosts_fitting} of ${counted(told.hosts_checked, 'host')} ${told.hosts_fitting === 1 ? 'fits' : 'fit'}; ` +
-    `${counted(told.devices_checked, 'device')} looked at; ${PLACEMENT[told.placement]}`,
-  ...(told.warnings ?? []).flatMap(({ code, reason, change }) => [`warning: ${code}: ${reason}`, `  ${change}`]),
-  ...told.groups.flatMap(groupLines),
-  ...told.hosts.flatMap(hostLines),
-  ...(told.hosts_left_out > 0 ? [`${counted(told.hosts_left_out, 'further host')}; --limit shows more`] : []),
+export const explainLines = (explanation: Explanation): readonly string[] => [
+  `${explanation.hosts_fitting} of ${counted(explanation.hosts_checked, 'host')} ${explanation.hosts_fitting === 1 ? 'fits' : 'fit'}; ` +
+    `${counted(explanation.devices_checked, 'device')} looked at; ${PLACEMENT[explanation.placement]}`,
+  ...(explanation.warnings ?? []).flatMap(({ code, reason, change }) => [`warning: ${code}: ${reason}`, `  ${change}`]),
+  ...explanation.groups.flatMap(groupLines),
+  ...explanation.hosts.flatMap(hostLines),
+  ...(explanation.hosts_left_out > 0
+    ? [`${counted(explanation.hosts_left_out, 'further host')}; --limit shows more`]
+    : []),
 ]
 
 /** The name of the first profile that a host fits; null: none. */
-export const firstThatFits = (told: readonly Explanation[]): string | null =>
-  told.find(({ fits }) => fits)?.profile?.name ?? null
+export const firstThatFits = (explanations: readonly Explanation[]): string | null =>
+  explanations.find(({ fits }) => fits)?.profile?.name ?? null
 
 /** The lines for several profiles, in the order in which they were named. */
-export const alternativesLines = (told: readonly Explanation[]): readonly string[] => {
-  const first = firstThatFits(told)
+export const alternativesLines = (explanations: readonly Explanation[]): readonly string[] => {
+  const first = firstThatFits(explanations)
   return [
     first === null ? 'none of them fits' : `the first that fits: ${first}`,
-    ...told.map(({ profile, fits }, at) => `${at + 1}. ${profile?.name}: ${fits ? 'fits' : 'does not fit'}`),
-    ...told.flatMap((one) => ['', `${one.profile?.name}:`, ...explainLines(one).map((line) => `  ${line}`)]),
+    ...explanations.map(({ profile, fits }, at) => `${at + 1}. ${profile?.name}: ${fits ? 'fits' : 'does not fit'}`),
+    ...explanations.flatMap((one) => ['', `${one.profile?.name}:`, ...explainLines(one).map((line) => `  ${line}`)]),
   ]
 }

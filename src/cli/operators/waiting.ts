@@ -47,13 +47,13 @@ const tell = (line: string): void => void process.stderr.write(`${inOneLine(line
 /** Rejects when the time is over, and with any error of `unfinished`. */
 export const waitUntil = async ({ flags, query, unfinished, limitMs, next }: Waiting): Promise<void> => {
   const [pauses, ended] = [createPauses(systemClock), new AbortController()]
-  const told = (event: Told): void => {
+  const take = (event: Told): void => {
     tell(toldLine(event))
     pauses.wake()
   }
   const end = systemClock.monotonic() + limitMs
   // reading the state does not depend on the stream: an account that may not read events still waits
-  const following = follow({ flags, query, after: null }, told, tell, ended.signal).catch((error: unknown) =>
+  const following = follow({ flags, query, after: null }, take, tell, ended.signal).catch((error: unknown) =>
     tell(`what happens cannot be followed: ${messageOf(error)}`),
   )
   try {

@@ -48,9 +48,9 @@ type Parts = {
 
 /** The session names Nova too where Nova is asked through it. */
 const ailing = (session: Session | null, novaFailing: Cloud['novaFailing']): string | null => {
-  const [reason, told] = [novaFailing(), session && ailingOf(session)]
-  if (reason === null || session?.whyFailing()[COMPUTE_SERVICE] !== undefined) return told
-  return [...(told === null ? [] : [told]), `${COMPUTE_SERVICE}: ${reason}`].join('; ')
+  const [reason, failing] = [novaFailing(), session && ailingOf(session)]
+  if (reason === null || session?.whyFailing()[COMPUTE_SERVICE] !== undefined) return failing
+  return [...(failing === null ? [] : [failing]), `${COMPUTE_SERVICE}: ${reason}`].join('; ')
 }
 
 export const openCloud = ({ config, clock, log, open }: Parts): Cloud => {

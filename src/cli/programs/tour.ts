@@ -52,8 +52,8 @@ const stepper = (say: TourParts['say']) => {
   let count = 0
   return async <Value>(title: string, walk: () => Promise<readonly [Value, string]>): Promise<Value> => {
     const began = performance.now()
-    const [value, told] = await walk()
-    say(`${String(++count).padStart(2)}. ${title.padEnd(28)} ${told}  (${(performance.now() - began).toFixed(1)} ms)`)
+    const [value, result] = await walk()
+    say(`${String(++count).padStart(2)}. ${title.padEnd(28)} ${result}  (${(performance.now() - began).toFixed(1)} ms)`)
     return value
   }
 }

@@ -38,13 +38,13 @@ const urlInFile = (path: string): string => {
 const SOURCES = `--from, --from-file or ${IMPORT_FROM}`
 /** Throws an error with a text for the operator, which never contains the URL. */
 export const addressOf = ({ from, fromFile }: ImportGiven, env: NodeJS.ProcessEnv): UpstreamAddress => {
-  const told = env[IMPORT_FROM]
+  const fromEnvironment = env[IMPORT_FROM]
   const given = [
     ...(from === undefined ? [] : [['--from', from] as const]),
     ...(fromFile === undefined ? [] : [['--from-file', urlInFile(fromFile)] as const]),
-    ...(told === undefined || told === '' || from !== undefined || fromFile !== undefined
+    ...(fromEnvironment === undefined || fromEnvironment === '' || from !== undefined || fromFile !== undefined
       ? []
-      : [[IMPORT_FROM, told] as const]),
+      : [[IMPORT_FROM, fromEnvironment] as const]),
   ]
   const [first, second] = given
   if (first === undefined) throw misused(`name upstream's database with ${SOURCES}`)

@@ -118,15 +118,15 @@ export const showsTo = (
   const named = types?.map((type) => (type.startsWith(PREFIX) ? type.slice(PREFIX.length) : type))
   return (entry) => {
     const own = entry.user === userId ? entry.forUser : entry.forProject
-    const told = isAdmin ? entry.whole : entry.project === projectId ? own : null
+    const shown = isAdmin ? entry.whole : entry.project === projectId ? own : null
     const wanted =
-      told !== null &&
+      shown !== null &&
       among(kinds, entry.kind) &&
       among(named, entry.type) &&
       among(subjects, entry.subject) &&
       among(hosts, ...entry.hosts) &&
       among(instances, ...entry.instances) &&
       (projects === undefined || (entry.project !== null && projects.includes(entry.project)))
-    return wanted ? told : null
+    return wanted ? shown : null
   }
 }

@@ -128,8 +128,8 @@ const readPage = async (
     for (const entry of entries) {
       if (events.length === limit) return done({ events, next: place.id, more: true })
       place = entry.place
-      const told = shows(entry)
-      if (told !== null) events.push(told)
+      const shown = shows(entry)
+      if (shown !== null) events.push(shown)
     }
     place = end
     if (last || read === PAGES_MAX) return done({ events, next: place.id, more: !last })

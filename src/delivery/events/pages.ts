@@ -57,18 +57,18 @@ export const createPages = (
       const row = await landmarks.at(place.position)
       if (row === null || positionsOf(row)(place.count).id !== place.id) return 'unknown'
       if (!(await isWholeAfter(place))) return 'archived'
-      const [told] = await toldOf([row])
-      return { place, rest: told!.entries.filter((entry) => earlier(place, entry.place)) }
+      const [read] = await toldOf([row])
+      return { place, rest: read!.entries.filter((entry) => earlier(place, entry.place)) }
     },
     isWholeAfter,
     after: async (place, count) => {
       const rows = await journal.feed(place.position, count)
       // checked after the read, because rows may be archived during it
       if (rows.length > 0 && !(await isWholeAfter(place))) return null
-      const told = await toldOf(rows)
+      const read = await toldOf(rows)
       return {
-        entries: told.flatMap(({ entries }) => entries),
-        end: told.at(-1)?.end ?? place,
+        entries: read.flatMap(({ entries }) => entries),
+        end: read.at(-1)?.end ?? place,
         last: rows.length < count,
       }
     },

@@ -212,9 +212,9 @@ export class Stream implements EventStream {
     while (at < this.#pending.length && bytes < PORTION_BYTES) {
       const entry = this.#pending[at++]!
       this.#place = entry.place
-      const told = this.#shows(entry)
-      if (told === null) continue
-      events.push(told)
+      const shown = this.#shows(entry)
+      if (shown === null) continue
+      events.push(shown)
       bytes += entry.bytes
     }
     this.#pending = this.#pending.slice(at)
@@ -232,9 +232,9 @@ export class Stream implements EventStream {
       this.#ahead = this.#ahead && !earlier(this.#place, entry.place)
       if (this.#ahead) continue
       this.#place = entry.place
-      const told = this.#shows(entry)
-      if (told === null) continue
-      events.push(told)
+      const shown = this.#shows(entry)
+      if (shown === null) continue
+      events.push(shown)
       bytes += entry.bytes
     }
     this.#number = number

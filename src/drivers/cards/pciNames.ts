@@ -50,7 +50,7 @@ export const pciNames = (
   known: (ids: Ids) => string | null,
 ): ((io: HostIo, wanted: readonly Ids[]) => Promise<(ids: Ids) => string>) => {
   const found = new Map<string, string>()
-  let told = ''
+  let warnedOf = ''
   /**
    * Null: there is a file, and it cannot be read now. Devices are reported without its names then, and it is tried
    * again.
@@ -62,8 +62,8 @@ export const pciNames = (
         if (text !== null) return text
       } catch (error) {
         const reason = messageOf(error)
-        if (reason !== told) io.warn('pci_names_unreadable', { path: place, reason })
-        told = reason
+        if (reason !== warnedOf) io.warn('pci_names_unreadable', { path: place, reason })
+        warnedOf = reason
         return null
       }
     }

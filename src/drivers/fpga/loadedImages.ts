@@ -92,18 +92,18 @@ export const loadedImages = (driver: string): LoadedImages => {
   return {
     writes: () => writes,
     shown: async (io, cards, since) => {
-      const told = new Map<string, string>()
+      const shown = new Map<string, string>()
       await changed(io, ({ loaded, seen }) => {
         const last = new Map(Object.entries(seen))
         for (const { deployable, shows, hidden } of cards) {
           const isOld = (writtenAt.get(deployable) ?? 0) > since
           if (!hidden && !isOld && shows !== '') last.set(deployable, shows)
           const known = hidden || isOld ? last.get(deployable) : shows
-          told.set(deployable, known ?? (hidden ? '' : shows))
+          shown.set(deployable, known ?? (hidden ? '' : shows))
         }
         return { loaded, seen: Object.fromEntries(last) }
       })
-      return (deployable) => told.get(deployable) ?? ''
+      return (deployable) => shown.get(deployable) ?? ''
     },
     read: async (io) => {
       const { loaded } = await now(io)

@@ -61,14 +61,14 @@ const cardAt = async (io: HostIo, address: string): Promise<Card> => {
 /** Answers which of the cards must not be offered as a whole, and why, in words. */
 const migCards = (program: string) => {
   const modes = new Map<string, boolean>()
-  let told = false
+  let warned = false
   const askModes = async (io: HostIo): Promise<void> => {
     try {
       for (const [address, mode] of modesIn(await io.run(program, ARGS, TOOL_MS))) modes.set(address, mode)
-      told = false
+      warned = false
     } catch (error) {
-      if (!told) io.warn('nvidia_mig_mode_unknown', { reason: messageOf(error) })
-      told = true
+      if (!warned) io.warn('nvidia_mig_mode_unknown', { reason: messageOf(error) })
+      warned = true
     }
   }
   return async (io: HostIo, addresses: readonly string[]): Promise<ReadonlyMap<string, string>> => {

@@ -19,7 +19,7 @@ export type VgpusOptions = {
   /** By type, how many vGPUs one card can hold (`readVgpuOptions`). */
   readonly most: ReadonlyMap<string, number>
 }
-type Asked = { readonly address: PciAddress; readonly type: string; readonly mark: string }
+type WantedVgpu = { readonly address: PciAddress; readonly type: string; readonly mark: string }
 
 const mineAt = ({ made }: MadeDevices, address: string, type: string): ReadonlyMap<string, Made> =>
   new Map(Object.entries(made).filter(([, one]) => one.address === address && one.type === type))
@@ -68,7 +68,7 @@ export class Vgpus {
   }
 
   /** What a slot of a vGPU asks for; null: it is a slot of a whole GPU. */
-  askedFor(slot: Slot): Asked | null {
+  askedFor(slot: Slot): WantedVgpu | null {
     const address = pciAddressOf(slot.info)
     if (address === null) throw new Error(`slot ${slot.uuid}: info must hold a PCI address`)
     const { asked_type: asked = '', vgpu_mark: mark = '' } = slot.info
@@ -81,7 +81,7 @@ export class Vgpus {
     return { address, type: asked, mark }
   }
 
-  async prepare(io: HostIo, slot: Slot, { address, type, mark }: Asked): Promise<void> {
+  async prepare(io: HostIo, slot: Slot, { address, type, mark }: WantedVgpu): Promise<void> {
     // whatever the type of the slot, its function must be there
     await presentFunction(io, this.#options.sysfsRoot, { ...slot, type: 'PCI', info: { ...address } })
     const one: Made = { address: formatPciAddress(address), type, mark }

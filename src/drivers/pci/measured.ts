@@ -127,13 +127,13 @@ export const measuresPci =
   (sysfsRoot: string, tool: Tool = noTool): Measure =>
   async (io, controlPaths, signal) => {
     const devices: Measured['devices'][number][] = []
-    const { numbers: told, complaint } = controlPaths.length > 0 ? await tool(io, signal) : await noTool(io, signal)
+    const { numbers: ofTool, complaint } = controlPaths.length > 0 ? await tool(io, signal) : await noTool(io, signal)
     for (const controlPath of controlPaths) {
       signal.throwIfAborted()
       const address = pciAddressOf(jsonIn(controlPath))
       const numbers = address && (await pciNumbers(io, sysfsRoot, address))
       if (!address || !numbers) continue
-      devices.push({ controlPath, numbers: { ...numbers, ...told.get(formatPciAddress(address)) } })
+      devices.push({ controlPath, numbers: { ...numbers, ...ofTool.get(formatPciAddress(address)) } })
     }
     return { devices, ...(complaint === undefined ? {} : { complaint }) }
   }

@@ -100,7 +100,7 @@ const withoutUsed = async (
  */
 export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciDriverOptions): Driver => {
   let hinted = false
-  let told = '[]'
+  let warnedOf = '[]'
   const through = passThrough(sysfsRoot)
 
   const hint = async (io: HostIo) => {
@@ -119,8 +119,8 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
   const tellLeftOut = (io: HostIo, seen: readonly SeenFunction[]) => {
     const functions = functionsLeftOut(seen)
     const text = JSON.stringify(functions)
-    if (text !== told && functions.length > 0) io.warn('pci_functions_left_out', { functions })
-    told = text
+    if (text !== warnedOf && functions.length > 0) io.warn('pci_functions_left_out', { functions })
+    warnedOf = text
   }
 
   return {

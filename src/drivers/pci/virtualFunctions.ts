@@ -42,7 +42,7 @@ const made = async (io: HostIo, folder: string, wanted: number): Promise<void> =
  */
 export const withVirtualFunctions = (driver: Driver, sysfsRoot: string, wanted: VirtualFunctions): Driver => {
   const all = Object.entries(wanted)
-  const told = new Set<string>()
+  const warned = new Set<string>()
   if (all.length === 0) return driver
   const isMade = async (io: HostIo, [address, count]: readonly [string, number], signal: AbortSignal) => {
     try {
@@ -52,8 +52,8 @@ export const withVirtualFunctions = (driver: Driver, sysfsRoot: string, wanted: 
     } catch (error) {
       const reason = messageOf(error)
       const mark = `${address} ${reason}`
-      if (!told.has(mark)) io.warn('virtualFunctions.notMade', { address, reason })
-      told.add(mark)
+      if (!warned.has(mark)) io.warn('virtualFunctions.notMade', { address, reason })
+      warned.add(mark)
       return false
     }
   }

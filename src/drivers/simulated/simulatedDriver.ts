@@ -87,9 +87,9 @@ const numbersOf = (device: number, bad: readonly number[]): Numbers => ({
 const measuredIn = (
   { devices }: Machine,
   controlPaths: readonly string[],
-  told: readonly InjectedFaults[],
+  injected: readonly InjectedFaults[],
 ): Measured => {
-  const [out, bad] = [told.flatMap(({ unplugged }) => unplugged), told.flatMap((faults) => faults.bad)]
+  const [out, bad] = [injected.flatMap(({ unplugged }) => unplugged), injected.flatMap((faults) => faults.bad)]
   const measured = devices.flatMap(({ controlPath: { info } }, device) =>
     controlPaths.includes(info) && !out.includes(device)
       ? [{ controlPath: info, numbers: numbersOf(device, bad) }]
@@ -117,17 +117,17 @@ export const createSimulatedDriver = (plan: DriverPlan): SimulatedDriver => {
     machines.set(hostname, made)
     return made
   }
-  const place = (io: HostIo, deployable: string, told: InjectedFaults): DeviceSlot => {
+  const place = (io: HostIo, deployable: string, injected: InjectedFaults): DeviceSlot => {
     const found = machine(io.hostname).places.get(deployable)
     const isOut = ({ unplugged }: InjectedFaults): boolean => found !== undefined && unplugged.includes(found.device)
-    if (found === undefined || isOut(faults) || isOut(told)) throw new Error(`${io.hostname} has no ${deployable}`)
+    if (found === undefined || isOut(faults) || isOut(injected)) throw new Error(`${io.hostname} has no ${deployable}`)
     return found
   }
   /** The content of the fault file when the operation began. */
   const endure = async (io: HostIo, deed: DriverCall, signal: AbortSignal): Promise<InjectedFaults> => {
-    const told = await fromFile(io)
-    await applyFaults(clock, [faults, told], deed, signal)
-    return told
+    const injected = await fromFile(io)
+    await applyFaults(clock, [faults, injected], deed, signal)
+    return injected
   }
 
   return {
@@ -141,8 +141,8 @@ export const createSimulatedDriver = (plan: DriverPlan): SimulatedDriver => {
         .map((device) => withBitstreams(device, effects))
     },
     prepare: async (io, slot: Slot, signal) => {
-      const told = await endure(io, { action: 'prepare', deployable: slot.deployable, slot: slot.uuid }, signal)
-      const { infos } = place(io, slot.deployable, told)
+      const injected = await endure(io, { action: 'prepare', deployable: slot.deployable, slot: slot.uuid }, signal)
+      const { infos } = place(io, slot.deployable, injected)
       const info = canonicalInfo(slot.info)
       if (!infos.has(info)) throw new Error(`slot ${slot.uuid}: ${slot.deployable} has no ${info}`)
       await change(io, signal, (effects) => withPrepared(effects, slot))
@@ -155,8 +155,8 @@ export const createSimulatedDriver = (plan: DriverPlan): SimulatedDriver => {
     inUse: async (io) => usedIn(machine(io.hostname), [...faults.inUse, ...(await fromFile(io)).inUse]),
     measure: async (io, paths) => measuredIn(machine(io.hostname), paths, [faults, await fromFile(io)]),
     program: async (io, deployable, imagePath, signal) => {
-      const told = await endure(io, { action: 'program', deployable, slot: null }, signal)
-      if (!place(io, deployable, told).programmable) throw new Error(`${deployable} cannot be programmed`)
+      const injected = await endure(io, { action: 'program', deployable, slot: null }, signal)
+      if (!place(io, deployable, injected).programmable) throw new Error(`${deployable} cannot be programmed`)
       const loaded = await bitstreamOf(io, imagePath)
       await change(io, signal, (effects) => withLoaded(effects, deployable, loaded))
     },

@@ -58,7 +58,7 @@ const flawOf = (filters: Filters): ReturnType<typeof invalid> | null => {
 }
 
 const pageBody = ({ events, next, more }: EventPage) => ({
-  events: events.map(({ id, text: told }) => ({ id, event: JSON.parse(told) as unknown })),
+  events: events.map(({ id, text }) => ({ id, event: JSON.parse(text) as unknown })),
   next,
   more,
 })

@@ -30,14 +30,14 @@ const hostBody = ({ groups, ...judged }: JudgedHost) => ({
     left_out: leftOut,
   })),
 })
-const bodyOf = (profile: ProfileRow | null) => (told: Explanation) => ({
+const bodyOf = (profile: ProfileRow | null) => (explanation: Explanation) => ({
   profile: profile && { uuid: profile.uuid, name: profile.name },
-  fits: told.fits,
-  hosts_checked: told.hostsChecked,
-  devices_checked: told.devicesChecked,
-  hosts_fitting: told.hostsFitting,
-  placement: told.placement,
-  groups: told.groups.map(({ nearest, ...group }) => ({
+  fits: explanation.fits,
+  hosts_checked: explanation.hostsChecked,
+  devices_checked: explanation.devicesChecked,
+  hosts_fitting: explanation.hostsFitting,
+  placement: explanation.placement,
+  groups: explanation.groups.map(({ nearest, ...group }) => ({
     ...group,
     nearest: nearest && {
       host: nearest.host,
@@ -46,9 +46,9 @@ const bodyOf = (profile: ProfileRow | null) => (told: Explanation) => ({
       obstacles: nearest.obstacles,
     },
   })),
-  warnings: told.warnings,
-  hosts: told.hosts.map(hostBody),
-  hosts_left_out: told.hostsLeftOut,
+  warnings: explanation.warnings,
+  hosts: explanation.hosts.map(hostBody),
+  hosts_left_out: explanation.hostsLeftOut,
 })
 
 const query = {

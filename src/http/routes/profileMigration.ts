@@ -18,7 +18,12 @@ import { trimmedShape } from '../shapes.ts'
 import type { Json } from '../shapes.ts'
 
 type Names = ReadonlyMap<string, string>
-type Asked = { readonly traits: Names; readonly classes: Names; readonly apply: boolean; readonly reason: string }
+type MigrationBody = {
+  readonly traits: Names
+  readonly classes: Names
+  readonly apply: boolean
+  readonly reason: string
+}
 type Step = { readonly group: number; readonly from: string; readonly to: string }
 type Change = Renaming & { readonly steps: readonly Step[] }
 type Read<Value> = { readonly ok: true; readonly value: Value } | HttpRefused
@@ -94,9 +99,9 @@ const namesOf = (kind: keyof typeof PREFIX, given: Readonly<Record<string, strin
   return { ok: true, value: names }
 }
 
-const asked: Body<Asked> = {
+const asked: Body<MigrationBody> = {
   schema: Posted,
-  read: (json, told) => {
+  read: (json, context) => {
     const parsed = schemas.readAs(Posted, json)
     if (!parsed.ok) return parsed
     const { apply } = parsed.value
@@ -104,13 +109,13 @@ const asked: Body<Asked> = {
     if (!traits.ok) return traits
     if (!classes.ok) return classes
     if (traits.value.size + classes.value.size === 0) return invalid('traits', 'neither traits nor classes are renamed')
-    const reason = apply ? reasonIn.read(parsed.value, told) : { ok: true as const, value: '' }
+    const reason = apply ? reasonIn.read(parsed.value, context) : { ok: true as const, value: '' }
     if (!reason.ok) return reason
     return { ok: true, value: { traits: traits.value, classes: classes.value, apply, reason: reason.value } }
   },
 }
 
-const renamed = (key: string, { traits, classes }: Asked): string => {
+const renamed = (key: string, { traits, classes }: MigrationBody): string => {
   for (const [prefix, names] of [
     ['trait:', traits],
     ['resources:', classes],
@@ -122,7 +127,7 @@ const renamed = (key: string, { traits, classes }: Asked): string => {
 }
 
 /** The group with the new names, in the same order. A group that would lose a key or violate a rule is refused. */
-const regroup = (group: Group, map: Asked, place: string): Read<Group> => {
+const regroup = (group: Group, map: MigrationBody, place: string): Read<Group> => {
   const entries = Object.entries(group).map(([key, value]) => [renamed(key, map), value] as const)
   const keys = entries.map(([key]) => key)
   const twice = keys.find((key, at) => keys.indexOf(key) !== at)
@@ -130,7 +135,7 @@ const regroup = (group: Group, map: Asked, place: string): Read<Group> => {
   return groupOf(Object.fromEntries(entries), place)
 }
 
-const changeOf = (row: ProfileRow, map: Asked): Read<Change> => {
+const changeOf = (row: ProfileRow, map: MigrationBody): Read<Change> => {
   const was = row.groups
   const groups: Group[] = []
   const steps: Step[] = []
@@ -151,7 +156,7 @@ const changeOf = (row: ProfileRow, map: Asked): Read<Change> => {
   return { ok: true, value: { uuid: row.uuid, name: row.name, was, groups, steps } }
 }
 
-const migrate = async (control: Control, caller: Caller, map: Asked): Promise<Answered> => {
+const migrate = async (control: Control, caller: Caller, map: MigrationBody): Promise<Answered> => {
   const listed = await control.profiles.list(null, {})
   if (!listed.ok) return listed
   const changes: Change[] = []

@@ -80,9 +80,9 @@ const Patched = v.pipe(
     ],
   }),
 )
-type Asked = { readonly change: ProfileUpdate; readonly reason: string }
+type UpdateBody = { readonly change: ProfileUpdate; readonly reason: string }
 
-const asked: Body<Asked> = {
+const asked: Body<UpdateBody> = {
   schema: Patched,
   read: (json) => {
     const parsed = schemas.readAs(Patched, json)

@@ -14,12 +14,12 @@ const stepBody = ({ at, step, tookMs, cause, requestId, detail, event }: Timelin
   ...(withEvents && { event: JSON.parse(event() ?? 'null') as unknown }),
 })
 
-const timelineBody = (told: Timeline, withEvents: boolean) => ({
-  arq: told.arq,
-  project_id: told.projectId,
-  deleted: told.deleted,
-  total_ms: (told.steps.at(-1)?.at ?? 0) - (told.steps[0]?.at ?? 0),
-  steps: told.steps.map((step) => stepBody(step, withEvents)),
+const timelineBody = (timeline: Timeline, withEvents: boolean) => ({
+  arq: timeline.arq,
+  project_id: timeline.projectId,
+  deleted: timeline.deleted,
+  total_ms: (timeline.steps.at(-1)?.at ?? 0) - (timeline.steps[0]?.at ?? 0),
+  steps: timeline.steps.map((step) => stepBody(step, withEvents)),
 })
 
 export const timeline = route({
@@ -34,5 +34,5 @@ export const timeline = route({
   },
   query: { events: flag('With the recorded event behind each step, as `GET /v2/events` answers it.') },
   handle: ({ control, caller, params, query: { events = false } }) =>
-    answer(control.arqs.timeline(caller, params.uuid), 200, (told) => timelineBody(told, events)),
+    answer(control.arqs.timeline(caller, params.uuid), 200, (found) => timelineBody(found, events)),
 })

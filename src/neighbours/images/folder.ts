@@ -68,8 +68,8 @@ const imageAt = async (dir: string, uuid: ImageUuid, path: string): Promise<Held
   const { size } = await stat(path)
   if (beside === null) return { found: true, path, image: bare(uuid, size) }
   try {
-    const told = await described(beside)
-    const read = bitstreamIn({ size, status: 'active', tags: [TAG], ...(told as object), id: uuid })
+    const description = await described(beside)
+    const read = bitstreamIn({ size, status: 'active', tags: [TAG], ...(description as object), id: uuid })
     return read.found ? { ...read, path } : read
   } catch (error) {
     return noImage('unusable', `${uuid}.json: ${textOf(error)}`)

@@ -38,9 +38,9 @@ const hex = (value: string | null | undefined, length: number | undefined): stri
   return lower.length === length && HEX.test(lower) ? lower : null
 }
 /** Prefers a strong digest; MD5 is used only if there is no other. */
-const digestOf = ({ os_hash_algo: algorithm, os_hash_value: told, checksum }: Base): Digest | null => {
+const digestOf = ({ os_hash_algo: algorithm, os_hash_value: value, checksum }: Base): Digest | null => {
   const name = algorithm?.toLowerCase() ?? ''
-  const strong = hex(told, LENGTHS[name])
+  const strong = hex(value, LENGTHS[name])
   if (strong !== null) return { algorithm: name.replace('_', '-'), value: strong }
   const weak = hex(checksum, 32)
   return weak === null ? null : { algorithm: 'md5', value: weak }

@@ -38,13 +38,13 @@ const WANTED = 39
  */
 const LOWEST = 30
 
-type Asked = {
+type PlacementRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
   readonly body?: Readonly<Record<string, unknown>>
 }
-type Send = (asked: Asked, version?: number) => Promise<PlacementResult<Answer>>
-type Ask = (asked: Asked) => Promise<PlacementResult<Answer>>
+type Send = (asked: PlacementRequest, version?: number) => Promise<PlacementResult<Answer>>
+type Ask = (asked: PlacementRequest) => Promise<PlacementResult<Answer>>
 
 const REFUSED_VERSION = 406
 
@@ -78,8 +78,8 @@ const readVersion = async (send: Send): Promise<PlacementResult<number>> => {
 
 /** The version that all requests use, such as `1.39`. */
 export const versionOf = async (session: Pick<Session, 'call'>): Promise<PlacementResult<string>> => {
-  const told = await readVersion(sender(session, () => {}))
-  return told.ok ? { ok: true, value: `1.${told.value}` } : told
+  const version = await readVersion(sender(session, () => {}))
+  return version.ok ? { ok: true, value: `1.${version.value}` } : version
 }
 
 /** Sends each request with the version to use (PLACEMENT-1). */
@@ -108,8 +108,8 @@ const ensure =
     return answer.error === 'gone' ? fault('unknownName', answer.reason) : answer
   }
 
-const firstOf = (told: PlacementResult<readonly Provider[]>): PlacementResult<Provider | null> =>
-  told.ok ? { ok: true, value: told.value[0] ?? null } : told
+const firstOf = (answer: PlacementResult<readonly Provider[]>): PlacementResult<Provider | null> =>
+  answer.ok ? { ok: true, value: answer.value[0] ?? null } : answer
 
 /** The traits that Nova demands of the compute node of a server with accelerators (placement.md 1, 10). */
 const ELIGIBLE = 'COMPUTE_ACCELERATORS,!COMPUTE_STATUS_DISABLED'
@@ -141,48 +141,48 @@ const TIMEOUT_MS = 5000
 /** `timeoutMs`: of one request of the session. */
 export const createPlacement = (session: Pick<Session, 'call'>, timeoutMs = TIMEOUT_MS): Placement => {
   const ask = versioned(session)
-  const told = async <Value>(shape: Shape<Value>, asked: Asked): Promise<PlacementResult<Value>> => {
+  const call = async <Value>(shape: Shape<Value>, asked: PlacementRequest): Promise<PlacementResult<Value>> => {
     const answer = await ask(asked)
     return answer.ok ? valueIn(shape, answer.value) : answer
   }
   const of = (uuid: string, part = ''): string => `/resource_providers/${segment(uuid)}${part}`
-  const list = (query: string) => told(PROVIDERS, { method: 'GET', path: `/resource_providers?${query}` })
+  const list = (query: string) => call(PROVIDERS, { method: 'GET', path: `/resource_providers?${query}` })
   return {
     longestCallMs: REQUESTS_MAX * timeoutMs,
     // Placement treats an empty name as no condition at all
     named: async (name) => (name === '' ? NOTHING : firstOf(await list(`name=${segment(name)}`))),
-    provider: (uuid) => told(PROVIDER, { method: 'GET', path: of(uuid) }),
+    provider: (uuid) => call(PROVIDER, { method: 'GET', path: of(uuid) }),
     tree: (root) => list(`in_tree=${segment(root)}`),
     owned: () => list('required=OWNER_CYBORG'),
     ofNova: () => list('required=COMPUTE_MANAGED_PCI_DEVICE'),
     ownedIn: (root) => list(`in_tree=${segment(root)}&required=OWNER_CYBORG`),
     create: ({ uuid, name, parent }) =>
-      told(PROVIDER, {
+      call(PROVIDER, {
         method: 'POST',
         path: '/resource_providers',
         body: { uuid, name, parent_provider_uuid: parent },
       }),
     update: ({ uuid, name, parent }) =>
-      told(PROVIDER, { method: 'PUT', path: of(uuid), body: { name, parent_provider_uuid: parent } }),
+      call(PROVIDER, { method: 'PUT', path: of(uuid), body: { name, parent_provider_uuid: parent } }),
     remove: async (uuid) => {
       const answer = await ask({ method: 'DELETE', path: of(uuid) })
       return answer.ok ? NOTHING : answer
     },
-    inventories: (uuid) => told(INVENTORIES, { method: 'GET', path: of(uuid, '/inventories') }),
+    inventories: (uuid) => call(INVENTORIES, { method: 'GET', path: of(uuid, '/inventories') }),
     setInventories: ({ uuid, generation, inventories }) => {
       const body = { resource_provider_generation: generation, inventories }
-      return told(GENERATION, { method: 'PUT', path: of(uuid, '/inventories'), body })
+      return call(GENERATION, { method: 'PUT', path: of(uuid, '/inventories'), body })
     },
-    traits: (uuid) => told(TRAITS, { method: 'GET', path: of(uuid, '/traits') }),
+    traits: (uuid) => call(TRAITS, { method: 'GET', path: of(uuid, '/traits') }),
     setTraits: ({ uuid, generation, traits }) => {
       const body = { resource_provider_generation: generation, traits }
-      return told(GENERATION, { method: 'PUT', path: of(uuid, '/traits'), body })
+      return call(GENERATION, { method: 'PUT', path: of(uuid, '/traits'), body })
     },
     candidates: async (asked) => {
-      const found = await told(CANDIDATES, { method: 'GET', path: candidatesPath(asked) })
+      const found = await call(CANDIDATES, { method: 'GET', path: candidatesPath(asked) })
       return found.ok ? { ok: true, value: waysIn(found.value, asked.groups) } : found
     },
-    allocations: (uuid) => told(ALLOCATIONS, { method: 'GET', path: of(uuid, '/allocations') }),
+    allocations: (uuid) => call(ALLOCATIONS, { method: 'GET', path: of(uuid, '/allocations') }),
     ensureTrait: ensure(ask, 'traits'),
     ensureClass: ensure(ask, 'resource_classes'),
   }

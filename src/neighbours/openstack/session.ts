@@ -157,11 +157,11 @@ const urlIn =
     throw new NotInCatalogue(`the catalogue has no endpoint of ${service} with the interface ${where}`)
   }
 
-type Asked = Pick<Request, 'method' | 'headers'>
+type RequestHead = Pick<Request, 'method' | 'headers'>
 /** Sends requests with the token of this service, through the circuit of the neighbour (SESSION-2, SESSION-4). */
 const asking =
   (tokens: ReturnType<typeof ownTokens>, circuitOf: (name: string) => Circuit) =>
-  async <Sent extends Asked, Got extends Pick<Answer, 'status'>>(
+  async <Sent extends RequestHead, Got extends Pick<Answer, 'status'>>(
     name: string,
     request: (token: Own) => Sent,
     ask: (request: Sent) => Promise<Got>,

@@ -4,7 +4,7 @@ import type { Kept } from './kept.ts'
 import type { Archived, ArchiveOrder } from '../store.ts'
 
 /** The lowest checkpoint of all readers. */
-const toldUpTo = (checkpoints: Kept['checkpoints']): number =>
+const publishedUpTo = (checkpoints: Kept['checkpoints']): number =>
   Math.min(...[...checkpoints.values()].flatMap((text) => /\d+$/.exec(text)?.map(Number) ?? []))
 
 export const archiveMemory = async (
@@ -12,12 +12,12 @@ export const archiveMemory = async (
   { before, limit }: ArchiveOrder,
 ): Promise<Archived> => {
   const { byKey, checkpoints, archived, tables } = kept
-  const told = toldUpTo(checkpoints)
+  const published = publishedUpTo(checkpoints)
   let [entities, rows] = [0, 0]
   for (const [key, own] of byKey) {
     const last = own.at(-1)!
     const ending = ENDING.some((kind) => key.startsWith(`${kind}/`))
-    if (!ending || last.at >= before || !(Number(last.position) <= told) || told === Infinity) continue
+    if (!ending || last.at >= before || !(Number(last.position) <= published) || published === Infinity) continue
     const leaving = own.slice(0, leavable(key, own)).filter(({ position }) => !archived.has(position))
     if (leaving.length === 0) continue
     if (rows >= limit) return { entities, rows, more: true }

@@ -9,7 +9,7 @@ import type { Ask, Reply, Start } from './protocol.ts'
 import { PLANNER } from '../planner.ts'
 import type { Database, Rows, Run, Statement } from '../sql.ts'
 
-type Asked = { readonly resolve: (reply: Reply) => void; readonly reject: (cause: Error) => void }
+type PendingReply = { readonly resolve: (reply: Reply) => void; readonly reject: (cause: Error) => void }
 type Thread = {
   readonly opened: Promise<Reply>
   readonly ask: (statement: Statement) => Promise<Reply>
@@ -21,7 +21,7 @@ type Thread = {
 const threadOn = (folder: string): Thread => {
   const start: Start = { folder, settings: PLANNER }
   const worker = new Worker(new URL('./worker.ts', import.meta.url), { workerData: start })
-  const asked = new Map<number, Asked>()
+  const asked = new Map<number, PendingReply>()
   let outbox: Ask[] = []
   let lastId = 0
   const promised = (id: number): Promise<Reply> =>

@@ -83,11 +83,11 @@ const loadedIn = ({ loaded }: Extract<InstanceEvent, { readonly type: 'PartPrepa
   loaded ? { image_fetched_ms: loaded.fetchMs, card_programmed_ms: loaded.programMs } : {}
 
 const moment = (at: number): string => new Date(at).toISOString()
-/** `told`: a notification to Nova is pending. `until`: how long Nova is told after the present bind; null: unknown. */
-type Known = { readonly told: boolean; readonly until: number | null }
+/** `pending`: a notification to Nova is pending. `until`: how long Nova is told after the present bind; null: unknown. */
+type Known = { readonly pending: boolean; readonly until: number | null }
 
 /** The step that an event of the instance means for this ARQ; null if the ARQ's own events show it. */
-const ofInstance = (event: InstanceEvent, arq: ArqUuid, { told, until }: Known): StepText | null => {
+const ofInstance = (event: InstanceEvent, arq: ArqUuid, { pending, until }: Known): StepText | null => {
   if (event.type === 'PartPrepared' && event.arq === arq) return { step: PREPARED, detail: loadedIn(event) }
   if (event.type === 'BindSettled' && event.arqs.includes(arq))
     return event.tell === null
@@ -107,15 +107,15 @@ const ofInstance = (event: InstanceEvent, arq: ArqUuid, { told, until }: Known):
   if (event.type !== 'NovaTold') return null
   const ending = event.endings[arq]
   const note = event.note === null ? {} : { note: event.note }
-  if (!ending && !told) return null
+  if (!ending && !pending) return null
   return ending
     ? { step: `${ENDED}${ending}`, detail: note }
     : { step: 'nova not reached, will be told again', detail: note }
 }
 
 type Bare = Omit<TimelineStep, 'tookMs'>
-type Asked = { readonly arq: ArqUuid; readonly caller: Caller }
-const stepsOf = (row: FeedRow, known: Known, { arq, caller }: Asked): readonly Bare[] =>
+type TimelineQuery = { readonly arq: ArqUuid; readonly caller: Caller }
+const stepsOf = (row: FeedRow, known: Known, { arq, caller }: TimelineQuery): readonly Bare[] =>
   row.events.flatMap((event: Event, index) => {
     const step = kindOf(row.key) === 'arq' ? ofArq(event as ArqEvent) : ofInstance(event as InstanceEvent, arq, known)
     if (!step) return []
@@ -132,16 +132,16 @@ const acceptedIn = (append: readonly FeedRow[]) =>
 /**
  * Rows in commit order; within one append: the host's work first, then the steps of the ARQ, then the events for Nova.
  */
-const fold = (rows: readonly FeedRow[], asked: Asked): readonly TimelineStep[] => {
-  let known: Known = { told: false, until: null }
+const fold = (rows: readonly FeedRow[], asked: TimelineQuery): readonly TimelineStep[] => {
+  let known: Known = { pending: false, until: null }
   const appends = [...Map.groupBy(rows, ({ commandId }) => commandId).values()]
   const steps = appends.flatMap((append) => {
     const accepted = acceptedIn(append)
     if (accepted) known = { ...known, until: accepted.tellUntil }
     const found = append.flatMap((row) => stepsOf(row, known, asked))
     for (const { step } of found) {
-      if (step === 'nova to be told' || step === TOLD_AGAIN) known = { ...known, told: true }
-      if (step.startsWith(ENDED)) known = { ...known, told: false }
+      if (step === 'nova to be told' || step === TOLD_AGAIN) known = { ...known, pending: true }
+      if (step.startsWith(ENDED)) known = { ...known, pending: false }
     }
     return found
       .map((one) => (accepted && one.step === ACCEPTED ? withDeadline(one, accepted.deadline) : one))
@@ -185,8 +185,8 @@ export const createTimeline = ({
     if (removedAt !== null && removedAt + options.timelineKeptMs < clock.now()) return missing
     const keys = [arqKey(uuid), ...[...instances].map(instanceKey)]
     const rows = instances.size > 0 ? await history(keys) : own
-    const told = fold(rows, { arq: uuid, caller })
-    const steps = caller.isAdmin ? told : told.map((step) => ({ ...step, detail: forTenant(step.detail) }))
+    const all = fold(rows, { arq: uuid, caller })
+    const steps = caller.isAdmin ? all : all.map((step) => ({ ...step, detail: forTenant(step.detail) }))
     return { ok: true, value: { arq: uuid, projectId, deleted: removedAt !== null, steps } }
   }
   return (caller, uuid) => guard(timeline(caller, uuid), 'journal')

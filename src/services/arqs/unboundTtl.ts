@@ -37,8 +37,8 @@ export const createUnboundTtl = (kernel: Kernel): UnboundTtl => {
       draft.decide(arq, key, { type: 'Remove' })
       return true
     })
-    const told = await region.tell(key, work)
-    if (!told.ok || !told.value) return
+    const recorded = await region.tell(key, work)
+    if (!recorded.ok || !recorded.value) return
     counts.unboundDeleted++
     log.info({ arq: uuid }, 'arq.unbound_too_long')
   }

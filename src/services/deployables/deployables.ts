@@ -82,19 +82,19 @@ export const createAttributes = (kernel: Kernel): Control['attributes'] => {
       if (!found.ok) return found
       if (!found.value) return noSuch
       const uuid = ids.ordered()
-      const told = await tell(caller, found.value.uuid, {
+      const recorded = await tell(caller, found.value.uuid, {
         type: 'AddAttribute',
         attribute: { uuid, key, value, ...(parent === undefined ? {} : { parent }) },
       })
-      if (!told.ok) return told.fault.kind === 'not_found' ? noSuch : told
-      const row = told.value && rowOf(told.value, uuid)
+      if (!recorded.ok) return recorded.fault.kind === 'not_found' ? noSuch : recorded
+      const row = recorded.value && rowOf(recorded.value, uuid)
       return row ? { ok: true, value: row } : owner(uuid)
     },
     remove: async (caller, uuid) => {
       const found = await owner(uuid)
       if (!found.ok) return found
-      const told = await tell(caller, found.value.deployable_uuid, { type: 'RemoveAttribute', uuid })
-      return told.ok ? { ok: true, value: null } : told
+      const recorded = await tell(caller, found.value.deployable_uuid, { type: 'RemoveAttribute', uuid })
+      return recorded.ok ? { ok: true, value: null } : recorded
     },
   }
 }

@@ -53,11 +53,11 @@ export const verdicts = (
   { devices }: Pick<Host, 'devices'>,
   { driver, devices: measured, complaint }: Measurements,
 ): ReadonlyMap<DeviceUuid, string | null> => {
-  const told = new Map(measured.map((one) => [canonicalInfo(one.controlPath), failingBy(one)]))
+  const reasons = new Map(measured.map((one) => [canonicalInfo(one.controlPath), failingBy(one)]))
   return new Map(
     Object.entries(devices).flatMap(([canonical, held]) => {
       if (held.driver !== driver) return []
-      const reason = told.get(canonical)
+      const reason = reasons.get(canonical)
       if (reason === undefined && complaint !== undefined) return []
       return [[held.uuid, reason ?? null]]
     }),
@@ -81,10 +81,10 @@ const createRecord = (kernel: Kernel) => {
     let whole = true
     for (const { uuid } of changes) {
       const failing = wanted.get(uuid)!
-      const told = await tellAll({ by: `host ${name}` }, uuid, { type: 'SetHealth', failing })
-      if (told.ok) log.info({ host: name, device: uuid, failing }, 'device.health')
-      else log.warn({ host: name, device: uuid, fault: told.fault }, 'device.healthNotRecorded')
-      whole &&= told.ok
+      const recorded = await tellAll({ by: `host ${name}` }, uuid, { type: 'SetHealth', failing })
+      if (recorded.ok) log.info({ host: name, device: uuid, failing }, 'device.health')
+      else log.warn({ host: name, device: uuid, fault: recorded.fault }, 'device.healthNotRecorded')
+      whole &&= recorded.ok
     }
     return whole
   }

@@ -46,14 +46,14 @@ const allocationEntries = async (
 ): Promise<PlacementResult<readonly DriftEntry[]>> => {
   const entries: DriftEntry[] = []
   for (const { uuid: provider, name, deployable: of } of wanted) {
-    const told = await allocatedOn(port, provider)
-    if (!told.ok) return told
+    const allocated = await allocatedOn(port, provider)
+    if (!allocated.ok) return allocated
     const about = { provider, name, deployable: of }
     const users = bound.get(provider) ?? []
     const instances = users.map(({ instance }) => instance)
-    for (const consumer of Object.keys(told.value).filter((one) => !instances.includes(one)))
+    for (const consumer of Object.keys(allocated.value).filter((one) => !instances.includes(one)))
       entries.push(driftEntry({ ...about, kind: 'allocation_without_arq' }, { consumer }))
-    for (const consumer of unallocatedOf(instances, told.value).keys()) {
+    for (const consumer of unallocatedOf(instances, allocated.value).keys()) {
       const arqs = users.filter(({ instance }) => instance === consumer).map(({ arq }) => arq)
       entries.push(driftEntry({ ...about, kind: 'arq_without_allocation' }, { consumer, arqs }))
     }
@@ -92,9 +92,9 @@ const compare = async (
   const { task, record, deployables } = facts.value
   let tree: readonly Provider[] = []
   const read: Placement['tree'] = async (root) => {
-    const told = await port.tree(root)
-    if (told.ok) tree = told.value
-    return told
+    const answer = await port.tree(root)
+    if (answer.ok) tree = answer.value
+    return answer
   }
   const whole = { ofOthers: ofOtherHosts(kernel, name), isUnchanged: () => false, agreed: () => {} }
   const passed = await dryPass({ placement: { ...port, tree: read }, clock: kernel.clock, ...whole }, task)
@@ -106,9 +106,9 @@ const compare = async (
   let { trouble } = passed
   for (const look of more) {
     if (trouble !== null) break
-    const told = await look()
-    if (told.ok) entries.push(...told.value)
-    else trouble = unreachable(told)
+    const found = await look()
+    if (found.ok) entries.push(...found.value)
+    else trouble = unreachable(found)
   }
   const shown = servers === null ? done(NOT_ASKED) : await serverEntries(kernel, servers, facts.value)
   if (!shown.ok) return shown

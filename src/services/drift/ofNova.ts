@@ -32,9 +32,9 @@ const reasonOf = ({ provider, use }: OfNova, part: 'own' | 'physical'): string =
 
 /** The provider's name is no proof: somebody else may use names of the same form. */
 const isOfNova = async (port: Placement, { provider, use }: OfNova): Promise<PlacementResult<boolean>> => {
-  const told = await port.traits(provider.uuid)
-  if (!told.ok) return told.error === 'gone' ? { ok: true, value: false } : told
-  const { traits } = told.value
+  const answer = await port.traits(provider.uuid)
+  if (!answer.ok) return answer.error === 'gone' ? { ok: true, value: false } : answer
+  const { traits } = answer.value
   return { ok: true, value: use === 'passed' ? traits.includes(MANAGED_TRAIT) : !traits.includes(OWNER_TRAIT) }
 }
 
@@ -64,9 +64,9 @@ export const novaEntries = async (
     )
   const entries: DriftEntry[] = []
   for (const { held, part, one } of named) {
-    const told = await isOfNova(port, one)
-    if (!told.ok) return told
-    if (told.value) entries.push(entryOf(held, reasonOf(one, part)))
+    const shown = await isOfNova(port, one)
+    if (!shown.ok) return shown
+    if (shown.value) entries.push(entryOf(held, reasonOf(one, part)))
   }
   return { ok: true, value: entries }
 }

@@ -49,11 +49,11 @@ const attendDeployable: Attendant = async (kernel, uuid) => {
     const events = draft.decide(deployable, key, { type: 'Due', at: draft.at, deadline: draft.at + RELEASE_FOR_MS })
     return { ended: events.some(({ type }) => type === 'ProgramFailed'), host: draft.state(deployable, key).host }
   })
-  const told = await kernel.region.tell(key, work)
-  if (!told.ok) return told.fault
-  if (!told.value?.ended) return null
-  kernel.log.warn({ deployable: uuid, host: told.value.host }, 'program.notInTime')
-  const left = await shed(kernel, told.value.host, SWEEPER)
+  const recorded = await kernel.region.tell(key, work)
+  if (!recorded.ok) return recorded.fault
+  if (!recorded.value?.ended) return null
+  kernel.log.warn({ deployable: uuid, host: recorded.value.host }, 'program.notInTime')
+  const left = await shed(kernel, recorded.value.host, SWEEPER)
   return left.ok ? null : left.fault
 }
 

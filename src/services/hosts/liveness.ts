@@ -107,8 +107,8 @@ const createHearing = ({ clock, sharing, options, log }: Kernel) => {
     read: async () => {
       const silences = await sharing.silences()
       const now = clock.monotonic()
-      const told = [...silences].filter(([name, { ms, mark }]) => marks.get(name) !== mark && ms >= -AHEAD_MS)
-      learn(told.map(([name, { ms }]) => [name, now - Math.max(0, ms)]))
+      const fresh = [...silences].filter(([name, { ms, mark }]) => marks.get(name) !== mark && ms >= -AHEAD_MS)
+      learn(fresh.map(([name, { ms }]) => [name, now - Math.max(0, ms)]))
       for (const [name, { mark }] of silences) marks.set(name, mark)
       for (const name of marks.keys()) if (!silences.has(name)) marks.delete(name)
       for (const [name, at] of known) if (!silences.has(name) && now - at >= FORGET_AFTER_MS) known.delete(name)
@@ -139,13 +139,14 @@ const createRecord = (kernel: Kernel): ((changes: readonly Change[]) => Promise<
         return draft.decide(host, key, { type: 'SetLiveness', liveness, by: 'silence' }).length > 0
       }),
     )
-    const told = await units.together(
+    const recorded = await units.together(
       portion.map(({ name }) => hostKey(name)),
       work,
     )
-    if (!told.ok) log.warn({ hosts: portion.length, first: portion[0]!.name, fault: told.fault }, 'liveness.refused')
-    else for (const { name, liveness } of told.value ?? []) log.info({ host: name, liveness }, 'host.liveness')
-    return told.ok
+    if (!recorded.ok)
+      log.warn({ hosts: portion.length, first: portion[0]!.name, fault: recorded.fault }, 'liveness.refused')
+    else for (const { name, liveness } of recorded.value ?? []) log.info({ host: name, liveness }, 'host.liveness')
+    return recorded.ok
   }
   return async (changes) => {
     for (let at = 0; at < changes.length;) {

@@ -73,13 +73,13 @@ type Due = {
 type Notification = Due & { readonly span: Span }
 
 /** A verdict for each event, also when Nova did not answer. */
-const ask = async ({ nova, ids }: Kernel, told: readonly Notification[]): Promise<readonly NovaVerdict[]> => {
-  const events = told.flatMap((one) => one.events)
+const ask = async ({ nova, ids }: Kernel, notifications: readonly Notification[]): Promise<readonly NovaVerdict[]> => {
+  const events = notifications.flatMap((one) => one.events)
   if (!nova) return unjudged(events, 'no Nova is configured any more')
-  const requests = new Set(told.map(({ held }) => held.requestId))
+  const requests = new Set(notifications.map(({ held }) => held.requestId))
   // a call for several ARQs gets a request id of its own, because that of one of them would mislead
-  const requestId = requests.size === 1 ? told[0]!.held.requestId : `req-${ids.uuid()}`
-  const trace = told.find(({ span }) => span.trace !== undefined)?.span.trace
+  const requestId = requests.size === 1 ? notifications[0]!.held.requestId : `req-${ids.uuid()}`
+  const trace = notifications.find(({ span }) => span.trace !== undefined)?.span.trace
   try {
     const verdicts = await nova.notify(events, requestId, trace)
     const judged = new Set(verdicts.map(({ tag }) => tag))
@@ -156,9 +156,9 @@ const tellTogether = async (kernel: Kernel, taken: Taken, postpone: (key: Entity
   const { now, later } = gatheredOf(found.filter((one) => one !== null))
   for (const { key } of later) postpone(key)
   if (now.length === 0) return
-  const told = now.map((due) => withSpan(kernel, due))
-  const verdicts = new Map((await ask(kernel, told)).map((verdict) => [verdict.tag, verdict]))
-  await Promise.all(told.map((one) => record(kernel, one, verdicts)))
+  const notifications = now.map((due) => withSpan(kernel, due))
+  const verdicts = new Map((await ask(kernel, notifications)).map((verdict) => [verdict.tag, verdict]))
+  await Promise.all(notifications.map((one) => record(kernel, one, verdicts)))
 }
 
 export const createNotifier = (kernel: Kernel): Notifier => {

@@ -6,9 +6,9 @@ export const countedPort = (port: Placement, { troubles }: Pick<PlacementCounts,
   const counted =
     <Arguments extends readonly unknown[], Value>(call: (...given: Arguments) => Promise<PlacementResult<Value>>) =>
     async (...given: Arguments): Promise<PlacementResult<Value>> => {
-      const told = await call(...given)
-      if (!told.ok) troubles[told.error]++
-      return told
+      const answer = await call(...given)
+      if (!answer.ok) troubles[answer.error]++
+      return answer
     }
   return {
     ...port,

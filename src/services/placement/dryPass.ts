@@ -29,9 +29,9 @@ export const dryPass = async (
       clock,
       ofOthers,
       names: new Set(),
-      found: async (told) => {
+      found: async (given) => {
         // the generation in which the provider would agree is unknown until it is written
-        const { agreed: _, ...finding } = told
+        const { agreed: _, ...finding } = given
         findings.push(finding)
         return true
       },

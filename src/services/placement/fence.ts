@@ -40,10 +40,10 @@ const naming = async (
   port: Placement,
   { uuid, name }: Pick<Provider, 'uuid' | 'name'>,
 ): Promise<PlacementResult<null>> => {
-  const told = await port.named(name)
-  if (!told.ok) return told
-  const taken = told.value !== null && told.value.uuid !== uuid
-  return taken ? refused('duplicate', `the name ${name} belongs to the provider ${told.value.uuid}`) : ok(null)
+  const found = await port.named(name)
+  if (!found.ok) return found
+  const taken = found.value !== null && found.value.uuid !== uuid
+  return taken ? refused('duplicate', `the name ${name} belongs to the provider ${found.value.uuid}`) : ok(null)
 }
 /** What Placement would answer if this inventory were set: a class with allocations cannot be removed. */
 const replacing = async (port: Placement, uuid: string, wanted: Inventories): Promise<PlacementResult<null>> => {
@@ -71,24 +71,24 @@ export const unwritten = (port: Placement): Placement => {
     readonly name: string
     readonly parent: string
   }) => {
-    const told = await naming(port, { uuid, name })
-    return told.ok ? ok({ uuid, name, parent, root: parent, generation: 0 }) : told
+    const named = await naming(port, { uuid, name })
+    return named.ok ? ok({ uuid, name, parent, root: parent, generation: 0 }) : named
   }
   return {
     ...port,
     create: async (it) => {
       const other = await port.provider(it.uuid)
       if (other.ok) return refused('duplicate', `the provider ${it.uuid} exists`)
-      const told = other.error === 'gone' ? await shown(it) : other
-      if (told.ok) made.add(it.uuid)
-      return told
+      const answer = other.error === 'gone' ? await shown(it) : other
+      if (answer.ok) made.add(it.uuid)
+      return answer
     },
     update: shown,
     remove: async () => ok(null),
     inventories: async (uuid) => (made.has(uuid) ? ok({ generation: 0, inventories: {} }) : port.inventories(uuid)),
     setInventories: async ({ uuid, generation, inventories }) => {
-      const told = made.has(uuid) ? ok(null) : await replacing(port, uuid, inventories)
-      return told.ok ? ok(generation) : told
+      const answer = made.has(uuid) ? ok(null) : await replacing(port, uuid, inventories)
+      return answer.ok ? ok(generation) : answer
     },
     traits: async (uuid) => (made.has(uuid) ? ok({ generation: 0, traits: [] }) : port.traits(uuid)),
     setTraits: async ({ generation }) => ok(generation),

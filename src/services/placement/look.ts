@@ -63,9 +63,9 @@ const createClaim = (kernel: Kernel, name: HostName, number: number, port: Place
   })
   const flush = async (): Promise<boolean> => {
     const asked = clock.monotonic()
-    const told = await command(kernel, name, find())
-    if (told.ok) until = asked + passMs
-    return told.ok
+    const recorded = await command(kernel, name, find())
+    if (recorded.ok) until = asked + passMs
+    return recorded.ok
   }
   return {
     find: () => (findings.length === 0 ? null : find()),
@@ -87,7 +87,7 @@ type Ending = { readonly number: number; readonly trouble: HostBlocker | null; r
 const end = async (kernel: Kernel, name: HostName, claim: Claim, { number, trouble, wanted }: Ending) => {
   const { clock, options, log } = kernel
   const found = claim.find()
-  const told = await tell(kernel, name, (draft) => {
+  const recorded = await tell(kernel, name, (draft) => {
     const key = placementKey(name)
     if (found) draft.decide(placement, key, found)
     const record = draft.state(placement, key)
@@ -96,8 +96,8 @@ const end = async (kernel: Kernel, name: HostName, claim: Claim, { number, troub
     const events = draft.decide(placement, key, { type: 'End', number, nextAt, trouble, failed })
     return events.some(({ type }) => type === 'TroubleFound')
   })
-  if (told.ok && told.value) log.warn({ host: name, ...trouble }, 'placement.trouble')
-  return told
+  if (recorded.ok && recorded.value) log.warn({ host: name, ...trouble }, 'placement.trouble')
+  return recorded
 }
 
 export type Look = {

@@ -105,8 +105,8 @@ const ensure = async (
   ]
   for (const { name, ask } of asked) {
     if (names.has(name)) continue
-    const told = await ask()
-    if (!told.ok) return told
+    const answer = await ask()
+    if (!answer.ok) return answer
     if (names.size >= NAMES_MAX) names.clear()
     names.add(name)
   }
@@ -188,8 +188,8 @@ const place = async (
   }
   const [renamed, moved] = [provider.name !== wanted.name, provider.parent !== root.uuid]
   if (!renamed && !moved) return null
-  const told = await placement.update({ uuid: wanted.uuid, name: wanted.name, parent: root.uuid })
-  if (!told.ok) return moved && isImmovable(told) ? makeWay(placement, progress, told) : told
+  const answer = await placement.update({ uuid: wanted.uuid, name: wanted.name, parent: root.uuid })
+  if (!answer.ok) return moved && isImmovable(answer) ? makeWay(placement, progress, answer) : answer
   if (renamed) progress.did.push('renamed')
   if (moved) progress.did.push('moved')
   return null
@@ -209,13 +209,13 @@ const writeInventory = async (
   const { uuid, resourceClass } = wanted
   const set = async (inventories: Inventories): Promise<PlacementResult<number>> => {
     if (canonicalJson(inventories) === canonicalJson(present)) return { ok: true, value: generation }
-    const told = await placement.setInventories({ uuid, generation, inventories })
-    if (told.ok) did.push('inventory')
-    return told
+    const answer = await placement.setInventories({ uuid, generation, inventories })
+    if (answer.ok) did.push('inventory')
+    return answer
   }
-  const told = await set(inventoriesOf(wanted))
-  if (told.ok) return { ok: true, value: { generation: told.value, kept: null } }
-  if (told.error !== 'inUse') return told
+  const written = await set(inventoriesOf(wanted))
+  if (written.ok) return { ok: true, value: { generation: written.value, kept: null } }
+  if (written.error !== 'inUse') return written
   const own = Object.hasOwn(present, resourceClass) ? inventoriesOf(wanted) : {}
   const reserved = await set({ ...allReserved(present), ...own })
   if (!reserved.ok) return reserved
@@ -240,17 +240,17 @@ const write = async (tools: Tools, progress: Progress, content: Content): Promis
   if (unknown) return unknown
   let { generation } = content
   if (differs) {
-    const told = await placement.setTraits({ uuid: wanted.uuid, generation, traits })
-    if (!told.ok) return told
+    const answer = await placement.setTraits({ uuid: wanted.uuid, generation, traits })
+    if (!answer.ok) return answer
     did.push('traits')
-    generation = told.value
+    generation = answer.value
   }
   const stocked = await writeInventory(placement, progress, { ...content, generation })
   if (!stocked.ok) return stocked
   const { kept, generation: last } = stocked.value
-  const told = kept === null ? finding(progress, 'in_sync', null) : pending(progress, kept)
+  const result = kept === null ? finding(progress, 'in_sync', null) : pending(progress, kept)
   return {
-    ...told,
+    ...result,
     ...(foreign.length > 0 && { foreign }),
     ...(kept === null && { agreed: agreedIn(wanted, last) }),
   }
@@ -258,7 +258,8 @@ const write = async (tools: Tools, progress: Progress, content: Content): Promis
 
 const ATTEMPTS_MAX = 5
 const BACKOFF: Backoff = { firstMs: 50, maxMs: 800 }
-const isFault = (told: PlacementFault | Finding | null): told is PlacementFault => told !== null && 'error' in told
+const isFault = (result: PlacementFault | Finding | null): result is PlacementFault =>
+  result !== null && 'error' in result
 /** Faults worth an immediate new try, because somebody else changed something between the read and the write. */
 const isPassing = ({ error: trouble }: PlacementFault): boolean => ['stale', 'gone', 'unknownName'].includes(trouble)
 
@@ -287,14 +288,14 @@ export const reconcileProvider = async (
   held: HeldProvider | undefined,
 ): Promise<Finding | PlacementFault> => {
   const progress: Progress = { wanted, held, did: [], ours: held?.ours ?? false }
-  let [told, tree] = [await attempt(tools, progress), tools.tree]
-  for (let tries = 1; tries < ATTEMPTS_MAX && isFault(told) && isPassing(told); tries++) {
+  let [result, tree] = [await attempt(tools, progress), tools.tree]
+  for (let tries = 1; tries < ATTEMPTS_MAX && isFault(result) && isPassing(result); tries++) {
     await pause(tools.clock, backoffMs(BACKOFF, tries))
     // the tree that was read at the beginning of the pass is out of date
     tree = new Map()
-    if (told.error === 'unknownName') tools.names.clear()
-    told = await attempt({ ...tools, tree }, progress)
+    if (result.error === 'unknownName') tools.names.clear()
+    result = await attempt({ ...tools, tree }, progress)
   }
-  if (!isFault(told) || told.error === 'unanswered' || told.error === 'denied') return told
-  return pending(progress, told.reason)
+  if (!isFault(result) || result.error === 'unanswered' || result.error === 'denied') return result
+  return pending(progress, result.reason)
 }

@@ -49,9 +49,9 @@ const rootOf = async (
   names: readonly HostName[],
 ): Promise<PlacementResult<Provider | null>> => {
   for (const name of new Set(names)) {
-    const told = await placement.named(name)
-    if (!told.ok) return told
-    if (told.value !== null && told.value.parent === null) return told
+    const answer = await placement.named(name)
+    if (!answer.ok) return answer
+    if (answer.value !== null && answer.value.parent === null) return answer
   }
   return { ok: true, value: null }
 }
@@ -137,9 +137,9 @@ const forgettable = ({ wanted, held: { providers } }: Task, orphans: readonly Pr
 const takeAllBack = async (tools: PassTools, task: Task, orphans: readonly Provider[]) => {
   for (const finding of forgettable(task, orphans)) if (!(await tools.found(finding))) return 'superseded'
   for (const unwanted of unwantedOf(task, orphans)) {
-    const told = await takeBack(tools.placement, unwanted)
-    if ('error' in told) return unreachable(told)
-    if (!(await tools.found(told))) return 'superseded'
+    const result = await takeBack(tools.placement, unwanted)
+    if ('error' in result) return unreachable(result)
+    if (!(await tools.found(result))) return 'superseded'
   }
   return 'done'
 }
@@ -170,10 +170,10 @@ const reconcileAll = async (tools: PassTools, task: Task, at: Pick<Tools, 'root'
     const stands = provider?.parent === at.root.uuid && provider.name === wanted.name
     if (provider && stands && held?.state === 'in_sync' && tools.isUnchanged(wanted, provider, held.agreed)) continue
     const { placement, clock, names } = tools
-    const told = await reconcileProvider({ placement, clock, names, ...at }, wanted, held)
-    if ('error' in told) return unreachable(told)
-    if (provider && stands && told.state === 'in_sync' && told.did.length === 0) tools.agreed(wanted, provider)
-    if (!(await tools.found(told))) return 'superseded'
+    const result = await reconcileProvider({ placement, clock, names, ...at }, wanted, held)
+    if ('error' in result) return unreachable(result)
+    if (provider && stands && result.state === 'in_sync' && result.did.length === 0) tools.agreed(wanted, provider)
+    if (!(await tools.found(result))) return 'superseded'
   }
   return 'done'
 }

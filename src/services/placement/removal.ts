@@ -46,8 +46,8 @@ const reserveAll = async (
   const { generation, inventories } = content.value
   const wish = allReserved(inventories)
   if (canonicalJson(wish) === canonicalJson(inventories)) return finding(unwanted, 'pending', reason)
-  const told = await placement.setInventories({ uuid: unwanted.uuid, generation, inventories: wish })
-  return told.ok ? finding(unwanted, 'pending', reason, ['inventory']) : told
+  const answer = await placement.setInventories({ uuid: unwanted.uuid, generation, inventories: wish })
+  return answer.ok ? finding(unwanted, 'pending', reason, ['inventory']) : answer
 }
 
 const attempt = async (placement: Placement, unwanted: Unwanted): Promise<Finding | PlacementFault> => {
@@ -74,7 +74,7 @@ const attempt = async (placement: Placement, unwanted: Unwanted): Promise<Findin
 
 /** A fault: Placement did not answer, or it accepts nothing from this service. */
 export const takeBack = async (placement: Placement, unwanted: Unwanted): Promise<Finding | PlacementFault> => {
-  const told = await attempt(placement, unwanted)
-  if (!('error' in told) || told.error === 'unanswered' || told.error === 'denied') return told
-  return told.error === 'gone' ? gone(unwanted, []) : finding(unwanted, 'pending', told.reason)
+  const result = await attempt(placement, unwanted)
+  if (!('error' in result) || result.error === 'unanswered' || result.error === 'denied') return result
+  return result.error === 'gone' ? gone(unwanted, []) : finding(unwanted, 'pending', result.reason)
 }

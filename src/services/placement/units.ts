@@ -32,11 +32,11 @@ export const allocatedOn = async (
   placement: Pick<Placement, 'allocations'>,
   uuid: ResourceProviderUuid,
 ): Promise<PlacementResult<Readonly<Record<string, number>>>> => {
-  const told = await placement.allocations(uuid)
-  if (!told.ok) return told.error === 'gone' ? { ok: true, value: {} } : told
+  const answer = await placement.allocations(uuid)
+  if (!answer.ok) return answer.error === 'gone' ? { ok: true, value: {} } : answer
   const units = (resources: Readonly<Record<string, number>>) =>
     Object.values(resources).reduce((sum, amount) => sum + amount, 0)
-  const entries = Object.entries(told.value.consumers).map(([consumer, resources]) => [consumer, units(resources)])
+  const entries = Object.entries(answer.value.consumers).map(([consumer, resources]) => [consumer, units(resources)])
   return { ok: true, value: Object.fromEntries(entries) }
 }
 

@@ -29,17 +29,17 @@ const agreed = (judgement: HostJudgement, fits: boolean): HostJudgement => {
 
 const UNASKABLE: ReadonlySet<PlacementError> = new Set(['refused', 'unknownName'])
 
-type Asked = { readonly port: Placement; readonly groups: readonly CandidateGroup[] }
+type Search = { readonly port: Placement; readonly groups: readonly CandidateGroup[] }
 const verdictOf = async (
-  { port, groups }: Asked,
+  { port, groups }: Search,
   judgement: HostJudgement,
 ): Promise<PlacementResult<HostJudgement>> => {
   const { shown, root } = judgement
   // a host without a compute node cannot be asked about, and a class that the host does not have needs no question
   if (root === null || !judgement.isNear) return { ok: true, value: judgement }
-  const told = await port.candidates({ groups, tree: root, eligible: false })
-  if (!told.ok && told.error !== 'unknownName') return told
-  const ways = told.ok ? told.value : []
+  const answer = await port.candidates({ groups, tree: root, eligible: false })
+  if (!answer.ok && answer.error !== 'unknownName') return answer
+  const ways = answer.ok ? answer.value : []
   const refused = (
     code: 'not_in_candidates' | 'node_not_eligible',
     reason: string,
@@ -56,7 +56,7 @@ const verdictOf = async (
     },
   })
   if (ways.length === 0) {
-    const reason = told.ok ? 'Placement offers no candidates on it' : told.reason
+    const reason = answer.ok ? 'Placement offers no candidates on it' : answer.reason
     return shown.placement === false ? { ok: true, value: judgement } : refused('not_in_candidates', reason)
   }
   const eligible = await port.candidates({ groups, tree: root, eligible: true })
@@ -82,8 +82,10 @@ export const withPlacement = async (
   const groups = asked.map(({ group }) => placementGroupOf(group))
   const now: HostJudgement[] = []
   for (let at = 0; at < judged.length; at += HOSTS_AT_ONCE) {
-    const told = await Promise.all(judged.slice(at, at + HOSTS_AT_ONCE).map((one) => verdictOf({ port, groups }, one)))
-    for (const one of told) {
+    const verdicts = await Promise.all(
+      judged.slice(at, at + HOSTS_AT_ONCE).map((one) => verdictOf({ port, groups }, one)),
+    )
+    for (const one of verdicts) {
       if (!one.ok) return { judged: judged.map(unknown), placement: 'unreachable' }
       now.push(one.value)
     }

@@ -32,11 +32,11 @@ const ensureAll = async ({ placement, log }: Parts, groups: readonly Group[]): P
   ]
   let all = true
   for (const { name, ask } of asks.slice(0, NAMES_MAX)) {
-    const told = await ask(name)
-    if (told.ok) continue
+    const answer = await ask(name)
+    if (answer.ok) continue
     all = false
-    log.warn({ name, trouble: told.error, reason: told.reason }, 'placement.nameUnknown')
-    if (ENDING.has(told.error)) break
+    log.warn({ name, trouble: answer.error, reason: answer.reason }, 'placement.nameUnknown')
+    if (ENDING.has(answer.error)) break
   }
   return all
 }

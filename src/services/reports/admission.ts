@@ -84,10 +84,10 @@ const createPresent = (kernel: Kernel) => {
       if (decideKey(held.keys ?? {}, commandAt(work.at)) === null) return waits(name)
       if (!held.exists && held.keys?.offered === undefined && !(await hasRoom())) return waits(name)
     }
-    const told = await region.tell(hostKey(name), work)
-    if (!told.ok) return told
-    if (told.value?.event) log.info({ host: name, key: signer, enrollment }, 'host.keyPresented')
-    const now = told.value?.state ?? held
+    const recorded = await region.tell(hostKey(name), work)
+    if (!recorded.ok) return recorded
+    if (recorded.value?.event) log.info({ host: name, key: signer, enrollment }, 'host.keyPresented')
+    const now = recorded.value?.state ?? held
     const judged = judgeSigner(name, now.keys ?? {}, signer, enrollment)
     return judged === 'present' ? waits(name) : done(judged)
   }

@@ -18,11 +18,11 @@ export const recordImage = async (kernel: Kernel, host: HostName, found: ImageDi
     const handles = isRead ? Object.values(draft.state(deployable, key).handles) : []
     return isRead ? handles.flatMap(({ state, arq }) => (state === 'held' && arq !== null ? [arq] : [])) : null
   })
-  const told = await region.tell(key, work)
+  const marked = await region.tell(key, work)
   const about = { host, deployable: uuid, recorded, image }
-  if (!told.ok) return log.warn({ ...about, fault: told.fault }, 'image.unrecorded')
-  if (told.value === null) return
+  if (!marked.ok) return log.warn({ ...about, fault: marked.fault }, 'image.unrecorded')
+  if (marked.value === null) return
   counts.imagesRead++
   // requests that use the card stay bound, although their guests may now have another function than requested
-  log.warn({ ...about, heldBy: told.value.slice(0, 10) }, 'image.read')
+  log.warn({ ...about, heldBy: marked.value.slice(0, 10) }, 'image.read')
 }

@@ -41,8 +41,8 @@ export const noteRefusal = async (kernel: Kernel, { host: name, reason, field, r
     draft.decide(host, key, { type: 'RefuseReport', reason, detail: `${field}: ${rule}`, at: draft.at })
     return null
   })
-  const told = await kernel.region.tell(key, work)
-  if (!told.ok) kernel.log.warn({ host: name, fault: told.fault }, 'report.refusalUnrecorded')
+  const recorded = await kernel.region.tell(key, work)
+  if (!recorded.ok) kernel.log.warn({ host: name, fault: recorded.fault }, 'report.refusalUnrecorded')
 }
 /** The refusal is final: the message goes to the dead letters. */
 const refuseReport = async (kernel: Kernel, refused: Refused) => {

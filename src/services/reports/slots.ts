@@ -87,10 +87,10 @@ const act = async (kernel: Kernel, name: HostName, found: Difference): Promise<v
   if (kind === 'lost' && !(await wasPrepared(kernel, found))) return
   const key = deployableKey(uuid)
   const work = newWork(kernel, CAUSE, (draft) => draft.decide(deployable, key, commandOf(kernel, found)).length > 0)
-  const told = await region.tell(key, work)
+  const recorded = await region.tell(key, work)
   const about = { host: name, deployable: uuid, handle, reason }
-  if (!told.ok) return log.warn({ ...about, fault: told.fault }, 'slot.differenceUnrecorded')
-  if (!told.value) return
+  if (!recorded.ok) return log.warn({ ...about, fault: recorded.fault }, 'slot.differenceUnrecorded')
+  if (!recorded.value) return
   counts.slotDifferences[kind]++
   counts.lastAt.slotDifferences = clock.now()
   log.error(about, SAID[kind])
