@@ -37,7 +37,7 @@ export type IncarnationRecords = {
   /** Whether the tables exist; before the first migration they do not. */
   readonly isThere: () => Promise<boolean>
   /** The id of the cloud. */
-  readonly cluster: () => Promise<string | null>
+  readonly cloud: () => Promise<string | null>
   /** Records the identity of the server; if it differs from the recorded one, nobody may write for `graceMs`. */
   readonly noteServer: (graceMs: number) => Promise<void>
   /** Stores, as lost, those of the rows that the journal does not hold; returns their number. */
@@ -77,14 +77,14 @@ const remembered = () => {
 
 export const openIncarnation = (graceMs = GRACE_MS): Incarnation => {
   const [written, read] = [remembered(), remembered()]
-  let cluster: string | null = null
+  let cloud: string | null = null
   /** The position of the server's write-ahead log at the last look. */
   let seenAt = 0n
-  const expectCluster = async (records: IncarnationRecords): Promise<void> => {
-    const id = await records.cluster()
-    if (cluster !== null && id !== cluster)
-      throw new NotWritable(`the database that answers belongs to another cloud (${id ?? 'none'}, not ${cluster})`)
-    cluster = id
+  const expectCloud = async (records: IncarnationRecords): Promise<void> => {
+    const id = await records.cloud()
+    if (cloud !== null && id !== cloud)
+      throw new NotWritable(`the database that answers belongs to another cloud (${id ?? 'none'}, not ${cloud})`)
+    cloud = id
   }
   const findLost = async ({ keepLost, stop }: IncarnationRecords): Promise<void> => {
     const known = written.last()
@@ -108,7 +108,7 @@ export const openIncarnation = (graceMs = GRACE_MS): Incarnation => {
     read: read.add,
     checkSession: async (records) => {
       if (!(await records.isThere())) return
-      await expectCluster(records)
+      await expectCloud(records)
       await records.noteServer(graceMs)
       await look(records).catch((cause: unknown) => {
         // a session may still be used for reading while writing is stopped

@@ -67,7 +67,7 @@ export const goneFrom = async (run: Run, rows: readonly JournalRow[]): Promise<r
 
 export const recordsOn = (run: Run): IncarnationRecords => ({
   isThere: async () => (await run(plain(THERE)))[0]!['there'] === true,
-  cluster: async () =>
+  cloud: async () =>
     ((await run(plain('select id::text as id from cluster')))[0]?.['id'] as string | undefined) ?? null,
   noteServer: async (graceMs) => void (await run(plain(SERVER, graceMs))),
   keepLost: async (rows) => {

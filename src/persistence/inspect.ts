@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { Client } from 'pg'
 import type { Clock } from '../clock.ts'
 import { stoppedOf } from './stopped.ts'
-import { expectOwnCluster, Restored } from './serverIdentity.ts'
+import { expectOwnServer, Restored } from './serverIdentity.ts'
 import { newer, pending } from './migrate.ts'
 import { clientConfig } from './postgres/postgres.ts'
 import { runOn } from './postgres/run.ts'
@@ -111,7 +111,7 @@ const holderOf = (row: Rows[number] | undefined): Holder | null =>
 
 const isRestored = async (run: Run): Promise<boolean> => {
   try {
-    await expectOwnCluster(run)
+    await expectOwnServer(run)
     return false
   } catch (error) {
     if (error instanceof Restored) return true

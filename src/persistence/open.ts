@@ -15,12 +15,12 @@ export type StoreConfig =
 
 /** Returns the names of migrations that only a newer program knows. */
 const prepare = async (database: Database, migrateUp: () => Promise<void>): Promise<readonly string[]> => {
-  const [{ migrate, newer }, { expectOwnCluster }] = await Promise.all([
+  const [{ migrate, newer }, { expectOwnServer }] = await Promise.all([
     import('./migrate.ts'),
     import('./serverIdentity.ts'),
   ])
   await migrate(database, migrateUp)
-  await expectOwnCluster(database.read)
+  await expectOwnServer(database.read)
   return newer(database.read)
 }
 
@@ -39,7 +39,7 @@ const storeOn = async (
     { sqlReads },
     { endAllOthers, sqlSharing },
     bulk,
-    { clusterIn },
+    { cloudIn },
     { remembering },
     { recordsOn },
   ] = await Promise.all([
@@ -48,7 +48,7 @@ const storeOn = async (
     import('./reads.ts'),
     import('./sharing.ts'),
     import('./bulk.ts'),
-    import('./cluster.ts'),
+    import('./cloud.ts'),
     import('./incarnation.ts'),
     import('./incarnationSql.ts'),
   ])
@@ -68,7 +68,7 @@ const storeOn = async (
     reads: sqlReads(database),
     sharing: sqlSharing(database),
     hints: (database.exclusive ? null : database.hints) ?? noHints,
-    cluster: (newKey) => clusterIn(database, newKey),
+    cloud: (newKey) => cloudIn(database, newKey),
     bulkLoad: (appends) => bulk.bulkLoad(database, appends),
     loadWhole: (appends) => bulk.loadWhole(database, appends),
     journalEnd: () => bulk.journalEnd(database),

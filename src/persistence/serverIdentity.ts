@@ -1,6 +1,6 @@
 /**
- * Commit order is the order of transaction ids (xid), which are valid within one database cluster only. A journal that
- * was dumped on one cluster and restored on another may contain xids that the other has not reached yet: the feed would
+ * Commit order is the order of transaction ids (xid), which are valid on one database server only. A journal that
+ * was dumped on one server and restored on another may contain xids that the other has not reached yet: the feed would
  * return new rows only after the server has reached those xids, and out of order.
  */
 import { PLACE } from './landmarks.ts'
@@ -17,7 +17,7 @@ export class Restored extends Error {}
 
 const plain = (text: string) => ({ text, params: [] })
 
-export const expectOwnCluster = async (run: Run): Promise<void> => {
+export const expectOwnServer = async (run: Run): Promise<void> => {
   const [ahead] = await run(plain(AHEAD))
   if (ahead !== undefined)
     throw new Restored(
@@ -70,7 +70,7 @@ const isAheadIn = async (database: Pick<Database, 'read' | 'close'>): Promise<bo
  * Must be run by the owner of the tables. Null: the journal was written on this server. Rejects while a program uses
  * the database.
  */
-export const adoptCluster = async (url: string): Promise<Adopted | null> => {
+export const adoptServer = async (url: string): Promise<Adopted | null> => {
   const { postgresDatabase } = await import('./postgres/postgres.ts')
   if (!(await isAheadIn(await postgresDatabase({ url, readers: 1 })))) return null
   const database = await postgresDatabase({ url, readers: 1, presence: 'alone' })

@@ -1,5 +1,5 @@
 /** A store as the main program uses it: the ports of the actors, and the work on whole tables. */
-import type { ClusterIdentity } from './cluster.ts'
+import type { StoredCloud } from './cloud.ts'
 import type { EntityKey } from '../identifiers.ts'
 import type { Append, Journal, JournalRow, Landmarks, Position, Reads } from '../actors/runtime/ports.ts'
 import type { Hints } from '../actors/runtime/hints.ts'
@@ -41,7 +41,7 @@ export type Store = {
    * The id of the cloud, made with its journal, and its private key. The first program that asks makes the key, with
    * `newKey`.
    */
-  readonly cluster: (newKey: () => string) => Promise<ClusterIdentity>
+  readonly cloud: (newKey: () => string) => Promise<StoredCloud>
   /** Writes whole histories in large statements. Rejects when one conflicts with the existing rows. */
   readonly bulkLoad: (appends: Stream<Append>) => Promise<Loaded>
   /** Like `bulkLoad`, but in one transaction: if it fails or the process ends, nothing is stored. */

@@ -34,7 +34,7 @@ import { type Reports, createReports } from './reports/reports.ts'
 import { createDeliveries, createOverview } from './overview/tallies.ts'
 import { type Counted, counted } from '../actors/runtime/commit.ts'
 import type { Sharing } from '../actors/runtime/sharing.ts'
-import { type Cluster, type Seal, createSeal } from './kernel/sealing.ts'
+import { type CloudIdentity, type Seal, createSeal } from './kernel/sealing.ts'
 import { type Sweeper, createSweeper } from './sweeper.ts'
 import type { Surroundings } from '../actors/answers/tallied.ts'
 import { createUsage } from './overview/usage.ts'
@@ -54,7 +54,7 @@ export type ControlPlaneParts = {
   /** Without it, nothing is written to Placement, and hosts are not marked for it. */
   readonly placement?: Placement | null
   /** Without it, reports are accepted from the hosts of any cloud, and orders are not signed. */
-  readonly cluster?: Cluster
+  readonly cloud?: CloudIdentity
   /** Checks the signatures and MACs of reports. */
   readonly verify?: Verify
   /** Without them, no row of the journal counts as archived. */
@@ -83,9 +83,9 @@ export type ControlPlane = {
   readonly stop: () => Promise<void>
 }
 
-const defaults = (cluster: Cluster | null) => ({
+const defaults = (cloud: CloudIdentity | null) => ({
   tracer: untraced,
-  verify: createVerify(cluster?.signer),
+  verify: createVerify(cloud?.signer),
   placement: null,
   novaServers: null,
   landmarks: null,
@@ -132,7 +132,7 @@ const createControl = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): Om
 }
 
 export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
-  const { reads, clock, log, cluster = null } = parts
+  const { reads, clock, log, cloud = null } = parts
   const counts = noCounts()
   const journal = counted(parts.journal, counts, clock, parts.placement ? marksFor : undefined)
   const region = createRegion(journal, parts)
@@ -141,13 +141,13 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const changes = createChanges(journal, clock)
   let sweeper: Sweeper | null = null
   const kernel: Kernel = {
-    ...defaults(cluster),
+    ...defaults(cloud),
     ...parts,
     journal,
     counts,
     changes,
-    cluster,
-    publish: async (records) => parts.publish(await createSeal(cluster, region.readCurrent)(records)),
+    cloud,
+    publish: async (records) => parts.publish(await createSeal(cloud, region.readCurrent)(records)),
     options: { ...CONTROL_DEFAULTS, ...PACES, ...parts.options },
     region,
     readers,
@@ -165,7 +165,7 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
     control,
     adoption: createAdoption(kernel),
     reports: createReports(kernel, liveness, measurements),
-    seal: createSeal(cluster, region.readCached),
+    seal: createSeal(cloud, region.readCached),
     sweeper: sweeping,
     region,
     counts: () => ({ ...counts }),

@@ -13,11 +13,11 @@ import { CATALOGUE } from './catalogue.ts'
 import type { BusRecord } from './envelope.ts'
 import type { Signer } from './signature.ts'
 
-/** Id of the cloud: made with its journal. */
-export const CLUSTER_HEADER = 'cluster'
+/** Id of the cloud: made with its journal. The name on the wire is that of the first release. */
+export const CLOUD_HEADER = 'cluster'
 /** Number of the start of its host that an order is meant for. */
 export const BOOT_HEADER = 'boot'
-const ClusterId = v.pipe(v.string(), v.uuid())
+const CloudId = v.pipe(v.string(), v.uuid())
 
 export type SealedAs = {
   readonly channel: 'hostOrders' | 'hostReports'
@@ -48,8 +48,8 @@ export const bootMeant = ({ headers }: BusRecord): number | null => {
 }
 
 /** Null: the header is absent. A value that is not a UUID counts as the id of an unknown cloud. */
-export const clusterOf = ({ headers }: BusRecord): string | null => {
-  const said = headers[CLUSTER_HEADER]
+export const cloudOf = ({ headers }: BusRecord): string | null => {
+  const said = headers[CLOUD_HEADER]
   if (said === undefined) return null
-  return v.is(ClusterId, said) ? said : 'no cluster id'
+  return v.is(CloudId, said) ? said : 'no cluster id'
 }

@@ -5,7 +5,7 @@ import type { Store } from '../../src/persistence/store.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { orderRecord, reportRecord } from '../../src/wire/message.ts'
 import type { InventoryReport, Report } from '../../src/wire/reports.ts'
-import { BOOT_HEADER, CLUSTER_HEADER } from '../../src/wire/seal.ts'
+import { BOOT_HEADER, CLOUD_HEADER } from '../../src/wire/seal.ts'
 import { MAC_HEADER, SIGNATURE_HEADER, SIGNER_HEADER, type Signer, createVerify } from '../../src/wire/signature.ts'
 import { openPlane as open, NOVA, value } from '../support/plane.ts'
 import { signerOf } from '../support/keys.ts'
@@ -32,12 +32,12 @@ const inTheNameOf =
   }
 
 const openPlane = async (enrollment: 'first-use' | 'approve' = 'first-use', store?: Store) => {
-  const w = await open({ options: { enrollment }, cluster: { id: OURS, signer: cloud } }, store)
+  const w = await open({ options: { enrollment }, cloud: { id: OURS, signer: cloud } }, store)
   let number = 0
   /** As the inbox does it. */
   const arrives = async (report: Report, made: Made, cluster = OURS) => {
     const plain = reportRecord(report, systemIds.uuid(), 0)
-    const admitted = w.plane.reports.admit(made({ ...plain, headers: { ...plain.headers, [CLUSTER_HEADER]: cluster } }))
+    const admitted = w.plane.reports.admit(made({ ...plain, headers: { ...plain.headers, [CLOUD_HEADER]: cluster } }))
     if ('refused' in admitted) return admitted.refused
     const taken = await w.plane.reports.take(report, systemIds.uuid(), admitted.signer)
     return taken.ok ? 'taken' : taken.fault.kind === 'forbidden' ? taken.fault.rule : JSON.stringify(taken.fault)
@@ -70,7 +70,7 @@ describe('orders', () => {
     await w.inventory(signedBy(own), { bootNumber: 7 })
     expect(await w.proof()).toBe(MAC_HEADER)
     const order = await w.order()
-    expect(order.headers).toMatchObject({ [CLUSTER_HEADER]: OURS, [BOOT_HEADER]: '7' })
+    expect(order.headers).toMatchObject({ [CLOUD_HEADER]: OURS, [BOOT_HEADER]: '7' })
     expect(createVerify(own)(order)).toEqual({ signer: cloud.publicKey })
     expect(createVerify(other)(order)).toHaveProperty('wrong')
   })
@@ -158,8 +158,8 @@ describe('reports', () => {
   test('that name another cloud than they did when their MAC was made are refused', async () => {
     const w = await openPlane()
     const moved: Made = (record) => {
-      const made = macBy(own)({ ...record, headers: { ...record.headers, [CLUSTER_HEADER]: THEIRS } })
-      return { ...made, headers: { ...made.headers, [CLUSTER_HEADER]: OURS } }
+      const made = macBy(own)({ ...record, headers: { ...record.headers, [CLOUD_HEADER]: THEIRS } })
+      return { ...made, headers: { ...made.headers, [CLOUD_HEADER]: OURS } }
     }
     expect(await w.arrives(heartbeatOf('h1'), moved)).toMatch(/^mac: does not fit/)
   })

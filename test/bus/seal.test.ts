@@ -1,6 +1,6 @@
 /** SEAL: what the headers of a message say about its cloud and the start of its host. */
 import { describe, expect, it, test } from 'vitest'
-import { bootMeant, clusterOf, sealed } from '../../src/wire/seal.ts'
+import { bootMeant, cloudOf, sealed } from '../../src/wire/seal.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { signerOf } from '../support/keys.ts'
 
@@ -29,9 +29,9 @@ describe('the start that an order is meant for', () => {
 })
 
 test('the cloud of a message is its id, none of all clouds where that is no id, and null where nothing is said', () => {
-  const ids = [CLOUD, 'x', '', `${CLOUD} `].map((id) => clusterOf(record({ cluster: id })))
+  const ids = [CLOUD, 'x', '', `${CLOUD} `].map((id) => cloudOf(record({ cluster: id })))
   expect(ids).toEqual([CLOUD, 'no cluster id', 'no cluster id', 'no cluster id'])
-  expect(clusterOf(record({}))).toBe(null)
+  expect(cloudOf(record({}))).toBe(null)
 })
 
 test('SEAL-3 only messages of the channel are sealed, each for its receiver, with the headers that it had', () => {

@@ -6,7 +6,7 @@ import { adoptLost, stoppedIn } from '../../src/cli/store/adopt.ts'
 import { openMeter } from '../../src/cli/observe/metrics.ts'
 import { showDatabase } from '../../src/cli/observe/metricsControl.ts'
 import { openStore } from '../../src/persistence/open.ts'
-import { adoptCluster } from '../../src/persistence/serverIdentity.ts'
+import { adoptServer } from '../../src/persistence/serverIdentity.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { pageOf, total } from '../telemetry/page.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
@@ -106,7 +106,7 @@ describeWith('postgres', 'a database that lost rows', (bin) => {
     )
     expect(three.ok).toBe(true)
     expect(await stoppedIn(url)).toBeNull()
-    expect(await adoptCluster(url)).toBeNull()
+    expect(await adoptServer(url)).toBeNull()
     await a.plane.stop()
     await store.close()
     for (const each of [name, `${name}_gone`]) await sqlOnce(admin, `drop database ${each} with (force)`)

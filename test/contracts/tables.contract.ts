@@ -8,12 +8,12 @@ import type { Opened } from './journal.contract.ts'
 export const wholeTablesContract = (open: () => Promise<Opened>): void => {
   test('the cloud has an id and a key, which stay the same; of those who ask first at once, one makes the key', async () => {
     const { store, dispose } = await open()
-    const asked = await Promise.all(['one', 'two', 'three'].map((key) => store.cluster(() => key)))
+    const asked = await Promise.all(['one', 'two', 'three'].map((key) => store.cloud(() => key)))
     const [{ id, privateKey }] = asked as [(typeof asked)[0]]
     expect(id).toMatch(/^[0-9a-f-]{36}$/)
     expect(['one', 'two', 'three']).toContain(privateKey)
     expect(asked).toEqual(asked.map(() => ({ id, privateKey })))
-    expect(await store.cluster(() => 'late')).toEqual({ id, privateKey })
+    expect(await store.cloud(() => 'late')).toEqual({ id, privateKey })
     await dispose()
   })
   test('loaded in bulk, folded anew, closed to more: journal and views stay one', async () => {

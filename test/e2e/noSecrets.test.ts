@@ -102,7 +102,7 @@ const open = async ({ env, files }: Account) => {
   const log = memoryLog()
   const end = closer(log)
   const store = memoryStore()
-  const { privateKey } = await store.cluster(newPrivateKey)
+  const { privateKey } = await store.cloud(newPrivateKey)
   const cloud = openCloud({ config, clock: systemClock, log, open: end })
   const bus = inProcessBus({ clock: systemClock, log })
   const published: BusRecord[] = []

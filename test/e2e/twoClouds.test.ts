@@ -6,7 +6,7 @@ import { systemClock } from '../../src/clock.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { inventoryOf } from '../support/reports.ts'
 import { reportRecord } from '../../src/wire/message.ts'
-import { CLUSTER_HEADER } from '../../src/wire/seal.ts'
+import { CLOUD_HEADER } from '../../src/wire/seal.ts'
 import { newPrivateKey } from '../../src/wire/signature.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { noCatalogue } from '../support/images.ts'
@@ -22,10 +22,10 @@ const open = async (log: ReturnType<typeof memoryLog>) => {
   }
   const say = (host: string, cluster: string | null) => {
     const plain = reportRecord(inventoryOf(host, 1), `${host}/1`, 0)
-    const headers = cluster === null ? plain.headers : { ...plain.headers, [CLUSTER_HEADER]: cluster }
+    const headers = cluster === null ? plain.headers : { ...plain.headers, [CLOUD_HEADER]: cluster }
     return bus.publish([{ ...plain, headers }])
   }
-  return { system, hosts, say, id: (await store.cluster(newPrivateKey)).id }
+  return { system, hosts, say, id: (await store.cloud(newPrivateKey)).id }
 }
 
 test('PROVENANCE-3 a control takes nothing of a host that belongs to another cloud, says so, and counts it', async () => {

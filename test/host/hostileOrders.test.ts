@@ -10,7 +10,7 @@ import { openLedger } from '../../src/host/ledger.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { MESSAGE_MAX_BYTES, orderRecord, readDeadLetter } from '../../src/wire/message.ts'
 import type { Order } from '../../src/wire/orders.ts'
-import { CLUSTER_HEADER } from '../../src/wire/seal.ts'
+import { CLOUD_HEADER } from '../../src/wire/seal.ts'
 import { MAC_HEADER, SIGNATURE_HEADER, SIGNER_HEADER } from '../../src/wire/signature.ts'
 import { hostileText, hostileValue, jsonOf, spoilt } from '../http/hostileInput.ts'
 import { HOST, type HostLab, openHostLab } from '../support/hostLab.ts'
@@ -29,7 +29,7 @@ beforeEach(async () => void (lab = await openHostLab()))
 
 const recordOf = (order: Order, cluster = OURS): BusRecord => {
   const record = orderRecord(order, `${order.slot}/${order.number}`, lab.clock.now())
-  return { ...record, headers: { ...record.headers, [CLUSTER_HEADER]: cluster } }
+  return { ...record, headers: { ...record.headers, [CLOUD_HEADER]: cluster } }
 }
 /** The driver, with the slots that it was called for. */
 const watched = (driver: Driver) => {

@@ -5,7 +5,7 @@ import type { Host } from '../../src/host/host.ts'
 import { orderRecord, readDeadLetter, reportRecord } from '../../src/wire/message.ts'
 import type { Order } from '../../src/wire/orders.ts'
 import type { Report } from '../../src/wire/reports.ts'
-import { CLUSTER_HEADER } from '../../src/wire/seal.ts'
+import { CLOUD_HEADER } from '../../src/wire/seal.ts'
 import { MAC_HEADER, SIGNATURE_HEADER, SIGNER_HEADER } from '../../src/wire/signature.ts'
 import { type HostLab, openHostLab } from '../support/hostLab.ts'
 import { privateKeyOf, signerOf } from '../support/keys.ts'
@@ -32,7 +32,7 @@ beforeEach(async () => {
 })
 const plain = (order: Order, cluster: string): BusRecord => {
   const record = orderRecord(order, `${order.slot}/${order.number}`, lab.clock.now())
-  return { ...record, headers: { ...record.headers, [CLUSTER_HEADER]: cluster } }
+  return { ...record, headers: { ...record.headers, [CLOUD_HEADER]: cluster } }
 }
 const say = async (record: BusRecord): Promise<void> => {
   await lab.bus.publish([record])
@@ -54,12 +54,12 @@ const beat = async (): Promise<void> => {
 test('each inventory says that this start checks MACs', () => {
   expect(lab.inventories().map(({ macs }) => macs)).toEqual([true])
 })
-test('CLUSTER-4 an order with a MAC decides cloud and key, on disk before it has an effect, as a signed one does', async () => {
+test('CLOUD-4 an order with a MAC decides cloud and key, on disk before it has an effect, as a signed one does', async () => {
   await sayWithMac(lab.order('PrepareSlot', 1))
   expect(await kept()).toEqual({ cluster: OURS, publicKey: cloud.publicKey })
   expect(outcomes()).toEqual(['1 done'])
 })
-test('CLUSTER-5 after an order with a MAC, results and heartbeats have one for the cloud, and inventories a signature', async () => {
+test('CLOUD-5 after an order with a MAC, results and heartbeats have one for the cloud, and inventories a signature', async () => {
   await beat()
   expect(proofOf('Heartbeat')).toBe(SIGNATURE_HEADER)
   await sayWithMac(lab.order('PrepareSlot', 1))
@@ -73,7 +73,7 @@ test('CLUSTER-5 after an order with a MAC, results and heartbeats have one for t
   ])
   expect(new Set(lab.heard.map(({ headers }) => headers[SIGNER_HEADER]))).toEqual(new Set([own.publicKey]))
 })
-test('CLUSTER-5 orders that are signed are answered with signatures, also by a host that knows the cloud already', async () => {
+test('CLOUD-5 orders that are signed are answered with signatures, also by a host that knows the cloud already', async () => {
   await say(cloud.signed(plain(lab.order('PrepareSlot', 1), OURS)))
   expect([outcomes(), proofOf('OrderResult')]).toEqual([['1 done'], SIGNATURE_HEADER])
   await lab.kill(host)

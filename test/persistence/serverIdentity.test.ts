@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
-import { adoptCluster } from '../../src/persistence/serverIdentity.ts'
+import { adoptServer } from '../../src/persistence/serverIdentity.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { describeWith } from '../support/needs.ts'
 import { freshDatabase, sqlOnce } from '../support/postgres.ts'
@@ -34,7 +34,7 @@ describeWith('postgres', 'a dump restored on another server', (bin) => {
 
     const open = () => openStore({ kind: 'postgres', url: server.url })
     await expect(open()).rejects.toThrow(/restored from another server.*accelerando migrate --adopt/)
-    expect(await adoptCluster(server.url)).toEqual({ rows: 5 })
+    expect(await adoptServer(server.url)).toEqual({ rows: 5 })
     const store = await open()
     expect(await store.journal.append(sample.one(key, 6))).toBe('appended')
     const fed = await sample.fedWhole(store.journal, 6)
@@ -58,7 +58,7 @@ describeWith('postgres', 'a dump restored on another server', (bin) => {
     await store.journal.saveCheckpoint('relay', '99999999999.1')
     await store.close()
     await expect(openStore({ kind: 'postgres', url })).rejects.toThrow('contains transaction 99999999999')
-    await adoptCluster(url)
+    await adoptServer(url)
     await (await openStore({ kind: 'postgres', url })).close()
     await drop()
   })

@@ -3,7 +3,7 @@ import { CATALOGUE } from '../../src/wire/catalogue.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { orderRecord, reportRecord } from '../../src/wire/message.ts'
 import type { Order } from '../../src/wire/orders.ts'
-import { CLUSTER_HEADER } from '../../src/wire/seal.ts'
+import { CLOUD_HEADER } from '../../src/wire/seal.ts'
 import { SIGNER_HEADER, type Verify, createVerify, signerFrom } from '../../src/wire/signature.ts'
 import { privateKeyOf, signerOf } from '../support/keys.ts'
 import type { Stage } from './stage.ts'
@@ -50,7 +50,7 @@ const FAR = 1000
 const releaseOf = (order: Order, cluster: string, at: number): BusRecord => {
   const newer = { ...order, type: 'ReleaseSlot', number: order.number + FAR } as Order
   const record = orderRecord(newer, `forged ${order.slot} ${newer.number} ${at}`, at)
-  return { ...record, headers: { ...record.headers, [CLUSTER_HEADER]: cluster } }
+  return { ...record, headers: { ...record.headers, [CLOUD_HEADER]: cluster } }
 }
 
 const forgeryOf = (random: Random, { order, bootId, cluster, at }: Known): BusRecord => {
@@ -80,7 +80,7 @@ export const forges = (stage: Stage): void => {
   const count = random.between(5, 40)
   say(`fault: somebody forges ${count} messages`)
   void store.store
-    .cluster(() => CLOUD_KEY)
+    .cloud(() => CLOUD_KEY)
     .then(({ id }) => {
       for (let left = count; left > 0; left--) schedule.after(life, random.below(20_000), () => forgeOnce(stage, id))
     })

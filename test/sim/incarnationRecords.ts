@@ -49,7 +49,7 @@ export const simCustody = ({ now, rows, isReadOnly }: Ports): SimCustody => {
   return {
     reached: (server) => ({
       isThere: async () => true,
-      cluster: async () => 'this',
+      cloud: async () => 'this',
       noteServer: async (graceMs) => {
         if (known !== null && known !== server) writableAt = now() + graceMs
         known = server

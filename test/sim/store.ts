@@ -197,9 +197,9 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
       ...store,
       hints: { ...own.hints, onHint },
       // the first session is opened with the store
-      cluster: async () => {
+      cloud: async () => {
         await session.reach()
-        return store.cluster(() => CLOUD_KEY)
+        return store.cloud(() => CLOUD_KEY)
       },
       journal: remembering(journal, session.incarnation),
       reads: {

@@ -51,8 +51,8 @@ const upgradeSchema = async (url: string, config: Config, given: Given) => {
   }
   if (!adopt) return
   const { adoptLost, stoppedIn } = await import('../store/adopt.ts')
-  const { adoptCluster } = await import('../../persistence/serverIdentity.ts')
-  const adopted = await adoptCluster(url)
+  const { adoptServer } = await import('../../persistence/serverIdentity.ts')
+  const adopted = await adoptServer(url)
   if (adopted) out(`adopted the journal of another server: ${adopted.rows} rows`)
   await lostBy(url, config, given, true)
   const stopped = await stoppedIn(url)

@@ -177,7 +177,7 @@ export const startControl = async (config: ControlConfig, log: Log): Promise<Run
     const store = await openDatabase(config.database, systemClock, log)
     open.add(store.close)
     void store.lost?.then((error) => endAtOnce(error, log))
-    const { id: cloud } = await store.cluster(newPrivateKey)
+    const { id: cloud } = await store.cloud(newPrivateKey)
     const kafka = { ...config.kafka, clientId: clientIdIn(cloud, process.pid) }
     const bus = kafkaBus({
       options: kafka,

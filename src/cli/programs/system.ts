@@ -1,7 +1,7 @@
 /** The whole system in one process, without listeners: store, bus, relay, inbox, control plane, hosts. */
 import { type ControlPlane, openControlPlane } from '../../services/controlPlane.ts'
 import type { ControlOptions, Paces } from '../../services/kernel/kernel.ts'
-import type { Cluster } from '../../services/kernel/sealing.ts'
+import type { CloudIdentity } from '../../services/kernel/sealing.ts'
 import type { ImageCatalogue, Nova, NovaServers } from '../../actors/neighbours.ts'
 import { createLatest } from '../../actors/latest.ts'
 import { isUrgent, lettersOf, reactions } from '../../actors/reactions.ts'
@@ -81,8 +81,8 @@ const letterCount = <Carried extends Pick<Bus, 'publish'>>(bus: Carried, clock: 
   return { bus: { ...bus, publish }, deadLetters: () => counted }
 }
 
-const clusterOf = async (store: Store): Promise<Cluster> => {
-  const { id, privateKey } = await store.cluster(newPrivateKey)
+const identityOf = async (store: Store): Promise<CloudIdentity> => {
+  const { id, privateKey } = await store.cloud(newPrivateKey)
   return { id, signer: signerFrom(privateKey) }
 }
 
@@ -112,7 +112,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     ids,
     ...neighboursOf(parts),
     publish: resending(bus.publish, meter),
-    cluster: await clusterOf(store),
+    cloud: await identityOf(store),
     ...(parts.verify ? { verify: parts.verify } : {}),
     log,
     tracer,

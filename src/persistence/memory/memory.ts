@@ -237,7 +237,7 @@ export const memoryStores = (options: MemoryOptions = {}): Memories => {
       hints: journal.exclusive ? noHints : hintsOf(),
       expectWriting: async () => {},
       isStopped: async () => false,
-      cluster: async (newKey) => ({ id, privateKey: (privateKey ??= newKey()) }),
+      cloud: async (newKey) => ({ id, privateKey: (privateKey ??= newKey()) }),
       bulkLoad: (appends) => bulkLoad(kept, appends),
       loadWhole: (appends) => loadWhole(kept, appends),
       journalEnd: async () => kept.log.at(-1)?.position ?? '',

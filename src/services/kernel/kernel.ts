@@ -18,7 +18,7 @@ import type { ReserveSilent } from '../../actors/placement/wanted.ts'
 import type { Region } from '../../actors/runtime/region.ts'
 import type { Sharing } from '../../actors/runtime/sharing.ts'
 import type { Surroundings } from '../../actors/answers/tallied.ts'
-import type { Cluster } from './sealing.ts'
+import type { CloudIdentity } from './sealing.ts'
 import type { Plan, Work } from '../../actors/runtime/commit.ts'
 import type { Memory } from '../../actors/runtime/memory.ts'
 import type { Outcome } from '../../fault.ts'
@@ -117,7 +117,7 @@ export type Kernel = {
   /** Null: no Placement is configured, and hosts are not marked for it. */
   readonly placement: Placement | null
   /** Null: reports are accepted from the hosts of any cloud, and orders are not signed. */
-  readonly cluster: Cluster | null
+  readonly cloud: CloudIdentity | null
   /** Checks the signatures of reports. */
   readonly verify: Verify
   /** Null: no row of the journal is in an archive. */

@@ -5,7 +5,7 @@
 import type { HostName } from '../../identifiers.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
-import { BOOT_HEADER, CLUSTER_HEADER, sealed } from '../../wire/seal.ts'
+import { BOOT_HEADER, CLOUD_HEADER, sealed } from '../../wire/seal.ts'
 import type { Signer } from '../../wire/signature.ts'
 import { host, hostKey } from '../../actors/host/decider.ts'
 import type { Read } from '../../actors/runtime/region.ts'
@@ -30,21 +30,21 @@ const addresseeOf = async (read: Read, name: HostName): Promise<readonly [HostNa
 }
 
 /** The identity of this cloud, as its hosts know it. */
-export type Cluster = { readonly id: string; readonly signer: Signer }
+export type CloudIdentity = { readonly id: string; readonly signer: Signer }
 
 export type Seal = (batch: readonly BusRecord[]) => Promise<readonly BusRecord[]>
 /** `read` true: the present start of the host is read from the journal; false: a cached state is enough. */
 export const createSeal =
-  (cluster: Cluster | null, read: Read): Seal =>
+  (cloud: CloudIdentity | null, read: Read): Seal =>
   async (batch) => {
-    if (cluster === null) return batch
+    if (cloud === null) return batch
     const { topic } = CATALOGUE.hostOrders
     const names = new Set(batch.flatMap((record) => (record.topic === topic ? [record.key] : [])))
     const hosts = new Map(await Promise.all([...names].map((name) => addresseeOf(read, name))))
     const headers = ({ key }: BusRecord): Readonly<Record<string, string>> => {
       const boot = hosts.get(key)?.boot
-      return { [CLUSTER_HEADER]: cluster.id, ...(boot === undefined ? {} : { [BOOT_HEADER]: String(boot) }) }
+      return { [CLOUD_HEADER]: cloud.id, ...(boot === undefined ? {} : { [BOOT_HEADER]: String(boot) }) }
     }
     const receiver = ({ key }: BusRecord): string | null => hosts.get(key)?.receiver ?? null
-    return sealed(batch, { channel: 'hostOrders', headers, signer: cluster.signer, receiver })
+    return sealed(batch, { channel: 'hostOrders', headers, signer: cloud.signer, receiver })
   }

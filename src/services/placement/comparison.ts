@@ -1,6 +1,6 @@
 /**
  * Compares one host with Placement without writing to Placement. If nothing new is found, only the time of the next
- * comparison is stored (LOOK-3).
+ * comparison is stored (RUNNER-3).
  */
 import type { HostName } from '../../identifiers.ts'
 import type { PassOutcome } from '../../actors/placement/counts.ts'

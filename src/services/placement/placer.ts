@@ -14,10 +14,10 @@ import { idOf } from '../../actors/runtime/memory.ts'
 import type { Read } from '../../actors/runtime/region.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import type { Worker } from '../due/lanes.ts'
-import { createLook } from './look.ts'
+import { createPassRunner } from './passRunner.ts'
 
 /** How many hosts are worked on at once; limited because Placement answers other services too. */
-const LOOKS_MAX = 8
+const PASSES_MAX = 8
 const WAITING_MAX = 10_000
 const STOP_MS = 3000
 
@@ -34,7 +34,7 @@ const emptied = async (inHand: ReadonlyMap<HostName, Promise<unknown>>): Promise
 export const createPlacer = (kernel: Kernel, port: Placement): Placer => {
   const { clock, log } = kernel
   const counts = noPlacementCounts()
-  const look = createLook(kernel, port, counts)
+  const passes = createPassRunner(kernel, port, counts)
   /** With the moment of the row of due work, if the comparison is due by time. */
   const waiting = new Map<HostName, number | null>()
   const inHand = new Map<HostName, Promise<unknown>>()
@@ -43,9 +43,9 @@ export const createPlacer = (kernel: Kernel, port: Placement): Placer => {
   /** A failed host is claimed again, because its moment is recorded. */
   const attempt = async (name: HostName, at: number | null): Promise<void> => {
     try {
-      if (at !== null && (await look.compare(name, at))) return
-      const looked = await look.pass(name)
-      if (!looked.ok && !isUndecided(looked.fault)) log.warn({ host: name, fault: looked.fault }, 'placement.refused')
+      if (at !== null && (await passes.compare(name, at))) return
+      const passed = await passes.run(name)
+      if (!passed.ok && !isUndecided(passed.fault)) log.warn({ host: name, fault: passed.fault }, 'placement.refused')
     } catch (error) {
       log.error({ host: name, error: textOf(error) }, 'placement.failed')
     }
@@ -59,7 +59,7 @@ export const createPlacer = (kernel: Kernel, port: Placement): Placer => {
   }
   const next = (): void => {
     for (const [name, at] of waiting) {
-      if (stopped || inHand.size >= LOOKS_MAX) return
+      if (stopped || inHand.size >= PASSES_MAX) return
       waiting.delete(name)
       hold(name, attempt(name, at))
     }
@@ -84,9 +84,9 @@ export const createPlacer = (kernel: Kernel, port: Placement): Placer => {
     },
     now: async (name) => {
       for (let busy = inHand.get(name); busy; busy = inHand.get(name)) await busy
-      const looked = look.pass(name)
-      hold(name, looked)
-      return looked
+      const passed = passes.run(name)
+      hold(name, passed)
+      return passed
     },
   }
 }

@@ -11,7 +11,7 @@ import type { HostName } from '../../identifiers.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import type { Report } from '../../wire/reports.ts'
-import { CLUSTER_HEADER, clusterOf } from '../../wire/seal.ts'
+import { CLOUD_HEADER, cloudOf } from '../../wire/seal.ts'
 import { type Host, host, hostKey } from '../../actors/host/decider.ts'
 import { type Judgement, decideKey, judgeSigner } from '../../actors/host/enrollment.ts'
 import type { Refusal } from '../../actors/runtime/refusals.ts'
@@ -31,7 +31,7 @@ const FULL_FOR_MS = 10_000
 export type Admission = { readonly signer: string | null } | { readonly refused: string }
 
 export const createAdmit =
-  ({ cluster, clock, counts, log, verify }: Kernel) =>
+  ({ cloud, clock, counts, log, verify }: Kernel) =>
   (record: BusRecord): Admission => {
     const barred = (reason: Refusal, rule: string): Admission => {
       counts.refusedReports[reason]++
@@ -39,12 +39,12 @@ export const createAdmit =
       log.warn({ host: record.key, reason, rule }, 'report.refused')
       return { refused: rule }
     }
-    const said = clusterOf(record)
+    const said = cloudOf(record)
     // checked first, because a MAC of a host of another cloud cannot be verified
-    if (cluster !== null && said !== null && said !== cluster.id)
+    if (cloud !== null && said !== null && said !== cloud.id)
       return barred(
         'foreign_cluster',
-        `${CLUSTER_HEADER}: host ${record.key} belongs to cloud ${said}, and this is cloud ${cluster.id}`,
+        `${CLOUD_HEADER}: host ${record.key} belongs to cloud ${said}, and this is cloud ${cloud.id}`,
       )
     const verified = verify(record)
     return 'wrong' in verified ? barred('bad_signature', verified.wrong) : verified

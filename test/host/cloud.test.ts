@@ -1,8 +1,8 @@
-/** CLUSTER: a host belongs to one cloud. */
+/** CLOUD: a host belongs to one cloud. */
 import { beforeEach, expect, test } from 'vitest'
 import { orderRecord, readDeadLetter } from '../../src/wire/message.ts'
 import type { Order } from '../../src/wire/orders.ts'
-import { CLUSTER_HEADER } from '../../src/wire/seal.ts'
+import { CLOUD_HEADER } from '../../src/wire/seal.ts'
 import type { Signer } from '../../src/wire/signature.ts'
 import { type HostLab, openHostLab } from '../support/hostLab.ts'
 import { signerOf } from '../support/keys.ts'
@@ -22,16 +22,16 @@ beforeEach(async () => {
 })
 const say = async (order: Order, cluster: string | null, signer: Signer | null = null) => {
   const plain = orderRecord(order, `${order.slot}/${order.number}`, lab.clock.now())
-  const headers = cluster === null ? plain.headers : { ...plain.headers, [CLUSTER_HEADER]: cluster }
+  const headers = cluster === null ? plain.headers : { ...plain.headers, [CLOUD_HEADER]: cluster }
   const record = { ...plain, headers }
   await lab.bus.publish([signer === null ? record : signer.signed(record)])
   await quiet(40)
 }
 const kept = async () => JSON.parse((await lab.disk.read('/state/cluster.json'))!) as unknown
 const outcomes = () => lab.results().map(({ number, result }) => `${number} ${result.status}`)
-const clusters = () => lab.heard.map(({ headers }) => headers[CLUSTER_HEADER] ?? null)
+const clusters = () => lab.heard.map(({ headers }) => headers[CLOUD_HEADER] ?? null)
 
-test('CLUSTER-1 the first order that names a cloud decides it, on disk before it has an effect', async () => {
+test('CLOUD-1 the first order that names a cloud decides it, on disk before it has an effect', async () => {
   await lab.boot()
   expect(new Set(clusters())).toEqual(new Set([null]))
   await say(lab.order('PrepareSlot', 1), OURS)
@@ -39,7 +39,7 @@ test('CLUSTER-1 the first order that names a cloud decides it, on disk before it
   expect(outcomes()).toEqual(['1 done'])
   expect(clusters().at(-1)).toBe(OURS)
 })
-test('CLUSTER-2 an order of another cloud is refused aloud and touches nothing, also after a restart', async () => {
+test('CLOUD-2 an order of another cloud is refused aloud and touches nothing, also after a restart', async () => {
   const host = await lab.boot()
   await say(lab.order('PrepareSlot', 1), OURS)
   await say(lab.order('ReleaseSlot', 2), THEIRS)
@@ -52,7 +52,7 @@ test('CLUSTER-2 an order of another cloud is refused aloud and touches nothing, 
   expect(letters[0]).toContain(`order of cloud ${THEIRS}, and this host belongs to cloud ${OURS}`)
   expect(lab.log.said.filter(({ message }) => message === 'host.foreignOrder').length).toBeGreaterThanOrEqual(2)
 })
-test('CLUSTER-2 a value that is no id is no cloud of ours', async () => {
+test('CLOUD-2 a value that is no id is no cloud of ours', async () => {
   await lab.boot()
   await say(lab.order('PrepareSlot', 1), OURS)
   await say(lab.order('ReleaseSlot', 2), 'x')
@@ -66,13 +66,13 @@ test('an order of release 0.2.0, which names no cloud, is carried out and decide
   await say(lab.order('PrepareSlot', 3), null)
   expect(outcomes()).toEqual(['1 done', '2 done', '3 done'])
 })
-test('CLUSTER-3 a host does not start with a file that names no cloud', async () => {
+test('CLOUD-3 a host does not start with a file that names no cloud', async () => {
   await lab.disk.replace('/state/cluster.json', '{}')
   await expect(lab.boot()).rejects.toThrow('/state/cluster.json')
 })
 
 const [ours, theirs] = [signerOf('our cloud'), signerOf('their cloud')]
-test('CLUSTER-4 the first signed order decides the key of the cloud, on disk before it has an effect', async () => {
+test('CLOUD-4 the first signed order decides the key of the cloud, on disk before it has an effect', async () => {
   await lab.boot()
   await say(lab.order('PrepareSlot', 1), OURS, ours)
   expect(await kept()).toEqual({ cluster: OURS, publicKey: ours.publicKey })
@@ -81,7 +81,7 @@ test('CLUSTER-4 the first signed order decides the key of the cloud, on disk bef
 test.each([
   ['unsigned', null, `it is not signed, and the orders of cloud ${OURS} are signed with key ${ours.publicKey}`],
   ['signed with another key', theirs, `it is signed with key ${theirs.publicKey}`],
-])('CLUSTER-4 an order that is %s is refused from then on, also after a restart', async (_, signer, reason) => {
+])('CLOUD-4 an order that is %s is refused from then on, also after a restart', async (_, signer, reason) => {
   const host = await lab.boot()
   await say(lab.order('PrepareSlot', 1), OURS, ours)
   await say(lab.order('ReleaseSlot', 2), OURS, signer)
@@ -95,7 +95,7 @@ test.each([
   await say(lab.order('ReleaseSlot', 5), OURS, ours)
   expect(outcomes().at(-1)).toBe('5 done')
 })
-test('CLUSTER-4 an order that was changed on its way is refused, and decides nothing', async () => {
+test('CLOUD-4 an order that was changed on its way is refused, and decides nothing', async () => {
   await lab.boot()
   const changing: Signer = {
     ...ours,
@@ -105,7 +105,7 @@ test('CLUSTER-4 an order that was changed on its way is refused, and decides not
   expect([outcomes(), await lab.disk.read('/state/cluster.json')]).toEqual([[], null])
   expect(letters).toEqual([expect.stringContaining('signature: does not fit')])
 })
-test('CLUSTER-4 a file without a key, of an earlier release, is completed by the next signed order', async () => {
+test('CLOUD-4 a file without a key, of an earlier release, is completed by the next signed order', async () => {
   await lab.disk.replace('/state/cluster.json', JSON.stringify({ cluster: OURS }))
   await lab.boot()
   await say(lab.order('PrepareSlot', 1), OURS, null)
@@ -115,7 +115,7 @@ test('CLUSTER-4 a file without a key, of an earlier release, is completed by the
   expect(await kept()).toEqual({ cluster: OURS, publicKey: ours.publicKey })
   expect(outcomes()).toEqual(['1 done', '3 done'])
 })
-test('CLUSTER-4 a key that could not be written decides nothing, and the order is taken when it comes again', async () => {
+test('CLOUD-4 a key that could not be written decides nothing, and the order is taken when it comes again', async () => {
   let full = true
   const disk = {
     ...lab.disk,

@@ -1,28 +1,28 @@
 /**
  * Keeps the cloud to which this host belongs, and its key.
  *
- * CLUSTER-1 the first order that names a cloud decides the cloud, which is on disk before that order has any effect;
- * CLUSTER-2 orders of any other cloud are refused; every report names the cloud once it is known;
- * CLUSTER-3 only an operator changes the cloud, by removing the file while the host does not run;
- * CLUSTER-4 the first signed order of that cloud decides the key of the cloud in the same way: from then on an order
+ * CLOUD-1 the first order that names a cloud decides the cloud, which is on disk before that order has any effect;
+ * CLOUD-2 orders of any other cloud are refused; every report names the cloud once it is known;
+ * CLOUD-3 only an operator changes the cloud, by removing the file while the host does not run;
+ * CLOUD-4 the first signed order of that cloud decides the key of the cloud in the same way: from then on an order
  *    that is unsigned, or signed with another key, is refused. An order with a wrong signature is always refused. A MAC
  *    of the cloud counts as its signature;
- * CLUSTER-5 results and heartbeats carry a MAC once an order of the cloud has carried one in this start; inventories
+ * CLOUD-5 results and heartbeats carry a MAC once an order of the cloud has carried one in this start; inventories
  *    are always signed, so that a control with another key can judge them as well.
  */
 import * as v from 'valibot'
 import { publicKey } from '../fields.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import type { Bus } from '../bus/port.ts'
-import { CLUSTER_HEADER, clusterOf, sealed } from '../wire/seal.ts'
+import { CLOUD_HEADER, cloudOf, sealed } from '../wire/seal.ts'
 import { REPORT_HEADERS } from '../wire/reports.ts'
 import { MAC_HEADER, type Signer, type Verify } from '../wire/signature.ts'
 import type { Disk } from './disk.ts'
 
-/** Files from the time before signatures hold no key: the next signed order adds the key. */
+/** As it is on disk. Files from the time before signatures hold no key: the next signed order adds the key. */
 const Cloud = v.object({ cluster: v.pipe(v.string(), v.uuid()), publicKey: v.optional(publicKey) })
 type Cloud = v.InferOutput<typeof Cloud>
-const ClusterFile = v.pipe(v.string(), v.parseJson(), Cloud)
+const CloudFile = v.pipe(v.string(), v.parseJson(), Cloud)
 
 export type Membership = {
   /** Null: no order has named a cloud yet. */
@@ -32,14 +32,14 @@ export type Membership = {
   /** The key of the cloud if the cloud is known to check MACs; otherwise null. */
   readonly checksMacs: () => string | null
 }
-/** The sender of an order. `signer`: its key; null: the order is unsigned. `cluster` null: the order names no cloud. */
-type Sender = { readonly cluster: string | null; readonly signer: string | null }
+/** The sender of an order. `signer`: its key; null: the order is unsigned. `id` null: the order names no cloud. */
+type Sender = { readonly id: string | null; readonly signer: string | null }
 
-/** Returns why a host of `cloud` refuses an order that names `cluster`; null: it does not. */
-const ofAnother = (cloud: Cloud, cluster: string | null, path: string): string | null =>
-  cluster === null || cluster === cloud.cluster
+/** Returns why a host of `cloud` refuses an order that names the cloud `id`; null: it does not. */
+const ofAnother = (cloud: Cloud, id: string | null, path: string): string | null =>
+  id === null || id === cloud.cluster
     ? null
-    : `it is an order of cloud ${cluster}, and this host belongs to cloud ${cloud.cluster} (${path})`
+    : `it is an order of cloud ${id}, and this host belongs to cloud ${cloud.cluster} (${path})`
 /** Returns why a host of `cloud` refuses an order signed with this key; null: it does not. */
 const against = (cloud: Cloud, signer: string | null, path: string): string | null => {
   if (cloud.publicKey === undefined || cloud.publicKey === signer) return null
@@ -47,16 +47,16 @@ const against = (cloud: Cloud, signer: string | null, path: string): string | nu
   return `it ${how}, and the orders of cloud ${cloud.cluster} are signed with key ${cloud.publicKey} (${path})`
 }
 /** Returns the cloud and its key, as they are known after an order of this sender was accepted. */
-const learnt = (cloud: Cloud | null, { cluster, signer }: Sender): Cloud | null => {
-  if (cluster === null) return cloud
+const learnt = (cloud: Cloud | null, { id, signer }: Sender): Cloud | null => {
+  if (id === null) return cloud
   const key = cloud?.publicKey ?? signer
-  return { cluster, ...(key === null ? {} : { publicKey: key }) }
+  return { cluster: id, ...(key === null ? {} : { publicKey: key }) }
 }
 
 const kept = async (disk: Disk, path: string): Promise<Cloud | null> => {
   const text = await disk.read(path)
   if (text === null) return null
-  const read = v.safeParse(ClusterFile, text)
+  const read = v.safeParse(CloudFile, text)
   if (read.success) return read.output
   throw new Error(`${path}: it does not name a cloud; correct it, or remove it if this host may join any cloud`)
 }
@@ -80,16 +80,16 @@ export const openMembership = async (disk: Disk, path: string, verify: Verify): 
   return {
     id: () => cloud?.cluster ?? null,
     judge: async (record) => {
-      const cluster = clusterOf(record)
+      const id = cloudOf(record)
       // checked first, since a MAC of another cloud may be for a key that this host does not have
-      const foreign = cloud === null ? null : ofAnother(cloud, cluster, path)
+      const foreign = cloud === null ? null : ofAnother(cloud, id, path)
       if (foreign !== null) return foreign
       const verified = verify(record)
       if ('wrong' in verified) return verified.wrong
       const { signer } = verified
       const refusal = cloud === null ? null : against(cloud, signer, path)
       if (refusal === null) {
-        const now = learnt(cloud, { cluster, signer })
+        const now = learnt(cloud, { id, signer })
         if (now !== null && (now.cluster !== cloud?.cluster || now.publicKey !== cloud.publicKey)) pin(now)
         if (Object.hasOwn(record.headers, MAC_HEADER)) checking = signer
       }
@@ -111,8 +111,8 @@ export const reportingFrom = (
 ) => ({
   consume: bus.consume,
   publish: (batch: readonly BusRecord[]) => {
-    const cluster = id()
-    const headers = (): Readonly<Record<string, string>> => (cluster === null ? {} : { [CLUSTER_HEADER]: cluster })
+    const cloud = id()
+    const headers = (): Readonly<Record<string, string>> => (cloud === null ? {} : { [CLOUD_HEADER]: cloud })
     const receiver = (record: BusRecord): string | null => (isInventory(record) ? null : checksMacs())
     return bus.publish(sealed(batch, { channel: 'hostReports', headers, signer, receiver }))
   },

@@ -2,7 +2,7 @@
 import type { Database } from './sql.ts'
 
 /** `privateKey`: PKCS8 as PEM text. Whoever knows this key can give orders to the hosts of this cloud. */
-export type ClusterIdentity = { readonly id: string; readonly privateKey: string }
+export type StoredCloud = { readonly id: string; readonly privateKey: string }
 
 const READ = `select id, private_key from cluster where name = 'this'`
 /** If several programs find no key, the first one to write decides. */
@@ -18,10 +18,10 @@ const identityIn = async ({ read }: Pick<Database, 'read'>) => {
  * Makes the key if there is none. Rejects when the migration that makes the table has not run, or the role may not read
  * or change it.
  */
-export const clusterIn = async (
+export const cloudIn = async (
   database: Pick<Database, 'read' | 'write'>,
   newKey: () => string,
-): Promise<ClusterIdentity> => {
+): Promise<StoredCloud> => {
   const known = await identityIn(database)
   if (known.privateKey !== null) return { ...known, privateKey: known.privateKey }
   await database.write({ text: ADD, params: [newKey()] })

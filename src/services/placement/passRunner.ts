@@ -1,10 +1,10 @@
 /**
- * Compares one host with Placement and repairs differences.
+ * Runs passes over Placement: each compares one host with it and repairs differences.
  *
- * LOOK-1 only one pass at a time works on a host: its beginning is recorded with an expiry that the pass extends as it
+ * RUNNER-1 only one pass at a time works on a host: its beginning is recorded with an expiry that the pass extends as it
  *    proceeds, and the pass writes nothing to Placement when that expiry may have been reached;
- * LOOK-2 Placement is called between appends, never within a decision: no append waits for Placement;
- * LOOK-3 a comparison made because of time, not because of a change, first runs without recording a pass. If it finds
+ * RUNNER-2 Placement is called between appends, never within a decision: no append waits for Placement;
+ * RUNNER-3 a comparison made because of time, not because of a change, first runs without recording a pass. If it finds
  *    nothing new, only the time of the next comparison is stored.
  */
 import type { HostName } from '../../identifiers.ts'
@@ -78,10 +78,10 @@ const createClaim = (kernel: Kernel, name: HostName, number: number, port: Place
   }
 }
 type Claim = ReturnType<typeof createClaim>
-type Looked = readonly [PassOutcome, Outcome<boolean>]
-const SUPERSEDED: Looked = ['superseded', done(false)]
+type Ended = readonly [PassOutcome, Outcome<boolean>]
+const SUPERSEDED: Ended = ['superseded', done(false)]
 /** A record of the pass was refused or could not be written. */
-const failedBy = (refused: Refused): Looked => (refused.fault.kind === 'conflict' ? SUPERSEDED : ['failed', refused])
+const failedBy = (refused: Refused): Ended => (refused.fault.kind === 'conflict' ? SUPERSEDED : ['failed', refused])
 
 type Ending = { readonly number: number; readonly trouble: HostBlocker | null; readonly wanted: number }
 const end = async (kernel: Kernel, name: HostName, claim: Claim, { number, trouble, wanted }: Ending) => {
@@ -100,12 +100,12 @@ const end = async (kernel: Kernel, name: HostName, claim: Claim, { number, troub
   return recorded
 }
 
-export type Look = {
+export type PassRunner = {
   /**
    * Repairs differences. Resolves with true when the pass has ended; false: another pass is running, or began
    * meanwhile.
    */
-  readonly pass: (name: HostName) => Promise<Outcome<boolean>>
+  readonly run: (name: HostName) => Promise<Outcome<boolean>>
   /**
    * Compares only. True: everything found is already recorded, and the row of due work with the moment `at` was moved
    * to the next comparison. False: a pass is needed.
@@ -132,13 +132,13 @@ const countPass = (counts: PlacementCounts, outcome: PassOutcome, ms: number): v
 const beginOf = ({ journal, port }: { journal: Kernel['journal']; port: Placement }, host: HostName, at: number) =>
   ({ type: 'Begin', host, at, until: at + passMsOf(port), alone: journal.exclusive }) as const
 
-export const createLook = (kernel: Kernel, port: Placement, counts: PlacementCounts): Look => {
+export const createPassRunner = (kernel: Kernel, port: Placement, counts: PlacementCounts): PassRunner => {
   const { journal, clock, log } = kernel
   const asked = countedPort(port, counts)
   const [agreements, names] = [createAgreements(), new Set<string>()]
   const compare = createComparison(kernel, asked, agreements)
 
-  const run = (name: HostName, number: number, claim: Claim, { task, record }: Facts) =>
+  const passOver = (name: HostName, number: number, claim: Claim, { task, record }: Facts) =>
     pass(
       {
         placement: fenced(asked, claim.mayCall),
@@ -155,7 +155,7 @@ export const createLook = (kernel: Kernel, port: Placement, counts: PlacementCou
     )
 
   /** The outcome of the pass, and the answer to the caller. */
-  const look = async (name: HostName): Promise<Looked> => {
+  const run = async (name: HostName): Promise<Ended> => {
     const begun = await command(kernel, name, beginOf({ journal, port }, name, clock.now()))
     if (!begun.ok) return failedBy(begun)
     const number = begun.value?.pass?.number
@@ -166,7 +166,7 @@ export const createLook = (kernel: Kernel, port: Placement, counts: PlacementCou
       await end(kernel, name, claim, { number, trouble: UNREADABLE, wanted: 0 })
       return ['failed', facts]
     }
-    const passed = await run(name, number, claim, facts.value)
+    const passed = await passOver(name, number, claim, facts.value)
     if (passed === 'superseded') return SUPERSEDED
     const trouble = passed === 'done' ? null : passed
     const { record, task } = facts.value
@@ -177,11 +177,11 @@ export const createLook = (kernel: Kernel, port: Placement, counts: PlacementCou
   }
   const count = (outcome: PassOutcome, since: number) => countPass(counts, outcome, clock.monotonic() - since)
   return {
-    pass: async (name) => {
+    run: async (name) => {
       const since = clock.monotonic()
-      const [outcome, looked] = await look(name)
+      const [outcome, ended] = await run(name)
       count(outcome, since)
-      return looked
+      return ended
     },
     compare: async (name, at) => {
       const since = clock.monotonic()
