@@ -1,4 +1,6 @@
 /** Every failure that is not a bug, as a value. Bugs throw. */
+import type { InstanceUuid } from './identifiers.ts'
+
 export type Fault =
   | { readonly kind: 'not_found'; readonly resource: string; readonly id: string }
   | {
@@ -24,7 +26,7 @@ export type Fault =
   /** Only a request that carries a service token may do this (rest-api 9.4). */
   | { readonly kind: 'service_token'; readonly action: string }
   /** `bind_state=resolved` was asked for while an ARQ of the instance is not resolved (423). */
-  | { readonly kind: 'unresolved'; readonly instance: string }
+  | { readonly kind: 'unresolved'; readonly instance: InstanceUuid }
   /** Try again later: nothing was changed, or a repeated call will show the outcome. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number }
   /** The caller already has as many of these as it may have at once (429). */

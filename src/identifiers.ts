@@ -17,6 +17,10 @@ export type ProfileUuid = Flavoured<'ProfileUuid'>
 export type ResourceProviderUuid = Flavoured<'ResourceProviderUuid'>
 /** The subject of an order: an attach handle, or a whole deployable. */
 export type SlotUuid = HandleUuid | DeployableUuid
+/** The name of a driver, as `enabled_drivers` lists it. */
+export type DriverName = Flavoured<'DriverName'>
+/** The name by which the driver of a host knows a deployable. */
+export type DeployableName = Flavoured<'DeployableName'>
 /** Any name of a host: the one it reports under, or another under which Nova knows it. */
 export type HostName = Flavoured<'HostName'>
 export type ProjectId = Flavoured<'ProjectId'>

@@ -2,6 +2,7 @@
  * The port through which the API reads events: the facts of the journal, in the order in which the relay publishes
  * them.
  */
+import type { HostName, InstanceUuid, ProjectId } from '../identifiers.ts'
 import type { Caller } from './control.ts'
 import type { Outcome } from '../fault.ts'
 
@@ -20,10 +21,10 @@ export type EventFilter = {
   /** UUIDs of entities, or names of hosts, that the event is about. */
   readonly subjects?: readonly string[]
   /** Hosts and instances that the fact itself names. */
-  readonly hosts?: readonly string[]
-  readonly instances?: readonly string[]
+  readonly hosts?: readonly HostName[]
+  readonly instances?: readonly InstanceUuid[]
   /** The project of the accelerator requests that the fact is about. */
-  readonly projects?: readonly string[]
+  readonly projects?: readonly ProjectId[]
 }
 export type EventsQuery = {
   /**

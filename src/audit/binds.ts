@@ -1,4 +1,5 @@
 /** Invariants of binds: their start, their end and their notification to Nova. */
+import type { ArqUuid, InstanceUuid } from '../identifiers.ts'
 import { idOf } from '../actors/runtime/memory.ts'
 import { arqKey } from '../actors/arq/decider.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
@@ -72,7 +73,7 @@ const watched: Invariant = {
   meaning: 'an ARQ that is being bound takes part in an open conversation, which has a recorded deadline',
   judge: ({ views }) => {
     const binding = new Map<string, Set<string>>()
-    const leave = (uuid: string, arq: string): void => {
+    const leave = (uuid: InstanceUuid, arq: ArqUuid): void => {
       const waiting = binding.get(uuid)
       waiting?.delete(arq)
       if (waiting?.size === 0) binding.delete(uuid)
@@ -112,7 +113,7 @@ const watched: Invariant = {
 }
 
 type Bind = {
-  readonly instance: string
+  readonly instance: InstanceUuid
   readonly place: JournalCount
   readonly from: number
   readonly deadline: number
@@ -174,8 +175,8 @@ const terminal: Invariant = {
 }
 
 type Owed = {
-  readonly instance: string
-  readonly arq: string
+  readonly instance: InstanceUuid
+  readonly arq: ArqUuid
   readonly status: string
   readonly until: number
 }
@@ -187,14 +188,14 @@ const openDues = (isNovaAsked: boolean) => {
   const owed = new Map<string, Owed>()
   const delivered: Owed[] = []
   const noteOf = ({ key, row, events, after }: ReturnType<typeof instancesIn>[number]): void => {
-    const owe = (arq: string, status: string, until = after.tellUntil ?? row.at): void =>
+    const owe = (arq: ArqUuid, status: string, until = after.tellUntil ?? row.at): void =>
       void owed.set(`${key} ${arq}`, {
         instance: idOf(key),
         arq,
         status,
         until,
       })
-    const over = (arq: string, ending: string): void => {
+    const over = (arq: ArqUuid, ending: string): void => {
       const due = owed.get(`${key} ${arq}`)
       if (due && ending === 'delivered' && isNovaAsked) delivered.push(due)
       owed.delete(`${key} ${arq}`)

@@ -1,4 +1,5 @@
 /** Invariants of the cleaning of a handle between two accelerator requests. */
+import type { ArqUuid, HandleUuid } from '../identifiers.ts'
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
 import { type HostCleaning, type RequestedCleaning, isClean } from '../cleaning.ts'
 import { type Finding, type Invariant, at, deployablesIn } from './history.ts'
@@ -39,7 +40,7 @@ const openDirty = () => {
     return by
   }
   /** `arq` '': its release is ordered again. */
-  const givenUp = (handle: string, arq: string, policy: HostCleaning | null) => {
+  const givenUp = (handle: HandleUuid, arq: ArqUuid, policy: HostCleaning | null) => {
     const cleaner = cleanerOf(policy, asked.get(handle))
     const by = arq || (last.get(handle) ?? '')
     last.set(handle, by)

@@ -1,4 +1,5 @@
 /** Compares the answers to clients and the events to Nova with the content of the journal at that time. */
+import type { ArqUuid, InstanceUuid } from '../identifiers.ts'
 import { type Arq, arqKey } from '../actors/arq/decider.ts'
 import type { ArqEvent } from '../actors/arq/messages.ts'
 import { idOf } from '../actors/runtime/memory.ts'
@@ -39,7 +40,7 @@ const openBound = () => {
 }
 
 /** Returns a finding when the journal did not hold the answered fact at the time of the answer; else null. */
-const unrecorded = (history: History, asked: ClientRequest, uuid: string): string | null => {
+const unrecorded = (history: History, asked: ClientRequest, uuid: ArqUuid): string | null => {
   const { act, from, to, instance } = asked
   const ever = (since: number, holds: (state: Arq) => boolean) => arqStates(history, uuid, since, to).some(holds)
   if (act === 'create' && !ever(0, known)) return `ARQ ${uuid} was answered and is not recorded`
@@ -164,7 +165,7 @@ const walled: Invariant = {
   }),
 }
 
-const isStillOf = (instance: string, states: readonly Arq[]): boolean =>
+const isStillOf = (instance: InstanceUuid, states: readonly Arq[]): boolean =>
   states.every(({ bond }) => bond?.instanceUuid === instance)
 
 const finished: Invariant = {
@@ -179,7 +180,7 @@ const finished: Invariant = {
       *end(history) {
         for (const asked of clients.filter(succeeded)) {
           const { act, from, to, arqs = [], instance } = asked
-          const isLeft = (uuid: string) => arqStates(history, uuid, to, to).some(known) && !excuses.answer(asked, uuid)
+          const isLeft = (uuid: ArqUuid) => arqStates(history, uuid, to, to).some(known) && !excuses.answer(asked, uuid)
           const left = act === 'remove' ? arqs.find(isLeft) : undefined
           if (left) yield byClient(asked, [arqKey(left)], `ARQ ${left} was deleted and is there`)
           if (act !== 'removeByInstance' || !instance) continue

@@ -2,6 +2,16 @@
  * The input of the invariants: the journal, and independent records of clients, hosts, Nova and topics. All but the
  * journal are optional.
  */
+import type {
+  ArqUuid,
+  DeviceUuid,
+  HandleUuid,
+  HostName,
+  InstanceUuid,
+  ProjectId,
+  ResourceProviderUuid,
+  SlotUuid,
+} from '../identifiers.ts'
 import type { Memory } from '../actors/runtime/memory.ts'
 import type { NovaEvent, NovaVerdict } from '../actors/neighbours.ts'
 import type { ReserveSilent } from '../actors/placement/wanted.ts'
@@ -30,19 +40,19 @@ export type ClientRequest = {
   /** The same times by the client's own clock, in ms; they order the observations of clients without the journal. */
   readonly fromMs?: number
   readonly toMs?: number
-  readonly caller: { readonly projectId: string; readonly isAdmin: boolean; readonly isService: boolean }
+  readonly caller: { readonly projectId: ProjectId; readonly isAdmin: boolean; readonly isService: boolean }
   /** HTTP status; null: no answer came, so anything may have happened. */
   readonly status: number | null
   /** ARQs named in the request, or in the answer to `create`. */
-  readonly arqs?: readonly string[]
-  readonly instance?: string
-  readonly device?: string
+  readonly arqs?: readonly ArqUuid[]
+  readonly instance?: InstanceUuid
+  readonly device?: DeviceUuid
   /** ARQs in the answer to a read. */
   readonly shown?: readonly {
-    readonly uuid: string
+    readonly uuid: ArqUuid
     readonly state: string
-    readonly projectId: string | null
-    readonly handle: string | null
+    readonly projectId: ProjectId | null
+    readonly handle: HandleUuid | null
   }[]
 }
 /** One event as Nova received it. `outcome`: how Nova treated the event, even if its answer did not arrive. */
@@ -54,15 +64,15 @@ export type HostStep =
   | { readonly did: 'started'; readonly boot: string }
   | {
       readonly did: 'noted'
-      readonly slot: string
+      readonly slot: SlotUuid
       readonly number: number
       readonly done: boolean
       /** The ARQ for which the slot is prepared from now on; null: none. Absent: the same as before, or unknown. */
-      readonly preparedFor?: string | null
+      readonly preparedFor?: ArqUuid | null
     }
   | {
       readonly did: 'prepare' | 'release' | 'program' | 'told'
-      readonly slot: string
+      readonly slot: SlotUuid
       readonly number: number
       /**
        * For a programming: the other slots of the deployable that were prepared in its hardware. Absent: none, or
@@ -133,7 +143,7 @@ export type Loss = {
 export type PlacementSeen = {
   /** The providers at the end of the observation. */
   readonly providers: readonly {
-    readonly uuid: string
+    readonly uuid: ResourceProviderUuid
     readonly name: string
     readonly inventories: Readonly<Record<string, unknown>>
     readonly traits: readonly string[]
@@ -145,7 +155,7 @@ export type PlacementSeen = {
    * its units were allocated.
    */
   readonly writes: readonly {
-    readonly uuid: string
+    readonly uuid: ResourceProviderUuid
     readonly what: string
     readonly foreign: boolean
     readonly allocated: boolean
@@ -205,12 +215,12 @@ export type Proof =
     }
   | ({ readonly of: 'topic' } & Pick<TopicMessage, 'topic' | 'partition' | 'offset' | 'key' | 'id' | 'position'>)
   | { readonly of: 'view'; readonly view: ViewName; readonly key: string }
-  | { readonly of: 'host'; readonly host: string; readonly step: HostStep | null }
+  | { readonly of: 'host'; readonly host: HostName; readonly step: HostStep | null }
   | { readonly of: 'client'; readonly asked: ClientRequest }
   | { readonly of: 'nova'; readonly heard: Heard }
   | {
       readonly of: 'placement'
-      readonly uuid: string
+      readonly uuid: ResourceProviderUuid
       /** The write, or the provider as Placement shows it; null: there is no such provider. */
       readonly seen: PlacementSeen['writes'][number] | PlacementSeen['providers'][number] | null
     }

@@ -1,4 +1,5 @@
 /** Invariants of attach handles: which ARQ holds which handle. */
+import type { HostName } from '../identifiers.ts'
 import { arqKey } from '../actors/arq/decider.ts'
 import type { Bond } from '../actors/arq/messages.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
@@ -213,18 +214,18 @@ const openSets = () => {
 /** Held handles by the function that they attach; those of virtual functions also by their physical function. */
 const openHolders = () => {
   const { add, drop, at } = openSets()
-  const keysOf = (host: string, handle: SlotHandle) => ({
+  const keysOf = (host: HostName, handle: SlotHandle) => ({
     whole: `${host} ${functionOf(handle)}`,
     parents: dividedBy(handle).map((parent) => `${host} ${parent}`),
   })
   return {
-    leave: (host: string, handle: SlotHandle) => {
+    leave: (host: HostName, handle: SlotHandle) => {
       const { whole, parents } = keysOf(host, handle)
       drop(whole, handle.uuid)
       for (const parent of parents) drop(`parts of ${parent}`, handle.uuid)
     },
     /** Adds a handle. Returns another held handle that shares hardware with it, if any. */
-    join: (host: string, handle: SlotHandle): string | undefined => {
+    join: (host: HostName, handle: SlotHandle): string | undefined => {
       const { whole, parents } = keysOf(host, handle)
       const others = [...at(whole), ...at(`parts of ${whole}`), ...parents.flatMap((parent) => [...at(parent)])]
       add(whole, handle.uuid)

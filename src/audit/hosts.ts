@@ -1,4 +1,5 @@
 /** Invariants of hosts: the orders they carried out and the results they reported. */
+import type { HostName, SlotUuid } from '../identifiers.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
 import { COMPARISON } from '../actors/deployable/slots.ts'
@@ -8,7 +9,7 @@ import { orderOf } from '../actors/reactions.ts'
 import type { HostStep, HostTrace } from './evidence.ts'
 import { type Finding, type History, type Invariant, at, deployablesIn, hostsIn, lastDeployables } from './history.ts'
 
-export const onHost = (host: string, step: HostStep | null, line: string, keys: readonly string[] = []): Finding => ({
+export const onHost = (host: HostName, step: HostStep | null, line: string, keys: readonly string[] = []): Finding => ({
   found: `host ${host}: ${line}`,
   keys,
   proof: [{ of: 'host', host, step }],
@@ -88,7 +89,7 @@ const retiredHosts = ({ entities }: History): ReadonlySet<string> => {
   return names
 }
 
-function* reused({ name, steps }: HostTrace, isClean: (slot: string) => boolean): Iterable<Finding> {
+function* reused({ name, steps }: HostTrace, isClean: (slot: SlotUuid) => boolean): Iterable<Finding> {
   const holders = new Map<string, string | null>()
   for (const step of steps) {
     if (step.did !== 'noted' || step.preparedFor === undefined) continue
@@ -193,7 +194,7 @@ const answered: Invariant = {
   }),
 }
 
-const orderId = ({ slot, number }: { readonly slot: string; readonly number: number }): string => `${slot} ${number}`
+const orderId = ({ slot, number }: { readonly slot: SlotUuid; readonly number: number }): string => `${slot} ${number}`
 
 const agreed: Invariant = {
   name: 'S5 disk',

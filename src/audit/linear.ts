@@ -7,6 +7,7 @@
  * whatever the journal holds now. Later reads of that ARQ prove nothing until it is bound again, or a request gives the
  * handle up, regardless of the answer.
  */
+import type { ArqUuid, HandleUuid } from '../identifiers.ts'
 import { arqKey } from '../actors/arq/decider.ts'
 import type { ClientRequest, Records } from './evidence.ts'
 import type { Invariant } from './history.ts'
@@ -18,7 +19,7 @@ import { type Operation, linearize } from './linearize.ts'
  * the handle from it.
  */
 type Held = string
-export type HandleOperation = Operation<Held> & { readonly asked: ClientRequest; readonly arq: string }
+export type HandleOperation = Operation<Held> & { readonly asked: ClientRequest; readonly arq: ArqUuid }
 
 const holderOf = (held: Held): string => held.replace('!', '')
 const FREE: Held = ''
@@ -32,7 +33,7 @@ const refused = ({ status }: ClientRequest): boolean => status !== null && statu
 const partly = ({ act, status }: ClientRequest): boolean => act === 'remove' && status === 404
 
 const between = ({ from, to, fromMs, toMs }: ClientRequest) => ({ from: fromMs ?? from, to: toMs ?? to })
-const sightings = (asked: ClientRequest, handle: string, arq: string): readonly HandleOperation[] =>
+const sightings = (asked: ClientRequest, handle: HandleUuid, arq: ArqUuid): readonly HandleOperation[] =>
   (asked.shown ?? []).flatMap((shown) => {
     if (shown.uuid !== arq) return []
     const holds = shown.handle === handle && (shown.state === 'Bound' || shown.state === 'BindStarted')
@@ -47,7 +48,7 @@ const sightings = (asked: ClientRequest, handle: string, arq: string): readonly 
     return [{ ...between(asked), must: true, sees: true, apply, asked, arq }]
   })
 
-const changes = (asked: ClientRequest, arq: string): readonly HandleOperation[] => {
+const changes = (asked: ClientRequest, arq: ArqUuid): readonly HandleOperation[] => {
   const { act } = asked
   if (refused(asked) && !partly(asked)) return []
   const { from, to } = between(asked)
@@ -72,7 +73,7 @@ const changes = (asked: ClientRequest, arq: string): readonly HandleOperation[] 
 
 const GIVES_UP: ReadonlySet<ClientRequest['act']> = new Set([...RELEASES, 'bind'])
 /** `gone`: each time at which rows of the ARQ were lost. */
-const afterLoss = (asked: ClientRequest, arq: string, gone: readonly Gone[]): readonly HandleOperation[] => {
+const afterLoss = (asked: ClientRequest, arq: ArqUuid, gone: readonly Gone[]): readonly HandleOperation[] => {
   const { from, to } = between(asked)
   if (gone.every(({ since }) => (asked.toMs ?? 0) < since) || !GIVES_UP.has(asked.act)) return []
   // a client that binds the ARQ again uses the handle of the new bind

@@ -1,4 +1,5 @@
 /** Invariants of Placement: its providers compared with the recorded state. */
+import type { ResourceProviderUuid } from '../identifiers.ts'
 import * as v from 'valibot'
 import { type Arq, arq } from '../actors/arq/decider.ts'
 import { deployable } from '../actors/deployable/decider.ts'
@@ -27,7 +28,7 @@ import type { Finding, History, Invariant } from './history.ts'
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
 
 type Seen = Extract<Proof, { readonly of: 'placement' }>['seen']
-const about = (uuid: string, seen: Seen, found: string): Finding => ({
+const about = (uuid: ResourceProviderUuid, seen: Seen, found: string): Finding => ({
   found: `provider ${uuid} ${found}`,
   proof: [{ of: 'placement', uuid, seen }],
 })

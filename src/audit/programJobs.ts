@@ -2,10 +2,11 @@
  * Finds the jobs that write a card, and the image that they prove, in the events of its deployable. The decider's own
  * state is not used.
  */
+import type { ImageUuid, SlotUuid } from '../identifiers.ts'
 import type { DeployableEvent } from '../actors/deployable/messages.ts'
 
 /** `slot`: null for a job that an operator has asked for. */
-type Job = { readonly number: number; readonly image: string; readonly slot: string | null }
+type Job = { readonly number: number; readonly image: ImageUuid; readonly slot: SlotUuid | null }
 
 const jobIn = (event: DeployableEvent): Job | null => {
   if (event.type === 'ProgramStarted') return { number: event.order.number, image: event.image, slot: null }
@@ -22,7 +23,7 @@ const readIn = (event: DeployableEvent): string | null | undefined => {
   return event.type === 'OrdersRaised' && event.imageUnknown ? null : undefined
 }
 
-type Standing = { readonly open: readonly Job[]; readonly held: ReadonlySet<string>; readonly image: string | null }
+type Standing = { readonly open: readonly Job[]; readonly held: ReadonlySet<string>; readonly image: ImageUuid | null }
 /**
  * Returns why the job must not begin now: a job for another image or purpose is open, or a handle is held for which no
  * job is open.
@@ -44,7 +45,7 @@ export const openJobs = () => {
   const open = new Map<number, Job>()
   const held = new Set<string>()
   let [image, isAway]: [string | null, boolean] = [null, false]
-  const ofSlot = (slot: string): Job | undefined => [...open.values()].find((job) => job.slot === slot)
+  const ofSlot = (slot: SlotUuid): Job | undefined => [...open.values()].find((job) => job.slot === slot)
 
   const begun = (event: DeployableEvent): readonly string[] => {
     const job = jobIn(event)
@@ -53,7 +54,7 @@ export const openJobs = () => {
     if (event.type === 'Granted') held.add(event.handle)
     return found
   }
-  const programEnded = (event: Extract<DeployableEvent, { readonly number: number; readonly image: string }>) => {
+  const programEnded = (event: Extract<DeployableEvent, { readonly number: number; readonly image: ImageUuid }>) => {
     const job = open.get(event.number)
     const isIts = job?.slot === null && job.image === event.image
     open.delete(event.number)
@@ -61,7 +62,7 @@ export const openJobs = () => {
     else if (isIts) ({ image } = event)
     return isIts ? [] : [`order ${event.number} is said to have ended with image ${event.image}, and was not begun`]
   }
-  const slotEnded = (slot: string, how: 'done' | 'not done', number?: number): void => {
+  const slotEnded = (slot: SlotUuid, how: 'done' | 'not done', number?: number): void => {
     const job = ofSlot(slot)
     if (!job || (number !== undefined && number !== job.number)) return
     open.delete(job.number)

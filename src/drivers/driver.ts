@@ -1,7 +1,7 @@
 /** The interface of a driver, and its access to the host. */
 import type { HandleType, ReportedDevice } from '../hardware.ts'
 import type { Numbers } from '../health.ts'
-import type { HandleUuid, HostName } from '../identifiers.ts'
+import type { DeployableName, HandleUuid, HostName } from '../identifiers.ts'
 
 /**
  * Identifies one unit of a deployable: the attach handle's UUID, its deployable's name and what the driver reported for
@@ -9,7 +9,7 @@ import type { HandleUuid, HostName } from '../identifiers.ts'
  */
 export type Slot = {
   readonly uuid: HandleUuid
-  readonly deployable: string
+  readonly deployable: DeployableName
   readonly type: HandleType
   readonly info: Readonly<Record<string, string>>
 }
@@ -103,7 +103,7 @@ export type Driver = {
    */
   readonly program?: (
     io: HostIo,
-    deployable: string,
+    deployable: DeployableName,
     imagePath: string,
     signal: AbortSignal,
     functionId?: string,

@@ -2,6 +2,7 @@
  * Carries out an order through its driver. Throws the error of an order that fails; `Final` means that another try
  * cannot help.
  */
+import type { ImageUuid } from '../identifiers.ts'
 import {
   type ImageFile,
   type ImageFiles,
@@ -57,7 +58,7 @@ const slotOf = (order: Extract<Order, { readonly handle: unknown }>): Slot => ({
   info: order.handle.info,
 })
 
-const openImage = async ({ images }: Tools, image: string, term: ImageTerm): Promise<ImageFile> => {
+const openImage = async ({ images }: Tools, image: ImageUuid, term: ImageTerm): Promise<ImageFile> => {
   const opened = await images.open(image, term)
   if (opened.found) return opened
   const reason = codedProblem(image, opened)
@@ -131,7 +132,7 @@ const refuseToProgram = async (
 }
 
 const wholeMs = (ms: number): number => Math.max(0, Math.round(ms))
-const program = async (tools: Tools, driver: Driver, order: Order, image: string, term: Terms): Promise<Loaded> => {
+const program = async (tools: Tools, driver: Driver, order: Order, image: ImageUuid, term: Terms): Promise<Loaded> => {
   if (driver.program === undefined) throw new Final(`the driver ${driver.name} cannot program`)
   const { signal } = term
   const { monotonic } = tools.clock

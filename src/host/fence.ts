@@ -13,6 +13,7 @@
  *   lose that function. A slot whose own preparation loads the same image and has no result yet belongs to the same
  *   bind: no guest has it.
  */
+import type { SlotUuid } from '../identifiers.ts'
 import { type Attaching, functionOf } from '../attachedFunctions.ts'
 import type { Order } from '../wire/orders.ts'
 import { type Entry, attachingOf, mayBePrepared } from './entry.ts'
@@ -41,7 +42,7 @@ export class Fence {
     const slots = this.#prepared.get(own) ?? new Map<string, Entry>()
     this.#prepared.set(own, slots.set(entry.slot, entry))
   }
-  forget(slot: string): void {
+  forget(slot: SlotUuid): void {
     const own = this.#functions.get(slot)
     if (own === undefined) return
     this.#functions.delete(slot)

@@ -10,6 +10,7 @@
  *    given together is not divided;
  * FUNCTIONS-3 drivers know the root only: orders for a function reach them under the name of its root.
  */
+import type { DeployableName } from '../identifiers.ts'
 import * as v from 'valibot'
 import type { Image } from '../images.ts'
 import type { ReportedDeployable, ReportedDevice, ReportedHandle } from '../hardware.ts'
@@ -97,11 +98,11 @@ export const dividedInto = (
 
 export type Functions = {
   /** Keeps the document of an image. Must be called before the card is written. */
-  readonly keep: (deployable: string, image: Image) => Promise<void>
+  readonly keep: (deployable: DeployableName, image: Image) => Promise<void>
   /** Returns the section of a driver, with the functions of the images that its cards hold. */
   readonly divided: (section: Section) => Section
   /** Returns the name under which the driver knows the deployable: its own or, for a function, that of its root. */
-  readonly rootOf: (deployable: string) => string
+  readonly rootOf: (deployable: DeployableName) => DeployableName
 }
 
 const parsed = (text: string | null): readonly Kept[] | null => {

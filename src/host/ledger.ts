@@ -11,7 +11,7 @@
  * LEDGER-5 the ledger is bounded: see `prune` and `ENTRIES_MAX`. A slot that may be prepared is forgotten last.
  */
 import { type Pauses, createPauses, backoffMs } from '../waiting.ts'
-import type { HostName } from '../identifiers.ts'
+import type { HostName, SlotUuid } from '../identifiers.ts'
 import * as v from 'valibot'
 import type { Cancel, Clock } from '../clock.ts'
 import { textOf } from '../errorText.ts'
@@ -114,7 +114,7 @@ export class Ledger {
     this.#whole = torn
   }
 
-  get(slot: string): Entry | undefined {
+  get(slot: SlotUuid): Entry | undefined {
     return this.#entries.get(slot)?.entry
   }
   all(): Entry[] {

@@ -11,7 +11,7 @@
  * ORDERS-6 an order that does not end keeps its device: later orders for it fail as busy instead of running beside it.
  */
 import { endedWithin, orAborted } from '../waiting.ts'
-import type { HostName } from '../identifiers.ts'
+import type { DeployableName, DriverName, HostName } from '../identifiers.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { textOf } from '../errorText.ts'
@@ -53,8 +53,8 @@ export type OrdersOptions = {
   readonly tracer: Tracer
   readonly ended: OrderEnded
   /** Resolves when the devices of the driver were discovered once. */
-  readonly seen: (driver: string) => Promise<void>
-  readonly deviceOf: (driver: string, deployable: string) => string | null
+  readonly seen: (driver: DriverName) => Promise<void>
+  readonly deviceOf: (driver: DriverName, deployable: DeployableName) => string | null
   readonly shares: Shares
   readonly survivors: Survivors
   /** Called with each entry that is done and on disk. */

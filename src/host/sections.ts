@@ -1,6 +1,7 @@
 /**
  * The devices that drivers discover, as sections of a report. An error makes a failed section, never a shorter list.
  */
+import type { DeployableName, DriverName } from '../identifiers.ts'
 import * as v from 'valibot'
 import { textOf } from '../errorText.ts'
 import type { Clock } from '../clock.ts'
@@ -118,8 +119,8 @@ export const fitting = (sections: readonly Section[], maxBytes: number): readonl
 
 /** The device of each deployable, and its handles, as of the last successful discovery of each driver. */
 export type Places = {
-  readonly deviceOf: (driver: string, deployable: string) => string | null
-  readonly holds: (driver: string, deployable: string, handle: string) => boolean
+  readonly deviceOf: (driver: DriverName, deployable: DeployableName) => string | null
+  readonly holds: (driver: DriverName, deployable: DeployableName, handle: string) => boolean
 }
 type DeviceSlots = { readonly device: string; readonly handles: ReadonlySet<string> }
 /** Maps a virtual function to its physical function, and a mediated device to its function. */
@@ -153,7 +154,7 @@ const placesIn = (devices: readonly ReportedDevice[]): ReadonlyMap<string, Devic
   )
 
 export class Atlas implements Places {
-  readonly #drivers = new Map<string, ReadonlyMap<string, DeviceSlots>>()
+  readonly #drivers = new Map<DriverName, ReadonlyMap<DeployableName, DeviceSlots>>()
   /** The functions of all drivers: one driver may show a physical function, and another one its virtual functions. */
   readonly #families = new Map<string, Families>()
   /** A failed discovery does not change the known places. */
@@ -169,10 +170,10 @@ export class Atlas implements Places {
       ...(parents.has(own) ? [parents.get(own)!] : []),
       ...(children.get(own) ?? []),
     ])
-  deviceOf(driver: string, deployable: string): string | null {
+  deviceOf(driver: DriverName, deployable: DeployableName): string | null {
     return this.#drivers.get(driver)?.get(deployable)?.device ?? null
   }
-  holds(driver: string, deployable: string, handle: string): boolean {
+  holds(driver: DriverName, deployable: DeployableName, handle: string): boolean {
     return this.#drivers.get(driver)?.get(deployable)?.handles.has(handle) ?? false
   }
 }

@@ -6,6 +6,7 @@
  * SERVERS-2 Nova answers 404 to an account without the role admin for servers of other projects. An account that may
  *    list all projects' servers sees them.
  */
+import type { InstanceUuid } from '../identifiers.ts'
 import * as v from 'valibot'
 import type { NovaServer, NovaServers } from '../actors/neighbours.ts'
 import { decoded, faultText, noteOf } from './novaAnswer.ts'
@@ -23,7 +24,7 @@ const unclear = (reason: string): NovaServer => ({ is: 'unclear', reason: noteOf
 const saidBy = ({ status, text }: NovaAnswer): string => `Nova answered ${status}: ${faultText(text)}`
 
 /** Interprets Nova's answer about a server. Pure. */
-export const serverIn = (uuid: string, answer: NovaAnswer): NovaServer => {
+export const serverIn = (uuid: InstanceUuid, answer: NovaAnswer): NovaServer => {
   const body = decoded(answer.text)?.value
   if (answer.status === 404) {
     const gone = v.safeParse(Gone, body)

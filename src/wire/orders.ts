@@ -11,6 +11,9 @@ import { ArqUuid, BootId, DeployableUuid, HandleUuid, SlotUuid } from './identif
 
 const text = (max: number) => v.pipe(v.string(), v.minLength(1), v.maxLength(max))
 const HostName: v.GenericSchema<string, id.HostName> = text(255)
+const DriverName: v.GenericSchema<string, id.DriverName> = text(100)
+const DeployableName: v.GenericSchema<string, id.DeployableName> = text(200)
+const ImageUuid: v.GenericSchema<string, id.ImageUuid> = text(100)
 /** Limited to what an integer column of the views can hold. */
 export const OrderNumber = v.pipe(count, v.minValue(1))
 
@@ -21,9 +24,9 @@ const head = <Slot extends v.GenericSchema<string>>(slot: Slot) => ({
   slot,
   number: OrderNumber,
   /** The driver that owns the device, by entry-point name. */
-  driver: text(100),
+  driver: DriverName,
   /** The deployable's name on the host. */
-  deployable: text(200),
+  deployable: DeployableName,
   deployableUuid: DeployableUuid,
   /** Milliseconds since the epoch: after it the result is no longer waited for. */
   deadline: moment,
@@ -43,12 +46,12 @@ export const Order = v.variant('type', [
     handle: Handle,
     arq: ArqUuid,
     /** The image that the card has to hold: the host loads it where the card holds another one. */
-    bitstream: v.optional(text(100)),
+    bitstream: v.optional(ImageUuid),
     /**
      * The image that the card has to hold, and that must not be loaded now: where the card holds another one, the order
      * fails. Hosts before release 0.3.0 ignore it.
      */
-    expects: v.optional(text(100)),
+    expects: v.optional(ImageUuid),
   }),
   v.object({
     ...head(HandleUuid),
@@ -65,7 +68,7 @@ export const Order = v.variant('type', [
      */
     clean: v.optional(v.literal(true)),
   }),
-  v.object({ ...head(DeployableUuid), type: v.literal('Program'), image: text(100) }),
+  v.object({ ...head(DeployableUuid), type: v.literal('Program'), image: ImageUuid }),
   /**
    * Never sent by any release; cards are read as decision 0094 says. Kept because the topics recorded from release
    * 0.2.0 for `test/upgrade` contain one (docs/upgrade.md).
@@ -92,8 +95,8 @@ export const LedgerAnswer = v.object({
          * again.
          */
         pending: v.optional(v.picklist(['PrepareSlot', 'ReleaseSlot'])),
-        driver: text(100),
-        deployable: text(200),
+        driver: DriverName,
+        deployable: DeployableName,
         deployableUuid: DeployableUuid,
         handle: Handle,
         arq: v.optional(ArqUuid),

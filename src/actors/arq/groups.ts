@@ -1,4 +1,5 @@
 /** Reads the amounts, classes, traits and images that a group of a device profile asks for. Pure. */
+import type { ImageUuid } from '../../identifiers.ts'
 import type { RequestedCleaning } from '../../cleaning.ts'
 import type { ImageSearch } from '../neighbours.ts'
 import type { Group } from './messages.ts'
@@ -107,7 +108,9 @@ const SEARCHES = ['bitstream_name', 'function_id', 'function_name'] as const
  * The image that the group asks for. `search`: the group names a property of the image, and the image has to be looked
  * up by it.
  */
-export const bitstreamOf = (group: Group): { readonly image: string | null; readonly search: ImageSearch | null } => {
+export const bitstreamOf = (
+  group: Group,
+): { readonly image: ImageUuid | null; readonly search: ImageSearch | null } => {
   const by = SEARCHES.find((key) => group[`accel:${key}`] !== undefined)
   return {
     image: group['accel:bitstream_id'] ?? null,

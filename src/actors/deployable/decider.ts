@@ -21,7 +21,7 @@ import { type OrderOf, orderFor, programOrderFor } from './orders.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import { rows } from './rows.ts'
 import { compared, lost } from './slots.ts'
-import { type Deployable, type SlotHandle, busy, evolve, initial, repeatedUntil, retryAt } from './state.ts'
+import { type Deployable, type SlotHandle, busy, evolve, handleOf, initial, repeatedUntil, retryAt } from './state.ts'
 
 const RESOURCE = 'deployable'
 /** The handle that the ARQ holds; if it holds none, the handle that it gave up and the host could not release. */
@@ -107,7 +107,7 @@ const answer = (
   held: Deployable,
   command: Extract<DeployableCommand, { type: 'Answer' }>,
 ): Decision<DeployableEvent> => {
-  const handle = held.handles[command.slot]
+  const handle = handleOf(held, command.slot)
   if (handle) return answerSlot(held, handle, command)
   if (held.program?.order.number !== command.number) return accept()
   const { image } = held.program

@@ -2,6 +2,7 @@
  * Decides which deployable of a tree grants the next handle. A root and all deployables below it share one resource
  * provider (data-model R4, R6). Both binds and explanations of binds use these rules. Pure.
  */
+import type { ImageUuid } from '../../identifiers.ts'
 import { DIVIDED, PROGRAMMED_NOW, hasFree } from './granting.ts'
 import type { Deployable } from './state.ts'
 import type { Mates } from './units.ts'
@@ -25,9 +26,9 @@ export const giverIn = ({ root, below }: DeployableTree, mates: Mates): Deployab
 export const loadOf = (
   root: Deployable,
   giver: Deployable,
-  image: string | null,
+  image: ImageUuid | null,
 ):
-  | { readonly bitstream: string | null; readonly expects?: string | null }
+  | { readonly bitstream: ImageUuid | null; readonly expects?: ImageUuid | null }
   | { readonly rule: 'being_programmed' | 'divided'; readonly why: string } => {
   if (giver.uuid === root.uuid) return { bitstream: image }
   if (root.program) return { rule: 'being_programmed', why: PROGRAMMED_NOW }

@@ -2,7 +2,7 @@
  * The rules by which a deployable refuses to grant a handle, as a table, in the order in which they are judged. A grant
  * is refused by the first rule that applies; an explanation of a refusal lists all of them. Pure.
  */
-import type { HandleUuid } from '../../identifiers.ts'
+import type { HandleUuid, ImageUuid } from '../../identifiers.ts'
 import { openClaims } from '../../attachedFunctions.ts'
 import { type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
@@ -32,7 +32,7 @@ type Shares = (handle: SlotHandle) => boolean
  * Whether an order most likely only compares the card with a recorded image. If it programs the card all the same, the
  * host's fence protects other slots.
  */
-const onlyCompared = (held: Deployable, image: string | undefined, asked: GrantRequest): boolean =>
+const onlyCompared = (held: Deployable, image: ImageUuid | undefined, asked: GrantRequest): boolean =>
   image === held.bitstreamId && (held.hostWork || image === asked.bitstream)
 /** While a preparation programs an image, the region is granted only to requests that wait for the same load (Q6). */
 const loading = (held: Deployable, asked: GrantRequest, shares: Shares): boolean =>
@@ -45,7 +45,7 @@ const loading = (held: Deployable, asked: GrantRequest, shares: Shares): boolean
   )
 /** Selects the handles of mates for which the same image is being loaded: the host loads it once for all of them. */
 const sharing =
-  (bitstream: string | null, mates: Mates): Shares =>
+  (bitstream: ImageUuid | null, mates: Mates): Shares =>
   ({ arq, pending }) =>
     arq !== null &&
     mates.includes(arq) &&
@@ -54,7 +54,7 @@ const sharing =
     pending.bitstream === bitstream
 
 /** The image that must be loaded before the grant; null: none is asked for, or the region holds it already. */
-const imageToLoad = ({ bitstreamId }: Deployable, { bitstream }: Pick<GrantRequest, 'bitstream'>): string | null =>
+const imageToLoad = ({ bitstreamId }: Deployable, { bitstream }: Pick<GrantRequest, 'bitstream'>): ImageUuid | null =>
   bitstream === bitstreamId ? null : bitstream
 const matesOf = ({ arq, mates = [arq] }: GrantRequest): Mates => mates
 
@@ -144,7 +144,7 @@ type Command = Extract<DeployableCommand, { type: 'Grant' }>
 const imageFor = (
   held: Deployable,
   asked: Command,
-): { readonly bitstream: string | null; readonly expects: string | null } => {
+): { readonly bitstream: ImageUuid | null; readonly expects: ImageUuid | null } => {
   const { bitstream, expects = null } = asked
   if (bitstream === null) return { bitstream, expects }
   return imageToLoad(held, asked) !== null || mayBeLoaded(held, asked)

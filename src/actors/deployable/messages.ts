@@ -8,6 +8,7 @@ import type {
   DeviceUuid,
   HandleUuid,
   HostName,
+  ImageUuid,
   ResourceProviderUuid,
   SlotUuid,
 } from '../../identifiers.ts'
@@ -87,11 +88,11 @@ export type DeployableCommand =
       readonly identity: Identity
       readonly description: Description
       readonly status: DeviceStatus
-      readonly bitstreamId: string | null
+      readonly bitstreamId: ImageUuid | null
     }
   | { readonly type: 'Describe'; readonly description: Description }
   /** `bitstreamId`: the image that the card reports; it is recorded when a retired deployable returns. */
-  | { readonly type: 'SetPresence'; readonly presence: Presence; readonly bitstreamId?: string | undefined }
+  | { readonly type: 'SetPresence'; readonly presence: Presence; readonly bitstreamId?: ImageUuid | undefined }
   | { readonly type: 'SetStatus'; readonly status: DeviceStatus }
   /** `failing`: why the device of the deployable counts as failing, in words; null: it does not. */
   | { readonly type: 'SetHealth'; readonly failing: string | null }
@@ -100,9 +101,9 @@ export type DeployableCommand =
   | {
       readonly type: 'Grant'
       readonly arq: ArqUuid
-      readonly bitstream: string | null
+      readonly bitstream: ImageUuid | null
       /** For a request to a part of a card: the recorded image of the root, which the host compares with the card. */
-      readonly expects?: string | null | undefined
+      readonly expects?: ImageUuid | null | undefined
       readonly deadline: number
       readonly requestId: string
       readonly trace?: string | undefined
@@ -137,7 +138,7 @@ export type DeployableCommand =
     }
   | {
       readonly type: 'Program'
-      readonly image: string
+      readonly image: ImageUuid
       readonly deadline: number
       readonly requestId: string
       readonly trace?: string | undefined
@@ -146,7 +147,7 @@ export type DeployableCommand =
    * `image`: the image that the card reports; null: no known image. `mark`: the mark of the deployable when it was
    * compared (`imageMark`).
    */
-  | { readonly type: 'ReadImage'; readonly image: string | null; readonly mark: string }
+  | { readonly type: 'ReadImage'; readonly image: ImageUuid | null; readonly mark: string }
   | { readonly type: 'AddAttribute'; readonly attribute: Omit<Attribute, 'origin' | 'createdAt'> }
   | { readonly type: 'RemoveAttribute'; readonly uuid: AttributeUuid }
   /** A due time has come: failed releases are ordered once more, and programming without an answer ends. */
@@ -169,7 +170,7 @@ export type DeployableEvent =
       readonly identity: Identity
       readonly description: Description
       readonly status: DeviceStatus
-      readonly bitstreamId: string | null
+      readonly bitstreamId: ImageUuid | null
     }
   | {
       readonly type: 'DeployableDescribed'
@@ -179,7 +180,7 @@ export type DeployableEvent =
        */
       readonly quarantinedStay?: true
     }
-  | { readonly type: 'PresenceSet'; readonly presence: Presence; readonly bitstreamId?: string }
+  | { readonly type: 'PresenceSet'; readonly presence: Presence; readonly bitstreamId?: ImageUuid }
   | { readonly type: 'StatusSet'; readonly status: DeviceStatus }
   | { readonly type: 'HealthSet'; readonly failing: string | null }
   /**
@@ -221,11 +222,11 @@ export type DeployableEvent =
       readonly again: Order | null
       readonly cleaned?: Cleaned
     }
-  | { readonly type: 'ProgramStarted'; readonly image: string; readonly order: Order }
-  | { readonly type: 'Programmed'; readonly image: string; readonly number: number }
-  | { readonly type: 'ProgramFailed'; readonly image: string; readonly number: number; readonly reason: string }
+  | { readonly type: 'ProgramStarted'; readonly image: ImageUuid; readonly order: Order }
+  | { readonly type: 'Programmed'; readonly image: ImageUuid; readonly number: number }
+  | { readonly type: 'ProgramFailed'; readonly image: ImageUuid; readonly number: number; readonly reason: string }
   /** The host looked at the card and found another image than the recorded one; null: no known image. */
-  | { readonly type: 'BitstreamRead'; readonly bitstreamId: string | null }
+  | { readonly type: 'BitstreamRead'; readonly bitstreamId: ImageUuid | null }
   | { readonly type: 'AttributeAdded'; readonly attribute: Omit<Attribute, 'createdAt'> }
   | { readonly type: 'AttributeRemoved'; readonly uuid: AttributeUuid }
   | HandleAdminEvent

@@ -1,5 +1,5 @@
 /** The orders of a deployable to its host. Each has the next number, so that the host can ignore older ones. */
-import type { ArqUuid, SlotUuid } from '../../identifiers.ts'
+import type { ArqUuid, ImageUuid, SlotUuid } from '../../identifiers.ts'
 import { traceField } from '../../trace.ts'
 import type { Order } from '../../wire/orders.ts'
 import type { Deployable, SlotHandle } from './state.ts'
@@ -10,9 +10,9 @@ type Wanted =
       readonly arq: ArqUuid
       readonly deadline: number
       readonly requestId: string
-      readonly bitstream: string | null
+      readonly bitstream: ImageUuid | null
       /** The image that the card must already hold; the host does not load it. */
-      readonly expects?: string | null
+      readonly expects?: ImageUuid | null
       readonly trace?: string | undefined
     }
   | {
@@ -24,7 +24,7 @@ type Wanted =
     }
   | {
       readonly type: 'Program'
-      readonly image: string
+      readonly image: ImageUuid
       readonly deadline: number
       readonly requestId: string
       readonly trace?: string | undefined

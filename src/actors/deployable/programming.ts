@@ -1,5 +1,5 @@
 /** The state of the programming of a deployable. */
-import type { DeployableUuid, DeviceUuid, HostName } from '../../identifiers.ts'
+import type { DeployableUuid, DeviceUuid, HostName, ImageUuid } from '../../identifiers.ts'
 
 /**
  * `loaded`: UUID of the loaded image. `failed`: why the last programming failed; null: it did not fail, or another one
@@ -11,7 +11,7 @@ export type Programming = {
   readonly host: HostName
   readonly name: string
   readonly programmable: boolean
-  readonly loaded: string | null
-  readonly running: { readonly image: string; readonly since: number } | null
+  readonly loaded: ImageUuid | null
+  readonly running: { readonly image: ImageUuid; readonly since: number } | null
   readonly failed: string | null
 }

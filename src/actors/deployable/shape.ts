@@ -2,7 +2,7 @@
 import type { Cleaned, HostCleaning, RequestedCleaning } from '../../cleaning.ts'
 import type { DeployableKind } from '../../hardware.ts'
 import type { DatedNote } from '../../operatorNote.ts'
-import type { ArqUuid, DeployableUuid, EntityKey } from '../../identifiers.ts'
+import type { ArqUuid, DeployableUuid, EntityKey, HandleUuid, ImageUuid, SlotUuid } from '../../identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import type { Attribute, DeviceStatus, Identity, KnownHandle, Presence } from './messages.ts'
 import type { Found } from './slotMessages.ts'
@@ -48,13 +48,13 @@ export type Deployable = Identity & {
   /** How the handles are cleaned between requests; absent: they are not cleaned. */
   readonly hostCleaning?: HostCleaning
   readonly attributes: readonly Attribute[]
-  readonly handles: Readonly<Record<string, SlotHandle>>
+  readonly handles: Readonly<Record<HandleUuid, SlotHandle>>
   readonly status: DeviceStatus
   readonly presence: Presence
   /** Why the device counts as failing; absent: it does not, as far as is known. */
   readonly failing?: string
-  readonly bitstreamId: string | null
-  readonly program: { readonly image: string; readonly order: Order; readonly since: number } | null
+  readonly bitstreamId: ImageUuid | null
+  readonly program: { readonly image: ImageUuid; readonly order: Order; readonly since: number } | null
   readonly programFault: string | null
   /** Number of the last order given for any slot of the deployable. */
   readonly orders: number
@@ -66,6 +66,10 @@ export type Deployable = Identity & {
   readonly describedAt: number | null
   readonly revision: number
 }
+
+/** The handle that an order or its result is about; undefined: none is known, or it is about the whole deployable. */
+export const handleOf = ({ handles }: Pick<Deployable, 'handles'>, slot: SlotUuid): SlotHandle | undefined =>
+  handles[slot as HandleUuid]
 
 export const deployableKey = (uuid: DeployableUuid): EntityKey<'deployable'> => `deployable/${uuid}`
 

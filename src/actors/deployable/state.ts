@@ -8,7 +8,7 @@ import type { Attribute, DeployableEvent } from './messages.ts'
 import { type Deployable, type SlotHandle, initial } from './shape.ts'
 import { type HandleMove, next } from './states.ts'
 
-export { type Deployable, type SlotHandle, deployableKey, initial } from './shape.ts'
+export { type Deployable, type SlotHandle, deployableKey, handleOf, initial } from './shape.ts'
 
 const move = (
   held: Deployable,

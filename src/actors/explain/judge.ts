@@ -2,6 +2,7 @@
  * Finds all obstacles between one deployable and one group, by the rules of bind and by the wanted inventory of
  * Placement. Pure.
  */
+import type { ArqUuid, ImageUuid } from '../../identifiers.ts'
 import { amountOf, classesOf, mismatches, type Mismatch } from '../arq/groups.ts'
 import type { Group } from '../arq/messages.ts'
 import { type DeployableTree, giverIn, loadOf } from '../deployable/giver.ts'
@@ -16,11 +17,11 @@ import type { Obstacle, ObstacleCode, Stop } from './answer.ts'
 import { CHANGES } from './changes.ts'
 
 /** The image that a bind would load; `refusal`: why it finds none. */
-export type ImageChoice = { readonly bitstream: string | null } | { readonly refusal: string }
+export type ImageChoice = { readonly bitstream: ImageUuid | null } | { readonly refusal: string }
 export type RequestedGroup = {
   readonly group: Group
   /** Placeholders for the UUIDs of the accelerator requests that the group makes. */
-  readonly arqs: readonly string[]
+  readonly arqs: readonly ArqUuid[]
   readonly imageFor: (held: Deployable) => ImageChoice
 }
 export type Surroundings = {
@@ -36,7 +37,7 @@ export const obstacle = (code: ObstacleCode, reason: string, ...stops: readonly 
   stops,
 })
 
-type Wish = { readonly arq: string; readonly bitstream: string | null; readonly mates: readonly string[] }
+type Wish = { readonly arq: ArqUuid; readonly bitstream: ImageUuid | null; readonly mates: readonly ArqUuid[] }
 type Refusal = Exclude<Granting, { readonly ok: true }>
 /**
  * Grants these requests one after the other, as a bind does. If one is refused, `granted` is the number of grants
@@ -82,7 +83,7 @@ const idle = (held: Deployable): Deployable => {
 const grantObstacles = (
   tree: DeployableTree,
   { arqs }: RequestedGroup,
-  bitstream: string | null,
+  bitstream: ImageUuid | null,
 ): readonly Obstacle[] => {
   const wishes = arqs.map((arq): Wish => ({ arq, bitstream, mates: arqs }))
   const whole = wholeObstacles(tree.root, wishes[0]!)

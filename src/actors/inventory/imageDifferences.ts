@@ -1,5 +1,5 @@
 /** Finds where the images that a host reports for its cards differ from the recorded ones. Pure. */
-import type { DeployableUuid } from '../../identifiers.ts'
+import type { DeployableUuid, ImageUuid } from '../../identifiers.ts'
 import { storable } from '../../text.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import { imageMark, isUnsettled } from '../deployable/image.ts'
@@ -9,8 +9,8 @@ import type { Deployable } from '../deployable/state.ts'
 export type ImageDifference = {
   readonly deployable: DeployableUuid
   readonly mark: string
-  readonly image: string | null
-  readonly recorded: string | null
+  readonly image: ImageUuid | null
+  readonly recorded: ImageUuid | null
 }
 export type ImageDifferences = {
   readonly differences: readonly ImageDifference[]

@@ -4,7 +4,7 @@
  * A report shows a past moment, so handles with an order under way are not compared; neither are withheld or
  * quarantined ones. A difference may still come from a late report: code that acts on one must find it a second time.
  */
-import type { DeployableUuid, HandleUuid } from '../../identifiers.ts'
+import type { DeployableUuid, HandleUuid, SlotUuid } from '../../identifiers.ts'
 import { functionOf } from '../../attachedFunctions.ts'
 import type { PreparedSlot, Slots } from '../../wire/slots.ts'
 import type { Found } from '../deployable/slotMessages.ts'
@@ -103,7 +103,7 @@ const foreignDifferences = (places: readonly HeldHandle[], shown: PreparedSlot):
       ),
     )
 
-const covers = ({ from, upTo }: Slots, slot: string): boolean =>
+const covers = ({ from, upTo }: Slots, slot: SlotUuid): boolean =>
   (from === undefined || slot >= from) && (upTo === undefined || slot <= upTo)
 
 /** Groups handles by the function that they attach and by its physical function. */

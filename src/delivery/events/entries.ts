@@ -8,7 +8,7 @@ import type { EventFilter, ToldEvent } from '../../actors/events.ts'
 import type { Event } from '../../actors/runtime/decider.ts'
 import { idOf, kindOf } from '../../actors/runtime/memory.ts'
 import type { FeedRow } from '../../actors/runtime/ports.ts'
-import type { ArqUuid, ProjectId } from '../../identifiers.ts'
+import type { ArqUuid, HostName, InstanceUuid, ProjectId } from '../../identifiers.ts'
 import { textOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
@@ -21,8 +21,8 @@ export type Entry = {
   readonly subject: string
   /** The event type without the prefix that all types have. */
   readonly type: string
-  readonly hosts: readonly string[]
-  readonly instances: readonly string[]
+  readonly hosts: readonly HostName[]
+  readonly instances: readonly InstanceUuid[]
   /** The project of all ARQs that the event is about; null: they belong to several projects, or there are none. */
   readonly project: ProjectId | null
   readonly whole: ToldEvent

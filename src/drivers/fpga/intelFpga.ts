@@ -9,7 +9,7 @@
  *    unknown state.
  */
 import type { ReportedDevice } from '../../hardware.ts'
-import type { HostName } from '../../identifiers.ts'
+import type { DeployableName, HostName } from '../../identifiers.ts'
 import { comparePci, formatPciAddress, type PciAddress, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import type { KnownCard, Lookup } from '../cards/knownCards.ts'
@@ -149,7 +149,7 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
 
   const cardNamed = async (
     io: HostIo,
-    deployable: string,
+    deployable: DeployableName,
   ): Promise<{ readonly card: Card; readonly all: readonly Card[] }> => {
     const all = await cardsOf(io, options)
     const card = all.find((one) => nameOf(io.hostname, one) === deployable)

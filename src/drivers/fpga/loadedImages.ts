@@ -3,6 +3,7 @@
  * in a file, together with what the card itself showed after the image was loaded. When the card shows something else,
  * the image is no longer the one.
  */
+import type { DeployableName } from '../../identifiers.ts'
 import * as v from 'valibot'
 import type { HostIo } from '../driver.ts'
 import { oneAtATime, readByRules, readIfThere } from '../files.ts'
@@ -33,11 +34,11 @@ const ofThisRun = (state: State, boot: string): State =>
   state.boot === undefined || boot === '' || state.boot === boot ? state : { ...state, seen: {} }
 
 /** What a card shows now. `hidden`: a guest has the function that shows it. */
-export type Showing = { readonly deployable: string; readonly shows: string; readonly hidden: boolean }
+export type Showing = { readonly deployable: DeployableName; readonly shows: string; readonly hidden: boolean }
 
 export type LoadedImages = {
   /** The image of the deployable that shows this now; undefined: not known. */
-  readonly read: (io: HostIo) => Promise<(deployable: string, shows: string) => LoadedImage | undefined>
+  readonly read: (io: HostIo) => Promise<(deployable: DeployableName, shows: string) => LoadedImage | undefined>
   /** Rises whenever a card is going to be written or has been written. To be asked before cards are read. */
   readonly writes: () => number
   /**
@@ -45,14 +46,18 @@ export type LoadedImages = {
    * what is reported of a card must not change because it is bound. What was read of a card that was written after
    * `since` is not kept, and counts only where nothing else is known.
    */
-  readonly shown: (io: HostIo, cards: readonly Showing[], since: number) => Promise<(deployable: string) => string>
+  readonly shown: (
+    io: HostIo,
+    cards: readonly Showing[],
+    since: number,
+  ) => Promise<(deployable: DeployableName) => string>
   /**
    * After the card was written. `seen`: what it shows, as `shown` is told it: a guest may take the function before
    * anybody looks again.
    */
-  readonly note: (io: HostIo, deployable: string, loaded: LoadedImage, seen: string) => Promise<void>
+  readonly note: (io: HostIo, deployable: DeployableName, loaded: LoadedImage, seen: string) => Promise<void>
   /** Before the card is written: what is on it is not known until the end. */
-  readonly forget: (io: HostIo, deployable: string) => Promise<void>
+  readonly forget: (io: HostIo, deployable: DeployableName) => Promise<void>
 }
 
 const without = <Value>(all: Readonly<Record<string, Value>>, name: string): Record<string, Value> =>
@@ -84,7 +89,7 @@ export const loadedImages = (driver: string): LoadedImages => {
   const { now, changed } = stateOf(driver)
   let writes = 0
   const writtenAt = new Map<string, number>()
-  const written = (io: HostIo, deployable: string, made: (before: Known) => Known): Promise<void> =>
+  const written = (io: HostIo, deployable: DeployableName, made: (before: Known) => Known): Promise<void> =>
     changed(io, (before) => {
       writtenAt.set(deployable, ++writes)
       return made(before)

@@ -9,7 +9,7 @@
  */
 import { codeOf, textOf } from '../../errorText.ts'
 import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
-import type { HostName } from '../../identifiers.ts'
+import type { DeployableName, HostName } from '../../identifiers.ts'
 import { formatPciAddress, hexNumber, hexText, type PciAddress, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import type { KnownCard, Lookup } from '../cards/knownCards.ts'
@@ -188,7 +188,7 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
   const through = passThrough(sysfsRoot)
   const images = loadedImages(NAME)
   const namesOf = pciNames((ids) => known(ids)?.name ?? null)
-  const cardNamed = async (io: HostIo, deployable: string): Promise<Card> => {
+  const cardNamed = async (io: HostIo, deployable: DeployableName): Promise<Card> => {
     const card = (await cardsOf(io, options)).find((one) => nameOf(io.hostname, one) === deployable)
     if (card === undefined) throw new Error(`${io.hostname} has no ${deployable}`)
     const why = unusable(card)

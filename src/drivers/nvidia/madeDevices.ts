@@ -2,6 +2,7 @@
  * The mediated devices that this driver has made, or was about to make, in a file: which attach handle each of them
  * stands for. They vanish when the host restarts, and are made again from here.
  */
+import type { HandleUuid } from '../../identifiers.ts'
 import * as v from 'valibot'
 import type { HostIo } from '../driver.ts'
 import { oneAtATime, readByRules, readIfThere } from '../files.ts'
@@ -41,11 +42,11 @@ export const madeFile = (driver: string): MadeFile => {
   }
 }
 
-export const withMade = ({ made, names }: MadeDevices, uuid: string, one: Made): MadeDevices => ({
+export const withMade = ({ made, names }: MadeDevices, uuid: HandleUuid, one: Made): MadeDevices => ({
   made: { ...made, [uuid]: one },
   names,
 })
-export const withoutMade = ({ made, names }: MadeDevices, uuid: string): MadeDevices => {
+export const withoutMade = ({ made, names }: MadeDevices, uuid: HandleUuid): MadeDevices => {
   const { [uuid]: _gone, ...rest } = made
   return { made: rest, names }
 }

@@ -1,4 +1,5 @@
 /** The vGPUs of a host: which functions are divided, and making and removing single vGPUs. */
+import type { HandleUuid } from '../../identifiers.ts'
 import { formatPciAddress, parsePciAddress, pciAddressOf, type PciAddress } from '../../pci.ts'
 import { textOf } from '../../errorText.ts'
 import { NVIDIA_KIND } from '../cards/cardKinds.ts'
@@ -124,7 +125,7 @@ export class Vgpus {
     return whole
   }
 
-  async #make(io: HostIo, uuid: string, one: Made): Promise<void> {
+  async #make(io: HostIo, uuid: HandleUuid, one: Made): Promise<void> {
     const { sysfsRoot } = this.#options
     const address = addressIn(one)
     if (isMdev(one)) return createMdev(io, { sysfsRoot, address, type: one.type }, uuid)
@@ -133,7 +134,7 @@ export class Vgpus {
     if (now !== null) throw new Error(`${one.address} is a vGPU of type ${now} already, and not of ${one.type}`)
     await setVfioType(io, sysfsRoot, address, one.type)
   }
-  async #isMade(io: HostIo, uuid: string, one: Made): Promise<boolean> {
+  async #isMade(io: HostIo, uuid: HandleUuid, one: Made): Promise<boolean> {
     const { sysfsRoot } = this.#options
     return isMdev(one)
       ? (await mdevsOf(io, { sysfsRoot, address: addressIn(one), type: one.type })).includes(uuid)

@@ -2,6 +2,7 @@
  * The kernel's interface for mediated devices of one function and type (drivers.md 4.2). Creating and removing are
  * idempotent.
  */
+import type { HandleUuid } from '../../identifiers.ts'
 import { codeOf, messageOf } from '../../errorText.ts'
 import { formatPciAddress, type PciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
@@ -25,7 +26,7 @@ export type MdevPlace = { readonly sysfsRoot: string; readonly address: PciAddre
 const typesFolder = (sysfsRoot: string, address: PciAddress): string =>
   `${pciFolder(sysfsRoot)}/${formatPciAddress(address)}/mdev_supported_types`
 const typeFolder = ({ sysfsRoot, address, type }: MdevPlace): string => `${typesFolder(sysfsRoot, address)}/${type}`
-const named = ({ address, type }: MdevPlace, uuid: string): string =>
+const named = ({ address, type }: MdevPlace, uuid: HandleUuid): string =>
   `mediated device ${uuid} of ${type} at ${formatPciAddress(address)}`
 
 /** The types that the function can be divided into; null: it cannot be divided into mediated devices. */
@@ -52,7 +53,7 @@ export const readMdevType = async (io: HostIo, place: MdevPlace): Promise<MdevTy
 export const mdevsOf = (io: HostIo, place: MdevPlace): Promise<readonly string[]> =>
   listed(io, `${typeFolder(place)}/devices`)
 
-export const createMdev = async (io: HostIo, place: MdevPlace, uuid: string): Promise<void> => {
+export const createMdev = async (io: HostIo, place: MdevPlace, uuid: HandleUuid): Promise<void> => {
   const isThere = async () => (await mdevsOf(io, place)).includes(uuid)
   if (await isThere()) return
   try {
@@ -65,7 +66,7 @@ export const createMdev = async (io: HostIo, place: MdevPlace, uuid: string): Pr
 }
 
 /** Also when there is no such device, function or type. */
-export const removeMdev = async (io: HostIo, place: MdevPlace, uuid: string): Promise<void> => {
+export const removeMdev = async (io: HostIo, place: MdevPlace, uuid: HandleUuid): Promise<void> => {
   try {
     await io.write(`${typeFolder(place)}/devices/${uuid}/remove`, '1')
   } catch (error) {

@@ -1,4 +1,5 @@
 /** The state of simulated hardware, stored so that a test can read it after a kill. Pure except for one file. */
+import type { DeployableName } from '../../identifiers.ts'
 import * as v from 'valibot'
 import type { HostIo, Slot } from '../driver.ts'
 import { readByRules } from '../files.ts'
@@ -47,7 +48,7 @@ export type Loaded = { readonly bitstream: string; readonly functionId: string |
 
 export const withLoaded = (
   { functions = {}, ...effects }: Effects,
-  deployable: string,
+  deployable: DeployableName,
   { bitstream, functionId }: Loaded,
 ): Effects => {
   const { [deployable]: _before, ...others } = functions

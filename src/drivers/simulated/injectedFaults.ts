@@ -1,4 +1,5 @@
 /** Injected faults: failures and delays of simulated hardware, set by a test or by an operator's file. */
+import type { DeployableName, HandleUuid } from '../../identifiers.ts'
 import * as v from 'valibot'
 import type { HostIo } from '../driver.ts'
 import { readByRules, readIfThere } from '../files.ts'
@@ -6,9 +7,9 @@ import { readByRules, readIfThere } from '../files.ts'
 /** One operation on simulated hardware. */
 export type DriverCall = {
   readonly action: 'prepare' | 'release' | 'program'
-  readonly deployable: string
+  readonly deployable: DeployableName
   /** The slot's UUID; null for `program`. */
-  readonly slot: string | null
+  readonly slot: HandleUuid | null
 }
 
 /**

@@ -3,7 +3,7 @@
  * simulated driver are instances of it with different devices.
  */
 import * as v from 'valibot'
-import type { HostName } from '../../identifiers.ts'
+import type { DeployableName, HostName } from '../../identifiers.ts'
 import { pause } from '../../waiting.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import type { Driver, HostIo, InUse, Measured, Slot } from '../driver.ts'
@@ -117,7 +117,7 @@ export const createSimulatedDriver = (plan: DriverPlan): SimulatedDriver => {
     machines.set(hostname, made)
     return made
   }
-  const place = (io: HostIo, deployable: string, injected: InjectedFaults): DeviceSlot => {
+  const place = (io: HostIo, deployable: DeployableName, injected: InjectedFaults): DeviceSlot => {
     const found = machine(io.hostname).places.get(deployable)
     const isOut = ({ unplugged }: InjectedFaults): boolean => found !== undefined && unplugged.includes(found.device)
     if (found === undefined || isOut(faults) || isOut(injected)) throw new Error(`${io.hostname} has no ${deployable}`)

@@ -7,6 +7,7 @@
  *    being downloaded;
  * CACHE-3 files whose names do not have the form of this cache are not touched.
  */
+import type { ImageUuid } from '../../identifiers.ts'
 import { link, mkdir, open, opendir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
@@ -31,14 +32,14 @@ export type ImageCache = {
   /** The verified file under a name that drivers understand. */
   readonly named: (key: string, name: string) => Promise<string>
   /** Keeps the description of the image with this UUID, instead of an earlier one. */
-  readonly describe: (key: string, uuid: string, text: string) => Promise<void>
+  readonly describe: (key: string, uuid: ImageUuid, text: string) => Promise<void>
   /** Removes every description that was kept for this UUID; the bytes stay. */
-  readonly forget: (uuid: string) => Promise<void>
+  readonly forget: (uuid: ImageUuid) => Promise<void>
   /**
    * What the cache has of the image with this UUID: it may have been stored again with other bytes, or got a digest.
    * The name of its link is `<uuid>` with any extension.
    */
-  readonly find: (uuid: string) => Promise<readonly CachedImage[]>
+  readonly find: (uuid: ImageUuid) => Promise<readonly CachedImage[]>
 }
 const KEY = /^[a-z0-9-]{1,20}_[0-9a-f-]{32,128}$/
 const ENTRIES_MAX = 10_000
@@ -64,7 +65,7 @@ const pathsIn = (dir: string, key: string): CachePaths => {
   const folder = join(dir, key)
   return { dir: folder, whole: join(folder, 'bits'), part: join(folder, 'part') }
 }
-const descriptionAt = ({ dir }: CachePaths, uuid: string): string => join(dir, `${uuid}.json`)
+const descriptionAt = ({ dir }: CachePaths, uuid: ImageUuid): string => join(dir, `${uuid}.json`)
 const descriptionIn = async (path: string): Promise<string | null> => {
   const bytes = await sizeOf(path)
   return bytes === 0 || bytes > DESCRIPTION_MAX ? null : readFile(path, 'utf8').catch(() => null)
@@ -82,7 +83,7 @@ const entryAt = async (key: string, { dir, whole, part }: CachePaths): Promise<E
   return { key, bytes: (await sizeOf(whole)) + (await sizeOf(part)), usedAt: found?.mtimeMs ?? 0 }
 }
 
-const foundIn = async (dir: string, uuid: string): Promise<readonly CachedImage[]> => {
+const foundIn = async (dir: string, uuid: ImageUuid): Promise<readonly CachedImage[]> => {
   const found: CachedImage[] = []
   for (const key of await keysIn(dir).catch(() => [])) {
     const paths = pathsIn(dir, key)

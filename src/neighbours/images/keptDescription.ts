@@ -2,6 +2,7 @@
  * The description of an image in the form in which a host keeps it beside the bytes, so that it can judge the image
  * while nobody can be asked.
  */
+import type { ImageUuid } from '../../identifiers.ts'
 import * as v from 'valibot'
 import type { Image } from '../../images.ts'
 import { jsonIn } from '../../jsonText.ts'
@@ -18,7 +19,7 @@ const Kept = v.object({
 export const descriptionText = (image: Image): string => JSON.stringify(image satisfies v.InferOutput<typeof Kept>)
 
 /** Null: the text is not the whole description of this image. */
-export const describedIn = (text: string, uuid: string): Image | null => {
+export const describedIn = (text: string, uuid: ImageUuid): Image | null => {
   const read = v.safeParse(Kept, jsonIn(text))
   return read.success && read.output.uuid === uuid ? read.output : null
 }

@@ -6,6 +6,7 @@
  * PLACEMENT-2 each answer is parsed: one that does not have the form of the API is a fault with the reason, never a
  *    value.
  */
+import type { ResourceProviderUuid } from '../../identifiers.ts'
 import {
   CANDIDATES_MAX,
   type CandidateGroup,
@@ -145,7 +146,7 @@ export const createPlacement = (session: Pick<Session, 'call'>, timeoutMs = TIME
     const answer = await ask(asked)
     return answer.ok ? valueIn(shape, answer.value) : answer
   }
-  const of = (uuid: string, part = ''): string => `/resource_providers/${segment(uuid)}${part}`
+  const of = (uuid: ResourceProviderUuid, part = ''): string => `/resource_providers/${segment(uuid)}${part}`
   const list = (query: string) => call(PROVIDERS, { method: 'GET', path: `/resource_providers?${query}` })
   return {
     longestCallMs: REQUESTS_MAX * timeoutMs,

@@ -6,6 +6,7 @@
  *    one of the two appends is first, and the other finds the ARQ bound, or deleted;
  * UNBOUND-2 one process at a time does this, page by page; each round continues where the one before it ended.
  */
+import type { ArqUuid } from '../../identifiers.ts'
 import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { type Kernel, newWork } from '../kernel/kernel.ts'
@@ -30,7 +31,7 @@ export const createUnboundTtl = (kernel: Kernel): UnboundTtl => {
   const holder = ids.uuid()
   let place: { readonly value: number; readonly key: string } | null = null
 
-  const remove = async (uuid: string): Promise<void> => {
+  const remove = async (uuid: ArqUuid): Promise<void> => {
     const key = arqKey(uuid)
     const work = newWork(kernel, { by: 'unbound_ttl' }, (draft): boolean => {
       if (!isLeft(draft.state(arq, key), draft.at - options.unboundTtlMs)) return false

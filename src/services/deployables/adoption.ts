@@ -4,7 +4,7 @@
  * safe against concurrent work of controls. Afterwards each host is to be compared with Placement, which may show what
  * only lost rows said.
  */
-import type { DeployableUuid, HandleUuid, HostName } from '../../identifiers.ts'
+import type { ArqUuid, DeployableUuid, HandleUuid, HostName } from '../../identifiers.ts'
 import { type Fault, type Outcome, done } from '../../fault.ts'
 import type { Caller } from '../../actors/control.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
@@ -27,7 +27,7 @@ export type Withheld = {
   readonly handle: HandleUuid
   readonly host: HostName
   readonly state: HandleState
-  readonly arq: string | null
+  readonly arq: ArqUuid | null
 }
 export type Adopted = { readonly deployable: DeployableUuid } & (
   | { readonly fault: Fault }

@@ -2,6 +2,7 @@
  * Two wrappers of the Placement port: one writes only while the caller has the right to, the other only notes the
  * writes.
  */
+import type { ResourceProviderUuid } from '../../identifiers.ts'
 import type { Inventories, Placement, PlacementFault, Provider, PlacementResult } from '../../actors/placement/port.ts'
 
 const SUPERSEDED: PlacementFault = {
@@ -46,7 +47,11 @@ const naming = async (
   return taken ? refused('duplicate', `the name ${name} belongs to the provider ${found.value.uuid}`) : ok(null)
 }
 /** What Placement would answer if this inventory were set: a class with allocations cannot be removed. */
-const replacing = async (port: Placement, uuid: string, wanted: Inventories): Promise<PlacementResult<null>> => {
+const replacing = async (
+  port: Placement,
+  uuid: ResourceProviderUuid,
+  wanted: Inventories,
+): Promise<PlacementResult<null>> => {
   const present = await port.inventories(uuid)
   if (!present.ok) return present
   const lost = Object.keys(present.value.inventories).filter((name) => !Object.hasOwn(wanted, name))
@@ -67,9 +72,9 @@ export const unwritten = (port: Placement): Placement => {
     name,
     parent,
   }: {
-    readonly uuid: string
+    readonly uuid: ResourceProviderUuid
     readonly name: string
-    readonly parent: string
+    readonly parent: ResourceProviderUuid
   }) => {
     const named = await naming(port, { uuid, name })
     return named.ok ? ok({ uuid, name, parent, root: parent, generation: 0 }) : named

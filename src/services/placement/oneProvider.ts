@@ -8,6 +8,7 @@
  * SETTLE-3 traits that others set on our provider stay. Only traits that this service has set are removed, and names of
  *    functions that the card is not loaded with.
  */
+import type { ResourceProviderUuid } from '../../identifiers.ts'
 import { type Backoff, backoffMs, pause } from '../../waiting.ts'
 import type { Clock } from '../../clock.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
@@ -41,7 +42,10 @@ export type Content = {
  * Inventory and traits, with the lower of the two generations read: if somebody changed the provider between the reads,
  * a write that follows is refused as out of date, and everything is read again.
  */
-export const contentOf = async (placement: Placement, uuid: string): Promise<PlacementResult<Content>> => {
+export const contentOf = async (
+  placement: Placement,
+  uuid: ResourceProviderUuid,
+): Promise<PlacementResult<Content>> => {
   const [one, other] = await Promise.all([placement.inventories(uuid), placement.traits(uuid)])
   if (!one.ok) return one
   if (!other.ok) return other

@@ -17,7 +17,7 @@ import { type Outcome, done, refuse } from '../../fault.ts'
 import { stopRecord } from '../../wire/message.ts'
 import type { Heartbeat, OrderResult } from '../../wire/reports.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
-import type { Deployable } from '../../actors/deployable/state.ts'
+import { type Deployable, handleOf } from '../../actors/deployable/state.ts'
 import { bootAge } from '../../actors/host/boots.ts'
 import { host, hostKey } from '../../actors/host/decider.ts'
 import type { Refusal } from '../../actors/runtime/refusals.ts'
@@ -50,8 +50,8 @@ const refuseReport = async (kernel: Kernel, refused: Refused) => {
   return refuse({ kind: 'invalid', field: refused.field, rule: refused.rule })
 }
 
-const waitsFor = ({ handles, program }: Deployable, { slot, number }: OrderResult): boolean =>
-  handles[slot]?.pending?.number === number || program?.order.number === number
+const waitsFor = (held: Deployable, { slot, number }: OrderResult): boolean =>
+  handleOf(held, slot)?.pending?.number === number || held.program?.order.number === number
 
 /** `ignored`: a former boot answered an order that waits for no answer. */
 export const judgeResult = async (kernel: Kernel, result: OrderResult): Promise<Outcome<'counts' | 'ignored'>> => {

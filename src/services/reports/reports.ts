@@ -9,7 +9,7 @@ import { type Admission, createAdmit, createJudgeSender } from './admission.ts'
 import { inventoryDigest } from '../../wire/message.ts'
 import { arq, arqKey } from '../../actors/arq/decider.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
-import type { Deployable } from '../../actors/deployable/state.ts'
+import { type Deployable, handleOf } from '../../actors/deployable/state.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
 import type { Liveness } from '../hosts/liveness.ts'
 import type { MeasurementsKeeper } from '../devices/measurements.ts'
@@ -89,7 +89,7 @@ type Taking = { readonly result: OrderResult; readonly commandId: string; readon
 const takeAnswer = async (kernel: Kernel, { result, commandId, cause }: Taking): Promise<Outcome<null>> => {
   const { deployableUuid: uuid, slot } = result
   const key = deployableKey(uuid)
-  const lastArqOf = ({ handles }: Deployable): ArqUuid | null => handles[slot]?.lastArq ?? null
+  const lastArqOf = (held: Deployable): ArqUuid | null => handleOf(held, slot)?.lastArq ?? null
   const taken = await transact(kernel, {
     subject: `the release of handle ${slot}`,
     cause,
