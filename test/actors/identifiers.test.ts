@@ -12,6 +12,7 @@ import { instanceKey } from '../../src/actors/instance/decider.ts'
 import type { Draft } from '../../src/actors/runtime/draft.ts'
 import type { Row } from '../../src/actors/runtime/views.ts'
 import type { Slot } from '../../src/drivers/driver.ts'
+import type { Atlas } from '../../src/host/sections.ts'
 import type { ArqUuid, DeployableUuid, EntityKey, HostName, InstanceUuid } from '../../src/identifiers.ts'
 import { idOf, kindOf } from '../../src/actors/runtime/memory.ts'
 import type { Order } from '../../src/wire/orders.ts'
@@ -28,7 +29,7 @@ type Known = {
 }
 
 /** Never called: it is here to be compiled. */
-const swapped = (draft: Draft, control: Control, known: Known) => {
+const swapped = (draft: Draft, control: Control, known: Known, atlas: Atlas) => {
   const { arqUuid, deployableUuid, instanceUuid, host, order, result, row } = known
   return [
     // @ts-expect-error -- a deployable is no accelerator request
@@ -59,6 +60,12 @@ const swapped = (draft: Draft, control: Control, known: Known) => {
     instanceKey(result.deployableUuid),
     // @ts-expect-error -- and what drivers are handed
     { uuid: order.deployableUuid, deployable: '', type: 'PCI', info: {} } satisfies Slot,
+    // @ts-expect-error -- an accelerator request is no handle
+    draft.state(deployable, deployableKey(deployableUuid)).handles[arqUuid],
+    // @ts-expect-error -- a deployable is no image
+    draft.decide(deployable, deployableKey(deployableUuid), { type: 'ReadImage', image: deployableUuid, mark: '' }),
+    // @ts-expect-error -- the driver comes before the deployable
+    atlas.deviceOf(order.deployable, order.driver),
   ]
 }
 
