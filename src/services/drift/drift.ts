@@ -131,10 +131,7 @@ const forEach = async <Value>(
   return done(values)
 }
 
-/**
- * One pass over the host, as soon as no other control works on it, or none when the moment `until` has come before
- * that.
- */
+/** Runs a pass over the host as soon as no other control works on it, or none if that is not before `until`. */
 const passed = async (
   { clock }: Kernel,
   worker: Placer,

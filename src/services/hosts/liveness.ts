@@ -82,7 +82,8 @@ const createHearing = ({ clock, sharing, options, log }: Kernel) => {
     if (heard.size === 0 || now - notedAt < options.noteSeenEveryMs) return
     notedAt = now
     const taken = [...heard]
-    // the record says "now", so an older observation that could not be recorded in time is kept only here
+    // `noteSeen` stores the present moment, which would be wrong for a host that was heard from much earlier, because
+    // the store did not answer meanwhile; only this process remembers that one
     const fresh = taken.filter(([, at]) => now - at < 2 * options.noteSeenEveryMs)
     if (fresh.length > 0) await sharing.noteSeen(fresh.map(([name]) => name))
     learn(taken)

@@ -1,7 +1,7 @@
 /**
- * After the database lost rows: has each host compared with Placement once, also a host that counts as removed. A pass
- * that only lost rows told of may have created providers that nothing recorded explains now (P4), or have shown as free
- * what is reserved.
+ * Has each host compared with Placement once after the database has lost rows, also hosts that count as removed: a pass
+ * whose record was lost may have created providers that nothing recorded explains now (P4), or may have shown reserved
+ * units as free.
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Fault, type Outcome, done } from '../../fault.ts'

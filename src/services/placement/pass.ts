@@ -66,8 +66,8 @@ const namesOf = ({ host, aliases }: Task): readonly [HostName, ...HostName[]] =>
 /** The provider of the host's compute node, and the tree below it. */
 type ComputeNode = { readonly root: Provider; readonly tree: readonly Provider[] }
 /**
- * One request, if the compute node is still the recorded one and has the first of the host's names. Null: it has to be
- * looked for by name.
+ * Reads the compute node and its tree with one request, if it is still the recorded one and has the first of the host's
+ * names. Null: it has to be looked for by name.
  */
 const asRecorded = async ({ placement }: PassTools, task: Task): Promise<PlacementResult<ComputeNode | null>> => {
   const { root: uuid } = task.held

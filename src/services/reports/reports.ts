@@ -159,7 +159,7 @@ export const createReports = (
     try {
       return await inSpan(span, take, (taken) => (taken.ok ? undefined : taken.fault.kind))
     } finally {
-      // only after the result is recorded: slots compared before that agreed with the state before the result
+      // called only after the result is recorded: slots compared earlier agreed with the state before the result
       snapshots.orderEnded(report.host)
     }
   }

@@ -119,7 +119,7 @@ export const shed = async (kernel: Kernel, name: HostName, cause: Cause): Promis
 
 export const createRetirement = (kernel: Kernel) => {
   const decided = async (name: HostName, decision: Decision, caller: Caller): Promise<Outcome<Host>> => {
-    // a removal is several appends, also of work that has to be done before it
+    // a removal consists of several appends, so that the id of the command cannot stand for one of them
     const command = decision.type === 'Retire' ? commandOf(caller) : {}
     const done = await decide(kernel, name, decision, causeOf(caller), command)
     if (!done.ok) return done
