@@ -1,7 +1,7 @@
 /** What is read of a provider in two requests is written back only if nobody wrote between them (placement 5.2). */
 import { expect, it } from 'vitest'
 import type { Placement } from '../../src/actors/placement/port.ts'
-import { contentOf } from '../../src/services/placement/oneProvider.ts'
+import { contentOf } from '../../src/services/placement/content.ts'
 import { placementInMemory } from '../support/placement.ts'
 
 const UUID = '7d2cd0a4-0f3c-4d0e-8d7f-2f1f1d2b1a02'

@@ -83,7 +83,9 @@ const loadedIn = ({ loaded }: Extract<InstanceEvent, { readonly type: 'PartPrepa
   loaded ? { image_fetched_ms: loaded.fetchMs, card_programmed_ms: loaded.programMs } : {}
 
 const moment = (at: number): string => new Date(at).toISOString()
-/** `pending`: a notification to Nova is pending. `until`: how long Nova is told after the present bind; null: unknown. */
+/**
+ * `pending`: a notification to Nova is pending. `until`: how long Nova is told after the present bind; null: not known.
+ */
 type Known = { readonly pending: boolean; readonly until: number | null }
 
 /** The step that an event of the instance means for this ARQ; null if the ARQ's own events show it. */

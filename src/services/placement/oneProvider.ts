@@ -8,16 +8,16 @@
  * SETTLE-3 traits that others set on our provider stay. Only traits that this service has set are removed, and names of
  *    functions that the card is not loaded with.
  */
-import type { ResourceProviderUuid } from '../../identifiers.ts'
 import { type Backoff, backoffMs, pause } from '../../waiting.ts'
 import type { Clock } from '../../clock.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { rpUuidOf } from '../../rpUuid.ts'
 import type { ProviderChange, Finding, HeldProvider } from '../../actors/placement/decider.ts'
-import { FOREIGN_TRAITS, OWNER_TRAIT, isFunctionTrait } from '../../actors/placement/names.ts'
+import { OWNER_TRAIT, isFunctionTrait } from '../../actors/placement/names.ts'
 import type { Inventories, Placement, PlacementFault, Provider, PlacementResult } from '../../actors/placement/port.ts'
 import { type Wanted, inventoriesOf } from '../../actors/placement/wanted.ts'
 import { agreedIn } from './agreements.ts'
+import { type Content, allReserved, contentOf, foreignTraitIn } from './content.ts'
 
 export type Tools = {
   readonly placement: Placement
@@ -29,33 +29,6 @@ export type Tools = {
   readonly names: Set<string>
 }
 
-/** The inventories with all units reserved: the scheduler gets no more of them, and allocations stay. */
-export const allReserved = (inventories: Inventories): Inventories =>
-  Object.fromEntries(Object.entries(inventories).map(([name, record]) => [name, { ...record, reserved: record.total }]))
-
-export type Content = {
-  readonly generation: number
-  readonly inventories: Inventories
-  readonly traits: readonly string[]
-}
-/**
- * Inventory and traits, with the lower of the two generations read: if somebody changed the provider between the reads,
- * a write that follows is refused as out of date, and everything is read again.
- */
-export const contentOf = async (
-  placement: Placement,
-  uuid: ResourceProviderUuid,
-): Promise<PlacementResult<Content>> => {
-  const [one, other] = await Promise.all([placement.inventories(uuid), placement.traits(uuid)])
-  if (!one.ok) return one
-  if (!other.ok) return other
-  const { generation, inventories } = one.value
-  const { traits } = other.value
-  return { ok: true, value: { generation: Math.min(generation, other.value.generation), inventories, traits } }
-}
-
-export const foreignTraitIn = (traits: readonly string[]): string | undefined =>
-  FOREIGN_TRAITS.find((trait) => traits.includes(trait))
 /** Whether a provider without a record must have been made by this service or its predecessor (placement 6.1). */
 const isAdoptable = (
   { uuid, name, resourceClass, traits: wanted }: Wanted,

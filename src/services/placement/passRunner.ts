@@ -1,8 +1,8 @@
 /**
  * Runs passes over Placement: each compares one host with it and repairs differences.
  *
- * RUNNER-1 only one pass at a time works on a host: its beginning is recorded with an expiry that the pass extends as it
- *    proceeds, and the pass writes nothing to Placement when that expiry may have been reached;
+ * RUNNER-1 only one pass at a time works on a host: its beginning is recorded with an expiry that the pass extends as
+ *    it proceeds, and the pass writes nothing to Placement when that expiry may have been reached;
  * RUNNER-2 Placement is called between appends, never within a decision: no append waits for Placement;
  * RUNNER-3 a comparison made because of time, not because of a change, first runs without recording a pass. If it finds
  *    nothing new, only the time of the next comparison is stored.

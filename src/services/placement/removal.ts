@@ -5,7 +5,7 @@
 import type { ProviderChange, Finding, HeldProvider } from '../../actors/placement/decider.ts'
 import type { Placement, PlacementFault } from '../../actors/placement/port.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
-import { allReserved, contentOf, foreignTraitIn } from './oneProvider.ts'
+import { allReserved, contentOf, foreignTraitIn } from './content.ts'
 
 /** How many consumers a reason names. */
 const CONSUMERS_SHOWN = 5
