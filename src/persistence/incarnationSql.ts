@@ -48,6 +48,12 @@ const WAIT = `update incarnation set writable_at = clock_timestamp() + $1::bigin
 /** Whether the tables exist; before the first migration they do not. */
 export const THERE = `select to_regclass('incarnation') is not null and to_regclass('cluster') is not null as there`
 
+const IS_STOPPED = 'select stopped_at is not null as stopped from incarnation where id = 1'
+/**
+ * Whether writing is stopped until an operator adopts. A reading session can ask this even when nothing can be written.
+ */
+export const isStopped = async (run: Run): Promise<boolean> => (await run(plain(IS_STOPPED)))[0]?.['stopped'] === true
+
 /** How many rows one statement looks for. */
 const PORTION = 200
 const cellsOf = (rows: readonly JournalRow[]) =>

@@ -41,7 +41,7 @@ const storeOn = async (
     bulk,
     { cloudIn },
     { remembering },
-    { recordsOn },
+    { isStopped, recordsOn },
   ] = await Promise.all([
     import('./journal.ts'),
     import('./landmarks.ts'),
@@ -64,7 +64,7 @@ const storeOn = async (
     journal,
     landmarks: sqlLandmarks(database),
     expectWriting: async () => incarnation?.look(recordsOn(database.write)),
-    isStopped: async () => (incarnation ? (await import('./stopped.ts')).isStopped(database.read) : false),
+    isStopped: async () => incarnation !== null && isStopped(database.read),
     reads: sqlReads(database),
     sharing: sqlSharing(database),
     hints: (database.exclusive ? null : database.hints) ?? noHints,

@@ -101,7 +101,7 @@ export const readSnapshot = async <Value>(
         settledBefore: `${String(row!['xmin'])}.0`,
         journal: () => journalOf(run, queries),
         view: (name) => viewRows(run, name),
-        lost: () => declaredLost(run),
+        lost: () => declaredLost(run, queries),
         checkpoint: async (reader) => (await queries.em.findOne(TABLES.checkpoints, { reader }))?.position ?? '',
       })
     })

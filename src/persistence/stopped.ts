@@ -1,7 +1,10 @@
 /** Reads why writing is stopped and which rows are gone, and ends the stop. */
+import { sql } from 'kysely'
 import { THERE, plain } from './incarnationSql.ts'
 import { type Cells, type LostRow, lostRow } from './lostRow.ts'
 import type { Run } from './sql.ts'
+import { queriesOn } from './typedQueries.ts'
+import type { Queries } from './typedQueries.ts'
 
 /**
  * `foundAt`: when a control found that the row is gone; `adoptedAt`: when an operator adopted the rest; in ms, by the
@@ -10,16 +13,27 @@ import type { Run } from './sql.ts'
 export type DeclaredRow = LostRow & { readonly foundAt: number; readonly adoptedAt: number | null }
 export type Stopped = { readonly reason: string; readonly since: Date; readonly lost: readonly LostRow[] }
 
-const MS = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint as ${column}`
-const ALL = `select key, version, command, data, at, ${MS('found_at')}, ${MS('adopted_at')} from lost_rows
-  order by found_at, key, version, command`
+const COLUMNS = ['key', 'version', 'command', 'data', 'at'] as const
 const PAGE = 500
+
+const openDeclared = async ({ db }: Queries): Promise<void> => {
+  const ms = (column: 'found_at' | 'adopted_at') =>
+    sql<number | null>`(extract(epoch from ${sql.ref(column)}) * 1000)::bigint`.as(column)
+  const rows = db
+    .selectFrom('lost_rows')
+    .select([...COLUMNS, ms('found_at'), ms('adopted_at')])
+    .orderBy('found_at')
+    .orderBy('key')
+    .orderBy('version')
+    .orderBy('command')
+  await sql`declare lost_rows_read no scroll cursor for ${rows}`.execute(db)
+}
 /** All rows that were ever found to be lost, in the order in which they were found. Must run in a transaction. */
-export async function* declaredLost(run: Run): AsyncGenerator<DeclaredRow> {
+export async function* declaredLost(run: Run, queries: Queries): AsyncGenerator<DeclaredRow> {
   // a database that is not migrated yet has no record of lost rows
   const [table] = await run(plain(`select to_regclass('lost_rows') is not null as there`))
   if (table!['there'] !== true) return
-  await run(plain(`declare lost_rows_read no scroll cursor for ${ALL}`))
+  await openDeclared(queries)
   let page: readonly Cells[]
   do {
     page = await run(plain(`fetch ${PAGE} from lost_rows_read`))
@@ -29,23 +43,30 @@ export async function* declaredLost(run: Run): AsyncGenerator<DeclaredRow> {
   await run(plain('close lost_rows_read'))
 }
 
-const IS_STOPPED = 'select stopped_at is not null as stopped from incarnation where id = 1'
-/**
- * Whether writing is stopped until an operator adopts. A reading session can ask this even when nothing can be written.
- */
-export const isStopped = async (run: Run): Promise<boolean> => (await run(plain(IS_STOPPED)))[0]?.['stopped'] === true
-
-const STATE = `select reason, stopped_at from incarnation where id = 1 and stopped_at is not null`
-const KEPT = `select key, version, command, data, at from lost_rows where adopted_at is null order by at, key, version`
+/** The rows that are gone and that nobody has adopted as lost. */
+const keptIn = async ({ db }: Queries): Promise<readonly LostRow[]> => {
+  const rows = await db
+    .selectFrom('lost_rows')
+    .where('adopted_at', 'is', null)
+    .select(COLUMNS)
+    .orderBy('at')
+    .orderBy('key')
+    .orderBy('version')
+    .execute()
+  return rows.map(lostRow)
+}
 /** Returns why writing is stopped and which rows are gone; null: writing is not stopped. */
 export const stoppedOf = async (run: Run): Promise<Stopped | null> => {
   const [tables] = await run(plain(THERE))
   if (tables!['there'] !== true) return null
-  const [state] = await run(plain(STATE))
-  if (state === undefined) return null
-  const rows = await run(plain(KEPT))
-  const lost = rows.map(lostRow)
-  return { reason: state['reason'] as string, since: state['stopped_at'] as Date, lost }
+  const queries = await queriesOn(run)
+  const state = await queries.db
+    .selectFrom('incarnation')
+    .where('id', '=', 1)
+    .select(['reason', 'stopped_at'])
+    .executeTakeFirst()
+  if (!state?.stopped_at) return null
+  return { reason: state.reason ?? '', since: state.stopped_at, lost: await keptIn(queries) }
 }
 
 /**
@@ -54,13 +75,21 @@ export const stoppedOf = async (run: Run): Promise<Stopped | null> => {
  * whether it has ended. Must run in a transaction.
  */
 export const goOn = async (run: Run, { lost }: Stopped): Promise<boolean> => {
-  await run(plain('select 1 from incarnation where id = 1 for update'))
-  const shown = JSON.stringify(lost.map(({ key, version, command }) => ({ key, version, command })))
-  await run(plain(ADOPTED, shown))
-  const left = await run(plain(KEPT))
-  if (left.length > 0) return false
-  await run(plain('update incarnation set stopped_at = null, reason = null where id = 1'))
+  const queries = await queriesOn(run)
+  const { db } = queries
+  await db.selectFrom('incarnation').where('id', '=', 1).select('id').forUpdate().execute()
+  const names = JSON.stringify(lost.map(({ key, version, command }) => ({ key, version, command })))
+  const shown = sql<Pick<LostRow, 'key' | 'version' | 'command'>>`json_to_recordset(${names}::json)`
+  await db
+    .updateTable('lost_rows as l')
+    .from(shown.as<'r'>(sql`r(key text, version int, command uuid)`))
+    .set({ adopted_at: sql<Date>`clock_timestamp()` })
+    .whereRef('l.key', '=', 'r.key')
+    .whereRef('l.version', '=', 'r.version')
+    .whereRef('l.command', '=', 'r.command')
+    .where('l.adopted_at', 'is', null)
+    .execute()
+  if ((await keptIn(queries)).length > 0) return false
+  await db.updateTable('incarnation').set({ stopped_at: null, reason: null }).where('id', '=', 1).execute()
   return true
 }
-const ADOPTED = `update lost_rows l set adopted_at = clock_timestamp() from json_to_recordset($1::json) r(key text, version int, command uuid)
-  where l.key = r.key and l.version = r.version and l.command = r.command and l.adopted_at is null`
