@@ -13,6 +13,7 @@ export type DeviceUuid = Flavoured<'DeviceUuid'>
 export type HandleUuid = Flavoured<'HandleUuid'>
 export type ImageUuid = Flavoured<'ImageUuid'>
 export type InstanceUuid = Flavoured<'InstanceUuid'>
+export type LetterUuid = Flavoured<'LetterUuid'>
 export type ProfileUuid = Flavoured<'ProfileUuid'>
 export type ResourceProviderUuid = Flavoured<'ResourceProviderUuid'>
 /** The subject of an order: an attach handle, or a whole deployable. */

@@ -32,6 +32,7 @@ import type {
   HostDetail,
   Renaming,
 } from './answers/rows.ts'
+import type { DeadLetters } from './answers/deadLetters.ts'
 import type { HostDrift, HostPassed } from './answers/drift.ts'
 import type { Check, Explanation } from './explain/answer.ts'
 import type { HandleDetail, HandleRow } from './answers/handleDetail.ts'
@@ -252,6 +253,7 @@ export type Control = {
    * configured).
    */
   readonly resendDelivery: (caller: Caller, instance: InstanceUuid, note: OperatorNote) => Answer<Delivery>
+  readonly deadLetters: DeadLetters
   /**
    * Answers about the moment `at`, ms since the epoch. Each answer is computed from the journal when it is asked for.
    */

@@ -2,7 +2,15 @@
  * A route is a row of a table: what it accepts, who may call it, since which microversion, and its handler. `mount`
  * does everything else.
  */
-import type { ArqUuid, AttributeUuid, DeployableUuid, DeviceUuid, HandleUuid, InstanceUuid } from '../identifiers.ts'
+import type {
+  ArqUuid,
+  AttributeUuid,
+  DeployableUuid,
+  DeviceUuid,
+  HandleUuid,
+  InstanceUuid,
+  LetterUuid,
+} from '../identifiers.ts'
 import type { Caller, Control } from '../actors/control.ts'
 import type { Events, EventStream, Standing } from '../actors/events.ts'
 import type { Outcome } from '../fault.ts'
@@ -39,6 +47,7 @@ type Named = {
   accelerator_request: ArqUuid
   attach_handle: HandleUuid
   attribute: AttributeUuid
+  dead_letter: LetterUuid
   deployable: DeployableUuid
   device: DeviceUuid
   instance: InstanceUuid

@@ -36,7 +36,9 @@ import { type Counted, counted } from '../actors/runtime/commit.ts'
 import type { Sharing } from '../actors/runtime/sharing.ts'
 import { type CloudIdentity, type Seal, createSeal } from './kernel/sealing.ts'
 import { type Sweeper, createSweeper } from './sweeper.ts'
+import type { DeadLetters } from '../actors/answers/deadLetters.ts'
 import type { Surroundings } from '../actors/answers/tallied.ts'
+import { refuse } from '../fault.ts'
 import { createUsage } from './overview/usage.ts'
 import { createUnits } from '../actors/runtime/unit.ts'
 import { createGuard } from '../actors/runtime/unreadable.ts'
@@ -61,6 +63,8 @@ export type ControlPlaneParts = {
   readonly landmarks?: Landmarks | null
   /** Without them, the overview leaves out the state of the relay and the dead letters. */
   readonly surroundings?: Surroundings | null
+  /** Without them, there is no bus, and so there are none. */
+  readonly deadLetters?: DeadLetters
   readonly publish: Kernel['publish']
   readonly log: Log
   readonly tracer?: Tracer
@@ -109,7 +113,11 @@ const createPastAnswers = (past: Kernel, liveness: Liveness): Past => {
   }
 }
 
-const createControl = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): Omit<Control, 'notReady'> => {
+const noBus = async () => refuse({ kind: 'conflict', reason: 'this program has no bus, and so no dead letters' })
+const NO_LETTERS: DeadLetters = { list: noBus, get: noBus, replay: noBus, drop: noBus }
+
+type Answering = Omit<Control, 'notReady' | 'deadLetters'>
+const createControl = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): Answering => {
   const profiles = createProfiles(kernel)
   const retirement = createRetirement(kernel)
   return {
@@ -160,7 +168,8 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
   const sweeping = (sweeper = createSweeper(kernel, liveness, measurements))
   let ready = false
   const notReady = () => (ready ? null : 'starting or stopping')
-  const control: Control = { ...createControl(kernel, liveness, sweeping), notReady }
+  const { deadLetters = NO_LETTERS } = parts
+  const control: Control = { ...createControl(kernel, liveness, sweeping), deadLetters, notReady }
   return {
     control,
     adoption: createAdoption(kernel),

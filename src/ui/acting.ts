@@ -33,6 +33,7 @@ const KINDS = {
   handles: 'Attach handle',
   profiles: 'Profile',
   drift: 'Drift of host',
+  letters: 'Dead letter',
 } as const
 
 const targetOf = (c: Context): ActionTarget => {

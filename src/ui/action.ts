@@ -4,7 +4,7 @@ import { type Loaded, loaded } from './told.ts'
 import type { Done, Field } from './view/screen.ts'
 import type { CommandLine } from './view/words.ts'
 
-export type Kind = 'arqs' | 'instances' | 'hosts' | 'devices' | 'handles' | 'profiles' | 'drift'
+export type Kind = 'arqs' | 'instances' | 'hosts' | 'devices' | 'handles' | 'profiles' | 'drift' | 'letters'
 /** The values that were typed, by the name of their field. */
 export type Typed = Readonly<Record<string, string>>
 export type { Field }

@@ -5,6 +5,7 @@
 import { type Action, type Kind, REASON } from './action.ts'
 import { at } from './api.ts'
 import { REPAIR } from './driftAction.ts'
+import { LETTER_ACTIONS } from './letterActions.ts'
 import { PROFILE_ACTIONS } from './profileActions.ts'
 import type { Offer } from './view/screen.ts'
 import { shell } from './view/words.ts'
@@ -161,6 +162,7 @@ export const ACTIONS: readonly Action[] = [
     states: ['settled'],
     otherwise: 'no bind of it has ended',
   },
+  ...LETTER_ACTIONS,
   ...PROFILE_ACTIONS,
   REPAIR,
 ]

@@ -11,6 +11,7 @@ import { serveDocuments } from './documentPages.ts'
 import { STATUSES, TEXT_MAX, type UiParts, looker, shower } from './looking.ts'
 import { find } from './pages/find.ts'
 import * as answers from './pages/answers.ts'
+import * as letters from './pages/letters.ts'
 import * as lists from './pages/lists.ts'
 import type { Load, LoadedPage } from './pages/loader.ts'
 import * as things from './pages/things.ts'
@@ -34,6 +35,7 @@ const PAGES: Readonly<Record<string, Load>> = {
   profiles: lists.profiles,
   drift: lists.drift,
   deliveries: lists.deliveries,
+  letters: letters.letters,
   explain: answers.explain,
   capacity: answers.capacity,
   usage: answers.usage,
@@ -48,6 +50,7 @@ const THINGS: Readonly<Record<string, Load>> = {
   devices: things.device,
   handles: things.handle,
   profiles: things.profile,
+  letters: letters.letter,
 }
 
 const serveAssets = (app: Hono, { assets }: UiParts): void => {
@@ -98,6 +101,18 @@ const files = (app: Hono, look: ReturnType<typeof looker>): void => {
     if (looking instanceof Response) return looking
     const read = await things.timelineWithEvents(looking.api, c.req.param('id'))
     return read.ok ? c.json(read.value) : c.json(read.trouble, STATUSES[read.trouble.kind])
+  })
+  app.get('/ui/letters/:id/bytes', async (c) => {
+    const id = c.req.param('id')
+    const looking = await look(c, `letters/${encodeURIComponent(id)}/bytes`)
+    if (looking instanceof Response) return looking
+    const read = await letters.letterIn(looking.api, id)
+    if (!read.ok) return c.json(read.trouble, STATUSES[read.trouble.kind])
+    return c.body(read.value.value, 200, {
+      'content-type': 'application/octet-stream',
+      'content-disposition': `attachment; filename="dead-letter-${read.value.uuid}"`,
+      'cache-control': 'no-store',
+    })
   })
   app.get('/ui/usage.csv', async (c) => {
     const looking = await look(c, 'usage.csv')

@@ -1,5 +1,6 @@
 /** Every topic of the system. A message for a topic that is not listed here cannot be published. */
 import * as v from 'valibot'
+import { line, prose } from '../fields.ts'
 import { ToHost } from './orders.ts'
 import { Report } from './reports.ts'
 
@@ -9,6 +10,8 @@ export const Fact = v.looseObject({
   version: v.number(),
   event: v.looseObject({ type: v.string() }),
 })
+/** What an operator can do with a dead letter. */
+export const HANDLINGS = ['replayed', 'dropped'] as const
 export const DeadLetter = v.object({
   topic: v.string(),
   key: v.string(),
@@ -20,6 +23,19 @@ export const DeadLetter = v.object({
   cut: v.optional(v.literal(true)),
   /** When the dead letter of this id was sent again, ISO 8601 in UTC; this record has no value. */
   retriedAt: v.optional(v.string()),
+  /**
+   * Only beside `retriedAt`: an operator had a control send the message again, or has dropped the letter. Programs up
+   * to release 0.3.0 do not read it, and take a dropped letter for one that was sent again.
+   */
+  handled: v.optional(
+    v.object({
+      how: v.picklist(HANDLINGS),
+      by: prose(1000),
+      reason: prose(4000),
+      /** The command of which the mark is the record: a repetition is known by it. */
+      command: v.optional(line(100)),
+    }),
+  ),
 })
 export type DeadLetter = v.InferOutput<typeof DeadLetter>
 

@@ -190,7 +190,7 @@ const cut = (text: string, max: number): string =>
         .toString('utf8')
         .replace(/\uFFFD+$/, '')
 
-const letterRecord = (letter: DeadLetter, meta: MessageMeta): BusRecord =>
+export const letterRecord = (letter: DeadLetter, meta: MessageMeta): BusRecord =>
   record({
     channel: 'deadLetters',
     key: letter.key,
@@ -212,9 +212,6 @@ export const deadLetterRecord = (of: BusRecord, reason: string, meta: MessageMet
   const whole = canonicalJson(kept) === canonicalJson({ topic, key, value, headers: of.headers })
   return letterRecord({ ...kept, reason: cut(reason, 2000), ...(whole ? {} : { cut: true as const }) }, meta)
 }
-/** Records that the dead letter with this id was sent again. */
-export const retriedRecord = ({ topic, key, reason }: DeadLetter, meta: MessageMeta): BusRecord =>
-  letterRecord({ topic, key, reason, value: '', headers: {}, retriedAt: new Date(meta.time).toISOString() }, meta)
 
 /** The headers of an inventory report; null when the record is something else or a header is missing. */
 export type Sighting = {
@@ -296,4 +293,5 @@ export const readOrder = (record: BusRecord): Outcome<Message<Order>> => ofKey(r
 /** An order, or an answer. */
 export const readToHost = (record: BusRecord): Outcome<Timed<ToHost>> => ofKey(record, read(ToHost, record))
 export const readReport = (record: BusRecord): Outcome<Message<Report>> => ofKey(record, untimed(read(Report, record)))
-export const readDeadLetter = (record: BusRecord): Outcome<Message<DeadLetter>> => untimed(read(DeadLetter, record))
+export const readTimedLetter = (record: BusRecord): Outcome<Timed<DeadLetter>> => read(DeadLetter, record)
+export const readDeadLetter = (record: BusRecord): Outcome<Message<DeadLetter>> => untimed(readTimedLetter(record))

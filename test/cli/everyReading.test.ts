@@ -99,6 +99,7 @@ const CHANGES = 'changes something: test/cli/actingCommands.test.ts and test/cli
 const SERVES = 'serves until it is stopped'
 const STOPPED = 'works on a stopped store, and tells how it goes: test/cli/seededStore.test.ts'
 const NO_NOVA = 'needs a Nova: test/cli/orphans.test.ts'
+const LETTERS = 'needs a dead letter: test/http/deadLetters.test.ts'
 /** Why a command is not run here. */
 const NOT_RUN: Readonly<Record<string, string>> = {
   start: SERVES,
@@ -120,6 +121,9 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'profile create': CHANGES,
   'profile set': CHANGES,
   'dead-letter retry': 'changes something: test/cli/brokerCommands.test.ts',
+  'dead-letter show': LETTERS,
+  'dead-letter replay': LETTERS,
+  'dead-letter drop': LETTERS,
   orphan: NO_NOVA,
   'orphan collect': NO_NOVA,
   seed: STOPPED,

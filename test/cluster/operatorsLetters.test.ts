@@ -5,13 +5,16 @@ import type { Inbox } from '../../src/delivery/inbox.ts'
 import { inbox } from '../../src/delivery/inbox.ts'
 import type { KafkaBus } from '../../src/bus/kafka/bus.ts'
 import { kafkaBus } from '../../src/bus/kafka/bus.ts'
-import type { Letter } from '../../src/bus/kafka/deadLetters.ts'
+import { followLetters } from '../../src/bus/kafka/deadLetters.ts'
+import { openDeadLetters } from '../../src/delivery/deadLetters/keeper.ts'
+import type { Letter } from '../../src/delivery/deadLetters/box.ts'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
 import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
 import { reportRecord } from '../../src/wire/message.ts'
 import { freshPrefix, kafkaServer, makeTopics } from '../support/kafka.ts'
 import { describeWith } from '../support/needs.ts'
+import { NOVA, value } from '../support/plane.ts'
 import { runProgram } from '../support/program.ts'
 import { resultOf } from '../support/reports.ts'
 
@@ -110,6 +113,24 @@ describeWith('kafka', 'dead letters on a real broker', (rig) => {
     const after = await listed()
     expect(after.map(({ retriedAt }) => retriedAt !== null)).toEqual([true, true, false, false])
     expect(taken).toEqual(['result-1'])
+  })
+  test('are shown by a control, which follows the topic; what it drops is dropped for the command, too', async () => {
+    const follow = followLetters(kafka, silent)
+    const control = openDeadLetters({ bus, clock: systemClock, log: silent, follow })
+    const open = async () => value(await control.list({ state: 'open', limit: 10 })).items
+    try {
+      const [one] = await open()
+      value(await control.drop(NOVA, one!.uuid, { by: 'operator-7', reason: 'of a test' }))
+      expect((await open()).map(({ id }) => id)).not.toContain(one!.id)
+      const dropped = (await listed()).find(({ id }) => id === one!.id)
+      expect(dropped?.handled).toMatchObject({ how: 'dropped', by: 'operator-7', reason: 'of a test' })
+      await bus.publish([{ topic: 'host.reports.v1', key: HOST, headers: {}, value: 'no JSON again' }])
+      for (let tries = 0; tries < 100 && !(await open()).some(({ reason }) => reason.includes('JSON')); tries++)
+        await wait(100)
+      expect((await open()).map(({ place }) => place?.partition)).toContain(one!.place!.partition)
+    } finally {
+      await control.stop()
+    }
   })
   test('want to be named, and bad limits and moments are refused', async () => {
     expect((await letters('retry')).complained).toContain('--all')

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AclEntry } from 'kafkajs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { kafkaBus } from '../../src/bus/kafka/bus.ts'
+import { followLetters } from '../../src/bus/kafka/deadLetters.ts'
 import { inspectKafka } from '../../src/bus/kafka/inspect.ts'
 import { lookup } from '../../src/bus/kafka/lookup.ts'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
@@ -32,7 +33,7 @@ const ALLOW = 3
 
 const PREFIX = 'cloud.'
 const HOST = 'compute1'
-const USERS = ['control', 'host', 'operator', 'maker'] as const
+const USERS = ['control', 'letters', 'host', 'operator', 'maker'] as const
 type User = (typeof USERS)[number]
 type Right = readonly [
   user: User,
@@ -51,6 +52,10 @@ const RIGHTS: readonly Right[] = [
   ...WRITTEN.map((each): Right => ['control', 'write', 'topic', topic(each.topic)]),
   ['control', 'describeConfigs', 'topic', PREFIX, 'prefixed'],
   ['control', 'read', 'group', `${PREFIX}control`],
+  ['letters', 'read', 'topic', topic(deadLetters.topic)],
+  ...[deadLetters, hostOrders, hostReports].map((each): Right => ['letters', 'write', 'topic', topic(each.topic)]),
+  ['letters', 'read', 'group', `${PREFIX}reader-`, 'prefixed'],
+  ['letters', 'delete', 'group', `${PREFIX}reader-`, 'prefixed'],
   ['host', 'read', 'topic', topic(hostOrders.topic)],
   ['host', 'write', 'topic', topic(hostReports.topic)],
   ['host', 'write', 'topic', topic(deadLetters.topic)],
@@ -151,6 +156,19 @@ const read = async (): Promise<string | null> => {
   const left = log.said.find(({ message }) => message === 'kafka.groupLeft')?.detail as { reason: string } | undefined
   return result.missing.length > 0 ? `there is no topic ${result.missing[0]}` : (left?.reason ?? null)
 }
+/** As a control does that shows dead letters. */
+const followed = async (): Promise<string | null> => {
+  const [log, end] = [memoryLog(), new AbortController()]
+  const failed = await wrong(
+    followLetters(asUser('letters'), log)(
+      () => {},
+      () => end.abort(),
+      end.signal,
+    ),
+  )
+  const left = log.said.find(({ message }) => message === 'kafka.groupLeft')?.detail as { reason: string } | undefined
+  return failed ?? left?.reason ?? null
+}
 const inspected = async (): Promise<string | null> => {
   const group = `${PREFIX}host-gone-${randomUUID()}`
   const bus = kafkaBus({ options: { ...broker.options, prefix: PREFIX }, clock: systemClock, log: silent })
@@ -194,6 +212,7 @@ const DEEDS: Readonly<Record<User, readonly Deed[]>> = {
       ),
     () => consumed('control', 'control', false),
   ],
+  letters: [() => published('letters', [deadLetters.topic, hostOrders.topic, hostReports.topic]), followed],
   host: [
     () => published('host', [hostReports.topic, deadLetters.topic]),
     () => consumed('host', `host-${HOST}-${randomUUID()}`, true),

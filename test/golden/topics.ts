@@ -10,13 +10,8 @@ import { VERSION } from '../../src/cli/version.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
-import {
-  deadLetterRecord,
-  ledgerAnswerRecord,
-  readDeadLetter,
-  readOrder,
-  retriedRecord,
-} from '../../src/wire/message.ts'
+import { deadLetterRecord, ledgerAnswerRecord, readDeadLetter, readOrder } from '../../src/wire/message.ts'
+import { handledRecord } from '../../src/wire/handledLetter.ts'
 import { HOST, openHostLab } from '../support/hostLab.ts'
 import { quiet } from '../support/lab.ts'
 
@@ -71,7 +66,7 @@ const letters = (of: BusRecord): readonly BusRecord[] => {
   const told = { id: 'letter', time: 0 }
   const letter = deadLetterRecord({ ...of, value: '{' }, 'message: must be JSON', told)
   const read = readDeadLetter(letter)
-  return read.ok ? [letter, retriedRecord(read.value.body, { ...told, time: 1000 })] : [letter]
+  return read.ok ? [letter, handledRecord(read.value.body, { ...told, time: 1000 })] : [letter]
 }
 
 export const playTopics = async (rows: readonly FeedRow[]): Promise<readonly BusRecord[]> => {

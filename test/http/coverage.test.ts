@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ROUTES } from '../../src/http/routes/all.ts'
+import { deadLetterRecord } from '../../src/wire/message.ts'
 import { createTestApp } from './app.ts'
 import { novaServersOf } from '../support/novaServers.ts'
 import { placementInMemory } from '../support/placement.ts'
@@ -35,6 +36,13 @@ const aDevice = async () => (await shop.must(200, 'GET /v2/devices')).json.devic
 const BECAUSE = { body: { reason: 'a test' } }
 const KEYED = { reason: 'a test', public_key: 'A'.repeat(43) }
 const aHandle = async () => (await shop.must(200, 'GET /v2/handles?state=free')).json.handles[0].uuid as string
+let letters = 0
+const aLetter = async () => {
+  const id = `host.reports.v1/0/${++letters}`
+  const of = { topic: 'host.reports.v1', key: 'sim-1', value: 'no JSON', headers: {} }
+  await shop.bus.publish([deadLetterRecord(of, 'message: must be JSON', { id, time: 0 })])
+  return (await shop.must(200, 'GET /v2/dead_letters')).json.dead_letters[0].uuid as string
+}
 let hosts = 0
 const anotherHost = async () => {
   const name = `other-${++hosts}`
@@ -141,6 +149,10 @@ const CASES: Cases = {
   'GET /v2/deliveries': () => ['GET /v2/deliveries', 200],
   // no Nova is configured here: test/http/resendToNova.test.ts has one
   'POST /v2/deliveries/:uuid/resend': () => [`POST /v2/deliveries/${randomUUID()}/resend`, 409, BECAUSE],
+  'GET /v2/dead_letters': () => ['GET /v2/dead_letters', 200],
+  'GET /v2/dead_letters/:uuid': async () => [`GET /v2/dead_letters/${await aLetter()}`, 200],
+  'POST /v2/dead_letters/:uuid/replay': async () => [`POST /v2/dead_letters/${await aLetter()}/replay`, 200, BECAUSE],
+  'POST /v2/dead_letters/:uuid/drop': async () => [`POST /v2/dead_letters/${await aLetter()}/drop`, 200, BECAUSE],
   'GET /v2/permissions': () => ['GET /v2/permissions', 200],
   'GET /v2/orphans': () => ['GET /v2/orphans', 200],
   'POST /v2/orphans/collect': () => ['POST /v2/orphans/collect', 200, { body: { instance_uuids: [randomUUID()] } }],

@@ -138,6 +138,10 @@ const table = (mode: 'now' | 'legacy'): Cells => {
     'cyborg:permission:get_all': reads,
     'cyborg:delivery:get_all': 'A',
     'cyborg:delivery:resend': 'A',
+    'cyborg:dead_letter:get_all': 'A',
+    'cyborg:dead_letter:get_one': 'A',
+    'cyborg:dead_letter:replay': 'A',
+    'cyborg:dead_letter:drop': 'A',
   }
 }
 

@@ -92,6 +92,8 @@ const BODIES: readonly Body[] = [
     `POST /v2/handles/${A}/release`,
     `POST /v2/accelerator_requests/${A}/force_unbind`,
     `POST /v2/deliveries/${A}/resend`,
+    `POST /v2/dead_letters/${A}/replay`,
+    `POST /v2/dead_letters/${A}/drop`,
   ].map((line): Body => [`the reason of ${line}`, line, 'reason', (reason) => ({ reason })]),
   [
     'the reason of a profile migration',

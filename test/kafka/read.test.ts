@@ -1,6 +1,7 @@
 /** Topics read from outside: to their ends, or for as long as somebody listens. */
 import { beforeEach, expect, test } from 'vitest'
-import { readLetters } from '../../src/bus/kafka/deadLetters.ts'
+import { followLetters, readLetters } from '../../src/bus/kafka/deadLetters.ts'
+import { letterBox } from '../../src/delivery/deadLetters/box.ts'
 import type { Raw, ReadOptions } from '../../src/bus/kafka/read.ts'
 import { readTopics } from '../../src/bus/kafka/read.ts'
 import { silent } from '../../src/log.ts'
@@ -226,12 +227,36 @@ test('a bounded read that has ended, and one that follows, wait for nothing', as
 })
 
 test('dead letters are read whole, and without their topic there is a sentence', async () => {
-  await expect(readLetters(optionsOf(lab.broker), silent)).rejects.toThrow(
+  const box = letterBox()
+  await expect(readLetters(optionsOf(lab.broker), silent, box.take)).rejects.toThrow(
     `there is no topic ${LETTERS}: accelerando topic create makes it`,
   )
   lab.broker.topics.make(LETTERS, 2)
   await publish(deadLetterRecord({ ...say('a', 'x'), headers: {} }, 'unreadable', { id: 'one', time: 5 }))
-  expect(await readLetters(optionsOf(lab.broker), silent)).toMatchObject([
+  await readLetters(optionsOf(lab.broker), silent, box.take)
+  expect(box.all()).toMatchObject([
     { id: 'one', topic: REPORTS, key: 'a', value: 'x', reason: 'unreadable', cut: false, retriedAt: null },
   ])
 })
+
+test.each([
+  ['some', 1],
+  ['none', 0],
+])(
+  'letters that are followed: it is told when those were read that were there (%s), and later ones come too',
+  async (_, there) => {
+    lab.broker.topics.make(LETTERS, 2)
+    const letter = (id: string) => deadLetterRecord({ ...say('a', id), headers: {} }, 'unreadable', { id, time: 5 })
+    if (there > 0) await publish(letter('early'))
+    const [box, end] = [letterBox(), new AbortController()]
+    let read = false
+    const follow = followLetters(optionsOf(lab.broker), silent)
+    const following = follow(box.take, () => void (read = true), end.signal)
+    await until(() => read)
+    expect(box.all()).toHaveLength(there)
+    await publish(letter('late'))
+    await until(() => box.all().some(({ id }) => id === 'late'))
+    end.abort()
+    await following
+  },
+)

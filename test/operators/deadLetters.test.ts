@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import type { Letter } from '../../src/bus/kafka/deadLetters.ts'
-import { letterBox, refusalOf, retryLetters } from '../../src/bus/kafka/deadLetters.ts'
+import { type Letter, letterBox } from '../../src/delivery/deadLetters/box.ts'
+import { refusalOf, retryLetters } from '../../src/delivery/deadLetters/handle.ts'
 import { choose, letterLines, pick } from '../../src/cli/operators/deadLetters.ts'
-import { deadLetterRecord, readDeadLetter, retriedRecord } from '../../src/wire/message.ts'
+import { deadLetterRecord, readDeadLetter } from '../../src/wire/message.ts'
+import { handledRecord } from '../../src/wire/handledLetter.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 
 const AT = Date.UTC(2026, 10, 21, 12)
@@ -47,13 +48,11 @@ describe('the letters that are read', () => {
     const box = letterBox()
     const letter = deadLetterRecord(REPORT, 'r', { id: 'a', time: AT })
     const body = readDeadLetter(letter)
-    const follow = retriedRecord(body.ok ? body.value.body : expect.fail(), { id: 'a', time: AT + 5000 })
+    const follow = handledRecord(body.ok ? body.value.body : expect.fail(), { id: 'a', time: AT + 5000 })
     expect(follow.key).toBe(letter.key)
     box.take(told(letter, AT))
     box.take(told(follow, AT + 5000))
-    box.take(
-      told(retriedRecord({ topic: 't', key: 'k', reason: '', value: '', headers: {} }, { id: 'gone', time: 1 }), 1),
-    )
+    box.take(told(handledRecord({ topic: 't', key: 'k', reason: '' }, { id: 'gone', time: 1 }), 1))
     expect(box.all()).toMatchObject([{ id: 'a', value: REPORT.value, retriedAt: '2026-11-21T12:00:05.000Z', time: AT }])
   })
   test('are bounded: the oldest is forgotten; what is no letter is passed over', () => {

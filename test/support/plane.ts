@@ -7,12 +7,14 @@ import type { Caller } from '../../src/actors/control.ts'
 import { type ControlPlaneParts, openControlPlane } from '../../src/services/controlPlane.ts'
 import { lettersOf, reactions } from '../../src/actors/reactions.ts'
 import { systemClock, systemIds } from '../../src/clock.ts'
+import { openDeadLetters } from '../../src/delivery/deadLetters/keeper.ts'
 import { openEvents } from '../../src/delivery/events/events.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { type SimulatedPlan, simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
 import { silent } from '../../src/log.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { readOrder, readToHost } from '../../src/wire/message.ts'
+import type { BusRecord } from '../../src/wire/envelope.ts'
 import type { Order, SlotsQuestion } from '../../src/wire/orders.ts'
 import type { InventoryReport, OrderResult } from '../../src/wire/reports.ts'
 import { openTestStore } from './stores.ts'
@@ -44,7 +46,17 @@ export const openPlane = async (
   const questions: SlotsQuestion[] = []
   const bootId = systemIds.uuid()
   let reports = 0
+  /** What is published beside the orders: dead letters, the marks on them, and what is sent again. */
+  const published: BusRecord[] = []
+  const carrier = { publish: async (batch: readonly BusRecord[]) => void published.push(...batch) }
+  const { bus, ...deadLetters } = openDeadLetters({
+    bus: carrier,
+    clock: parts.clock ?? systemClock,
+    log: silent,
+    follow: null,
+  })
   const plane = openControlPlane({
+    deadLetters,
     journal: store.journal,
     reads: store.reads,
     sharing: store.sharing,
@@ -118,7 +130,9 @@ export const openPlane = async (
   await plane.start()
   const { journal, landmarks, hints } = store
   const events = openEvents({ journal, landmarks, hints, lettersOf, clock: systemClock, log: silent })
-  return { plane, control: plane.control, events, store, orders, questions, answer, pump, report, shows, discovered }
+  const { control } = plane
+  const host = { answer, report, shows, discovered }
+  return { plane, control, events, store, orders, questions, pump, bus, published, letters: deadLetters, ...host }
 }
 
 /** Returns the value, or fails the test with the fault. */

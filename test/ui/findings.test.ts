@@ -106,7 +106,13 @@ describe('one state that is wrong', () => {
   })
   test('what was found more than a day ago is not shown any more', () => {
     const long = { count: 1, last_at: ago(25 * 3_600_000) }
-    expect(findingsOf({ ...WELL, found: { ...WELL.found, dead_letters: long } }, NOW)).toEqual([])
+    expect(findingsOf({ ...WELL, found: { ...WELL.found, slot_differences: long } }, NOW)).toEqual([])
+  })
+  test('a dead letter is shown until somebody has looked after it', () => {
+    const long = { count: 1, last_at: ago(25 * 3_600_000) }
+    expect(findingsOf({ ...WELL, found: { ...WELL.found, dead_letters: long } }, NOW)).toMatchObject([
+      { href: 'letters' },
+    ])
   })
   test('every command of ours that mends exists', () => {
     const known = namesUnder(withCommands(new CommandRow()))

@@ -58,6 +58,7 @@ describe('to the letter', () => {
       arqs: [seen.bound.uuid, seen.failed.uuid],
       profiles: ['fpga-small'],
       drift: ['compute-1'],
+      letters: [seen.letter],
       instances: [seen.bound.instance, seen.open.instance, UNUSED],
     }
     const places = (chosen: (kind: string) => boolean) =>

@@ -8,10 +8,12 @@ import { silent } from '../../src/log.ts'
 import type { ImageCatalogue, Nova } from '../../src/actors/neighbours.ts'
 import type { Placement } from '../../src/actors/placement/port.ts'
 import { type Clock, systemClock, systemIds } from '../../src/clock.ts'
+import { uuidOf } from '../../src/delivery/deadLetters/box.ts'
 import { createUi } from '../../src/ui/app.ts'
 import { loadAssets } from '../../src/ui/assets.ts'
 import type { Fetch } from '../../src/ui/api.ts'
 import type { SignIn, UiParts } from '../../src/ui/looking.ts'
+import { deadLetterRecord } from '../../src/wire/message.ts'
 import { noCatalogue } from '../support/images.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { openPlane } from '../support/plane.ts'
@@ -138,6 +140,14 @@ export const openUiWorld = async (
 }
 export type UiWorld = Awaited<ReturnType<typeof openUiWorld>>
 
+/** A message of a host that nobody can read. Returns the UUID of its dead letter. */
+export const bury = async ({ bus, clock }: Pick<UiWorld, 'bus' | 'clock'>, offset: number, value = 'no JSON') => {
+  const of = { topic: 'host.reports.v1', key: 'compute-1', value, headers: { 'report-kind': 'Inventory' } }
+  const told = { id: `host.reports.v1/3/${offset}`, time: clock.now() }
+  await bus.publish([deadLetterRecord(of, 'message: must be JSON', told)])
+  return uuidOf(told)
+}
+
 /** Everything once: bound, failed, waiting, not bound; withheld, disabled, retired. */
 export const lived = async (world: UiWorld) => {
   const { must, newProfile, bound, failed, begun, pass } = world
@@ -155,12 +165,14 @@ export const lived = async (world: UiWorld) => {
   await must(204, `POST /v2/devices/${device}/disable`)
   const card = (await must(200, 'GET /v2/devices?hostname=compute-1&type=FPGA')).json.devices[0].uuid as string
   await must(200, 'POST /v2/hosts/compute-2/retire', { body: { reason: 'replaced next week' } })
-  return { bound: one, failed: bad, open, handle: free, device, card }
+  const letter = await bury(world, 1700, 'no JSON: \u202eä\n\u0007')
+  await bury(world, 1701, 'x'.repeat(70_000))
+  return { bound: one, failed: bad, open, handle: free, device, card, letter }
 }
 export type Lived = Awaited<ReturnType<typeof lived>>
 
 /** Every view, in the states of that world. */
-export const placesOf = ({ bound, failed, open, handle, device, card }: Lived): readonly string[] => [
+export const placesOf = ({ bound, failed, open, handle, device, card, letter }: Lived): readonly string[] => [
   '',
   'arqs',
   'arqs?state=BindFailed',
@@ -199,6 +211,12 @@ export const placesOf = ({ bound, failed, open, handle, device, card }: Lived): 
   'drift',
   'deliveries',
   'deliveries?state=undelivered',
+  'letters',
+  'letters?state=dropped',
+  `letters/${letter}`,
+  `letters/${letter}?form=hex`,
+  `letters/${letter}/do/replay`,
+  `letters/${letter}/do/drop`,
   'system',
 ]
 /** Places where nothing is. */
@@ -206,6 +224,7 @@ export const ASTRAY: readonly string[] = [
   `arqs/${'0'.repeat(8)}-0000-4000-8000-000000000000`,
   'hosts/nowhere',
   'profiles/none',
+  `letters/${'0'.repeat(8)}-0000-4000-8000-000000000000`,
   'find?q=nothing-of-this-name',
 ]
 

@@ -59,7 +59,7 @@ export type Surroundings = {
   /** The name of the reader whose checkpoint is the last journal position that is on the bus. */
   readonly relay: string
   readonly isStopped: () => Promise<boolean>
-  /** Messages that this process stored among the dead letters since its start. */
+  /** Dead letters that nobody has handled, or, where they were not read, those that this process has stored. */
   readonly deadLetters: () => { readonly count: number; readonly lastAt: number | null }
 }
 export const DELIVERY_STATES = ['waiting', 'undelivered'] as const

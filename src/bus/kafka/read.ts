@@ -33,6 +33,11 @@ export type ReadOptions = {
   readonly from: 'earliest' | 'latest'
   readonly follow: boolean
   readonly take: (message: Raw) => void
+  /**
+   * Called, maybe more than once, when a following read from the beginning has taken all messages that were there when
+   * it began.
+   */
+  readonly caughtUp?: () => void
   readonly signal?: AbortSignal
   readonly clock?: Pick<Clock, 'after'>
 }
@@ -85,7 +90,7 @@ const endOf = (consumer: Consumer, { signal, clock = systemClock }: ReadOptions)
 
 const taker =
   (
-    { kafka: { prefix }, take }: ReadOptions,
+    { kafka: { prefix }, take, caughtUp }: ReadOptions,
     open: Map<string, number>,
     ended: ReturnType<typeof endOf>,
     follow: boolean,
@@ -111,8 +116,8 @@ const taker =
     }
     payload.resolveOffset(batch.lastOffset())
     if (!follow) ended.moved()
-    if (Number(batch.lastOffset()) + 1 >= limit) open.delete(id)
-    if (!follow && open.size === 0) ended.resolve()
+    if (Number(batch.lastOffset()) + 1 >= (open.get(id) ?? Infinity)) open.delete(id)
+    if (open.size === 0) (follow ? caughtUp : ended.resolve)?.()
     await payload.heartbeat()
   }
 
@@ -144,6 +149,7 @@ const consume = async (options: ReadOptions, ranges: readonly Range[]): Promise<
       eachBatchAutoResolve: false,
       eachBatch: taker(options, open, ended, follow),
     })
+    if (open.size === 0) options.caughtUp?.()
     // messages written between the query of the end offsets and the join count as new
     if (from === 'latest')
       for (const { topic, partition, high } of ranges) consumer.seek({ topic, partition, offset: String(high) })

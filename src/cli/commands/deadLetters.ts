@@ -1,10 +1,11 @@
-/** `accelerando dead-letter list` and `dead-letter retry`: shows dead letters, and sends them again. */
+/** `accelerando dead-letter list` and `dead-letter retry`: shows dead letters on Kafka, and sends them again. */
 import type { CommandRow } from '../commandRow.ts'
 import { endWith, misused } from '../exits.ts'
 import { type OutputFlags, addOutput, columnsOf, present } from '../output.ts'
-import type { Letter } from '../../bus/kafka/deadLetters.ts'
+import type { Letter } from '../../delivery/deadLetters/box.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { silent } from '../../log.ts'
+import { deadLetterActs } from './deadLetterActs.ts'
 import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
 import { visibleJson } from '../../text.ts'
@@ -80,4 +81,5 @@ export const deadLetters: Register = (program) => {
   )
     .option('--all', 'all that were not sent again yet and can be sent')
     .action(withPlainErrors(again))
+  deadLetterActs(family)
 }

@@ -17,6 +17,8 @@ const countStored = (meter: Meter, batch: readonly BusRecord[]): void => {
   if (!stored.has(CATALOGUE.deadLetters.topic)) return
   for (const record of batch.filter(({ topic }) => topic === CATALOGUE.deadLetters.topic)) {
     const letter = readDeadLetter(record)
+    // the mark on a letter that an operator has handled
+    if (letter.ok && letter.value.body.retriedAt !== undefined) continue
     meter.count('dead_letters_total', { topic: letter.ok ? known(letter.value.body.topic) : OTHER_TOPIC })
   }
 }

@@ -79,6 +79,7 @@ const SERVICE_NEXT = "sign in with an account that has the role service, as Nova
 /** The command that lists the objects of a path, by collection. */
 const LISTS: Readonly<Record<string, string>> = {
   accelerator_requests: 'accelerando arq list',
+  dead_letters: 'accelerando dead-letter list',
   deployables: 'accelerando device list',
   device_profiles: 'accelerando profile list',
   devices: 'accelerando device list',

@@ -5,6 +5,7 @@ import type { Explanation as ExplanationSchema } from '../../http/explanationSch
 import type { HostDetail as HostDetailSchema } from '../../http/hostSchema.ts'
 import type { Capacity as CapacitySchema } from '../../http/routes/capacity.ts'
 import type { Usage as UsageSchema } from '../../http/routes/usage.ts'
+import type { DeadLetterDetail as DeadLetterDetailSchema } from '../../http/deadLetterSchema.ts'
 import type { DeviceDetail as DeviceDetailSchema } from '../../http/deviceDetail.ts'
 import type { Delivery as DeliverySchema, Overview as OverviewSchema } from '../../http/overviewSchemas.ts'
 import type { Profile as ProfileSchema, ProfileVersion as ProfileVersionSchema } from '../../http/profileSchemas.ts'
@@ -12,6 +13,7 @@ import type { Healing as HealingSchema, HostDrift as HostDriftSchema } from '../
 import type * as schemas from '../../http/schemas.ts'
 
 type Document<Schema extends v.GenericSchema> = DeepReadonly<v.InferOutput<Schema>>
+export type DeadLetterDetail = Document<typeof DeadLetterDetailSchema>
 export type Deployable = Document<typeof schemas.Deployable>
 export type Device = Document<typeof schemas.Device>
 export type DeviceDetail = Document<typeof DeviceDetailSchema>

@@ -1,9 +1,10 @@
 /** Selects, shows and resends dead letters for the command. */
 import { kafkaBus } from '../../bus/kafka/bus.ts'
-import type { Letter } from '../../bus/kafka/deadLetters.ts'
-import { readLetters, retryLetters } from '../../bus/kafka/deadLetters.ts'
+import { readLetters } from '../../bus/kafka/deadLetters.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { systemClock } from '../../clock.ts'
+import { type Letter, letterBox } from '../../delivery/deadLetters/box.ts'
+import { retryLetters } from '../../delivery/deadLetters/handle.ts'
 import type { Log } from '../../log.ts'
 import { inOneLine } from '../../text.ts'
 
@@ -22,11 +23,19 @@ export const pick = (letters: readonly Letter[], { since, limit, topic }: Listed
     .filter((letter) => (since === null || letter.time >= since) && (topic === null || letter.topic === topic))
     .slice(-limit)
 
-export const letterLines = ({ id, time, topic, key, reason, value, cut, retriedAt }: Letter): readonly string[] => [
-  `${id}  ${new Date(time).toISOString()}  ${topic}  key ${beginning(key)}${retriedAt === null ? '' : `  retried ${retriedAt}`}`,
-  `  ${beginning(reason)}`,
-  `  ${beginning(value)}${cut ? ' (cut: cannot be retried)' : ''}`,
-]
+const handledWords = ({ retriedAt, handled }: Letter): string => {
+  if (retriedAt === null) return ''
+  const by = handled === undefined ? '' : ` by ${beginning(handled.by)}: ${beginning(handled.reason)}`
+  return `  ${handled?.how === 'dropped' ? 'dropped' : 'retried'} ${retriedAt}${by}`
+}
+export const letterLines = (letter: Letter): readonly string[] => {
+  const { id, time, topic, key, reason, value, cut } = letter
+  return [
+    `${id}  ${new Date(time).toISOString()}  ${topic}  key ${beginning(key)}${handledWords(letter)}`,
+    `  ${beginning(reason)}`,
+    `  ${beginning(value)}${cut ? ' (cut: cannot be retried)' : ''}`,
+  ]
+}
 
 export type Choice = { readonly letters: readonly Letter[]; readonly unknown: readonly string[] }
 /**
@@ -44,12 +53,17 @@ export const choose = (letters: readonly Letter[], { ids, all, topic }: Wanted):
   }
 }
 
+const lettersOn = async (kafka: KafkaOptions, log: Log): Promise<readonly Letter[]> => {
+  const box = letterBox()
+  await readLetters(kafka, log, box.take)
+  return box.all()
+}
 export const listLetters = async (kafka: KafkaOptions, log: Log, listed: Listed): Promise<readonly Letter[]> =>
-  pick(await readLetters(kafka, log), listed)
+  pick(await lettersOn(kafka, log), listed)
 
 /** Whether all selected dead letters were sent. */
 export const retry = async (kafka: KafkaOptions, log: Log, wanted: Wanted, say: (line: string) => void) => {
-  const { letters, unknown } = choose(await readLetters(kafka, log), wanted)
+  const { letters, unknown } = choose(await lettersOn(kafka, log), wanted)
   for (const id of unknown) say(`${id}  unknown: accelerando dead-letter list shows what there is`)
   const bus = kafkaBus({ options: kafka, clock: systemClock, log })
   let refusals = unknown.length

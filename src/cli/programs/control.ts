@@ -12,6 +12,7 @@
  */
 import type { ImageCatalogue } from '../../actors/neighbours.ts'
 import { type KafkaBus, kafkaBus } from '../../bus/kafka/bus.ts'
+import { followLetters } from '../../bus/kafka/deadLetters.ts'
 import { type Clock, idsBy, shifted, systemClock } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
 import { unserved } from '../../http/unserved.ts'
@@ -79,6 +80,7 @@ const openPlane = async (
     clock,
     ids: idsBy(clock),
     bus,
+    followLetters: followLetters(config.kafka, log),
     join: link.join,
     control,
     region,

@@ -5,6 +5,8 @@ import type { CloudIdentity } from '../../services/kernel/sealing.ts'
 import type { ImageCatalogue, Nova, NovaServers } from '../../actors/neighbours.ts'
 import { createLatest } from '../../actors/latest.ts'
 import { isUrgent, lettersOf, reactions } from '../../actors/reactions.ts'
+import type { DeadLetters } from '../../actors/answers/deadLetters.ts'
+import type { Surroundings } from '../../actors/answers/tallied.ts'
 import type { Placement } from '../../actors/placement/port.ts'
 import type { RegionOptions } from '../../actors/runtime/region.ts'
 import { Unreadable } from '../../actors/runtime/unreadable.ts'
@@ -13,13 +15,14 @@ import { type Inbox, inbox } from '../../delivery/inbox.ts'
 import { type EventSource, openEvents } from '../../delivery/events/events.ts'
 import type { EventLimits } from '../../delivery/events/options.ts'
 import type { Bus } from '../../bus/port.ts'
+import { openDeadLetters } from '../../delivery/deadLetters/keeper.ts'
+import type { Follow } from '../../delivery/deadLetters/reading.ts'
 import { RELAY } from '../../delivery/relay/options.ts'
 import { type Relay, relay } from '../../delivery/relay/relay.ts'
 import { type Clock, type Ids, systemClock, systemIds } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
 import { untraced } from '../../trace.ts'
-import { CATALOGUE } from '../../wire/catalogue.ts'
 import { type Verify, newPrivateKey, signerFrom } from '../../wire/signature.ts'
 import { startArchiver } from './archiver.ts'
 import { observedJournal } from '../observe/metricsJournal.ts'
@@ -38,6 +41,8 @@ export type SystemParts = {
   readonly clock?: Clock
   readonly ids?: Ids
   readonly bus?: Bus
+  /** Reads the dead letters on the bus; absent: the bus is inside the process. */
+  readonly followLetters?: Follow
   /** Decides when the consumption of reports begins; absent: at once. */
   readonly join?: (begin: () => Promise<void>) => Promise<void>
   readonly control?: Partial<ControlOptions & Paces>
@@ -70,17 +75,6 @@ const neighboursOf = ({ images, nova, novaServers = null, placement = null }: Sy
 const eventsOf = ({ store: { journal, landmarks, hints }, events }: SystemParts, clock: Clock, log: Log): EventSource =>
   openEvents({ journal, landmarks, hints, lettersOf, clock, log, ...events })
 
-/** Counts what this process stores among the dead letters. */
-const letterCount = <Carried extends Pick<Bus, 'publish'>>(bus: Carried, clock: Clock) => {
-  let counted: { readonly count: number; readonly lastAt: number | null } = { count: 0, lastAt: null }
-  const publish: Bus['publish'] = async (batch) => {
-    await bus.publish(batch)
-    const letters = batch.filter(({ topic }) => topic === CATALOGUE.deadLetters.topic).length
-    if (letters > 0) counted = { count: counted.count + letters, lastAt: clock.now() }
-  }
-  return { bus: { ...bus, publish }, deadLetters: () => counted }
-}
-
 const identityOf = async (store: Store): Promise<CloudIdentity> => {
   const { id, privateKey } = await store.cloud(newPrivateKey)
   return { id, signer: signerFrom(privateKey) }
@@ -98,26 +92,34 @@ const answers = async ({ journal }: Pick<Store, 'journal'>): Promise<boolean> =>
     throw error
   }
 }
+const aroundOf = ({ isStopped }: Store, letters: DeadLetters & { readonly count: Surroundings['deadLetters'] }) => ({
+  surroundings: { relay: RELAY, isStopped, deadLetters: letters.count },
+  deadLetters: letters,
+})
+const chosenIn = ({ verify, control, region }: SystemParts) => ({
+  ...(verify ? { verify } : {}),
+  ...(control ? { options: control } : {}),
+  ...(region ? { region } : {}),
+})
 
 export const openSystem = async (parts: SystemParts): Promise<System> => {
   const { store, log, clock = systemClock, ids = systemIds } = parts
   const { meter, tracer = untraced } = parts.watching ?? {}
   const carrier = observedBus(parts.bus ?? inProcessBus({ clock, log }), { meter, tracer })
-  const { bus, deadLetters } = letterCount(carrier, clock)
+  const letters = openDeadLetters({ bus: carrier, clock, log, follow: parts.followLetters ?? null })
+  const { bus } = letters
   const opened = openControlPlane({
     ...storedIn(store),
-    surroundings: { relay: RELAY, isStopped: store.isStopped, deadLetters },
+    ...aroundOf(store, letters),
     journal: meter ? observedJournal(store.journal, meter) : store.journal,
     clock,
     ids,
     ...neighboursOf(parts),
     publish: resending(bus.publish, meter),
     cloud: await identityOf(store),
-    ...(parts.verify ? { verify: parts.verify } : {}),
     log,
     tracer,
-    ...(parts.control ? { options: parts.control } : {}),
-    ...(parts.region ? { region: parts.region } : {}),
+    ...chosenIn(parts),
   })
   const plane = watchedPlane(opened, meter)
   const relaying = relay({
@@ -155,6 +157,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
       await receiving.stop()
       await plane.stop()
       await relaying.stop()
+      await letters.stop()
       await bus.stop()
     },
   }

@@ -80,5 +80,9 @@ export const OPERATION_RULES = {
   'cyborg:permission:get_all': READ,
   'cyborg:delivery:get_all': ADMIN,
   'cyborg:delivery:resend': ADMIN,
+  'cyborg:dead_letter:get_all': ADMIN,
+  'cyborg:dead_letter:get_one': ADMIN,
+  'cyborg:dead_letter:replay': ADMIN,
+  'cyborg:dead_letter:drop': ADMIN,
 } as const satisfies Record<string, OperationRule>
 export type RuleName = keyof typeof OPERATION_RULES

@@ -2,6 +2,7 @@
 import { arqRoutes } from './arqs.ts'
 import { attributeRoutes } from './attributes.ts'
 import { capacityRoutes } from './capacity.ts'
+import { deadLetterRoutes } from './deadLetters.ts'
 import { deployableRoutes } from './deployables.ts'
 import { deviceRoutes } from './devices.ts'
 import { driftRoutes } from './drift.ts'
@@ -38,4 +39,5 @@ export const ROUTES: readonly Route[] = [
   ...capacityRoutes,
   ...programRoutes,
   ...overviewRoutes,
+  ...deadLetterRoutes,
 ]

@@ -1,7 +1,8 @@
 /** Loads the pages that are lists, and the home page. */
 import { makersOf, offersOf } from '../actions.ts'
 import * as shapes from '../shapes.ts'
-import { mapped } from '../told.ts'
+import { type Loaded, mapped } from '../told.ts'
+import type { DeliveryCounts } from '../view/deliveryTabs.ts'
 import { type Load, arqsIn, filterOf, pageOf, turnsAt } from './loader.ts'
 
 const FEW = 8
@@ -115,6 +116,12 @@ export const profiles: Load = async ({ api, query, may }) => {
   }
 }
 
+/** How many of each kind wait; null: they could not be counted. */
+export const deliveryCounts = (overview: Loaded<shapes.Overview>): DeliveryCounts | null => {
+  if (!overview.ok) return null
+  const { deliveries: told, found } = overview.value
+  return { waiting: told.waiting, undelivered: told.undelivered, letters: found.dead_letters.count }
+}
 export const deliveries: Load = async ({ api, query }) => {
   const after = query['after']
   const state = query['state'] === 'undelivered' ? 'undelivered' : 'waiting'
@@ -130,7 +137,7 @@ export const deliveries: Load = async ({ api, query }) => {
     body: {
       list: mapped(read, ({ deliveries: some }) => some),
       state,
-      counts: overview.ok ? overview.value.deliveries : null,
+      counts: deliveryCounts(overview),
       turn: {
         later: null,
         earlier: last === undefined ? null : `deliveries?state=${state}&after=${last.instance_uuid}`,

@@ -2,11 +2,13 @@
 import type { Kind, Stand } from '../action.ts'
 import { offersOf } from '../actions.ts'
 import { at } from '../api.ts'
+import { letterStanding } from '../letterActions.ts'
 import { profileStand } from '../profileActions.ts'
 import * as shapes from '../shapes.ts'
 import { standingOf } from '../view/lists.ts'
 import { cutTo } from '../view/rows.ts'
 import { type Loaded, mapped, loaded } from '../told.ts'
+import { letterIn } from './letters.ts'
 import { type PageRequest, type Load, PAGE_ROWS, arqsIn } from './loader.ts'
 
 const timelineOf = (api: PageRequest['api'], uuid: string) =>
@@ -155,6 +157,8 @@ export const standFor = async ({ api, id }: Pick<PageRequest, 'api' | 'id'>, kin
       return standIn(await api.get(at`/devices/${id}`, shapes.Device), ({ status }) => status)
     case 'handles':
       return standIn(await api.get(at`/handles/${id}`, shapes.HandleDetail), ({ state }) => state)
+    case 'letters':
+      return standIn(await letterIn(api, id), letterStanding)
     case 'drift': {
       const repairs = await repairsOf(api, id)
       const none = repairs.ok ? !isRepairable(repairs.value) : repairs.trouble.kind === 'off'

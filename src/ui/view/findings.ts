@@ -168,9 +168,10 @@ export const WATCHED: readonly Watched[] = [
   },
   {
     tone: 'bad',
-    seen: found('dead_letters'),
+    // counted until somebody has looked after them, however old they are
+    seen: ({ found: { dead_letters: letters } }) => ({ number: letters.count, since: letters.last_at }),
     text: (n) => `${many(n, 'message')} could not be read or handled`,
-    href: 'system',
+    href: 'letters',
     mend: shell`accelerando dead-letter list`,
   },
   {

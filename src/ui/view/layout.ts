@@ -36,7 +36,7 @@ export const NAV_ENTRIES: readonly NavEntry[] = [
   { href: 'capacity', word: 'Capacity', key: 'c', views: ['capacity'] },
   { href: 'explain', word: 'Explain', key: 'x', views: ['explain'] },
   { href: 'drift', word: 'Drift', key: 'f', views: ['drift'] },
-  { href: 'deliveries', word: 'Deliveries', key: 'n', views: ['deliveries'] },
+  { href: 'deliveries', word: 'Deliveries', key: 'n', views: ['deliveries', 'letters', 'letter'] },
   { href: 'events', word: 'Events', key: 'e', views: ['events'] },
   { href: 'programs', word: 'Programming', key: 'm', views: ['programs'] },
   { href: 'usage', word: 'Usage', key: 'u', views: ['usage'] },

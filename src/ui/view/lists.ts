@@ -1,5 +1,6 @@
 /** The pages that are lists: requests, hosts, devices, profiles, events that Nova has not taken. */
 import type { Arq, Delivery, Device, Handle, Host, Profile } from '../shapes.ts'
+import { deliveryTabs } from './deliveryTabs.ts'
 import { offers } from './offers.ts'
 import { command, empty, id, idLink, link, none, state, when } from './parts.ts'
 import { type Column, type Filter, type Tab, filtersOf, listed, rows, tabs, turning, under, without } from './rows.ts'
@@ -253,30 +254,18 @@ export const profilesPage = ({ body: { list, turn, offers: makers }, now }: Scre
     ),
   )
 
-const DELIVERIES: Readonly<Record<Delivery['state'], { readonly word: string; readonly lead: string }>> = {
-  waiting: {
-    word: 'Told again',
-    lead: 'What Nova has not taken yet. Each is sent again until Nova answers or its time is over.',
-  },
-  undelivered: {
-    word: 'Undelivered',
-    lead: 'What Nova has refused, or was not reached for in time. It is told no more until an operator asks for it: mend the cause first.',
-  },
+const LEADS: Readonly<Record<Delivery['state'], string>> = {
+  waiting: 'What Nova has not taken yet. Each is sent again until Nova answers or its time is over.',
+  undelivered:
+    'What Nova has refused, or was not reached for in time. It is told no more until an operator asks for it: mend the cause first.',
 }
-const deliveryTabs = ({ state: shown, counts }: Screen<'deliveries'>['body']): readonly Tab[] =>
-  (['waiting', 'undelivered'] as const).map((each) => ({
-    word: DELIVERIES[each].word,
-    href: each === 'waiting' ? 'deliveries' : `deliveries?state=${each}`,
-    chosen: each === shown,
-    count: counts === null ? null : counts[each],
-  }))
 
 export const deliveriesPage = ({ body, now }: Screen<'deliveries'>): Node => {
   const { list, turn, state: shown } = body
   return page(
     'Deliveries',
-    tabs('State', deliveryTabs(body)),
-    p({ class: 'lead' }, DELIVERIES[shown].lead),
+    tabs('What is delivered', deliveryTabs(shown, body.counts)),
+    p({ class: 'lead' }, LEADS[shown]),
     listed(
       list,
       (some) =>

@@ -19,7 +19,9 @@ import type {
   ProfileVersions,
   Timeline,
 } from '../shapes.ts'
+import type { Letter, LetterDetail } from '../letterShapes.ts'
 import type { Loaded, PageError } from '../told.ts'
+import type { DeliveryCounts } from './deliveryTabs.ts'
 import type { Capacity, EventLine, Explanation, Program, Usage } from '../answerShapes.ts'
 import type { Cut, Filter, Turn } from './rows.ts'
 import type { Tone } from './states.ts'
@@ -121,9 +123,22 @@ export type Bodies = {
   deliveries: {
     readonly list: Loaded<readonly Delivery[]>
     readonly state: Delivery['state']
-    /** By state; null: they could not be counted. */
-    readonly counts: Readonly<Record<Delivery['state'], number>> | null
+    /** Null: they could not be counted. */
+    readonly counts: DeliveryCounts | null
     readonly turn: Turn
+  }
+  letters: {
+    readonly list: Loaded<readonly Letter[]>
+    readonly state: Letter['state']
+    /** The only topic whose messages are shown; null: all. */
+    readonly topic: string | null
+    readonly counts: DeliveryCounts | null
+    readonly turn: Turn
+  }
+  letter: {
+    readonly letter: Loaded<LetterDetail>
+    readonly form: 'text' | 'hex'
+    readonly offers: readonly Offer[]
   }
   explain: {
     /** Null: no question was asked. */

@@ -1,0 +1,160 @@
+/**
+ * The dead letters as a control shows and handles them. They are read from the topic, since hosts and other controls
+ * store letters too; on the bus inside the process, which has no topic that lasts, what is published is kept.
+ *
+ * LETTERS-1 the topic is read only once somebody has asked for the letters or for their number, and then followed until
+ *    the program ends; a read that breaks off is begun again after a pause;
+ * LETTERS-2 nobody is shown letters of a topic that was not read to its end: the question waits, at most `WAIT_MS`, and
+ *    is then refused;
+ * LETTERS-3 a repeated command is known by the mark on the letter, and is carried out once, also by two controls one
+ *    after the other. Two controls at the same time may send a message twice, which every consumer tolerates.
+ */
+import type { DeadLetter, DeadLetterDetail, DeadLetters, DeadLettersAsked } from '../../actors/answers/deadLetters.ts'
+import type { Listed } from '../../actors/answers/rows.ts'
+import type { Caller } from '../../actors/caller.ts'
+import { type Bus, Unpublishable } from '../../bus/port.ts'
+import type { Clock } from '../../clock.ts'
+import { textOf } from '../../errorText.ts'
+import { type Outcome, done, refuse } from '../../fault.ts'
+import type { LetterUuid } from '../../identifiers.ts'
+import { keyedMutex } from '../../keyedMutex.ts'
+import type { Log } from '../../log.ts'
+import type { OperatorNote } from '../../operatorNote.ts'
+import { CATALOGUE } from '../../wire/catalogue.ts'
+import type { BusRecord } from '../../wire/envelope.ts'
+import { readDeadLetter } from '../../wire/message.ts'
+import { type Box, KEPT_MAX, LETTERS_MAX, type Letter, letterBox, uuidOf } from './box.ts'
+import { mark, refusalOf, sendAgain } from './handle.ts'
+import { type Follow, createReading } from './reading.ts'
+import { detailOf, stateOf } from './shown.ts'
+
+type Count = { readonly count: number; readonly lastAt: number | null }
+type Parts<Carried> = {
+  readonly bus: Carried
+  readonly clock: Clock
+  readonly log: Log
+  /** Null: the bus is inside the process. */
+  readonly follow: Follow | null
+}
+export type Keeper<Carried> = DeadLetters & {
+  /** The bus, which passes on what is stored among the dead letters. */
+  readonly bus: Carried
+  /**
+   * Letters that nobody has handled; until the topic is read, those that this process has stored since its start.
+   * `lastAt`: of the newest of them.
+   */
+  readonly count: () => Count
+  readonly stop: () => Promise<void>
+}
+
+const { topic: TOPIC } = CATALOGUE.deadLetters
+
+const unstored = (error: unknown): Outcome<never> =>
+  error instanceof Unpublishable
+    ? refuse({ kind: 'conflict', reason: `the bus does not take it: ${textOf(error)}` })
+    : refuse({
+        kind: 'unavailable',
+        reason: `the bus does not answer, and the message may have been sent all the same: ${textOf(error)}`,
+        retryAfterSeconds: 5,
+      })
+
+type How = NonNullable<Letter['handled']>['how']
+/** Null: it can be done. */
+const hindrance = (letter: Letter, how: How): Outcome<never> | null => {
+  const id = uuidOf(letter)
+  const refusal = how === 'replayed' ? refusalOf(letter) : null
+  if (refusal !== null) return refuse({ kind: 'conflict', reason: `dead letter ${id} is not sent again: ${refusal}` })
+  const state = stateOf(letter)
+  return how === 'dropped' && state === 'replayed'
+    ? refuse({ kind: 'bad_state', resource: 'dead_letter', id, state, allowed: ['open'] })
+    : null
+}
+
+/** `letters`: oldest first. */
+const pageOf = (
+  letters: readonly Letter[],
+  { state, topic, limit, marker }: DeadLettersAsked,
+): Outcome<Listed<DeadLetter>> => {
+  const some = letters
+    .toReversed()
+    .filter((letter) => stateOf(letter) === state && (topic === undefined || letter.topic === topic))
+  const from = marker === undefined ? 0 : some.findIndex((letter) => uuidOf(letter) === marker) + 1
+  if (marker !== undefined && from === 0)
+    return refuse({ kind: 'invalid', field: 'marker', rule: 'no dead letter of this list has this UUID' })
+  const items = some.slice(from, from + limit).map(detailOf)
+  const last = from + limit < some.length ? items.at(-1) : undefined
+  return done({ items, next: last === undefined ? null : { value: last.at, key: last.uuid } })
+}
+
+type Ports = { readonly bus: Pick<Bus, 'publish'>; readonly clock: Clock; readonly log: Log }
+const createHandling =
+  ({ bus, clock, log }: Ports, box: Box) =>
+  async (how: How, caller: Caller, letter: Letter, note: OperatorNote): Promise<Outcome<DeadLetterDetail>> => {
+    const { commandId } = caller
+    const isRepeated = commandId !== undefined && letter.handled?.command === commandId
+    if (isRepeated || (how === 'dropped' && stateOf(letter) === 'dropped')) return done(detailOf(letter))
+    const against = hindrance(letter, how)
+    if (against !== null) return against
+    const handled = { how, ...note, ...(commandId === undefined ? {} : { command: commandId }) }
+    try {
+      await (how === 'replayed' ? sendAgain({ bus, clock }, letter, handled) : mark({ bus, clock }, letter, handled))
+    } catch (error) {
+      return unstored(error)
+    }
+    const { id, topic, key } = letter
+    log.info({ id, topic, key, ...note, request: caller.requestId }, `deadLetter.${how}`)
+    return done(detailOf(box.get(uuidOf(letter)) ?? letter))
+  }
+
+export const openDeadLetters = <Carried extends Pick<Bus, 'publish'>>(parts: Parts<Carried>): Keeper<Carried> => {
+  const { clock, log } = parts
+  const box = letterBox(LETTERS_MAX, KEPT_MAX)
+  const reading = createReading(parts, box)
+  const mutex = keyedMutex(clock)
+  let own: Count = { count: 0, lastAt: null }
+  const noted = (record: BusRecord): void => {
+    if (record.topic !== TOPIC) return
+    box.take(record)
+    const read = readDeadLetter(record)
+    if (!read.ok || read.value.body.retriedAt === undefined) own = { count: own.count + 1, lastAt: clock.now() }
+  }
+  const publish: Bus['publish'] = async (batch) => {
+    await parts.bus.publish(batch)
+    batch.forEach(noted)
+  }
+  const open = () => box.all().filter((letter) => stateOf(letter) === 'open')
+  const find = async (uuid: LetterUuid): Promise<Outcome<Letter>> => {
+    const settled = await reading.settled()
+    if (!settled.ok) return settled
+    const letter = box.get(uuid)
+    return letter === null ? refuse({ kind: 'not_found', resource: 'dead_letter', id: uuid }) : done(letter)
+  }
+  const handle = createHandling({ bus: { publish }, clock, log }, box)
+  const inTurn =
+    (how: How): DeadLetters['replay'] =>
+    (caller, uuid, note) =>
+      mutex.run(uuid, async () => {
+        const found = await find(uuid)
+        return found.ok ? handle(how, caller, found.value, note) : found
+      })
+  return {
+    bus: { ...parts.bus, publish },
+    count: () => {
+      reading.begin()
+      if (!reading.isCurrent()) return own
+      const some = open()
+      return { count: some.length, lastAt: some.at(-1)?.time ?? null }
+    },
+    list: async (asked) => {
+      const settled = await reading.settled()
+      return settled.ok ? pageOf(box.all(), asked) : settled
+    },
+    get: async (uuid) => {
+      const found = await find(uuid)
+      return found.ok ? done(detailOf(found.value)) : found
+    },
+    replay: inTurn('replayed'),
+    drop: inTurn('dropped'),
+    stop: reading.stop,
+  }
+}

@@ -1,0 +1,70 @@
+/** Reads the dead letters on their topic, and goes on reading them (LETTERS-1, LETTERS-2). */
+import type { Clock } from '../../clock.ts'
+import { textOf } from '../../errorText.ts'
+import { type Outcome, done, refuse } from '../../fault.ts'
+import type { Log } from '../../log.ts'
+import { type Backoff, backoffMs, createPauses, endedWithin } from '../../waiting.ts'
+import type { Box, Taken } from './box.ts'
+
+/** Reads the topic from its beginning until `signal` is aborted. Rejects when that is not possible. */
+export type Follow = (take: (message: Taken) => void, caughtUp: () => void, signal: AbortSignal) => Promise<void>
+
+const WAIT_MS = 6000
+const AGAIN: Backoff = { firstMs: 1000, maxMs: 30_000 }
+const STOP_MS = 2000
+type Parts = { readonly clock: Clock; readonly log: Log; readonly follow: Follow | null }
+
+/** `follow` null: the box is filled without reading. */
+export const createReading = ({ clock, log, follow }: Parts, box: Pick<Box, 'take'>) => {
+  const end = new AbortController()
+  const pauses = createPauses(clock)
+  let first = Promise.withResolvers<void>()
+  let running: Promise<void> | null = null
+  let current = follow === null
+  let trouble: string | null = null
+  const caughtUp = (): void => {
+    current = true
+    trouble = null
+    first.resolve()
+  }
+  const read = async (begin: Follow): Promise<void> => {
+    for (let failures = 1; !end.signal.aborted; failures++) {
+      try {
+        await begin(box.take, caughtUp, end.signal)
+      } catch (error) {
+        trouble = textOf(error)
+        log.warn({ reason: trouble }, 'deadLetters.unread')
+      }
+      if (current) failures = 1
+      current = false
+      first.resolve()
+      first = Promise.withResolvers()
+      await pauses.pause(backoffMs(AGAIN, failures))
+    }
+  }
+  const begin = (): void => {
+    if (follow !== null) running ??= read(follow)
+  }
+  const refusal = (): Outcome<never> =>
+    refuse({
+      kind: 'unavailable',
+      reason:
+        trouble === null ? 'the dead letters are still being read' : `the dead letters cannot be read: ${trouble}`,
+      retryAfterSeconds: 5,
+    })
+  return {
+    begin,
+    isCurrent: () => current,
+    /** Whether the topic was read to its end (LETTERS-2). */
+    settled: async (): Promise<Outcome<null>> => {
+      begin()
+      if (!current && trouble === null) await endedWithin(clock, WAIT_MS, first.promise)
+      return current ? done(null) : refusal()
+    },
+    stop: async () => {
+      end.abort()
+      pauses.stop()
+      await endedWithin(clock, STOP_MS, running ?? Promise.resolve())
+    },
+  }
+}

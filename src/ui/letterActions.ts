@@ -1,0 +1,43 @@
+/** What can be done with a dead letter. */
+import { type Action, REASON } from './action.ts'
+import { at } from './api.ts'
+import type { Letter } from './letterShapes.ts'
+import { shell } from './view/words.ts'
+
+/** A letter whose message was not kept whole, or belongs to no topic of the service, cannot be sent again. */
+export const letterStanding = ({ state, replay_refusal: refusal }: Letter): string =>
+  refusal === null ? state : `${state}, unsendable`
+
+const KEPT = { ...REASON, hint: 'kept with the dead letter' }
+
+export const LETTER_ACTIONS: readonly Action[] = [
+  {
+    kind: 'letters',
+    name: 'replay',
+    label: 'Send again',
+    rule: 'cyborg:dead_letter:replay',
+    fields: [KEPT],
+    method: 'POST',
+    sentence:
+      'Its message goes to its topic once more, as it was. Who could not read or handle it tries anew: mend the cause first, or it comes back as another dead letter.',
+    path: (id) => at`/dead_letters/${id}/replay`,
+    command: (id) => shell`accelerando dead-letter replay ${id} --reason TEXT`,
+    states: ['open', 'replayed', 'dropped'],
+    otherwise: 'its message was not kept whole, or is for no topic of the service',
+  },
+  {
+    kind: 'letters',
+    name: 'drop',
+    label: 'Drop',
+    grave: true,
+    rule: 'cyborg:dead_letter:drop',
+    fields: [KEPT],
+    method: 'POST',
+    sentence:
+      'It is no longer listed as open and not counted on the overview. Nothing is removed: it stays on its topic as long as the topic keeps it, with your name and the reason, and can still be sent again.',
+    path: (id) => at`/dead_letters/${id}/drop`,
+    command: (id) => shell`accelerando dead-letter drop ${id} --reason TEXT`,
+    states: ['open', 'open, unsendable'],
+    otherwise: 'it was sent again or dropped already',
+  },
+]
