@@ -25,6 +25,8 @@ export type EventFilter = {
   readonly instances?: readonly InstanceUuid[]
   /** The project of the accelerator requests that the fact is about. */
   readonly projects?: readonly ProjectId[]
+  /** The ids of the requests under which the fact was recorded. */
+  readonly requests?: readonly string[]
 }
 export type EventsQuery = {
   /**

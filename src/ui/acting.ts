@@ -7,11 +7,12 @@ import { createHash, hash } from 'node:crypto'
 import type { Context } from 'hono'
 import type { Ids } from '../clock.ts'
 import { canonicalUuid, uuidOfHash } from '../uuid.ts'
-import { type Action, type Ending, type Field, type Stand, type Typed, bodyOf } from './action.ts'
+import { type Action, type Ending, type Field, REASON, type Stand, type Typed, bodyOf } from './action.ts'
 import { actionOf, hindrance } from './actions.ts'
 import type { Looking, Painted, Show } from './looking.ts'
 import { standFor } from './pages/things.ts'
-import type { Changed } from './api.ts'
+import { placeBefore, placeIn, placeNow } from './recorded.ts'
+import type { Impact } from './shapes.ts'
 import { type Loaded, loaded, pageError } from './told.ts'
 import type { Bodies } from './view/screen.ts'
 
@@ -55,7 +56,7 @@ const confirming = (id: string): Field => ({
   max: TYPED_MAX,
 })
 
-type Shown = Pick<Bodies['act'], 'trouble' | 'not' | 'concerned' | 'repairs' | 'commandId' | 'sent'> & {
+type Shown = Pick<Bodies['act'], 'trouble' | 'not' | 'concerned' | 'repairs' | 'commandId' | 'since' | 'sent'> & {
   readonly values: Typed
 }
 const painted = ({ id, back }: ActionTarget, action: Action, { values, ...more }: Shown): Painted => ({
@@ -69,6 +70,7 @@ const painted = ({ id, back }: ActionTarget, action: Action, { values, ...more }
     sentence: action.sentence,
     grave: action.grave ?? false,
     command: action.command(id),
+    checks: isChecked(action),
     fields: [...(action.fields ?? []), ...(action.grave ? [confirming(id)] : [])].map((field) => ({
       ...field,
       value: values[field.name] ?? '',
@@ -82,11 +84,31 @@ const unknown = (c: Context, place: ActionTarget, { who }: Looking, show: Show):
   return show(c, place.here, who, { view: 'trouble', title: 'Not found', body: { trouble } }, 404)
 }
 
-/** Asks with a placeholder, since no reason is known yet; a dry run does not record it. */
-const concernedBy = ({ api }: Looking, { dryRun, method, path, fields }: Action, id: string) =>
-  dryRun && method !== 'PATCH'
-    ? api.wouldConcern(method, path(id), fields === undefined ? undefined : { reason: 'to be given' })
-    : null
+const overlong = (fields: readonly Field[], typed: Typed): string | null => {
+  const long = fields.find(({ name, max }) => (typed[name] ?? '').length > max)
+  if (long === undefined) return null
+  const { title, name, max } = long
+  return `Nothing was done. ${title || name}: at most ${max} characters; these are ${typed[name]!.length}.`
+}
+/** Stands for a reason that is not typed yet; a dry run does not record it. */
+const UNSAID = 'to be given'
+/** The first field without a value, of those on which depends whom the action would concern. */
+const unsaid = ({ fields = [] }: Action, typed: Typed): Field | undefined =>
+  fields.find(
+    ({ name, optional, kind }) => name !== REASON.name && optional !== true && kind !== 'hidden' && typed[name] === '',
+  )
+/** Whether it depends on what is typed whom the action would concern. */
+const isChecked = ({ dryRun, fields = [] }: Action): boolean =>
+  dryRun === true && fields.some(({ name, kind }) => name !== REASON.name && kind !== 'hidden')
+const concernedBy = async ({ api }: Looking, action: Action, id: string, typed: Typed): Promise<Loaded<Impact>> => {
+  const flaw = overlong(action.fields ?? [], typed)
+  if (flaw !== null) return pageError('refused', flaw)
+  const body = bodyOf(action, { ...typed, reason: typed['reason'] || UNSAID })
+  return body.ok ? api.wouldConcern(action.method, action.path(id), body.value ?? undefined) : body
+}
+
+/** Whether the page that follows can show what was recorded. */
+const hasEvents = ({ endedAs, eventless }: Action): boolean => endedAs === undefined && eventless !== true
 
 const NEW: Stand = { state: 'none', known: {} }
 const filledIn = (fields: readonly Field[], known: Typed): Typed =>
@@ -100,13 +122,21 @@ export const actionPage = async (c: Context, { look, show, ids }: Acting): Promi
   if (action === undefined) return unknown(c, place, looking, show)
   const { state, known, repairs = null } = action.makes ? NEW : await standFor({ api: looking.api, id }, action.kind)
   const not = hindrance(action, state, looking.may)
-  const concerned = not === null ? await concernedBy(looking, action, id) : null
   const values = filledIn(action.fields ?? [], known)
-  const asked = { trouble: null, not, values, concerned, repairs, commandId: ids.uuid(), sent: null }
+  const isAsked = not === null && action.dryRun === true && unsaid(action, values) === undefined
+  const concerned = isAsked ? await concernedBy(looking, action, id, values) : null
+  const since = not === null && hasEvents(action) ? await placeNow(looking.api) : ''
+  const asked = { trouble: null, not, values, concerned, repairs, commandId: ids.uuid(), since, sent: null }
   return show(c, place.here, looking.who, painted(place, action, asked))
 }
 
 type Form = Readonly<Record<string, unknown>>
+type Sent = {
+  readonly looking: Looking
+  readonly place: ActionTarget
+  readonly action: Action
+  readonly form: Form
+}
 const typedIn = (fields: readonly Field[], form: Form): Typed =>
   Object.fromEntries(
     fields.map(({ name }) => {
@@ -115,22 +145,19 @@ const typedIn = (fields: readonly Field[], form: Form): Typed =>
       return [name, typeof value === 'string' ? value.replaceAll('\r\n', '\n').trim() : '']
     }),
   )
-const overlong = (fields: readonly Field[], typed: Typed): string | null => {
-  const long = fields.find(({ name, max }) => (typed[name] ?? '').length > max)
-  if (long === undefined) return null
-  const { title, name, max } = long
-  return `Nothing was done. ${title || name}: at most ${max} characters; these are ${typed[name]!.length}.`
-}
+const SENT = /^[\w-]{43}$/
+const sentIn = ({ sent }: Form): string | null => (typeof sent === 'string' && SENT.test(sent) ? sent : null)
 const commandIn = (form: Form): string | null =>
   typeof form['command'] === 'string' ? canonicalUuid(form['command']) : null
 /** The command that the form stands for with these values: its own, if it has been sent with them before. */
 const commandOf = (form: Form, formId: string, sent: string): string =>
-  form['sent'] === sent ? formId : uuidOfHash(createHash('sha1').update(`${formId} ${sent}`).digest(), 5)
+  sentIn(form) === sent ? formId : uuidOfHash(createHash('sha1').update(`${formId} ${sent}`).digest(), 5)
+type Way = { readonly request: string; readonly since: string }
 /** Where the page leads to afterwards. */
-const placeAfter = ({ after, kind, name }: Action, back: string, typed: Typed, request: string): string => {
+const placeAfter = ({ after, kind, name }: Action, back: string, typed: Typed, { request, since }: Way): string => {
   const place =
     after === 'list' ? kind : after === 'named' ? `${kind}/${encodeURIComponent(typed['name'] ?? '')}` : back
-  return `${place}?${new URLSearchParams({ done: name, request }).toString()}`
+  return `${place}?${new URLSearchParams({ done: name, request, ...(since !== '' && { since }) }).toString()}`
 }
 const UNKNOWN_ENDING = pageError('failed', 'The API did not say what came of it.')
 const placeOfEnding = ({ name, endings = [] }: Action, id: string, ended: string): Loaded<string> => {
@@ -140,10 +167,21 @@ const placeOfEnding = ({ name, endings = [] }: Action, id: string, ended: string
   const place = ending.place(id)
   return loaded(`${place}${place.includes('?') ? '&' : '?'}${new URLSearchParams({ done: name, ended }).toString()}`)
 }
-const placeOf = (action: Action, { id, back }: ActionTarget, typed: Typed, done: Changed): Loaded<string> => {
-  if (action.endedAs === undefined) return loaded(placeAfter(action, back, typed, done.requestId))
-  const ended = action.endedAs(done.answer)
-  return ended.ok ? placeOfEnding(action, id, ended.value) : ended
+/** The action is carried out; the answer is the page that follows. */
+const carriedOut = async (
+  { looking: { api }, place: { id, back }, action, form }: Sent,
+  { commandId, typed, body }: { readonly commandId: string; readonly typed: Typed; readonly body: object | null },
+): Promise<Loaded<string>> => {
+  const change = hasEvents(action) ? await placeNow(api) : ''
+  const done = await api.change(commandId, action.method, action.path(id), body ?? undefined, action.limitMs)
+  if (!done.ok) return done
+  const { requestId: request, answer } = done.value
+  if (action.endedAs !== undefined) {
+    const ended = action.endedAs(answer)
+    return ended.ok ? placeOfEnding(action, id, ended.value) : ended
+  }
+  const since = hasEvents(action) ? await placeBefore(api, request, { form: placeIn(form['since']), change }) : ''
+  return loaded(placeAfter(action, back, typed, { request, since }))
 }
 
 /** The body of the request, unless the form itself is not as it has to be. */
@@ -155,6 +193,23 @@ const meant = (action: Action, id: string, form: Form, typed: Typed): Loaded<obj
   return bodyOf(action, typed)
 }
 
+/** The form as it was typed, with whom the action would concern; nothing is changed. */
+const checkedPage = async (
+  c: Context,
+  { looking, place, action, form }: Sent,
+  { show, ids }: Acting,
+): Promise<Response> => {
+  const values = typedIn(action.fields ?? [], form)
+  const missing = unsaid(action, values)
+  const concerned =
+    missing === undefined
+      ? await concernedBy(looking, action, place.id, values)
+      : pageError('refused', `${missing.title} is needed.`)
+  const kept = { commandId: commandIn(form) ?? ids.uuid(), since: placeIn(form['since']), sent: sentIn(form) }
+  const shown = { trouble: null, not: null, values, concerned, repairs: null, ...kept }
+  return show(c, place.here, looking.who, painted(place, action, shown))
+}
+
 export const act = async (c: Context, { look, show, ids }: Acting): Promise<Response> => {
   const place = targetOf(c)
   const looking = await look(c, place.here)
@@ -162,16 +217,26 @@ export const act = async (c: Context, { look, show, ids }: Acting): Promise<Resp
   const { action, id } = place
   if (action === undefined) return unknown(c, place, looking, show)
   const form = await c.req.parseBody()
+  if (isChecked(action) && form['check'] !== undefined)
+    return checkedPage(c, { looking, place, action, form }, { look, show, ids })
   const typed = typedIn(action.fields ?? [], form)
   const sent = hash('sha256', JSON.stringify(typed), 'base64url')
   const commandId = commandOf(form, commandIn(form) ?? ids.uuid(), sent)
   const body = meant(action, id, form, typed)
-  const done = body.ok
-    ? await looking.api.change(commandId, action.method, action.path(id), body.value ?? undefined, action.limitMs)
+  const next = body.ok
+    ? await carriedOut({ looking, place, action, form }, { commandId, typed, body: body.value })
     : body
-  const next = done.ok ? placeOf(action, place, typed, done.value) : done
   if (next.ok) return c.redirect(`../../../${next.value}`, 303)
   // an answer that did not come may have been recorded: the same command is sent again then, unless it is edited
-  const again = { trouble: next.trouble, not: null, values: typed, concerned: null, repairs: null, commandId, sent }
+  const again = {
+    trouble: next.trouble,
+    not: null,
+    values: typed,
+    concerned: null,
+    repairs: null,
+    commandId,
+    since: placeIn(form['since']),
+    sent,
+  }
   return show(c, place.here, looking.who, painted(place, action, again), 409)
 }

@@ -38,6 +38,8 @@ export type Action = {
    */
   readonly endedAs?: (answer: unknown) => Loaded<string>
   readonly endings?: readonly Ending[]
+  /** What the action records is no event of the journal, so that none is looked for afterwards. */
+  readonly eventless?: true
   /** Time limit in ms; absent: that of every request. */
   readonly limitMs?: number
   /** The command-line form of the same action. */

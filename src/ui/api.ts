@@ -25,7 +25,7 @@ export type Api = {
    */
   readonly stream: (after: string | null, signal: AbortSignal) => Promise<Response>
   /** Returns whom a change would concern; nothing is changed. */
-  readonly wouldConcern: (method: 'POST' | 'DELETE', path: string, body?: object) => Promise<Loaded<Impact>>
+  readonly wouldConcern: (method: Exclude<Method, 'GET'>, path: string, body?: object) => Promise<Loaded<Impact>>
   /**
    * Asks for a change. `command`: a UUID, the same each time that the same change is asked for, so that it is carried
    * out once. `limitMs`: absent, that of every question.
@@ -39,7 +39,7 @@ export type Api = {
   ) => Promise<Loaded<Changed>>
 }
 /** `requestId`: that of the request, under which the API has recorded the change; `answer`: its document. */
-export type Changed = { readonly requestId: string; readonly answer: unknown }
+type Changed = { readonly requestId: string; readonly answer: unknown }
 type Parts = {
   readonly fetch: Fetch
   readonly clock: Pick<Clock, 'after'>

@@ -7,6 +7,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { messageOf } from '../errorText.ts'
 import { actionPage, act } from './acting.ts'
 import { POLICY } from './document.ts'
+import { doneIn } from './done.ts'
 import { serveDocuments } from './documentPages.ts'
 import { STATUSES, TEXT_MAX, type UiParts, looker, shower } from './looking.ts'
 import { find } from './pages/find.ts'
@@ -142,9 +143,13 @@ export const createUi = (parts: UiParts): Hono => {
     if (looking instanceof Response) return looking
     // the first page of a user who may not read the overview is the list of requests
     if (here === '' && looking.may['cyborg:overview:get'] === false) return c.redirect('arqs', 302)
-    const painted: LoadedPage = await load({ ...looking, id, query: c.req.query() })
+    const query = c.req.query()
+    // a browser that renews its page asks again by itself; what is shown is loaded after what was waited for
+    const waits = c.req.header('accept') !== 'application/json'
+    const done = await doneIn({ api: looking.api, clock: parts.clock }, here, { query, waits })
+    const painted: LoadedPage = await load({ ...looking, id, query })
     const trouble = errorOf(painted.body)
-    return show(c, here, looking.who, painted, trouble === null ? 200 : STATUSES[trouble.kind])
+    return show(c, here, looking.who, { ...painted, done }, trouble === null ? 200 : STATUSES[trouble.kind])
   }
   app.get('/ui/', (c) => draw(c, '', lists.home))
   for (const [place, load] of Object.entries(PAGES)) app.get(`/ui/${place}`, (c) => draw(c, place, load))
@@ -152,6 +157,10 @@ export const createUi = (parts: UiParts): Hono => {
     app.get(`/ui/${kind}/:id`, (c) =>
       draw(c, `${kind}/${encodeURIComponent(c.req.param('id'))}`, load, c.req.param('id')),
     )
+  app.get('/ui/profiles/:id/versions', (c) => {
+    const id = c.req.param('id')
+    return draw(c, `profiles/${encodeURIComponent(id)}/versions`, things.versions, id)
+  })
   app.get('/ui/stream', async (c) => {
     const looking = await look(c, 'stream')
     if (looking instanceof Response) return looking

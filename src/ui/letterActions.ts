@@ -16,6 +16,7 @@ export const LETTER_ACTIONS: readonly Action[] = [
     name: 'replay',
     label: 'Send again',
     rule: 'cyborg:dead_letter:replay',
+    eventless: true,
     fields: [KEPT],
     method: 'POST',
     sentence:
@@ -31,6 +32,7 @@ export const LETTER_ACTIONS: readonly Action[] = [
     label: 'Drop',
     grave: true,
     rule: 'cyborg:dead_letter:drop',
+    eventless: true,
     fields: [KEPT],
     method: 'POST',
     sentence:

@@ -2,7 +2,6 @@
 import type { Context } from 'hono'
 import type { Clock, Ids } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { actionOf } from './actions.ts'
 import { type Api, type Fetch, createApi } from './api.ts'
 import type { Assets } from './assets.ts'
 import type { Documents } from './documents.ts'
@@ -10,7 +9,7 @@ import { documentOf } from './document.ts'
 import { tokenOf } from './session.ts'
 import * as shapes from './shapes.ts'
 import type { PageErrorKind } from './told.ts'
-import type { Done, Screen, Who } from './view/screen.ts'
+import type { Screen, Who } from './view/screen.ts'
 
 export type Signed =
   | { readonly ok: true; readonly token: string; readonly lifeMs: number }
@@ -57,34 +56,18 @@ export const STATUSES: Readonly<Record<PageErrorKind, 200 | 401 | 403 | 404 | 40
 }
 
 export type Looking = { readonly api: Api; readonly who: Who; readonly may: Readonly<Record<string, boolean>> }
-export type Painted = Pick<Screen, 'view' | 'title' | 'body'>
+export type Painted = Pick<Screen, 'view' | 'title' | 'body'> & Partial<Pick<Screen, 'done'>>
 export type Show = (c: Context, here: string, who: Who | null, painted: Painted, status?: number) => Promise<Response>
-
-const REQUEST = /^req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
-/**
- * The sentence about the action that was just carried out. The address names only the action, and its request or how it
- * ended: text of others is not shown.
- */
-const doneIn = (c: Context, here: string): Done | null => {
-  const [name, request] = [c.req.query('done') ?? '', c.req.query('request') ?? '']
-  const action = actionOf(here.split('/')[0] ?? '', name)
-  if (action === undefined) return null
-  if (action.endings !== undefined) {
-    const ending = action.endings.find((one) => one.name === c.req.query('ended'))
-    return ending === undefined ? null : { tone: ending.tone, text: ending.text }
-  }
-  return REQUEST.test(request) ? { tone: 'good', text: `${action.label}: recorded under ${request}.` } : null
-}
 
 export const shower =
   ({ assets, clock }: UiParts): Show =>
-  async (c, here, who, painted, status = 200) => {
+  async (c, here, who, { done = null, ...painted }, status = 200) => {
     const screen = {
       ...painted,
       here,
       who,
       now: clock.now(),
-      done: doneIn(c, here),
+      done,
       search: (c.req.query('q') ?? '').slice(0, TEXT_MAX),
     } as Screen
     const headers = { 'cache-control': 'no-store', vary: 'accept, cookie' }

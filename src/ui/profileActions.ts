@@ -84,6 +84,7 @@ export const PROFILE_ACTIONS: readonly Action[] = [
     label: 'New version',
     rule: 'cyborg:device_profile:update',
     fields: [{ name: 'if_version', title: '', kind: 'hidden', max: NUMBER_MAX }, GROUPS, DESCRIPTION, REASON],
+    dryRun: true,
     method: 'PATCH',
     sentence:
       'New requests are made from it at once; those that exist keep the version that they were made with. It is refused if somebody else has made a version meanwhile.',
@@ -105,6 +106,7 @@ export const PROFILE_ACTIONS: readonly Action[] = [
     label: 'Disable',
     rule: 'cyborg:device_profile:update',
     fields: [versionFrom('enabled'), REASON],
+    dryRun: true,
     method: 'PATCH',
     sentence:
       'No request is made from this version any more; the newest enabled one is used. Without any, nobody can use the profile.',
@@ -120,6 +122,7 @@ export const PROFILE_ACTIONS: readonly Action[] = [
     label: 'Enable',
     rule: 'cyborg:device_profile:update',
     fields: [versionFrom('disabled'), REASON],
+    dryRun: true,
     method: 'PATCH',
     sentence: 'Requests are made from this version again, unless a newer one is enabled.',
     path: (id) => at`/device_profiles/${id}`,
@@ -134,6 +137,7 @@ export const PROFILE_ACTIONS: readonly Action[] = [
     label: 'Delete',
     grave: true,
     rule: 'cyborg:device_profile:delete',
+    dryRun: true,
     method: 'DELETE',
     after: 'list',
     sentence: 'No request can be made from it any more. It is refused while requests use it.',

@@ -236,6 +236,7 @@ export const Version = v.object({ max_version: Text, min_version: Text })
 /** The entities that a change would concern. */
 export const Impact = v.object({
   refusal: MaybeText,
+  effect: v.picklist(['kept', 'unbound']),
   devices: v.array(Text),
   instances: v.array(Text),
   projects: v.array(Text),

@@ -155,6 +155,28 @@ export const eventsContract = (open: () => Promise<Opened>): void => {
     expect(events.map(({ type }) => type.split('.')[2])).toEqual(['BindStarted'])
     await close()
   })
+  test('what was recorded under one request is found by its id, and by a project only what is its own', async () => {
+    const { store, controls, create, close } = await opened()
+    await create('p1')
+    const asked = createWriter(store, 'req-2')
+    const [own, foreign] = [await asked.create('p1'), await asked.create('p2')]
+    await createWriter(store, 'req-3').create('p1')
+    const [control] = controls
+    const subjects = async (caller: typeof OPERATOR, ...requests: readonly string[]) => {
+      const { events } = valueOf(await control.page(caller, { after: null, filter: { requests } }, 10))
+      return events.map(({ text }) => (JSON.parse(text) as { subject: string }).subject)
+    }
+    expect(await subjects(OPERATOR, 'req-2')).toEqual([own, foreign])
+    expect(await subjects(ofProject('p1'), 'req-2')).toEqual([own])
+    expect(await subjects(OPERATOR, 'req-4', 'req-2')).toEqual([own, foreign])
+    expect(await subjects(OPERATOR, 'req')).toEqual([])
+    const client = await follow(controls[1], null, { filter: { requests: ['req-5'] } })
+    await client.take()
+    await create('p1')
+    const told = await createWriter(store, 'req-5').create('p1')
+    expect((await client.takeUntil(1))[0]!.text).toContain(told)
+    await close()
+  })
   test('pages of any size put together are the journal', async () => {
     const { store, controls, create, write, close } = await opened()
     const arq = await create('p1')

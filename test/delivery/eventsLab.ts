@@ -41,12 +41,12 @@ export const createEvents = (store: Store, options: Partial<EventsOptions> = {})
 }
 
 /** Writes rows, each an append of its own unless they are given together. */
-export const createWriter = ({ journal }: Pick<Store, 'journal'>) => {
+export const createWriter = ({ journal }: Pick<Store, 'journal'>, requestId = 'req-1') => {
   const versions = new Map<string, number>()
   const rowOf = (commandId: string, [key, ...events]: readonly [string, ...Event[]]): JournalRow => {
     const version = (versions.get(key) ?? 0) + 1
     versions.set(key, version)
-    return { key, version, commandId, events, at: AT + version, cause: { requestId: 'req-1', by: 'test' } }
+    return { key, version, commandId, events, at: AT + version, cause: { requestId, by: 'test' } }
   }
   const write = async (...rows: readonly (readonly [string, ...Event[]])[]): Promise<void> => {
     const commandId = randomUUID()

@@ -87,6 +87,7 @@ describe('an answer of the API', () => {
   it('about whom a change would concern', async () => {
     const impact = {
       refusal: null,
+      effect: 'kept' as const,
       devices: [],
       instances: ['i'],
       projects: [],

@@ -9,7 +9,7 @@ import { eventDetails } from '../operators/tailLine.ts'
 import { type Cell, type Columns, addOutput, limitOf, onTerminal, outLine, present, rowLines } from '../output.ts'
 import { untilAsked } from '../untilAsked.ts'
 
-const FILTERS = ['kind', 'type', 'subject', 'host', 'instance', 'project'] as const
+const FILTERS = ['kind', 'type', 'subject', 'host', 'instance', 'project', 'request'] as const
 type Given = ApiFlags & { readonly [Name in (typeof FILTERS)[number]]?: string } & {
   readonly after?: string
   readonly follow?: true
@@ -65,6 +65,7 @@ export const events: Register = (program) => {
       'accelerando event --follow --kind arq,host',
       'accelerando event --type BindFailed',
       'accelerando event --limit 100 -f jsonl',
+      'accelerando event --request req-5e0b4c6a-0a2a-4f0e-9d0c-6f2a5f2d7c10',
     )
   addOutput(addApiFlags(command), COLUMNS)
     .option('--follow', 'go on as things happen, also when a control ends; without it all there is at present')
@@ -78,5 +79,6 @@ export const events: Register = (program) => {
     .option('--host <NAMES>', 'only events that name one of these hosts')
     .option('--instance <UUIDS>', 'only events that name one of these instances')
     .option('--project <IDS>', 'only about accelerator requests of these projects')
+    .option('--request <IDS>', 'only what was recorded under one of these request ids')
     .action(withPlainErrors(run))
 }

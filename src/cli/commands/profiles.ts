@@ -1,10 +1,11 @@
 /**
  * `accelerando profile`: shows the device profiles of a running service, and the differences between versions of one.
  */
-import { Failure, misused } from '../exits.ts'
+import { type Difference, differencesOf, pairOf } from '../../profileDiff.ts'
+import { Failure } from '../exits.ts'
 import { type Api, type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'
 import type { Profile, ProfileVersion } from '../operators/apiShapes.ts'
-import { type Difference, diffLines, differencesOf } from '../operators/profileDiff.ts'
+import { diffLines, partOf } from '../operators/profileDiff.ts'
 import { PROFILES, profilePath, showProfile, SHOWN } from '../operators/profileRows.ts'
 import { type Columns, addOutput, columnsOf, present } from '../output.ts'
 import type { CommandRow } from '../commandRow.ts'
@@ -21,7 +22,7 @@ const VERSIONS: Columns<ProfileVersion> = [
   ...columnsOf<ProfileVersion>(['version', 'enabled', 'description', 'created_at'], { created_at: 'created' }),
   { name: 'groups', of: ({ groups }) => groups.length },
 ]
-const DIFFERENCES = columnsOf<Difference>(['part', 'from', 'to'])
+const DIFFERENCES = columnsOf<Difference & { readonly part: string }>(['part', 'change', 'from', 'to'])
 
 type Versions = { readonly versions: readonly ProfileVersion[] }
 const versionsOf = (api: Api, id: string): Promise<Versions> => api<Versions>('GET', `${profilePath(id)}/versions`)
@@ -61,19 +62,10 @@ const reading = (family: CommandRow): void => {
   )
 }
 
-const numbered = (versions: readonly ProfileVersion[], text: string, next: string): ProfileVersion => {
-  const found = versions.find(({ version }) => String(version) === text)
-  if (found) return found
-  throw new Failure('notFound', `there is no version ${text}, or it is too old to be kept`, { next })
-}
-/** Compares the named versions; without numbers, the newest version and the one before it. */
 const compared = ({ versions }: Versions, id: string, from: string | undefined, to: string | undefined) => {
-  const [before, newest] = [versions.at(-2) ?? versions.at(-1), versions.at(-1)]
-  const next = `accelerando profile versions ${id}`
-  const one = from === undefined ? before : numbered(versions, from, next)
-  const other = to === undefined ? newest : numbered(versions, to, next)
-  if (!one || !other) throw misused(`${id} has no version`)
-  return { one, other }
+  const pair = pairOf(versions, { from, to })
+  if (typeof pair !== 'string') return pair
+  throw new Failure('notFound', `${id}: ${pair}`, { next: `accelerando profile versions ${id}` })
 }
 const comparing = (family: CommandRow): void => {
   const command = family
@@ -82,10 +74,11 @@ const comparing = (family: CommandRow): void => {
     .example('accelerando profile diff fpga-small', 'accelerando profile diff fpga-small 1 4')
   addOutput(addApiFlags(command), DIFFERENCES).action(
     withPlainErrors(async (id: string, from: string | undefined, to: string | undefined, flags: ApiFlags) => {
-      const { one, other } = compared(await versionsOf(apiOf(flags), id), id, from, to)
-      const rows = differencesOf(one, other)
-      const document = { from: one.version, to: other.version, differences: rows }
-      present(flags, { document, rows, columns: DIFFERENCES, text: () => diffLines(one, other, rows) })
+      const pair = compared(await versionsOf(apiOf(flags), id), id, from, to)
+      const found = differencesOf(pair.from, pair.to)
+      const rows = found.parts.map((part) => ({ part: partOf(part), ...part }))
+      const document = { from: pair.from.version, to: pair.to.version, differences: rows }
+      present(flags, { document, rows, columns: DIFFERENCES, text: () => diffLines(pair, found) })
     }),
   )
 }

@@ -1,32 +1,15 @@
-/** Finds the differences between two versions of a device profile. Pure. */
+/** Writes the differences between two versions of a device profile as lines. */
+import type { Difference, Differences, Pair } from '../../profileDiff.ts'
 import type { ProfileVersion } from './apiShapes.ts'
 
-export type Difference = { readonly part: string; readonly from: string | null; readonly to: string | null }
+/** `group 0 resources:FPGA`, or the name of a field. */
+export const partOf = ({ group, key }: Difference): string => (group === null ? key : `group ${group} ${key}`)
 
-const partsOf = ({ description, groups }: ProfileVersion): ReadonlyMap<string, string> =>
-  new Map([
-    ...(description === null ? [] : [['description', description] as const]),
-    ...groups.flatMap((group, at) =>
-      Object.entries(group).map(([key, value]) => [`group ${at} ${key}`, value] as const),
-    ),
-  ])
-
-export const differencesOf = (one: ProfileVersion, other: ProfileVersion): readonly Difference[] => {
-  const [before, after] = [partsOf(one), partsOf(other)]
-  return [...new Set([...before.keys(), ...after.keys()])]
-    .map((part) => ({ part, from: before.get(part) ?? null, to: after.get(part) ?? null }))
-    .filter(({ from, to }) => from !== to)
-}
-
-export const diffLines = (
-  one: ProfileVersion,
-  other: ProfileVersion,
-  differences: readonly Difference[],
-): readonly string[] => [
-  `version ${one.version} of ${one.created_at}, and version ${other.version} of ${other.created_at}`,
-  ...(differences.length === 0 ? ['they ask for the same'] : []),
-  ...differences.flatMap(({ part, from, to }) => [
-    ...(from === null ? [] : [`- ${part} = ${from}`]),
-    ...(to === null ? [] : [`+ ${part} = ${to}`]),
+export const diffLines = ({ from, to }: Pair<ProfileVersion>, { parts }: Differences): readonly string[] => [
+  `version ${from.version} of ${from.created_at}, and version ${to.version} of ${to.created_at}`,
+  ...(parts.length === 0 ? ['they ask for the same'] : []),
+  ...parts.flatMap((part) => [
+    ...(part.from === null ? [] : [`- ${partOf(part)} = ${part.from}`]),
+    ...(part.to === null ? [] : [`+ ${partOf(part)} = ${part.to}`]),
   ]),
 ]

@@ -25,6 +25,8 @@ export type Entry = {
   readonly instances: readonly InstanceUuid[]
   /** The project of all ARQs that the event is about; null: they belong to several projects, or there are none. */
   readonly project: ProjectId | null
+  /** The id of the request under which it was recorded; null: there was none. */
+  readonly request: string | null
   readonly whole: ToldEvent
   /** The event as its project may read it; null: a project may not read it. */
   readonly forProject: ToldEvent | null
@@ -79,6 +81,7 @@ const entryOf = (row: FeedRow, letter: Letter, place: EventPosition, ownerOf: Ow
     hosts: hostsOf(kind, subject, event),
     instances: instancesOf(kind, subject, event),
     project: commonOwner(arqsOf(kind, subject, event), ownerOf),
+    request: row.cause.requestId ?? null,
     whole,
     forProject: own,
     user,
@@ -113,7 +116,7 @@ const among = (wanted: readonly string[] | undefined, ...found: readonly string[
 /** Returns the form of an entry that a caller may see; null: the caller may not see it. */
 export const showsTo = (
   { isAdmin, projectId, userId }: Pick<Caller, 'isAdmin' | 'projectId' | 'userId'>,
-  { kinds, types, subjects, hosts, instances, projects }: EventFilter,
+  { kinds, types, subjects, hosts, instances, projects, requests }: EventFilter,
 ): Shows => {
   const named = types?.map((type) => (type.startsWith(PREFIX) ? type.slice(PREFIX.length) : type))
   return (entry) => {
@@ -126,7 +129,8 @@ export const showsTo = (
       among(subjects, entry.subject) &&
       among(hosts, ...entry.hosts) &&
       among(instances, ...entry.instances) &&
-      (projects === undefined || (entry.project !== null && projects.includes(entry.project)))
+      (projects === undefined || (entry.project !== null && projects.includes(entry.project))) &&
+      (requests === undefined || (entry.request !== null && requests.includes(entry.request)))
     return wanted ? shown : null
   }
 }

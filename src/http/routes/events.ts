@@ -33,6 +33,7 @@ const query = {
   host: list('Only facts that name one of these hosts.'),
   instance: list('Only facts that name one of these instances.'),
   project: list('Only facts about accelerator requests of these projects.'),
+  request: list('Only facts that were recorded under one of these request ids.'),
   limit: integer(1, `Maximum number of events in a page: ${LIMIT.usual} unless said otherwise, ${LIMIT.max} at most.`),
 }
 type Filters = {
@@ -42,13 +43,14 @@ type Filters = {
 /** An empty list counts as absent. */
 const given = (name: keyof EventsQuery['filter'], values: readonly string[] | undefined): EventsQuery['filter'] =>
   values === undefined || values.every((value) => value === '') ? {} : { [name]: values }
-const filterOf = ({ type, kind, subject, host, instance, project }: Filters): EventsQuery['filter'] => ({
+const filterOf = ({ type, kind, subject, host, instance, project, request }: Filters): EventsQuery['filter'] => ({
   ...given('types', type),
   ...given('kinds', kind),
   ...given('subjects', subject),
   ...given('hosts', host),
   ...given('instances', instance),
   ...given('projects', project),
+  ...given('requests', request),
 })
 const flawOf = (filters: Filters): ReturnType<typeof invalid> | null => {
   const long = Object.entries(filters).find(([, values]) => (values?.length ?? 0) > NAMES_MAX)

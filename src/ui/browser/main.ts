@@ -27,6 +27,13 @@ const keepStep = (): void => {
   if (back !== null && !back.value.includes('#')) back.value += location.hash
 }
 
+const isOver = (done: Screen['done']): boolean => done?.recorded === undefined || done.tone !== 'busy'
+const withoutDone = (address: string): string => {
+  const url = new URL(address)
+  for (const name of ['done', 'request', 'since', 'ended']) url.searchParams.delete(name)
+  return url.href
+}
+
 const start = async (): Promise<void> => {
   const root = document.querySelector('#app')
   const data = document.querySelector('#screen')
@@ -41,8 +48,13 @@ const start = async (): Promise<void> => {
   document.documentElement.classList.add('taken')
   keepStep()
   if (STATIC.has(first.view)) return
-  const redraw = (screen: Screen) => render(page({ ...screen, done: first.done, search: first.search }), root)
-  let shown = first
+  let [shown, done] = [first, first.done]
+  const redraw = (screen: Screen) => {
+    done = screen.done ?? done
+    render(page({ ...screen, done, search: first.search }), root)
+  }
+  /** What an action has recorded is asked for only as long as something of it is missing. */
+  const here = (): string => (isOver(done) ? withoutDone(location.href) : location.href)
   /** Draws the screen, unless the service lost what is shown now: old rows are better than none. */
   const take = (screen: Screen): PageError | null => {
     const loss = lossOf(screen.body)
@@ -53,7 +65,7 @@ const start = async (): Promise<void> => {
   }
   const tail = first.view === 'events' ? (await import('./tail.ts')).openTail(first, redraw) : null
   keepLive({
-    address: tail?.address ?? (() => location.href),
+    address: tail?.address ?? here,
     take: (screen) => {
       if (screen.view === first.view) return take(screen)
       // the address now leads to another view, such as one that says why the page cannot be shown

@@ -2,6 +2,7 @@
 import { type Api, at, refusalIn } from '../api.ts'
 import * as shapes from '../answerShapes.ts'
 import { type Loaded, mapped, pageError } from '../told.ts'
+import { lineOf } from '../eventLines.ts'
 import { type Load, filterOf } from './loader.ts'
 
 const DRAFT_MAX = 8000
@@ -58,12 +59,12 @@ export const usageCsv = async (asked: Parameters<Load>[0]): Promise<Loaded<strin
       .concat('\r\n'),
   )
 
-export const EVENT_FILTERS = ['kind', 'type', 'subject', 'host', 'instance', 'project'] as const
+export const EVENT_FILTERS = ['kind', 'type', 'subject', 'host', 'instance', 'project', 'request'] as const
 const EVENTS_MAX = 100
 const BEGIN_MS = 4000
 
 /** Returns the id of the newest event, which a stream sends first. */
-const newest = async (api: Api): Promise<Loaded<string>> => {
+export const newest = async (api: Api): Promise<Loaded<string>> => {
   const stop = new AbortController()
   let reader: ReadableStreamDefaultReader<string> | undefined
   try {
@@ -86,29 +87,6 @@ const newest = async (api: Api): Promise<Loaded<string>> => {
   } finally {
     stop.abort()
     await reader?.cancel().catch(() => {})
-  }
-}
-
-const FACTS_MAX = 240
-const kindIn = (data: unknown): string => {
-  const key: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'entity') : null
-  return typeof key === 'string' ? (key.split('/')[0] ?? '') : ''
-}
-/** Returns the event within the data of a fact. */
-const factOf = (data: unknown): Readonly<Record<string, unknown>> => {
-  const event: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'event') : null
-  return typeof event === 'object' && event !== null ? { ...event } : {}
-}
-const lineOf = ({ id, event: { type, subject, time, data } }: shapes.Event): shapes.EventLine => {
-  const { type: _, ...told } = factOf(data)
-  const facts = JSON.stringify(told)
-  return {
-    id,
-    kind: kindIn(data),
-    type: type.replace('accelerando.fact.', ''),
-    subject,
-    at: time,
-    facts: facts.length > FACTS_MAX ? `${facts.slice(0, FACTS_MAX)} …` : facts,
   }
 }
 

@@ -7,8 +7,10 @@ import { profileStand } from '../profileActions.ts'
 import * as shapes from '../shapes.ts'
 import { standingOf } from '../view/lists.ts'
 import { cutTo } from '../view/rows.ts'
-import { type Loaded, mapped, loaded } from '../told.ts'
+import { type Loaded, loaded, mapped, pageError } from '../told.ts'
 import { letterIn } from './letters.ts'
+import { differencesOf, pairOf } from '../../profileDiff.ts'
+import type { VersionPair } from '../view/screen.ts'
 import { type PageRequest, type Load, PAGE_ROWS, arqsIn } from './loader.ts'
 
 const timelineOf = (api: PageRequest['api'], uuid: string) =>
@@ -133,6 +135,21 @@ export const profile: Load = async ({ api, id, may }) => {
       offers: one.ok ? offersOf('profiles', profileStand(one.value, versions).state, may) : [],
     },
   }
+}
+
+/** Two versions of a profile: those that the address names, else the last two. */
+export const versions: Load = async ({ api, id, query }) => {
+  const [read, all] = await Promise.all([
+    api.get(at`/device_profiles/${id}`, shapes.OneProfile),
+    api.get(at`/device_profiles/${id}/versions`, shapes.ProfileVersions),
+  ])
+  const pairIn = (profile: shapes.Profile, list: shapes.ProfileVersions['versions']): Loaded<VersionPair> => {
+    const pair = pairOf(list, { from: query['from'], to: query['to'] })
+    if (typeof pair === 'string') return pageError('missing', `${profile.name}: ${pair}.`)
+    return loaded({ profile, versions: list, ...pair, differences: differencesOf(pair.from, pair.to) })
+  }
+  const pair = !read.ok ? read : all.ok ? pairIn(read.value.device_profile, all.value.versions) : all
+  return { view: 'versions', title: `Versions of profile ${id}`, body: { id, pair } }
 }
 
 /** Which differences of this host a repair would mend; nothing is changed. */

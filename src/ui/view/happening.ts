@@ -1,29 +1,15 @@
 /** The pages about current events, and about the images in programmable cards. */
 import type { EventLine, Program } from '../answerShapes.ts'
+import { EVENT_COLUMNS } from './eventRows.ts'
 import { command, empty, id, idLink, none, state, trouble, when } from './parts.ts'
 import { type Column, type Filter, filtersOf, listed, rows, turning, under } from './rows.ts'
 import type { Screen } from './screen.ts'
 import type { Tone } from './states.ts'
-import { type Child, type Node, a, button, code, div, form, h1, header, input, label, p, span, time } from './tags.ts'
-import { type CommandLine, count, instant, moment, shell } from './words.ts'
+import { type Node, a, button, div, form, h1, header, input, label, p, span } from './tags.ts'
+import { type CommandLine, count, shell } from './words.ts'
 
-const PAGES: Readonly<Record<string, string>> = {
-  arq: 'arqs',
-  device: 'devices',
-  host: 'hosts',
-  instance: 'instances',
-  profile: 'profiles',
-}
-const subjectOf = ({ kind, subject }: EventLine): Child => {
-  const page = PAGES[kind]
-  return page === undefined ? code({ class: 'id' }, subject) : idLink(page, subject)
-}
 const eventColumns = (filter: Filter): readonly Column<EventLine>[] => [
-  { title: 'UTC', cell: ({ at }) => (at === '' ? none() : time({ datetime: at, title: moment(at) }, instant(at))) },
-  { title: 'Event', cell: ({ type }) => type },
-  { title: 'Kind', cell: ({ kind }) => kind },
-  { title: 'About', cell: subjectOf },
-  { title: 'Facts', cell: ({ facts }) => code({ class: 'faint' }, facts), kind: 'wide' },
+  ...EVENT_COLUMNS,
   {
     title: 'Id',
     cell: ({ id: own }) => a({ class: 'id', href: under('events', { ...filter, after: own }) }, 'from here'),

@@ -1,6 +1,6 @@
 /** The frame of every page: navigation, search, how current the page is, and the user. */
 import type { Screen, ViewName } from './screen.ts'
-import { mark } from './parts.ts'
+import { doneNote } from './done.ts'
 import {
   type Node,
   a,
@@ -32,7 +32,7 @@ export const NAV_ENTRIES: readonly NavEntry[] = [
   { href: 'arqs', word: 'Requests', key: 'r', views: ['arqs', 'arq', 'instance'] },
   { href: 'hosts', word: 'Hosts', key: 'h', views: ['hosts', 'host'] },
   { href: 'devices', word: 'Devices', key: 'd', views: ['devices', 'device', 'handles', 'handle'] },
-  { href: 'profiles', word: 'Profiles', key: 'p', views: ['profiles', 'profile'] },
+  { href: 'profiles', word: 'Profiles', key: 'p', views: ['profiles', 'profile', 'versions'] },
   { href: 'capacity', word: 'Capacity', key: 'c', views: ['capacity'] },
   { href: 'explain', word: 'Explain', key: 'x', views: ['explain'] },
   { href: 'drift', word: 'Drift', key: 'f', views: ['drift'] },
@@ -134,7 +134,7 @@ export const layout = (screen: Screen, inside: Node): Node =>
           span({ id: 'lost-text' }),
           button({ class: 'quiet', type: 'button', 'data-retry': 'now' }, 'Ask again now'),
         ),
-        screen.done === null ? null : p({ class: 'done', role: 'status' }, mark(screen.done.tone), screen.done.text),
+        screen.done === null ? null : doneNote(screen.done),
         inside,
       ),
       footer({ class: 'foot dim' }, 'All times are UTC.'),

@@ -1,18 +1,27 @@
 /** The page of a device profile: its groups, and how they have changed. */
 import type { ProfileVersions } from '../shapes.ts'
-import { type Fact, command, facts, id, link, panel, state, trouble, when } from './parts.ts'
+import { type Fact, command, facts, id, link, none, panel, state, trouble, when } from './parts.ts'
 import { rows, under } from './rows.ts'
 import type { Screen } from './screen.ts'
 import { type Child, type Node, a, code, div, p, span } from './tags.ts'
 import { head, lastOf } from './things.ts'
 import { shell } from './words.ts'
 
-const versionPanel = (versions: ProfileVersions['versions'], now: number): Child =>
+const comparing = (name: string, version: number | null): string =>
+  under(
+    `profiles/${encodeURIComponent(name)}/versions`,
+    version === null ? {} : { from: String(version - 1), to: String(version) },
+  )
+const versionPanel = (name: string, versions: ProfileVersions['versions'], now: number): Child =>
   versions.length === 0
     ? null
     : panel(
         'Versions',
-        span({ class: 'dim' }, 'a request keeps the version that it was made with'),
+        span(
+          { class: 'dim' },
+          'a request keeps the version that it was made with',
+          ...(versions.length > 1 ? [' · ', a({ class: 'underlined', href: comparing(name, null) }, 'compare')] : []),
+        ),
         rows(
           'Versions',
           [
@@ -23,6 +32,11 @@ const versionPanel = (versions: ProfileVersions['versions'], now: number): Child
             },
             { title: 'Groups', cell: ({ groups }) => code(null, JSON.stringify(groups)), kind: 'wide' },
             { title: 'Created', cell: ({ created_at: created }) => when(created, now) },
+            {
+              title: 'Changes',
+              cell: ({ version }) =>
+                version === versions[0]?.version ? none() : link(comparing(name, version), 'against the one before'),
+            },
           ],
           versions.toReversed(),
           ({ version }) => String(version),
@@ -55,7 +69,7 @@ export const profilePage = ({ body: { profile, versions, offers: list }, here, n
       ),
     ),
     p({ class: 'leads' }, a({ class: 'button', href: under('explain', { profile: name }) }, 'Explain which hosts fit')),
-    versionPanel(versions, now),
+    versionPanel(name, versions, now),
     command(shell`openstack accelerator device profile show ${uuid}`),
   )
 }

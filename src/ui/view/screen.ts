@@ -20,6 +20,7 @@ import type {
   Timeline,
 } from '../shapes.ts'
 import type { Letter, LetterDetail } from '../letterShapes.ts'
+import type { Differences, Pair } from '../../profileDiff.ts'
 import type { Loaded, PageError } from '../told.ts'
 import type { DeliveryCounts } from './deliveryTabs.ts'
 import type { Capacity, EventLine, Explanation, Program, Usage } from '../answerShapes.ts'
@@ -34,7 +35,21 @@ export type Who = {
   readonly signedIn: boolean
 }
 /** A sentence about the action that was just carried out. */
-export type Done = { readonly tone: Tone; readonly text: string }
+export type Done = {
+  readonly tone: Tone
+  readonly text: string
+  /** Absent: the action is recorded under no request. */
+  readonly recorded?: {
+    /** In the order in which they were recorded; null: it is not known where to look for them. */
+    readonly events: Loaded<readonly EventLine[]> | null
+    /** There may be more events than those. */
+    readonly cut: boolean
+    /** The page with the events of the action. */
+    readonly all: string
+    /** The page on which an answer that is still missing will appear; null: none is missing. */
+    readonly follow: string | null
+  }
+}
 /** What is asked for before an action. */
 export type Field = {
   readonly name: string
@@ -63,6 +78,12 @@ export type Offer = {
 export type Part = {
   readonly deployable: Deployable
   readonly handles: Loaded<Cut<Handle> & { readonly tally: Readonly<Record<string, number>> }>
+}
+/** Two versions of a profile. `versions`: all that are kept, oldest first. */
+export type VersionPair = Pair<ProfileVersions['versions'][number]> & {
+  readonly profile: Profile
+  readonly versions: ProfileVersions['versions']
+  readonly differences: Differences
 }
 type Filtered = { readonly filter: Readonly<Record<string, string>>; readonly turn: Turn }
 export type Bodies = {
@@ -111,6 +132,7 @@ export type Bodies = {
     readonly versions: ProfileVersions['versions']
     readonly offers: readonly Offer[]
   }
+  versions: { readonly id: string; readonly pair: Loaded<VersionPair> }
   drift: {
     readonly drift: Loaded<Drift>
     readonly marker: string | null
@@ -172,8 +194,12 @@ export type Bodies = {
     readonly grave: boolean
     readonly command: CommandLine
     readonly fields: readonly FilledField[]
+    /** Whom it concerns depends on what is typed, so that can be checked first. */
+    readonly checks: boolean
     /** The id of the command that the form sends. */
     readonly commandId: string
+    /** The id of the newest event when the form was shown; empty: it is not known. */
+    readonly since: string
     /** The digest of the values that the command was sent with; null: it was not sent. */
     readonly sent: string | null
     /** Null: no dry run was made. */

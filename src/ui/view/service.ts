@@ -1,5 +1,5 @@
 /** The pages about the service itself: drift, the system, signing in, and the question before an action. */
-import type { Drift } from '../shapes.ts'
+import type { Drift, Impact } from '../shapes.ts'
 import { command, empty, facts, id, idLink, link, mark, none, panel, state, trouble, when } from './parts.ts'
 import { rows } from './rows.ts'
 import { offers } from './offers.ts'
@@ -152,10 +152,14 @@ export const systemPage = ({ body: { overview, permissions, versions }, who }: S
   )
 
 const SHOWN = 20
+const EFFECTS: Readonly<Record<Impact['effect'], string>> = {
+  kept: 'They stay as they are.',
+  unbound: 'They are unbound by force.',
+}
 const concern = (given: Bodies['act']['concerned']): Child => {
   if (given === null) return null
-  if (!given.ok) return trouble(given.trouble)
-  const { refusal, instances, projects, arqs, arqs_left_out: more } = given.value
+  if (!given.ok) return div({ class: 'concern' }, trouble(given.trouble))
+  const { refusal, effect, instances, projects, arqs, arqs_left_out: more } = given.value
   const held = arqs.length + more
   const whom = `${many(held, 'request')} of ${many(instances.length, 'instance')} in ${many(projects.length, 'project')}`
   return div(
@@ -164,14 +168,18 @@ const concern = (given: Bodies['act']['concerned']): Child => {
     p(
       { class: 'headline' },
       mark(held === 0 ? 'idle' : 'busy'),
-      held === 0 ? 'Nobody uses it at present.' : `In use: ${whom}.`,
+      held === 0 ? 'Nobody uses it at present.' : `In use: ${whom}. ${EFFECTS[effect]}`,
     ),
     held === 0
       ? null
       : ul(
           { class: 'plain' },
           ...instances.slice(0, SHOWN).map((uuid) => li({ key: uuid }, 'Instance ', idLink('instances', uuid))),
+          ...projects.slice(0, SHOWN).map((project) => li({ key: project }, 'Project ', id(project))),
         ),
+    instances.length > SHOWN || projects.length > SHOWN
+      ? p({ class: 'dim' }, `At most ${SHOWN} instances and ${SHOWN} projects are shown.`)
+      : null,
   )
 }
 
@@ -224,11 +232,18 @@ export const actPage = ({ body, here, now }: Screen<'act'>): Node =>
       ? form(
           { method: 'post', action: here, class: 'form' },
           input({ type: 'hidden', name: 'command', value: body.commandId }),
+          input({ type: 'hidden', name: 'since', value: body.since }),
           body.sent === null ? null : input({ type: 'hidden', name: 'sent', value: body.sent }),
           ...body.fields.map(asked(body.fields.find(({ kind }) => kind !== 'hidden'))),
           div(
             { class: 'form-end' },
             button({ type: 'submit', class: body.grave ? 'button grave full' : 'button full' }, body.label),
+            body.checks
+              ? button(
+                  { type: 'submit', class: 'button', name: 'check', value: 'first', formnovalidate: true },
+                  'Check first',
+                )
+              : null,
             a({ class: 'button', href: body.back }, 'Cancel'),
           ),
         )

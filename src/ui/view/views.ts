@@ -17,6 +17,7 @@ export const VIEWS: Views = {
   handle: async () => (await import('./things.ts')).handlePage,
   profiles: async () => (await import('./lists.ts')).profilesPage,
   profile: async () => (await import('./profile.ts')).profilePage,
+  versions: async () => (await import('./profileDiff.ts')).versionsPage,
   drift: async () => (await import('./service.ts')).driftPage,
   deliveries: async () => (await import('./lists.ts')).deliveriesPage,
   letters: async () => (await import('./letters.ts')).lettersPage,

@@ -1,0 +1,29 @@
+/**
+ * The note about the action that was just carried out. The address of a page names only the action, and its request or
+ * how it ended: text of others is not shown, and what was recorded is read from the API.
+ */
+import type { Clock } from '../clock.ts'
+import { actionOf } from './actions.ts'
+import type { Api } from './api.ts'
+import { placeIn, recordedBy } from './recorded.ts'
+import type { Done } from './view/screen.ts'
+
+const REQUEST = /^req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+/** `query`: of the address; `waits`: whether what is not recorded yet is waited for. */
+export const doneIn = async (
+  parts: { readonly api: Api; readonly clock: Pick<Clock, 'after'> },
+  here: string,
+  { query, waits }: { readonly query: Readonly<Record<string, string>>; readonly waits: boolean },
+): Promise<Done | null> => {
+  const { done: name = '', request = '', ended, since } = query
+  const action = actionOf(here.split('/')[0] ?? '', name)
+  if (action === undefined) return null
+  if (action.endings !== undefined) {
+    const ending = action.endings.find((one) => one.name === ended)
+    return ending === undefined ? null : { tone: ending.tone, text: ending.text }
+  }
+  if (!REQUEST.test(request)) return null
+  if (action.eventless) return { tone: 'good', text: `${action.label}: recorded under ${request}.` }
+  return recordedBy(parts, action.label, { request, since: placeIn(since), waits })
+}

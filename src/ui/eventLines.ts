@@ -1,0 +1,26 @@
+/** Makes lines for pages of the events that the API returns. Pure. */
+import type { Event, EventLine } from './answerShapes.ts'
+
+/** In characters. */
+const FACTS_MAX = 240
+const kindIn = (data: unknown): string => {
+  const key: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'entity') : null
+  return typeof key === 'string' ? (key.split('/')[0] ?? '') : ''
+}
+/** The event within the data of a fact. */
+export const factOf = (data: unknown): Readonly<Record<string, unknown>> => {
+  const event: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'event') : null
+  return typeof event === 'object' && event !== null ? { ...event } : {}
+}
+export const lineOf = ({ id, event: { type, subject, time, data } }: Event): EventLine => {
+  const { type: _, ...told } = factOf(data)
+  const facts = JSON.stringify(told)
+  return {
+    id,
+    kind: kindIn(data),
+    type: type.replace('accelerando.fact.', ''),
+    subject,
+    at: time,
+    facts: facts.length > FACTS_MAX ? `${facts.slice(0, FACTS_MAX)} …` : facts,
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * What an action has recorded, for the page that follows it. The events are found by the id of its request, through the
+ * API and with the rights of the one who looks.
+ *
+ * RECORDED-1 the search begins at the newest event before the change, or before its form was shown: whoever sends a
+ *    form twice finds what the first time recorded;
+ * RECORDED-2 the page waits a short time for the events and for the answers of hosts and of Nova to them. What is still
+ *    missing then is said, with a link to the place where it will appear.
+ */
+import type { Clock } from '../clock.ts'
+import { pause } from '../waiting.ts'
+import { type Event, Events } from './answerShapes.ts'
+import { ANSWERS, type Awaited, answerTo, awaitedBy, flawIn } from './awaited.ts'
+import { type Api, at } from './api.ts'
+import { lineOf } from './eventLines.ts'
+import { newest } from './pages/answers.ts'
+import { type Loaded, loaded, mapped } from './told.ts'
+import type { Done } from './view/screen.ts'
+
+const WAIT_MS = 3000
+const LOOK_MS = 200
+const EVENTS_MAX = 50
+/** Other answers about the same entity may lie between. */
+const ANSWERS_MAX = 500
+/** An answer of the API looks through a few thousand events; so many answers are asked for at most. */
+const PAGES_MAX = 4
+
+/** Where events are looked for: the id of an event, as it stands in forms and addresses. */
+const PLACE = /^[\w.-]{1,80}$/
+export const placeIn = (text: unknown): string => (typeof text === 'string' && PLACE.test(text) ? text : '')
+/** The place before everything that is recorded from now on; empty: it cannot be read. */
+export const placeNow = async (api: Api): Promise<string> => {
+  const place = await newest(api)
+  return place.ok ? place.value : ''
+}
+
+/** The first events that match; at least one, if there is one among those that are looked through. */
+const firstEvents = async (api: Api, filter: string, after: string, max: number): Promise<Loaded<readonly Event[]>> => {
+  let place = after
+  for (let read = 1; ; read++) {
+    const page = await api.get(at`/events?after=${place}&limit=${max}` + filter, Events)
+    if (!page.ok) return page
+    const { events, next, more } = page.value
+    if (events.length > 0 || !more || read === PAGES_MAX) return loaded(events)
+    place = next
+  }
+}
+const underRequest = (api: Api, request: string, after: string) =>
+  firstEvents(api, at`&request=${request}`, after, EVENTS_MAX)
+
+/** The place from which the events of a change are found that was carried out just now (RECORDED-1). */
+export const placeBefore = async (
+  api: Api,
+  request: string,
+  { form, change }: { readonly form: string; readonly change: string },
+): Promise<string> => {
+  if (form === '' || change === '') return form || change
+  const found = await underRequest(api, request, change)
+  return found.ok && found.value.length > 0 ? change : form
+}
+
+type Answered = { readonly awaited: Awaited; readonly answer: Event | undefined }
+type Found = { readonly events: readonly Event[]; readonly answered: readonly Answered[] }
+
+const answersTo = async (api: Api, awaited: readonly Awaited[]): Promise<Loaded<readonly Event[]>> => {
+  const [first] = awaited
+  if (first === undefined) return loaded([])
+  const subjects = [...new Set(awaited.map(({ subject }) => subject))]
+  return firstEvents(api, at`&subject=${subjects.join(',')}&type=${ANSWERS.join(',')}`, first.after, ANSWERS_MAX)
+}
+const look = async (api: Api, { request, since }: Asked): Promise<Loaded<Found>> => {
+  const own = await underRequest(api, request, since)
+  if (!own.ok) return own
+  const awaited = own.value.flatMap((event) => awaitedBy(event) ?? [])
+  return mapped(await answersTo(api, awaited), (answers) => ({
+    events: own.value,
+    answered: awaited.map((each) => ({ awaited: each, answer: answerTo(each, answers) })),
+  }))
+}
+const isWhole = ({ events, answered }: Found): boolean =>
+  events.length > 0 && answered.every(({ answer }) => answer !== undefined)
+
+/** Looks again and again until nothing is missing, or the time is over (RECORDED-2). */
+const found = async (api: Api, clock: Pick<Clock, 'after'>, asked: Asked): Promise<Loaded<Found>> => {
+  let over = !asked.waits
+  const cancel = clock.after(WAIT_MS, () => void (over = true))
+  try {
+    for (;;) {
+      const seen = await look(api, asked)
+      if (over || !seen.ok || isWhole(seen.value)) return seen
+      await pause(clock, LOOK_MS)
+    }
+  } finally {
+    cancel()
+  }
+}
+
+const whomIn = (answered: readonly Answered[]): string =>
+  [...new Set(answered.map(({ awaited: { whom } }) => whom))].join(', ')
+const outcomeOf = ({ events, answered }: Found): Pick<Done, 'tone' | 'text'> => {
+  if (events.length === 0) return { tone: 'busy', text: '; no event of it can be read so far' }
+  const missing = answered.filter(({ answer }) => answer === undefined)
+  if (missing.length > 0) return { tone: 'busy', text: `; ${whomIn(missing)} has not answered yet` }
+  const failed = answered.flatMap(({ awaited: { whom }, answer }) => {
+    const flaw = answer === undefined ? null : flawIn(answer)
+    return flaw === null ? [] : [`${whom} answered: ${flaw}`]
+  })
+  if (failed.length > 0) return { tone: 'bad', text: `; ${[...new Set(failed)].join('; ')}` }
+  return { tone: 'good', text: answered.length > 0 ? `, and ${whomIn(answered)} has answered` : '' }
+}
+/** The events of the action, and the answers to them, as they were recorded. */
+const linesOf = ({ events, answered }: Found) => [
+  ...new Map(
+    [...events, ...answered.flatMap(({ answer }) => answer ?? [])].map((event) => [event.id, lineOf(event)]),
+  ).values(),
+]
+
+type Asked = { readonly request: string; readonly since: string; readonly waits: boolean }
+/** `label`: the name of the action; `since`: empty where the place is not known; `waits`: as RECORDED-2 says. */
+export const recordedBy = async (
+  { api, clock }: { readonly api: Api; readonly clock: Pick<Clock, 'after'> },
+  label: string,
+  asked: Asked,
+): Promise<Done> => {
+  const { request, since } = asked
+  const said = `${label}: recorded under ${request}`
+  const all = at`events?after=${since || '0'}&request=${request}`
+  if (since === '') return { tone: 'good', text: `${said}.`, recorded: { events: null, cut: false, all, follow: null } }
+  const seen = await found(api, clock, asked)
+  if (!seen.ok) return { tone: 'good', text: `${said}.`, recorded: { events: seen, cut: false, all, follow: null } }
+  const { tone, text } = outcomeOf(seen.value)
+  const open = seen.value.answered.find(({ answer }) => answer === undefined)?.awaited
+  const follow = open === undefined ? null : at`events?after=${open.after}&subject=${open.subject}`
+  const cut = seen.value.events.length === EVENTS_MAX
+  return { tone, text: `${said}${text}.`, recorded: { events: loaded(linesOf(seen.value)), cut, all, follow } }
+}
