@@ -7,8 +7,8 @@ import { arq, arqKey } from '../../src/actors/arq/decider.ts'
 import type { Control } from '../../src/actors/control.ts'
 import { deployable, deployableKey } from '../../src/actors/deployable/decider.ts'
 import { deviceKey } from '../../src/actors/device/decider.ts'
-import { hostKey } from '../../src/actors/host/decider.ts'
-import { instanceKey } from '../../src/actors/instance/decider.ts'
+import { host as hostDecider, hostKey } from '../../src/actors/host/decider.ts'
+import { instance, instanceKey } from '../../src/actors/instance/decider.ts'
 import type { Draft } from '../../src/actors/runtime/draft.ts'
 import type { Row } from '../../src/actors/runtime/views.ts'
 import type { Slot } from '../../src/drivers/driver.ts'
@@ -62,6 +62,10 @@ const swapped = (draft: Draft, control: Control, known: Known, atlas: Atlas) => 
     { uuid: order.deployableUuid, deployable: '', type: 'PCI', info: {} } satisfies Slot,
     // @ts-expect-error -- an accelerator request is no handle
     draft.state(deployable, deployableKey(deployableUuid)).handles[arqUuid],
+    // @ts-expect-error -- nor a deployable a part of a bind
+    draft.state(instance, instanceKey(instanceUuid)).arqs[deployableUuid],
+    // @ts-expect-error -- deployables of a host are found by name, not by UUID
+    draft.state(hostDecider, hostKey(host)).devices['']?.deployables[deployableUuid],
     // @ts-expect-error -- a deployable is no image
     draft.decide(deployable, deployableKey(deployableUuid), { type: 'ReadImage', image: deployableUuid, mark: '' }),
     // @ts-expect-error -- the driver comes before the deployable

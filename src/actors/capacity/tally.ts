@@ -1,5 +1,5 @@
 /** Counts the attach handles of each kind of accelerator by whether they can be granted. Pure. */
-import type { HostName } from '../../identifiers.ts'
+import type { DeployableUuid, HostName } from '../../identifiers.ts'
 import { attributeOf, traitsOf } from '../deployable/state.ts'
 import type { Row } from '../runtime/views.ts'
 
@@ -41,7 +41,7 @@ type Part = {
   readonly unheld: CapacityState
 }
 
-const partsOf = ({ hosts, devices, deployables }: CapacityRows): ReadonlyMap<string, Part> => {
+const partsOf = ({ hosts, devices, deployables }: CapacityRows): ReadonlyMap<DeployableUuid, Part> => {
   const answering = new Map(hosts.map(({ name, liveness }) => [name, ANSWERING.has(liveness)]))
   const cards = new Map(devices.map((device) => [device.uuid, device]))
   const unheldOf = ({ device_uuid: uuid, hostname, presence }: CapacityRows['deployables'][number]): CapacityState => {

@@ -4,8 +4,10 @@ import type { DeployableKind, HandleType } from '../../hardware.ts'
 import type {
   ArqUuid,
   AttributeUuid,
+  DeployableName,
   DeployableUuid,
   DeviceUuid,
+  DriverName,
   HandleUuid,
   HostName,
   ImageUuid,
@@ -41,7 +43,7 @@ export type KnownHandle = {
 /** The driver's description of a deployable; each changed report replaces it as a whole. */
 export type Description = {
   /** Entry-point name of the driver that reports the deployable and carries out its orders. */
-  readonly driver: string
+  readonly driver: DriverName
   readonly numAccelerators: number
   readonly driverName: string
   readonly hostWork: boolean
@@ -68,7 +70,7 @@ export type Identity = {
   readonly uuid: DeployableUuid
   /** The integer id that REST shows with attributes of the deployable. */
   readonly id: number
-  readonly name: string
+  readonly name: DeployableName
   /** The provider of the deployable if it is a root, otherwise the provider of its root. */
   readonly rpUuid: ResourceProviderUuid
   readonly deviceUuid: DeviceUuid

@@ -2,7 +2,15 @@
 import type { Cleaned, HostCleaning, RequestedCleaning } from '../../cleaning.ts'
 import type { DeployableKind } from '../../hardware.ts'
 import type { DatedNote } from '../../operatorNote.ts'
-import type { ArqUuid, DeployableUuid, EntityKey, HandleUuid, ImageUuid, SlotUuid } from '../../identifiers.ts'
+import type {
+  ArqUuid,
+  DeployableUuid,
+  DriverName,
+  EntityKey,
+  HandleUuid,
+  ImageUuid,
+  SlotUuid,
+} from '../../identifiers.ts'
 import type { Order } from '../../wire/orders.ts'
 import type { Attribute, DeviceStatus, Identity, KnownHandle, Presence } from './messages.ts'
 import type { Found } from './slotMessages.ts'
@@ -37,7 +45,7 @@ export type SlotHandle = KnownHandle & {
 }
 export type Deployable = Identity & {
   readonly exists: boolean
-  readonly driver: string
+  readonly driver: DriverName
   readonly numAccelerators: number
   readonly driverName: string
   readonly hostWork: boolean

@@ -7,7 +7,7 @@
  * WHOLE-2 a unit is granted only when none of its handles is in use, quarantined or missing;
  * WHOLE-3 a unit is granted whole: requests for a part of it are refused.
  */
-import type { ArqUuid } from '../../identifiers.ts'
+import type { ArqUuid, HandleUuid } from '../../identifiers.ts'
 import type { SlotHandle } from './shape.ts'
 
 type Test = (handle: SlotHandle) => boolean
@@ -22,7 +22,7 @@ export const unitsOf = (handles: readonly SlotHandle[]): readonly (readonly Slot
  * without sets is fast.
  */
 export const countUnits = (
-  { handles }: { readonly handles: Readonly<Record<string, SlotHandle>> },
+  { handles }: { readonly handles: Readonly<Record<HandleUuid, SlotHandle>> },
   how: 'some' | 'every',
   test: Test,
 ): number => {

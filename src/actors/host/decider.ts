@@ -2,7 +2,7 @@
  * The decider of a host: its liveness, aliases, last recorded inventory, and the devices and deployables that are
  * recorded for it.
  */
-import type { BootId, DeployableUuid, DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
+import type { BootId, DeployableName, DeployableUuid, DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
 import { ownValue } from '../../record.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
@@ -27,9 +27,9 @@ export type HeldDevice = {
   /** Number of complete reports of its driver in a row that did not contain the device. */
   readonly missing: number
   /** UUIDs of the deployables of the device, by name. */
-  readonly deployables: Readonly<Record<string, DeployableUuid>>
+  readonly deployables: Readonly<Record<DeployableName, DeployableUuid>>
   /** For a device that was retired and has returned: its former deployables that it has not reported again yet. */
-  readonly away?: Readonly<Record<string, DeployableUuid>>
+  readonly away?: Readonly<Record<DeployableName, DeployableUuid>>
 }
 /**
  * A retired device, as it was recorded; it gets its former identity back when it is reported again (data-model 11.4).

@@ -12,7 +12,7 @@ import type { BindOutcome, Ending, InstanceCommand, InstanceEvent, Part, Undeliv
 export type Instance = {
   readonly uuid: InstanceUuid
   /** The ARQs of the instance, whether being bound, bound or failed, until they leave. */
-  readonly arqs: Readonly<Record<string, Part>>
+  readonly arqs: Readonly<Record<ArqUuid, Part>>
   readonly hostname: HostName
   readonly open: { readonly deadline: number; readonly since?: number } | null
   readonly requestId: string
@@ -20,12 +20,12 @@ export type Instance = {
   readonly trace?: string
   /** The events that Nova has yet to receive: the status of each ARQ. */
   readonly telling: {
-    readonly statuses: Readonly<Record<string, BindOutcome>>
+    readonly statuses: Readonly<Record<ArqUuid, BindOutcome>>
     readonly nextAt: number
     readonly until: number
     readonly attempts: number
     /** For each ARQ, the number of the conversation that its status belongs to. */
-    readonly of: Readonly<Record<string, number>>
+    readonly of: Readonly<Record<ArqUuid, number>>
   } | null
   /** How many conversations have settled; repeated notifications that an operator asked for count too. */
   readonly conversations: number
@@ -134,7 +134,7 @@ const everyPrepared = (instance: Pick<Instance, 'arqs'>) =>
 const deadlineOf = (instance: Pick<Instance, 'arqs' | 'open'>): number =>
   everyPrepared(instance) ? 0 : instance.open!.deadline
 
-const without = <Value>(record: Readonly<Record<string, Value>>, keys: readonly string[]): Record<string, Value> =>
+const without = <Value>(record: Readonly<Record<ArqUuid, Value>>, keys: readonly ArqUuid[]): Record<ArqUuid, Value> =>
   Object.fromEntries(Object.entries(record).filter(([key]) => !keys.includes(key)))
 
 /** Events of earlier conversations that Nova has not taken yet are kept and sent too. */

@@ -64,7 +64,7 @@ export type InstanceCommand =
     } & OperatorNote)
   | {
       readonly type: 'ReportTold'
-      readonly endings: Readonly<Record<string, Ending>>
+      readonly endings: Readonly<Record<ArqUuid, Ending>>
       /** How many conversations had settled when the request to Nova was made; later ones were not part of it. */
       readonly upTo: number
       readonly nextAt: number
@@ -105,7 +105,7 @@ export type InstanceEvent =
   | { readonly type: 'ArqsLeft'; readonly arqs: readonly ArqUuid[] }
   | {
       readonly type: 'NovaTold'
-      readonly endings: Readonly<Record<string, Ending>>
+      readonly endings: Readonly<Record<ArqUuid, Ending>>
       readonly nextAt: number
       readonly note: string | null
       /**

@@ -10,7 +10,7 @@
  * GROW-4 a deployable below another one is retired as soon as it is no longer reported and nothing of it is used: the
  *    image that made it has left the card. It gets its UUID back when it is reported again.
  */
-import type { DeployableUuid, DeviceUuid, HostName } from '../../identifiers.ts'
+import type { DeployableName, DeployableUuid, DeviceUuid, HostName } from '../../identifiers.ts'
 import { ownValue } from '../../record.ts'
 import { rpUuidOf } from '../../rpUuid.ts'
 import type { ReportedDeployable } from '../../hardware.ts'
@@ -35,7 +35,7 @@ export type Tools = {
   readonly hostname: HostName
   readonly missingRounds: number
 }
-type Names = Readonly<Record<string, DeployableUuid>>
+type Names = Readonly<Record<DeployableName, DeployableUuid>>
 type RecordedDevice = { readonly uuid: DeviceUuid; readonly id: number }
 type Growing = {
   readonly draft: Draft
@@ -44,11 +44,11 @@ type Growing = {
   readonly tools: Tools
   readonly tree: ReportedTree
   /** The UUIDs of the deployables that are recorded by now, by name. */
-  readonly known: Map<string, DeployableUuid>
+  readonly known: Map<DeployableName, DeployableUuid>
   /** Names of the deployables that have an event in this draft. */
-  readonly written: Set<string>
+  readonly written: Set<DeployableName>
   /** Names of the deployables that are recorded at another place than the reported one. */
-  readonly stuck: { readonly has: (name: string) => boolean; readonly size: number }
+  readonly stuck: { readonly has: (name: DeployableName) => boolean; readonly size: number }
 }
 
 /** The place and the provider of a deployable: its own provider if it is a root, otherwise that of its root (R4). */
@@ -106,12 +106,12 @@ const recorded = (growing: Growing, reported: ReportedDeployable): DeployableUui
 /** Records the deployables of a device that was never reported before. */
 export const recordAll = (draft: Draft, shown: Shown, card: RecordedDevice, tools: Tools): Names => {
   const tree = treeOf(shown.device.deployables)
-  const growing = { draft, shown, card, tools, tree, known: new Map(), written: new Set<string>(), stuck: new Set() }
+  const growing: Growing = { draft, shown, card, tools, tree, known: new Map(), written: new Set(), stuck: new Set() }
   return Object.fromEntries(tree.inOrder.map((one) => [one.name, recorded(growing, one)]))
 }
 
 /** The names of all deployables in trees, recorded or shown, whose root is being programmed (GROW-2). */
-const changingIn = (draft: Draft, shown: Shown, { deployables }: HeldDevice): ReadonlySet<string> => {
+const changingIn = (draft: Draft, shown: Shown, { deployables }: HeldDevice): ReadonlySet<DeployableName> => {
   const states = Object.values(deployables).map((uuid) => draft.state(deployable, deployableKey(uuid)))
   const { above } = treeOf(shown.device.deployables)
   const nodes = shown.device.deployables.map((one) => ({ name: one.name, root: above(one)?.root ?? null }))
@@ -127,7 +127,7 @@ const changingIn = (draft: Draft, shown: Shown, { deployables }: HeldDevice): Re
 export type Usable = {
   readonly usable: readonly ReportedDeployable[]
   /** Names of deployables that stay as they are recorded, whatever is reported. */
-  readonly changing: ReadonlySet<string>
+  readonly changing: ReadonlySet<DeployableName>
 }
 /**
  * The reported deployables that can be recorded now. Left out are those with hardware that an accelerator request still
@@ -140,7 +140,7 @@ export const usableOf = (draft: Draft, shown: Shown, held: HeldDevice): Usable =
     used.add(name, takenHandles(draft.state(deployable, deployableKey(uuid))))
   const { inOrder, above } = treeOf(shown.device.deployables)
   const changing = changingIn(draft, shown, held)
-  const left = new Set<string>(changing)
+  const left = new Set<DeployableName>(changing)
   const usable = inOrder.filter((one) => {
     const isUsable =
       !left.has(one.name) &&
@@ -220,9 +220,9 @@ const touch = ({ draft, known, written }: Growing, root: string): void => {
 const overOf = (
   { draft, stuck }: Growing,
   { deployables }: HeldDevice,
-  unnamed: readonly string[],
-  isShown: (name: string) => boolean,
-): ReadonlySet<string> => {
+  unnamed: readonly DeployableName[],
+  isShown: (name: DeployableName) => boolean,
+): ReadonlySet<DeployableName> => {
   const states = new Map(
     Object.values(deployables).map((uuid) => [uuid, draft.state(deployable, deployableKey(uuid))] as const),
   )
@@ -246,8 +246,9 @@ const awayField = (away: Names): Pick<HeldDevice, 'away'> => {
   return newest.length === 0 ? {} : { away: Object.fromEntries(newest.slice(0, AWAY_MAX)) }
 }
 
-const namesOf = (nodes: readonly ReportedDeployable[]): ReadonlySet<string> => new Set(nodes.map(({ name }) => name))
-const without = (names: Names, gone: ReadonlySet<string>): Names =>
+const namesOf = (nodes: readonly ReportedDeployable[]): ReadonlySet<DeployableName> =>
+  new Set(nodes.map(({ name }) => name))
+const without = (names: Names, gone: ReadonlySet<DeployableName>): Names =>
   Object.fromEntries(Object.entries(names).filter(([name]) => !gone.has(name)))
 
 export type Grown = Pick<HeldDevice, 'away'> & {
@@ -267,7 +268,7 @@ export const describeAll = (
   const stuck = stuckIn(draft, held, usable)
   const nodes = usable.map((one) => (stuck.has(one.name) ? standingBelow(one, stuck.get(one.name)) : one))
   const tree = treeOf(nodes)
-  const growing = { draft, shown, card: held, tools, tree, known: new Map(), written: new Set<string>(), stuck }
+  const growing: Growing = { draft, shown, card: held, tools, tree, known: new Map(), written: new Set(), stuck }
   const [named, all] = [namesOf(nodes), namesOf(shown.device.deployables)]
   const unnamed = Object.keys(was).filter((name) => !named.has(name) && !changing.has(name))
   const over = overOf(growing, held, unnamed, (name) => all.has(name))
@@ -275,7 +276,7 @@ export const describeAll = (
     const presence = over.has(name) ? 'retired' : 'missing'
     draft.decide(deployable, deployableKey(was[name]!), { type: 'SetPresence', presence })
   }
-  const [roots, now]: [Set<string>, Record<string, DeployableUuid>] = [new Set(), {}]
+  const [roots, now]: [Set<DeployableName>, Record<DeployableName, DeployableUuid>] = [new Set(), {}]
   for (const one of tree.inOrder) {
     const uuid = ownValue(was, one.name) ?? ownValue(away, one.name)
     const changed = uuid === undefined || described(growing, uuid, one)

@@ -123,7 +123,7 @@ export const slotDifferences = (slots: Slots, deployables: readonly Deployable[]
   const places = deployables.flatMap((held) =>
     Object.values(held.handles).map((handle): HeldHandle => ({ held, handle })),
   )
-  const own = new Map<string, HeldHandle>(places.map((place) => [place.handle.uuid, place]))
+  const own = new Map<SlotUuid, HeldHandle>(places.map((place) => [place.handle.uuid, place]))
   const hardware = byHardware(places)
   const shown = slots.prepared.map((slot) => {
     const place = own.get(slot.slot)
@@ -134,7 +134,7 @@ export const slotDifferences = (slots: Slots, deployables: readonly Deployable[]
       found: place ? ownDifference(place, slot) : foreignDifferences(others, slot),
     }
   })
-  const named = new Set<string>(slots.prepared.map(({ slot }) => slot))
+  const named = new Set<SlotUuid>(slots.prepared.map(({ slot }) => slot))
   // a handle cannot be prepared again beside an unknown slot with the same hardware, so it is not reported as lost
   const taken = new Set(shown.flatMap(({ found }) => found.map(({ handle }) => handle)))
   const lost = places

@@ -148,7 +148,10 @@ const eventsOf = ({ providers }: PlacementRecord, finding: Finding): readonly Pl
   return did.length === 0 && isKnown(held, finding) ? [] : [{ type: 'ProviderReconciled', provider, did }]
 }
 
-const agreedAnew = ({ providers }: PlacementRecord, findings: readonly Finding[]): Readonly<Record<string, Agreed>> =>
+const agreedAnew = (
+  { providers }: PlacementRecord,
+  findings: readonly Finding[],
+): Readonly<Record<ResourceProviderUuid, Agreed>> =>
   Object.fromEntries(
     findings.flatMap(({ uuid, agreed }) => {
       const held = providers[uuid]?.agreed

@@ -3,7 +3,7 @@
  * All UUIDs are in lower case with hyphens. The rules behind the answers are in `docs/contract/placement.md`, section
  * 5.
  */
-import type { ResourceProviderUuid } from '../../identifiers.ts'
+import type { InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 
 export type Provider = {
   readonly uuid: ResourceProviderUuid
@@ -118,7 +118,7 @@ export type Placement = {
   readonly allocations: (uuid: ResourceProviderUuid) => Promise<
     PlacementResult<{
       readonly generation: number
-      readonly consumers: Readonly<Record<string, Readonly<Record<string, number>>>>
+      readonly consumers: Readonly<Record<InstanceUuid, Readonly<Record<string, number>>>>
     }>
   >
   /** Creates a custom trait unless it exists. For a standard trait that Placement lacks, the error is `unknownName`. */

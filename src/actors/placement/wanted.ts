@@ -128,7 +128,7 @@ export const heldBy = ({ handles }: Deployable): readonly ArqUuid[] =>
  */
 export const unallocatedOf = (
   users: readonly InstanceUuid[],
-  allocated: Readonly<Record<string, number>>,
+  allocated: Readonly<Record<InstanceUuid, number>>,
 ): ReadonlyMap<InstanceUuid, number> => {
   const used = Map.groupBy(users, (instance) => instance)
   const lacking = [...used].map(([instance, all]) => [instance, all.length - (allocated[instance] ?? 0)] as const)

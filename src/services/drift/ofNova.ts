@@ -2,6 +2,7 @@
  * Devices of a host for which Nova shows a provider of its own: both services would give them to a guest (placement
  * 6.3).
  */
+import type { ResourceProviderUuid } from '../../identifiers.ts'
 import { functionOf } from '../../attachedFunctions.ts'
 import type { DriftEntry } from '../../actors/answers/drift.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
@@ -50,7 +51,7 @@ export const novaEntries = async (
   { task, deployables }: Facts,
   tree: readonly Provider[],
 ): Promise<PlacementResult<readonly DriftEntry[]>> => {
-  const ours = new Set<string>(task.wanted.map(({ uuid }) => uuid))
+  const ours = new Set<ResourceProviderUuid>(task.wanted.map(({ uuid }) => uuid))
   const theirs = Map.groupBy(
     tree.filter(({ uuid }) => !ours.has(uuid)).flatMap((provider) => ofNova(provider) ?? []),
     (one) => one.function,

@@ -8,7 +8,7 @@
  * NOTIFIER-3 no waiting event is lost: the time of the next try is recorded with the instance, and rounds find it.
  */
 import { backoffMs, endedWithin } from '../../waiting.ts'
-import type { EntityKey } from '../../identifiers.ts'
+import type { ArqUuid, EntityKey } from '../../identifiers.ts'
 import { isUndecided } from '../../fault.ts'
 import { textOf } from '../../errorText.ts'
 import { NOTIFIER } from '../../actors/eventAudience.ts'
@@ -38,7 +38,7 @@ const WAITING_MAX = 2000
 const STOP_MS = 2000
 
 /** Pure: the events that need no further try after this answer, each with the reason. */
-export const endingsOf = (verdicts: readonly NovaVerdict[], late: boolean): Readonly<Record<string, Ending>> =>
+export const endingsOf = (verdicts: readonly NovaVerdict[], late: boolean): Readonly<Record<ArqUuid, Ending>> =>
   Object.fromEntries(
     verdicts.flatMap(({ tag, outcome }): [string, Ending][] => {
       if (outcome === 'retry') return late ? [[tag, 'undeliverable']] : []
@@ -94,7 +94,7 @@ const ask = async ({ nova, ids }: Kernel, notifications: readonly Notification[]
 const record = async (
   kernel: Kernel,
   { key, held, events, span }: Notification,
-  all: ReadonlyMap<string, NovaVerdict>,
+  all: ReadonlyMap<ArqUuid, NovaVerdict>,
 ) => {
   const { clock, region, log } = kernel
   const verdicts = events.map(({ tag }) => all.get(tag)!)
@@ -134,7 +134,7 @@ const withSpan = ({ tracer }: Kernel, due: Due): Notification => ({
 
 /** Pure: splits the instances into those that one call can name (NOTIFIER-2) and those that need a later call. */
 export const gatheredOf = <One extends { readonly events: readonly Pick<NovaEvent, 'tag'>[] }>(due: readonly One[]) => {
-  const tags = new Set<string>()
+  const tags = new Set<ArqUuid>()
   const [now, later]: [One[], One[]] = [[], []]
   for (const one of due) {
     const isNamed = one.events.some(({ tag }) => tags.has(tag))

@@ -2,6 +2,7 @@
  * Sends Nova the outcomes of an instance's binds once more, at an operator's request: Nova was unreachable for longer
  * than events are retried, or has lost an event.
  */
+import type { ArqUuid } from '../../identifiers.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
 import type { Control } from '../../actors/control.ts'
 import type { Delivery } from '../../actors/answers/tallied.ts'
@@ -13,7 +14,7 @@ import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, causeOf, commandOf } from '../kernel/kernel.ts'
 
 /** The outcome of each bound or failed request; requests in other states need no event. */
-const endsOf = (draft: Draft, { arqs }: Instance): Readonly<Record<string, BindOutcome>> =>
+const endsOf = (draft: Draft, { arqs }: Instance): Readonly<Record<ArqUuid, BindOutcome>> =>
   Object.fromEntries(
     Object.keys(arqs).flatMap((uuid): [string, BindOutcome][] => {
       const { status } = draft.state(arq, arqKey(uuid))

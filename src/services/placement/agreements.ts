@@ -7,6 +7,7 @@
  *    started, or takes over a host, need not read everything again;
  * AGREED-3 a process skips the read of a provider only a limited number of times in a row.
  */
+import type { ResourceProviderUuid } from '../../identifiers.ts'
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { Agreed } from '../../actors/placement/decider.ts'
@@ -25,9 +26,9 @@ export const agreedIn = (wanted: Wanted, generation: number): Agreed => ({ gener
  * skipped.
  */
 export const createAgreements = () => {
-  const agreed = new Map<string, { readonly mark: string; left: number }>()
+  const agreed = new Map<ResourceProviderUuid, { readonly mark: string; left: number }>()
   const markOf = ({ generation, digest }: Agreed) => `${generation} ${digest}`
-  const note = (uuid: string, mark: string): { left: number } => {
+  const note = (uuid: ResourceProviderUuid, mark: string): { left: number } => {
     if (agreed.size >= AGREED_MAX) agreed.clear()
     const noted = { mark, left: UNREAD_MAX }
     agreed.set(uuid, noted)

@@ -66,7 +66,7 @@ const replacing = async (
  * Answers each write as Placement would, without making it; later reads show the providers that such writes created.
  */
 export const unwritten = (port: Placement): Placement => {
-  const made = new Set<string>()
+  const made = new Set<ResourceProviderUuid>()
   const shown = async ({
     uuid,
     name,

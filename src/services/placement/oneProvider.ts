@@ -8,6 +8,7 @@
  * SETTLE-3 traits that others set on our provider stay. Only traits that this service has set are removed, and names of
  *    functions that the card is not loaded with.
  */
+import type { ResourceProviderUuid } from '../../identifiers.ts'
 import { type Backoff, backoffMs, pause } from '../../waiting.ts'
 import type { Clock } from '../../clock.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
@@ -24,7 +25,7 @@ export type Tools = {
   readonly clock: Pick<Clock, 'after'>
   readonly root: Provider
   /** By UUID: the provider of the compute node and all providers below it. */
-  readonly tree: ReadonlyMap<string, Provider>
+  readonly tree: ReadonlyMap<ResourceProviderUuid, Provider>
   /** Traits and resource classes that Placement is known to have; shared by all passes of this process. */
   readonly names: Set<string>
 }

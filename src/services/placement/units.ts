@@ -31,7 +31,7 @@ export const boundOn = async (
 export const allocatedOn = async (
   placement: Pick<Placement, 'allocations'>,
   uuid: ResourceProviderUuid,
-): Promise<PlacementResult<Readonly<Record<string, number>>>> => {
+): Promise<PlacementResult<Readonly<Record<InstanceUuid, number>>>> => {
   const answer = await placement.allocations(uuid)
   if (!answer.ok) return answer.error === 'gone' ? { ok: true, value: {} } : answer
   const units = (resources: Readonly<Record<string, number>>) =>

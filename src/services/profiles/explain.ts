@@ -4,7 +4,7 @@
  * Placement.
  */
 import { setImmediate as turn } from 'node:timers/promises'
-import type { EntityKey, HostName } from '../../identifiers.ts'
+import type { DeployableUuid, EntityKey, HostName } from '../../identifiers.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
 import { arqsOf, bitstreamOf } from '../../actors/arq/groups.ts'
 import type { Group } from '../../actors/arq/messages.ts'
@@ -92,7 +92,7 @@ const createRequestedGroups =
 /** Only a root deployable can be bound (R4); it may use the handles of the deployables below it. */
 type Rows = {
   readonly roots: ReadonlyMap<HostName, readonly Row<'deployables'>[]>
-  readonly below: ReadonlyMap<string | null, readonly Row<'deployables'>[]>
+  readonly below: ReadonlyMap<DeployableUuid | null, readonly Row<'deployables'>[]>
 }
 const attributed = ({ attributes }: Row<'deployables'>) => ({
   attributes: (attributes as readonly Readonly<Record<string, string>>[]).flatMap((one) =>
