@@ -57,7 +57,7 @@ type Answer<Value> = Promise<Outcome<Value>>
 /** Questions about an earlier moment. More faults: conflict (too long ago, or too much to read), unavailable. */
 export type Past = {
   readonly profiles: Pick<Control['profiles'], 'list' | 'byUuid' | 'byName'>
-  readonly arqs: Pick<Control['arqs'], 'list' | 'get'>
+  readonly arqs: Pick<Control['arqs'], 'list' | 'get' | 'timeline'>
   /** Measurements of the past are not known. */
   readonly devices: Pick<Control['devices'], 'list' | 'get' | 'health'>
   /** The state of the deployables in Placement in the past is not known either. */

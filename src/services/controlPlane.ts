@@ -6,6 +6,7 @@ import { type Tracer, untraced } from '../trace.ts'
 import { type Verify, createVerify } from '../wire/signature.ts'
 import { type Adoption, createAdoption } from './deployables/adoption.ts'
 import { createArqs } from './arqs/arqs.ts'
+import { createTimeline } from './arqs/timeline.ts'
 import { createCapacity } from './overview/capacity.ts'
 import { createDeliveryResend } from './nova/resendDelivery.ts'
 import type { Control, Past } from '../actors/control.ts'
@@ -102,11 +103,11 @@ const createRegion = (journal: Counted, { clock, log, region }: ControlPlanePart
 }
 
 /** The parts of the control port that can answer for an earlier moment, built over a kernel that shows that moment. */
-const createPastAnswers = (past: Kernel, liveness: Liveness): Past => {
+const createPastAnswers = (past: Kernel, at: number, liveness: Liveness): Past => {
   const [profiles, retirement] = [createProfiles(past), createRetirement(past)]
   return {
     profiles,
-    arqs: createArqs(past, profiles, retirement),
+    arqs: { ...createArqs(past, profiles, retirement), timeline: createTimeline(past, at) },
     devices: createDevices(past),
     deployables: createDeployables(past),
     hosts: createHosts(past, { ...liveness, lastSeen: () => null }, retirement),
@@ -135,7 +136,7 @@ const createControl = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): An
     overview: createOverview(kernel),
     deliveries: createDeliveries(kernel),
     resendDelivery: createDeliveryResend(kernel),
-    asOf: createPast(kernel, (past) => createPastAnswers(past, liveness)),
+    asOf: createPast(kernel, (past, at) => createPastAnswers(past, at, liveness)),
   }
 }
 

@@ -102,6 +102,17 @@ const over = (pool: Pool): void => {
     expect(await control.arqs.get(ADMIN, bound[0]!)).toMatchObject(gone)
     expect(await control.asOf(seen[4]!.at).arqs.get(TENANT, bound[0]!)).toMatchObject({ value: { state: 'Bound' } })
     expect(await control.asOf(seen[4]!.at).arqs.get(STRANGER, bound[0]!)).toMatchObject(gone)
+    const stepsAt = async (at: number, caller: Caller = TENANT) => {
+      const told = await control.asOf(at).arqs.timeline(caller, bound[0]!)
+      return told.ok ? told.value.steps.map(({ step }) => step) : told.fault.kind
+    }
+    const whole = value(await control.arqs.timeline(TENANT, bound[0]!)).steps
+    expect([whole[0]?.step, whole.at(-1)?.step]).toEqual(['created', 'deleted'])
+    for (const { at } of seen) {
+      const until = whole.filter((step) => step.at <= at).map(({ step }) => step)
+      expect(await stepsAt(at)).toEqual(until.length === 0 ? 'not_found' : until)
+      expect(await stepsAt(at, STRANGER)).toBe('not_found')
+    }
     await plane.plane.stop()
     await store.close()
   })

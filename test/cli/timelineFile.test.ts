@@ -69,9 +69,23 @@ test('--trace-events is the same from a file as from the service', async () => {
   expect(ended(fromFile)).toEqual(ended(trace))
 })
 
+test('--as-of ends it at that moment, in each form', async () => {
+  type Steps = { readonly steps: readonly { readonly at: string; readonly step: string }[] }
+  const { steps } = JSON.parse(await asked('--json')) as Steps
+  const [created, accepted] = steps
+  const until = steps.filter(({ at }) => at <= created!.at).map(({ step }) => step)
+  expect(accepted).toBeDefined()
+  const then = JSON.parse(await asked('--json', '--as-of', created!.at)) as Steps
+  expect(then.steps.map(({ step }) => step)).toEqual(until)
+  const trace = JSON.parse(await asked('--trace-events', '--as-of', created!.at)) as TraceFile
+  const ends = trace.traceEvents.flatMap((each) => (each.ph === 'X' ? [(each.ts + each.dur) / 1000] : []))
+  expect(Math.max(...ends)).toBe(Date.parse(created!.at))
+})
+
 test.each<readonly [args: readonly string[], why: string]>([
   [[], 'name an accelerator request, or a file'],
   [['00000000-0000-4000-8000-000000000001', '--file', 'x.json'], 'name an accelerator request, or a file'],
+  [['--file', 'x.json', '--as-of', '2026-01-01'], '--as-of asks a service, and --file asks none'],
   [['--file', 'x.json', '--trace-events', '-f', 'csv'], "option '--trace-events' cannot be used with"],
 ])('%j is refused', async (args, why) => {
   expect(await commandHere(['arq', 'timeline', ...args], NOBODY)).toMatchObject({

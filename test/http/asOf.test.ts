@@ -58,6 +58,30 @@ test('what is deleted is shown as it was, to whom it was shown then', async () =
   await close()
 })
 
+test('the timeline ends at the moment, also that of a request that is deleted since', async () => {
+  const { newProfile, arqsOf, must, say, close } = await open()
+  const before = await between()
+  const [arq] = await arqsOf(await newProfile(1))
+  const then = await between()
+  const path = `GET /v2/accelerator_requests/${arq!.uuid}/timeline`
+  const live = (await must(200, `${path}?events=true`)).json
+  await must(204, `DELETE /v2/accelerator_requests?arqs=${arq!.uuid}`)
+  const steps = ({ json }: { readonly json: { readonly steps: readonly { readonly step: string }[] } }) =>
+    json.steps.map(({ step }) => step)
+  expect(steps(await must(200, path))).toEqual(['created', 'deleted'])
+  expect((await must(200, `${path}?events=true&as_of=${then}`)).json).toEqual(live)
+  expect(live).toMatchObject({ deleted: false })
+  const [, deleted] = (await must(200, path)).json.steps
+  expect(steps(await must(200, `${path}?as_of=${deleted.at}`))).toEqual(['created', 'deleted'])
+  expectRefusal(await say(`${path}?as_of=${before}`), 404)
+  expect(steps(await must(200, `${path}?as_of=2999-01-01`))).toEqual(['created', 'deleted'])
+  expectRefusal(await say(`${path}?as_of=${then}`, { headers: as('member', { 'X-Project-Id': 'other' }) }), 404)
+  const refused = await say(`${path}?as_of=noon`)
+  expectRefusal(refused, 400)
+  expect(refused.fault).toContain('as_of: it must be a day or a moment in UTC')
+  await close()
+})
+
 test.each([
   ['yesterday', 'it must be a day or a moment in UTC'],
   ['2026-02-30', 'it must be a day or a moment in UTC'],

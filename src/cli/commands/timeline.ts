@@ -8,7 +8,7 @@ import { visibleJson } from '../../text.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { outLines, withPlainErrors } from '../command.ts'
 import { misused } from '../exits.ts'
-import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.ts'
+import { type ApiFlags, addApiFlags, addAsOf, apiOf, withQuery } from '../operators/api.ts'
 import type { Timeline } from '../operators/apiShapes.ts'
 import { arqPath } from '../operators/arqRows.ts'
 import { documentIn } from '../operators/documentFile.ts'
@@ -28,7 +28,8 @@ const STEPS: Columns<Step> = [
 
 /** The timeline as rows. It can be read even after the request is deleted. */
 export const showSteps = async (uuid: string, flags: ApiFlags): Promise<void> => {
-  const json = await apiOf(flags)<Timeline>('GET', `${arqPath(uuid)}/timeline`)
+  const path = withQuery(`${arqPath(uuid)}/timeline`, { as_of: flags.asOf })
+  const json = await apiOf(flags)<Timeline>('GET', path)
   present(flags, { document: json, rows: json.steps, columns: STEPS })
 }
 
@@ -44,19 +45,28 @@ const kept = async (file: string): Promise<Timeline> => {
   )
 }
 
+/** Until when a timeline is drawn: a file, in which nothing goes on, ends with its last step. */
+const endOf = ({ steps }: Timeline, { file, asOf }: Given): number => {
+  if (file !== undefined) return Date.parse(steps.at(-1)?.at ?? '')
+  return Math.min(systemClock.now(), asOf === undefined ? Infinity : Date.parse(asOf))
+}
+
 type Given = ApiFlags & { readonly file?: string; readonly events?: true; readonly traceEvents?: true }
 const run = async (uuid: string | undefined, flags: Given): Promise<void> => {
-  const { file, events } = flags
+  const { file, events, asOf: as_of } = flags
   if ((uuid === undefined) === (file === undefined))
     throw misused('name an accelerator request, or a file with its timeline with --file')
+  if (file !== undefined && as_of !== undefined) throw misused('--as-of asks a service, and --file asks none')
   const json =
     file === undefined
-      ? await apiOf(flags)<Timeline>('GET', withQuery(`${arqPath(uuid!)}/timeline`, { events: events && 'true' }))
+      ? await apiOf(flags)<Timeline>(
+          'GET',
+          withQuery(`${arqPath(uuid!)}/timeline`, { events: events && 'true', as_of }),
+        )
       : await kept(file)
   if (flags.traceEvents) {
     const { traceEventsOf } = await import('../../ui/traceEvents.ts')
-    // in a file nothing goes on: it ends with its last step
-    const now = file === undefined ? systemClock.now() : Date.parse(json.steps.at(-1)?.at ?? '')
+    const now = endOf(json, flags)
     const steps = json.steps.map((step) => ({ ...step, event: null }))
     return outLines(visibleJson(traceEventsOf({ ...json, steps }, now), 2).split('\n'))
   }
@@ -71,10 +81,11 @@ export const timeline = (family: CommandRow): void => {
     )
     .example(
       'accelerando arq timeline 01a20b28-0adf-7000-988f-af4e98d0d102',
+      'accelerando arq timeline 01a20b28-0adf-7000-988f-af4e98d0d102 --as-of 2026-01-31T12:00:00Z',
       'accelerando arq timeline --file timeline.json',
       'accelerando arq timeline 01a20b28-0adf-7000-988f-af4e98d0d102 --trace-events',
     )
-  addOutput(addApiFlags(command), STEPS)
+  addAsOf(addOutput(addApiFlags(command), STEPS))
     .option('--file <FILE>', 'a timeline that --json has written or the console has exported; asks no service')
     .option('--events', 'also the recorded event behind each step, as json, jsonl and yaml show it')
     .addOption(

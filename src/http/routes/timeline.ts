@@ -1,5 +1,6 @@
 /** The history of an accelerator request, step by step, even after it is deleted. */
 import type { Timeline, TimelineStep } from '../../actors/answers/timelineSteps.ts'
+import { AS_OF } from '../asOf.ts'
 import { flag } from '../query.ts'
 import { answer, route } from '../route.ts'
 import * as schemas from '../schemas.ts'
@@ -32,7 +33,7 @@ export const timeline = route({
     answers: { 200: schemas.Timeline },
     refusals: [404],
   },
-  query: { events: flag('With the recorded event behind each step, as `GET /v2/events` answers it.') },
+  query: { events: flag('With the recorded event behind each step, as `GET /v2/events` answers it.'), ...AS_OF },
   handle: ({ control, caller, params, query: { events = false } }) =>
     answer(control.arqs.timeline(caller, params.uuid), 200, (found) => timelineBody(found, events)),
 })

@@ -112,7 +112,7 @@ const ofInstance = (event: InstanceEvent, arq: ArqUuid, { pending, until }: Know
   if (!ending && !pending) return null
   return ending
     ? { step: `${ENDED}${ending}`, detail: note }
-    : { step: 'nova not reached, will be told again', detail: note }
+    : { step: 'nova not reached, will be told again', detail: { ...note, next_at: moment(event.nextAt) } }
 }
 
 type Bare = Omit<TimelineStep, 'tookMs'>
@@ -157,6 +157,15 @@ const withDeadline = (one: Bare, deadline: number): Bare => ({
 })
 const rank = ({ step }: Bare) => (step === PREPARED ? 0 : 1)
 
+/** The rows that were decided by that moment: of each entity those before its first later one (PAST-1). */
+const decidedBy = (rows: readonly FeedRow[], at: number): readonly FeedRow[] => {
+  const later = new Set<EntityKey>()
+  return rows.filter((row) => {
+    if (row.at > at) later.add(row.key)
+    return !later.has(row.key)
+  })
+}
+
 /** The project of the ARQ and the instances it was bound to; null when it was never created. */
 const outlineOf = (own: readonly FeedRow[]) => {
   const events = own.flatMap((row) => row.events as readonly ArqEvent[])
@@ -170,13 +179,15 @@ const outlineOf = (own: readonly FeedRow[]) => {
   }
 }
 
-export const createTimeline = ({
-  journal,
-  clock,
-  options,
-  guard,
-}: Pick<Kernel, 'journal' | 'clock' | 'options' | 'guard'>): Control['arqs']['timeline'] => {
-  const history = (keys: readonly EntityKey[]) => journal.history(keys, HISTORY_MAX)
+/** `asOf`: the moment whose answer is given, in ms since the epoch; null: the present one. */
+export const createTimeline = (
+  { journal, clock, options, guard }: Pick<Kernel, 'journal' | 'clock' | 'options' | 'guard'>,
+  asOf: number | null = null,
+): Control['arqs']['timeline'] => {
+  const history = async (keys: readonly EntityKey[]): Promise<readonly FeedRow[]> => {
+    const rows = await journal.history(keys, HISTORY_MAX)
+    return asOf === null ? rows : decidedBy(rows, asOf)
+  }
   const timeline = async (caller: Caller, uuid: ArqUuid): Promise<Outcome<Timeline>> => {
     const missing = refuse({ kind: 'not_found', resource: 'accelerator request', id: uuid })
     const own = await history([arqKey(uuid)])
@@ -184,7 +195,7 @@ export const createTimeline = ({
     if (!outline) return missing
     const { projectId, instances, removedAt } = outline
     if (!caller.isAdmin && projectId !== caller.projectId) return missing
-    if (removedAt !== null && removedAt + options.timelineKeptMs < clock.now()) return missing
+    if (removedAt !== null && removedAt + options.timelineKeptMs < (asOf ?? clock.now())) return missing
     const keys = [arqKey(uuid), ...[...instances].map(instanceKey)]
     const rows = instances.size > 0 ? await history(keys) : own
     const all = fold(rows, { arq: uuid, caller })

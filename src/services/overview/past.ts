@@ -191,8 +191,8 @@ const readersAt = ({ guard }: Kernel, entitiesOf: (kind: PastKind) => Promise<Ou
   }
 }
 
-/** `over` builds, from a kernel, the parts of the control port that answer questions. */
-export const createPast = (kernel: Kernel, over: (past: Kernel) => Past): ((at: number) => Past) => {
+/** `over` builds, from a kernel and its moment, the parts of the control port that answer questions. */
+export const createPast = (kernel: Kernel, over: (past: Kernel, at: number) => Past): ((at: number) => Past) => {
   const { guard, journal, region, sharing } = kernel
   const fold = createFold(kernel)
   return (at) => {
@@ -211,13 +211,14 @@ export const createPast = (kernel: Kernel, over: (past: Kernel) => Past): ((at: 
       if (history.value.length === ENTITY_ROWS_MAX && folding.ended.size === 0) return tooLong
       return done(memoryOf(decider, folding.memories.get(key) ?? blank(key, deciderOf(key)))!)
     }
-    return over({
+    const past: Kernel = {
       ...kernel,
       readers: readersAt(kernel, entitiesOf),
       region: { ...region, readCurrent: read, readCached: read },
       // measured values and the state in Placement are not kept for earlier moments
       sharing: { ...sharing, measuredOn: async () => [] },
       placement: null,
-    })
+    }
+    return over(past, at)
   }
 }
