@@ -9,7 +9,8 @@ import { actionPage, act } from './acting.ts'
 import { POLICY } from './document.ts'
 import { doneIn } from './done.ts'
 import { serveDocuments } from './documentPages.ts'
-import { STATUSES, TEXT_MAX, type UiParts, looker, shower } from './looking.ts'
+import { OPENING, opening } from './opening.ts'
+import { STATUSES, type Show, TEXT_MAX, type UiParts, looker, shower } from './looking.ts'
 import { find } from './pages/find.ts'
 import * as answers from './pages/answers.ts'
 import * as letters from './pages/letters.ts'
@@ -20,6 +21,8 @@ import { GROUPS_MAX } from './profileActions.ts'
 import { foreign } from './session.ts'
 import { signing } from './signing.ts'
 import { errorOf, pageError } from './told.ts'
+import { traceEventsOf } from './traceEvents.ts'
+import { pastIn } from './view/ways.ts'
 
 /** In bytes. */
 const FORM_MAX = 32 * 1024
@@ -88,7 +91,11 @@ const guard = (app: Hono, { barred, log }: UiParts): void => {
   const onError = (c: Context) => c.text('The form is larger than the console takes.', 413)
   const limitedTo = (maxSize: number) => bodyLimit({ maxSize, onError })
   const [form, actionForm] = [limitedTo(FORM_MAX), limitedTo(ACTION_FORM_MAX)]
-  app.use('/ui/*', (c, next) => (ACTION_FORM.test(c.req.path) ? actionForm : form)(c, next))
+  app.use('/ui/*', (c, next) => {
+    // its own limit is larger
+    if (c.req.path === OPENING) return next()
+    return (ACTION_FORM.test(c.req.path) ? actionForm : form)(c, next)
+  })
   app.onError((error, c) => {
     log.error({ err: error, path: c.req.path }, 'ui.failed')
     return c.text(`The console failed: ${messageOf(error)}`, 500)
@@ -96,11 +103,11 @@ const guard = (app: Hono, { barred, log }: UiParts): void => {
 }
 
 /** Files that pages offer for download. */
-const files = (app: Hono, look: ReturnType<typeof looker>): void => {
+const files = (app: Hono, look: ReturnType<typeof looker>, { clock }: Pick<UiParts, 'clock'>): void => {
   app.get('/ui/arqs/:id/timeline.json', async (c) => {
     const looking = await look(c, `arqs/${encodeURIComponent(c.req.param('id'))}/timeline.json`)
     if (looking instanceof Response) return looking
-    const read = await things.timelineWithEvents(looking.api, c.req.param('id'))
+    const read = await things.timelineWithEvents(looking.api, c.req.param('id'), things.momentOf(c.req.query()))
     return read.ok ? c.json(read.value) : c.json(read.trouble, STATUSES[read.trouble.kind])
   })
   app.get('/ui/letters/:id/bytes', async (c) => {
@@ -115,6 +122,14 @@ const files = (app: Hono, look: ReturnType<typeof looker>): void => {
       'cache-control': 'no-store',
     })
   })
+  app.get('/ui/arqs/:id/trace-events.json', async (c) => {
+    const looking = await look(c, `arqs/${encodeURIComponent(c.req.param('id'))}/trace-events.json`)
+    if (looking instanceof Response) return looking
+    const [asOf, now] = [things.momentOf(c.req.query()), clock.now()]
+    const read = await things.timelineWithEvents(looking.api, c.req.param('id'), asOf)
+    if (!read.ok) return c.json(read.trouble, STATUSES[read.trouble.kind])
+    return c.json(traceEventsOf(read.value, pastIn(asOf, now) ?? now))
+  })
   app.get('/ui/usage.csv', async (c) => {
     const looking = await look(c, 'usage.csv')
     if (looking instanceof Response) return looking
@@ -125,6 +140,18 @@ const files = (app: Hono, look: ReturnType<typeof looker>): void => {
       'content-disposition': 'attachment; filename="usage.csv"',
       'cache-control': 'no-store',
     })
+  })
+}
+
+const finding = (app: Hono, look: ReturnType<typeof looker>, show: Show): void => {
+  app.get('/ui/find', async (c) => {
+    const looking = await look(c, 'find')
+    if (looking instanceof Response) return looking
+    const text = (c.req.query('q') ?? '').trim().slice(0, TEXT_MAX)
+    const place = text === '' ? './' : await find(looking.api, text)
+    if (place !== null) return c.redirect(place, 302)
+    const { trouble } = pageError('missing', `Nothing that you may see has the UUID or the name ${text}.`)
+    return show(c, 'find', looking.who, { view: 'trouble', title: 'Not found', body: { trouble } }, 404)
   })
 }
 
@@ -172,16 +199,9 @@ export const createUi = (parts: UiParts): Hono => {
       headers: { 'content-type': type, 'cache-control': 'no-store', 'x-accel-buffering': 'no' },
     })
   })
-  app.get('/ui/find', async (c) => {
-    const looking = await look(c, 'find')
-    if (looking instanceof Response) return looking
-    const text = (c.req.query('q') ?? '').trim().slice(0, TEXT_MAX)
-    const place = text === '' ? './' : await find(looking.api, text)
-    if (place !== null) return c.redirect(place, 302)
-    const { trouble } = pageError('missing', `Nothing that you may see has the UUID or the name ${text}.`)
-    return show(c, 'find', looking.who, { view: 'trouble', title: 'Not found', body: { trouble } }, 404)
-  })
-  files(app, look)
+  finding(app, look, show)
+  files(app, look, parts)
+  opening(app, look, show)
   const acting = { look, show, ids: parts.ids }
   app.get('/ui/:kind/:id/do/:name', (c) => actionPage(c, acting))
   app.post('/ui/:kind/:id/do/:name', (c) => act(c, acting))

@@ -22,6 +22,7 @@ export type Assets = {
 
 const ENTRY = fileURLToPath(new URL('./browser/main.ts', import.meta.url))
 const TAIL = fileURLToPath(new URL('./browser/tail.ts', import.meta.url))
+const RECORDER = fileURLToPath(new URL('./browser/recorder.ts', import.meta.url))
 const VIEWS = fileURLToPath(new URL('./view/views.ts', import.meta.url))
 const WORKER = fileURLToPath(new URL('./browser/worker.ts', import.meta.url))
 /** Matches comments on lines of their own. */
@@ -87,6 +88,7 @@ export const loadAssets = async (): Promise<Assets> => {
     ...shared,
     ...reached(WORKER),
     ...reached(TAIL),
+    ...reached(RECORDER),
     ...views.flatMap(([, , found]) => [...found]),
   ])
   const files: readonly (readonly [string, string])[] = [

@@ -25,7 +25,13 @@ const watched = (tokens: boolean) => {
   const asked: Request[] = []
   return { asked, ui: createConsole(world, { fetch: (request) => void asked.push(request), tokens }) }
 }
-const everyPlace = () => [...placesOf(seen), ...ASTRAY, `arqs/${seen.bound.uuid}/timeline.json`, 'usage.csv']
+const everyPlace = () => [
+  ...placesOf(seen),
+  ...ASTRAY,
+  `arqs/${seen.bound.uuid}/timeline.json`,
+  `arqs/${seen.bound.uuid}/trace-events.json`,
+  'usage.csv',
+]
 
 describe('the API is asked', () => {
   const PASSED = new Set([

@@ -180,6 +180,8 @@ export const placesOf = ({ bound, failed, open, handle, device, card, letter }: 
   `arqs/${bound.uuid}`,
   `arqs/${failed.uuid}`,
   `arqs/${open.uuid}`,
+  `arqs/${failed.uuid}?t=table&r=1`,
+  'timeline',
   `arqs/${bound.uuid}/do/force-unbind`,
   `arqs/${bound.uuid}/do/delete`,
   `instances/${bound.instance}`,

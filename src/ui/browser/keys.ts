@@ -3,7 +3,7 @@
  * everything is also a link or a field.
  */
 
-const typing = (target: EventTarget | null): boolean =>
+export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.matches('input, textarea, select') || target.isContentEditable)
 
 const rowLinks = (): readonly HTMLElement[] =>
@@ -62,13 +62,14 @@ export const keepPlace = (): void => {
 }
 
 export const listenToKeys = (): void => {
-  let goneAt = 0
+  // a page that is younger than that has not been asked to go anywhere
+  let goneAt = -Infinity
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') return escape()
-    if (event.ctrlKey || event.metaKey || event.altKey || typing(event.target)) return
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
     if (event.timeStamp - goneAt < GO_MS && go(`.side [data-go="${CSS.escape(event.key)}"]`))
       return event.preventDefault()
-    goneAt = event.key === 'g' ? event.timeStamp : 0
+    goneAt = event.key === 'g' ? event.timeStamp : -Infinity
     const pressed = PRESSED[event.key]
     if (pressed === undefined) return
     event.preventDefault()

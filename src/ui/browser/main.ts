@@ -4,11 +4,14 @@ import { type PageError, lossOf } from '../told.ts'
 import { layout } from '../view/layout.ts'
 import type { Screen } from '../view/screen.ts'
 import { drawnBy } from '../view/views.ts'
+import { pastIn } from '../view/ways.ts'
 import { isHelpShown, keepPlace, listenToKeys } from './keys.ts'
 import { keepLive } from './live.ts'
 
 /** Views that are not renewed: answers to one question, and forms. */
-const STATIC = new Set(['act', 'sign_in', 'trouble', 'explain', 'usage'])
+const STATIC = new Set(['act', 'sign_in', 'trouble', 'explain', 'usage', 'opened'])
+/** The past does not change. */
+const isPast = (screen: Screen): boolean => screen.view === 'arq' && pastIn(screen.body.asOf, screen.now) !== null
 const COPIED_MS = 1500
 
 const copyOnClick = (): void =>
@@ -47,19 +50,21 @@ const start = async (): Promise<void> => {
   copyOnClick()
   document.documentElement.classList.add('taken')
   keepStep()
-  if (STATIC.has(first.view)) return
   let [shown, done] = [first, first.done]
   const redraw = (screen: Screen) => {
     done = screen.done ?? done
     render(page({ ...screen, done, search: first.search }), root)
   }
+  const recorder =
+    first.view === 'arq' || first.view === 'opened' ? (await import('./recorder.ts')).openRecorder(first, redraw) : null
+  if (STATIC.has(first.view) || isPast(first)) return
   /** What an action has recorded is asked for only as long as something of it is missing. */
   const here = (): string => (isOver(done) ? withoutDone(location.href) : location.href)
   /** Draws the screen, unless the service lost what is shown now: old rows are better than none. */
   const take = (screen: Screen): PageError | null => {
     const loss = lossOf(screen.body)
     if (loss !== null && lossOf(shown.body) === null) return loss
-    shown = loss === null ? (tail?.merged(screen) ?? screen) : screen
+    shown = loss === null ? ((tail ?? recorder)?.merged(screen) ?? screen) : screen
     redraw(shown)
     return loss
   }

@@ -8,26 +8,40 @@ import * as shapes from '../shapes.ts'
 import { standingOf } from '../view/lists.ts'
 import { cutTo } from '../view/rows.ts'
 import { type Loaded, loaded, mapped, pageError } from '../told.ts'
+import { waysOf } from '../view/ways.ts'
 import { letterIn } from './letters.ts'
 import { differencesOf, pairOf } from '../../profileDiff.ts'
 import type { VersionPair } from '../view/screen.ts'
 import { type PageRequest, type Load, PAGE_ROWS, arqsIn } from './loader.ts'
 
+const asOfIn = (asOf: string | null): string => (asOf === null ? '' : at`as_of=${asOf}`)
 const timelineOf = (api: PageRequest['api'], uuid: string) =>
   api.get(at`/accelerator_requests/${uuid}/timeline`, shapes.Timeline)
-export const timelineWithEvents = (api: PageRequest['api'], uuid: string) =>
-  api.get(at`/accelerator_requests/${uuid}/timeline?events=true`, shapes.Timeline)
+/** A moment of the past as pages show it is understood, too. */
+const SHOWN_MOMENT = /^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d{1,3})?)(?: UTC)?$/
+/** The moment that a page is asked to show; null: the present. The API judges it. */
+export const momentOf = ({ as_of: given = '' }: PageRequest['query']): string | null =>
+  given.trim() === '' ? null : given.trim().replace(SHOWN_MOMENT, '$1T$2Z')
+/** `asOf`: a moment of the past; null: the present. */
+export const timelineWithEvents = (api: PageRequest['api'], uuid: string, asOf: string | null = null) =>
+  api.get(
+    `${at`/accelerator_requests/${uuid}/timeline?events=true`}${asOf === null ? '' : `&${asOfIn(asOf)}`}`,
+    shapes.Timeline,
+  )
 
-export const arq: Load = async ({ api, id, may }) => {
+export const arq: Load = async ({ api, id, may, query }) => {
+  const asOf = momentOf(query)
   const [one, timeline] = await Promise.all([
-    api.get(at`/accelerator_requests/${id}`, shapes.Arq),
-    timelineWithEvents(api, id),
+    api.get(`${at`/accelerator_requests/${id}`}${asOf === null ? '' : `?${asOfIn(asOf)}`}`, shapes.Arq),
+    timelineWithEvents(api, id, asOf),
   ])
   const instance = one.ok ? one.value.instance_uuid : null
   const others =
     instance === null
       ? loaded([])
       : await arqsIn(api, at`/accelerator_requests?instance=${instance}&limit=${PAGE_ROWS}`)
+  const members = others.ok ? others.value.map(({ uuid }) => uuid) : []
+  const place = members.indexOf(id)
   return {
     view: 'arq',
     title: `Request ${id}`,
@@ -35,7 +49,10 @@ export const arq: Load = async ({ api, id, may }) => {
       arq: one,
       timeline,
       offers: one.ok ? offersOf('arqs', one.value.state, may) : [],
-      others: others.ok ? others.value.map(({ uuid }) => uuid).filter((uuid) => uuid !== id) : [],
+      others: members.filter((uuid) => uuid !== id),
+      turn: { later: members[place - 1] ?? null, earlier: place < 0 ? null : (members[place + 1] ?? null) },
+      asOf,
+      ways: waysOf(query),
     },
   }
 }

@@ -1,38 +1,19 @@
 /** The page of one accelerator request: its history as a bar and as steps, and what the request waits for. */
 import type { Arq, Timeline } from '../shapes.ts'
 import type { Loaded } from '../told.ts'
-import { type Fact, command, facts, id, idLink, link, mark, panel, state, trouble, when } from './parts.ts'
-import { type Placed, type Recorder, recorderOf } from './recorder.ts'
+import { headline, limit } from './headline.ts'
+import { type Fact, command, facts, id, idLink, link, mark, state, trouble, when } from './parts.ts'
+import { recorderOf } from './recorder.ts'
+import { recorded } from './recorded.ts'
 import { offers } from './offers.ts'
 import { ARQ_STATES, toneOf } from './states.ts'
 import type { Bodies, Screen } from './screen.ts'
-import {
-  type Child,
-  type Node,
-  a,
-  code,
-  details,
-  div,
-  h1,
-  header,
-  li,
-  line,
-  ol,
-  p,
-  pre,
-  rect,
-  span,
-  summary,
-  svg,
-  table,
-  tbody,
-  td,
-  th,
-  thead,
-  time,
-  tr,
-} from './tags.ts'
-import { ago, duration, instant, moment, shell } from './words.ts'
+import { type Child, type Node, a, button, div, form, h1, header, input, label, nav, p, span, time } from './tags.ts'
+import { type Chosen, addressOf, pastIn } from './ways.ts'
+import { precise, shell } from './words.ts'
+
+/** In characters: a moment has fewer. */
+const MOMENT_MAX = 40
 
 const pciOf = (info: Readonly<Record<string, string>>): string | null => {
   const { domain, bus, device, function: fn } = info
@@ -58,179 +39,106 @@ const factsOf = (arq: Arq, now: number): readonly Fact[] => [
   ['Created', when(arq.created_at, now)],
 ]
 
-/** In percent of the width, so that a span that took no time can still be seen. */
-const THINNEST = 0.4
-const bar = ({ x, width, tone, kind, open }: Placed): Node =>
-  svg(
-    { class: 'track', width: '100%', height: 24, 'aria-hidden': 'true' },
-    ...[25, 50, 75].map((at) => line({ class: 'grid', key: at, x1: `${at}%`, x2: `${at}%`, y1: 0, y2: 24 })),
-    rect({
-      class: `span ${tone} ${kind}${open ? ' open' : ''}`,
-      x: `${x}%`,
-      y: 6,
-      width: `${Math.max(width, THINNEST)}%`,
-      height: 12,
-      rx: 2,
-    }),
+const download = (kind: string, word: string, uuid: string, asOf: string | null): Node =>
+  a(
+    {
+      class: 'quiet',
+      href: `arqs/${uuid}/${kind}.json${asOf === null ? '' : `?${new URLSearchParams({ as_of: asOf }).toString()}`}`,
+      download: `${kind}-${uuid}.json`,
+    },
+    word,
+  )
+const exports = (uuid: string, asOf: string | null): Node =>
+  span(
+    { class: 'ways' },
+    download('timeline', 'Download', uuid, asOf),
+    download('trace-events', 'For trace viewers', uuid, asOf),
+    a({ class: 'quiet', href: 'timeline' }, 'Open a file'),
   )
 
-const spanRow = (span_: Placed, index: number): Node => {
-  const { who, label, from, to, open, note, tone, kind } = span_
-  const took = duration(to - from)
-  return li(
-    { class: 'lane', key: index },
-    div({ class: 'lane-who' }, mark(kind === 'rest' && tone !== 'bad' ? 'idle' : tone), who),
-    div({ class: 'lane-what' }, label, note === null ? null : span({ class: 'dim' }, ` · ${note}`)),
-    div({ class: 'lane-bar' }, bar(span_)),
-    div({ class: 'lane-took' }, open ? `${took} so far` : took),
-  )
-}
-
-export const lanes = ({ spans, cuts }: Recorder): Node =>
-  div(
-    { class: 'recorder' },
-    ol({ class: 'lanes', 'aria-label': 'What took how long' }, ...spans.map(spanRow)),
-    cuts.length === 0
-      ? null
+/** Says that the page shows the past, and leads back to the present. */
+const pastNote = (asOf: string | null, now: number, place: string): Child => {
+  const at = pastIn(asOf, now)
+  if (asOf === null) return null
+  const present = a({ class: 'underlined', href: place }, 'Back to now')
+  if (at === null)
+    return Number.isNaN(Date.parse(asOf))
+      ? p({ class: 'past', role: 'status' }, mark('bad'), span(null, 'No moment of the past is shown.'), present)
       : p(
-          { class: 'dim cut' },
-          `Pale bars are drawn shorter than they were: ${duration(cuts.reduce((sum, { ms }) => sum + ms, 0))} in which nothing had to happen ${cuts.length === 1 ? 'is' : 'are'} left out.`,
-        ),
+          { class: 'past', role: 'status' },
+          mark('held'),
+          span(null, 'This moment is not past: it is shown as it is now.'),
+          present,
+        )
+  const iso = new Date(at).toISOString()
+  return p(
+    { class: 'past', role: 'status' },
+    mark('held'),
+    span(null, 'This is the past: the request as it was at ', time({ datetime: iso }, precise(iso)), '.'),
+    present,
   )
-
-const valueOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
-const LINKED: Readonly<Record<string, string>> = {
-  host: 'hosts',
-  hostname: 'hosts',
-  instance: 'instances',
-  attach_handle: 'handles',
-  profile: 'profiles',
 }
-const MOMENTS = new Set(['deadline', 'until'])
-const shownDetail = (name: string, shown: string): Child => {
-  const kind = LINKED[name]
-  if (kind !== undefined) return a({ class: 'id', href: `${kind}/${encodeURIComponent(shown)}` }, shown)
-  return MOMENTS.has(name) ? time({ datetime: shown, title: moment(shown) }, instant(shown)) : code(null, shown)
-}
-const detail = (fields: Readonly<Record<string, unknown>>): readonly Child[] =>
-  Object.entries(fields)
-    .filter(([name, value]) => value !== null && !(name === 'hostname' && value === fields['host']))
-    .map(([name, value]) =>
-      span(
-        { class: 'pair', key: name },
-        span({ class: 'pair-name' }, name.replaceAll('_', ' ')),
-        ' ',
-        shownDetail(name, valueOf(value)),
-      ),
-    )
-/** The recorded event, as the API answers it. */
-const raw = (event: unknown): Child =>
-  event === null ? null : details({ class: 'raw' }, summary(null, 'Event'), pre(null, JSON.stringify(event, null, 2)))
-
-/**
- * The length that tells the id of a user or a service account from the words that name a host or a part of the service.
- */
-const UUID_LENGTH = 36
-const stepRow =
-  (start: number, here: string) =>
-  (step: Timeline['steps'][number], index: number): Node =>
-    tr(
-      { key: index, id: `step-${index + 1}` },
-      td(
-        { class: 'number' },
-        a(
-          { href: `${here}#step-${index + 1}`, title: `Link to step ${index + 1}` },
-          time({ datetime: step.at, title: moment(step.at) }, instant(step.at)),
-        ),
-      ),
-      td({ class: 'number' }, index === 0 ? '' : `+${duration(Date.parse(step.at) - start)}`),
-      td(null, step.step),
-      td(null, step.cause?.length === UUID_LENGTH ? id(step.cause) : (step.cause ?? '')),
-      td({ class: 'details' }, ...detail(step.detail), raw(step.event)),
-      td(null, step.request_id === null ? '' : code({ class: 'id faint' }, step.request_id)),
-    )
-
-const HEADS = ['UTC', 'After', 'Step', 'Caused by', 'Details', 'Request']
-const steps = (timeline: Timeline, here: string): Node =>
-  div(
-    { class: 'scroll', tabindex: 0, role: 'region', 'aria-label': 'Steps' },
-    table(
-      { class: 'rows steps' },
-      thead(null, tr(null, ...HEADS.map((title) => th({ scope: 'col', key: title }, title)))),
-      tbody(null, ...timeline.steps.map(stepRow(Date.parse(timeline.steps[0]?.at ?? ''), here))),
+/** Asks for the moment that the page is to show. */
+const momentForm = (place: string, { asOf, ways }: Chosen): Node =>
+  form(
+    { method: 'get', action: place, class: 'form asked' },
+    label(
+      null,
+      span(null, 'The request as of'),
+      input({
+        name: 'as_of',
+        defaultValue: asOf ?? '',
+        placeholder: '2026-03-01T08:15:30Z',
+        autocomplete: 'off',
+        spellcheck: 'false',
+        required: true,
+        maxlength: MOMENT_MAX,
+      }),
     ),
+    ways.shown === 'both' ? null : input({ type: 'hidden', name: 't', value: ways.shown }),
+    ways.raw ? input({ type: 'hidden', name: 'r', value: '1' }) : null,
+    div({ class: 'form-end' }, button({ type: 'submit', class: 'button' }, 'Show that moment')),
   )
 
-const headline = (arq: Loaded<Arq>, { bindMs, waitingFor, spans }: Recorder, timeline: Timeline): Child => {
-  if (waitingFor !== null)
-    return p(
-      { class: 'headline' },
-      mark('busy'),
-      `Waiting for ${waitingFor.who} for ${duration(waitingFor.to - waitingFor.from)}: ${waitingFor.label}${waitingFor.note === null ? '' : `, ${waitingFor.note}`}.`,
-    )
-  const failed = timeline.steps.findLast(({ step }) => step === 'bind failed')
-  const isFailed = arq.ok && arq.value.state === 'BindFailed'
-  if (isFailed && failed)
-    return p(
-      { class: 'headline bad' },
-      mark('bad'),
-      `The bind failed after ${duration(bindMs ?? 0)}: ${valueOf(failed.detail['reason'] ?? failed.detail['code'] ?? 'no reason is recorded')}.`,
-    )
-  if (timeline.deleted) return p({ class: 'headline' }, mark('idle'), 'It is deleted; this is what happened to it.')
-  if (bindMs === null) return p({ class: 'headline' }, mark('idle'), 'Nobody has bound it yet.')
-  const longest = spans
-    .filter(({ kind }) => kind !== 'rest')
-    .toSorted((one, other) => other.to - other.from - (one.to - one.from))[0]
-  return p(
-    { class: 'headline' },
-    mark('good'),
-    `Bound in ${duration(bindMs)}${longest === undefined || longest.to === longest.from ? '' : `; ${longest.who} took longest, ${duration(longest.to - longest.from)}`}.`,
-  )
-}
-
-/** What happens when the time is over that the request waits for. */
-const limit = ({ limit: given, waitingFor }: Recorder, { steps: all }: Timeline, now: number): Child => {
-  if (given === null || waitingFor === null) return null
-  const when_ = time({ datetime: given.at, title: moment(given.at) }, moment(given.at), ` (${ago(given.at, now)})`)
-  const isOver = Date.parse(given.at) <= now
-  if (given.of === 'bind')
-    return p(
-      { class: 'lead' },
-      ...(isOver
-        ? ['Its deadline was ', when_, ': the bind fails as soon as the service attends to it.']
-        : [`If ${waitingFor.who} has not answered by `, when_, ', the bind fails and Nova is told so.']),
-    )
-  const instance = all.findLast(({ detail: { instance: one } }) => typeof one === 'string')?.detail['instance']
-  return p(
-    { class: 'lead' },
-    'Nova is told again until ',
-    when_,
-    '. Then delivery ends, until an operator has it told once more: ',
-    code(null, shell`accelerando delivery resend ${valueOf(instance ?? 'INSTANCE')} --reason TEXT`),
-  )
-}
-
-const recorded = (arq: Loaded<Arq>, timeline: Timeline, here: string, now: number): Node => {
-  const recorder = recorderOf(timeline, now)
+/** The other requests of the instance. The keys for pages lead to the ones before and after this one. */
+const beside = ({ others, turn }: Bodies['arq'], chosen: Chosen): Child => {
+  const at = (uuid: string) =>
+    addressOf({ ...chosen, place: `arqs/${encodeURIComponent(uuid)}` }, { open: [], from: null })
+  const turned = (uuid: string | null, word: string, key: string) =>
+    uuid === null ? span({ class: 'turn off' }, word) : a({ class: 'turn', href: at(uuid), 'data-key': key }, word)
+  if (others.length === 0) return null
   return div(
     null,
-    headline(arq, recorder, timeline),
-    limit(recorder, timeline, now),
-    panel('What took how long', null, lanes(recorder)),
-    panel(
-      'Every step',
-      a(
-        { class: 'quiet', href: `arqs/${timeline.arq}/timeline.json`, download: `timeline-${timeline.arq}.json` },
-        'Download',
+    nav(
+      { class: 'turning', 'aria-label': 'Requests of the same instance' },
+      span(
+        { class: 'dim' },
+        'Of the same instance: ',
+        ...others.map((other) => span({ key: other }, a({ class: 'id', href: at(other) }, other), ' ')),
       ),
-      steps(timeline, here),
+      span({ class: 'turns' }, turned(turn.later, '‹ Previous', '['), turned(turn.earlier, 'Next ›', ']')),
     ),
+  )
+}
+
+const commandFor = (uuid: string, { asOf }: Chosen) =>
+  command(shell`accelerando arq show ${uuid} --timeline ${asOf === null ? [] : ['--as-of', asOf]}`)
+
+const history = (arq: Loaded<Arq>, timeline: Timeline, chosen: Chosen, at: number): Node => {
+  const recorder = recorderOf(timeline, at, chosen.ways)
+  return div(
+    null,
+    headline(arq.ok ? arq.value.state : null, recorder, timeline),
+    limit(recorder, timeline, at),
+    recorded(timeline, recorder, chosen, exports(timeline.arq, chosen.asOf)),
   )
 }
 
 export const arqPage = ({ body, here, now }: Screen<'arq'>): Node => {
-  const { arq, timeline }: Bodies['arq'] = body
+  const { arq, timeline, asOf, ways }: Bodies['arq'] = body
   const uuid = here.split('/')[1] ?? ''
+  const past = pastIn(asOf, now)
+  const chosen: Chosen = { place: here, asOf, ways, kept: true }
   const shown = arq.ok ? arq.value.state : timeline.ok && timeline.value.deleted ? 'Deleted' : null
   return div(
     null,
@@ -238,9 +146,11 @@ export const arqPage = ({ body, here, now }: Screen<'arq'>): Node => {
       { class: 'head' },
       div(null, p({ class: 'over' }, link('arqs', 'Request')), h1({ class: 'id' }, uuid)),
       shown === null ? null : state(toneOf(ARQ_STATES, shown), shown, ARQ_STATES[shown]?.means),
-      offers(here, body.offers),
+      // nothing can be done about the past
+      past === null ? offers(here, body.offers) : null,
     ),
-    arq.ok ? facts(factsOf(arq.value, now)) : null,
+    pastNote(asOf, now, addressOf(chosen, { asOf: null })),
+    arq.ok ? facts(factsOf(arq.value, past ?? now)) : null,
     arq.ok && arq.value.state === 'BindFailed'
       ? p(
           { class: 'leads' },
@@ -250,14 +160,9 @@ export const arqPage = ({ body, here, now }: Screen<'arq'>): Node => {
           ),
         )
       : null,
-    timeline.ok ? recorded(arq, timeline.value, here, now) : trouble(timeline.trouble),
-    body.others.length === 0
-      ? null
-      : p(
-          { class: 'dim' },
-          'Of the same instance: ',
-          ...body.others.map((other) => span({ key: other }, idLink('arqs', other), ' ')),
-        ),
-    command(shell`accelerando arq show ${uuid} --timeline`),
+    timeline.ok ? history(arq, timeline.value, chosen, past ?? now) : trouble(timeline.trouble),
+    beside(body, chosen),
+    momentForm(here, chosen),
+    commandFor(uuid, chosen),
   )
 }

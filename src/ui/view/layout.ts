@@ -29,7 +29,7 @@ type NavEntry = {
 }
 export const NAV_ENTRIES: readonly NavEntry[] = [
   { href: './', word: 'Overview', key: 'o', views: ['home'] },
-  { href: 'arqs', word: 'Requests', key: 'r', views: ['arqs', 'arq', 'instance'] },
+  { href: 'arqs', word: 'Requests', key: 'r', views: ['arqs', 'arq', 'instance', 'opened'] },
   { href: 'hosts', word: 'Hosts', key: 'h', views: ['hosts', 'host'] },
   { href: 'devices', word: 'Devices', key: 'd', views: ['devices', 'device', 'handles', 'handle'] },
   { href: 'profiles', word: 'Profiles', key: 'p', views: ['profiles', 'profile', 'versions'] },
@@ -111,11 +111,26 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['?', 'these keys'],
   ['Esc', 'leave a field, close this'],
 ]
-const help = (): Node =>
+/** The keys of pages that show a timeline. */
+const RECORDER_VIEWS: ReadonlySet<ViewName> = new Set(['arq', 'opened'])
+const RECORDER_KEYS: typeof KEYS = [
+  ['↑ ↓', 'previous and next step'],
+  ['← →', 'previous and next party that works or is waited for'],
+  ['Enter', 'the recorded event of the step'],
+  ['t', 'bars, table, or both'],
+  ['r', 'the recorded events of all steps'],
+  ['[ ]', 'previous and next request of the instance'],
+]
+const keysOf = (view: ViewName): typeof KEYS => {
+  if (!RECORDER_VIEWS.has(view)) return KEYS
+  const own = new Set(RECORDER_KEYS.map(([key]) => key))
+  return [...KEYS.filter(([key]) => !own.has(key)), ...RECORDER_KEYS]
+}
+const help = ({ view }: Screen): Node =>
   div(
     { class: 'help', id: 'help', hidden: true, role: 'dialog', 'aria-label': 'Keys', tabindex: -1 },
     p({ class: 'over' }, 'Keys'),
-    ul(null, ...KEYS.map(([key, does]) => li({ key }, kbd(null, key), span(null, does)))),
+    ul(null, ...keysOf(view).map(([key, does]) => li({ key }, kbd(null, key), span(null, does)))),
   )
 
 export const layout = (screen: Screen, inside: Node): Node =>
@@ -139,5 +154,5 @@ export const layout = (screen: Screen, inside: Node): Node =>
       ),
       footer({ class: 'foot dim' }, 'All times are UTC.'),
     ),
-    help(),
+    help(screen),
   )

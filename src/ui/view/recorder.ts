@@ -1,13 +1,19 @@
 /**
  * Computes how the timeline of an accelerator request is drawn. Between two steps lies a span, in which somebody works
- * or something is waited for. Spans in which nothing has to happen, such as the time that an instance uses the device,
- * are drawn shorter than they are.
+ * or something is waited for.
+ *
+ * SPAN-1 the lengths of spans are in proportion to their time;
+ * SPAN-2 except that a span longer than `GAP_MS` in which nobody works is drawn short and marked as such, unless the
+ *    person who looks has opened it.
  */
 import type { Timeline } from '../shapes.ts'
 import type { Tone } from './states.ts'
+import { type Ways, USUAL, windowOf } from './ways.ts'
 import { duration } from './words.ts'
 
 export type Span = {
+  /** The number of the step after which it begins, from 1. */
+  readonly step: number
   /** In ms after the first step. */
   readonly from: number
   readonly to: number
@@ -25,11 +31,13 @@ export type Placed = Span & {
   /** Where the span is drawn, in percent of the width. */
   readonly x: number
   readonly width: number
+  /** Of a long span in which nobody works (SPAN-2): whether it is drawn short; null of every other span. */
+  readonly gap: 'short' | 'full' | null
 }
 export type Recorder = {
-  readonly spans: readonly Placed[]
-  /** The places where time is left out: in percent of the width, and the time in ms. */
-  readonly cuts: readonly { readonly x: number; readonly ms: number }[]
+  readonly spans: readonly Span[]
+  /** Those of the steps that are shown. */
+  readonly placed: readonly Placed[]
   readonly waitingFor: Span | null
   /**
    * When waiting ends by itself, and whether it is the bind that fails then, or Nova that is not told any more. Null:
@@ -90,10 +98,19 @@ const meaningOf = (step: Step, failed: boolean): Meaning => {
     : meaning
 }
 
-/** Says how much of the time the host itself worked; orders and reports took the rest. */
-const onHost = (later: readonly Step[]): string => {
-  const ms = later.find(({ step }) => step === 'bound')?.detail['host_work_ms']
-  return typeof ms === 'number' ? `, ${duration(ms)} of it on the host` : ''
+/** The party that works, or that is waited for, after the step. */
+export const partyAfter = (step: Step): string => (AFTER[step.step] ?? UNKNOWN).who(step)
+
+/**
+ * Says how long the host itself worked, by its own clock. The rest of the time passed on the way there and back, and in
+ * queues: no event tells where.
+ */
+const onHost = (step: Step, later: readonly Step[]): string => {
+  const [next] = later
+  const ms = later.find(({ step: name }) => name === 'bound' || name === 'bind accepted')?.detail['host_work_ms']
+  if (next === undefined || typeof ms !== 'number') return ''
+  const waited = Date.parse(next.at) - Date.parse(step.at) - ms
+  return `, ${duration(ms)} of it on the host${waited > 0 ? `, ${duration(waited)} on the way and waiting` : ''}`
 }
 const noteOf = (step: Step, later: readonly Step[]): string | null => {
   const [next] = later
@@ -101,13 +118,26 @@ const noteOf = (step: Step, later: readonly Step[]): string | null => {
   const order = step.detail['order']
   const number = typeof order === 'number' ? `order ${order}` : 'no work needed on the host'
   if (next && FAILED.has(next.step)) return `${number}: ${text(next.detail['reason'] ?? next.detail['code'], 'failed')}`
-  return `${number}${onHost(later)}`
+  return `${number}${onHost(step, later)}`
+}
+
+/** Until the recorded moment of the next attempt Nova is not told, so that part of the span is a wait of its own. */
+const withBackOff = (span: Span, { detail }: Step, start: number): readonly Span[] => {
+  const next = typeof detail['next_at'] === 'string' ? Date.parse(detail['next_at']) - start : Number.NaN
+  if (!(next > span.from)) return [span]
+  const pause: Span = { ...span, label: 'not reached, waits for the next attempt', kind: 'wait' }
+  return next >= span.to
+    ? [pause]
+    : [
+        { ...pause, to: next, open: false },
+        { ...span, from: next },
+      ]
 }
 
 const spansOf = ({ steps, deleted }: Timeline, now: number): readonly Span[] => {
   const start = Date.parse(steps[0]?.at ?? '')
   let failed = false
-  const spans = steps.map((step, index): Span => {
+  const spans = steps.flatMap((step, index): readonly Span[] => {
     const next = steps[index + 1]
     if (step.step === 'bind accepted') failed = false
     if (step.step === 'bind failed') failed = true
@@ -116,7 +146,8 @@ const spansOf = ({ steps, deleted }: Timeline, now: number): readonly Span[] => 
     const open = next === undefined
     const to = open ? Math.max(now - start, from) : Date.parse(next.at) - start
     const bad = next !== undefined && FAILED.has(next.step)
-    return {
+    const span: Span = {
+      step: index + 1,
       from,
       to,
       label,
@@ -126,23 +157,39 @@ const spansOf = ({ steps, deleted }: Timeline, now: number): readonly Span[] => 
       open,
       note: noteOf(step, steps.slice(index + 1)),
     }
+    return withBackOff(span, step, start)
   })
-  const ended = deleted ? spans.slice(0, -1) : spans
+  const ended = deleted ? spans.filter(({ open }) => !open) : spans
   // steps of the same moment are one append: no time passed between them
   return ended.filter(({ from, to, open, note }) => to > from || open || note !== null)
 }
 
-/** The width of a span in which nothing had to happen, at most, as a share of the longest other span. */
-const REST_SHARE = 0.35
+/** A longer span in which nobody works is a gap (SPAN-2). */
+export const GAP_MS = 5000
+/** The width of a gap that is drawn short, in percent; all of them together have at most half of the width. */
+const GAP_WIDTH = 6
+const GAPS_WIDTH = 50
 const LEAST_MS = 1
-
-const scaled = (spans: readonly Span[]): readonly number[] => {
-  const longest = Math.max(LEAST_MS, ...spans.filter(({ kind }) => kind !== 'rest').map(({ from, to }) => to - from))
-  return spans.map(({ kind, from, to }) => (kind === 'rest' ? Math.min(to - from, longest * REST_SHARE) : to - from))
-}
-
 const PERCENT = 100
 const rounded = (value: number): number => Math.round(value * 100) / 100
+
+const gapOf = ({ kind, from, to, step }: Span, { open }: Ways): Placed['gap'] =>
+  kind === 'work' || to - from <= GAP_MS ? null : open.includes(step) ? 'full' : 'short'
+
+const placedIn = (spans: readonly Span[], ways: Ways): readonly Placed[] => {
+  const gaps = spans.map((span) => gapOf(span, ways))
+  const short = gaps.filter((gap) => gap === 'short').length
+  const rest = spans.reduce((sum, { from, to }, at) => sum + (gaps[at] === 'short' ? 0 : to - from), 0)
+  const gapWidth = rest === 0 ? PERCENT / short : Math.min(GAP_WIDTH, GAPS_WIDTH / short)
+  const scale = (PERCENT - (short === 0 ? 0 : gapWidth * short)) / Math.max(rest, LEAST_MS)
+  let x = 0
+  return spans.map((span, at): Placed => {
+    const [from, gap] = [x, gaps[at] ?? null]
+    const width = gap === 'short' ? gapWidth : (span.to - span.from) * scale
+    x += width
+    return { ...span, gap, x: rounded(from), width: rounded(width) }
+  })
+}
 
 /** The limit that the last step with one has recorded. */
 const limitOf = ({ steps }: Timeline): Recorder['limit'] => {
@@ -152,30 +199,21 @@ const limitOf = ({ steps }: Timeline): Recorder['limit'] => {
   return typeof deadline === 'string' ? { of: 'bind', at: deadline } : null
 }
 
-/** `now`: the server's, in ms since the epoch. */
-export const recorderOf = (timeline: Timeline, now: number): Recorder => {
+/** `now`: the server's, or the moment that is shown, in ms since the epoch. */
+export const recorderOf = (timeline: Timeline, now: number, ways: Ways = USUAL): Recorder => {
   const spans = spansOf(timeline, now)
-  const lengths = scaled(spans)
-  const total = lengths.reduce((sum, each) => sum + each, 0) || LEAST_MS
-  let x = 0
-  const placed = spans.map((span, index): Placed => {
-    const width = ((lengths[index] ?? 0) / total) * PERCENT
-    const from = x
-    x += width
-    return { ...span, x: rounded(from), width: rounded(width) }
-  })
-  const cuts = placed.flatMap(({ kind, from, to, x, width }, index) => {
-    const left = to - from - (lengths[index] ?? 0)
-    return kind === 'rest' && left > LEAST_MS ? [{ x: rounded(x + width / 2), ms: left }] : []
-  })
-  const last = placed.at(-1)
+  const { first, last } = windowOf(timeline.steps.length, ways)
+  const present = spans.at(-1)
   const accepted = timeline.steps.findLast(({ step }) => step === 'bind accepted')
   const ended = timeline.steps.findLast(({ step }) => step === 'bound' || step === 'bind failed')
   const isAfter = accepted !== undefined && ended !== undefined && ended.at >= accepted.at
-  const waitingFor = last?.open && last.kind !== 'rest' ? last : null
+  const waitingFor = present?.open && present.kind !== 'rest' ? present : null
   return {
-    spans: placed,
-    cuts,
+    spans,
+    placed: placedIn(
+      spans.filter(({ step }) => step >= first && step <= last),
+      ways,
+    ),
     waitingFor,
     limit: waitingFor === null ? null : limitOf(timeline),
     bindMs: isAfter ? Date.parse(ended.at) - Date.parse(accepted.at) : null,

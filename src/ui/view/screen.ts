@@ -26,6 +26,7 @@ import type { DeliveryCounts } from './deliveryTabs.ts'
 import type { Capacity, EventLine, Explanation, Program, Usage } from '../answerShapes.ts'
 import type { Cut, Filter, Turn } from './rows.ts'
 import type { Tone } from './states.ts'
+import type { Ways } from './ways.ts'
 import type { CommandLine } from './words.ts'
 
 export type Who = {
@@ -97,7 +98,18 @@ export type Bodies = {
     readonly arq: Loaded<Arq>
     readonly timeline: Loaded<Timeline>
     readonly offers: readonly Offer[]
+    /** The other requests of the instance. */
     readonly others: readonly string[]
+    /** Of these, the one before (`later`) and the one after this request (`earlier`), by UUID. */
+    readonly turn: Turn
+    /** The moment that is shown, as it was asked for; null: the present. */
+    readonly asOf: string | null
+    readonly ways: Ways
+  }
+  opened: {
+    /** Null: no file was given. */
+    readonly file: Loaded<{ readonly name: string; readonly timeline: Timeline }> | null
+    readonly ways: Ways
   }
   instance: {
     readonly uuid: string

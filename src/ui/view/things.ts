@@ -1,6 +1,6 @@
 /** The pages of single entities: a host, a device with its parts, an attach handle, an instance. */
 import type { DeviceDetail, Handle, Health } from '../shapes.ts'
-import { lanes } from './arq.ts'
+import { lanes } from './lanes.ts'
 import { deviceColumns, deviceState, hostState } from './lists.ts'
 import { offers } from './offers.ts'
 import {
@@ -24,6 +24,7 @@ import { type Cut, cutNote, cutTo, rows, under } from './rows.ts'
 import type { Offer, Part, Screen } from './screen.ts'
 import { ARQ_STATES, HANDLE_STATES, type Tone, toneOf } from './states.ts'
 import { type Child, type Node, a, code, div, h1, header, li, p, span, ul } from './tags.ts'
+import { type Chosen, USUAL } from './ways.ts'
 import { count, many, shell, sum } from './words.ts'
 
 export const head = (over: Node, title: string, badge: Child, here: string, list: readonly Offer[]): Node =>
@@ -232,6 +233,9 @@ export const handlePage = ({ body: { handle, offers: list }, here, now }: Screen
   )
 }
 
+/** The links of its bars lead to the page of the request. */
+const atPage = (uuid: string): Chosen => ({ place: `arqs/${uuid}`, asOf: null, ways: USUAL, kept: true })
+
 export const instancePage = ({ body: { uuid, list, offers: possible }, here, now }: Screen<'instance'>): Node =>
   div(
     null,
@@ -255,7 +259,7 @@ export const instancePage = ({ body: { uuid, list, offers: possible }, here, now
                   idLink('arqs', arq.uuid),
                 ),
                 span({ class: 'dim' }, `${arq.device_profile_name} · group ${arq.device_profile_group_id}`),
-                timeline.ok ? lanes(recorderOf(timeline.value, now)) : trouble(timeline.trouble),
+                timeline.ok ? lanes(recorderOf(timeline.value, now), atPage(arq.uuid)) : trouble(timeline.trouble),
               ),
             )
       : [trouble(list.trouble)]),

@@ -8,6 +8,7 @@ export const VIEWS: Views = {
   home: async () => (await import('./home.ts')).homePage,
   arqs: async () => (await import('./lists.ts')).arqsPage,
   arq: async () => (await import('./arq.ts')).arqPage,
+  opened: async () => (await import('./opened.ts')).openedPage,
   instance: async () => (await import('./things.ts')).instancePage,
   hosts: async () => (await import('./lists.ts')).hostsPage,
   host: async () => (await import('./things.ts')).hostPage,

@@ -6,6 +6,8 @@ const DAY = 24 * HOUR
 
 /** `2026-03-01 08:15:30 UTC` */
 export const moment = (iso: string): string => `${new Date(iso).toISOString().slice(0, 19).replace('T', ' ')} UTC`
+/** `2026-03-01 08:15:30.123 UTC` */
+export const precise = (iso: string): string => `${new Date(iso).toISOString().slice(0, 23).replace('T', ' ')} UTC`
 /** With milliseconds: `08:15:30.123` */
 export const instant = (iso: string): string => new Date(iso).toISOString().slice(11, 23)
 

@@ -1,0 +1,127 @@
+/**
+ * Keys and links on a page that shows a timeline. A link that only changes how it is shown is followed without a new
+ * page: the address changes, and what is shown is drawn again.
+ */
+import type { Screen } from '../view/screen.ts'
+import { WAY_NAMES, waysOf } from '../view/ways.ts'
+import { isHelpShown, isTyping } from './keys.ts'
+
+type Shown = Screen<'arq' | 'opened'>
+const isRecorder = (screen: Screen): screen is Shown => screen.view === 'arq' || screen.view === 'opened'
+
+export type RecorderKeys = {
+  /** The screen, as it is to be shown by the present address: that may have changed since the screen was asked for. */
+  readonly merged: (screen: Screen) => Screen
+}
+
+const linksIn = (place: ParentNode): readonly HTMLElement[] => [...place.querySelectorAll<HTMLElement>('a[data-step]')]
+/** The link of a step that has the focus. */
+const focusedStep = (): HTMLElement | null => {
+  const { activeElement } = document
+  return activeElement instanceof HTMLElement && activeElement.matches('a[data-step]') ? activeElement : null
+}
+/** Links of bars and of rows are two lists: keys stay in that which has the focus. */
+const listOf = (link: HTMLElement | null): readonly HTMLElement[] => {
+  const list = link?.closest('.lanes, .steps') ?? document.querySelector('.lanes, .steps')
+  return list === null ? [] : linksIn(list)
+}
+const focus = (link: HTMLElement | undefined): void => {
+  link?.focus({ preventScroll: true })
+  link?.scrollIntoView({ block: 'nearest' })
+}
+
+const step = (by: 1 | -1): void => {
+  const link = focusedStep()
+  const links = listOf(link)
+  const at = link === null ? -1 : links.indexOf(link)
+  focus(at < 0 ? links.at(by > 0 ? 0 : -1) : links[Math.min(Math.max(at + by, 0), links.length - 1)])
+}
+/** To the nearest step of another party. */
+const party = (by: 1 | -1): void => {
+  const link = focusedStep()
+  const links = listOf(link)
+  if (link === null) return focus(links[0])
+  const others = by > 0 ? links.slice(links.indexOf(link) + 1) : links.slice(0, links.indexOf(link)).toReversed()
+  focus(others.find((other) => other.dataset['who'] !== link.dataset['who']))
+}
+
+const rowOf = (number: string): HTMLElement | null => document.querySelector(`#step-${CSS.escape(number)}`)
+/** Leads to the row of the step and unfolds the recorded event. The focus goes along. */
+const showEvidence = (number: string): void => {
+  location.hash = `step-${number}`
+  const row = rowOf(number)
+  const event = row?.querySelector<HTMLDetailsElement>('details')
+  if (event) event.open = true
+  focus(row?.querySelector<HTMLElement>('a[data-step]') ?? undefined)
+}
+
+/** The query of the present address with what the link chooses; other parts, such as what was just done, stay. */
+const searchAfter = ({ href }: HTMLAnchorElement): string => {
+  const [present, chosen] = [new URLSearchParams(location.search), new URL(href).searchParams]
+  for (const name of WAY_NAMES) {
+    const value = chosen.get(name)
+    if (value === null) present.delete(name)
+    else present.set(name, value)
+  }
+  const text = present.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+const clicked = (key: string): void => document.querySelector<HTMLElement>(`.ways [data-key="${key}"]`)?.click()
+const PRESSED: Readonly<Record<string, () => void>> = {
+  ArrowDown: () => step(1),
+  ArrowUp: () => step(-1),
+  ArrowRight: () => party(1),
+  ArrowLeft: () => party(-1),
+  t: () => clicked('t'),
+  r: () => clicked('r'),
+}
+const listenToKeys = (follow: (link: HTMLAnchorElement) => void): void =>
+  document.addEventListener('keydown', (event) => {
+    const { key, target, defaultPrevented, ctrlKey, metaKey, altKey, shiftKey } = event
+    if (defaultPrevented || ctrlKey || metaKey || altKey || shiftKey || isTyping(target) || isHelpShown()) return
+    const link = focusedStep()
+    if (key === 'Enter' && link instanceof HTMLAnchorElement) {
+      event.preventDefault()
+      follow(link)
+      return showEvidence(link.dataset['step'] ?? '')
+    }
+    // a region that scrolls sideways keeps its arrows
+    const isScrolling = target instanceof Element && target.matches('.scroll')
+    const pressed = PRESSED[key]
+    if (pressed === undefined || isScrolling) return
+    event.preventDefault()
+    pressed()
+  })
+
+export const openRecorder = (first: Shown, redraw: (screen: Screen) => void): RecorderKeys => {
+  let shown: Screen = first
+  const merged = (screen: Screen): Screen => {
+    if (!isRecorder(screen)) return screen
+    const ways = waysOf(Object.fromEntries(new URL(location.href).searchParams))
+    shown = { ...screen, body: { ...screen.body, ways } } as Screen
+    return shown
+  }
+  const follow = (link: HTMLAnchorElement): void => {
+    const search = searchAfter(link)
+    if (search === location.search) return
+    const number = focusedStep()?.dataset['step']
+    history.replaceState(history.state, '', location.pathname + search + location.hash)
+    redraw(merged(shown))
+    // what had the focus may not be shown any more
+    if (number !== undefined && focusedStep() === null)
+      focus(listOf(null).find(({ dataset }) => dataset['step'] === number))
+  }
+  listenToKeys(follow)
+  document.addEventListener('click', (event) => {
+    const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[data-way]') : null
+    const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey
+    // a link to the page of another request is an ordinary one
+    if (link === null || !isPlain || new URL(link.href).pathname !== location.pathname) return
+    event.preventDefault()
+    follow(link)
+    const { step: number } = link.dataset
+    if (number !== undefined) location.hash = `step-${number}`
+  })
+  return { merged }
+}

@@ -1,0 +1,177 @@
+/** The flight recorder in a browser: keys, gaps that are opened, moments of the past, and files. */
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeWith } from '../support/needs.ts'
+import { type Lived, type UiWorld, createConsole, lived, openUiWorld } from '../ui/world.ts'
+import { CHROMIUM_HERE, type Served, openBrowser, serve, violationsOf, watchedPage } from './browser.ts'
+
+describeWith(CHROMIUM_HERE, 'the flight recorder in a browser', (chromium) => {
+  let browser: Browser
+  let world: UiWorld
+  let seen: Lived
+  let served: Served
+  beforeAll(async () => {
+    browser = await openBrowser(chromium)
+    world = await openUiWorld()
+    seen = await lived(world)
+    served = await serve(createConsole(world))
+  })
+  afterAll(async () => {
+    await browser.close()
+    await served.close()
+    await world.close()
+  })
+  const live = (page: Page) => page.waitForSelector('.taken #live.good')
+  /** The list that has the focus, the step in it, and whether the focus can be seen. */
+  const focused = (page: Page) =>
+    page.evaluate<readonly [string | undefined, string | undefined, boolean]>(
+      `(() => {
+        const at = document.activeElement
+        return [at?.closest('.lanes, .steps')?.classList[0], at?.dataset.step, at?.matches(':focus-visible') ?? false]
+      })()`,
+    )
+  // what the driver knows of the address comes later than what the page has made of it
+  const addressOf = async (page: Page) => new URL(await page.evaluate<string>('location.href'))
+  const queryOf = async (page: Page) => (await addressOf(page)).search
+  const kept = async (uuid: string): Promise<string> =>
+    (await createConsole(world).request(`/ui/arqs/${uuid}/timeline.json`)).text()
+
+  test('keys lead from step to step and from party to party, and to the recorded event; the help names them', async () => {
+    const { page, complaints } = await watchedPage(browser, served.base)
+    await page.goto(`${served.base}arqs/${seen.failed.uuid}`)
+    await live(page)
+    await page.keyboard.press('ArrowDown')
+    expect(await focused(page)).toEqual(['lanes', '1', true])
+    await page.keyboard.press('ArrowDown')
+    expect(await focused(page)).toEqual(['lanes', '2', true])
+    await page.keyboard.press('ArrowLeft')
+    expect(await focused(page)).toEqual(['lanes', '1', true])
+    await page.keyboard.press('ArrowRight')
+    const who = await page.evaluate('document.activeElement.dataset.who')
+    expect([who, await focused(page)]).toEqual(['compute-1', ['lanes', '2', true]])
+    await page.keyboard.press('Enter')
+    expect([(await addressOf(page)).hash, await focused(page)]).toEqual(['#step-2', ['rows', '2', true]])
+    expect(await page.locator('#step-2 details[open]').count()).toBe(1)
+    await page.keyboard.press('ArrowUp')
+    expect(await focused(page)).toEqual(['rows', '1', true])
+    await page.keyboard.press('?')
+    expect(await page.textContent('#help')).toContain('previous and next party')
+    await page.keyboard.press('t')
+    expect(await queryOf(page)).toBe('')
+    await page.keyboard.press('Escape')
+    expect(complaints).toEqual([])
+    await page.close()
+  })
+
+  test('t and r change what is shown and the address, keep the step that has the focus, and outlast what happens', async () => {
+    const waiting = await world.begun('fpga-small')
+    const { page } = await watchedPage(browser, served.base)
+    await page.goto(`${served.base}arqs/${waiting.uuid}`)
+    await live(page)
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('t')
+    expect([await queryOf(page), await focused(page)]).toEqual(['?t=table', ['rows', '2', true]])
+    expect(await page.locator('.lanes').count()).toBe(0)
+    await page.keyboard.press('r')
+    expect(await queryOf(page)).toBe('?t=table&r=1')
+    expect(await page.locator('.steps details:not([open])').count()).toBe(0)
+    await world.answer(waiting.order)
+    await page.waitForSelector('.head .state:text("Bound")')
+    expect(await page.locator('.lanes').count()).toBe(0)
+    expect(await page.locator('.steps details:not([open])').count()).toBe(0)
+    expect(await focused(page)).toEqual(['rows', '2', true])
+    await page.keyboard.press('t')
+    expect([await queryOf(page), await focused(page)]).toEqual(['?t=bars&r=1', ['lanes', '2', true]])
+    const other = await browser.newPage()
+    await other.goto((await addressOf(page)).href)
+    expect([await other.locator('.lanes').count(), await other.locator('.steps').count()]).toEqual([1, 0])
+    await other.close()
+    // a bar leads to its step, so the table comes back
+    await page.keyboard.press('Enter')
+    expect([await queryOf(page), await focused(page)]).toEqual(['?r=1', ['rows', '2', true]])
+    await page.close()
+  })
+
+  test('a letter in the first second of a page is not the second key of g and a letter', async () => {
+    const { page } = await watchedPage(browser, served.base)
+    await page.goto(`${served.base}arqs/${seen.failed.uuid}`)
+    await page.waitForSelector('.taken')
+    const early = await page.evaluate<boolean>(
+      `(() => {
+        const pressed = new KeyboardEvent('keydown', { key: 'h', bubbles: true, cancelable: true })
+        Object.defineProperty(pressed, 'timeStamp', { value: 500 })
+        return document.body.dispatchEvent(pressed)
+      })()`,
+    )
+    expect(early).toBe(true)
+    await page.keyboard.press('g')
+    await page.keyboard.press('h')
+    await page.waitForURL(`${served.base}hosts`)
+    await page.close()
+  })
+
+  test('a step leads to the past, which is marked, does not change, and leads back', async () => {
+    const waiting = await world.begun('fpga-small')
+    const { page } = await watchedPage(browser, served.base)
+    await page.goto(`${served.base}arqs/${waiting.uuid}`)
+    await live(page)
+    await page.click('#step-2 a:text("As of then")')
+    await page.waitForSelector('.past:has-text("This is the past")')
+    await page.waitForSelector('.taken')
+    expect(await violationsOf(page)).toEqual([])
+    const steps = () => page.locator('.steps tbody tr').count()
+    const before = await steps()
+    await world.answer(waiting.order)
+    await page.keyboard.press('t')
+    expect([await steps(), (await addressOf(page)).searchParams.has('as_of')]).toEqual([before, true])
+    await page.click('a:text("Back to now")')
+    await live(page)
+    expect([await queryOf(page), await page.textContent('.head .state')]).toEqual(['?t=table', 'Bound'])
+    const [created] = (JSON.parse(await kept(waiting.uuid)) as { steps: readonly [{ at: string }] }).steps
+    await page.fill('input[name=as_of]', created.at)
+    await page.click('button:text("Show that moment")')
+    await page.waitForSelector('.past')
+    expect([await steps(), (await addressOf(page)).searchParams.get('t')]).toEqual([1, 'table'])
+    await page.close()
+  })
+
+  test('a file is opened, its long gaps are drawn in full and short again by a click, and a bad one is explained', async () => {
+    const { page, complaints, foreign } = await watchedPage(browser, served.base)
+    const whole = JSON.parse(await kept(seen.bound.uuid)) as { steps: { at: string; step: string }[] }
+    const last = whole.steps.at(-1)!
+    const steps = [
+      ...whole.steps,
+      { ...last, at: new Date(Date.parse(last.at) + 3_600_000).toISOString(), step: 'unbound' },
+    ]
+    const file = (name: string, text: string) => ({ name, mimeType: 'application/json', buffer: Buffer.from(text) })
+    const open = async (name: string, text: string) => {
+      await page.setInputFiles('input[type=file]', file(name, text))
+      await page.click('button:text("Open it")')
+    }
+    await page.goto(`${served.base}arqs/${seen.bound.uuid}`)
+    await page.click('a:text("Open a file")')
+    await page.waitForURL(`${served.base}timeline`)
+    await open('bad.json', '{"arq": 5}')
+    await page.waitForSelector('.trouble:has-text("bad.json")')
+    expect(await violationsOf(page)).toEqual([])
+    await open('kept.json', JSON.stringify({ ...whole, steps }))
+    await page.waitForSelector('.taken h1:text("Timeline in kept.json")')
+    expect(await violationsOf(page)).toEqual([])
+    const width = (label: string) =>
+      page.locator(`.lane:has(a:text-is("${label}")) rect`).evaluate((bar) => bar.getBoundingClientRect().width)
+    const before = await width('in use')
+    expect(await page.locator('.break').count()).toBe(1)
+    await page.click('a.gap')
+    await page.waitForSelector('a.gap:text("draw it short")')
+    expect(await queryOf(page)).toMatch(/^\?open=\d+$/)
+    expect(await width('in use')).toBeGreaterThan(before * 5)
+    await page.keyboard.press('Enter')
+    await page.waitForSelector('a.gap:text("draw it in full")')
+    expect([await queryOf(page), await width('in use')]).toEqual(['', before])
+    await page.keyboard.press('t')
+    expect([await queryOf(page), await page.locator('.lanes').count()]).toEqual(['?t=table', 0])
+    expect([complaints.filter((one) => !one.includes('status of 400')), foreign]).toEqual([[], []])
+    await page.close()
+  })
+})

@@ -1,0 +1,348 @@
+/** The flight recorder: the timeline of a request as of any moment, in any part, and from a file. */
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
+import type { Timeline } from '../../src/ui/shapes.ts'
+import { traceEventsOf } from '../../src/ui/traceEvents.ts'
+import { type Placed, recorderOf } from '../../src/ui/view/recorder.ts'
+import { STEPS_SHOWN, USUAL, addressOf, pastIn, waysOf, windowOf } from '../../src/ui/view/ways.ts'
+import { type Lived, type UiWorld, createConsole, lived, openUiWorld } from './world.ts'
+
+let world: UiWorld
+let seen: Lived
+beforeAll(async () => {
+  world = await openUiWorld()
+  seen = await lived(world)
+})
+afterAll(() => world.close())
+
+const asOf = (at: string): string => `?${new URLSearchParams({ as_of: at }).toString()}`
+const SAME = { 'sec-fetch-site': 'same-origin' }
+type Ui = ReturnType<typeof createConsole>
+const mainOf = (html: string): string => /<main[\s\S]*<\/main>/.exec(html)?.[0] ?? html
+const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
+const page = async (place: string, ui: Ui = createConsole(world), headers: Readonly<Record<string, string>> = {}) => {
+  const answer = await ui.request(`/ui/${place}`, { headers })
+  return { status: answer.status, html: mainOf(await answer.text()) }
+}
+const timelineOf = async (uuid: string): Promise<Timeline> =>
+  (await createConsole(world).request(`/ui/arqs/${uuid}/timeline.json`)).json() as Promise<Timeline>
+const stepsIn = (html: string): readonly string[] =>
+  [...html.matchAll(/<tr id="step-\d+">(.*?)<\/tr>/gs)].map(([, row = '']) =>
+    textOf([...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)][2]?.[1] ?? '').trim(),
+  )
+const lanesIn = (html: string): string => textOf(/<ol class="lanes"[\s\S]*?<\/ol>/.exec(html)?.[0] ?? '')
+
+describe('as of a moment', () => {
+  test('each step leads to the request as it was then: state, steps, exports and command, and nothing can be done', async () => {
+    const { uuid } = seen.failed
+    const { steps } = await timelineOf(uuid)
+    const now = await page(`arqs/${uuid}`)
+    for (const { at } of steps) expect(now.html).toContain(`href="arqs/${uuid}${asOf(at)}"`)
+    const accepted = steps.find(({ step }) => step === 'bind accepted')!
+    const { status, html } = await page(`arqs/${uuid}${asOf(accepted.at)}`)
+    expect([status, stepsIn(html)]).toEqual([200, ['created', 'bind accepted']])
+    expect(html).toContain('BindStarted')
+    expect(html).not.toContain('link down')
+    expect(textOf(html)).toMatch(/This is the past: the request as it was at \d{4}-\d\d-\d\d [\d:.]{12} UTC/)
+    expect(html).toContain(`<a class="underlined" href="arqs/${uuid}">Back to now</a>`)
+    expect(html).not.toContain('/do/')
+    expect(html).toContain(`href="arqs/${uuid}/timeline.json${asOf(accepted.at)}"`)
+    expect(html).toContain(`accelerando arq show ${uuid} --timeline --as-of ${accepted.at}`)
+    const kept = await createConsole(world).request(`/ui/arqs/${uuid}/timeline.json${asOf(accepted.at)}`)
+    expect(((await kept.json()) as Timeline).steps).toHaveLength(2)
+  })
+  test('a moment as the page shows it is understood, and one that is none is refused with its field and rule', async () => {
+    const { uuid } = seen.failed
+    const at = (await timelineOf(uuid)).steps[0]!.at
+    const shown = `${at.slice(0, 10)} ${at.slice(11, 23)} UTC`
+    expect(stepsIn((await page(`arqs/${uuid}?as_of=${encodeURIComponent(shown)}`)).html)).toEqual(['created'])
+    const bad = await page(`arqs/${uuid}?as_of=noon`)
+    expect(bad.status).toBe(409)
+    expect(textOf(bad.html)).toContain('as_of: it must be a day or a moment in UTC')
+    expect(bad.html).toContain('value="noon"')
+    expect(bad.html).toContain('Back to now')
+    const early = await page(`arqs/${uuid}?as_of=2020-01-01`)
+    expect([early.status, textOf(early.html)]).toEqual([404, expect.stringContaining('There is no such thing')])
+    const late = await page(`arqs/${uuid}?as_of=2999-01-01`)
+    expect([late.status, textOf(late.html)]).toEqual([200, expect.stringContaining('This moment is not past')])
+    expect(stepsIn(late.html)).toEqual(stepsIn((await page(`arqs/${uuid}`)).html))
+  })
+  test('shows a project no more than the present does', async () => {
+    const { uuid } = seen.failed
+    const { steps } = await timelineOf(uuid)
+    const headers = { cookie: 'accelerando-token=token-of-member' }
+    const place = `arqs/${uuid}${asOf(steps.at(-1)!.at)}`
+    const { status, html } = await page(place, createConsole(world, { tokens: true }), headers)
+    expect([status, stepsIn(html)]).toEqual([404, []])
+  })
+})
+
+describe('the address says how it is shown', () => {
+  test('bars, table or both; the events folded or not; and nothing else counts', async () => {
+    const has = async (query: string) => {
+      const { html } = await page(`arqs/${seen.failed.uuid}${query}`)
+      return [
+        html.includes('class="lanes"'),
+        html.includes('class="rows steps"'),
+        /<details class="raw" open/.test(html),
+      ]
+    }
+    expect(await has('')).toEqual([true, true, false])
+    expect(await has('?t=table')).toEqual([false, true, false])
+    expect(await has('?t=bars')).toEqual([true, false, false])
+    expect(await has('?r=1')).toEqual([true, true, true])
+    expect(await has('?t=x&r=2&open=a.-1.0&from=0')).toEqual([true, true, false])
+  })
+  test('what an address says is what it is made of', () => {
+    const chosen = { place: 'arqs/a', asOf: null, ways: USUAL, kept: true }
+    expect(addressOf(chosen)).toBe('arqs/a')
+    const ways = { shown: 'bars', raw: true, open: [2, 7], from: 3 } as const
+    const address = addressOf(chosen, { ...ways, asOf: '2026-01-01T00:00:00.000Z' })
+    const query = new URLSearchParams(address.split('?')[1])
+    expect(waysOf(Object.fromEntries(query))).toEqual(ways)
+    expect(query.get('as_of')).toBe('2026-01-01T00:00:00.000Z')
+    expect(waysOf({ open: '3.3.0.x.99999999' }).open).toEqual([3])
+    expect(pastIn('2026-01-01', Date.UTC(2026, 0, 2))).toBe(Date.UTC(2026, 0, 1))
+    expect([pastIn('2026-01-02', Date.UTC(2026, 0, 1)), pastIn('x', 1), pastIn(null, 1)]).toEqual([null, null, null])
+  })
+  test('the requests of an instance follow each other by keys', async () => {
+    const both = { body: [{ name: 'two', groups: [{ 'resources:FPGA': '2' }] }] }
+    await world.must(201, 'POST /v2/device_profiles', both)
+    const { uuid } = await world.begun('two')
+    const { instance_uuid: instance } = (await world.must(200, `GET /v2/accelerator_requests/${uuid}`)).json
+    const { arqs } = (await world.must(200, `GET /v2/accelerator_requests?instance=${instance}`)).json
+    const [one, two] = (arqs as readonly { uuid: string }[]).map((each) => each.uuid)
+    const turns = async (of: string) =>
+      [...(await page(`arqs/${of}?t=table`)).html.matchAll(/href="([^"]*)" data-key="([[\]])"/g)].map(
+        ([, href, key]) => [key, href],
+      )
+    expect(await turns(one!)).toEqual([[']', `arqs/${two}?t=table`]])
+    expect(await turns(two!)).toEqual([['[', `arqs/${one}?t=table`]])
+  })
+})
+
+const START = Date.parse('2026-11-24T00:00:00.000Z')
+const at = (ms: number): string => new Date(START + ms).toISOString()
+const step = (name: string, ms: number, detail: Readonly<Record<string, unknown>> = {}) => ({
+  at: at(ms),
+  step: name,
+  took_ms: null,
+  cause: null,
+  request_id: null,
+  detail,
+  event: null,
+})
+const timeline = (...steps: readonly ReturnType<typeof step>[]): Timeline => ({
+  arq: '00000000-0000-4000-8000-000000000001',
+  project_id: 'p1',
+  deleted: false,
+  total_ms: 0,
+  steps: [...steps],
+})
+
+describe('a gap', () => {
+  const USED = timeline(
+    step('created', 0),
+    step('bind accepted', 4000, { order: 4, host: 'h1' }),
+    step('bound', 6000, { host_work_ms: 500 }),
+    step('nova told: delivered', 6000),
+    step('unbound', 3_606_000),
+  )
+  const shown = (open: readonly number[]) => {
+    const { placed } = recorderOf(USED, START + 3_608_000, { ...USUAL, open })
+    return placed.map(({ label, gap, width }) => [label, gap, width])
+  }
+  it('longer than 5 s in which nobody works is drawn short; all else is in proportion', () => {
+    expect(shown([])).toEqual([
+      ['waits to be bound', null, 47],
+      ['prepares the device', null, 23.5],
+      ['in use', 'short', 6],
+      ['is unbound', null, 23.5],
+    ])
+  })
+  it('is drawn in full when it is opened', () => {
+    const [waits, prepares, used, unbound] = shown([4])
+    expect([waits, prepares, unbound].map((span) => span?.[2])).toEqual([0.11, 0.06, 0.06])
+    expect(used).toEqual(['in use', 'full', 99.78])
+  })
+  it('never hides work, and many of them have at most half of the width', () => {
+    const slow = recorderOf(timeline(step('bind accepted', 0, { order: 1, host: 'h' })), START + 90_000)
+    expect(slow.placed).toMatchObject([{ gap: null, width: 100 }])
+    const many = Array.from({ length: 40 }, (_, turn) => step('unbound', turn * 10_000))
+    const { placed } = recorderOf(
+      timeline(step('bind accepted', -1000, { order: 1, host: 'h' }), ...many),
+      START + 390_000,
+    )
+    const width = (some: readonly Placed[]) => Math.round(some.reduce((sum, each) => sum + each.width, 0))
+    expect(width(placed.filter(({ gap }) => gap === 'short'))).toBe(50)
+    expect(width(placed)).toBe(100)
+    const only = recorderOf(timeline(step('unbound', 0)), START + 60_000).placed
+    expect(only).toMatchObject([{ gap: 'short', width: 100 }])
+  })
+  it('is opened and closed by a link, by itself or with all others', async () => {
+    const slow: Timeline = { ...USED, steps: [...USED.steps, step('deleted', 3_700_000)] }
+    const opened = async (query: string) => {
+      const body = new FormData()
+      body.set('file', new File([JSON.stringify(slow)], 'slow.json'))
+      const answer = await createConsole(world).request(`/ui/timeline${query}`, { method: 'POST', body, headers: SAME })
+      return mainOf(await answer.text())
+    }
+    const short = await opened('')
+    expect(short).toContain('href="timeline?open=4"')
+    expect(textOf(short)).toContain('Bars with two strokes are drawn short: 1 h 1 min in which nobody worked')
+    expect(short).toContain('href="timeline?open=4.5"')
+    const full = await opened('?open=4.5')
+    expect(textOf(full)).toContain('All bars are as long as their time.')
+    expect(full).toContain('href="timeline?open=5"')
+  })
+})
+
+describe('a wait', () => {
+  it('for the next attempt at Nova is apart from the attempt, by the recorded moment of it', () => {
+    const steps = [
+      step('bound', 0),
+      step('nova to be told', 0),
+      step('nova not reached, will be told again', 100, { next_at: at(1100) }),
+      step('nova not reached, will be told again', 1300, { next_at: at(3300) }),
+    ]
+    const spans = (now: number) =>
+      recorderOf(timeline(...steps), START + now).spans.map(({ label, from, to, open }) => [label, from, to, open])
+    const FIRST = [
+      ['tells Nova', 0, 100, false],
+      ['not reached, waits for the next attempt', 100, 1100, false],
+      ['tells Nova again', 1100, 1300, false],
+    ]
+    expect(spans(2000)).toEqual([...FIRST, ['not reached, waits for the next attempt', 1300, 2000, true]])
+    expect(spans(3500)).toEqual([
+      ...FIRST,
+      ['not reached, waits for the next attempt', 1300, 3300, false],
+      ['tells Nova again', 3300, 3500, true],
+    ])
+  })
+  it('for a host and its queue is told beside the work of the host, as one sum: no event tells more', () => {
+    const note = (workMs: number) =>
+      recorderOf(
+        timeline(
+          step('bind accepted', 0, { order: 4, host: 'h1' }),
+          step('prepared on the host', 1000),
+          step('bound', 1500, { host_work_ms: workMs }),
+        ),
+        START + 2000,
+      ).spans[0]?.note
+    expect(note(240)).toBe('order 4, 240 ms of it on the host, 760 ms on the way and waiting')
+    // by another clock
+    expect(note(1000)).toBe('order 4, 1.00 s of it on the host')
+  })
+})
+
+describe('a long timeline', () => {
+  const LONG = timeline(...Array.from({ length: 1201 }, (_, turn) => step('unbound', turn)))
+  test('is shown in parts, the last one first', () => {
+    expect(windowOf(1201, USUAL)).toEqual({ first: 702, last: 1201 })
+    expect(windowOf(1201, { from: 2 })).toEqual({ first: 2, last: 501 })
+    expect(windowOf(1201, { from: 9999 })).toEqual({ first: 702, last: 1201 })
+    expect(windowOf(3, { from: 2 })).toEqual({ first: 1, last: 3 })
+    expect(windowOf(0, USUAL)).toEqual({ first: 1, last: 0 })
+    const { spans, placed } = recorderOf(LONG, START + 2000, { ...USUAL, from: 2 })
+    expect([spans.length, placed.length]).toEqual([1201, STEPS_SHOWN])
+    expect([placed[0]?.step, placed[0]?.x]).toEqual([2, 0])
+  })
+  test('is exported whole', () => {
+    const marks = traceEventsOf(LONG, START + 2000).traceEvents.filter(({ ph }) => ph === 'X')
+    expect(marks).toHaveLength(1201)
+  })
+  test('leads from part to part', async () => {
+    const body = new FormData()
+    body.set('file', new File([JSON.stringify(LONG)], 'long.json'))
+    const answer = await createConsole(world).request('/ui/timeline?from=602', { method: 'POST', body, headers: SAME })
+    const html = mainOf(await answer.text())
+    expect(stepsIn(html)).toHaveLength(500)
+    expect(textOf(html)).toContain('Steps 602 to 1 101 of 1 201')
+    expect(html).toContain('href="timeline?from=102"')
+    expect(html).toContain('href="timeline?from=1102"')
+  })
+})
+
+describe('a file', () => {
+  const sent = async (file: File | string | null, ui: Ui = createConsole(world)) => {
+    const body = new FormData()
+    if (file !== null) body.set('file', file)
+    const answer = await ui.request('/ui/timeline', { method: 'POST', body, headers: SAME })
+    return { status: answer.status, html: mainOf(await answer.text()), answer }
+  }
+  const named = (text: string, name = 'kept.json') => new File([text], name, { type: 'application/json' })
+
+  test('that the page of a request has exported shows the same steps and bars, also while no API answers', async () => {
+    const kept = await createConsole(world).request(`/ui/arqs/${seen.failed.uuid}/timeline.json`)
+    const text = await kept.text()
+    const whole = JSON.parse(text) as Timeline
+    const shown = (await page(`arqs/${seen.failed.uuid}${asOf(whole.steps.at(-1)!.at)}`)).html
+    const { status, html } = await sent(named(text))
+    expect([status, stepsIn(html)]).toEqual([200, stepsIn(shown)])
+    expect(lanesIn(html)).toBe(lanesIn(shown))
+    expect(html).toContain('Timeline in kept.json')
+    expect(textOf(html)).toContain('The bind failed after')
+    const asked: string[] = []
+    const ui = createConsole(world, { fetch: ({ url }) => void asked.push(new URL(url).pathname) })
+    await sent(named(text), ui)
+    expect(asked).toEqual(['/v2/permissions'])
+  })
+  const GOOD = timeline(step('created', 0))
+  it.each<[string, unknown, string]>([
+    ['is no JSON', '{"arq": ', 'The file kept.json cannot be opened. It is not JSON: '],
+    ['is a list', [], 'arq: '],
+    ['is about something else', { hosts: [] }, 'arq: '],
+    ['has a step without a name', { ...GOOD, steps: [{ ...GOOD.steps[0], step: 7 }] }, 'steps.0.step: '],
+    ['has no steps', { ...GOOD, steps: [] }, 'steps: there must be at least one'],
+    [
+      'has a step at no moment',
+      { ...GOOD, steps: [{ ...GOOD.steps[0], at: 'noon' }] },
+      'steps.0.at: it must be a moment',
+    ],
+    [
+      'has a deadline that is none',
+      timeline(step('created', 0), step('bind accepted', 1, { deadline: 'soon' })),
+      'steps.1.detail.deadline: it must be a moment',
+    ],
+    ['names no request', { ...GOOD, arq: '../hosts' }, 'arq: it must be a UUID'],
+    ['is for trace viewers', traceEventsOf(GOOD, START), 'It is the form for trace viewers'],
+    [
+      'has too many steps',
+      timeline(...Array.from({ length: 5001 }, (_, turn) => step('unbound', turn))),
+      'steps: at most 5000 are shown; these are 5001',
+    ],
+  ])('that %s is refused with the field and the rule', async (_, given, why) => {
+    const { status, html } = await sent(named(typeof given === 'string' ? given : JSON.stringify(given)))
+    expect(status).toBe(400)
+    expect(textOf(html)).toContain(why)
+    expect(html).toContain('type="file"')
+  })
+  test('that is none, or larger than what is read, is refused on the page', async () => {
+    for (const nothing of [null, 'text', named('', '')])
+      expect(textOf((await sent(nothing)).html)).toContain('file: choose the file that is to be opened')
+    const { status, html } = await sent(named(`{"arq": "${'x'.repeat(4 * 1024 * 1024 + 9000)}"}`))
+    expect([status, textOf(html)]).toEqual([413, expect.stringContaining('file: it is larger than 4 MiB')])
+  })
+  test('is shown as text, and to people who are signed in', async () => {
+    const evil = '</script><img src=x onerror=alert(1)>'
+    const { html } = await sent(named(JSON.stringify(timeline(step(evil, 0, { [evil]: evil, host: evil }))), evil))
+    expect(html).not.toContain('<img')
+    const { answer } = await sent(named(JSON.stringify(GOOD)), createConsole(world, { tokens: true }))
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, 'sign-in?back=timeline'])
+  })
+})
+
+test('the export for trace viewers ends with the moment that the page shows', async () => {
+  const { uuid } = seen.failed
+  const { steps } = await timelineOf(uuid)
+  const ask = async (query: string) =>
+    (await (await createConsole(world).request(`/ui/arqs/${uuid}/trace-events.json${query}`)).json()) as ReturnType<
+      typeof traceEventsOf
+    >
+  const then = asOf(steps[1]!.at)
+  expect((await ask(then)).traceEvents.filter(({ ph }) => ph === 'i').length).toBeLessThan(steps.length)
+  expect((await ask('')).traceEvents.filter((each) => each.ph === 'i' && each.cat === 'step')).toHaveLength(
+    steps.length,
+  )
+  const missing = await createConsole(world).request(`/ui/arqs/${uuid}/trace-events.json?as_of=noon`)
+  expect([missing.status, await missing.json()]).toEqual([409, expect.objectContaining({ kind: 'refused' })])
+})
