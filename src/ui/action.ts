@@ -49,6 +49,8 @@ export type Action = {
   /** The states in which the action is possible; in others, `otherwise` is shown as the reason. */
   readonly states: readonly string[]
   readonly otherwise: string
+  /** The reason in one of those other states, where it is another one. */
+  readonly reasons?: Readonly<Record<string, string>>
   /**
    * The page shown afterwards: the list if the entity is deleted by the action, that of the name that was typed, else
    * the entity.

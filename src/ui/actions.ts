@@ -7,7 +7,9 @@ import { at } from './api.ts'
 import { REPAIR } from './driftAction.ts'
 import { LETTER_ACTIONS } from './letterActions.ts'
 import { PROFILE_ACTIONS } from './profileActions.ts'
+import { AT_WORK, NO_NOVA, UNCLEANED, withKey, withKeys } from './stands.ts'
 import type { Offer } from './view/screen.ts'
+import { HOST_STATES } from './view/states.ts'
 import { shell } from './view/words.ts'
 
 export const ACTIONS: readonly Action[] = [
@@ -60,7 +62,7 @@ export const ACTIONS: readonly Action[] = [
     sentence: 'You confirm that it is clean. It can be granted to any project again.',
     path: (id) => at`/handles/${id}/release`,
     command: (id) => shell`accelerando handle release ${id} --reason TEXT`,
-    states: ['quarantined'],
+    states: ['quarantined', AT_WORK, UNCLEANED],
     otherwise: 'it is not withheld',
   },
   {
@@ -76,6 +78,10 @@ export const ACTIONS: readonly Action[] = [
     command: (id) => shell`accelerando handle clean ${id} --reason TEXT`,
     states: ['quarantined'],
     otherwise: 'it is not withheld',
+    reasons: {
+      [AT_WORK]: 'its host is at work on it',
+      [UNCLEANED]: 'neither a command nor a playbook that cleans it is chosen on its host',
+    },
   },
   {
     kind: 'hosts',
@@ -89,7 +95,7 @@ export const ACTIONS: readonly Action[] = [
     sentence: 'Nothing on this host is offered any more; each device leaves the inventory as soon as nobody uses it.',
     path: (id) => at`/hosts/${id}/retire`,
     command: (id) => shell`accelerando host retire ${id} --reason TEXT`,
-    states: ['up', 'stale', 'down'],
+    states: withKeys(['up', 'stale', 'down']),
     otherwise: 'it is out of service already, or was never in it',
   },
   {
@@ -102,7 +108,7 @@ export const ACTIONS: readonly Action[] = [
     sentence: 'Its devices are offered again with its next report.',
     path: (id) => at`/hosts/${id}/restore`,
     command: (id) => shell`accelerando host restore ${id} --reason TEXT`,
-    states: ['retired', 'removed'],
+    states: withKeys(['retired', 'removed']),
     otherwise: 'it is in service',
   },
   {
@@ -116,7 +122,7 @@ export const ACTIONS: readonly Action[] = [
       'What this host reports under the key that waits is recorded from now on. Compare the key with the one that the host prints.',
     path: (id) => at`/hosts/${id}/approve`,
     command: (id) => shell`accelerando host approve ${id} --reason TEXT`,
-    states: ['pending'],
+    states: Object.keys(HOST_STATES).map(withKey),
     otherwise: 'no key of it waits',
   },
   {
@@ -161,6 +167,7 @@ export const ACTIONS: readonly Action[] = [
     command: (id) => shell`accelerando delivery resend ${id} --reason TEXT`,
     states: ['settled'],
     otherwise: 'no bind of it has ended',
+    reasons: { [NO_NOVA]: 'no Nova is configured that could be told' },
   },
   ...LETTER_ACTIONS,
   ...PROFILE_ACTIONS,
@@ -173,7 +180,7 @@ export const actionOf = (kind: string, name: string): Action | undefined =>
 /** The reason not to offer the action; null: none is known. */
 export const hindrance = (action: Action, state: string, may: Readonly<Record<string, boolean>>): string | null => {
   if (may[action.rule] === false) return `your roles do not allow ${action.rule}`
-  return action.states.includes(state) ? null : action.otherwise
+  return action.states.includes(state) ? null : (action.reasons?.[state] ?? action.otherwise)
 }
 
 const offerOf = (action: Action, state: string, may: Readonly<Record<string, boolean>>): Offer => ({

@@ -118,6 +118,8 @@ export const HandleDetail = v.object({
   last_arq_uuid: MaybeText,
   order: v.nullable(v.number()),
   quarantine: Note,
+  /** `due` null: nobody cleans it when it is given up. */
+  cleaning: v.optional(v.object({ due: MaybeText }), { due: 'unknown' }),
 })
 export type HandleDetail = v.InferOutput<typeof HandleDetail>
 

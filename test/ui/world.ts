@@ -136,7 +136,8 @@ export const openUiWorld = async (
     await plane.plane.stop()
     await plane.store.close()
   }
-  return { ...plane, ...pace, api, must, say, arq, newProfile, begun, bound, failed, fpga, close }
+  const novaSaid = nova === undefined ? 'absent' : 'in use'
+  return { ...plane, ...pace, novaSaid, api, must, say, arq, newProfile, begun, bound, failed, fpga, close }
 }
 export type UiWorld = Awaited<ReturnType<typeof openUiWorld>>
 
@@ -238,7 +239,12 @@ type Seen = {
 }
 /** The API of that world, with its events. `additive`: with the microversions that are offered on request only. */
 export const apiOf = (
-  { control, events, clock }: Pick<UiWorld, 'control' | 'events'> & { readonly clock?: Clock },
+  {
+    control,
+    events,
+    clock,
+    novaSaid = 'absent',
+  }: Pick<UiWorld, 'control' | 'events'> & { readonly clock?: Clock; readonly novaSaid?: string },
   { tokens = false, additive = false }: { readonly tokens?: boolean; readonly additive?: boolean } = {},
 ): Fetch => {
   const api = createApp({
@@ -253,7 +259,7 @@ export const apiOf = (
       store: 'memory',
       keystone: 'absent',
       placement: 'absent',
-      nova: 'absent',
+      nova: novaSaid,
       images: 'absent',
     }),
   })

@@ -1,6 +1,7 @@
 /** Loads the pages that are lists, and the home page. */
 import { makersOf, offersOf } from '../actions.ts'
 import * as shapes from '../shapes.ts'
+import { NO_NOVA, SETTLED, canTell } from '../stands.ts'
 import { type Loaded, mapped } from '../told.ts'
 import type { DeliveryCounts } from '../view/deliveryTabs.ts'
 import { type Load, arqsIn, filterOf, pageOf, turnsAt } from './loader.ts'
@@ -122,7 +123,7 @@ export const deliveryCounts = (overview: Loaded<shapes.Overview>): DeliveryCount
   const { deliveries: told, found } = overview.value
   return { waiting: told.waiting, undelivered: told.undelivered, letters: found.dead_letters.count }
 }
-export const deliveries: Load = async ({ api, query }) => {
+export const deliveries: Load = async ({ api, query, may }) => {
   const after = query['after']
   const state = query['state'] === 'undelivered' ? 'undelivered' : 'waiting'
   const marker = after === undefined ? '' : `&marker=${encodeURIComponent(after)}`
@@ -138,6 +139,7 @@ export const deliveries: Load = async ({ api, query }) => {
       list: mapped(read, ({ deliveries: some }) => some),
       state,
       counts: deliveryCounts(overview),
+      offers: offersOf('instances', canTell(overview) ? SETTLED : NO_NOVA, may),
       turn: {
         later: null,
         earlier: last === undefined ? null : `deliveries?state=${state}&after=${last.instance_uuid}`,

@@ -5,7 +5,7 @@ import { at } from '../api.ts'
 import { letterStanding } from '../letterActions.ts'
 import { profileStand } from '../profileActions.ts'
 import * as shapes from '../shapes.ts'
-import { standingOf } from '../view/lists.ts'
+import { handleStand, hostStand, instanceStand } from '../stands.ts'
 import { cutTo } from '../view/rows.ts'
 import { type Loaded, loaded, mapped, pageError } from '../told.ts'
 import { waysOf } from '../view/ways.ts'
@@ -60,18 +60,13 @@ export const arq: Load = async ({ api, id, may, query }) => {
 /** How many members of an instance have their timelines read at once. */
 const MEMBERS_MAX = 16
 const membersOf = (api: PageRequest['api'], uuid: string) => arqsIn(api, at`/accelerator_requests?instance=${uuid}`)
-/** The state on which depends whether Nova can be told once more. */
-const progressOf = (members: readonly shapes.Arq[]): 'none' | 'binding' | 'settled' => {
-  if (members.some(({ state }) => state === 'BindStarted')) return 'binding'
-  return members.length === 0 ? 'none' : 'settled'
-}
 export const instance: Load = async ({ api, id, may }) => {
-  const members = await membersOf(api, id)
+  const [members, overview] = await Promise.all([membersOf(api, id), api.get('/overview', shapes.Overview)])
   if (!members.ok) return { view: 'instance', title: `Instance ${id}`, body: { uuid: id, list: members, offers: [] } }
   const { some, of } = cutTo(members.value, MEMBERS_MAX)
   const timed = await Promise.all(some.map(async (one) => ({ arq: one, timeline: await timelineOf(api, one.uuid) })))
   const list = loaded({ some: timed, of })
-  const possible = members.value.length === 0 ? [] : offersOf('instances', progressOf(members.value), may)
+  const possible = members.value.length === 0 ? [] : offersOf('instances', instanceStand(members.value, overview), may)
   return { view: 'instance', title: `Instance ${id}`, body: { uuid: id, list, offers: possible } }
 }
 
@@ -86,7 +81,7 @@ export const host: Load = async ({ api, id, may }) => {
     body: {
       host: one,
       devices: mapped(devices, (read) => cutTo(read.devices, PAGE_ROWS)),
-      offers: one.ok ? offersOf('hosts', standingOf(one.value), may) : [],
+      offers: one.ok ? offersOf('hosts', hostStand(one.value), may) : [],
     },
   }
 }
@@ -127,7 +122,7 @@ export const handle: Load = async ({ api, id, may }) => {
   return {
     view: 'handle',
     title: `Attach handle ${id}`,
-    body: { handle: one, offers: one.ok ? offersOf('handles', one.value.state, may) : [] },
+    body: { handle: one, offers: one.ok ? offersOf('handles', handleStand(one.value), may) : [] },
   }
 }
 
@@ -183,14 +178,16 @@ export const standFor = async ({ api, id }: Pick<PageRequest, 'api' | 'id'>, kin
   switch (kind) {
     case 'arqs':
       return standIn(await api.get(at`/accelerator_requests/${id}`, shapes.Arq), ({ state }) => state)
-    case 'instances':
-      return standIn(await membersOf(api, id), progressOf)
+    case 'instances': {
+      const [members, overview] = await Promise.all([membersOf(api, id), api.get('/overview', shapes.Overview)])
+      return standIn(members, (some) => instanceStand(some, overview))
+    }
     case 'hosts':
-      return standIn(await api.get(at`/hosts/${id}`, shapes.HostDetail), standingOf)
+      return standIn(await api.get(at`/hosts/${id}`, shapes.HostDetail), hostStand)
     case 'devices':
       return standIn(await api.get(at`/devices/${id}`, shapes.Device), ({ status }) => status)
     case 'handles':
-      return standIn(await api.get(at`/handles/${id}`, shapes.HandleDetail), ({ state }) => state)
+      return standIn(await api.get(at`/handles/${id}`, shapes.HandleDetail), handleStand)
     case 'letters':
       return standIn(await letterIn(api, id), letterStanding)
     case 'drift': {

@@ -80,7 +80,10 @@ const answersIn = ({ answers }: Delivery): Child => {
   const said = [...new Set(Object.values(answers))]
   return said.length === 0 ? none() : said.join('; ')
 }
-const deliveryColumns = (now: number, shown: Delivery['state']): readonly Column<Delivery>[] => [
+const deliveryColumns = (
+  now: number,
+  { state: shown, offers: possible }: Screen<'deliveries'>['body'],
+): readonly Column<Delivery>[] => [
   { title: 'Instance', cell: (row) => idLink('instances', row.instance_uuid) },
   {
     title: 'Nova is to hear',
@@ -105,7 +108,12 @@ const deliveryColumns = (now: number, shown: Delivery['state']): readonly Column
     : [
         {
           title: 'Repair',
-          cell: ({ instance_uuid: uuid }: Delivery) => link(`instances/${uuid}/do/resend`, 'Tell Nova once more'),
+          cell: ({ instance_uuid: uuid }: Delivery) =>
+            possible.map(({ name, label, not }) =>
+              not === null
+                ? link(`instances/${uuid}/do/${name}`, label)
+                : span({ class: 'dim', key: name }, `${label}: ${not}`),
+            ),
         },
       ]),
 ]
@@ -271,7 +279,7 @@ export const deliveriesPage = ({ body, now }: Screen<'deliveries'>): Node => {
       (some) =>
         div(
           null,
-          rows('Deliveries', deliveryColumns(now, shown), some, (row) => row.instance_uuid),
+          rows('Deliveries', deliveryColumns(now, body), some, (row) => row.instance_uuid),
           turning(turn, some.length),
           shown === 'undelivered' ? command(shell`accelerando delivery resend INSTANCE --reason TEXT`) : null,
         ),

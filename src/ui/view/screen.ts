@@ -159,6 +159,8 @@ export type Bodies = {
     readonly state: Delivery['state']
     /** Null: they could not be counted. */
     readonly counts: DeliveryCounts | null
+    /** What can be done about one that is undelivered. */
+    readonly offers: readonly Offer[]
     readonly turn: Turn
   }
   letters: {
