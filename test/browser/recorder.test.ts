@@ -93,6 +93,24 @@ describeWith(CHROMIUM_HERE, 'the flight recorder in a browser', (chromium) => {
     await page.close()
   })
 
+  test('[ and ] lead to the requests of the instance before and after this one, shown in the same way', async () => {
+    const both = { body: [{ name: 'two', groups: [{ 'resources:FPGA': '2' }] }] }
+    await world.must(201, 'POST /v2/device_profiles', both)
+    const { instance } = await world.begun('two')
+    const { arqs } = (await world.must(200, `GET /v2/accelerator_requests?instance=${instance}`)).json
+    const [one, two] = (arqs as readonly { readonly uuid: string }[]).map(({ uuid }) => uuid)
+    const { page } = await watchedPage(browser, served.base)
+    await page.goto(`${served.base}arqs/${one}?t=table`)
+    await live(page)
+    await page.keyboard.press('[')
+    await page.keyboard.press(']')
+    await page.waitForURL(`${served.base}arqs/${two}?t=table`)
+    await live(page)
+    await page.keyboard.press('[')
+    await page.waitForURL(`${served.base}arqs/${one}?t=table`)
+    await page.close()
+  })
+
   test('a letter in the first second of a page is not the second key of g and a letter', async () => {
     const { page } = await watchedPage(browser, served.base)
     await page.goto(`${served.base}arqs/${seen.failed.uuid}`)

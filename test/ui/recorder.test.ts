@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest'
 import type { Timeline } from '../../src/ui/shapes.ts'
 import { traceEventsOf } from '../../src/ui/traceEvents.ts'
-import { type Placed, recorderOf } from '../../src/ui/view/recorder.ts'
+import { type Placed, recorderOf, timeAt } from '../../src/ui/view/recorder.ts'
 import { STEPS_SHOWN, USUAL, addressOf, pastIn, waysOf, windowOf } from '../../src/ui/view/ways.ts'
 import { type Lived, type UiWorld, createConsole, lived, openUiWorld } from './world.ts'
 
@@ -194,6 +194,20 @@ describe('a gap', () => {
     expect(textOf(full)).toContain('All bars are as long as their time.')
     expect(full).toContain('href="timeline?open=5"')
   })
+})
+
+test('the axis counts from the first step, and says nothing of what is drawn short', () => {
+  const { placed } = recorderOf(
+    timeline(step('created', 0), step('bind accepted', 1000, { order: 1, host: 'h' }), step('unbound', 2000)),
+    START + 60_000,
+  )
+  expect(placed.map(({ x, width }) => [x, width])).toEqual([
+    [0, 47],
+    [47, 47],
+    [94, 6],
+  ])
+  expect([0, 23.5, 47, 94, 97, 101].map((at) => timeAt(placed, at))).toEqual([0, 500, 1000, 2000, null, null])
+  expect(timeAt([], 0)).toBeNull()
 })
 
 describe('a wait', () => {

@@ -1,7 +1,7 @@
 /** Draws the spans of a timeline as bars, one below the other, and makes their gaps links that open and close them. */
 import { mark } from './parts.ts'
-import type { Placed, Recorder } from './recorder.ts'
-import { type Child, type Node, a, div, li, line, ol, p, path, rect, span, svg } from './tags.ts'
+import { type Placed, type Recorder, timeAt } from './recorder.ts'
+import { type Child, type Node, a, div, li, line, ol, p, path, rect, span, svg, text } from './tags.ts'
 import { type Chosen, addressOf } from './ways.ts'
 import { duration } from './words.ts'
 
@@ -14,11 +14,31 @@ const broken = ({ x, width }: Placed): Node =>
     { x: `${x + width / 2}%`, y: 0, width: 16, height: HEIGHT, class: 'break' },
     path({ d: 'M-5 20 1 4M1 20 7 4', fill: 'none' }),
   )
+/** Where the lines of the axis are, in percent of the width. */
+const LINES = [25, 50, 75]
+/** The times after the first step, at the beginning and at the lines of all bars. */
+const axis = (placed: readonly Placed[]): Node =>
+  div(
+    { class: 'lane axis', 'aria-hidden': 'true' },
+    div({ class: 'lane-who' }),
+    div({ class: 'lane-what' }),
+    div(
+      { class: 'lane-bar' },
+      svg(
+        { class: 'track', width: '100%', height: 16 },
+        ...[0, ...LINES].map((at) => {
+          const ms = timeAt(placed, at)
+          return ms === null ? null : text({ key: at, x: `${at}%`, y: 12 }, `+${duration(ms)}`)
+        }),
+      ),
+    ),
+    div({ class: 'lane-took' }),
+  )
 const bar = (placed: Placed): Node => {
   const { x, width, tone, kind, open, gap } = placed
   return svg(
     { class: 'track', width: '100%', height: HEIGHT, 'aria-hidden': 'true' },
-    ...[25, 50, 75].map((at) => line({ class: 'grid', key: at, x1: `${at}%`, x2: `${at}%`, y1: 0, y2: HEIGHT })),
+    ...LINES.map((at) => line({ class: 'grid', key: at, x1: `${at}%`, x2: `${at}%`, y1: 0, y2: HEIGHT })),
     rect({
       class: `span ${tone} ${kind}${open ? ' open' : ''}`,
       x: `${x}%`,
@@ -88,6 +108,7 @@ const gapsNote = (placed: readonly Placed[], chosen: Chosen): Child => {
 export const lanes = ({ placed }: Pick<Recorder, 'placed'>, chosen: Chosen): Node =>
   div(
     { class: 'recorder' },
+    placed.length === 0 ? null : axis(placed),
     ol({ class: 'lanes', 'aria-label': 'What took how long' }, ...placed.map(spanRow(chosen))),
     gapsNote(placed, chosen),
   )

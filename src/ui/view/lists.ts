@@ -6,7 +6,7 @@ import { command, empty, id, idLink, link, none, state, when } from './parts.ts'
 import { type Column, type Filter, type Tab, filtersOf, listed, rows, tabs, turning, under, without } from './rows.ts'
 import type { Screen } from './screen.ts'
 import { ARQ_STATES, DEVICE_STATES, HANDLE_STATES, HOST_STATES, toneOf } from './states.ts'
-import { type Child, type Node, code, div, h1, header, p, span } from './tags.ts'
+import { type Child, type Node, a, code, div, h1, header, p, span } from './tags.ts'
 import { shell, sum } from './words.ts'
 
 export const arqColumns = (now: number): readonly Column<Arq>[] => [
@@ -168,6 +168,11 @@ export const arqsPage = ({ body: { list, filter, counts, turn }, now }: Screen<'
         command(shell`openstack accelerator arq create PROFILE`),
       ),
       { is: Object.keys(filter).length > 0, clear: 'arqs' },
+    ),
+    p(
+      { class: 'dim' },
+      'Somebody has sent you the timeline of a request as a file? ',
+      a({ class: 'underlined', href: 'timeline' }, 'Open it here'),
     ),
   )
 

@@ -191,6 +191,17 @@ const placedIn = (spans: readonly Span[], ways: Ways): readonly Placed[] => {
   })
 }
 
+/**
+ * The time at a place of the width in percent, in ms after the first step; null: the place lies in a span that is drawn
+ * short, or beside all spans.
+ */
+export const timeAt = (placed: readonly Placed[], at: number): number | null => {
+  const span = placed.find(({ x, width }) => at >= x && at <= x + width)
+  if (span === undefined || span.gap === 'short') return null
+  const { from, to, x, width } = span
+  return width === 0 ? from : Math.round(from + ((at - x) / width) * (to - from))
+}
+
 /** The limit that the last step with one has recorded. */
 const limitOf = ({ steps }: Timeline): Recorder['limit'] => {
   const last = steps.findLast(({ detail, step }) => 'deadline' in detail || 'until' in detail || LIMITLESS.has(step))
