@@ -83,6 +83,9 @@ const EVENTS: All = {
     RootFound: 'The compute node of the host was found in Placement, or another one than before.',
     ProviderReconciled: 'A provider was made, changed or found different.',
     ProviderForgotten: 'A provider is gone from Placement.',
+    DriftIgnored: 'An operator ignores a difference, until when, and why.',
+    DriftUnignored: 'An operator ignores a difference no longer.',
+    DriftIgnoringOver: 'The time for which a difference was ignored is over.',
   },
   profile: {
     ProfileCreated: 'It was made, or has a new version with this content.',

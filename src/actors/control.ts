@@ -30,14 +30,16 @@ import type {
   AttributeRow,
   HostRow,
   HostDetail,
+  IgnoredRow,
   Renaming,
 } from './answers/rows.ts'
 import type { DeadLetters } from './answers/deadLetters.ts'
-import type { HostDrift, HostPassed } from './answers/drift.ts'
+import type { HostDrift, HostPassed, IgnoreWish } from './answers/drift.ts'
 import type { Check, Explanation } from './explain/answer.ts'
 import type { HandleDetail, HandleRow } from './answers/handleDetail.ts'
 import type { HostChange, Impact } from './answers/impact.ts'
 import type { OrphansCollected, OrphansListed } from './answers/orphan.ts'
+import type { DifferenceUuid } from './placement/ignored.ts'
 import type { Standing } from './placement/standing.ts'
 import type { Programming } from './deployable/programming.ts'
 import type { Caller } from './caller.ts'
@@ -235,6 +237,14 @@ export type Control = {
      * One pass over each host, which repairs the differences in Placement. What it has left, only a later `list` shows.
      */
     readonly heal: (caller: Caller, name: HostName | null, page?: Page) => Answer<Listed<HostPassed>>
+    /** The differences that are ignored now, of one host or of all. */
+    readonly ignored: (host: HostName | null, page: Page) => Answer<Listed<IgnoredRow>>
+    /** Also one whose ignoring an operator has ended, until its term is over. Faults: not_found. */
+    readonly ignoredOne: (uuid: DifferenceUuid) => Answer<IgnoredRow>
+    /** Compares the host first. Faults: invalid (until), not_found (the difference), conflict (a pass repairs it). */
+    readonly ignore: (caller: Caller, wish: IgnoreWish, note: OperatorNote) => Answer<IgnoredRow>
+    /** Repeating it is harmless. Faults: not_found. */
+    readonly unignore: (caller: Caller, uuid: DifferenceUuid, note: OperatorNote) => Answer<IgnoredRow>
   }
   /**
    * How long accelerators were bound: by all projects for an administrator, otherwise by the caller's project. Faults:

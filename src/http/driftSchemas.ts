@@ -1,9 +1,12 @@
 /** The schemas of what the API answers about drift and its repair. */
 import * as v from 'valibot'
-import { DRIFT_KINDS, HEAL_OUTCOMES } from '../actors/answers/drift.ts'
+import { HEAL_OUTCOMES } from '../actors/answers/drift.ts'
+import { DRIFT_KINDS } from '../actors/placement/ignored.ts'
 import { HOST_BLOCKERS, PROVIDER_CHANGES, PROVIDER_STATES } from '../actors/placement/decider.ts'
 import { RESERVINGS } from '../actors/placement/wanted.ts'
-import { Uuid } from './schemas.ts'
+import { Time, Uuid } from './schemas.ts'
+
+const Note = { by: v.string(), reason: v.string(), at: Time }
 
 export const HostDrift = v.object({
   host: v.string(),
@@ -12,6 +15,7 @@ export const HostDrift = v.object({
   trouble: v.nullable(v.object({ state: v.picklist(HOST_BLOCKERS), reason: v.string() })),
   entries: v.array(
     v.object({
+      uuid: v.pipe(Uuid, v.description('Of this difference; another one as soon as it says anything else.')),
       kind: v.picklist(DRIFT_KINDS),
       provider_uuid: Uuid,
       name: v.string(),
@@ -22,6 +26,10 @@ export const HostDrift = v.object({
       reserving: v.pipe(v.array(v.picklist(RESERVINGS)), v.description('Why units of it are reserved.')),
       consumer_uuid: v.nullable(Uuid),
       arqs: v.array(Uuid),
+      ignored: v.pipe(
+        v.nullable(v.object({ ...Note, until: Time })),
+        v.description('By whom, why and until when it is ignored; null: it is not.'),
+      ),
     }),
   ),
 })
@@ -44,4 +52,20 @@ export const Healing = v.object({
     v.description('What came of the repair, host by host; empty for a dry run.'),
   ),
   next: v.pipe(v.nullable(v.string()), v.description('The marker of the next request; null: there is no more.')),
+})
+
+export const IgnoredDrift = v.object({
+  uuid: v.pipe(Uuid, v.description('Of the difference, as in GET /v2/drift.')),
+  host: v.string(),
+  kind: v.picklist(DRIFT_KINDS),
+  provider_uuid: Uuid,
+  name: v.string(),
+  consumer_uuid: v.nullable(Uuid),
+  state: v.nullable(v.string()),
+  told: v.pipe(v.nullable(v.string()), v.description('The reason that the difference gives.')),
+  by: v.string(),
+  reason: v.string(),
+  at: Time,
+  until: Time,
+  ended: v.pipe(v.nullable(v.object(Note)), v.description('An operator has ended it; null: nobody has.')),
 })

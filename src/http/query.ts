@@ -124,14 +124,13 @@ const DAYS = [
   String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`,
 ]
 const TIME = String.raw`T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|\+00:00)`
-const MOMENT = new RegExp(`^(?:${DAYS.join('|')})(?:${TIME})?$`)
+export const MOMENT = new RegExp(`^(?:${DAYS.join('|')})(?:${TIME})?$`)
+export const NO_MOMENT = 'it must be a day or a moment in UTC, such as 2026-03-01 or 2026-03-01T08:15:30Z'
 /** A day, or a moment in UTC, as milliseconds since the epoch. */
 export const moment = (about: string): Arg<number> => ({
   read: (values, name) => {
     const value = last(values)
-    return MOMENT.test(value)
-      ? read(Date.parse(value))
-      : invalid(name, 'it must be a day or a moment in UTC, such as 2026-03-01 or 2026-03-01T08:15:30Z')
+    return MOMENT.test(value) ? read(Date.parse(value)) : invalid(name, NO_MOMENT)
   },
   schema: { type: 'string', pattern: MOMENT.source },
   about,

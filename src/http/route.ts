@@ -13,6 +13,7 @@ import type {
 } from '../identifiers.ts'
 import type { Caller, Control } from '../actors/control.ts'
 import type { Events, EventStream, Standing } from '../actors/events.ts'
+import type { DifferenceUuid } from '../actors/placement/ignored.ts'
 import type { Outcome } from '../fault.ts'
 import type { Options } from './options.ts'
 import type { HttpRefused } from './faults.ts'
@@ -50,6 +51,7 @@ type Named = {
   dead_letter: LetterUuid
   deployable: DeployableUuid
   device: DeviceUuid
+  ignored_difference: DifferenceUuid
   instance: InstanceUuid
 }
 /** A UUID in the path: the resource that it names, and the fault for text that is not a UUID. */

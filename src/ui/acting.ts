@@ -7,7 +7,7 @@ import { createHash, hash } from 'node:crypto'
 import type { Context } from 'hono'
 import type { Ids } from '../clock.ts'
 import { canonicalUuid, uuidOfHash } from '../uuid.ts'
-import { type Action, type Ending, type Field, REASON, type Stand, type Typed, bodyOf } from './action.ts'
+import { type Action, type Ending, type Field, LIST_OF, REASON, type Stand, type Typed, bodyOf } from './action.ts'
 import { actionOf, hindrance } from './actions.ts'
 import type { Looking, Painted, Show } from './looking.ts'
 import { standFor } from './pages/things.ts'
@@ -35,15 +35,16 @@ const KINDS = {
   profiles: 'Profile',
   drift: 'Drift of host',
   letters: 'Dead letter',
+  differences: 'Difference',
+  ignored: 'Ignored difference',
 } as const
 
 const targetOf = (c: Context): ActionTarget => {
   const { kind = '', id = '', name = '' } = c.req.param() as Readonly<Record<string, string>>
   const action = actionOf(kind, name)
   const of = `${kind}/${encodeURIComponent(id)}`
-  // no page is about the drift of one host
-  const ofList = action?.makes === true || kind === 'drift'
-  return { kind, id: action?.makes ? '' : id, back: ofList ? kind : of, here: `${of}/do/${name}`, action }
+  const list = action?.makes ? kind : action && LIST_OF[action.kind]
+  return { kind, id: action?.makes ? '' : id, back: list ?? of, here: `${of}/do/${name}`, action }
 }
 
 const TYPED_MAX = 255
@@ -56,7 +57,10 @@ const confirming = (id: string): Field => ({
   max: TYPED_MAX,
 })
 
-type Shown = Pick<Bodies['act'], 'trouble' | 'not' | 'concerned' | 'repairs' | 'commandId' | 'since' | 'sent'> & {
+type Shown = Pick<
+  Bodies['act'],
+  'trouble' | 'not' | 'facts' | 'concerned' | 'repairs' | 'commandId' | 'since' | 'sent'
+> & {
   readonly values: Typed
 }
 const painted = ({ id, back }: ActionTarget, action: Action, { values, ...more }: Shown): Painted => ({
@@ -120,13 +124,18 @@ export const actionPage = async (c: Context, { look, show, ids }: Acting): Promi
   if (looking instanceof Response) return looking
   const { action, id } = place
   if (action === undefined) return unknown(c, place, looking, show)
-  const { state, known, repairs = null } = action.makes ? NEW : await standFor({ api: looking.api, id }, action.kind)
+  const {
+    state,
+    known,
+    facts = [],
+    repairs = null,
+  } = action.makes ? NEW : await standFor({ api: looking.api, id }, action.kind)
   const not = hindrance(action, state, looking.may)
   const values = filledIn(action.fields ?? [], known)
   const isAsked = not === null && action.dryRun === true && unsaid(action, values) === undefined
   const concerned = isAsked ? await concernedBy(looking, action, id, values) : null
   const since = not === null && hasEvents(action) ? await placeNow(looking.api) : ''
-  const asked = { trouble: null, not, values, concerned, repairs, commandId: ids.uuid(), since, sent: null }
+  const asked = { trouble: null, not, values, facts, concerned, repairs, commandId: ids.uuid(), since, sent: null }
   return show(c, place.here, looking.who, painted(place, action, asked))
 }
 
@@ -206,7 +215,7 @@ const checkedPage = async (
       ? await concernedBy(looking, action, place.id, values)
       : pageError('refused', `${missing.title} is needed.`)
   const kept = { commandId: commandIn(form) ?? ids.uuid(), since: placeIn(form['since']), sent: sentIn(form) }
-  const shown = { trouble: null, not: null, values, concerned, repairs: null, ...kept }
+  const shown = { trouble: null, not: null, values, facts: [], concerned, repairs: null, ...kept }
   return show(c, place.here, looking.who, painted(place, action, shown))
 }
 
@@ -232,6 +241,7 @@ export const act = async (c: Context, { look, show, ids }: Acting): Promise<Resp
     trouble: next.trouble,
     not: null,
     values: typed,
+    facts: [],
     concerned: null,
     repairs: null,
     commandId,

@@ -4,7 +4,23 @@ import { type Loaded, loaded } from './told.ts'
 import type { Done, Field } from './view/screen.ts'
 import type { CommandLine } from './view/words.ts'
 
-export type Kind = 'arqs' | 'instances' | 'hosts' | 'devices' | 'handles' | 'profiles' | 'drift' | 'letters'
+export type Kind =
+  | 'arqs'
+  | 'instances'
+  | 'hosts'
+  | 'devices'
+  | 'handles'
+  | 'profiles'
+  | 'drift'
+  | 'differences'
+  | 'ignored'
+  | 'letters'
+/** The list that shows what has no page of its own. */
+export const LIST_OF: Readonly<Partial<Record<Kind, string>>> = {
+  drift: 'drift',
+  differences: 'drift',
+  ignored: 'drift',
+}
 /** The values that were typed, by the name of their field. */
 export type Typed = Readonly<Record<string, string>>
 export type { Field }
@@ -62,6 +78,8 @@ export type Action = {
 export type Stand = {
   readonly state: string
   readonly known: Typed
+  /** What is known of the entity, as lines of the page that asks. */
+  readonly facts?: readonly (readonly [name: string, value: string])[]
   /** Of the drift of a host: the differences, with their repairs. */
   readonly repairs?: Loaded<Drift['drift']>
 }

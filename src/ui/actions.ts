@@ -2,9 +2,9 @@
  * The actions that the console offers, one row each. The API decides; a row only hides an action that the API is known
  * to refuse.
  */
-import { type Action, type Kind, REASON } from './action.ts'
+import { type Action, type Kind, LIST_OF, REASON } from './action.ts'
 import { at } from './api.ts'
-import { REPAIR } from './driftAction.ts'
+import { IGNORE, REPAIR, UNIGNORE } from './driftAction.ts'
 import { LETTER_ACTIONS } from './letterActions.ts'
 import { PROFILE_ACTIONS } from './profileActions.ts'
 import { AT_WORK, NO_NOVA, UNCLEANED, withKey, withKeys } from './stands.ts'
@@ -172,10 +172,16 @@ export const ACTIONS: readonly Action[] = [
   ...LETTER_ACTIONS,
   ...PROFILE_ACTIONS,
   REPAIR,
+  IGNORE,
+  UNIGNORE,
 ]
 
 export const actionOf = (kind: string, name: string): Action | undefined =>
   ACTIONS.find((action) => action.kind === kind && action.name === name)
+
+/** The action that leads to this page when it is done. */
+export const actionOn = (place: string, name: string): Action | undefined =>
+  ACTIONS.find((action) => (LIST_OF[action.kind] ?? action.kind) === place && action.name === name)
 
 /** The reason not to offer the action; null: none is known. */
 export const hindrance = (action: Action, state: string, may: Readonly<Record<string, boolean>>): string | null => {

@@ -3,7 +3,7 @@
  * how it ended: text of others is not shown, and what was recorded is read from the API.
  */
 import type { Clock } from '../clock.ts'
-import { actionOf } from './actions.ts'
+import { actionOn } from './actions.ts'
 import type { Api } from './api.ts'
 import { placeIn, recordedBy } from './recorded.ts'
 import type { Done } from './view/screen.ts'
@@ -17,7 +17,7 @@ export const doneIn = async (
   { query, waits }: { readonly query: Readonly<Record<string, string>>; readonly waits: boolean },
 ): Promise<Done | null> => {
   const { done: name = '', request = '', ended, since } = query
-  const action = actionOf(here.split('/')[0] ?? '', name)
+  const action = actionOn(here.split('/')[0] ?? '', name)
   if (action === undefined) return null
   if (action.endings !== undefined) {
     const ending = action.endings.find((one) => one.name === ended)

@@ -1,8 +1,9 @@
-/** The action on the drift of a host. The API says in its answer what came of the repair. */
-import type { Action } from './action.ts'
+/** The actions on the drift of a host. The API says in its answer what came of the repair. */
+import { type Action, REASON, type Stand } from './action.ts'
 import { at, documentAs } from './api.ts'
-import { Healed } from './shapes.ts'
-import { mapped } from './told.ts'
+import { type Drift, Healed, type IgnoredDrift } from './shapes.ts'
+import { loaded, mapped } from './told.ts'
+import { DRIFT_KINDS } from './view/states.ts'
 import { shell } from './view/words.ts'
 
 /** A repair waits 20 s for other controls, and compares before and after it. */
@@ -36,3 +37,91 @@ export const REPAIR: Action = {
   states: ['differs'],
   otherwise: 'nothing of it can be repaired here',
 }
+
+/** The parts of `differenceId` (`view/drift.ts`). */
+export const differenceIn = (id: string): { readonly uuid: string; readonly host: string } => {
+  const [, uuid = '', host = ''] = /^([^.]*)\.(.*)$/s.exec(id) ?? []
+  return { uuid, host }
+}
+
+const HOST_MAX = 255
+const UUID_MAX = 36
+const DAY_MAX = 10
+export const IGNORE: Action = {
+  kind: 'differences',
+  name: 'ignore',
+  label: 'Ignore',
+  rule: 'cyborg:drift:ignore',
+  fields: [
+    { name: 'host', title: '', kind: 'hidden', max: HOST_MAX },
+    { name: 'difference', title: '', kind: 'hidden', max: UUID_MAX },
+    {
+      name: 'until',
+      title: 'Until',
+      hint: 'the beginning of this day in UTC, at most 90 days ahead',
+      kind: 'date',
+      max: DAY_MAX,
+    },
+    REASON,
+  ],
+  method: 'POST',
+  limitMs: REPAIR_MS,
+  sentence:
+    'It is listed as ignored, and not counted. Nothing else changes. It is back at that day, or as soon as it says anything else.',
+  path: () => '/drift/ignored',
+  body: ({ host = '', difference = '', until = '', reason = '' }) => loaded({ host, difference, until, reason }),
+  command: (id) => {
+    const { uuid, host } = differenceIn(id)
+    return shell`accelerando drift ignore ${uuid} --host ${[host]} --until DAY --reason TEXT`
+  },
+  states: ['differs', 'ignored'],
+  otherwise: 'it is not there any more, or a pass over its host repairs it',
+}
+export const UNIGNORE: Action = {
+  kind: 'ignored',
+  name: 'unignore',
+  label: 'Ignore no longer',
+  rule: 'cyborg:drift:ignore',
+  fields: [REASON],
+  method: 'POST',
+  sentence: 'It is counted again from now on, if it is still there.',
+  path: (id) => at`/drift/ignored/${id}/end`,
+  command: (id) => shell`accelerando drift unignore ${id} --reason TEXT`,
+  states: ['ignored'],
+  otherwise: 'it is not ignored',
+}
+
+type Entry = Drift['drift'][number]['entries'][number]
+const factsOf = (
+  host: string,
+  {
+    kind,
+    name,
+    reason,
+    consumer,
+  }: { readonly [F in 'kind' | 'name']: string } & { readonly [F in 'reason' | 'consumer']: string | null },
+) =>
+  [
+    ['Host', host],
+    ['What differs', DRIFT_KINDS[kind] ?? kind],
+    ['Provider', name],
+    ...(reason === null ? [] : [['Reason', reason] as const]),
+    ...(consumer === null ? [] : [['Instance', consumer] as const]),
+  ] as const
+/** `entry` undefined: it is not there any more. */
+export const differenceStand = (id: string, entry: Entry | undefined): Stand => {
+  const { uuid, host } = differenceIn(id)
+  if (entry === undefined) return { state: 'gone', known: {} }
+  const state = entry.repairs.length > 0 ? 'repaired' : entry.ignored === null ? 'differs' : 'ignored'
+  const [until = ''] = entry.ignored?.until.split('T') ?? []
+  const known = { host, difference: uuid, until, reason: entry.ignored?.reason ?? '' }
+  return { state, known, facts: factsOf(host, { ...entry, consumer: entry.consumer_uuid }) }
+}
+export const ignoredStand = (row: IgnoredDrift): Stand => ({
+  state: row.ended === null ? 'ignored' : 'ended',
+  known: {},
+  facts: [
+    ...factsOf(row.host, { ...row, reason: row.told, consumer: row.consumer_uuid }),
+    ['Ignored', `until ${row.until} by ${row.by}: ${row.reason}`],
+  ],
+})

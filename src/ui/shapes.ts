@@ -200,6 +200,7 @@ export const Drift = v.object({
       trouble: v.nullable(v.object({ state: Text, reason: MaybeText })),
       entries: v.array(
         v.object({
+          uuid: Text,
           kind: Text,
           provider_uuid: Text,
           name: Text,
@@ -209,6 +210,7 @@ export const Drift = v.object({
           reason: MaybeText,
           consumer_uuid: MaybeText,
           arqs: v.array(Text),
+          ignored: v.nullable(v.object({ by: Text, reason: Text, at: Text, until: Text })),
         }),
       ),
     }),
@@ -216,6 +218,21 @@ export const Drift = v.object({
   drift_links: Links,
 })
 export type Drift = v.InferOutput<typeof Drift>
+
+export const IgnoredDrift = v.object({
+  uuid: Text,
+  host: Text,
+  kind: Text,
+  name: Text,
+  consumer_uuid: MaybeText,
+  told: MaybeText,
+  by: Text,
+  reason: Text,
+  until: Text,
+  ended: Note,
+})
+export type IgnoredDrift = v.InferOutput<typeof IgnoredDrift>
+export const IgnoredDrifts = v.object({ ignored: v.array(IgnoredDrift), ignored_links: Links })
 
 /** What a repair would do. */
 export const Healing = v.object({ dry_run: v.boolean(), drift: Drift.entries.drift })

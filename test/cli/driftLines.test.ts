@@ -5,6 +5,8 @@ import { driftLines, healedLines } from '../../src/cli/operators/driftLines.ts'
 
 type Entry = HostDrift['entries'][number]
 const entry = (more: Partial<Entry>): Entry => ({
+  uuid: 'x1',
+  ignored: null,
   kind: 'provider',
   provider_uuid: 'rp1',
   name: 'board',

@@ -118,6 +118,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'arq delete': CHANGES,
   'arq force-unbind': CHANGES,
   'delivery resend': CHANGES,
+  'drift ignore': CHANGES,
+  'drift unignore': CHANGES,
   'profile create': CHANGES,
   'profile set': CHANGES,
   'dead-letter retry': 'changes something: test/cli/brokerCommands.test.ts',

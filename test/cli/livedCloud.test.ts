@@ -74,6 +74,7 @@ test('the commands of an operator', async () => {
   await both('drift')
   await run('drift --host compute-1 --nova')
   await run('drift --host nobody')
+  await both('drift ignored')
   await both('drift heal')
   await run('drift heal --apply')
   await run('drift heal --apply')

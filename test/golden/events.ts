@@ -69,6 +69,9 @@ const placement: All<PlacementEvent> = {
   RootFound: true,
   ProviderReconciled: true,
   ProviderForgotten: true,
+  DriftIgnored: true,
+  DriftUnignored: true,
+  DriftIgnoringOver: true,
 }
 const profile: All<ProfileEvent> = {
   ProfileCreated: true,

@@ -20,7 +20,7 @@ const storeOf = async (rows: readonly JournalRow[]) => {
 }
 
 /** Views that came later than the first release. */
-const YOUNGER = ['usage']
+const YOUNGER = ['usage', 'ignored_drift']
 /** Without the rows of views that a release did not have. */
 const ofViewsIn =
   (then: string) =>

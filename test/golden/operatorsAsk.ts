@@ -149,6 +149,9 @@ const placement: Scene = async (stage) => {
     await ask(line)
   await ask('GET /v2/drift?nova=true')
   await explained(stage)
+  await ask('GET /v2/drift/ignored')
+  await ask('GET /v2/drift/ignored', { as: 'manager' })
+  await ask('POST /v2/drift/ignored', { body: { host: HOST, difference: SERVER(13), reason: 'a test' } })
   await ask('POST /v2/drift/heal?dry_run=perhaps')
   await ask('POST /v2/drift/heal?host=compute-2&dry_run=false')
 }

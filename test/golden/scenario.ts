@@ -2,6 +2,7 @@
  * A short life of a small cloud in which everything happens that a journal can hold. Time and ids are counted, so that
  * it can be repeated.
  */
+import type { HandleRow } from '../../src/actors/control.ts'
 import type { NovaVerdict } from '../../src/actors/neighbours.ts'
 import type { ControlPlaneParts } from '../../src/services/controlPlane.ts'
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'
@@ -36,6 +37,7 @@ const STALE_MS = 3_600_000
 /** By then a release that failed has been ordered once more. */
 const RELEASED_AGAIN_MS = 310_000
 const PLACEMENT_AUDIT_MS = 10_000
+const WEEK_MS = 604_800_000
 const OPTIONS = {
   placementAuditMs: PLACEMENT_AUDIT_MS,
   programWaitMs: 0,
@@ -338,11 +340,30 @@ const placed = async ({ placing, clock, plane }: Cloud) => {
   await plane.sweeper.idle()
 }
 
+/** A difference that no pass repairs is ignored until an operator or its term ends that, and then once more. */
+const ignores = async ({ control, clock, plane }: Cloud) => {
+  const note = { by: 'operator', reason: 'the vendor was called' }
+  const [{ uuid: handle }] = value(await control.handles.list(NOVA, { state: 'free' }, {})).items as [HandleRow]
+  value(await control.handles.quarantine(NOVA, handle, note))
+  const [drift] = value(await control.drift.list(HOST, {})).items
+  const difference = drift!.entries.find(({ kind }) => kind === 'hardware')!.uuid
+  const ignored = async (forMs: number) =>
+    value(await control.drift.ignore(NOVA, { host: HOST, difference, until: clock.now() + forMs }, note))
+  await ignored(PLACEMENT_AUDIT_MS)
+  value(await control.drift.unignore(NOVA, difference, { by: 'operator', reason: 'the vendor came' }))
+  await clock.pass(2 * PLACEMENT_AUDIT_MS)
+  await plane.sweeper.idle()
+  await ignored(WEEK_MS)
+  value(await control.handles.release(NOVA, handle, note))
+  await clock.pass(1)
+}
+
 /** The cloud at the end of that life; who asks for it stops it. */
 export const openLivedCloud = async () => {
   const cloud = await openCloud()
   await shows(cloud, cloud.shown)
   await placed(cloud)
+  await ignores(cloud)
   await profilesAndAttributes(cloud)
   const { gpu } = await binds(cloud)
   await cleared(cloud)

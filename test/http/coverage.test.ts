@@ -49,6 +49,18 @@ const anotherHost = async () => {
   await shop.shows(name, { seed: 1, devices: [{ kind: 'gpu', handles: 1 }] })
   return name
 }
+const DAY_MS = 86_400_000
+/** That a handle is withheld is a difference that no pass repairs. */
+const aDifference = async () => {
+  const host = await anotherHost()
+  const [handle] = (await shop.must(200, `GET /v2/handles?hostname=${host}`)).json.handles
+  await shop.must(200, `POST /v2/handles/${handle.uuid}/quarantine`, BECAUSE)
+  const { drift } = (await shop.must(200, `GET /v2/drift?host=${host}`)).json
+  const { uuid: difference } = drift[0].entries.find(({ kind }: { readonly kind: string }) => kind === 'hardware')
+  return { host, difference, until: new Date(Date.now() + DAY_MS).toISOString(), reason: 'a test' }
+}
+const anIgnored = async () =>
+  (await shop.must(200, 'POST /v2/drift/ignored', { body: await aDifference() })).json.uuid as string
 const anAttribute = async () =>
   (
     await shop.must(201, 'POST /v2/attributes', {
@@ -142,6 +154,10 @@ const CASES: Cases = {
   'POST /v2/handles/:uuid/clean': async () => [`POST /v2/handles/${await aHandle()}/clean`, 409, BECAUSE],
   'GET /v2/events': () => ['GET /v2/events', 200],
   'GET /v2/drift': () => ['GET /v2/drift', 200],
+  'GET /v2/drift/ignored': () => ['GET /v2/drift/ignored', 200],
+  'POST /v2/drift/ignored': async () => ['POST /v2/drift/ignored', 200, { body: await aDifference() }],
+  'GET /v2/drift/ignored/:uuid': async () => [`GET /v2/drift/ignored/${await anIgnored()}`, 200],
+  'POST /v2/drift/ignored/:uuid/end': async () => [`POST /v2/drift/ignored/${await anIgnored()}/end`, 200, BECAUSE],
   'POST /v2/drift/heal': () => ['POST /v2/drift/heal?dry_run=false', 200],
   'GET /v2/overview': () => ['GET /v2/overview', 200],
   'GET /v2/capacity': () => ['GET /v2/capacity', 200],

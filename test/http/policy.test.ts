@@ -132,6 +132,7 @@ const table = (mode: 'now' | 'legacy'): Cells => {
     'cyborg:usage:get_all': reads,
     'cyborg:drift:get_all': 'A',
     'cyborg:drift:heal': 'A',
+    'cyborg:drift:ignore': 'A',
     'cyborg:orphan:get_all': 'A',
     'cyborg:orphan:collect': 'A',
     'cyborg:overview:get': 'A',

@@ -95,6 +95,8 @@ const entry = (kind: string, more: object = {}) => ({
   reason: null,
   consumer_uuid: null,
   arqs: [],
+  uuid: `of ${kind}`,
+  ignored: null,
   ...more,
 })
 const drift = (host: string, entries: readonly object[], trouble: object | null = null) => ({
@@ -103,6 +105,18 @@ const drift = (host: string, entries: readonly object[], trouble: object | null 
   checked_at: ago(5000),
   trouble,
   entries,
+})
+const ignored = (kind: string, more: object = {}) => ({
+  uuid: `of ${kind}`,
+  host: 'host-0',
+  kind,
+  name: 'board',
+  consumer_uuid: null,
+  told: 'Nova has it',
+  ...NOTE,
+  until: ago(-90_000),
+  ended: null,
+  ...more,
 })
 const delivery = (at: number, more: object = {}) => ({
   state: 'waiting',
@@ -163,12 +177,14 @@ const EVERYTHING: Readonly<Record<string, unknown>> = {
         entry('nova_device'),
         entry('server'),
         entry('something new'),
+        entry('server', { uuid: 'of another', ignored: { ...NOTE, until: ago(-90_000) } }),
       ]),
       drift('host-1', [], { state: 'away', reason: 'no answer' }),
       drift('host-2', [], { state: 'off', reason: null }),
     ],
     drift_links: links,
   },
+  '/drift/ignored': { ignored: [ignored('server'), ignored('something new', { told: null })], ignored_links: links },
 }
 const CALM: Readonly<Record<string, unknown>> = {
   ...EVERYTHING,
@@ -180,6 +196,7 @@ const CALM: Readonly<Record<string, unknown>> = {
   '/device_profiles': { device_profiles: [] },
   '/deliveries': { deliveries: [] },
   '/drift': { drift: [drift('agrees', [])] },
+  '/drift/ignored': { ignored: [] },
 }
 const WAITS: Readonly<Record<string, unknown>> = {
   ...CALM,

@@ -59,6 +59,8 @@ describe('to the letter', () => {
       profiles: ['fpga-small'],
       drift: ['compute-1'],
       letters: [seen.letter],
+      differences: [`${UNUSED}.compute-1`],
+      ignored: [UNUSED],
       instances: [seen.bound.instance, seen.open.instance, UNUSED],
     }
     const places = (chosen: (kind: string) => boolean) =>

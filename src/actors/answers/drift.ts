@@ -1,18 +1,13 @@
 /** The API's answer about drift: the differences between hardware, records, Placement and Nova. */
 import type { ArqUuid, DeployableUuid, HostName, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import type { ProviderChange, ProviderState, HostBlocker } from '../placement/decider.ts'
+import type { DifferenceUuid, DriftKind, Ignoring } from '../placement/ignored.ts'
 import type { Reserving } from '../placement/wanted.ts'
 
-export const DRIFT_KINDS = [
-  'hardware',
-  'provider',
-  'allocation_without_arq',
-  'arq_without_allocation',
-  'nova_device',
-  'server',
-] as const
 export type DriftEntry = {
-  readonly kind: (typeof DRIFT_KINDS)[number]
+  /** Another one as soon as the difference says anything else (IGNORED-1). */
+  readonly uuid: DifferenceUuid
+  readonly kind: DriftKind
   readonly provider: ResourceProviderUuid
   readonly name: string
   readonly deployable: DeployableUuid | null
@@ -25,7 +20,11 @@ export type DriftEntry = {
   /** An instance that has an allocation but no bound ARQ, or a bound ARQ but no allocation. */
   readonly consumer: InstanceUuid | null
   readonly arqs: readonly ArqUuid[]
+  /** How an operator ignores it; null: nobody does. */
+  readonly ignored: Ignoring | null
 }
+/** A difference as a comparison finds it. */
+export type FoundDifference = Omit<DriftEntry, 'uuid' | 'ignored'>
 export type HostDrift = {
   readonly host: HostName
   /** The resource provider of the compute node, as the last pass found it. */
@@ -43,3 +42,12 @@ export type HostDrift = {
 export type HostPassed = { readonly host: HostName; readonly ended: boolean }
 /** What is said of a host after a repair: nothing differs there now; something does; another control worked on it. */
 export const HEAL_OUTCOMES = ['in_step', 'left', 'busy'] as const
+
+/** A decision of an operator to ignore a difference of a host. `until`: ms since the epoch. */
+export type IgnoreWish = {
+  readonly host: HostName
+  readonly difference: DifferenceUuid
+  readonly until: number
+}
+/** How many days ahead the end may be. */
+export const IGNORED_DAYS_MAX = 90

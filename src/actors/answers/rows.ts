@@ -44,6 +44,8 @@ export type ArqRow = Row<'arqs'>
 export type DeviceRow = Row<'devices'>
 export type DeployableRow = Row<'deployables'>
 export type AttributeRow = Row<'attributes'>
+/** A difference that is ignored. */
+export type IgnoredRow = Row<'ignored_drift'>
 /** Who took the host out of service, why and when; null: it is in service. */
 export type Retired = DatedNote | null
 export type HostRow = Row<'hosts'> & {

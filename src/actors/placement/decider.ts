@@ -3,55 +3,54 @@
  * the records. There is one actor for each host. It numbers passes, so that only one of several processes works on the
  * host.
  */
-import type { DeployableUuid, EntityKey, HostName, ResourceProviderUuid } from '../../identifiers.ts'
+import type { EntityKey, HostName, ResourceProviderUuid } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import { type ViewChange, drop, put } from '../runtime/views.ts'
-import { dueKindOf, hostStateOf } from './hostState.ts'
+import { countedStateOf, dueKindOf } from './hostState.ts'
+import {
+  type Ignored,
+  type IgnoredCommand,
+  type IgnoredEvent,
+  decideIgnored,
+  evolveIgnored,
+  firstEnd,
+  ignoredRows,
+  overdue,
+} from './ignored.ts'
 import { markKey } from './marks.ts'
-import type { Reserving } from './wanted.ts'
+import {
+  type Agreed,
+  type Finding,
+  type Found,
+  type ProviderChange,
+  type Providers,
+  agreedAnew,
+  isKnown,
+  reconciled,
+  withAgreed,
+  without,
+} from './provider.ts'
 
-/** How a provider compares with what is wanted (placement 9.3). */
-export const PROVIDER_STATES = ['in_sync', 'pending', 'placement_conflict'] as const
-export type ProviderState = (typeof PROVIDER_STATES)[number]
+export {
+  type Agreed,
+  type Finding,
+  type Found,
+  type HeldProvider,
+  PROVIDER_CHANGES,
+  PROVIDER_STATES,
+  type ProviderChange,
+  type ProviderState,
+} from './provider.ts'
+
 /** The conditions that prevent the reconciliation of a whole host. */
 export const HOST_BLOCKERS = ['waiting_for_compute_node', 'unreachable'] as const
 export type HostBlocker = { readonly state: (typeof HOST_BLOCKERS)[number]; readonly reason: string }
-/** The changes that a pass can make to a provider. */
-export const PROVIDER_CHANGES = ['created', 'adopted', 'renamed', 'moved', 'inventory', 'traits', 'removed'] as const
-export type ProviderChange = (typeof PROVIDER_CHANGES)[number]
-
-export type Found = {
-  readonly uuid: ResourceProviderUuid
-  readonly name: string
-  /** Null: no deployable is known that the provider belongs to. */
-  readonly deployable: DeployableUuid | null
-  /** Traits that this service has set and may remove again. */
-  readonly traits: readonly string[]
-  readonly state: ProviderState
-  readonly reason: string | null
-  /** The reasons why some or all units of the provider are reserved. */
-  readonly reserving: readonly Reserving[]
-  /** This service created or adopted the provider. */
-  readonly ours: boolean
-  /** Traits that others have set and that are kept; absent: none (P12). */
-  readonly foreign?: readonly string[]
-}
-/** The generation in which a provider agreed with what was wanted, and a digest of what was wanted. */
-export type Agreed = { readonly generation: number; readonly digest: string }
-/** `agreed`: absent if the generation in which the provider agreed is not known. */
-export type HeldProvider = Found & { readonly since: number; readonly agreed?: Agreed }
-/** The result of a pass for one provider. `gone`: the provider no longer exists, and is not wanted. */
-export type Finding = Found & {
-  readonly did: readonly ProviderChange[]
-  readonly agreed?: Agreed
-  readonly gone?: true
-}
 
 export type PlacementRecord = {
   readonly host: HostName
   /** UUID of the compute node's provider; null: none was found yet. */
   readonly root: ResourceProviderUuid | null
-  readonly providers: Readonly<Record<ResourceProviderUuid, HeldProvider>>
+  readonly providers: Providers
   readonly trouble: (HostBlocker & { readonly since: number }) | null
   /** The pass under way; another one may begin after `until`, ms since the epoch. */
   readonly pass: { readonly number: number; readonly until: number } | null
@@ -65,8 +64,11 @@ export type PlacementRecord = {
   readonly nextAt: number | null
   /** A pass has to begin, whatever a pass that is under way finds. */
   readonly asked: boolean
+  /** Differences that an operator has decided to ignore; absent: none ever was. */
+  readonly ignored?: Ignored
 }
 export type PlacementCommand =
+  | IgnoredCommand
   /** The database has lost rows: what is recorded may be older than what earlier passes have written to Placement. */
   | { readonly type: 'RowsLost'; readonly host: HostName; readonly at: number }
   /** `alone`: no other process can have a pass under way. */
@@ -88,6 +90,7 @@ export type PlacementCommand =
       readonly trouble: HostBlocker | null
     }
 export type PlacementEvent =
+  | IgnoredEvent
   | { readonly type: 'PassAsked'; readonly host: HostName; readonly nextAt: number }
   | { readonly type: 'PassBegun'; readonly host: HostName; readonly number: number; readonly until: number }
   /** `agreed`: providers that were found in agreement in a new generation, or with new content. */
@@ -120,14 +123,6 @@ const initial: PlacementRecord = {
   asked: false,
 }
 
-const FOUND = ['name', 'deployable', 'state', 'reason', 'ours'] as const
-const isKnown = (held: HeldProvider | undefined, found: Finding): boolean =>
-  held !== undefined &&
-  FOUND.every((field) => held[field] === found[field]) &&
-  held.traits.join() === found.traits.join() &&
-  held.foreign?.join() === found.foreign?.join() &&
-  held.reserving.join() === found.reserving.join()
-
 /**
  * Whether the result of a pass is recorded already: nothing was changed, and everything is as it was found before.
  * Pure.
@@ -148,19 +143,8 @@ const eventsOf = ({ providers }: PlacementRecord, finding: Finding): readonly Pl
   return did.length === 0 && isKnown(held, finding) ? [] : [{ type: 'ProviderReconciled', provider, did }]
 }
 
-const agreedAnew = (
-  { providers }: PlacementRecord,
-  findings: readonly Finding[],
-): Readonly<Record<ResourceProviderUuid, Agreed>> =>
-  Object.fromEntries(
-    findings.flatMap(({ uuid, agreed }) => {
-      const held = providers[uuid]?.agreed
-      const same = held?.generation === agreed?.generation && held?.digest === agreed?.digest
-      return agreed === undefined || same ? [] : [[uuid, agreed]]
-    }),
-  )
 const continued = (record: PlacementRecord, { until, findings }: { until: number; findings: readonly Finding[] }) => {
-  const agreed = agreedAnew(record, findings)
+  const agreed = agreedAnew(record.providers, findings)
   return { type: 'PassContinued', until, ...(Object.keys(agreed).length > 0 && { agreed }) } as const
 }
 
@@ -172,11 +156,14 @@ const blockerEvents = ({ trouble: held }: PlacementRecord, found: HostBlocker | 
 const decide = (record: PlacementRecord, command: PlacementCommand): Decision<PlacementEvent> => {
   const { pass, passes, root } = record
   if (command.type === 'RowsLost') return accept({ type: 'PassAsked', host: command.host, nextAt: command.at })
+  if (command.type === 'Ignore' || command.type === 'Unignore') return decideIgnored(record, command)
   if (command.type === 'Begin') {
     const { host, at, until, alone } = command
     if (pass && pass.until > at && !alone)
       return refuse({ kind: 'conflict', reason: `a pass over ${host} is under way` })
-    return accept({ type: 'PassBegun', host, number: passes + 1, until })
+    const over = overdue(record, at).map((uuid) => ({ type: 'DriftIgnoringOver', uuid }) as const)
+    const begun = { type: 'PassBegun', host, number: passes + 1, until } as const
+    return accept<PlacementEvent>(begun, ...over)
   }
   if (pass?.number !== command.number) return refuse({ kind: 'conflict', reason: 'another pass has begun' })
   switch (command.type) {
@@ -191,32 +178,6 @@ const decide = (record: PlacementRecord, command: PlacementCommand): Decision<Pl
         failed: command.failed,
       })
   }
-}
-
-const without = (providers: PlacementRecord['providers'], uuid: ResourceProviderUuid): PlacementRecord['providers'] => {
-  const { [uuid]: _, ...others } = providers
-  return others
-}
-
-const reconciled = (
-  providers: PlacementRecord['providers'],
-  { provider }: Extract<PlacementEvent, { type: 'ProviderReconciled' }>,
-  at: number,
-): PlacementRecord['providers'] => {
-  const held = providers[provider.uuid]
-  const same = held?.state === provider.state && held.reason === provider.reason
-  return { ...providers, [provider.uuid]: { ...provider, since: same ? held.since : at } }
-}
-
-const withAgreed = (
-  providers: PlacementRecord['providers'],
-  found: Readonly<Record<ResourceProviderUuid, Agreed>>,
-): PlacementRecord['providers'] => {
-  const entries = Object.entries(found).flatMap(([uuid, agreed]) => {
-    const held = providers[uuid]
-    return held === undefined ? [] : [[uuid, { ...held, agreed }] as const]
-  })
-  return entries.length === 0 ? providers : { ...providers, ...Object.fromEntries(entries) }
 }
 
 const evolve = (record: PlacementRecord, event: PlacementEvent, at: number): PlacementRecord => {
@@ -249,23 +210,37 @@ const evolve = (record: PlacementRecord, event: PlacementEvent, at: number): Pla
     case 'RootFound':
       return { ...record, root: event.root }
     case 'ProviderReconciled':
-      return { ...record, providers: reconciled(record.providers, event, at) }
+      return { ...record, providers: reconciled(record.providers, event.provider, at) }
     case 'ProviderForgotten':
       return { ...record, providers: without(record.providers, event.uuid) }
+    case 'DriftIgnored':
+      return { ...record, host: event.host, ignored: evolveIgnored(record.ignored, event, at) }
+    case 'DriftUnignored':
+    case 'DriftIgnoringOver':
+      return { ...record, ignored: evolveIgnored(record.ignored, event, at) }
     default:
       // an event of a later release, which this release ignores
       return record
   }
 }
 
-/** A pass that was interrupted becomes due when its time is over. */
-const dueAt = ({ pass, nextAt }: PlacementRecord): number | null => (pass ? pass.until : nextAt)
+/**
+ * A pass that was interrupted becomes due when its time is over. The end of a term for which a difference is ignored
+ * is due too.
+ */
+const dueAt = (record: PlacementRecord): number | null => {
+  const { pass, nextAt } = record
+  if (pass) return pass.until
+  const moments = [nextAt, firstEnd(record)].filter((at) => at !== null)
+  return moments.length === 0 ? null : Math.min(...moments)
+}
 
 const rows = (before: PlacementRecord, after: PlacementRecord): readonly ViewChange[] => {
   const entity = placementKey(after.host)
   const [was, is] = [dueAt(before), dueAt(after)]
-  const [former, kind] = [dueKindOf(hostStateOf(before)), dueKindOf(hostStateOf(after))]
-  const begun = before.passes === after.passes ? [] : [drop('due', markKey(after.host))]
+  const [former, kind] = [dueKindOf(countedStateOf(before)), dueKindOf(countedStateOf(after))]
+  const ignored = ignoredRows(before, after)
+  const begun = before.passes === after.passes ? ignored : [...ignored, drop('due', markKey(after.host))]
   if (was === is && former === kind) return begun
   if (is !== null) return [...begun, put('due', { entity, kind, at: is })]
   return was === null ? begun : [...begun, drop('due', entity)]

@@ -2,7 +2,9 @@
  * The state of a whole host in Placement: the worst state recorded of it. The host's row of due work has it as its
  * kind, so that hosts can be counted.
  */
+import type { HostName, InstanceUuid } from '../../identifiers.ts'
 import type { ComparisonKind } from '../runtime/dueKinds.ts'
+import { type Ignored, attended } from './ignored.ts'
 import type { Reserving } from './wanted.ts'
 
 /** From the worst to the best. `withheld`: units are reserved because they are in use without an allocation. */
@@ -23,7 +25,9 @@ type Recorded = {
       string,
       {
         readonly state: 'in_sync' | 'pending' | 'placement_conflict'
+        readonly reason?: string | null
         readonly reserving: readonly Reserving[]
+        readonly unallocated?: readonly InstanceUuid[]
       }
     >
   >
@@ -36,5 +40,9 @@ export const hostStateOf = ({ trouble, providers }: Recorded): HostState => {
   )
   return HOST_STATES.find((state) => found.includes(state)) ?? 'in_sync'
 }
+
+/** As hosts are counted: without what an operator has decided to ignore. */
+export const countedStateOf = (record: Recorded & { readonly host: HostName; readonly ignored?: Ignored }): HostState =>
+  hostStateOf({ trouble: record.trouble, providers: attended(record) })
 
 export const dueKindOf = (state: HostState): ComparisonKind => `placement ${state}`

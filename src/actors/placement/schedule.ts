@@ -3,6 +3,7 @@ import { type Backoff, backoffMs } from '../../waiting.ts'
 import { sha256 } from '../../wire/canonical.ts'
 import type { PlacementRecord, HostBlocker } from './decider.ts'
 import { hostStateOf } from './hostState.ts'
+import { firstEnd } from './ignored.ts'
 
 /** The delays are short, because an attempt puts no load on a Placement that cannot be reached. */
 const TROUBLED: Readonly<Record<HostBlocker['state'], Backoff>> = {
@@ -34,21 +35,28 @@ export const RECORDED_EVERY_MS = 86_400_000
 const asLongAgain = (since: number, now: number, { firstMs, maxMs }: Backoff): number =>
   now + Math.min(maxMs, Math.max(firstMs, now - since))
 
-/**
- * When a host is compared next after a comparison that found nothing new and is not recorded, ms since the epoch. Null:
- * it must be recorded, because the last record is too old, or says that a pass is under way or has to begin.
- */
-export const nextUnrecordedAt = (
-  record: PlacementRecord,
-  { now, auditEveryMs }: { readonly now: number; readonly auditEveryMs: number },
-): number | null => {
-  const { pass, asked, endedAt, trouble, providers } = record
-  if (pass !== null || asked || endedAt === null || now - endedAt >= RECORDED_EVERY_MS || now < endedAt) return null
+type Times = { readonly now: number; readonly auditEveryMs: number }
+/** As if nothing were ignored. */
+const nextOf = (record: PlacementRecord, { now, auditEveryMs }: Times): number => {
+  const { trouble, providers } = record
   const audit = now + spread(auditEveryMs, record)
   if (trouble) return Math.min(audit, asLongAgain(trouble.since, now, TROUBLED[trouble.state]))
   const unfinished = Object.values(providers).flatMap(({ state, since }) => (state === 'pending' ? [since] : []))
   if (unfinished.length > 0) return Math.min(audit, asLongAgain(Math.max(...unfinished), now, UNFINISHED))
   return hostStateOf(record) === 'withheld' ? Math.min(audit, now + WITHHELD_MS) : audit
+}
+/**
+ * When a host is compared next after a comparison that found nothing new and is not recorded, ms since the epoch. Null:
+ * it must be recorded, because the last record is too old, says that a pass is under way or has to begin, or ignores a
+ * difference whose term is over.
+ */
+export const nextUnrecordedAt = (record: PlacementRecord, times: Times): number | null => {
+  const { pass, asked, endedAt } = record
+  const { now } = times
+  if (pass !== null || asked || endedAt === null || now - endedAt >= RECORDED_EVERY_MS || now < endedAt) return null
+  const end = firstEnd(record)
+  if (end === null) return nextOf(record, times)
+  return end <= now ? null : Math.min(end, nextOf(record, times))
 }
 
 /**
@@ -58,7 +66,7 @@ export const nextUnrecordedAt = (
 export const nextPassAt = (
   record: PlacementRecord,
   { trouble, wanted }: { readonly trouble: HostBlocker | null; readonly wanted: number },
-  { now, auditEveryMs }: { readonly now: number; readonly auditEveryMs: number },
+  { now, auditEveryMs }: Times,
 ): number | null => {
   const audit = now + spread(auditEveryMs, record)
   const soon = (backoff: Backoff) => Math.min(audit, now + backoffMs(backoff, record.failures + 1))

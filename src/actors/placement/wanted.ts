@@ -36,6 +36,8 @@ export type Wanted = {
   readonly reasons: readonly Reserving[]
   /** Names of traits in alphabetical order. */
   readonly traits: readonly string[]
+  /** The instances for which units are reserved because they have no allocation of them. */
+  readonly unallocated?: readonly InstanceUuid[]
 }
 
 /** All members are written, so that defaults of Placement have no effect (placement 5.3). */
@@ -139,8 +141,15 @@ export const withheld = (wanted: Wanted, unallocated: ReturnType<typeof unalloca
   if (unallocated.size === 0) return wanted
   const units = [...unallocated.values()].reduce((sum, some) => sum + some, 0)
   const reserved = Math.min(wanted.total, wanted.reserved + units)
-  return { ...wanted, reserved, reasons: [...wanted.reasons, 'bound without allocation'] }
+  const reasons: readonly Reserving[] = [...wanted.reasons, 'bound without allocation']
+  return { ...wanted, reserved, reasons, unallocated: [...unallocated.keys()].toSorted() }
 }
+
+/** Why units are reserved, and for whom, as it is recorded. */
+export const reservedFor = ({ reasons, unallocated }: Wanted) => ({
+  reserving: reasons,
+  ...(unallocated && { unallocated }),
+})
 
 const ownTotal = (held: Deployable): number => Math.max(held.numAccelerators, heldUnits(held))
 

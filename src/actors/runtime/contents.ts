@@ -14,6 +14,7 @@ import type {
   ResourceProviderUuid,
   SlotUuid,
 } from '../../identifiers.ts'
+import type { DatedNote } from '../../operatorNote.ts'
 import type { Order } from '../../wire/orders.ts'
 
 type Texts = Readonly<Record<string, string>>
@@ -48,6 +49,7 @@ type OwnContents = {
   devices: { uuid: DeviceUuid }
   handles: { uuid: HandleUuid }
   hosts: { name: HostName; drivers: Drivers }
+  ignored_drift: { provider_uuid: ResourceProviderUuid; consumer_uuid: InstanceUuid; ended: DatedNote }
   profiles: { uuid: ProfileUuid }
 }
 export type ContentsOf<View extends string> = Contents & (View extends keyof OwnContents ? OwnContents[View] : unknown)

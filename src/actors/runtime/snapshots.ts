@@ -15,7 +15,7 @@ export const SNAPSHOT_SCHEMAS: Readonly<Record<string, number>> = {
   host: 3,
   instance: 4,
   numbers: 2,
-  placement: 2,
+  placement: 3,
   profile: 3,
   'profile-name': 2,
   quota: 2,

@@ -6,8 +6,9 @@ import { endWith } from '../exits.ts'
 import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.ts'
 import { type Columns, addOutput, columnsOf, present } from '../output.ts'
 import type { Healing, HostDrift } from '../operators/apiShapes.ts'
-import { driftLines, healedEntries, healedLines } from '../operators/driftLines.ts'
+import { driftLines, healedEntries, healedLines, isIgnored } from '../operators/driftLines.ts'
 import { type Register, withPlainErrors } from '../command.ts'
+import { ignoring } from './driftIgnored.ts'
 
 type Given = ApiFlags & { readonly host?: string; readonly apply?: true; readonly nova?: true }
 type Entry = HostDrift['entries'][number] & { readonly host: string }
@@ -21,7 +22,8 @@ const COLUMNS: Columns<Entry> = columnsOf<Entry>([
   'reason',
   'consumer_uuid',
   'arqs',
-])
+  'uuid',
+]).concat({ name: 'ignored', head: 'ignored until', of: ({ ignored }) => ignored?.until ?? null })
 const entriesOf = (drift: readonly HostDrift[]): readonly Entry[] =>
   drift.flatMap(({ host, entries }) => entries.map((entry) => ({ host, ...entry })))
 type Answered = { readonly drift: readonly HostDrift[] }
@@ -50,10 +52,10 @@ const heals = async (asked: Given): Promise<Healing> => {
   }
   return { dry_run: dryRun, drift, healed, next: null }
 }
+/** What is ignored is no finding. */
+const differs = ({ trouble, entries }: HostDrift): boolean => trouble !== null || !entries.every(isIgnored)
 const isLeft = ({ dry_run: dry, drift, healed }: Healing): boolean =>
-  dry
-    ? drift.some(({ trouble, entries }) => trouble !== null || entries.length > 0)
-    : healed.some(({ outcome }) => outcome !== 'in_step')
+  dry ? drift.some(differs) : healed.some(({ outcome }) => outcome !== 'in_step')
 
 export const drift: Register = (program) => {
   const command = program
@@ -78,7 +80,7 @@ export const drift: Register = (program) => {
         text: () => driftLines(found),
         report: true,
       })
-      if (found.some(({ trouble, entries }) => trouble !== null || entries.length > 0)) endWith('findings')
+      if (found.some(differs)) endWith('findings')
     }),
   )
   const heal = family
@@ -100,4 +102,5 @@ export const drift: Register = (program) => {
         if (isLeft(done)) endWith('findings')
       }),
     )
+  ignoring(family)
 }

@@ -9,7 +9,11 @@ import type { DeadLetterDetail as DeadLetterDetailSchema } from '../../http/dead
 import type { DeviceDetail as DeviceDetailSchema } from '../../http/deviceDetail.ts'
 import type { Delivery as DeliverySchema, Overview as OverviewSchema } from '../../http/overviewSchemas.ts'
 import type { Profile as ProfileSchema, ProfileVersion as ProfileVersionSchema } from '../../http/profileSchemas.ts'
-import type { Healing as HealingSchema, HostDrift as HostDriftSchema } from '../../http/driftSchemas.ts'
+import type {
+  Healing as HealingSchema,
+  HostDrift as HostDriftSchema,
+  IgnoredDrift as IgnoredDriftSchema,
+} from '../../http/driftSchemas.ts'
 import type * as schemas from '../../http/schemas.ts'
 
 type Document<Schema extends v.GenericSchema> = DeepReadonly<v.InferOutput<Schema>>
@@ -31,6 +35,7 @@ export type HandleDetail = Document<typeof schemas.HandleDetail>
 export type Host = Document<typeof schemas.Host>
 export type HostDrift = Document<typeof HostDriftSchema>
 export type Healing = Document<typeof HealingSchema>
+export type IgnoredDrift = Document<typeof IgnoredDriftSchema>
 export type HostDetail = Document<typeof HostDetailSchema>
 export type Impact = Document<typeof schemas.Impact>
 export type Migration = Document<typeof schemas.Migration>

@@ -24,10 +24,16 @@ const LINES: Readonly<Record<Entry['kind'], (entry: Entry, verb: string) => stri
     `bound to instance ${consumer ?? '-'} (${arqs.join(' ')}), which has no allocation of all that is bound`,
 }
 
+/** A control before release 0.4.0 says of no difference whether it is ignored. */
+export const isIgnored = ({ ignored }: Pick<Partial<Entry>, 'ignored'>): boolean => Boolean(ignored)
+const leftAlone = ({ ignored }: Partial<Entry>): string =>
+  ignored ? `; ignored until ${ignored.until} by ${ignored.by}: ${ignored.reason}` : ''
+
 const hostLines = ({ host, trouble, entries }: HostDrift, verb: string): readonly string[] => [
   ...(trouble ? [`${host}: ${trouble.state}: ${trouble.reason}`] : []),
   ...entries.map(
-    (entry) => `${host}: ${entry.name} (provider ${entry.provider_uuid}) ${LINES[entry.kind](entry, verb)}`,
+    (entry) =>
+      `${host}: ${entry.name} (provider ${entry.provider_uuid}) ${LINES[entry.kind](entry, verb)}${leftAlone(entry)}`,
   ),
 ]
 

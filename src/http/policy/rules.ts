@@ -74,6 +74,7 @@ export const OPERATION_RULES = {
   'cyborg:usage:get_all': READ,
   'cyborg:drift:get_all': ADMIN,
   'cyborg:drift:heal': ADMIN,
+  'cyborg:drift:ignore': ADMIN,
   'cyborg:orphan:get_all': ADMIN,
   'cyborg:orphan:collect': ADMIN,
   'cyborg:overview:get': ADMIN,

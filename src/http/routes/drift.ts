@@ -10,9 +10,11 @@ import { time } from '../render.ts'
 import { reply, route } from '../route.ts'
 import type { Route } from '../route.ts'
 import { listOf } from '../schemas.ts'
+import { ignoredRoutes } from './ignoredDrift.ts'
 import { Healing, HostDrift as HostDriftSchema } from '../driftSchemas.ts'
 
 const entryBody = ({
+  uuid,
   kind,
   provider,
   name,
@@ -23,7 +25,9 @@ const entryBody = ({
   reserving,
   consumer,
   arqs,
+  ignored,
 }: DriftEntry) => ({
+  uuid,
   kind,
   provider_uuid: provider,
   name,
@@ -34,6 +38,7 @@ const entryBody = ({
   reserving,
   consumer_uuid: consumer,
   arqs,
+  ignored: ignored && { by: ignored.by, reason: ignored.reason, at: time(ignored.at), until: time(ignored.until) },
 })
 const driftBody = ({ host, root, checkedAt, trouble, entries }: HostDrift) => ({
   host,
@@ -75,8 +80,9 @@ const list = route({
 /** How many hosts are repaired in one request at most: each costs several requests to Placement. */
 const HEALED_MAX = 100
 
+/** What is ignored is not counted. */
 const differs = (one: HostDrift | undefined): boolean =>
-  one !== undefined && (one.trouble !== null || one.entries.length > 0)
+  one !== undefined && (one.trouble !== null || one.entries.some(({ ignored }) => ignored === null))
 /** What came of the repair of a host; `after`: what differs now, undefined: it was not compared again, or is gone. */
 const healedBody = ({ host, ended }: HostPassed, after: HostDrift | undefined) => ({
   host,
@@ -118,4 +124,4 @@ const heal = route({
   },
 })
 
-export const driftRoutes: readonly Route[] = [list, heal]
+export const driftRoutes: readonly Route[] = [list, heal, ...ignoredRoutes]

@@ -5,13 +5,15 @@
 import type { HostName } from '../../identifiers.ts'
 import { type Outcome, allOf, done, refuse } from '../../fault.ts'
 import type { Control, Listed, Page } from '../../actors/control.ts'
-import type { DriftEntry, HostDrift, HostPassed } from '../../actors/answers/drift.ts'
+import type { FoundDifference, DriftEntry, HostDrift, HostPassed } from '../../actors/answers/drift.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
-import type { Finding } from '../../actors/placement/decider.ts'
+import type { Finding, PlacementRecord } from '../../actors/placement/decider.ts'
+import { differenceUuid, ignoringAt } from '../../actors/placement/ignored.ts'
 import type { Placement, Provider, PlacementResult } from '../../actors/placement/port.ts'
 import { unallocatedOf } from '../../actors/placement/wanted.ts'
 import type { NovaServers } from '../../actors/neighbours.ts'
 import { driftEntry } from './entry.ts'
+import { createIgnored } from './ignored.ts'
 import { novaEntries } from './ofNova.ts'
 import { serverEntries } from './ofServers.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -33,7 +35,7 @@ const HOSTS_AT_ONCE = 8
 const HEAL_WAIT_MS = 20_000
 const BUSY: Backoff = { firstMs: 200, maxMs: 2000 }
 
-const placementEntry = (found: Finding): readonly DriftEntry[] => {
+const placementEntry = (found: Finding): readonly FoundDifference[] => {
   const { uuid: provider, name, deployable: of, did, state, reason, reserving, gone } = found
   if (did.length === 0 && state === 'in_sync' && !gone) return []
   return [driftEntry({ kind: 'provider', provider, name, deployable: of }, { repairs: did, state, reason, reserving })]
@@ -43,8 +45,8 @@ const placementEntry = (found: Finding): readonly DriftEntry[] => {
 const allocationEntries = async (
   port: Placement,
   { task: { wanted, bound } }: Facts,
-): Promise<PlacementResult<readonly DriftEntry[]>> => {
-  const entries: DriftEntry[] = []
+): Promise<PlacementResult<readonly FoundDifference[]>> => {
+  const entries: FoundDifference[] = []
   for (const { uuid: provider, name, deployable: of } of wanted) {
     const allocated = await allocatedOn(port, provider)
     if (!allocated.ok) return allocated
@@ -62,7 +64,7 @@ const allocationEntries = async (
 }
 
 /** Recorded hardware that the host no longer shows, and handles that are withheld. */
-const hardwareEntries = ({ uuid, name, rpUuid, presence, handles }: Deployable): readonly DriftEntry[] => {
+const hardwareEntries = ({ uuid, name, rpUuid, presence, handles }: Deployable): readonly FoundDifference[] => {
   const all = Object.values(handles)
   const count = (state: string) => all.filter((handle) => handle.state === state).length
   const [missing, withheld, unseen] = [
@@ -78,6 +80,14 @@ const hardwareEntries = ({ uuid, name, rpUuid, presence, handles }: Deployable):
   if (reasons.length === 0) return []
   return [driftEntry({ kind: 'hardware', provider: rpUuid, name, deployable: uuid }, { reason: reasons.join('; ') })]
 }
+
+/** With its UUID, and with what an operator has decided about it. What a pass repairs is never ignored (IGNORED-3). */
+const judged =
+  ({ host, ignored }: Pick<PlacementRecord, 'host' | 'ignored'>, now: number) =>
+  (found: FoundDifference): DriftEntry => {
+    const uuid = differenceUuid(host, found)
+    return { ...found, uuid, ignored: found.repairs.length > 0 ? null : ignoringAt(ignored, uuid, now) }
+  }
 
 const NOT_ASKED = { entries: [], trouble: null }
 
@@ -98,7 +108,7 @@ const compare = async (
   }
   const whole = { ofOthers: ofOtherHosts(kernel, name), isUnchanged: () => false, agreed: () => {} }
   const passed = await dryPass({ placement: { ...port, tree: read }, clock: kernel.clock, ...whole }, task)
-  const more: readonly (() => Promise<PlacementResult<readonly DriftEntry[]>>)[] = [
+  const more: readonly (() => Promise<PlacementResult<readonly FoundDifference[]>>)[] = [
     () => novaEntries(port, facts.value, tree),
     () => allocationEntries(port, facts.value),
   ]
@@ -114,7 +124,8 @@ const compare = async (
   if (!shown.ok) return shown
   entries.push(...shown.value.entries)
   trouble ??= shown.value.trouble
-  return done({ host: name, root: record.root, checkedAt: record.endedAt, trouble, entries })
+  const judge = judged({ ...record, host: name }, kernel.clock.now())
+  return done({ host: name, root: record.root, checkedAt: record.endedAt, trouble, entries: entries.map(judge) })
 }
 
 /** The values for all hosts, or the first refusal, after which no further host is compared. */
@@ -166,6 +177,10 @@ export const createDrift = (kernel: Kernel, placer: () => Placer | null): Contro
   }
   return {
     list,
+    ...createIgnored(kernel, async (host, nova) => {
+      const listed = await list(host, {}, nova)
+      return listed.ok ? done(listed.value.items[0] ?? null) : listed
+    }),
     heal: async (_caller, name, page = {}) => {
       const worker = placer()
       if (worker === null) return NOT_CONFIGURED

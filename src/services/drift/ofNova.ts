@@ -4,7 +4,7 @@
  */
 import type { ResourceProviderUuid } from '../../identifiers.ts'
 import { functionOf } from '../../attachedFunctions.ts'
-import type { DriftEntry } from '../../actors/answers/drift.ts'
+import type { FoundDifference } from '../../actors/answers/drift.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
 import { OWNER_TRAIT } from '../../actors/placement/names.ts'
 import { MANAGED_TRAIT, type OfNova, ofNova } from '../../actors/placement/ofNova.ts'
@@ -39,7 +39,7 @@ const isOfNova = async (port: Placement, { provider, use }: OfNova): Promise<Pla
   return { ok: true, value: use === 'passed' ? traits.includes(MANAGED_TRAIT) : !traits.includes(OWNER_TRAIT) }
 }
 
-const entryOf = ({ uuid, name, rpUuid }: Deployable, reason: string): DriftEntry =>
+const entryOf = ({ uuid, name, rpUuid }: Deployable, reason: string): FoundDifference =>
   driftEntry({ kind: 'nova_device', provider: rpUuid, name, deployable: uuid }, { reason })
 
 /**
@@ -50,7 +50,7 @@ export const novaEntries = async (
   port: Placement,
   { task, deployables }: Facts,
   tree: readonly Provider[],
-): Promise<PlacementResult<readonly DriftEntry[]>> => {
+): Promise<PlacementResult<readonly FoundDifference[]>> => {
   const ours = new Set<ResourceProviderUuid>(task.wanted.map(({ uuid }) => uuid))
   const theirs = Map.groupBy(
     tree.filter(({ uuid }) => !ours.has(uuid)).flatMap((provider) => ofNova(provider) ?? []),
@@ -63,7 +63,7 @@ export const novaEntries = async (
         (theirs.get(address) ?? []).map((one) => ({ held, part, one })),
       ),
     )
-  const entries: DriftEntry[] = []
+  const entries: FoundDifference[] = []
   for (const { held, part, one } of named) {
     const shown = await isOfNova(port, one)
     if (!shown.ok) return shown

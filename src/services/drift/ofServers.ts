@@ -5,7 +5,7 @@
 import type { InstanceUuid } from '../../identifiers.ts'
 import { type Outcome, done } from '../../fault.ts'
 import type { ArqRow } from '../../actors/control.ts'
-import type { DriftEntry } from '../../actors/answers/drift.ts'
+import type { FoundDifference } from '../../actors/answers/drift.ts'
 import type { NovaServer, NovaServers } from '../../actors/neighbours.ts'
 import type { HostBlocker } from '../../actors/placement/decider.ts'
 import { heldBy } from '../../actors/placement/wanted.ts'
@@ -25,7 +25,11 @@ const differenceOf = (answer: NovaServer, node: string | null): string | null =>
   return `Nova shows the server ${where}, in the state ${answer.status}; its accelerators are bound on ${node ?? '-'}`
 }
 
-const entryOf = (deployables: Facts['deployables'], rows: readonly ArqRow[], reason: string): DriftEntry | null => {
+const entryOf = (
+  deployables: Facts['deployables'],
+  rows: readonly ArqRow[],
+  reason: string,
+): FoundDifference | null => {
   const [{ deployable_uuid: uuid, instance_uuid: consumer }] = rows as readonly [ArqRow, ...ArqRow[]]
   const held = deployables.find((one) => one.uuid === uuid)
   if (!held) return null
@@ -33,7 +37,7 @@ const entryOf = (deployables: Facts['deployables'], rows: readonly ArqRow[], rea
   return driftEntry(subject, { reason, consumer, arqs: rows.map((row) => row.uuid) })
 }
 
-type Shown = { readonly entries: readonly DriftEntry[]; readonly trouble: HostBlocker | null }
+type Shown = { readonly entries: readonly FoundDifference[]; readonly trouble: HostBlocker | null }
 
 const blockerOf = (
   instances: number,

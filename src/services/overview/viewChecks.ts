@@ -17,6 +17,7 @@ import { hostKey } from '../../actors/host/decider.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { type Memory, blank, recallInto } from '../../actors/runtime/memory.ts'
 import type { PageQuery, Reads } from '../../actors/runtime/ports.ts'
+import { placementKey } from '../../actors/placement/decider.ts'
 import { isMark } from '../../actors/placement/marks.ts'
 import { profileKey } from '../../actors/profile/decider.ts'
 import { recordedPart } from '../../actors/recordedPart.ts'
@@ -34,6 +35,7 @@ const OWNERS: Partial<Readonly<Record<ViewName, (row: Cells) => EntityKey>>> = {
   pending_orders: (row) => deployableKey(row['deployable_uuid'] as string),
   due: (row) => row['entity'] as string,
   hosts: (row) => hostKey(row['name'] as string),
+  ignored_drift: (row) => placementKey(row['hostname'] as string),
 }
 const hasJournal = (row: Cells): boolean => typeof row['entity'] !== 'string' || !isMark(row['entity'])
 const SAMPLED = Object.keys(OWNERS) as readonly ViewName[]

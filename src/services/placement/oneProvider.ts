@@ -16,7 +16,7 @@ import { rpUuidOf } from '../../rpUuid.ts'
 import type { ProviderChange, Finding, HeldProvider } from '../../actors/placement/decider.ts'
 import { OWNER_TRAIT, isFunctionTrait } from '../../actors/placement/names.ts'
 import type { Inventories, Placement, PlacementFault, Provider, PlacementResult } from '../../actors/placement/port.ts'
-import { type Wanted, inventoriesOf } from '../../actors/placement/wanted.ts'
+import { type Wanted, inventoriesOf, reservedFor } from '../../actors/placement/wanted.ts'
 import { agreedIn } from './agreements.ts'
 import { type Content, allReserved, contentOf, foreignTraitIn } from './content.ts'
 
@@ -64,7 +64,7 @@ const finding = ({ wanted, held, did, ours }: Progress, state: Finding['state'],
       : [...new Set([...(held?.traits ?? []), ...(ours ? wanted.traits : [])])].toSorted(),
   state,
   reason,
-  reserving: state === 'placement_conflict' ? [] : wanted.reasons,
+  ...(state === 'placement_conflict' ? { reserving: [] } : reservedFor(wanted)),
   ours,
   did: [...did],
 })

@@ -4,6 +4,7 @@ import * as shapes from '../shapes.ts'
 import { NO_NOVA, SETTLED, canTell } from '../stands.ts'
 import { type Loaded, mapped } from '../told.ts'
 import type { DeliveryCounts } from '../view/deliveryTabs.ts'
+import { cutTo } from '../view/rows.ts'
 import { type Load, arqsIn, filterOf, pageOf, turnsAt } from './loader.ts'
 
 const FEW = 8
@@ -149,16 +150,29 @@ export const deliveries: Load = async ({ api, query, may }) => {
 }
 
 const DRIFT_HOSTS = 20
+const IGNORED_SHOWN = 100
 export const drift: Load = async ({ api, query, may }) => {
   const [after, host] = [query['after'] ?? null, query['host'] ?? null]
   const marker = after === null ? '' : `&marker=${encodeURIComponent(after)}`
   const only = host === null ? '' : `&host=${encodeURIComponent(host)}`
-  const read = await api.get(`/drift?limit=${DRIFT_HOSTS}${marker}${only}`, shapes.Drift)
+  const [read, ignored] = await Promise.all([
+    api.get(`/drift?limit=${DRIFT_HOSTS}${marker}${only}`, shapes.Drift),
+    api.get(`/drift/ignored?limit=${IGNORED_SHOWN + 1}${only}`, shapes.IgnoredDrifts),
+  ])
   const next = read.ok && read.value.drift_links !== undefined ? (read.value.drift.at(-1)?.host ?? null) : null
   return {
     view: 'drift',
     title: 'Drift',
-    body: { drift: read, marker: after, next, host, offers: offersOf('drift', 'differs', may) },
+    body: {
+      drift: read,
+      marker: after,
+      next,
+      host,
+      offers: offersOf('drift', 'differs', may),
+      offersOfOne: offersOf('differences', 'differs', may),
+      ignored: mapped(ignored, ({ ignored: some }) => cutTo(some, IGNORED_SHOWN)),
+      offersOfIgnored: offersOf('ignored', 'ignored', may),
+    },
   }
 }
 

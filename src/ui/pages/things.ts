@@ -2,6 +2,7 @@
 import type { Kind, Stand } from '../action.ts'
 import { offersOf } from '../actions.ts'
 import { at } from '../api.ts'
+import { differenceIn, differenceStand, ignoredStand } from '../driftAction.ts'
 import { letterStanding } from '../letterActions.ts'
 import { profileStand } from '../profileActions.ts'
 import * as shapes from '../shapes.ts'
@@ -194,6 +195,19 @@ export const standFor = async ({ api, id }: Pick<PageRequest, 'api' | 'id'>, kin
       const repairs = await repairsOf(api, id)
       const none = repairs.ok ? !isRepairable(repairs.value) : repairs.trouble.kind === 'off'
       return { state: none ? 'same' : 'differs', known: {}, repairs }
+    }
+    case 'differences': {
+      const { uuid, host: name } = differenceIn(id)
+      const drift = await api.get(at`/drift?host=${name}`, shapes.Drift)
+      const entries = drift.ok ? drift.value.drift.flatMap((each) => each.entries) : []
+      return differenceStand(
+        id,
+        entries.find((entry) => entry.uuid === uuid),
+      )
+    }
+    case 'ignored': {
+      const one = await api.get(at`/drift/ignored/${id}`, shapes.IgnoredDrift)
+      return one.ok ? ignoredStand(one.value) : UNKNOWN
     }
     case 'profiles': {
       const { profile: one, versions } = await profileIn(api, id)

@@ -13,6 +13,7 @@ import type {
   HandleDetail,
   Host,
   HostDetail,
+  IgnoredDrift,
   Impact,
   Overview,
   Profile,
@@ -59,7 +60,7 @@ export type Field = {
   /** The name of what is known of the entity, and filled in; absent: the name of the field. */
   readonly from?: string
   /** Absent: one line. */
-  readonly kind?: 'area' | 'hidden'
+  readonly kind?: 'area' | 'hidden' | 'date'
   readonly optional?: true
   /** In characters. */
   readonly max: number
@@ -153,6 +154,11 @@ export type Bodies = {
     readonly host: string | null
     /** What can be done about a host with differences that can be repaired. */
     readonly offers: readonly Offer[]
+    /** What can be done about a single difference that no pass repairs. */
+    readonly offersOfOne: readonly Offer[]
+    /** The differences that are ignored now, also those that are not there any more. */
+    readonly ignored: Loaded<Cut<IgnoredDrift>>
+    readonly offersOfIgnored: readonly Offer[]
   }
   deliveries: {
     readonly list: Loaded<readonly Delivery[]>
@@ -218,6 +224,8 @@ export type Bodies = {
     readonly sent: string | null
     /** Null: no dry run was made. */
     readonly concerned: Loaded<Impact> | null
+    /** What is known of the entity. */
+    readonly facts: readonly (readonly [name: string, value: string])[]
     /** The differences that would be repaired; null: the action repairs none. */
     readonly repairs: Loaded<Drift['drift']> | null
     readonly trouble: PageError | null

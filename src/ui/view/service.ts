@@ -1,9 +1,8 @@
-/** The pages about the service itself: drift, the system, signing in, and the question before an action. */
-import type { Drift, Impact } from '../shapes.ts'
-import { command, empty, facts, id, idLink, link, mark, none, panel, state, trouble, when } from './parts.ts'
-import { rows } from './rows.ts'
-import { offers } from './offers.ts'
-import type { Bodies, FilledField, Offer, Screen } from './screen.ts'
+/** The pages about the service itself: the system, signing in, and the question before an action. */
+import type { Impact } from '../shapes.ts'
+import { driftOf } from './drift.ts'
+import { command, facts, id, idLink, link, mark, none, panel, state, trouble } from './parts.ts'
+import type { Bodies, FilledField, Screen } from './screen.ts'
 import {
   type Child,
   type Node,
@@ -23,70 +22,6 @@ import {
   ul,
 } from './tags.ts'
 import { many, shell } from './words.ts'
-
-type Entry = Drift['drift'][number]['entries'][number]
-const KINDS: Readonly<Record<string, string>> = {
-  hardware: 'hardware and records differ',
-  provider: 'Placement shows it otherwise',
-  allocation_without_arq: 'allocated in Placement, not bound',
-  arq_without_allocation: 'bound, not allocated in Placement',
-  nova_device: 'Nova shows it otherwise',
-  server: 'Nova does not know the server',
-}
-
-const driftOf = (
-  { host, entries, trouble: problem, checked_at: checked }: Drift['drift'][number],
-  now: number,
-  list: readonly Offer[],
-): Node =>
-  panel(
-    idLink('hosts', host),
-    span({ class: 'dim' }, 'last pass ', when(checked, now)),
-    entries.some(({ repairs }) => repairs.length > 0) ? offers(`drift/${encodeURIComponent(host)}`, list) : null,
-    problem === null
-      ? null
-      : p(
-          { class: 'headline' },
-          mark('bad'),
-          `${problem.state}${problem.reason === null ? '' : `: ${problem.reason}`}`,
-        ),
-    rows(
-      `Differences of ${host}`,
-      [
-        { title: 'What differs', cell: (row: Entry) => state('bad', KINDS[row.kind] ?? row.kind) },
-        { title: 'Provider', cell: (row) => row.name },
-        { title: 'Reason', cell: (row) => row.reason ?? none(), kind: 'wide' },
-        { title: 'Repair', cell: (row) => (row.repairs.length === 0 ? none() : row.repairs.join(', ')) },
-        { title: 'Instance', cell: (row) => idLink('instances', row.consumer_uuid) },
-      ],
-      entries,
-      (row) => `${row.kind} ${row.provider_uuid} ${row.consumer_uuid ?? ''}`,
-    ),
-  )
-
-export const driftPage = ({ body: { drift, next, host, offers: list }, now }: Screen<'drift'>): Node =>
-  div(
-    null,
-    header({ class: 'head' }, h1(null, 'Drift')),
-    p({ class: 'lead' }, 'Where hardware, records and Placement disagree. Everything is read anew for this page.'),
-    ...(drift.ok
-      ? drift.value.drift.some(({ entries, trouble: problem }) => entries.length > 0 || problem !== null)
-        ? drift.value.drift
-            .filter(({ entries, trouble: problem }) => entries.length > 0 || problem !== null)
-            .map((each) => driftOf(each, now, list))
-        : [
-            empty(
-              'Everything agrees',
-              p(null, `${many(drift.value.drift.length, 'host was', 'hosts were')} compared just now.`),
-            ),
-          ]
-      : [trouble(drift.trouble)]),
-    next === null
-      ? null
-      : p(null, a({ class: 'button', href: `drift?after=${encodeURIComponent(next)}` }, 'Further hosts')),
-    host === null ? null : p(null, `Only host ${host} is shown. `, link('drift', 'All hosts')),
-    command(shell`accelerando drift heal`),
-  )
 
 const toneOfNeighbour = (said: string) =>
   said === 'absent' ? 'idle' : /^(in use|a folder|the image service)$/.test(said) ? 'good' : 'bad'
@@ -190,7 +125,7 @@ const repaired = (given: Bodies['act']['repairs'], now: number): Child => {
     { class: 'concern' },
     p({ class: 'headline' }, mark('busy'), 'What would be repaired, if it is still so:'),
     ...given.value.map((each) =>
-      driftOf({ ...each, entries: each.entries.filter(({ repairs }) => repairs.length > 0) }, now, []),
+      driftOf({ ...each, entries: each.entries.filter(({ repairs }) => repairs.length > 0) }, now),
     ),
   )
 }
@@ -206,7 +141,7 @@ const asked =
       span(null, title, hint === undefined ? null : span({ class: 'dim' }, ` · ${hint}`)),
       kind === 'area'
         ? textarea({ ...plain, rows: 8, spellcheck: 'false', autofocus: field_ === first }, value)
-        : input({ ...plain, value, autofocus: field_ === first }),
+        : input({ ...plain, ...(kind === 'date' && { type: 'date' }), value, autofocus: field_ === first }),
     )
   }
 
@@ -226,6 +161,7 @@ export const actPage = ({ body, here, now }: Screen<'act'>): Node =>
     ),
     p({ class: 'lead' }, body.sentence),
     body.trouble === null ? null : trouble(body.trouble),
+    body.facts.length === 0 ? null : facts(body.facts),
     concern(body.concerned),
     body.not === null ? repaired(body.repairs, now) : null,
     body.not === null

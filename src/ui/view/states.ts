@@ -40,3 +40,13 @@ export const DEVICE_STATES: Readonly<Record<string, State>> = {
 }
 
 export const toneOf = (states: Readonly<Record<string, State>>, state: string): Tone => states[state]?.tone ?? 'idle'
+
+/** The kinds of differences, in words. */
+export const DRIFT_KINDS: Readonly<Record<string, string>> = {
+  hardware: 'hardware and records differ',
+  provider: 'Placement shows it otherwise',
+  allocation_without_arq: 'allocated in Placement, not bound',
+  arq_without_allocation: 'bound, not allocated in Placement',
+  nova_device: 'Nova shows it otherwise',
+  server: 'Nova does not know the server',
+}

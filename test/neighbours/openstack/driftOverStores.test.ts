@@ -7,6 +7,7 @@ import { driftContract } from '../../contracts/drift.contract.ts'
 import { driftOfNodesContract } from '../../contracts/driftOfNodes.contract.ts'
 import { explainContract } from '../../contracts/explain.contract.ts'
 import { placementChecksContract } from '../../contracts/placementChecks.contract.ts'
+import { ignoredDriftContract } from '../../contracts/ignoredDrift.contract.ts'
 import { describeWith } from '../../support/needs.ts'
 import { placementLabOn } from '../../support/placementLab.ts'
 import { type Pool, pglitePool, postgresPool } from '../../support/storePools.ts'
@@ -20,6 +21,7 @@ const over = (pool: Pool): void => {
   afterAll(pool.end)
   driftContract(lab, pool.take)
   driftOfNodesContract(lab, pool.take)
+  ignoredDriftContract(lab, pool.take)
   explainContract(lab, pool.take)
   placementChecksContract(lab, pool.take)
 }

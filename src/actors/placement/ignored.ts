@@ -1,0 +1,175 @@
+/**
+ * Differences between hardware, records, Placement and Nova, and which of them an operator has decided to ignore. Pure.
+ *
+ * IGNORED-1 a difference has a UUID made of everything that it says: host, kind, provider, instance, state and reason.
+ *    When one of these changes it is another difference, which is not ignored;
+ * IGNORED-2 a difference is ignored until the moment that was given with the decision, or until an operator ends that.
+ *    The host is due at that moment, and its next pass records the end; whoever reads before goes by the clock;
+ * IGNORED-3 ignoring changes nothing in Placement, and no pass leaves anything out because of it: only a difference
+ *    that no pass repairs can be ignored.
+ */
+import { createHash } from 'node:crypto'
+import type { HostName, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
+import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
+import { uuidOfHash } from '../../uuid.ts'
+import { canonicalJson } from '../../wire/canonical.ts'
+import { type Decision, accept, refuse } from '../runtime/decider.ts'
+import { type ViewChange, drop, put } from '../runtime/views.ts'
+import type { Reserving } from './wanted.ts'
+
+export const DRIFT_KINDS = [
+  'hardware',
+  'provider',
+  'allocation_without_arq',
+  'arq_without_allocation',
+  'nova_device',
+  'server',
+] as const
+export type DriftKind = (typeof DRIFT_KINDS)[number]
+export type DifferenceUuid = string
+/** What a difference says of itself, as far as it is recorded. */
+export type Difference = {
+  readonly kind: DriftKind
+  readonly provider: ResourceProviderUuid
+  readonly name: string
+  readonly consumer: InstanceUuid | null
+  readonly state: string | null
+  readonly reason: string | null
+}
+/** `until`: ms since the epoch. `ended`: an operator has ended it before. */
+export type Ignoring = DatedNote & {
+  readonly difference: Difference
+  readonly until: number
+  readonly ended?: DatedNote
+}
+export type Ignored = Readonly<Record<DifferenceUuid, Ignoring>>
+
+/** The name of a provider is not part of it: it is that of the device, and follows from the provider. */
+export const differenceUuid = (host: HostName, of: Omit<Difference, 'name'>): DifferenceUuid => {
+  const { kind, provider, consumer, state, reason } = of
+  const text = canonicalJson(['drift', host, kind, provider, consumer, state, reason])
+  return uuidOfHash(createHash('sha1').update(text, 'utf8').digest(), 5)
+}
+
+/** How the difference is ignored at this moment; null: it is not. */
+export const ignoringAt = (ignored: Ignored | undefined, uuid: DifferenceUuid, at: number): Ignoring | null => {
+  const one = ignored === undefined || !Object.hasOwn(ignored, uuid) ? undefined : ignored[uuid]
+  return one === undefined || one.ended !== undefined || one.until <= at ? null : one
+}
+
+type Holder = { readonly host: HostName; readonly ignored?: Ignored }
+const isIgnored = ({ host, ignored }: Holder, of: Omit<Difference, 'name'>): boolean =>
+  ignoringAt(ignored, differenceUuid(host, of), 0) !== null
+
+const UNALLOCATED: Reserving = 'bound without allocation'
+type Recorded = {
+  readonly state: 'in_sync' | 'pending' | 'placement_conflict'
+  readonly reason?: string | null
+  readonly reserving: readonly Reserving[]
+  /** The instances for which units are reserved; absent: not known. */
+  readonly unallocated?: readonly InstanceUuid[]
+}
+/** The provider without what is ignored of it. The end of a term is recorded, so no moment is asked for (IGNORED-2). */
+const attendedOf = <Provider extends Recorded>(holder: Holder, uuid: ResourceProviderUuid, one: Provider): Provider => {
+  const { state, reason = null, unallocated } = one
+  const of = { provider: uuid, consumer: null }
+  const isAgreed = state === 'in_sync' || isIgnored(holder, { ...of, kind: 'provider', state, reason })
+  const bare = { kind: 'arq_without_allocation', provider: uuid, state: null, reason: null } as const
+  const areLeft = unallocated?.every((consumer) => isIgnored(holder, { ...bare, consumer })) ?? false
+  return {
+    ...one,
+    state: isAgreed ? 'in_sync' : state,
+    reserving: areLeft ? one.reserving.filter((why) => why !== UNALLOCATED) : one.reserving,
+  }
+}
+/** The providers as they are counted: without what is ignored of them. */
+export const attended = <Provider extends Recorded>(
+  holder: Holder & { readonly providers: Readonly<Record<ResourceProviderUuid, Provider>> },
+): Readonly<Record<ResourceProviderUuid, Provider>> => {
+  const { ignored, providers } = holder
+  if (ignored === undefined || Object.keys(ignored).length === 0) return providers
+  return Object.fromEntries(Object.entries(providers).map(([uuid, one]) => [uuid, attendedOf(holder, uuid, one)]))
+}
+
+/** When the first of the ignored differences is not ignored any more, ms since the epoch; null: none is ignored. */
+export const firstEnd = ({ ignored = {} }: Holder): number | null => {
+  const ends = Object.values(ignored).map(({ until }) => until)
+  return ends.length === 0 ? null : Math.min(...ends)
+}
+/** The recorded differences whose term is over. */
+export const overdue = ({ ignored = {} }: Holder, at: number): readonly DifferenceUuid[] =>
+  Object.entries(ignored).flatMap(([uuid, { until }]) => (until <= at ? [uuid] : []))
+
+export type IgnoredCommand =
+  | ({
+      readonly type: 'Ignore'
+      readonly host: HostName
+      readonly difference: Difference
+      readonly until: number
+    } & OperatorNote)
+  | ({ readonly type: 'Unignore'; readonly uuid: DifferenceUuid } & OperatorNote)
+export type IgnoredEvent =
+  /** `uuid`: that of the difference, as it is now. */
+  | ({
+      readonly type: 'DriftIgnored'
+      readonly host: HostName
+      readonly uuid: DifferenceUuid
+      readonly difference: Difference
+      readonly until: number
+    } & OperatorNote)
+  | ({ readonly type: 'DriftUnignored'; readonly uuid: DifferenceUuid } & OperatorNote)
+  | { readonly type: 'DriftIgnoringOver'; readonly uuid: DifferenceUuid }
+
+/** How many differences of a host are ignored at most. */
+export const IGNORED_MAX = 200
+
+export const decideIgnored = (record: Holder, command: IgnoredCommand): Decision<IgnoredEvent> => {
+  const { ignored = {} } = record
+  const { by, reason } = command
+  if (command.type === 'Unignore') {
+    const one = Object.hasOwn(ignored, command.uuid) ? ignored[command.uuid] : undefined
+    if (one === undefined) return refuse({ kind: 'not_found', resource: 'ignored difference', id: command.uuid })
+    return one.ended === undefined ? accept({ type: 'DriftUnignored', uuid: command.uuid, by, reason }) : accept()
+  }
+  const { host, difference, until } = command
+  const uuid = differenceUuid(host, difference)
+  if (!Object.hasOwn(ignored, uuid) && Object.keys(ignored).length >= IGNORED_MAX)
+    return refuse({ kind: 'conflict', reason: `${IGNORED_MAX} differences of host ${host} are ignored, and no more` })
+  return accept({ type: 'DriftIgnored', host, uuid, difference, until, by, reason })
+}
+
+export const evolveIgnored = (ignored: Ignored = {}, event: IgnoredEvent, at: number): Ignored => {
+  const { uuid } = event
+  if (event.type === 'DriftIgnored') {
+    const { difference, until, by, reason } = event
+    return { ...ignored, [uuid]: { difference, until, by, reason, at } }
+  }
+  const { [uuid]: one, ...others } = ignored
+  if (event.type === 'DriftIgnoringOver' || one === undefined) return others
+  return { ...ignored, [uuid]: { ...one, ended: { by: event.by, reason: event.reason, at } } }
+}
+
+const rowOf = (host: HostName, uuid: DifferenceUuid, { difference, until, by, reason, at, ended }: Ignoring) =>
+  put('ignored_drift', {
+    uuid,
+    hostname: host,
+    kind: difference.kind,
+    provider_uuid: difference.provider,
+    name: difference.name,
+    consumer_uuid: difference.consumer,
+    state: difference.state,
+    told: difference.reason,
+    ignored_by: by,
+    reason,
+    until_at: until,
+    ended: ended ?? null,
+    created_at: at,
+  })
+export const ignoredRows = (before: Holder, after: Holder): readonly ViewChange[] => {
+  const [was, is] = [before.ignored ?? {}, after.ignored ?? {}]
+  if (was === is) return []
+  return [
+    ...Object.entries(is).flatMap(([uuid, one]) => (was[uuid] === one ? [] : [rowOf(after.host, uuid, one)])),
+    ...Object.keys(was).flatMap((uuid) => (Object.hasOwn(is, uuid) ? [] : [drop('ignored_drift', uuid)])),
+  ]
+}

@@ -1,0 +1,105 @@
+/** Differences that an operator decides to ignore until a moment, and the list of those decisions. */
+import { type Outcome, done, refuse } from '../../fault.ts'
+import type { HostName } from '../../identifiers.ts'
+import type { Caller, Control, IgnoredRow } from '../../actors/control.ts'
+import { type DriftEntry, type HostDrift, IGNORED_DAYS_MAX, type IgnoreWish } from '../../actors/answers/drift.ts'
+import { placement, placementKey } from '../../actors/placement/decider.ts'
+import type { Difference, IgnoredCommand } from '../../actors/placement/ignored.ts'
+import { transact } from '../../actors/runtime/transact.ts'
+import { type Kernel, causeOf, commandOf, hasRecorded } from '../kernel/kernel.ts'
+
+const DAY_MS = 86_400_000
+/** How long a form may take from its reading to its sending, so that "90 days from today" is accepted. */
+const LATE_MS = DAY_MS
+
+type Compared = (host: HostName, nova: boolean) => Promise<Outcome<HostDrift | null>>
+type Ignoring = Pick<Control['drift'], 'ignored' | 'ignoredOne' | 'ignore' | 'unignore'>
+
+const missing = (resource: string, id: string) => refuse({ kind: 'not_found', resource, id })
+const untilProblem = (until: number, now: number): string | null => {
+  if (until <= now) return 'it must be in the future'
+  return until > now + IGNORED_DAYS_MAX * DAY_MS + LATE_MS ? `it must be within ${IGNORED_DAYS_MAX} days` : null
+}
+const differenceOf = ({ kind, provider, name, consumer, state, reason }: DriftEntry): Difference => ({
+  kind,
+  provider,
+  name,
+  consumer,
+  state,
+  reason,
+})
+
+/**
+ * The difference as it is now. Nova is asked only if nothing else shows it, because each server costs a request.
+ * `conflict`: Nova cannot be asked, so the difference is not one of those that only Nova shows.
+ */
+const findNow = async (compared: Compared, { host, difference }: IgnoreWish): Promise<Outcome<DriftEntry | null>> => {
+  const entryIn = (drift: HostDrift | null) => drift?.entries.find(({ uuid }) => uuid === difference) ?? null
+  const plain = await compared(host, false)
+  if (!plain.ok) return plain
+  const entry = entryIn(plain.value)
+  if (entry !== null) return done(entry)
+  const withNova = await compared(host, true)
+  if (!withNova.ok) return withNova.fault.kind === 'conflict' ? done(null) : withNova
+  return done(entryIn(withNova.value))
+}
+
+export const createIgnored = (kernel: Kernel, compared: Compared): Ignoring => {
+  const { readers, region, clock } = kernel
+  const one = async (uuid: string): Promise<Outcome<IgnoredRow>> => {
+    const found = await readers.first('ignored_drift', { uuid })
+    if (!found.ok) return found
+    return found.value === null ? missing('ignored difference', uuid) : done(found.value)
+  }
+  const record = (caller: Caller, host: HostName, command: IgnoredCommand) =>
+    transact(kernel, {
+      subject: `what is ignored of host ${host}`,
+      cause: causeOf(caller),
+      ...commandOf(caller),
+      guess: async () => done({ keys: [placementKey(host)] }),
+      plan: (draft) => void draft.decide(placement, placementKey(host), command),
+    })
+  const isRepeated = async (caller: Caller, host: HostName): Promise<boolean> =>
+    hasRecorded(await region.readCurrent(placement, placementKey(host)), caller)
+  return {
+    ignored: (host, page) => {
+      const now = clock.now()
+      const where = host === null ? {} : { hostname: host }
+      return readers.list(
+        'ignored_drift',
+        where,
+        page,
+        {},
+        ({ until_at: until, ended }) => ended === null && until > now,
+      )
+    },
+    ignoredOne: one,
+    ignore: async (caller, wish, note) => {
+      const { host, difference, until } = wish
+      if (await isRepeated(caller, host)) return one(difference)
+      const problem = untilProblem(until, clock.now())
+      if (problem !== null) return refuse({ kind: 'invalid', field: 'until', rule: problem })
+      const found = await findNow(compared, wish)
+      if (!found.ok) return found
+      if (found.value === null) return missing(`difference of host ${host}`, difference)
+      if (found.value.repairs.length > 0) {
+        const reason = `a pass over host ${host} repairs this difference, so there is nothing to ignore`
+        return refuse({ kind: 'conflict', reason })
+      }
+      const told = await record(caller, host, {
+        type: 'Ignore',
+        host,
+        difference: differenceOf(found.value),
+        until,
+        ...note,
+      })
+      return told.ok ? one(difference) : told
+    },
+    unignore: async (caller, uuid, note) => {
+      const known = await one(uuid)
+      if (!known.ok) return known
+      const told = await record(caller, known.value.hostname, { type: 'Unignore', uuid, ...note })
+      return told.ok ? one(uuid) : told
+    },
+  }
+}
