@@ -19,7 +19,8 @@
  * INBOX-9 only `inventoriesAtOnce` inventories are recorded at a time, whatever the number of hosts that start
  *    together: the others step aside and wait for their turn, which is not part of their time. Heartbeats and results
  *    of orders have no such turn;
- * INBOX-10 while the store does not answer at all, no report is given up because of its time or number of tries.
+ * INBOX-10 while the store cannot be read and written, no report is given up; once it can be again, each has its time
+ *    and its tries anew.
  */
 import { type Semaphore, createSemaphore } from '../semaphore.ts'
 import { type KeyedMutex, keyedMutex } from '../keyedMutex.ts'
@@ -46,7 +47,7 @@ export type InboxOptions = {
   readonly unchanged: (seen: Sighting, signer: string | null) => boolean | Promise<boolean>
   /** A fault other than `unavailable` is final. */
   readonly take: (report: Report, messageId: string, signer: string | null) => Promise<Outcome<unknown>>
-  /** Whether the store answers at present. Absent: it always does. */
+  /** Whether the store can be read and written at present. Absent: it always can. */
   readonly storeAnswers?: () => Promise<boolean>
   readonly group?: string
   readonly inventoriesAtOnce?: number
@@ -76,12 +77,13 @@ const DEFAULTS = {
   retry: { firstMs: 50, maxMs: 2000, tries: 30, forMs: 60_000 },
 }
 const ASIDE_MAX = 32
+const PROBE_MS = 1000
 const RECENT = { ids: 64, hosts: 4096 }
 type Settings = Omit<InboxOptions, keyof typeof DEFAULTS> & typeof DEFAULTS
 /** `reason`: why a report was not taken; `later`: it may be taken later; `content`: its own content is at fault. */
 type Refusal = { readonly reason: string; readonly later: boolean; readonly content: boolean }
-/** A message while the inbox works on it. */
-type Visit = { readonly record: Delivered; readonly cameAt: number; readonly aside: () => void }
+/** A message while the inbox works on it. `aside`: whether it stepped aside on the bus. */
+type Visit = { readonly record: Delivered; readonly cameAt: number; readonly aside: () => boolean }
 /** A message that was admitted. */
 type Admitted = Visit & { readonly signer: string | null }
 
@@ -101,6 +103,7 @@ class Intake {
   readonly #inventories: Semaphore
   /** Inventories that are being recorded or wait for their turn. */
   #inventoriesInHand = 0
+  #probed = { until: -Infinity, answer: Promise.resolve(true) }
   readonly #counts = { unchanged: 0, taken: 0, repeated: 0, retried: 0, dead: 0 }
   /** How many reports of each host have stepped aside. */
   readonly #asides = new Map<string, number>()
@@ -137,13 +140,14 @@ class Intake {
 
   async #visit(record: Delivered, stepAside: StepAside): Promise<void> {
     let counted = false
-    const aside = (): void => {
-      if (counted) return
+    let stepped = false
+    const aside = (): boolean => {
+      if (counted) return stepped
       const count = this.#asides.get(record.key) ?? 0
       if (count >= ASIDE_MAX) throw new Error(`${count} reports of ${record.key} wait already`)
       counted = true
       this.#asides.set(record.key, count + 1)
-      stepAside()
+      return (stepped = stepAside())
     }
     try {
       await this.#receive({ record, cameAt: this.#settings.clock.monotonic(), aside })
@@ -210,30 +214,46 @@ class Intake {
     if (body.type !== 'Heartbeat') this.#recent.add(record.key, id)
   }
   async #attempts(visit: Admitted, report: Report, id: string): Promise<Refusal | null> {
-    const { retry, clock, storeAnswers } = this.#settings
+    const { retry, clock } = this.#settings
     let endsAt = visit.cameAt + retry.forMs
-    for (let tried = 1; ; tried++) {
+    for (let [failed, tried] = [1, 1]; ; failed++, tried++) {
       const asked = clock.monotonic()
       const refusal = await this.#turnOf(visit, report, () => {
         endsAt += clock.monotonic() - asked
         return this.#attempt(report, id, visit.signer)
       })
       if (refusal === null || !refusal.later) return refusal
-      if ((tried >= retry.tries || clock.monotonic() >= endsAt) && (await storeAnswers()))
+      if (!(await this.#probe())) [tried, endsAt] = [0, clock.monotonic() + retry.forMs]
+      else if (tried >= retry.tries || clock.monotonic() >= endsAt)
         return { ...refusal, reason: `after ${tried} ${tried === 1 ? 'try' : 'tries'}: ${refusal.reason}` }
       visit.aside()
       this.#counts.retried++
-      await this.#pauses.pause(backoffMs(retry, tried))
-      if (this.#stopping) throw new Error(`the inbox stops: ${refusal.reason}`)
+      await this.#pauses.pause(backoffMs(retry, failed))
+      this.#expectRunning(refusal.reason)
     }
   }
+  #expectRunning(reason: string): void {
+    if (this.#stopping) throw new Error(`the inbox stops: ${reason}`)
+  }
+  /** Whether the store answers. Those who ask at about the same time share one answer. */
+  #probe(): Promise<boolean> {
+    const { clock, storeAnswers } = this.#settings
+    if (clock.monotonic() >= this.#probed.until)
+      this.#probed = { until: clock.monotonic() + PROBE_MS, answer: storeAnswers() }
+    return this.#probed.answer
+  }
   /** INBOX-9 */
-  async #turnOf<Value>({ aside }: Visit, { type }: Report, attempt: () => Promise<Value>): Promise<Value> {
+  async #turnOf<Value>(visit: Visit, { type }: Report, attempt: () => Promise<Value>): Promise<Value> {
     if (type !== 'Inventory') return attempt()
-    if (this.#inventoriesInHand >= this.#settings.inventoriesAtOnce) aside()
+    // one that cannot step aside is given back to the bus: in the window, it would keep back other kinds of reports
+    if (this.#inventoriesInHand >= this.#settings.inventoriesAtOnce && !visit.aside())
+      throw new Error('too many inventories wait for their turn')
     this.#inventoriesInHand++
     try {
-      return await this.#inventories(attempt)
+      return await this.#inventories(() => {
+        this.#expectRunning('an inventory had not had its turn')
+        return attempt()
+      })
     } finally {
       this.#inventoriesInHand--
     }

@@ -1,56 +1,12 @@
 import { describe, expect, test, vi } from 'vitest'
-import { inbox } from '../../src/delivery/inbox.ts'
-import type { InboxOptions } from '../../src/delivery/inbox.ts'
-import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { done, refuse } from '../../src/fault.ts'
-import type { DeadLetter } from '../../src/wire/catalogue.ts'
-import type { BusRecord } from '../../src/wire/envelope.ts'
-import { inventoryDigest, readDeadLetter, reportRecord } from '../../src/wire/message.ts'
-import type { Report } from '../../src/wire/reports.ts'
-import { handClock, memoryLog, quiet } from '../support/lab.ts'
+import { inventoryDigest } from '../../src/wire/message.ts'
+import { quiet } from '../support/lab.ts'
 import { heartbeatOf, inventoryOf, resultOf, SLOT } from '../support/reports.ts'
+import { start, tell } from './inboxLab.ts'
+import type { Report } from '../../src/wire/reports.ts'
 
 const OTHER_SLOT = SLOT.replace(/.$/, '9')
-
-const start = async (options: Partial<InboxOptions> = {}) => {
-  const clock = handClock()
-  const bus = inProcessBus({ clock, partitions: 1 })
-  const taken: { readonly report: Report; readonly id: string }[] = []
-  const letters: DeadLetter[] = []
-  const log = memoryLog()
-  const make = (more: Partial<InboxOptions> = {}) =>
-    inbox({
-      bus,
-      clock,
-      log,
-      unchanged: () => false,
-      take: async (report, id) => {
-        taken.push({ report, id })
-        return done(null)
-      },
-      retry: { firstMs: 100, maxMs: 1000, tries: 4, forMs: 60_000 },
-      ...options,
-      ...more,
-    })
-  await bus.consume({
-    topic: 'dead-letters.v1',
-    group: 'test',
-    from: 'earliest',
-    take: async (record) => {
-      const letter = readDeadLetter(record)
-      if (letter.ok) letters.push(letter.value.body)
-    },
-  })
-  const box = make()
-  await box.start()
-  const say = async (...records: readonly BusRecord[]) => {
-    await bus.publish(records)
-    await quiet()
-  }
-  return { clock, bus, box, make, taken, letters, log, say }
-}
-const tell = (report: Report, id = `${report.host}/${report.type}/${'number' in report ? report.number : 0}`) =>
-  reportRecord(report, id, 0)
 
 test('each report is taken, with its message id, in order per host and kind', async () => {
   const { taken, say, box } = await start()
@@ -260,88 +216,6 @@ describe('INBOX-6 no host waits for another', () => {
       'after 1 try',
     ])
   })
-  describe('when many hosts start together', () => {
-    const hosts = (count: number) => Array.from({ length: count }, (_, n) => `h${n}`)
-    const gated = () => {
-      const gates: (() => void)[] = []
-      const begun: string[] = []
-      const take = async (report: Report) => {
-        begun.push(`${report.host}/${report.type}`)
-        if (report.type === 'Inventory') await new Promise<void>((resolve) => gates.push(resolve))
-        return done(null)
-      }
-      return { gates, begun, take }
-    }
-    test('INBOX-9 only so many inventories are recorded at a time; heartbeats and results do not wait for them', async () => {
-      const { gates, begun, take } = gated()
-      const { say } = await start({ take, inventoriesAtOnce: 3, window: 4 })
-      await say(...hosts(20).map((host) => tell(inventoryOf(host, 1))))
-      expect(begun).toEqual(['h0/Inventory', 'h1/Inventory', 'h2/Inventory'])
-      await say(tell(heartbeatOf('h7')), tell(resultOf('h8', 1)))
-      expect(begun.slice(3)).toEqual(['h7/Heartbeat', 'h8/OrderResult'])
-      gates[1]!()
-      await quiet()
-      expect(begun.slice(5)).toEqual(['h3/Inventory'])
-    })
-    test('INBOX-9 the wait for a turn is not part of the time that a report has', async () => {
-      const { gates, begun, take } = gated()
-      const { say, clock, letters, box } = await start({ take, inventoriesAtOnce: 1 })
-      await say(...hosts(3).map((host) => tell(inventoryOf(host, 1))))
-      for (let n = 0; n < 3; n++) {
-        await clock.pass(59_000)
-        gates[n]!()
-        await quiet()
-      }
-      expect(begun).toHaveLength(3)
-      expect([letters, box.counts()]).toEqual([[], expect.objectContaining({ taken: 3, dead: 0 })])
-    })
-    test('INBOX-9 a report that failed has its time from its first turn on', async () => {
-      let first: (() => void) | null = null
-      const take = async (report: Report) => {
-        if (report.host === 'h0') await new Promise<void>((resolve) => (first = resolve))
-        return report.host === 'h0' ? done(null) : refuse({ kind: 'unavailable', reason: 'no', retryAfterSeconds: 1 })
-      }
-      const retry = { firstMs: 1000, maxMs: 1000, tries: 100, forMs: 10_000 }
-      const { say, clock, letters } = await start({ take, retry, inventoriesAtOnce: 1 })
-      await say(tell(inventoryOf('h0', 1)), tell(inventoryOf('h1', 1)))
-      await clock.pass(100_000)
-      first!()
-      await quiet()
-      await clock.pass(9000)
-      expect(letters).toEqual([])
-      await clock.pass(2000)
-      expect(letters.map(({ reason }) => reason.split(':')[0])).toEqual(['after 11 tries'])
-    })
-  })
-
-  describe('INBOX-10 a store that does not answer at all', () => {
-    const unavailable = refuse({ kind: 'unavailable', reason: 'the journal does not answer', retryAfterSeconds: 1 })
-    const away = async () => {
-      let [answers, takes] = [false, false]
-      const world = await start({
-        storeAnswers: async () => answers,
-        take: async () => (takes ? done(null) : unavailable),
-      })
-      await world.say(tell(inventoryOf('h1', 1)), tell(resultOf('h1', 1)), tell(heartbeatOf('h2')))
-      await world.clock.pass(600_000)
-      expect(world.letters).toEqual([])
-      const back = (how: { readonly answers: boolean; readonly takes: boolean }) => ({ answers, takes } = how)
-      return { ...world, back }
-    }
-    test('costs no report: all are taken once it is back', async () => {
-      const { box, clock, letters, back } = await away()
-      back({ answers: true, takes: true })
-      await clock.pass(1000)
-      expect([letters, box.counts()]).toEqual([[], expect.objectContaining({ taken: 3, dead: 0 })])
-    })
-    test('does not save what still fails when it is back', async () => {
-      const { clock, letters, back } = await away()
-      back({ answers: true, takes: false })
-      await clock.pass(1000)
-      expect(letters).toHaveLength(3)
-    })
-  })
-
   test('what the database can never take is a dead letter at once, and once, however often the host repeats it', async () => {
     const tries: string[] = []
     const { say, letters, box } = await start({

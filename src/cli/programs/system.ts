@@ -82,16 +82,20 @@ const identityOf = async (store: Store): Promise<CloudIdentity> => {
 
 const storedIn = ({ reads, sharing, landmarks }: SystemParts['store']) => ({ reads, sharing, landmarks })
 
-/** A store that refuses a read for good answers, although it can serve nobody. */
-const answers = async ({ journal }: Pick<Store, 'journal'>): Promise<boolean> => {
+/**
+ * Whether the store can be read and written. A store that refuses a read for good answers, although it can serve
+ * nobody. Why it cannot be written is in the log already, as the reason why this process is not ready.
+ */
+const answers = async ({ journal, expectWriting }: Pick<Store, 'journal' | 'expectWriting'>): Promise<boolean> => {
   try {
     await journal.checkpoint('relay')
+    await expectWriting()
     return true
   } catch (error) {
-    if (error instanceof Unreadable) return error.permanent
-    throw error
+    return error instanceof Unreadable && error.permanent
   }
 }
+
 const aroundOf = ({ isStopped }: Store, letters: DeadLetters & { readonly count: Surroundings['deadLetters'] }) => ({
   surroundings: { relay: RELAY, isStopped, deadLetters: letters.count },
   deadLetters: letters,
