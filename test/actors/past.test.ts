@@ -118,6 +118,25 @@ const over = (pool: Pool): void => {
   })
 }
 
+test('the timeline of a deleted request cannot be read for longer by asking for an earlier moment', async () => {
+  const clock = handClock()
+  const options = { sweepEveryMs: 24 * 3_600_000, timelineKeptMs: 60_000 }
+  const plane = await openPlane({ clock, options }, memoryStore({ now: clock.now }))
+  const { control } = plane
+  value(await control.profiles.create(NOVA, { name: 'gpu', description: null, groups: [{ 'resources:PGPU': '1' }] }))
+  const [arq] = value(await control.arqs.create(TENANT, 'gpu'))
+  const [at] = [clock.now(), await clock.pass(1000)]
+  value(await control.arqs.remove(TENANT, [arq!.uuid]))
+  await clock.pass(60_000)
+  const then = value(await control.asOf(at).arqs.timeline(TENANT, arq!.uuid))
+  expect([then.deleted, then.steps.map(({ step }) => step)]).toEqual([false, ['created']])
+  await clock.pass(1)
+  const gone = { ok: false, fault: { kind: 'not_found' } }
+  expect(await control.arqs.timeline(TENANT, arq!.uuid)).toMatchObject(gone)
+  expect(await control.asOf(at).arqs.timeline(TENANT, arq!.uuid)).toMatchObject(gone)
+  await plane.plane.stop()
+})
+
 test('a list of an earlier moment is whole where the journal has more rows than are read at once', async () => {
   const clock = handClock()
   const plane = await openPlane({ clock, options: { sweepEveryMs: 24 * 3_600_000 } }, memoryStore({ now: clock.now }))

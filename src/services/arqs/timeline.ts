@@ -184,20 +184,23 @@ export const createTimeline = (
   { journal, clock, options, guard }: Pick<Kernel, 'journal' | 'clock' | 'options' | 'guard'>,
   asOf: number | null = null,
 ): Control['arqs']['timeline'] => {
-  const history = async (keys: readonly EntityKey[]): Promise<readonly FeedRow[]> => {
-    const rows = await journal.history(keys, HISTORY_MAX)
-    return asOf === null ? rows : decidedBy(rows, asOf)
+  const history = (keys: readonly EntityKey[]) => journal.history(keys, HISTORY_MAX)
+  const shown = (rows: readonly FeedRow[]) => (asOf === null ? rows : decidedBy(rows, asOf))
+  /** Counted from now, whatever moment is asked for: what may not be read any more may not be read as of then. */
+  const isOver = (rows: readonly FeedRow[]): boolean => {
+    const removedAt = outlineOf(rows)?.removedAt ?? null
+    return removedAt !== null && removedAt + options.timelineKeptMs < clock.now()
   }
   const timeline = async (caller: Caller, uuid: ArqUuid): Promise<Outcome<Timeline>> => {
     const missing = refuse({ kind: 'not_found', resource: 'accelerator request', id: uuid })
-    const own = await history([arqKey(uuid)])
+    const present = await history([arqKey(uuid)])
+    const own = shown(present)
     const outline = outlineOf(own)
-    if (!outline) return missing
+    if (!outline || isOver(present)) return missing
     const { projectId, instances, removedAt } = outline
     if (!caller.isAdmin && projectId !== caller.projectId) return missing
-    if (removedAt !== null && removedAt + options.timelineKeptMs < (asOf ?? clock.now())) return missing
     const keys = [arqKey(uuid), ...[...instances].map(instanceKey)]
-    const rows = instances.size > 0 ? await history(keys) : own
+    const rows = instances.size > 0 ? shown(await history(keys)) : own
     const all = fold(rows, { arq: uuid, caller })
     const steps = caller.isAdmin ? all : all.map((step) => ({ ...step, detail: forTenant(step.detail) }))
     return { ok: true, value: { arq: uuid, projectId, deleted: removedAt !== null, steps } }
