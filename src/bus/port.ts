@@ -72,6 +72,19 @@ export class Unpublishable extends Error {
   override readonly name = 'Unpublishable'
 }
 
+/** Number of messages of one partition that the group has not finished. */
+export type ConsumerLag = {
+  readonly topic: string
+  readonly group: string
+  readonly partition: number
+  readonly messages: number
+}
+/** A bus that knows how far its consumers are. */
+export type Measured = {
+  /** The partitions that the consumers of this process read. Rejects when the bus cannot be asked. */
+  readonly lags: () => Promise<readonly ConsumerLag[]>
+}
+
 export type Bus = {
   /** Resolves when all records are stored, in the given order per key; rejects when that is not certain. */
   readonly publish: (batch: readonly BusRecord[]) => Promise<void>

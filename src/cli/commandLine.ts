@@ -26,6 +26,7 @@ import { start } from './commands/start.ts'
 import { status } from './commands/status.ts'
 import { store } from './commands/store.ts'
 import { supportBundle } from './commands/supportBundle.ts'
+import { system } from './commands/system.ts'
 import { tail } from './commands/tail.ts'
 import { topics } from './commands/topics.ts'
 import { usage } from './commands/usage.ts'
@@ -58,6 +59,7 @@ const COMMANDS: readonly Register[] = [
   usage,
   capacity,
   policy,
+  system,
   supportBundle,
   completion,
 ]

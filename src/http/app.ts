@@ -19,6 +19,7 @@ import { readPolicy } from './policy/policy.ts'
 import { ROUTES } from './routes/all.ts'
 import { STREAM_LIMITS, createStreams } from './streams.ts'
 import type { StreamLimits } from './streams.ts'
+import type { SystemPort } from './system.ts'
 
 export type AppParts = {
   readonly control: Control
@@ -39,12 +40,17 @@ export type AppParts = {
   readonly tracer?: Tracer
   /** Facts about this program for administrators: its version, its store, its neighbours. */
   readonly about?: () => Readonly<Record<string, string>>
+  /** Absent: the API tells nothing of the system. */
+  readonly system?: SystemPort
   readonly streams?: Partial<StreamLimits>
 }
 
 const untold = async () =>
   refuse({ kind: 'unavailable', reason: 'this process serves no events', retryAfterSeconds: 60 })
 const NO_EVENTS: Events = { open: untold, page: untold }
+const silentOfItself = async () =>
+  refuse({ kind: 'unavailable', reason: 'this process tells nothing of itself', retryAfterSeconds: 60 })
+const NO_SYSTEM: SystemPort = { facts: silentOfItself, supportBundle: silentOfItself }
 
 /** Throws when the policy rules in the options are invalid, or when `identify` is missing. */
 export const createApp = (parts: AppParts): Hono => {
@@ -63,6 +69,7 @@ export const createApp = (parts: AppParts): Hono => {
     clock,
     hindered: parts.hindered ?? (() => null),
     about: parts.about ?? (() => ({})),
+    system: parts.system ?? NO_SYSTEM,
     log: parts.log,
     observe: parts.metrics === undefined ? null : observer(parts.metrics),
     tracer: parts.tracer ?? untraced,

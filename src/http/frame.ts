@@ -15,6 +15,7 @@ import type { Options } from './options.ts'
 import type { Policy } from './policy/policy.ts'
 import type { Answered } from './route.ts'
 import type { Pieces, Streams } from './streams.ts'
+import type { SystemPort } from './system.ts'
 import { latestMinor, MAJOR } from './versions.ts'
 
 /** The dependencies that the handling of every request needs. */
@@ -29,6 +30,7 @@ export type Ports = {
   readonly clock: Pick<Clock, 'after' | 'monotonic' | 'now'>
   readonly hindered: () => string | null
   readonly about: () => Readonly<Record<string, string>>
+  readonly system: SystemPort
   readonly log: Log
   readonly observe: Observe | null
   readonly tracer: Tracer
@@ -72,6 +74,13 @@ const respond = (answered: Answered, frame: Frame, options: Options): Response =
     if (fault.kind === 'no_method') headers['allow'] = fault.allow.join(', ')
     if (error.retryAfterSeconds !== undefined) headers['retry-after'] = String(error.retryAfterSeconds)
     return new Response(error.text, { status: error.status, headers })
+  }
+  if (answered.file !== undefined) {
+    const { name, type, content } = answered.file
+    headers['content-type'] = type
+    headers['content-disposition'] = `attachment; filename="${name}"`
+    headers['cache-control'] = 'no-store'
+    return new Response(content, { status: answered.status, headers })
   }
   if (answered.body === undefined) {
     // RFC 9110 8.6: a 204 must not carry a Content-Length.

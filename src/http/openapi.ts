@@ -104,6 +104,14 @@ const answerHeaders = (max: Latest): Json => {
 const headersOf = (...names: readonly string[]): Json =>
   Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
 
+const fileContent = ({ docs: { file } }: Route): Json =>
+  file === undefined
+    ? {}
+    : {
+        content: {
+          [file.type]: { schema: { type: 'string', contentMediaType: file.type, description: file.about } },
+        },
+      }
 const streamContent = ({ docs }: Route): Json =>
   docs.streams === undefined ? {} : { 'text/event-stream': { schema: { type: 'string', description: docs.streams } } }
 
@@ -112,11 +120,12 @@ const answers = (row: Route): Json => ({
     Object.entries(row.docs.answers).map(([status, schema]) => [
       status,
       {
-        description: schema === null ? 'Done; no body.' : 'Done.',
+        description: schema === null && row.docs.file === undefined ? 'Done; no body.' : 'Done.',
         headers: headersOf(REQUEST_ID, ...(isVersioned(row.path) ? VERSIONED : [])),
         ...(schema !== null && {
           content: { ...content(jsonSchema(schema)), ...(status === '200' ? streamContent(row) : {}) },
         }),
+        ...(status === '200' ? fileContent(row) : {}),
       },
     ]),
   ),

@@ -21,6 +21,7 @@ import type { RuleName } from './policy/rules.ts'
 import type { Args, Pairs, Query } from './query.ts'
 import type { Schema } from './schemas.ts'
 import type { Json } from './shapes.ts'
+import type { File, SystemPort } from './system.ts'
 
 export type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
 
@@ -33,6 +34,8 @@ export type Reply = {
   readonly pieces?: AsyncGenerator<string>
   /** The stream to send as server-sent events until one side ends it. */
   readonly events?: EventStream
+  /** A file to be saved under its name. */
+  readonly file?: File
 }
 export type Answered = Reply | HttpRefused
 
@@ -94,6 +97,9 @@ export type Call<A extends Args, B, P = Readonly<Record<string, string>>> = {
   readonly standing: Standing
   /** Facts about this program for administrators. */
   readonly about: () => Readonly<Record<string, string>>
+  readonly system: SystemPort
+  /** ms since the epoch. */
+  readonly now: number
   /** Scheme, host and any prefix before `/accelerator` in links, without a slash at the end. */
   readonly base: string
 }
@@ -104,6 +110,8 @@ export type Docs = {
   readonly answers: Readonly<Record<number, Schema | null>>
   /** Present if the route can also answer 200 with server-sent events; describes them. */
   readonly streams?: string
+  /** Present if the route answers 200 with a file instead of a document; its media type, and what it holds. */
+  readonly file?: { readonly type: string; readonly about: string }
   /** The headers that the route reads, and their meaning. */
   readonly headers?: Readonly<Record<string, { readonly about: string; readonly schema: Json }>>
   /** Error statuses in addition to those that every route can answer. */

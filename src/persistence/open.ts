@@ -13,15 +13,18 @@ export type StoreConfig =
   | { readonly kind: 'pglite'; readonly dir: string }
   | ({ readonly kind: 'postgres' } & PostgresOptions)
 
-/** Returns the names of migrations that only a newer program knows. */
-const prepare = async (database: Database, migrateUp: () => Promise<void>): Promise<readonly string[]> => {
-  const [{ migrate, newer }, { expectOwnServer }] = await Promise.all([
+/** Returns the last migration, and the names of migrations that only a newer program knows. */
+const prepare = async (
+  database: Database,
+  migrateUp: () => Promise<void>,
+): Promise<Pick<Store, 'schema' | 'newer'>> => {
+  const [{ migrate, migrationNames, newer }, { expectOwnServer }] = await Promise.all([
     import('./migrate.ts'),
     import('./serverIdentity.ts'),
   ])
   await migrate(database, migrateUp)
   await expectOwnServer(database.read)
-  return newer(database.read)
+  return { schema: migrationNames().at(-1) ?? null, newer: await newer(database.read) }
 }
 
 const storeOn = async (
@@ -29,7 +32,7 @@ const storeOn = async (
   migrateUp: () => Promise<void>,
   incarnation: Incarnation | null = null,
 ): Promise<Store> => {
-  const unknown = await prepare(database, migrateUp).catch(async (cause: unknown) => {
+  const schema = await prepare(database, migrateUp).catch(async (cause: unknown) => {
     await database.close()
     throw cause
   })
@@ -59,7 +62,7 @@ const storeOn = async (
   let archiver: Promise<Store['archiveEnded']> | null = null
   return {
     kind: database.kind,
-    newer: unknown,
+    ...schema,
     ...(database.lost ? { lost: database.lost } : {}),
     journal,
     landmarks: sqlLandmarks(database),

@@ -26,6 +26,8 @@ export type Store = {
    * Migrations in the database that this program does not know, since a newer program ran them. Logged at the start.
    */
   readonly newer: readonly string[]
+  /** The last migration that this program knows; null: the store has no schema. */
+  readonly schema: string | null
   readonly journal: Journal
   readonly landmarks: Landmarks
   readonly reads: Reads

@@ -24,6 +24,8 @@ export type Api = {
    * null: none.
    */
   readonly stream: (after: string | null, signal: AbortSignal) => Promise<Response>
+  /** A file that the API makes, as it is answered. `limitMs`: the time limit until it begins. */
+  readonly file: (path: string, limitMs: number) => Promise<Loaded<Response>>
   /** Returns whom a change would concern; nothing is changed. */
   readonly wouldConcern: (method: Exclude<Method, 'GET'>, path: string, body?: object) => Promise<Loaded<Impact>>
   /**
@@ -143,6 +145,15 @@ export const createApi =
         if (token !== null) headers['x-auth-token'] = token
         if (after !== null) headers['last-event-id'] = after
         return fetch(new Request(`${ORIGIN}/v2/events`, { headers, signal }))
+      },
+      file: (path, limitMs) => {
+        const headers: Record<string, string> = { 'openstack-api-version': VERSION }
+        if (token !== null) headers['x-auth-token'] = token
+        const asked = Promise.resolve(fetch(new Request(`${ORIGIN}/v2${path}`, { headers }))).then(
+          async (answer): Promise<Loaded<Response>> => (answer.ok ? loaded(answer) : refusalIn(answer)),
+          (error: unknown) => pageError('failed', `The API cannot be asked: ${String(error)}`),
+        )
+        return bounded(clock, asked, limitMs, LATE)
       },
       get: async (path, schema) => readAs(schema, await ask('GET', path)),
       ask: async (path, schema, body) => readAs(schema, await ask('POST', path, body)),

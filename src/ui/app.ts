@@ -155,6 +155,26 @@ const finding = (app: Hono, look: ReturnType<typeof looker>, show: Show): void =
   })
 }
 
+/** The program has a limit of its own, which is shorter. */
+const BUNDLE_MS = 90_000
+const FILE_HEADERS = ['content-type', 'content-disposition', 'cache-control']
+/** What the API makes for download is passed on; where it refuses, a page says why. */
+const supportBundle = (app: Hono, look: ReturnType<typeof looker>, show: ReturnType<typeof shower>): void => {
+  app.get('/ui/system/support-bundle', async (c) => {
+    const here = 'system/support-bundle'
+    const looking = await look(c, here)
+    if (looking instanceof Response) return looking
+    const file = await looking.api.file('/system/support_bundle', BUNDLE_MS)
+    if (!file.ok) {
+      const { trouble } = file
+      const painted = { view: 'trouble', title: 'Support bundle', body: { trouble } } as const
+      return show(c, here, looking.who, painted, STATUSES[trouble.kind])
+    }
+    const headers = FILE_HEADERS.map((name): [string, string] => [name, file.value.headers.get(name) ?? ''])
+    return new Response(file.value.body, { headers })
+  })
+}
+
 export const createUi = (parts: UiParts): Hono => {
   const app = new Hono()
   const show = shower(parts)
@@ -202,6 +222,7 @@ export const createUi = (parts: UiParts): Hono => {
   finding(app, look, show)
   files(app, look, parts)
   opening(app, look, show)
+  supportBundle(app, look, show)
   const acting = { look, show, ids: parts.ids }
   app.get('/ui/:kind/:id/do/:name', (c) => actionPage(c, acting))
   app.post('/ui/:kind/:id/do/:name', (c) => act(c, acting))

@@ -251,7 +251,6 @@ export const Permissions = v.object({
 })
 export type Permissions = v.InferOutput<typeof Permissions>
 
-export const Version = v.object({ max_version: Text, min_version: Text })
 /** The entities that a change would concern. */
 export const Impact = v.object({
   refusal: MaybeText,

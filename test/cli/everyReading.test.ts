@@ -5,6 +5,7 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { kafkaBus, type KafkaBus } from '../../src/bus/kafka/bus.ts'
@@ -28,6 +29,7 @@ import { commandHere } from '../support/commandHere.ts'
 import { optionsOf } from '../support/kafkaLab.ts'
 import { NOVA, value } from '../support/plane.ts'
 import { tempFolder } from '../support/program.ts'
+import { systemHere } from '../support/systemHere.ts'
 
 const folder = tempFolder('every-reading')
 const file = (name: string, text: string): string => {
@@ -47,7 +49,8 @@ beforeAll(async () => {
   const { control, clock, ids, store } = cloud
   events = createEvents(store)
   const options = { additiveMicroversion: true }
-  const app = createApp({ control, events, identify: noauth, log: silent, clock, ids, options })
+  const system = systemHere({ app: () => app, store })
+  const app: Hono = createApp({ control, events, system, identify: noauth, log: silent, clock, ids, options })
   api = await listen(app, { host: '127.0.0.1', port: 0 })
   broker = await scriptedBroker()
   bus = kafkaBus({ options: optionsOf(broker), clock: systemClock, log: silent })

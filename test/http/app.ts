@@ -1,4 +1,5 @@
 /** Where the tests of this room get their applications from. */
+import type { Hono } from 'hono'
 import type { Control } from '../../src/actors/control.ts'
 import type { Events } from '../../src/actors/events.ts'
 import { createApp } from '../../src/http/app.ts'
@@ -6,6 +7,7 @@ import type { AppParts } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
 import type { Options } from '../../src/http/options.ts'
 import { silent } from '../../src/log.ts'
+import { systemHere } from '../support/systemHere.ts'
 
 /** For what must be judged before anything behind this room is asked: being asked is what fails. */
 const untouchable = (asked: string[], path: string): unknown =>
@@ -25,5 +27,15 @@ export const strictApp = (options: Partial<Options> = {}, parts: Partial<AppPart
   return { app: createApp({ control, events, identify: noauth, options, log: silent, ...parts }), asked }
 }
 
-export const createTestApp = (control: Control, options: Partial<Options> = {}, events?: Events) =>
-  createApp({ control, identify: noauth, options, log: silent, ...(events === undefined ? {} : { events }) })
+export const createTestApp = (control: Control, options: Partial<Options> = {}, events?: Events): Hono => {
+  const system = systemHere({ app: () => app })
+  const app: Hono = createApp({
+    control,
+    identify: noauth,
+    options,
+    log: silent,
+    system,
+    ...(events === undefined ? {} : { events }),
+  })
+  return app
+}

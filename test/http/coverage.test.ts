@@ -160,6 +160,8 @@ const CASES: Cases = {
   'POST /v2/drift/ignored/:uuid/end': async () => [`POST /v2/drift/ignored/${await anIgnored()}/end`, 200, BECAUSE],
   'POST /v2/drift/heal': () => ['POST /v2/drift/heal?dry_run=false', 200],
   'GET /v2/overview': () => ['GET /v2/overview', 200],
+  'GET /v2/system': () => ['GET /v2/system', 200],
+  'GET /v2/system/support_bundle': () => ['GET /v2/system/support_bundle', 200],
   'GET /v2/capacity': () => ['GET /v2/capacity', 200],
   'GET /v2/programs': () => ['GET /v2/programs', 200],
   'GET /v2/deliveries': () => ['GET /v2/deliveries', 200],

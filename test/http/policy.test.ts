@@ -136,6 +136,8 @@ const table = (mode: 'now' | 'legacy'): Cells => {
     'cyborg:orphan:get_all': 'A',
     'cyborg:orphan:collect': 'A',
     'cyborg:overview:get': 'A',
+    'cyborg:system:get': 'A',
+    'cyborg:system:support_bundle': 'A',
     'cyborg:permission:get_all': reads,
     'cyborg:delivery:get_all': 'A',
     'cyborg:delivery:resend': 'A',

@@ -31,7 +31,8 @@ export const send = async (app: App, line: string, sent: Sent = {}): Promise<Got
   const headers = { ...(body !== undefined && { 'content-type': 'application/json' }), ...sent.headers }
   const response = await app.request(path, { method, headers, ...(body !== undefined && { body }) })
   const text = await response.text()
-  const json: unknown = text === '' ? null : JSON.parse(text)
+  const isFile = response.headers.get('content-disposition') !== null
+  const json: unknown = text === '' || isFile ? null : JSON.parse(text)
   return { status: response.status, headers: response.headers, text, json, fault: faultIn(json) }
 }
 

@@ -36,6 +36,51 @@ const overview = (more: object = {}) => ({
   views_checked: 100,
   ...more,
 })
+const option = (key: string, value: unknown, source: string, from: string | null, secret = false) => ({
+  key,
+  value,
+  source,
+  from,
+  secret,
+})
+const lag = (partition: number, messages: number) => ({
+  topic: 'host.reports.v1',
+  group: 'controls',
+  partition,
+  messages,
+})
+const system = (more: object = {}) => ({
+  told_at: ago(0),
+  process: { program: 'control', machine: 'control-1', pid: 4711, started_at: ago(86_400_000) },
+  versions: { accelerando: '9.9', node: '24.0.0', schema: '0015', newer: ['0016'], api: { min: '2.0', max: '2.5' } },
+  store: { kind: 'postgres', power_loss: 'as_the_server_is_set' },
+  neighbours: [
+    { name: 'keystone', state: 'in_use', detail: null },
+    { name: 'images', state: 'in_use', detail: 'the image service' },
+    { name: 'nova', state: 'failing', detail: 'connect ECONNREFUSED' },
+    { name: 'placement', state: 'absent', detail: null },
+  ],
+  configuration: [
+    option('listen', '0.0.0.0:6666', 'argument', '--listen'),
+    option('enabled_drivers', ['pci_driver'], 'file', '/etc/accelerando.toml'),
+    option('database', '(hidden)', 'environment', 'ACCELERANDO_DATABASE', true),
+    option('bind.deadline_seconds', 120, 'default', null),
+    option('images', null, 'default', null),
+  ],
+  consumers: { bus: 'kafka', lags: [lag(3, 1200), lag(0, 0), lag(1, 0)], lags_left_out: 2, problem: null },
+  journal_writes: { count: 1000, since: ago(600_000), p50_ms: 0.42, p90_ms: 3, p99_ms: 41.5, max_ms: 1234 },
+  last_audit: {
+    at: ago(3_600_000),
+    version: '9.8',
+    invariants: 57,
+    violations: 3,
+    violated: ['S1', 'L4'],
+    rows: 123_456,
+    seconds: 12.3,
+    sources: ['the database', 'the topics on kafka-1:9092'],
+  },
+  ...more,
+})
 const STATES = ['Initial', 'BindStarted', 'Bound', 'Unbound', 'BindFailed', 'UnbindFailed', 'Deleting', 'Other']
 const arqs = STATES.map((state, at) => ({
   uuid: uuid(at),
@@ -150,6 +195,7 @@ const EVERYTHING: Readonly<Record<string, unknown>> = {
     project_name: 'operations',
     permissions: { 'cyborg:device:disable': true, 'cyborg:host:retire': false },
   },
+  '/system': system(),
   '/overview': overview({
     arqs: { BindFailed: 2, UnbindFailed: 1, Bound: 1200 },
     handles: { missing: 1, quarantined: 2, free: 7 },
@@ -188,6 +234,15 @@ const EVERYTHING: Readonly<Record<string, unknown>> = {
 }
 const CALM: Readonly<Record<string, unknown>> = {
   ...EVERYTHING,
+  '/system': system({
+    process: { program: 'start', machine: 'laptop', pid: 12, started_at: ago(5000) },
+    versions: { accelerando: '9.9', node: '24.0.0', schema: '0015', newer: [], api: { min: '2.0', max: '2.3' } },
+    store: { kind: 'pglite', power_loss: 'last_commits' },
+    configuration: [option('images', null, 'default', null)],
+    consumers: { bus: 'in_process', lags: [], lags_left_out: 0, problem: null },
+    journal_writes: null,
+    last_audit: null,
+  }),
   '/overview': overview({ orders: { waiting: 1, oldest_at: ago(30_000) } }),
   '/accelerator_requests': { arqs: [] },
   '/hosts': { hosts: [] },

@@ -1,5 +1,6 @@
 /** A console over a cloud in which everything that a page can show has happened. */
 import { randomUUID } from 'node:crypto'
+import type { Hono } from 'hono'
 import { createApp } from '../../src/http/app.ts'
 import { refused } from '../../src/http/faults.ts'
 import { gateOf } from '../../src/http/gate.ts'
@@ -17,6 +18,7 @@ import { deadLetterRecord } from '../../src/wire/message.ts'
 import { noCatalogue } from '../support/images.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { openPlane } from '../support/plane.ts'
+import { systemHere } from '../support/systemHere.ts'
 import { bindBody, speaker } from '../http/cloud.ts'
 import { service } from '../http/steps.ts'
 
@@ -242,14 +244,20 @@ export const apiOf = (
   {
     control,
     events,
+    store,
     clock,
     novaSaid = 'absent',
-  }: Pick<UiWorld, 'control' | 'events'> & { readonly clock?: Clock; readonly novaSaid?: string },
+  }: Pick<UiWorld, 'control' | 'events'> & {
+    readonly store?: UiWorld['store']
+    readonly clock?: Clock
+    readonly novaSaid?: string
+  },
   { tokens = false, additive = false }: { readonly tokens?: boolean; readonly additive?: boolean } = {},
 ): Fetch => {
-  const api = createApp({
+  const api: Hono = createApp({
     control,
     events,
+    system: systemHere({ few: true, app: () => api, ...(store && { store }), ...(clock && { clock }) }),
     clock: clock ?? systemClock,
     identify: tokens ? withTokens : noauth,
     options: { anyHost: true, additiveMicroversion: additive },

@@ -20,7 +20,14 @@ import type { Log } from '../../log.ts'
 import { partitionOf } from '../murmur2.ts'
 import type { Room } from './partition.ts'
 import { Partition } from './partition.ts'
-import { type Bus, type ConsumeOptions, type Consumer, Unpublishable } from '../port.ts'
+import {
+  type Bus,
+  type ConsumeOptions,
+  type Consumer,
+  type ConsumerLag,
+  type Measured,
+  Unpublishable,
+} from '../port.ts'
 import { offsetStoreRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
 
 export type InProcessOptions = {
@@ -35,15 +42,16 @@ export type InProcessOptions = {
   readonly mangle?: Mangle
   readonly log?: Pick<Log, 'warn'>
 }
-export type InProcessBus = Bus & {
-  /**
-   * Ends the members of the group as if their processes were killed: messages in progress are redelivered to the next
-   * member.
-   */
-  readonly kill: (group: string) => void
-  /** Number of messages that the group has not finished yet. */
-  readonly lag: (topic: string, group: string) => number
-}
+export type InProcessBus = Bus &
+  Measured & {
+    /**
+     * Ends the members of the group as if their processes were killed: messages in progress are redelivered to the next
+     * member.
+     */
+    readonly kill: (group: string) => void
+    /** Number of messages that the group has not finished yet. */
+    readonly lag: (topic: string, group: string) => number
+  }
 
 const MIB = 1024 * 1024
 const DEFAULTS = {
@@ -178,6 +186,17 @@ class Exchange {
     const cursors = [...(known?.groups.get(name)?.cursors ?? [])]
     return cursors.reduce((sum, [index, cursor]) => sum + known!.partitions[index]!.end - cursor.position, 0)
   }
+  readonly lags = async (): Promise<readonly ConsumerLag[]> =>
+    [...this.#topics].flatMap(([topic, { groups, partitions }]) =>
+      [...groups].flatMap(([group, { cursors }]) =>
+        [...cursors].map(([partition, cursor]) => ({
+          topic,
+          group,
+          partition,
+          messages: partitions[partition]!.end - cursor.position,
+        })),
+      ),
+    )
   readonly stop = async (): Promise<void> => {
     this.#stopped = true
     for (const reject of this.#publishing) reject(new Error('the bus is stopped'))
@@ -226,6 +245,6 @@ const leave = ({ partitions }: Topic, group: Group, seat: Seat): void => {
 }
 
 export const inProcessBus = (options: InProcessOptions): InProcessBus => {
-  const { publish, consume, stop, kill, lag } = new Exchange({ ...DEFAULTS, ...options })
-  return { publish, consume, stop, kill, lag }
+  const { publish, consume, stop, kill, lag, lags } = new Exchange({ ...DEFAULTS, ...options })
+  return { publish, consume, stop, kill, lag, lags }
 }

@@ -2,7 +2,14 @@
 import { type Backoff, orLate } from '../../waiting.ts'
 import type { Clock } from '../../clock.ts'
 import type { Log } from '../../log.ts'
-import { type Bus, type ConsumeOptions, type Consumer, Unpublishable } from '../port.ts'
+import {
+  type Bus,
+  type ConsumeOptions,
+  type Consumer,
+  type ConsumerLag,
+  type Measured,
+  Unpublishable,
+} from '../port.ts'
 import { offsetStoreRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
 import type { Lookup, Questions } from './lookup.ts'
 import { lookup } from './lookup.ts'
@@ -40,11 +47,12 @@ export type Lag = {
   /** Number of messages that the group has not finished, in all partitions or in the one that it reads. */
   readonly messages: number
 }
-export type KafkaBus = Bus & {
-  readonly state: () => BusState
-  /** Asks the broker; rejects when it cannot be reached. */
-  readonly lag: () => Promise<readonly Lag[]>
-}
+export type KafkaBus = Bus &
+  Measured & {
+    readonly state: () => BusState
+    /** Asks the broker; rejects when it cannot be reached. */
+    readonly lag: () => Promise<readonly Lag[]>
+  }
 
 const DEFAULTS = {
   publishTimeoutMs: 30_000,
@@ -57,14 +65,24 @@ const DEFAULTS = {
 
 type Settings = KafkaBusOptions & typeof DEFAULTS
 
-const lagOf = async (ask: Questions, consumer: Subscription): Promise<Lag> => {
+const lagsOf = async (ask: Questions, consumer: Subscription): Promise<readonly ConsumerLag[]> => {
   const { topic, group, own } = consumer.names
   const ends = await ask.ends(topic)
   const done = own ?? (await ask.committed(group, topic))
   const { partitions, ...state } = consumer.state
-  const open = [...ends].filter(([at]) => own === null || partitions.includes(at))
-  const messages = open.reduce((sum, [at, end]) => sum + Math.max(0, end - (done.get(at) ?? 0)), 0)
-  return { topic: state.topic, group: state.group, messages }
+  return [...ends]
+    .filter(([at]) => own === null || partitions.includes(at))
+    .map(([partition, end]) => ({
+      topic: state.topic,
+      group: state.group,
+      partition,
+      messages: Math.max(0, end - (done.get(partition) ?? 0)),
+    }))
+}
+const lagOf = async (ask: Questions, consumer: Subscription): Promise<Lag> => {
+  const { topic, group } = consumer.state
+  const messages = (await lagsOf(ask, consumer)).reduce((sum, one) => sum + one.messages, 0)
+  return { topic, group, messages }
 }
 
 class Exchange {
@@ -131,6 +149,12 @@ class Exchange {
   }
   readonly lag = (): Promise<readonly Lag[]> =>
     this.#lookup.asking((_admin, ask) => Promise.all([...this.#consumers].map((consumer) => lagOf(ask, consumer))))
+  readonly lags = async (): Promise<readonly ConsumerLag[]> => {
+    const all = await this.#lookup.asking((_admin, ask) =>
+      Promise.all([...this.#consumers].map((consumer) => lagsOf(ask, consumer))),
+    )
+    return all.flat()
+  }
   readonly stop = (): Promise<void> => {
     const ends = (): readonly Promise<void>[] => [...this.#consumers].map((consumer) => consumer.stop())
     this.#stopped ??= Promise.all([...ends(), this.#publisher.stop()]).then(() => undefined)
@@ -147,6 +171,6 @@ class Exchange {
 }
 
 export const kafkaBus = (options: KafkaBusOptions): KafkaBus => {
-  const { publish, consume, state, lag, stop } = new Exchange({ ...DEFAULTS, ...options })
-  return { publish, consume, state, lag, stop }
+  const { publish, consume, state, lag, lags, stop } = new Exchange({ ...DEFAULTS, ...options })
+  return { publish, consume, state, lag, lags, stop }
 }

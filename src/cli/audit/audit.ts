@@ -1,11 +1,27 @@
 /** `accelerando audit`: checks every invariant against the recorded data. */
 import { INVARIANTS, check } from '../../audit/check.ts'
+import { messageOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
 import { figuresOf } from './figures.ts'
 import { keepGarbageSmall } from '../garbage.ts'
 import { writeJournal } from './files.ts'
-import { type AuditOptions, gatherEvidence } from './gather.ts'
+import { type AuditOptions, gatherEvidence, sourceOf } from './gather.ts'
 import type { Verdict } from './text.ts'
+
+/**
+ * Keeps the result in the store that was audited, for the page of the console about the system. The audit counts
+ * without it, as over a copy that nobody may write.
+ */
+export const keepVerdict = async (options: AuditOptions, verdict: Verdict, log: Log): Promise<void> => {
+  const source = options.file === null ? sourceOf(options) : null
+  if (source === null) return
+  try {
+    const { recordAudit } = await import('./recordAudit.ts')
+    await recordAudit(source, verdict)
+  } catch (error) {
+    log.warn({ reason: messageOf(error) }, 'audit.notRecorded')
+  }
+}
 
 /** `write`: a file into which the journal is copied; null: none. */
 export const audit = async (options: AuditOptions, write: string | null, log: Log): Promise<Verdict> => {

@@ -41,6 +41,7 @@ type Given = OutputFlags & {
   readonly skew: string
   readonly stopped?: true
   readonly settled?: true
+  readonly record: boolean
 }
 
 const run = async (flags: Flags, given: Given): Promise<void> => {
@@ -59,8 +60,13 @@ const run = async (flags: Flags, given: Given): Promise<void> => {
     slackMs: secondsOf('slack', given.slack),
     skewMs: secondsOf('skew', given.skew),
   }
-  const [{ audit }, { auditLines }] = await Promise.all([import('../audit/audit.ts'), import('../audit/text.ts')])
-  const verdict = await audit(options, given.write ?? null, await openLog(config.log))
+  const [{ audit, keepVerdict }, { auditLines }] = await Promise.all([
+    import('../audit/audit.ts'),
+    import('../audit/text.ts'),
+  ])
+  const log = await openLog(config.log)
+  const verdict = await audit(options, given.write ?? null, log)
+  if (given.record) await keepVerdict(options, verdict, log)
   const { violations } = verdict
   if (violations.length > 0) endWith('findings')
   if (given.json) return out(visibleJson(verdict))
@@ -101,6 +107,7 @@ export const audit: Register = (program) => {
     .option('--settled', 'all faults are over: no operation may still wait for a host')
     .option('--slack <SECONDS>', 'how late the reaction to a deadline may be', '30')
     .option('--skew <SECONDS>', 'how far the clocks of clients and service may differ', '1')
+    .option('--no-record', 'do not keep the result in the store, from where `accelerando system` shows it')
     .option('--json', 'one JSON object instead of lines')
     .action(withPlainErrors(async (flags: Flags) => run(flags, flags as unknown as Given)))
 }

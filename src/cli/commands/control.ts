@@ -2,6 +2,7 @@
 import { type Flags, type Register, configured, lacking, out, withPlainErrors } from '../command.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { openLog } from '../logger.ts'
+import { bundles } from '../operators/bundles.ts'
 import { listensOf, untilEnded } from '../programs/untilEnded.ts'
 
 export const control: Register = (program) => {
@@ -21,7 +22,7 @@ export const control: Register = (program) => {
       const { database, kafka } = config
       await untilEnded(log, listensOf(config), async () => {
         const { startControl } = await import('../programs/control.ts')
-        const running = await startControl({ ...config, database: database!, kafka: kafka! }, log)
+        const running = await startControl({ ...config, database: database!, kafka: kafka! }, log, bundles)
         out(`ready ${running.base}`)
         return running
       })

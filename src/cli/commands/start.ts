@@ -2,6 +2,7 @@
 import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { openLog } from '../logger.ts'
+import { bundles } from '../operators/bundles.ts'
 
 export const start: Register = (program) => {
   addFlags(
@@ -14,8 +15,8 @@ export const start: Register = (program) => {
     withPlainErrors(async (flags: Flags) => {
       const config = configured(flags)
       if (!config) return
-      const { run } = await import('../programs/run.ts')
-      await run(config, await openLog(config.log), out)
+      const [{ run }, log] = await Promise.all([import('../programs/run.ts'), openLog(config.log)])
+      await run(config, log, out, bundles)
     }),
   )
 }

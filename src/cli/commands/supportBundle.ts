@@ -1,8 +1,10 @@
 /** `accelerando support-bundle`: writes an archive with facts about an installation for maintainers. */
 import { writeFile } from 'node:fs/promises'
 import { systemClock } from '../../clock.ts'
+import { ask } from '../ask.ts'
 import { type Flags, type Register, configured, out, outLines, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
+import { inForce } from '../config/inForce.ts'
 import { readText } from '../config/readText.ts'
 import { type ApiFlags, addApiFlags, apiOf, entryOf } from '../operators/api.ts'
 import { visibleJson } from '../../text.ts'
@@ -12,22 +14,32 @@ type Given = Flags & ApiFlags & { readonly admin: string; readonly output?: stri
 
 /** File mode: only the user who made the file may read it. */
 const MODE = 0o600
-const nameOf = (at: number): string =>
-  `accelerando-support-${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.tar.gz`
+/** Someone waits for the command, and may end it. */
+const LIMITS = { partBytes: 128 * 1024 * 1024, wholeBytes: 512 * 1024 * 1024, partMs: 600_000, wholeMs: 1_800_000 }
+
+const METRICS_MS = 10_000
+const metricsAt = async (admin: string): Promise<string> => {
+  const { status, text } = await ask(`${admin.replace(/\/+$/, '')}/metrics`, { timeoutMs: METRICS_MS })
+  if (status !== 200) throw new Error(`${admin} answers ${status}`)
+  return text
+}
+
+const tokensIn = (headers: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(headers).flatMap(([name, value]) => (name === 'x-auth-token' ? [value] : []))
 
 const run = async (given: Given): Promise<void> => {
   const config = configured(given)
   if (!config) return
-  const [{ bundle }, { examine }, { base, headers }] = await Promise.all([
+  const [{ bundle, bundleName }, { examine }, { base, headers }] = await Promise.all([
     import('../operators/supportBundle.ts'),
     import('../doctor/doctor.ts'),
     entryOf(given),
   ])
   const at = systemClock.now()
   const { archive, files, problems } = await bundle({
-    sources: { flags: given, env: process.env, readFile: readText },
+    inForce: inForce({ flags: given, env: process.env, readFile: readText }, tokensIn(headers)),
     api: apiOf(given),
-    admin: given.admin,
+    metrics: () => metricsAt(given.admin),
     doctor: () =>
       examine({
         ...config,
@@ -37,10 +49,10 @@ const run = async (given: Given): Promise<void> => {
         mend: false,
         clock: systemClock,
       }),
-    secrets: Object.entries(headers).flatMap(([name, value]) => (name === 'x-auth-token' ? [value] : [])),
-    clock: { now: () => at },
+    limits: LIMITS,
+    clock: systemClock,
   })
-  const file = given.output ?? nameOf(at)
+  const file = given.output ?? bundleName(at)
   await writeFile(file, archive, { mode: MODE, flag: 'wx' })
   const names = files.map(({ name }) => name)
   if (given.json) return out(visibleJson({ file, files: names, missing: problems }))

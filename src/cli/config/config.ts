@@ -14,6 +14,7 @@ import { readCleaningFile } from './cleaningFile.ts'
 import { kafkaOf } from './cluster.ts'
 import { type CloudEntry, cloudEntryIn, type KeystoneOptions, keystoneOf, overridden } from './keystone.ts'
 import { gather, problem } from './gather.ts'
+import type { InForce } from './inForce.ts'
 import type { ConfigSources, Gathered } from './gather.ts'
 import type { Address } from './kinds.ts'
 import { readPolicyFile } from './policyFile.ts'
@@ -57,6 +58,8 @@ export type Config = Pick<
      * cleaned.
      */
     readonly cleaning: readonly CleaningPolicy[]
+    /** The options, as operators may see them. Absent: the configuration was not read from options. */
+    readonly inForce?: InForce
   }
 export type LoadedConfig =
   | { readonly ok: true; readonly config: Config }

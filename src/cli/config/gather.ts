@@ -25,6 +25,8 @@ export type Gathered = {
   readonly problems: readonly string[]
   /** The place where an option was set. Undefined: the default applies. */
   readonly originOf: (key: Key) => string | undefined
+  /** The value in force as an operator writes it in a file; null: the option has none. */
+  readonly writtenOf: (key: Key) => unknown
   /** Options with invalid values. Rules that depend on them are not checked. */
   readonly broken: ReadonlySet<Key>
 }
@@ -115,15 +117,24 @@ export const gather = (sources: ConfigSources): Gathered => {
   const origins = new Map<Key, string>()
   const broken = new Set<Key>()
   const values = new Map(KEYS.map((key) => [key, standardOf(key)]))
+  const written = new Map<Key, unknown>()
   for (const { key, value, origin } of inOrder) {
     const { schema, toValue } = rowOf(key)
     const judged = v.safeParse(schema, value, { abortEarly: true })
     origins.set(key, origin)
-    if (judged.success) values.set(key, toValue(judged.output))
-    else {
+    if (judged.success) {
+      values.set(key, toValue(judged.output))
+      written.set(key, value)
+    } else {
       broken.add(key)
       problems.push(problem(key, judged.issues[0].message, origin, value))
     }
   }
-  return { sections: sectionsOf(values), problems, originOf: (key) => origins.get(key), broken }
+  return {
+    sections: sectionsOf(values),
+    problems,
+    originOf: (key) => origins.get(key),
+    writtenOf: (key) => written.get(key) ?? rowOf(key).standard,
+    broken,
+  }
 }

@@ -42,7 +42,8 @@ const countRows = (meter: Meter, { rows }: Append): void => {
     if (kindOf(row.key) === 'instance') for (const event of row.events) countEvent(meter, event as InstanceEvent, row)
 }
 
-export const observedJournal = (journal: Journal, meter: Meter): Journal => {
+/** `wrote`: called with the duration, in ms, of each append that has written its rows. */
+export const observedJournal = (journal: Journal, meter: Meter, wrote: (ms: number) => void = () => {}): Journal => {
   journal.onAppended((appends) => appends && meter.observe('journal_batch_appends', {}, appends.length))
   return {
     ...journal,
@@ -54,7 +55,10 @@ export const observedJournal = (journal: Journal, meter: Meter): Journal => {
       const verdict = await journal.append(append)
       meter.observe('journal_append_seconds', {}, inSeconds(began))
       meter.count('journal_appends_total', { verdict: wordOf(verdict) })
-      if (verdict === 'appended') countRows(meter, append)
+      if (verdict === 'appended') {
+        countRows(meter, append)
+        wrote(performance.now() - began)
+      }
       return verdict
     },
     recall: async (keys) => {

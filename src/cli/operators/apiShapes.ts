@@ -14,6 +14,7 @@ import type {
   HostDrift as HostDriftSchema,
   IgnoredDrift as IgnoredDriftSchema,
 } from '../../http/driftSchemas.ts'
+import type { System as SystemSchema } from '../../http/systemSchemas.ts'
 import type * as schemas from '../../http/schemas.ts'
 
 type Document<Schema extends v.GenericSchema> = DeepReadonly<v.InferOutput<Schema>>
@@ -39,6 +40,7 @@ export type IgnoredDrift = Document<typeof IgnoredDriftSchema>
 export type HostDetail = Document<typeof HostDetailSchema>
 export type Impact = Document<typeof schemas.Impact>
 export type Migration = Document<typeof schemas.Migration>
+export type SystemDocument = Document<typeof SystemSchema>
 export type Usage = Document<typeof UsageSchema>
 export type Timeline = Document<typeof schemas.Timeline>
 

@@ -3,53 +3,46 @@
  * BUNDLE-1 a part that cannot be collected is named in `manifest.json` with the reason; the other parts are collected
  *    nevertheless.
  * BUNDLE-2 no part contains a secret of the configuration or the environment, wherever the part comes from.
+ * BUNDLE-3 a part that is larger or takes longer than the limits is such a part, too.
  */
 import { arch, platform, release } from 'node:os'
-import { gzipSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 import type { Clock } from '../../clock.ts'
 import { messageOf } from '../../errorText.ts'
-import { ask } from '../ask.ts'
-import { type ConfigSources, gather } from '../config/gather.ts'
-import { KEYS, rowOf, valueOf } from '../config/table.ts'
+import { bounded } from '../../waiting.ts'
+import type { InForce } from '../config/inForce.ts'
 import type { Finding } from '../doctor/check.ts'
 import { VERSION } from '../version.ts'
 import { type Api, withQuery } from './api.ts'
-import { HIDDEN, hiding, secretsOf } from './secrets.ts'
 import { type TextFile, tarOf } from './tar.ts'
 
+export type BundleLimits = {
+  readonly partBytes: number
+  readonly wholeBytes: number
+  readonly partMs: number
+  readonly wholeMs: number
+}
 export type BundleParts = {
-  readonly sources: ConfigSources
+  readonly inForce: InForce
   readonly api: Api
-  /** The address that serves `/metrics`. */
-  readonly admin: string
+  /** The text of `/metrics`. */
+  readonly metrics: () => Promise<string>
   readonly doctor: () => Promise<readonly Finding[]>
-  /** Secrets that are in no variable or option, such as a token that was just issued. */
-  readonly secrets: readonly string[]
-  readonly clock: Pick<Clock, 'now'>
+  readonly limits: BundleLimits
+  readonly clock: Clock
 }
 type Made = { readonly name: string; readonly text: string | null; readonly problem: string | null }
 
 const EVENTS_MAX = 1000
 /** The API returns events from the beginning; at most this many pages are read to reach the end. */
 const PAGES_MAX = 2000
-const METRICS_MS = 10_000
 const json = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`
 
-/** Every option with its value and where it was set. */
-const configurationOf = (sources: ConfigSources) => {
-  const { sections, problems, originOf } = gather(sources)
-  const options = KEYS.map((key) => {
-    const value = valueOf(sections, key)
-    const isHidden = rowOf(key).secret === true && value !== null
-    return { key, value: isHidden ? HIDDEN : value, origin: originOf(key) ?? 'default' }
-  })
-  return { options, problems }
-}
-
 type Page = { readonly events: readonly unknown[]; readonly next: string; readonly more: boolean }
-const lastEvents = async (api: Api): Promise<string> => {
+const lastEvents = async (api: Api, isOver: () => boolean): Promise<string> => {
   let [kept, after]: [readonly unknown[], string | undefined] = [[], undefined]
-  for (let pages = 0, more = true; more && pages < PAGES_MAX; pages++) {
+  for (let pages = 0, more = true; more && pages < PAGES_MAX && !isOver(); pages++) {
     const page: Page = await api<Page>('GET', withQuery('/events', { limit: String(EVENTS_MAX), after }))
     kept = [...kept, ...page.events].slice(-EVENTS_MAX)
     ;({ next: after, more } = page)
@@ -57,52 +50,74 @@ const lastEvents = async (api: Api): Promise<string> => {
   }
   return kept.map((event) => `${JSON.stringify(event)}\n`).join('')
 }
-const metricsAt = async (admin: string): Promise<string> => {
-  const { status, text } = await ask(`${admin.replace(/\/+$/, '')}/metrics`, { timeoutMs: METRICS_MS })
-  if (status !== 200) throw new Error(`${admin} answers ${status}`)
-  return text
-}
 const versions = () => ({
   accelerando: VERSION,
   node: process.versions.node,
   platform: `${platform()} ${release()} ${arch()}`,
 })
 
-const makers = ({ sources, api, admin, doctor }: BundleParts): Readonly<Record<string, () => Promise<string>>> => ({
+/** `isOver`: nobody waits for the part any more. */
+type Make = (isOver: () => boolean) => Promise<string>
+const makers = ({ inForce, api, metrics, doctor }: BundleParts): Readonly<Record<string, Make>> => ({
   'versions.json': async () => json(versions()),
-  'configuration.json': async () => json(configurationOf(sources)),
+  'configuration.json': async () => json({ options: inForce.options }),
   'doctor.json': async () => json(await doctor()),
   'overview.json': async () => json(await api('GET', '/overview')),
   'hosts.json': async () => json(await api('GET', '/hosts')),
   'deliveries.json': async () => json(await api('GET', '/deliveries')),
   'deliveries_undelivered.json': async () => json(await api('GET', '/deliveries?state=undelivered')),
   'drift.json': async () => json(await api('GET', '/drift')),
-  'events.jsonl': async () => lastEvents(api),
-  'metrics.txt': async () => metricsAt(admin),
+  'events.jsonl': (isOver) => lastEvents(api, isOver),
+  'metrics.txt': metrics,
 })
 
-const made = async (name: string, make: () => Promise<string>): Promise<Made> => {
-  try {
-    return { name, text: await make(), problem: null }
-  } catch (error) {
-    return { name, text: null, problem: messageOf(error) }
-  }
+/** Rejects when the part takes longer than `ms`, or is larger than `bytes`. */
+const within = async (make: Make, clock: Clock, ms: number, bytes: number): Promise<string> => {
+  let over = false
+  const text = await bounded(
+    clock,
+    make(() => over),
+    ms,
+    null,
+  ).finally(() => void (over = true))
+  if (text === null) throw new Error(`it was not there within ${ms} ms`)
+  const size = Buffer.byteLength(text)
+  if (size > bytes) throw new Error(`it has ${size} bytes, and there is room for ${bytes}`)
+  return text
+}
+
+const partsOf = async (parts: BundleParts): Promise<readonly Made[]> => {
+  const { clock, limits } = parts
+  const end = clock.monotonic() + limits.wholeMs
+  const all: Made[] = []
+  let room = limits.wholeBytes
+  for (const [name, make] of Object.entries(makers(parts)))
+    try {
+      const ms = Math.min(limits.partMs, Math.max(0, Math.round(end - clock.monotonic())))
+      const text = parts.inForce.hide(await within(make, clock, ms, Math.min(limits.partBytes, room)))
+      room = Math.max(0, room - Buffer.byteLength(text))
+      all.push({ name, text, problem: null })
+    } catch (error) {
+      all.push({ name, text: null, problem: parts.inForce.hide(messageOf(error)) })
+    }
+  return all
 }
 
 export type Bundle = {
-  readonly archive: Buffer
+  readonly archive: Buffer<ArrayBuffer>
   readonly files: readonly TextFile[]
   /** The parts that could not be collected, and the reasons. */
   readonly problems: readonly { readonly name: string; readonly problem: string }[]
 }
 export const bundle = async (parts: BundleParts): Promise<Bundle> => {
   const at = parts.clock.now()
-  const all: Made[] = []
-  for (const [name, make] of Object.entries(makers(parts))) all.push(await made(name, make))
-  const hide = hiding(secretsOf(gather(parts.sources).sections, parts.sources.env, parts.secrets))
-  const files = all.flatMap(({ name, text }) => (text === null ? [] : [{ name, text: hide(text) }]))
-  const problems = all.flatMap(({ name, problem }) => (problem === null ? [] : [{ name, problem: hide(problem) }]))
+  const all = await partsOf(parts)
+  const files = all.flatMap(({ name, text }) => (text === null ? [] : [{ name, text }]))
+  const problems = all.flatMap(({ name, problem }) => (problem === null ? [] : [{ name, problem }]))
   const manifest = { made_at: new Date(at).toISOString(), files: files.map(({ name }) => name), missing: problems }
   const whole = [{ name: 'manifest.json', text: json(manifest) }, ...files]
-  return { archive: gzipSync(tarOf(whole, at)), files: whole, problems }
+  return { archive: await promisify(gzip)(tarOf(whole, at)), files: whole, problems }
 }
+
+export const bundleName = (at: number): string =>
+  `accelerando-support-${new Date(at).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z.tar.gz`

@@ -29,10 +29,11 @@ import { watch } from './health.ts'
 import { openImages } from './images.ts'
 import { neighboursOf } from './neighbours.ts'
 import { type KafkaLink, kafkaLink } from './kafkaLink.ts'
-import { listen, urlOf } from './listen.ts'
+import { listen, reachedAt, urlOf } from './listen.ts'
 import { clientIdIn, expectOwnGroup } from './oneCloud.ts'
 import { type Running, endAtOnce } from './start.ts'
 import { openSystem } from './system.ts'
+import { type ApiHere, type Bundles, noBundles, systemPortOf } from './systemPort.ts'
 import { type Watching, openWatching } from '../observe/watching.ts'
 import { VERSION } from '../version.ts'
 
@@ -62,6 +63,7 @@ type Opened = {
   readonly bus: KafkaBus
   readonly link: KafkaLink
   readonly watching: Watching
+  readonly bundles: Bundles
 }
 
 const openPlane = async (
@@ -112,15 +114,9 @@ const drain = (clock: Clock, endStreams: () => void) => {
 }
 
 const serve = async (opened: Opened): Promise<Running> => {
-  const { config, log, clock, open, store, link, watching } = opened
+  const { config, log, clock, open, store, link, watching, bundles } = opened
   const { meter, tracer } = watching
-  const database = watch({
-    name: 'database',
-    look: store.expectWriting,
-    ...LOOK,
-    clock: systemClock,
-    log,
-  })
+  const database = watch({ name: 'database', look: store.expectWriting, ...LOOK, clock: systemClock, log })
   open.add(database.stop)
   const cloud = openCloud({ config, clock: systemClock, log, open })
   const images = openImages({ config, session: cloud.session, clock: systemClock, log, open })
@@ -141,6 +137,9 @@ const serve = async (opened: Opened): Promise<Running> => {
   })
   open.add(() => admin.close(0))
   const ids = idsBy(clock)
+  const neighbours = () => ({ kafka: link.whyFailing() ?? 'in use', ...neighboursOf(cloud, images) })
+  let here: ApiHere = null
+  const surroundings = { config, meter, store, system, clock, bundles, api: () => here }
   const app = createApp({
     control: { ...control, notReady: () => notReady() ?? control.notReady() },
     events: system.events,
@@ -149,11 +148,11 @@ const serve = async (opened: Opened): Promise<Running> => {
     log,
     metrics: meter.registry,
     hindered: () => (database.whyFailing() === null ? null : 'the database does not answer'),
-    about: () => ({
-      version: VERSION,
-      store: store.kind,
-      kafka: link.whyFailing() ?? 'in use',
-      ...neighboursOf(cloud, images),
+    about: () => ({ version: VERSION, store: store.kind, ...neighbours() }),
+    system: systemPortOf({
+      ...surroundings,
+      program: 'control',
+      neighbours: () => ({ database: database.whyFailing() ?? 'in use', ...neighbours() }),
     }),
     tracer,
     ids,
@@ -161,6 +160,7 @@ const serve = async (opened: Opened): Promise<Running> => {
   })
   const api = await listen(app, config.listen, { unserved: unserved({ ids, clock, log }) })
   open.add(() => api.close(REQUESTS_MS))
+  here = { app, origin: reachedAt(api) }
   const console = await openConsole({ config, api: app, log, open })
   open.add(draining.begin)
   const pages = `${urlOf(console)}/ui/`
@@ -171,7 +171,7 @@ const serve = async (opened: Opened): Promise<Running> => {
   return { base: `${urlOf(api)}/v2`, console: pages, stop: open.close }
 }
 
-export const startControl = async (config: ControlConfig, log: Log): Promise<Running> => {
+export const startControl = async (config: ControlConfig, log: Log, bundles: Bundles = noBundles): Promise<Running> => {
   const open = closer(log)
   const clock = shifted(systemClock, config.clockOffsetMs)
   try {
@@ -203,6 +203,7 @@ export const startControl = async (config: ControlConfig, log: Log): Promise<Run
       bus,
       link: { ...link, join },
       watching,
+      bundles,
     })
   } catch (error) {
     await open.close()

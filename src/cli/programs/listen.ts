@@ -71,3 +71,7 @@ export const listenOrElsewhere = async (
 
 /** The host as written in a URL: an IPv6 address is put in brackets. */
 export const urlOf = ({ host, port }: Address): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+
+const ANYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' }
+/** The address under which this machine reaches a listener, also one that listens on all addresses. */
+export const reachedAt = ({ host, port }: Address): string => urlOf({ host: ANYWHERE[host] ?? host, port })

@@ -23,3 +23,7 @@ export const neighboursOf = (
     images: images.whyFailing() ?? images.source(),
   }
 }
+
+const WELL: ReadonlySet<string> = new Set(['in use', 'a folder', 'the image service'])
+/** Whether what is said of a neighbour means that it is used and answers. */
+export const isWell = (said: string): boolean => WELL.has(said)

@@ -2,6 +2,7 @@
 import type { Log } from '../../log.ts'
 import type { Config } from '../config/config.ts'
 import { type Running, start } from './start.ts'
+import type { Bundles } from './systemPort.ts'
 import { runTour } from './tour.ts'
 import { openTourNova } from './tourNova.ts'
 import { ended, inWords, listensOf, untilEnded } from './untilEnded.ts'
@@ -26,9 +27,9 @@ export const hints = ({ base, console }: Pick<Running, 'base' | 'console'>, conf
   '',
 ]
 
-const serve = (config: Config, log: Log, out: Out) =>
+const serve = (config: Config, log: Log, out: Out, bundles: Bundles) =>
   untilEnded(log, listensOf(config), async () => {
-    const running = await start(config, log)
+    const running = await start(config, log, bundles)
     out(`console ${running.console}`)
     out(`ready ${running.base}`)
     for (const line of hints(running, config)) out(line)
@@ -50,4 +51,5 @@ const tour = async (config: Config, log: Log, out: Out) => {
 }
 
 /** Throws an error with a text for the operator when the service cannot start. */
-export const run = (config: Config, log: Log, out: Out): Promise<void> => (config.tour ? tour : serve)(config, log, out)
+export const run = (config: Config, log: Log, out: Out, bundles: Bundles): Promise<void> =>
+  config.tour ? tour(config, log, out) : serve(config, log, out, bundles)

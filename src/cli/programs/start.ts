@@ -10,6 +10,7 @@ import { unserved } from '../../http/unserved.ts'
 import type { Host } from '../../host/host.ts'
 import type { Log } from '../../log.ts'
 import { type StoreConfig, openStore } from '../../persistence/open.ts'
+import type { Store } from '../../persistence/store.ts'
 import { openAdmin } from './admin.ts'
 import { openCloud } from './cloud.ts'
 import { type Closer, closer } from '../closer.ts'
@@ -19,10 +20,11 @@ import { openConsole } from './console.ts'
 import { demoHosts } from './demo.ts'
 import { type HostParts, localDrivers, reportedAtOnce, startLocalHost, startSimulatedHosts } from './hosts.ts'
 import { openImages } from './images.ts'
-import { neighboursOf } from './neighbours.ts'
-import { type Listening, listen, urlOf } from './listen.ts'
+import { type Neighbours, neighboursOf } from './neighbours.ts'
+import { type Listening, listen, reachedAt, urlOf } from './listen.ts'
 import { StartProblem } from './startProblem.ts'
 import { type System, openSystem } from './system.ts'
+import { type ApiHere, type Bundles, noBundles, systemPortOf } from './systemPort.ts'
 import { type Watching, openWatching } from '../observe/watching.ts'
 import { VERSION } from '../version.ts'
 
@@ -87,25 +89,31 @@ type ApiParts = {
   readonly config: Config
   readonly system: System
   readonly identify: Identify
-  readonly about: () => Readonly<Record<string, string>>
+  readonly store: Store
+  readonly neighbours: () => Neighbours
   readonly log: Log
   readonly watching: Watching
+  readonly bundles: Bundles
 }
 const listenApi = async (
-  { config, system, identify, about, log, watching: { meter, tracer } }: ApiParts,
+  { config, system, identify, store, neighbours, log, watching: { meter, tracer }, bundles }: ApiParts,
   open: Closer,
 ): Promise<{ readonly api: Listening; readonly console: Listening }> => {
   const { plane, events } = system
   const parts = { control: plane.control, events, identify, options: config.http, log, metrics: meter.registry, tracer }
-  const app = createApp({ ...parts, about })
+  const about = () => ({ version: VERSION, store: store.kind, ...neighbours() })
+  let here: ApiHere = null
+  const surroundings = { config, meter, store, system, neighbours, bundles, clock: systemClock, api: () => here }
+  const app = createApp({ ...parts, about, system: systemPortOf({ ...surroundings, program: 'start' }) })
   const api = await listen(app, config.listen, { unserved: unserved({ ids: systemIds, clock: systemClock, log }) })
   open.add(() => api.close(GRACE_MS))
+  here = { app, origin: reachedAt(api) }
   const console = await openConsole({ config, api: app, log, open })
   open.add(system.events.stop)
   return { api, console }
 }
 
-export const start = async (config: Config, log: Log): Promise<Running> => {
+export const start = async (config: Config, log: Log, bundles: Bundles = noBundles): Promise<Running> => {
   const local = localDrivers(config)
   if (!local.ok) throw new StartProblem(local.problems.join('\n'))
   const open = closer(log)
@@ -132,8 +140,9 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
     open.add(reportedAtOnce(own, local.drivers, log))
     await recorded(system.plane.control, [own], log)
     const hosts = [...simulated, own]
-    const about = () => ({ version: VERSION, store: store.kind, ...neighboursOf(cloud, stores) })
-    const { api, console } = await listenApi({ config, system, identify: cloud.identify, about, log, watching }, open)
+    const neighbours = () => neighboursOf(cloud, stores)
+    const served = { config, system, identify: cloud.identify, store, neighbours, log, watching, bundles }
+    const { api, console } = await listenApi(served, open)
     const admin = await openAdmin({
       config,
       meter,
@@ -142,7 +151,7 @@ export const start = async (config: Config, log: Log): Promise<Running> => {
       hosts,
       log,
       degraded: () => cloud.whyFailing() ?? stores.whyFailing(),
-      neighbours: () => neighboursOf(cloud, stores),
+      neighbours,
     })
     open.add(() => admin.close(GRACE_MS))
     log.info(

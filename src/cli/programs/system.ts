@@ -27,6 +27,7 @@ import { type Verify, newPrivateKey, signerFrom } from '../../wire/signature.ts'
 import { startArchiver } from './archiver.ts'
 import { observedJournal } from '../observe/metricsJournal.ts'
 import { observedBus } from '../observe/observedBus.ts'
+import { type RecentTimes, recentTimes } from '../observe/recentTimes.ts'
 import { type Watching, resending, watchedPlane } from '../observe/watching.ts'
 
 export type SystemParts = {
@@ -62,6 +63,8 @@ export type System = {
   readonly inbox: Inbox
   /** Must be stopped before the listeners are closed, because closing them waits for the streams. */
   readonly events: EventSource
+  /** How long the last writes to the journal took; null: there were none lately, or nothing is measured. */
+  readonly writes: RecentTimes['read']
   readonly stop: () => Promise<void>
 }
 
@@ -105,6 +108,15 @@ const chosenIn = ({ verify, control, region }: SystemParts) => ({
   ...(control ? { options: control } : {}),
   ...(region ? { region } : {}),
 })
+const relayedFrom = ({ store: { journal, sharing, hints, reads }, bus }: SystemParts) => ({
+  journal,
+  sharing,
+  hints,
+  reactions,
+  urgent: isUrgent,
+  // The bus inside the process has no consumer of states, so they are not published.
+  ...(bus ? { states: createLatest(reads) } : {}),
+})
 
 export const openSystem = async (parts: SystemParts): Promise<System> => {
   const { store, log, clock = systemClock, ids = systemIds } = parts
@@ -112,10 +124,11 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
   const carrier = observedBus(parts.bus ?? inProcessBus({ clock, log }), { meter, tracer })
   const letters = openDeadLetters({ bus: carrier, clock, log, follow: parts.followLetters ?? null })
   const { bus } = letters
+  const writes = recentTimes(clock.now)
   const opened = openControlPlane({
     ...storedIn(store),
     ...aroundOf(store, letters),
-    journal: meter ? observedJournal(store.journal, meter) : store.journal,
+    journal: meter ? observedJournal(store.journal, meter, writes.add) : store.journal,
     clock,
     ids,
     ...neighboursOf(parts),
@@ -127,15 +140,9 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
   })
   const plane = watchedPlane(opened, meter)
   const relaying = relay({
-    journal: store.journal,
-    sharing: store.sharing,
-    hints: store.hints,
+    ...relayedFrom(parts),
     holder: ids.uuid(),
     bus: { publish: async (batch) => bus.publish(await plane.seal(batch)) },
-    reactions,
-    urgent: isUrgent,
-    // The bus inside the process has no consumer of states, so they are not published.
-    ...(parts.bus ? { states: createLatest(store.reads) } : {}),
     clock,
     log,
   })
@@ -151,6 +158,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     relay: relaying,
     inbox: receiving,
     events,
+    writes: writes.read,
     /**
      * Stops the consumers first, then the control plane with its running work, then the relay, which publishes what
      * that work recorded.

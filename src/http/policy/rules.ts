@@ -78,6 +78,8 @@ export const OPERATION_RULES = {
   'cyborg:orphan:get_all': ADMIN,
   'cyborg:orphan:collect': ADMIN,
   'cyborg:overview:get': ADMIN,
+  'cyborg:system:get': ADMIN,
+  'cyborg:system:support_bundle': ADMIN,
   'cyborg:permission:get_all': READ,
   'cyborg:delivery:get_all': ADMIN,
   'cyborg:delivery:resend': ADMIN,

@@ -16,6 +16,7 @@ import { checkRoutes } from './profileCheck.ts'
 import { profileRoutes } from './profiles.ts'
 import { versionRoutes } from './profileVersions.ts'
 import { programRoutes } from './programs.ts'
+import { systemRoutes } from './system.ts'
 import { usageRoutes } from './usage.ts'
 import { rootRoutes } from './root.ts'
 import type { Route } from '../route.ts'
@@ -40,4 +41,5 @@ export const ROUTES: readonly Route[] = [
   ...programRoutes,
   ...overviewRoutes,
   ...deadLetterRoutes,
+  ...systemRoutes,
 ]

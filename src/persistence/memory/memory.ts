@@ -230,6 +230,7 @@ export const memoryStores = (options: MemoryOptions = {}): Memories => {
     return {
       kind: 'memory',
       newer: [],
+      schema: null,
       journal,
       landmarks: landmarksOf(kept, options),
       reads: readsOf(kept),

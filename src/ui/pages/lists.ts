@@ -2,6 +2,7 @@
 import { makersOf, offersOf } from '../actions.ts'
 import * as shapes from '../shapes.ts'
 import { NO_NOVA, SETTLED, canTell } from '../stands.ts'
+import { System } from '../systemShapes.ts'
 import { type Loaded, mapped } from '../told.ts'
 import type { DeliveryCounts } from '../view/deliveryTabs.ts'
 import { cutTo } from '../view/rows.ts'
@@ -177,14 +178,6 @@ export const drift: Load = async ({ api, query, may }) => {
 }
 
 export const system: Load = async ({ api, may }) => {
-  const [overview, version] = await Promise.all([api.get('/overview', shapes.Overview), api.get('', shapes.Version)])
-  return {
-    view: 'system',
-    title: 'System',
-    body: {
-      overview,
-      permissions: { ok: true, value: may },
-      versions: mapped(version, ({ min_version: min, max_version: max }) => ({ min, max })),
-    },
-  }
+  const [told, overview] = await Promise.all([api.get('/system', System), api.get('/overview', shapes.Overview)])
+  return { view: 'system', title: 'System', body: { system: told, overview, permissions: may } }
 }

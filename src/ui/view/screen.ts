@@ -22,6 +22,7 @@ import type {
 } from '../shapes.ts'
 import type { Letter, LetterDetail } from '../letterShapes.ts'
 import type { Differences, Pair } from '../../profileDiff.ts'
+import type { System } from '../systemShapes.ts'
 import type { Loaded, PageError } from '../told.ts'
 import type { DeliveryCounts } from './deliveryTabs.ts'
 import type { Capacity, EventLine, Explanation, Program, Usage } from '../answerShapes.ts'
@@ -201,9 +202,9 @@ export type Bodies = {
   }
   programs: { readonly list: Loaded<readonly Program[]>; readonly turn: Turn }
   system: {
+    readonly system: Loaded<System>
     readonly overview: Loaded<Overview>
-    readonly permissions: Loaded<Readonly<Record<string, boolean>>>
-    readonly versions: Loaded<{ readonly min: string; readonly max: string }>
+    readonly permissions: Readonly<Record<string, boolean>>
   }
   act: {
     readonly kind: string

@@ -1,7 +1,7 @@
-/** The pages about the service itself: the system, signing in, and the question before an action. */
+/** The pages about signing in, and the question before an action. */
 import type { Impact } from '../shapes.ts'
 import { driftOf } from './drift.ts'
-import { command, facts, id, idLink, link, mark, none, panel, state, trouble } from './parts.ts'
+import { command, id, idLink, link, mark, panel, trouble } from './parts.ts'
 import type { Bodies, FilledField, Screen } from './screen.ts'
 import {
   type Child,
@@ -22,69 +22,6 @@ import {
   ul,
 } from './tags.ts'
 import { many, shell } from './words.ts'
-
-const toneOfNeighbour = (said: string) =>
-  said === 'absent' ? 'idle' : /^(in use|a folder|the image service)$/.test(said) ? 'good' : 'bad'
-const NEIGHBOURS = ['keystone', 'placement', 'nova', 'images'] as const
-
-export const systemPage = ({ body: { overview, permissions, versions }, who }: Screen<'system'>): Node =>
-  div(
-    null,
-    header({ class: 'head' }, h1(null, 'System')),
-    overview.ok
-      ? div(
-          null,
-          panel(
-            'This process',
-            null,
-            facts([
-              ['Version', overview.value.program['version'] ?? none()],
-              ['Store', overview.value.program['store'] ?? none()],
-              ['Microversions', versions.ok ? `${versions.value.min} to ${versions.value.max}` : none()],
-              ['Description of the API', code(null, 'GET /openapi.json')],
-            ]),
-          ),
-          panel(
-            'Neighbours',
-            null,
-            facts(
-              NEIGHBOURS.map((name) => {
-                const said = overview.value.program[name] ?? 'absent'
-                return [
-                  `${name[0]?.toUpperCase()}${name.slice(1)}`,
-                  state(toneOfNeighbour(said), said === 'absent' ? 'not configured' : said),
-                ] as const
-              }),
-            ),
-          ),
-        )
-      : trouble(overview.trouble),
-    panel(
-      'You',
-      null,
-      facts([
-        ['User', id(who?.user ?? null)],
-        ['Project', id(who?.project ?? null)],
-      ]),
-    ),
-    permissions.ok
-      ? panel(
-          'What you may do',
-          null,
-          ul(
-            { class: 'rules' },
-            ...Object.entries(permissions.value).map(([rule, may]) =>
-              li(
-                { key: rule },
-                state(may ? 'good' : 'idle', rule.replace('cyborg:', ''), may ? 'allowed' : 'not allowed'),
-                may ? null : span({ class: 'dim' }, ' not allowed'),
-              ),
-            ),
-          ),
-        )
-      : trouble(permissions.trouble),
-    command(shell`accelerando doctor`),
-  )
 
 const SHOWN = 20
 const EFFECTS: Readonly<Record<Impact['effect'], string>> = {

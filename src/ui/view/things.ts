@@ -25,7 +25,7 @@ import type { Offer, Part, Screen } from './screen.ts'
 import { ARQ_STATES, HANDLE_STATES, type Tone, toneOf } from './states.ts'
 import { type Child, type Node, a, code, div, h1, header, li, p, span, ul } from './tags.ts'
 import { type Chosen, USUAL } from './ways.ts'
-import { count, many, shell, sum } from './words.ts'
+import { count, labelOf, many, shell, sum } from './words.ts'
 
 export const head = (over: Node, title: string, badge: Child, here: string, list: readonly Offer[]): Node =>
   header(
@@ -104,9 +104,9 @@ export const hostPage = ({ body: { host, devices, offers: list }, here, now }: S
 const parsedInfo = (text: string | null): readonly Fact[] => {
   try {
     const info: unknown = JSON.parse(text ?? '{}')
-    return Object.entries(info as object).map(([name, value]) => [name.replaceAll('_', ' '), String(value)])
+    return Object.entries(info as object).map(([name, value]) => [labelOf(name), String(value)])
   } catch {
-    return text === null ? [] : [['board', text]]
+    return text === null ? [] : [['Board', text]]
   }
 }
 const attributes = (text: string): readonly string[] => {
@@ -184,7 +184,7 @@ const healthPanel = ({ state: word, reason, since, measured_at: measured, number
       ['State', state(HEALTH_TONES[word] ?? 'idle', word)],
       ['Reason', reason ?? none()],
       ['Since', when(since, now)],
-      ...Object.entries(numbers).map(([name, number]): Fact => [name.replaceAll('_', ' '), String(number)]),
+      ...Object.entries(numbers).map(([name, number]): Fact => [labelOf(name), String(number)]),
     ]),
   )
 
@@ -225,7 +225,7 @@ export const handlePage = ({ body: { handle, offers: list }, here, now }: Screen
       ['Request that has it', idLink('arqs', rest.arq_uuid)],
       ['Request that gave it up', idLink('arqs', rest.last_arq_uuid)],
       ['Type', rest.attach_handle_type],
-      ...Object.entries(rest.attach_handle_info).map(([name, value]): Fact => [name, code(null, value)]),
+      ...Object.entries(rest.attach_handle_info).map(([name, value]): Fact => [labelOf(name), code(null, value)]),
       ['Deployable', id(rest.deployable_uuid)],
       ['Order without an answer', rest.order === null ? none() : String(rest.order)],
     ]),

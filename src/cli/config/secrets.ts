@@ -1,7 +1,7 @@
 /** Removes from a text the secrets with which its reader could sign in somewhere. Pure. */
-import { ENV_PREFIX, type Key, KEYS, rowOf, valueOf } from '../config/table.ts'
-import { IMPORT_FROM } from '../config/variables.ts'
-import type { Sections } from '../config/sections.ts'
+import { ENV_PREFIX, type Key, KEYS, rowOf, valueOf } from './table.ts'
+import { IMPORT_FROM } from './variables.ts'
+import type { Sections } from './sections.ts'
 
 export const HIDDEN = '(hidden)'
 /** Shorter values are not treated as secrets, because they occur in any text. */

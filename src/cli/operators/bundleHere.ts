@@ -1,0 +1,81 @@
+/** The support bundle of a running program, made by itself with the rights of the caller. */
+import { systemClock } from '../../clock.ts'
+import { done, refuse } from '../../fault.ts'
+import type { File } from '../../http/system.ts'
+import { hiding } from '../config/secrets.ts'
+import { examine } from '../doctor/doctor.ts'
+import { type InForce, NOTHING_IN_FORCE } from '../config/inForce.ts'
+import type { App } from '../programs/listen.ts'
+import type { Bundles, BundleSurroundings } from '../programs/systemPort.ts'
+import { type Api, refusal } from './api.ts'
+import { bundle, bundleName } from './supportBundle.ts'
+
+const MIB = 1024 * 1024
+/** A proxy in front of the service usually waits for a minute. */
+const LIMITS = { partBytes: 16 * MIB, wholeBytes: 48 * MIB, partMs: 15_000, wholeMs: 45_000 }
+const AGAIN_SECONDS = 10
+
+/** The text of the answer. Rejects when it is longer than `max` bytes; the rest is not read. */
+const textIn = async (answer: Response, max: number): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of answer.body ?? []) {
+    size += chunk.length
+    // leaving the loop cancels the answer
+    if (size > max) throw new Error(`its document is larger than ${max} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+const apiAs =
+  (app: App, origin: string, identity: Readonly<Record<string, string>>): Api =>
+  async <Document>(method: string, path: string) => {
+    const headers = { ...identity, 'openstack-api-version': 'accelerator latest' }
+    const answer = await app.fetch(new Request(`http://127.0.0.1/v2${path}`, { method, headers }))
+    const text = await textIn(answer, LIMITS.partBytes)
+    if (answer.ok) return JSON.parse(text) as Document
+    const requestId = answer.headers.get('x-openstack-request-id') ?? undefined
+    throw refusal({ what: `${method} ${path}`, base: origin, status: answer.status, text, requestId })
+  }
+
+/** The configuration without secrets, and without what the caller has signed in with. */
+const without = ({ options, hide }: InForce, identity: Readonly<Record<string, string>>): InForce => {
+  const tokens = Object.entries(identity).filter(([name, value]) => name.endsWith('-token') && value !== '')
+  const hideTokens = hiding(tokens.map(([, value]) => value))
+  return { options, hide: (text) => hideTokens(hide(text)) }
+}
+
+const make = async (
+  { config, meter, api, clock }: BundleSurroundings,
+  identity: Readonly<Record<string, string>>,
+): Promise<File | null> => {
+  const here = api()
+  if (here === null) return null
+  const { archive } = await bundle({
+    inForce: without(config.inForce ?? NOTHING_IN_FORCE, identity),
+    api: apiAs(here.app, here.origin, identity),
+    metrics: () => meter.registry.metrics(),
+    doctor: () =>
+      examine({ ...config, api: here.origin, novaConf: [], hardware: false, mend: false, clock: systemClock }),
+    limits: LIMITS,
+    clock,
+  })
+  return { name: bundleName(clock.now()), type: 'application/gzip', content: archive }
+}
+
+/** One at a time, because each asks much of the database and of the services of the cloud. */
+export const bundlesOf: Bundles = (surroundings) => {
+  let making = false
+  const later = (reason: string) => refuse({ kind: 'unavailable', reason, retryAfterSeconds: AGAIN_SECONDS })
+  return async (identity) => {
+    if (making) return later('a support bundle is being made by this process')
+    making = true
+    try {
+      const file = await make(surroundings, identity)
+      return file === null ? later('the program is starting') : done(file)
+    } finally {
+      making = false
+    }
+  }
+}
