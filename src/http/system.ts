@@ -93,7 +93,7 @@ export type SystemPort = {
   readonly facts: () => Promise<Outcome<SystemFacts>>
   /**
    * An archive for maintainers. `identity`: the headers that identify the caller, with whose rights the API is asked.
-   * Faults: unavailable (one is being made).
+   * Faults: crowded (another one is being made), unavailable.
    */
   readonly supportBundle: (identity: Readonly<Record<string, string>>) => Promise<Outcome<File>>
 }

@@ -14,6 +14,7 @@ import type { Screen, Who } from './view/screen.ts'
 export type Signed =
   | { readonly ok: true; readonly token: string; readonly lifeMs: number }
   | { readonly ok: false; readonly reason: string }
+export type Revoked = { readonly ok: true } | { readonly ok: false; readonly reason: string }
 export type Account = {
   readonly user: string
   readonly password: string
@@ -25,6 +26,8 @@ export type SignIn = {
   /** The name of the identity service, shown on the sign-in page. */
   readonly identity: string
   readonly withPassword: (account: Account) => Promise<Signed>
+  /** Makes a token from `withPassword` invalid everywhere. Never rejects. */
+  readonly revoke: (token: string) => Promise<Revoked>
 } | null
 
 export type UiParts = {

@@ -1,9 +1,10 @@
 /** The pages for signing in and out. */
-import type { Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import { createApi } from './api.ts'
 import { ASK_MS, type Painted, type Show, type Signed, type UiParts } from './looking.ts'
-import { dropToken, isToken, keepToken } from './session.ts'
+import { dropToken, isIssued, isToken, keepToken, tokenOf } from './session.ts'
 import * as shapes from './shapes.ts'
+import type { Done } from './view/screen.ts'
 import { type PageError, pageError } from './told.ts'
 
 /** How long a pasted token is kept, in ms; the token itself usually expires earlier. */
@@ -14,15 +15,35 @@ const PLACE = /^[a-z][\w\-.~!'()*%]*(\/[\w\-.~!'()*%]+)*(\?[\x21\x24-\x5b\x5d-\x
 /** The address to open after signing in: a page of the console, never one of another site. */
 const placeIn = (text: unknown): string => (typeof text === 'string' && PLACE.test(text) ? text : './')
 
+/** How the last session ended, by the name in the address. */
+const ENDINGS = {
+  revoked: { tone: 'good', text: 'You are signed out, and your token is not valid any more.' },
+  kept: {
+    tone: 'held',
+    text: 'You are signed out here. The token that you had pasted was not revoked: it stays valid until it expires.',
+  },
+  failed: {
+    tone: 'bad',
+    text: 'You are signed out here, but your token could not be revoked: it stays valid until it expires. The log of the service says why.',
+  },
+} as const satisfies Readonly<Record<string, Done>>
+const isEnding = (text: string): text is keyof typeof ENDINGS => Object.hasOwn(ENDINGS, text)
+/** Leads to the page that says so. */
+const signedOut = (c: Context, ending: keyof typeof ENDINGS) => c.redirect(`sign-in?out=${ending}`, 303)
+
 export const signing = (app: Hono, parts: UiParts, show: Show): void => {
   const { signIn } = parts
   if (signIn === null) return
-  const painted = (trouble: PageError | null, user: string, back: string): Painted => ({
+  const painted = (trouble: PageError | null, user: string, back: string, ended: Done | null = null): Painted => ({
     view: 'sign_in',
     title: 'Sign in',
-    body: { trouble, identity: signIn.identity, user, back },
+    body: { trouble, identity: signIn.identity, user, back, ended },
   })
-  app.get('/ui/sign-in', (c) => show(c, 'sign-in', null, painted(null, '', placeIn(c.req.query('back')))))
+  app.get('/ui/sign-in', (c) => {
+    const out = c.req.query('out') ?? ''
+    const ended = isEnding(out) ? ENDINGS[out] : null
+    return show(c, 'sign-in', null, painted(null, '', placeIn(c.req.query('back')), ended))
+  })
   app.post('/ui/sign-in', async (c) => {
     const form = await c.req.parseBody()
     const text = (name: string): string => (typeof form[name] === 'string' ? form[name].trim() : '')
@@ -41,11 +62,16 @@ export const signing = (app: Hono, parts: UiParts, show: Show): void => {
     const known = await createApi({ ...parts, timeoutMs: ASK_MS })(signed.token).get('/permissions', shapes.Permissions)
     if (!known.ok && known.trouble.kind === 'sign_in')
       return refused('The API does not accept this token: it may have expired.')
-    keepToken(c, signed.token, signed.lifeMs / 1000)
+    keepToken(c, signed.token, signed.lifeMs / 1000, token === '')
     return c.redirect(back, 303)
   })
-  app.post('/ui/sign-out', (c) => {
+  app.post('/ui/sign-out', async (c) => {
+    const token = tokenOf(c)
     dropToken(c)
-    return c.redirect('sign-in', 303)
+    if (token === null) return c.redirect('sign-in', 303)
+    if (!isIssued(c)) return signedOut(c, 'kept')
+    const revoked = await signIn.revoke(token)
+    if (!revoked.ok) parts.log.warn({ reason: revoked.reason }, 'ui.tokenNotRevoked')
+    return signedOut(c, revoked.ok ? 'revoked' : 'failed')
   })
 }

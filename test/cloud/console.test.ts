@@ -79,6 +79,27 @@ describeWith(CLOUD, 'the console beside a real Keystone', (rig) => {
     expect(text).toContain('Sign in')
     expect(text).not.toContain('wrong')
   })
+  test('signing out makes the token that was got for the password invalid in Keystone', async () => {
+    const cookie = (await send(ACCOUNT)).headers
+      .getSetCookie()
+      .map((set) => set.slice(0, set.indexOf(';')))
+      .join('; ')
+    const token = /accelerando-token=([^;]+)/.exec(cookie)![1]!
+    const valid = async () => {
+      const { token: own } = await signIn(cloud.authUrl, 'alpha-admin', { project: 'alpha' })
+      const headers = { 'x-auth-token': own, 'x-subject-token': token }
+      return (await fetch(`${cloud.authUrl}/auth/tokens`, { headers, signal: AbortSignal.timeout(30_000) })).status
+    }
+    expect(await valid()).toBe(200)
+    const out = await fetch(`${site}sign-out`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { origin: new URL(site).origin, cookie },
+      signal: AbortSignal.timeout(30_000),
+    })
+    expect([out.status, out.headers.get('location')]).toEqual([303, 'sign-in?out=revoked'])
+    expect(await valid()).toBe(404)
+  })
   test('a form of another site is refused', async () => {
     const refused = await send(ACCOUNT, 'http://elsewhere.example')
     expect([refused.status, refused.headers.getSetCookie()]).toEqual([403, []])

@@ -7,6 +7,7 @@ import { expect, test } from 'vitest'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { openSystem } from '../../src/cli/programs/system.ts'
 import { systemClock } from '../../src/clock.ts'
+import type { Hono } from 'hono'
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
 import type { Store } from '../../src/persistence/store.ts'
@@ -16,6 +17,7 @@ import { card, shown } from '../actors/cards.ts'
 import { imagesOf } from '../sim/images.ts'
 import { memoryLog } from '../support/lab.ts'
 import { inventoryOf } from '../support/reports.ts'
+import { systemHere } from '../support/systemHere.ts'
 import { bindBody, speaker, unbindBody } from './cloud.ts'
 import { attacks, badReports } from './hostileInput.ts'
 import { as, service } from './steps.ts'
@@ -31,8 +33,9 @@ const open = async (store: Store) => {
   const log = memoryLog()
   const bus = inProcessBus({ clock: systemClock, partitions: 1 })
   const system = await openSystem({ store, images: imagesOf(), nova: null, log, bus })
-  const app = createApp({
+  const app: Hono = createApp({
     control: system.plane.control,
+    system: systemHere({ app: () => app, store }),
     events: system.events,
     identify: noauth,
     log,

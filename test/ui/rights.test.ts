@@ -125,8 +125,10 @@ describe('signing in', () => {
     for (const fields of [{ user: 'admin', password: 'right', project: 'p' }, { token: 'token-of-admin' }]) {
       const answer = await enter({ ...fields, back: 'arqs?state=Bound' })
       expect([answer.status, answer.headers.get('location')]).toEqual([303, 'arqs?state=Bound'])
-      const set = answer.headers.get('set-cookie') ?? ''
+      const [set, ...more] = answer.headers.getSetCookie()
       expect(set).toMatch(/^accelerando-token=token-of-admin; Max-Age=\d+; HttpOnly; SameSite=Strict$/)
+      const issued = expect.stringMatching(/^accelerando-issued=yes; Max-Age=\d+; HttpOnly; SameSite=Strict$/)
+      expect(more).toEqual('token' in fields ? [] : [issued])
     }
   })
   test('is refused with a wrong password, and with a token that the API does not know', async () => {

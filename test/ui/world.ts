@@ -49,6 +49,7 @@ export const signIn: SignIn = {
     password === 'right'
       ? { ok: true, token: `token-of-${user}`, lifeMs: 3_600_000 }
       : { ok: false, reason: 'Keystone does not accept this user, password and project.' },
+  revoke: async () => ({ ok: true }),
 }
 
 let assets: ReturnType<typeof loadAssets> | null = null

@@ -67,13 +67,14 @@ const make = async (
 /** One at a time, because each asks much of the database and of the services of the cloud. */
 export const bundlesOf: Bundles = (surroundings) => {
   let making = false
-  const later = (reason: string) => refuse({ kind: 'unavailable', reason, retryAfterSeconds: AGAIN_SECONDS })
+  const later = (kind: 'crowded' | 'unavailable', reason: string) =>
+    refuse({ kind, reason, retryAfterSeconds: AGAIN_SECONDS })
   return async (identity) => {
-    if (making) return later('a support bundle is being made by this process')
+    if (making) return later('crowded', 'this process is making another support bundle')
     making = true
     try {
       const file = await make(surroundings, identity)
-      return file === null ? later('the program is starting') : done(file)
+      return file === null ? later('unavailable', 'the program is starting') : done(file)
     } finally {
       making = false
     }

@@ -3,7 +3,7 @@ import { systemClock, systemIds } from '../../clock.ts'
 import { errorAnswer } from '../../http/faults.ts'
 import { gateOf } from '../../http/gate.ts'
 import type { Log } from '../../log.ts'
-import { issueToken } from '../../neighbours/openstack/passwordToken.ts'
+import { issueToken, revokeToken } from '../../neighbours/openstack/passwordToken.ts'
 import { createSender } from '../../neighbours/openstack/send.ts'
 import { createUi } from '../../ui/app.ts'
 import { loadAssets } from '../../ui/assets.ts'
@@ -32,6 +32,7 @@ const signInOf = ({ config: { auth, keystone }, open }: Parts): SignIn => {
     identity: keystone.challengeUrl,
     withPassword: ({ user, password, project, domain }) =>
       issueToken(parts, { username: user, password, project, userDomain: domain, projectDomain: domain }),
+    revoke: (token) => revokeToken(parts, token),
   }
 }
 

@@ -73,6 +73,7 @@ const bundle = route({
     summary:
       'The same archive as of `accelerando support-bundle`, made by the process that answers with the rights of the caller: at most one at a time. What is too large or takes too long is named in its manifest instead.',
     answers: { 200: null },
+    refusals: [429],
     file: { type: 'application/gzip', about: 'A tar archive of text files, without secrets.' },
   },
   handle: async ({ system: port, header }) => {

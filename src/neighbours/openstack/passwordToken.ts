@@ -1,6 +1,6 @@
 /**
- * Gets a token for a person who signs in with a password. The token belongs to the person: this service neither stores
- * nor uses it.
+ * Gets a token for a person who signs in with a password, and revokes it when the person signs out. The token belongs
+ * to the person: this service neither stores nor uses it.
  */
 import { type Read, readToken, remainingMs } from './answers.ts'
 import { type Credentials, authRequest } from './credentials.ts'
@@ -37,6 +37,25 @@ export const issueToken = async (
   try {
     const answer = await send({ method: 'POST', url: `${authUrl}/auth/tokens`, headers, body, timeoutMs })
     return issued(answer, readToken(answer.text), now())
+  } catch (error) {
+    if (!(error instanceof Unanswered)) throw error
+    return { ok: false, reason: `Keystone does not answer: ${error.message}` }
+  }
+}
+
+export type Revoked = { readonly ok: true } | { readonly ok: false; readonly reason: string }
+/** That the token is not valid any more: it has expired, or was revoked before. */
+const GONE = [401, 404]
+/** Never rejects. A token may revoke itself, whatever the roles of its user are. */
+export const revokeToken = async (
+  { send, authUrl, timeoutMs }: Pick<Parts, 'send' | 'authUrl' | 'timeoutMs'>,
+  token: string,
+): Promise<Revoked> => {
+  const headers = { 'x-auth-token': token, 'x-subject-token': token, accept: 'application/json' }
+  try {
+    const { status } = await send({ method: 'DELETE', url: `${authUrl}/auth/tokens`, headers, timeoutMs })
+    if (status === 204 || GONE.includes(status)) return { ok: true }
+    return { ok: false, reason: `Keystone revoked no token: it answered ${status}.` }
   } catch (error) {
     if (!(error instanceof Unanswered)) throw error
     return { ok: false, reason: `Keystone does not answer: ${error.message}` }

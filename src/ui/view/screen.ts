@@ -238,6 +238,8 @@ export type Bodies = {
     readonly identity: string
     readonly user: string
     readonly back: string
+    /** How the last session ended; null: nobody has just signed out. */
+    readonly ended: Done | null
   }
   trouble: { readonly trouble: PageError }
 }

@@ -127,7 +127,7 @@ export const actPage = ({ body, here, now }: Screen<'act'>): Node =>
 const field = (name: string, title: string, value = '', more: Readonly<Record<string, string | boolean>> = {}): Node =>
   label({ key: name }, span(null, title), input({ name, value, autocapitalize: 'none', spellcheck: 'false', ...more }))
 
-export const signInPage = ({ body: { trouble: problem, identity, user, back } }: Screen<'sign_in'>): Node =>
+export const signInPage = ({ body: { trouble: problem, identity, user, back, ended } }: Screen<'sign_in'>): Node =>
   div(
     { class: 'narrow' },
     header({ class: 'head' }, h1(null, 'Sign in')),
@@ -137,6 +137,7 @@ export const signInPage = ({ body: { trouble: problem, identity, user, back } }:
       code(null, identity),
       '. You see what the API would show you, and no more.',
     ),
+    ended === null ? null : p({ class: 'done', role: 'status' }, mark(ended.tone), ended.text),
     problem === null ? null : trouble(problem),
     form(
       { method: 'post', action: 'sign-in', class: 'form' },

@@ -171,7 +171,7 @@ const auditPanel = ({ last_audit: audit }: System, now: number): Node =>
           [
             'Result',
             audit.violations === 0
-              ? state('good', `${many(audit.invariants, 'invariant holds', 'invariants hold')}`)
+              ? state('good', many(audit.invariants, 'invariant holds', 'invariants hold'))
               : state('bad', `${many(audit.violations, 'violation')}: ${audit.violated.join(', ')}`),
           ],
           ['Made', when(audit.at, now)],
