@@ -5,8 +5,8 @@
  *    a browser send (SameSite=Strict), and nowhere else: not in an address, not in the page, not in this process;
  * SESSION-UI-2 the cookie has no explicit path, so it applies below the folder of the sign-in page, wherever a proxy
  *    has put that folder;
- * SESSION-UI-3 a token that the console was given for a password is revoked when its user signs out; one that was pasted
- *    belongs to something else as well, and stays valid. A second cookie of the same kind says which one it is;
+ * SESSION-UI-3 a token that the console was given for a password is revoked when its user signs out; one that was
+ *    pasted belongs to something else as well, and stays valid. A second cookie of the same kind says which one it is;
  * SESSION-UI-4 a change is accepted only from a page of this site, as its `Origin` or `Sec-Fetch-Site` header says.
  */
 import type { Context } from 'hono'
