@@ -1,7 +1,7 @@
 /** The pages about signing in, and the question before an action. */
 import type { Impact } from '../shapes.ts'
 import { driftOf } from './drift.ts'
-import { command, id, idLink, link, mark, panel, trouble } from './parts.ts'
+import { command, facts, id, idLink, link, mark, panel, trouble } from './parts.ts'
 import type { Bodies, FilledField, Screen } from './screen.ts'
 import {
   type Child,
