@@ -18,11 +18,11 @@ const DETAILS: Columns<IgnoredDrift> = [
   { name: 'ended', of: ({ ended }) => ended && `by ${ended.by} at ${ended.at}: ${ended.reason}` },
 ]
 
-type Asked = ApiFlags & { readonly host?: string; readonly until: string; readonly reason: string }
+type Given = ApiFlags & { readonly host?: string; readonly until: string; readonly reason: string }
 const detail = (flags: ApiFlags, json: IgnoredDrift): void =>
   present(flags, { document: json, rows: [json], columns: DETAILS, one: true })
 /** Options that family and command both have are parsed by the family, which is named first. */
-const askedIn = (command: Command): Asked => command.optsWithGlobals<Asked>()
+const givenIn = (command: Command): Given => command.optsWithGlobals<Given>()
 
 const SOME = '01a20b28-0abe-500a-9f52-7b87b630bc1b'
 
@@ -34,8 +34,8 @@ export const ignoring = (family: CommandRow): void => {
   addOutput(addApiFlags(ignored), LISTED)
     .option('--host <NAME>', 'only those of this host')
     .action(
-      withPlainErrors(async (_flags: Asked, command: Command) => {
-        const asked = askedIn(command)
+      withPlainErrors(async (_flags: Given, command: Command) => {
+        const asked = givenIn(command)
         const path = withQuery('/drift/ignored', { host: asked.host, limit: limitFor(asked) })
         const json = await apiOf(asked)<{ readonly ignored: readonly IgnoredDrift[] }>('GET', path)
         present(asked, { document: json, rows: json.ignored, columns: LISTED })
@@ -50,8 +50,8 @@ export const ignoring = (family: CommandRow): void => {
     .requiredOption('--until <MOMENT>', 'a day or a moment in UTC, at most 90 days ahead; it is back then')
     .requiredOption('--reason <TEXT>', 'why; kept in the journal')
     .action(
-      withPlainErrors(async (uuid: string, _flags: Asked, command: Command) => {
-        const asked = askedIn(command)
+      withPlainErrors(async (uuid: string, _flags: Given, command: Command) => {
+        const asked = givenIn(command)
         const { host, until, reason } = asked
         // the family has the same option, so that commander cannot demand it of this command
         if (host === undefined) throw misused('--host NAME is needed: the host that shows the difference')
@@ -66,8 +66,8 @@ export const ignoring = (family: CommandRow): void => {
   addOutput(addApiFlags(unignore), DETAILS, { one: true })
     .requiredOption('--reason <TEXT>', 'why; kept in the journal')
     .action(
-      withPlainErrors(async (uuid: string, _flags: Asked, command: Command) => {
-        const asked = askedIn(command)
+      withPlainErrors(async (uuid: string, _flags: Given, command: Command) => {
+        const asked = givenIn(command)
         const path = `/drift/ignored/${encodeURIComponent(uuid)}/end`
         detail(asked, await apiOf(asked)<IgnoredDrift>('POST', path, { reason: asked.reason }))
       }),

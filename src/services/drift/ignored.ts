@@ -86,20 +86,20 @@ export const createIgnored = (kernel: Kernel, compared: Compared): Ignoring => {
         const reason = `a pass over host ${host} repairs this difference, so there is nothing to ignore`
         return refuse({ kind: 'conflict', reason })
       }
-      const told = await record(caller, host, {
+      const recorded = await record(caller, host, {
         type: 'Ignore',
         host,
         difference: differenceOf(found.value),
         until,
         ...note,
       })
-      return told.ok ? one(difference) : told
+      return recorded.ok ? one(difference) : recorded
     },
     unignore: async (caller, uuid, note) => {
       const known = await one(uuid)
       if (!known.ok) return known
-      const told = await record(caller, known.value.hostname, { type: 'Unignore', uuid, ...note })
-      return told.ok ? one(uuid) : told
+      const recorded = await record(caller, known.value.hostname, { type: 'Unignore', uuid, ...note })
+      return recorded.ok ? one(uuid) : recorded
     },
   }
 }
