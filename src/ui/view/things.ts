@@ -1,6 +1,5 @@
-/** The pages of single entities: a host, a device with its parts, an attach handle, an instance. */
+/** The pages of single entities: a host, a device with its parts, an attach handle. */
 import type { DeviceDetail, Handle, Health } from '../shapes.ts'
-import { lanes } from './lanes.ts'
 import { deviceColumns, deviceState, hostState } from './lists.ts'
 import { offers } from './offers.ts'
 import {
@@ -19,12 +18,10 @@ import {
   trouble,
   when,
 } from './parts.ts'
-import { recorderOf } from './recorder.ts'
 import { type Cut, cutNote, cutTo, rows, under } from './rows.ts'
 import type { Offer, Part, Screen } from './screen.ts'
-import { ARQ_STATES, HANDLE_STATES, type Tone, toneOf } from './states.ts'
+import { HANDLE_STATES, type Tone, toneOf } from './states.ts'
 import { type Child, type Node, a, code, div, h1, header, li, p, span, ul } from './tags.ts'
-import { type Chosen, USUAL } from './ways.ts'
 import { count, labelOf, many, shell, sum } from './words.ts'
 
 export const head = (over: Node, title: string, badge: Child, here: string, list: readonly Offer[]): Node =>
@@ -232,37 +229,3 @@ export const handlePage = ({ body: { handle, offers: list }, here, now }: Screen
     command(shell`accelerando handle show ${uuid}`),
   )
 }
-
-/** The links of its bars lead to the page of the request. */
-const atPage = (uuid: string): Chosen => ({ place: `arqs/${uuid}`, asOf: null, ways: USUAL, kept: true })
-
-export const instancePage = ({ body: { uuid, list, offers: possible }, here, now }: Screen<'instance'>): Node =>
-  div(
-    null,
-    head(link('arqs', 'Instance'), uuid, null, here, possible),
-    ...(list.ok
-      ? list.value.some.length === 0
-        ? [
-            empty(
-              'No accelerator request belongs to this instance',
-              p(null, 'Either it never had one, or all of them were deleted with it.'),
-            ),
-          ]
-        : list.value.some
-            .toSorted((one, other) => Number(other.arq.state === 'BindFailed') - Number(one.arq.state === 'BindFailed'))
-            .map(({ arq, timeline }) =>
-              panel(
-                span(
-                  null,
-                  state(toneOf(ARQ_STATES, arq.state), arq.state, ARQ_STATES[arq.state]?.means),
-                  ' ',
-                  idLink('arqs', arq.uuid),
-                ),
-                span({ class: 'dim' }, `${arq.device_profile_name} · group ${arq.device_profile_group_id}`),
-                timeline.ok ? lanes(recorderOf(timeline.value, now), atPage(arq.uuid)) : trouble(timeline.trouble),
-              ),
-            )
-      : [trouble(list.trouble)]),
-    list.ok ? cutNote(list.value, 'requests', under('arqs', { instance: uuid })) : null,
-    command(shell`openstack accelerator arq list --instance ${uuid}`),
-  )
