@@ -3,7 +3,6 @@ import { hostname } from 'node:os'
 import { messageOf } from '../errorText.ts'
 import { CommandRow } from './commandRow.ts'
 import { type Config, loadConfig } from './config/config.ts'
-import { inForce } from './config/inForce.ts'
 import { lacks } from './config/programs.ts'
 import { readText } from './config/readText.ts'
 import { endWith, EXITS, type ExitName, Failure } from './exits.ts'
@@ -28,9 +27,8 @@ export const complain = (text: string, exit: ExitName = 'failed') => {
 
 /** Null: the problem was printed and the exit code is set. */
 export const configured = (given: Flags): Config | null => {
-  const sources = { flags: given, env: process.env, readFile: readText }
-  const loaded = loadConfig({ ...sources, osHostname: hostname() })
-  if (loaded.ok) return { ...loaded.config, inForce: inForce(sources) }
+  const loaded = loadConfig({ flags: given, env: process.env, readFile: readText, osHostname: hostname() })
+  if (loaded.ok) return { ...loaded.config, inForce: loaded.inForce }
   complain(
     `The configuration is not usable:\n${loaded.problems.map((problem) => `  - ${problem}`).join('\n')}`,
     'usage',

@@ -14,8 +14,10 @@ const FILES: Readonly<Record<string, string>> = {
   'cleaning.yaml': '[{ driver: pci_driver, policy: command, command: [/sbin/wipe, --all] }]',
   'clouds.yaml': 'clouds: { mycloud: { auth: { project_name: from-clouds }, region_name: from-clouds } }',
 }
-const load = (env: Readonly<Record<string, string>>) =>
-  loadConfig({ env, readFile: (path) => FILES[path] ?? '', osHostname: 'here' })
+const load = (env: Readonly<Record<string, string>>) => {
+  const loaded = loadConfig({ env, readFile: (path) => FILES[path] ?? '', osHostname: 'here' })
+  return loaded.ok ? { ok: true, config: loaded.config } : loaded
+}
 
 /** What an option has to hold so that all can be set together. */
 const GIVEN: Partial<Record<Key, string>> = {

@@ -1,5 +1,6 @@
 /** The doctor beside a service that is well, and after somebody has killed a part of it. */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Finding } from '../../src/cli/doctor/check.ts'
 import type { ControlMember, TestCluster, Member } from '../support/cluster.ts'
@@ -57,6 +58,36 @@ describeWith('postgres', 'the doctor', (bin) =>
       expect(of(findings, 'host groups')?.says).toMatch(/^1 with a host/)
       expect(of(findings, 'api')?.verdict).toBe('ok')
       expect(of(findings, 'clock of the api')?.verdict).toBe('ok')
+    })
+    test('the control tells of its own lag by partition, and of the audit of its database, without a secret', async () => {
+      const kafka = ['--kafka', testCluster.brokers.join(','), '--kafka-prefix', testCluster.prefix]
+      const audit = runProgram({ args: ['audit', '--database', testCluster.database, ...kafka] })
+      expect((await audit.exited).code).toBe(0)
+      const asked = (path: string) => fetch(`${control.origin}/v2/${path}`, { signal: AbortSignal.timeout(60_000) })
+      const text = await (await asked('system')).text()
+      expect(JSON.parse(text)).toMatchObject({
+        process: { program: 'control', pid: expect.any(Number) },
+        store: { kind: 'postgres', power_loss: 'as_the_server_is_set' },
+        consumers: {
+          bus: 'kafka',
+          problem: null,
+          lags: expect.arrayContaining([
+            { topic: expect.any(String), group: 'control', partition: 0, messages: expect.any(Number) },
+          ]),
+        },
+        neighbours: expect.arrayContaining([
+          { name: 'database', state: 'in_use', detail: null },
+          { name: 'kafka', state: 'in_use', detail: null },
+        ]),
+        journal_writes: { count: expect.any(Number) },
+        last_audit: { violations: 0, violated: [] },
+      })
+      expect(text).not.toContain(testCluster.database)
+      const bundle = await asked('system/support_bundle')
+      const archive = gunzipSync(Buffer.from(await bundle.arrayBuffer())).toString('utf8')
+      expect(archive).toContain('"check": "relay"')
+      expect(archive).toContain('accelerando_bus_consumer_lag_messages')
+      expect(archive).not.toContain(testCluster.database)
     })
     test('says that nobody answers and nobody takes reports once the control is gone', async () => {
       await control.end('SIGKILL')

@@ -3,7 +3,6 @@ import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import type { Bus, Measured } from '../../src/bus/port.ts'
 import { bundles } from '../../src/cli/operators/bundles.ts'
 import { loadConfig } from '../../src/cli/config/config.ts'
-import { inForce } from '../../src/cli/config/inForce.ts'
 import { openMeter } from '../../src/cli/observe/metrics.ts'
 import type { RecentTimes } from '../../src/cli/observe/recentTimes.ts'
 import type { App } from '../../src/cli/programs/listen.ts'
@@ -46,7 +45,7 @@ export const systemHere = ({
 }: Given) => {
   const loaded = loadConfig({ ...SOURCES, osHostname: 'here' })
   if (!loaded.ok) throw new Error(loaded.problems.join('\n'))
-  const { options, hide } = inForce(SOURCES)
+  const { options, hide } = loaded.inForce
   const shown = options.filter(({ source, key }) => !few || source !== 'default' || key === 'data')
   return systemPortOf({
     program: 'start',

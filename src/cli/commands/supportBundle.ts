@@ -4,8 +4,7 @@ import { systemClock } from '../../clock.ts'
 import { ask } from '../ask.ts'
 import { type Flags, type Register, configured, out, outLines, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
-import { inForce } from '../config/inForce.ts'
-import { readText } from '../config/readText.ts'
+import { NOTHING_IN_FORCE, hidingAlso } from '../config/inForce.ts'
 import { type ApiFlags, addApiFlags, apiOf, entryOf } from '../operators/api.ts'
 import { visibleJson } from '../../text.ts'
 
@@ -37,7 +36,7 @@ const run = async (given: Given): Promise<void> => {
   ])
   const at = systemClock.now()
   const { archive, files, problems } = await bundle({
-    inForce: inForce({ flags: given, env: process.env, readFile: readText }, tokensIn(headers)),
+    inForce: hidingAlso(config.inForce ?? NOTHING_IN_FORCE, tokensIn(headers)),
     api: apiOf(given),
     metrics: () => metricsAt(given.admin),
     doctor: () =>

@@ -14,7 +14,7 @@ import { readCleaningFile } from './cleaningFile.ts'
 import { kafkaOf } from './cluster.ts'
 import { type CloudEntry, cloudEntryIn, type KeystoneOptions, keystoneOf, overridden } from './keystone.ts'
 import { gather, problem } from './gather.ts'
-import type { InForce } from './inForce.ts'
+import { type InForce, inForceOf } from './inForce.ts'
 import type { ConfigSources, Gathered } from './gather.ts'
 import type { Address } from './kinds.ts'
 import { readPolicyFile } from './policyFile.ts'
@@ -62,7 +62,7 @@ export type Config = Pick<
     readonly inForce?: InForce
   }
 export type LoadedConfig =
-  | { readonly ok: true; readonly config: Config }
+  | { readonly ok: true; readonly config: Config; readonly inForce: InForce }
   | { readonly ok: false; readonly problems: readonly string[] }
 
 const demoOf = (demo: Sections['demo']): Demo | null => {
@@ -252,5 +252,6 @@ export const loadConfig = (sources: ConfigSources & { readonly osHostname: strin
     cards: cards.value,
     cleaning: cleaning.value,
   }
-  return { ok: true, config: configOf(gathered.sections, chosen, sources.osHostname, files) }
+  const config = configOf(gathered.sections, chosen, sources.osHostname, files)
+  return { ok: true, config, inForce: inForceOf(gathered, sources.env) }
 }

@@ -1,6 +1,6 @@
 /** The configuration in force, as operators may see it: each option with its value and its source, without secrets. */
 import type { OptionInForce } from '../../http/system.ts'
-import { type ConfigSources, gather } from './gather.ts'
+import type { Env, Gathered } from './gather.ts'
 import { HIDDEN, hiding, secretsOf } from './secrets.ts'
 import { type Key, KEYS, envName, flagName, rowOf } from './table.ts'
 
@@ -24,10 +24,8 @@ const hiddenIn = (value: unknown, hide: InForce['hide']): unknown => {
   return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, hiddenIn(each, hide)]))
 }
 
-/** `more`: secrets that are in no variable or option, such as a token that was just issued. */
-export const inForce = (sources: ConfigSources, more: readonly string[] = []): InForce => {
-  const { sections, originOf, writtenOf } = gather(sources)
-  const hide = hiding(secretsOf(sections, sources.env, more))
+export const inForceOf = ({ sections, originOf, writtenOf }: Gathered, env: Env): InForce => {
+  const hide = hiding(secretsOf(sections, env, []))
   const options = KEYS.map((key) => {
     const [value, origin, secret] = [writtenOf(key), originOf(key), rowOf(key).secret === true]
     return {
@@ -39,6 +37,12 @@ export const inForce = (sources: ConfigSources, more: readonly string[] = []): I
     }
   })
   return { options, hide }
+}
+
+/** `more`: secrets that are in no variable or option, such as a token that was just issued. */
+export const hidingAlso = ({ options, hide }: InForce, more: readonly string[]): InForce => {
+  const hideMore = hiding(more.filter((secret) => secret !== ''))
+  return { options, hide: (text) => hideMore(hide(text)) }
 }
 
 /** Of a program that was not given its configuration by options. */

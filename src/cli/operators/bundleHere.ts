@@ -2,9 +2,8 @@
 import { systemClock } from '../../clock.ts'
 import { done, refuse } from '../../fault.ts'
 import type { File } from '../../http/system.ts'
-import { hiding } from '../config/secrets.ts'
 import { examine } from '../doctor/doctor.ts'
-import { type InForce, NOTHING_IN_FORCE } from '../config/inForce.ts'
+import { NOTHING_IN_FORCE, hidingAlso } from '../config/inForce.ts'
 import type { App } from '../programs/listen.ts'
 import type { Bundles, BundleSurroundings } from '../programs/systemPort.ts'
 import { type Api, refusal } from './api.ts'
@@ -39,12 +38,8 @@ const apiAs =
     throw refusal({ what: `${method} ${path}`, base: origin, status: answer.status, text, requestId })
   }
 
-/** The configuration without secrets, and without what the caller has signed in with. */
-const without = ({ options, hide }: InForce, identity: Readonly<Record<string, string>>): InForce => {
-  const tokens = Object.entries(identity).filter(([name, value]) => name.endsWith('-token') && value !== '')
-  const hideTokens = hiding(tokens.map(([, value]) => value))
-  return { options, hide: (text) => hideTokens(hide(text)) }
-}
+const tokensIn = (identity: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(identity).flatMap(([name, value]) => (name.endsWith('-token') ? [value] : []))
 
 const make = async (
   { config, meter, api, clock }: BundleSurroundings,
@@ -53,7 +48,7 @@ const make = async (
   const here = api()
   if (here === null) return null
   const { archive } = await bundle({
-    inForce: without(config.inForce ?? NOTHING_IN_FORCE, identity),
+    inForce: hidingAlso(config.inForce ?? NOTHING_IN_FORCE, tokensIn(identity)),
     api: apiAs(here.app, here.origin, identity),
     metrics: () => meter.registry.metrics(),
     doctor: () =>

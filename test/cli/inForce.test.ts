@@ -1,0 +1,30 @@
+/** The configuration in force comes from the same reading as the configuration of the program. */
+import { expect, test } from 'vitest'
+import { loadConfig } from '../../src/cli/config/config.ts'
+import { hidingAlso } from '../../src/cli/config/inForce.ts'
+
+const SECRET = 'planted-password-of-the-file'
+const loadedFrom = (texts: string[]) => {
+  const read: string[] = []
+  const readFile = (path: string): string => {
+    read.push(path)
+    return texts.shift() ?? ''
+  }
+  const loaded = loadConfig({ env: {}, flags: { config: '/dev/fd/63' }, readFile, osHostname: 'here' })
+  if (!loaded.ok) throw new Error(loaded.problems.join('\n'))
+  return { ...loaded, read }
+}
+
+test('a file that can be read only once, as a pipe, tells its values and hides its secrets', () => {
+  const { inForce, read } = loadedFrom([`database = "postgresql://a:${SECRET}@db/x"\n[arq]\nunbound_ttl = 90\n`])
+  const optionOf = (key: string) => inForce.options.find((each) => each.key === key)
+  expect(read).toEqual(['/dev/fd/63'])
+  expect(optionOf('arq.unbound_ttl')).toMatchObject({ value: 90, source: 'file', from: '/dev/fd/63' })
+  expect(optionOf('database')).toMatchObject({ value: '(hidden)', source: 'file' })
+  expect(inForce.hide(`refused for ${SECRET}`)).toBe('refused for (hidden)')
+})
+
+test('secrets that became known later are hidden as well, and an empty one hides nothing', () => {
+  const { hide } = hidingAlso(loadedFrom(['']).inForce, ['token-of-somebody', ''])
+  expect(hide('with token-of-somebody')).toBe('with (hidden)')
+})
