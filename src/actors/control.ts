@@ -41,7 +41,7 @@ import type { HostChange, Impact } from './answers/impact.ts'
 import type { OrphansCollected, OrphansListed } from './answers/orphan.ts'
 import type { DifferenceUuid } from './placement/ignored.ts'
 import type { Standing } from './placement/standing.ts'
-import type { Programming } from './deployable/programming.ts'
+import type { ProgramDetail, Programming } from './deployable/programming.ts'
 import type { Caller } from './caller.ts'
 import type { ProfileUpdate, Version } from './profile/decider.ts'
 import type { Viewer } from './profile/usable.ts'
@@ -171,6 +171,8 @@ export type Control = {
     readonly inPlacement: (rows: readonly DeployableRow[]) => Answer<readonly (Standing | null)[]>
     /** Of programmable deployables: the loaded image, the one being loaded, and the result of the last attempt. */
     readonly programming: (page: Page) => Answer<Listed<Programming>>
+    /** One of them, with who uses it, what could be loaded, and whether it could now. Changes nothing. */
+    readonly programDetail: (caller: Caller, uuid: DeployableUuid) => Answer<ProgramDetail>
     /**
      * Waits for at most `programWaitMs`; `finished` false: it is still running. Faults: not_found, conflict (not
      * programmable, in use, no image store), unavailable (host), device_failure.

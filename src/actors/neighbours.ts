@@ -5,11 +5,12 @@ import type { Image, NoImage } from '../images.ts'
 /** Finds bitstream images. Only hosts read the bytes of images (`ImageFiles`). Never rejects. */
 export type ImageCatalogue = {
   readonly find: (image: ImageUuid) => Promise<{ readonly found: true; readonly image: Image } | NoImage>
-  /** All bitstreams with this name or function, of owners that are trusted. */
-  readonly search: (wish: ImageSearch) => Promise<FoundImages | NoImage>
+  /** All bitstreams with this name or function, or all there are, of owners that are trusted. */
+  readonly search: (wish: ImageSearch | AllImages) => Promise<FoundImages | NoImage>
 }
 /** `among`: the images that were searched, where the store has others too. */
 export type FoundImages = { readonly found: true; readonly images: readonly Image[]; readonly among?: string }
+export type AllImages = { readonly by: 'all' }
 /** One of the keys `accel:...` of a group of a device profile (data-model.md 9.3). */
 export type ImageSearch = {
   readonly by: 'bitstream_name' | 'function_id' | 'function_name'

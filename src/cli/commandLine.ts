@@ -12,6 +12,7 @@ import { deadLetters } from './commands/deadLetters.ts'
 import { deliveries } from './commands/deliveries.ts'
 import { devices } from './commands/devices.ts'
 import { doctor } from './commands/doctor.ts'
+import { bitstreams } from './commands/bitstreams.ts'
 import { drift } from './commands/drift.ts'
 import { explain } from './commands/explain.ts'
 import { events } from './commands/events.ts'
@@ -51,6 +52,7 @@ const COMMANDS: readonly Register[] = [
   events,
   handles,
   status,
+  bitstreams,
   arqs,
   instances,
   deliveries,

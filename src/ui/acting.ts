@@ -37,6 +37,7 @@ const KINDS = {
   letters: 'Dead letter',
   differences: 'Difference',
   ignored: 'Ignored difference',
+  programs: 'Deployable',
 } as const
 
 const targetOf = (c: Context): ActionTarget => {
@@ -61,9 +62,10 @@ type Shown = Pick<
   Bodies['act'],
   'trouble' | 'not' | 'facts' | 'concerned' | 'repairs' | 'commandId' | 'since' | 'sent'
 > & {
+  readonly choices?: Stand['choices']
   readonly values: Typed
 }
-const painted = ({ id, back }: ActionTarget, action: Action, { values, ...more }: Shown): Painted => ({
+const painted = ({ id, back }: ActionTarget, action: Action, { values, choices = {}, ...more }: Shown): Painted => ({
   view: 'act',
   title: action.label,
   body: {
@@ -78,6 +80,7 @@ const painted = ({ id, back }: ActionTarget, action: Action, { values, ...more }
     fields: [...(action.fields ?? []), ...(action.grave ? [confirming(id)] : [])].map((field) => ({
       ...field,
       value: values[field.name] ?? '',
+      choices: choices[field.name] ?? [],
     })),
     ...more,
   },
@@ -128,14 +131,27 @@ export const actionPage = async (c: Context, { look, show, ids }: Acting): Promi
     state,
     known,
     facts = [],
+    choices,
+    not: own = null,
     repairs = null,
   } = action.makes ? NEW : await standFor({ api: looking.api, id }, action.kind)
-  const not = hindrance(action, state, looking.may)
+  const not = hindrance(action, state, looking.may) ?? own
   const values = filledIn(action.fields ?? [], known)
   const isAsked = not === null && action.dryRun === true && unsaid(action, values) === undefined
   const concerned = isAsked ? await concernedBy(looking, action, id, values) : null
   const since = not === null && hasEvents(action) ? await placeNow(looking.api) : ''
-  const asked = { trouble: null, not, values, facts, concerned, repairs, commandId: ids.uuid(), since, sent: null }
+  const asked = {
+    trouble: null,
+    not,
+    values,
+    choices,
+    facts,
+    concerned,
+    repairs,
+    commandId: ids.uuid(),
+    since,
+    sent: null,
+  }
   return show(c, place.here, looking.who, painted(place, action, asked))
 }
 
@@ -219,6 +235,10 @@ const checkedPage = async (
   return show(c, place.here, looking.who, painted(place, action, shown))
 }
 
+/** What the form showed of the entity. A repair of drift is not tried once more for it. */
+const standAgain = async ({ api }: Looking, { kind }: Action, id: string): Promise<Stand> =>
+  LIST_OF[kind] === undefined || kind === 'drift' ? NEW : standFor({ api, id }, kind)
+
 export const act = async (c: Context, { look, show, ids }: Acting): Promise<Response> => {
   const place = targetOf(c)
   const looking = await look(c, place.here)
@@ -237,11 +257,13 @@ export const act = async (c: Context, { look, show, ids }: Acting): Promise<Resp
     : body
   if (next.ok) return c.redirect(`../../../${next.value}`, 303)
   // an answer that did not come may have been recorded: the same command is sent again then, unless it is edited
+  const { facts = [], choices } = await standAgain(looking, action, id)
   const again = {
     trouble: next.trouble,
     not: null,
     values: typed,
-    facts: [],
+    facts,
+    choices,
     concerned: null,
     repairs: null,
     commandId,

@@ -1,7 +1,7 @@
 /** The shape of an action that the console offers, and of what it asks for. */
 import type { Drift } from './shapes.ts'
 import { type Loaded, loaded } from './told.ts'
-import type { Done, Field } from './view/screen.ts'
+import type { Choice, Done, Field } from './view/screen.ts'
 import type { CommandLine } from './view/words.ts'
 
 export type Kind =
@@ -15,11 +15,13 @@ export type Kind =
   | 'differences'
   | 'ignored'
   | 'letters'
+  | 'programs'
 /** The list that shows what has no page of its own. */
 export const LIST_OF: Readonly<Partial<Record<Kind, string>>> = {
   drift: 'drift',
   differences: 'drift',
   ignored: 'drift',
+  programs: 'programs',
 }
 /** The values that were typed, by the name of their field. */
 export type Typed = Readonly<Record<string, string>>
@@ -78,6 +80,10 @@ export type Action = {
 export type Stand = {
   readonly state: string
   readonly known: Typed
+  /** Why no action is possible, in the words of the API; absent: none is known. */
+  readonly not?: string
+  /** The values to choose from, by the name of the field. */
+  readonly choices?: Readonly<Record<string, readonly Choice[]>>
   /** What is known of the entity, as lines of the page that asks. */
   readonly facts?: readonly (readonly [name: string, value: string])[]
   /** Of the drift of a host: the differences, with their repairs. */

@@ -7,6 +7,7 @@ import { at } from './api.ts'
 import { IGNORE, REPAIR, UNIGNORE } from './driftAction.ts'
 import { LETTER_ACTIONS } from './letterActions.ts'
 import { PROFILE_ACTIONS } from './profileActions.ts'
+import { PROGRAM_ACTIONS } from './programActions.ts'
 import { AT_WORK, NO_NOVA, UNCLEANED, withKey, withKeys } from './stands.ts'
 import type { Offer } from './view/screen.ts'
 import { HOST_STATES } from './view/states.ts'
@@ -174,6 +175,7 @@ export const ACTIONS: readonly Action[] = [
   REPAIR,
   IGNORE,
   UNIGNORE,
+  ...PROGRAM_ACTIONS,
 ]
 
 export const actionOf = (kind: string, name: string): Action | undefined =>

@@ -88,20 +88,30 @@ export type EventLine = {
   readonly facts: string
 }
 
-export const Programs = v.object({
-  programs: v.array(
-    v.object({
-      deployable_uuid: Text,
-      device_uuid: Text,
-      hostname: Text,
-      name: Text,
-      programmable: v.boolean(),
-      state: Text,
-      image_uuid: MaybeText,
-      since: MaybeText,
-      reason: MaybeText,
-    }),
-  ),
-  programs_links: v.optional(v.unknown()),
+const Program = v.object({
+  deployable_uuid: Text,
+  device_uuid: Text,
+  hostname: Text,
+  name: Text,
+  programmable: v.boolean(),
+  state: Text,
+  image_uuid: MaybeText,
+  former_image_uuid: MaybeText,
+  since: MaybeText,
+  reason: MaybeText,
 })
+export const Programs = v.object({ programs: v.array(Program), programs_links: v.optional(v.unknown()) })
+const Image = v.object({ uuid: Text, name: MaybeText, size: v.nullable(v.number()), digest: MaybeText })
+export const ProgramDetail = v.object({
+  ...Program.entries,
+  refusal: MaybeText,
+  arqs: v.array(Text),
+  arqs_left_out: v.number(),
+  image: v.nullable(Image),
+  image_problem: MaybeText,
+  images: v.array(Image),
+  images_left_out: v.number(),
+  images_problem: MaybeText,
+})
+export type ProgramDetail = v.InferOutput<typeof ProgramDetail>
 export type Program = v.InferOutput<typeof Programs>['programs'][number]

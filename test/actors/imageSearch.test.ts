@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { chooseImage } from '../../src/actors/arq/images.ts'
-import type { ImageCatalogue, ImageSearch } from '../../src/actors/neighbours.ts'
+import type { AllImages, ImageCatalogue, ImageSearch } from '../../src/actors/neighbours.ts'
 import { type Image, noImage } from '../../src/images.ts'
 import { imageOf } from '../support/images.ts'
 import { FPGA, NOVA, openCloud } from './cloud.ts'
@@ -82,7 +82,7 @@ describe('a bind', () => {
     'with %s loads the image that is found',
     async (key) => {
       const image = withProperties({})
-      const asked: ImageSearch[] = []
+      const asked: (ImageSearch | AllImages)[] = []
       const cloud = await opened(async (search) => {
         asked.push(search)
         return { found: true, images: [image] }

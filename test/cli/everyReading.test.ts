@@ -122,6 +122,8 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'arq force-unbind': CHANGES,
   'delivery resend': CHANGES,
   'drift ignore': CHANGES,
+  'bitstream preload': CHANGES,
+  'bitstream revert': CHANGES,
   'drift unignore': CHANGES,
   'profile create': CHANGES,
   'profile set': CHANGES,

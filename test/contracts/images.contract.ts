@@ -46,6 +46,12 @@ export const imageContract = (store: () => ImageStore): void => {
       expect(basename(file.path)).toMatch(new RegExp(`^${uuid}(\\.\\w+)?$`))
       file.close()
     })
+    test('lists all images that it has', async () => {
+      const put = [await store().put({ name: 'one' }, randomBytes(10)), await store().put({}, randomBytes(10))]
+      const got = await store().catalogue.search({ by: 'all' })
+      if (!got.found) throw new Error(got.why)
+      expect(got.images.map(({ uuid }) => uuid)).toEqual(expect.arrayContaining(put))
+    })
     test('says that it does not know an image', async () => {
       const uuid = randomUUID()
       expect(await store().catalogue.find(uuid)).toEqual({ found: false, why: 'unknown' })

@@ -164,6 +164,7 @@ const CASES: Cases = {
   'GET /v2/system/support_bundle': () => ['GET /v2/system/support_bundle', 200],
   'GET /v2/capacity': () => ['GET /v2/capacity', 200],
   'GET /v2/programs': () => ['GET /v2/programs', 200],
+  'GET /v2/programs/:uuid': () => [`GET /v2/programs/${shop.fpga.uuid}`, 200],
   'GET /v2/deliveries': () => ['GET /v2/deliveries', 200],
   // no Nova is configured here: test/http/resendToNova.test.ts has one
   'POST /v2/deliveries/:uuid/resend': () => [`POST /v2/deliveries/${randomUUID()}/resend`, 409, BECAUSE],

@@ -61,6 +61,7 @@ describe('to the letter', () => {
       letters: [seen.letter],
       differences: [`${UNUSED}.compute-1`],
       ignored: [UNUSED],
+      programs: [UNUSED],
       instances: [seen.bound.instance, seen.open.instance, UNUSED],
     }
     const places = (chosen: (kind: string) => boolean) =>

@@ -42,3 +42,10 @@ export const readImage = (
 /** The change of the deployable when an order is given that may write the card. */
 export const loadsBy = (order: Order | null): Pick<Deployable, 'loads'> =>
   order && mayWrite(order) ? { loads: order.number } : {}
+
+/** The change of the deployable when another image, or none, is recorded: what it held can be loaded again. */
+export const formerBy = (
+  { bitstreamId: was }: Deployable,
+  changed: Partial<Deployable>,
+): Pick<Deployable, 'formerImage'> =>
+  was === null || changed.bitstreamId === undefined || changed.bitstreamId === was ? {} : { formerImage: was }

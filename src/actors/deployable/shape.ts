@@ -62,6 +62,8 @@ export type Deployable = Identity & {
   /** Why the device counts as failing; absent: it does not, as far as is known. */
   readonly failing?: string
   readonly bitstreamId: ImageUuid | null
+  /** The last image that was recorded before the present one; absent: none. */
+  readonly formerImage?: ImageUuid
   readonly program: { readonly image: ImageUuid; readonly order: Order; readonly since: number } | null
   readonly programFault: string | null
   /** Number of the last order given for any slot of the deployable. */

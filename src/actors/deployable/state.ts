@@ -3,7 +3,7 @@ import type { Hardware } from '../../imageFits.ts'
 import type { HandleUuid } from '../../identifiers.ts'
 import { rooted, topLevel } from './attributes.ts'
 import { describe } from './describe.ts'
-import { loadsBy } from './image.ts'
+import { formerBy, loadsBy } from './image.ts'
 import type { Attribute, DeployableEvent } from './messages.ts'
 import { type Deployable, type SlotHandle, initial } from './shape.ts'
 import { type HandleMove, next } from './states.ts'
@@ -229,6 +229,7 @@ export const evolve = (held: Deployable, event: DeployableEvent, at: number): De
   return {
     ...placed(held, event),
     ...changed,
+    ...formerBy(held, changed),
     updatedAt: at,
     ...(quiet ? {} : { describedAt: at, revision: held.revision + 1 }),
   }

@@ -15,6 +15,7 @@ import type {
   IgnoredDrift as IgnoredDriftSchema,
 } from '../../http/driftSchemas.ts'
 import type { System as SystemSchema } from '../../http/systemSchemas.ts'
+import type { Program as ProgramSchema, ProgramDetail as ProgramDetailSchema } from '../../http/routes/programs.ts'
 import type * as schemas from '../../http/schemas.ts'
 
 type Document<Schema extends v.GenericSchema> = DeepReadonly<v.InferOutput<Schema>>
@@ -42,6 +43,8 @@ export type Impact = Document<typeof schemas.Impact>
 export type Migration = Document<typeof schemas.Migration>
 export type SystemDocument = Document<typeof SystemSchema>
 export type Usage = Document<typeof UsageSchema>
+export type Program = Document<typeof ProgramSchema>
+export type ProgramDetail = Document<typeof ProgramDetailSchema>
 export type Timeline = Document<typeof schemas.Timeline>
 
 export const noteLine = (note: Host['retired']): string =>

@@ -3,7 +3,13 @@
  * This path is an extension.
  */
 import * as v from 'valibot'
-import type { Programming } from '../../actors/deployable/programming.ts'
+import {
+  IMAGES_SHOWN,
+  type ProgramDetail as Detail,
+  type Programming,
+  USERS_SHOWN,
+} from '../../actors/deployable/programming.ts'
+import type { Image as StoredImage } from '../../images.ts'
 import { listBody } from '../listing.ts'
 import { integer, uuid } from '../query.ts'
 import { time } from '../render.ts'
@@ -25,8 +31,29 @@ export const Program = v.object({
     ),
   ),
   image_uuid: v.pipe(v.nullable(v.string()), v.description('What is loaded or being loaded.')),
+  former_image_uuid: v.pipe(v.nullable(v.string()), v.description('What it held before, as far as is recorded.')),
   since: v.nullable(schemas.Time),
   reason: v.nullable(v.string()),
+})
+const Image = v.object({
+  uuid: schemas.Uuid,
+  name: v.nullable(v.string()),
+  size: v.nullable(v.number()),
+  digest: v.pipe(v.nullable(v.string()), v.description('Algorithm and value, as the image store names them.')),
+})
+export const ProgramDetail = v.object({
+  ...Program.entries,
+  refusal: v.pipe(v.nullable(v.string()), v.description('Why it cannot be programmed now, whatever the image.')),
+  arqs: v.pipe(
+    v.array(schemas.Uuid),
+    v.description(`The requests that use it or a part of it, at most ${USERS_SHOWN}.`),
+  ),
+  arqs_left_out: v.number(),
+  image: v.pipe(v.nullable(Image), v.description('The loaded image, as the image store has it.')),
+  image_problem: v.pipe(v.nullable(v.string()), v.description('Why the image store does not give the loaded image.')),
+  images: v.pipe(v.array(Image), v.description(`The images that fit its hardware, at most ${IMAGES_SHOWN}.`)),
+  images_left_out: v.number(),
+  images_problem: v.pipe(v.nullable(v.string()), v.description('Why images cannot be listed.')),
 })
 
 const stateOf = ({ loaded, running, failed }: Programming): 'empty' | 'loaded' | 'running' | 'failed' => {
@@ -42,9 +69,31 @@ const programBody = (row: Programming) => ({
   programmable: row.programmable,
   state: stateOf(row),
   image_uuid: row.running?.image ?? row.loaded,
+  former_image_uuid: row.former,
   since: row.running === null ? null : time(row.running.since),
   reason: row.failed,
 })
+
+const imageBody = ({ uuid, name, size, digest }: StoredImage) => ({
+  uuid,
+  name,
+  size,
+  digest: digest && `${digest.algorithm}:${digest.value}`,
+})
+const detailBody = (row: Detail) => {
+  const { refusal, users, inStore, choices } = row
+  return {
+    ...programBody(row),
+    refusal,
+    arqs: users.slice(0, USERS_SHOWN),
+    arqs_left_out: Math.max(0, users.length - USERS_SHOWN),
+    image: inStore?.image ? imageBody(inStore.image) : null,
+    image_problem: inStore?.problem ?? null,
+    images: choices.images.slice(0, IMAGES_SHOWN).map(imageBody),
+    images_left_out: Math.max(0, choices.images.length - IMAGES_SHOWN),
+    images_problem: choices.problem,
+  }
+}
 
 const list = route({
   method: 'GET',
@@ -76,4 +125,19 @@ const list = route({
   },
 })
 
-export const programRoutes: readonly Route[] = [list]
+const one = route({
+  method: 'GET',
+  path: '/v2/programs/:uuid',
+  rule: 'cyborg:deployable:program',
+  uuids: { uuid: { resource: 'deployable', otherwise: 'invalid' } },
+  waits: true,
+  docs: {
+    summary: 'What there is to know before an image is loaded: who uses the deployable, and which images fit it.',
+    answers: { 200: ProgramDetail },
+    refusals: [404],
+  },
+  handle: ({ control, caller, params }) =>
+    answer(control.deployables.programDetail(caller, params.uuid), 200, detailBody),
+})
+
+export const programRoutes: readonly Route[] = [list, one]

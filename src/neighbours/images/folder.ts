@@ -98,13 +98,15 @@ const finder = (dir: string | null, log: Log) => async (image: ImageUuid) => {
   }
 }
 
-const describedIn = async (dir: string): Promise<readonly ImageUuid[]> => {
-  const found: ImageUuid[] = []
+/** The images whose files the folder has; with `ofDescriptions`, those that have a description. */
+const imagesIn = async (dir: string, ofDescriptions: boolean): Promise<readonly ImageUuid[]> => {
+  const found = new Set<ImageUuid>()
   for await (const name of namesIn(dir)) {
     const uuid = name.slice(0, UUID_LENGTH)
-    if (name === `${uuid}.json` && isUuid(uuid)) found.push(uuid)
+    const is = ofDescriptions ? name === `${uuid}.json` : EXTENSION.test(name.slice(UUID_LENGTH).toLowerCase())
+    if (is && isUuid(uuid)) found.add(uuid)
   }
-  return found.toSorted()
+  return [...found].toSorted()
 }
 
 /** `dir` null: no folder is configured. */
@@ -112,13 +114,15 @@ export const folderCatalogue = (dir: string | null, log: Log = silent): ImageCat
   const find = finder(dir, log)
   return {
     find,
-    search: async ({ by, value }) => {
+    search: async (wish) => {
+      const fits = ({ properties }: Image): boolean =>
+        wish.by === 'all' || SEARCHED[wish.by].some((key) => properties[key] === wish.value)
       if (dir === null) return noImage('none')
       try {
         const images: Image[] = []
-        for (const uuid of await describedIn(dir)) {
+        for (const uuid of await imagesIn(dir, wish.by !== 'all')) {
           const one = await find(uuid)
-          if (one.found && SEARCHED[by].some((key) => one.image.properties[key] === value)) images.push(one.image)
+          if (one.found && fits(one.image)) images.push(one.image)
         }
         return { found: true, images }
       } catch (error) {

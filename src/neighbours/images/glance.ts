@@ -9,7 +9,7 @@
  *    profile or in a request to program.
  */
 import * as v from 'valibot'
-import type { ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
+import type { AllImages, ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
 import { textOf } from '../../errorText.ts'
 import type { ImageUuid } from '../../identifiers.ts'
 import { type Image, type ImageProblem, type NoImage, noImage } from '../../images.ts'
@@ -138,12 +138,13 @@ const listed = async (get: Get, query: URLSearchParams): Promise<readonly unknow
 type Owned = readonly ['visibility' | 'owner', string]
 const searchWith =
   (get: Get, trusted: () => Promise<readonly Owned[] | NoImage>): Glance['search'] =>
-  async ({ by, value }: ImageSearch) => {
+  async (wish: ImageSearch | AllImages) => {
     const owned = await trusted()
     if ('found' in owned) return owned
     const images = new Map<ImageUuid, Image>()
-    for (const [whose, is, key] of owned.flatMap((one) => SEARCHED[by].map((of) => [...one, of] as const))) {
-      const query = { tag: TAG, status: 'active', [whose]: is, [key]: value, limit: String(PAGE) }
+    const properties = wish.by === 'all' ? [{}] : SEARCHED[wish.by].map((key) => ({ [key]: wish.value }))
+    for (const [whose, is, of] of owned.flatMap((one) => properties.map((each) => [...one, each] as const))) {
+      const query = { tag: TAG, status: 'active', [whose]: is, ...of, limit: String(PAGE) }
       const found = await listed(get, new URLSearchParams(query))
       if ('found' in found) return found
       for (const read of found.map(bitstreamIn)) {

@@ -4,6 +4,7 @@ import { type Outcome, allOf, done, refuse } from '../../fault.ts'
 import type { AttributeRow, Caller, Control } from '../../actors/control.ts'
 import { given } from '../devices/devices.ts'
 import { createProgram } from './program.ts'
+import { createProgramDetail } from './programDetail.ts'
 import { createPrograms } from './programs.ts'
 import { createRead } from './readDeployable.ts'
 import { type Kernel, causeOf, newWork } from '../kernel/kernel.ts'
@@ -53,6 +54,7 @@ export const createDeployables = (kernel: Kernel): Control['deployables'] => {
     },
     inPlacement: createInPlacement(kernel),
     programming: createPrograms(kernel),
+    programDetail: createProgramDetail(kernel),
     program: createProgram(kernel),
   }
 }

@@ -12,7 +12,7 @@ import type { DeployableUuid, EntityKey, HostName, ImageUuid } from '../../ident
 import { type Fault, type Outcome, done, refuse } from '../../fault.ts'
 import type { Caller, Control, DeployableRow } from '../../actors/control.ts'
 import { type HeldDevice, host, hostKey } from '../../actors/host/decider.ts'
-import { type Kernel, causeOf } from '../kernel/kernel.ts'
+import { type Kernel, causeOf, commandOf } from '../kernel/kernel.ts'
 import { misfitOf } from '../../imageFits.ts'
 import { type NoImage, imageProblem, isFinal, noImage } from '../../images.ts'
 import { traceField } from '../../trace.ts'
@@ -39,7 +39,7 @@ const imageFault = (image: ImageUuid, problem: NoImage): Fault => {
 }
 
 /** The fault when the host is silent, so that no caller waits for it (rest-api 6.4); null: the host is up. */
-const unreachable = async ({ region }: Kernel, name: HostName): Promise<Fault | null> => {
+export const unreachable = async ({ region }: Kernel, name: HostName): Promise<Fault | null> => {
   const known = await region.readCurrent(host, hostKey(name))
   if (!known.ok) return known.fault
   const { liveness } = known.value.state
@@ -55,7 +55,7 @@ type Guess = {
   readonly root: Deployable
   readonly below: readonly DeployableUuid[]
 }
-const guessOf = async (kernel: Kernel, uuid: DeployableUuid): Promise<Outcome<Guess>> => {
+export const guessOf = async (kernel: Kernel, uuid: DeployableUuid): Promise<Outcome<Guess>> => {
   const root = await createRead(kernel)(uuid)
   if (!root.ok) return root
   const below = root.value.nodes === 0 ? done([]) : await belowRoot(kernel, uuid)
@@ -77,7 +77,7 @@ const lookAgain = (draft: Draft, { root }: Guess, by: string): void => {
   draft.decide(host, key, { type: 'LookAgain', devices: Object.fromEntries(changed), by })
 }
 
-const start =
+export const start =
   ({ uuid, image, deadline }: Program, caller: Caller, by: string) =>
   (draft: Draft, guess: Guess): Deployable | typeof MOVED => {
     const key = deployableKey(uuid)
@@ -132,10 +132,13 @@ export const createProgram = (kernel: Kernel): Control['deployables']['program']
     const started = await transact(kernel, {
       subject: `deployable ${uuid}`,
       cause,
+      ...commandOf(caller),
       guess: () => guessOf(kernel, uuid),
       plan: start({ uuid, image, deadline }, caller, cause.by ?? 'nobody'),
     })
     if (!started.ok) return started
-    return ended(uuid, started.value?.program?.order.number ?? 0)
+    // null: this command was carried out before, and may still be running
+    const begun = started.value === null ? await read(uuid) : done(started.value)
+    return begun.ok ? ended(uuid, begun.value.program?.order.number ?? 0) : begun
   }
 }

@@ -3,6 +3,7 @@ import { type Outcome, allOf, done } from '../../fault.ts'
 import type { Control } from '../../actors/control.ts'
 import type { Programming } from '../../actors/deployable/programming.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
+import type { Deployable } from '../../actors/deployable/state.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
@@ -11,6 +12,21 @@ const PROGRAMMABLE = 'FPGA'
 const mayBe = ({ attributes }: Row<'deployables'>): boolean =>
   (attributes as readonly Readonly<Record<string, string>>[]).some(({ rc }) => rc === PROGRAMMABLE)
 
+export const programmingOf = (held: Deployable): Programming => {
+  const { program, programFault, programmable, bitstreamId, formerImage = null } = held
+  return {
+    deployable: held.uuid,
+    device: held.deviceUuid,
+    host: held.host,
+    name: held.name,
+    programmable,
+    loaded: bitstreamId,
+    former: formerImage === bitstreamId ? null : formerImage,
+    running: program === null ? null : { image: program.image, since: program.since },
+    failed: program === null ? programFault : null,
+  }
+}
+
 export const createPrograms = ({
   readers,
   region,
@@ -18,17 +34,7 @@ export const createPrograms = ({
   const one = async (row: Row<'deployables'>): Promise<Outcome<Programming>> => {
     const known = await region.readCurrent(deployable, deployableKey(row.uuid))
     if (!known.ok) return known
-    const { program, programFault, programmable, bitstreamId } = known.value.state
-    return done({
-      deployable: row.uuid,
-      device: row.device_uuid,
-      host: row.hostname,
-      name: row.name,
-      programmable,
-      loaded: bitstreamId,
-      running: program === null ? null : { image: program.image, since: program.since },
-      failed: program === null ? programFault : null,
-    })
+    return done(programmingOf(known.value.state))
   }
   return async (page) => {
     const listed = await readers.list('deployables', {}, page, {}, mayBe)

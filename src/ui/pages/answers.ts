@@ -1,6 +1,7 @@
 /** Loads the pages about explanations, capacity, usage, events and loaded images. */
 import { type Api, at, refusalIn } from '../api.ts'
 import * as shapes from '../answerShapes.ts'
+import { offersOf } from '../actions.ts'
 import { type Loaded, mapped, pageError } from '../told.ts'
 import { lineOf } from '../eventLines.ts'
 import { type Load, filterOf } from './loader.ts'
@@ -104,7 +105,7 @@ export const events: Load = async ({ api, query }) => {
   return { view: 'events', title: 'Events', body: { told, filter, after: begin.value, paused: false } }
 }
 
-export const programs: Load = async ({ api, query }) => {
+export const programs: Load = async ({ api, query, may }) => {
   const after = query['after'] === undefined ? '' : at`?marker=${query['after']}`
   const read = await api.get(`/programs${after}`, shapes.Programs)
   const last = read.ok && read.value.programs_links !== undefined ? read.value.programs.at(-1) : undefined
@@ -113,6 +114,7 @@ export const programs: Load = async ({ api, query }) => {
     title: 'Programming',
     body: {
       list: mapped(read, ({ programs: some }) => some),
+      offers: offersOf('programs', 'ready, with a former image', may),
       turn: { later: null, earlier: last === undefined ? null : at`programs?after=${last.deployable_uuid}` },
     },
   }

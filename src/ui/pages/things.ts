@@ -5,6 +5,8 @@ import { at } from '../api.ts'
 import { differenceIn, differenceStand, ignoredStand } from '../driftAction.ts'
 import { letterStanding } from '../letterActions.ts'
 import { profileStand } from '../profileActions.ts'
+import { programStand } from '../programActions.ts'
+import { ProgramDetail } from '../answerShapes.ts'
 import * as shapes from '../shapes.ts'
 import { handleStand, hostStand, instanceStand } from '../stands.ts'
 import { cutTo } from '../view/rows.ts'
@@ -204,6 +206,10 @@ export const standFor = async ({ api, id }: Pick<PageRequest, 'api' | 'id'>, kin
         id,
         entries.find((entry) => entry.uuid === uuid),
       )
+    }
+    case 'programs': {
+      const one = await api.get(at`/programs/${id}`, ProgramDetail)
+      return one.ok ? programStand(one.value) : { ...UNKNOWN, not: one.trouble.text }
     }
     case 'ignored': {
       const one = await api.get(at`/drift/ignored/${id}`, shapes.IgnoredDrift)

@@ -1,11 +1,12 @@
 /** The pages about current events, and about the images in programmable cards. */
 import type { EventLine, Program } from '../answerShapes.ts'
 import { EVENT_COLUMNS } from './eventRows.ts'
-import { command, empty, id, idLink, none, state, trouble, when } from './parts.ts'
+import { offers } from './offers.ts'
+import { command, empty, id, idLink, mark, none, state, trouble, when } from './parts.ts'
 import { type Column, type Filter, filtersOf, listed, rows, turning, under } from './rows.ts'
-import type { Screen } from './screen.ts'
+import type { Offer, Screen } from './screen.ts'
 import type { Tone } from './states.ts'
-import { type Node, a, button, div, form, h1, header, input, label, p, span } from './tags.ts'
+import { type Child, type Node, a, button, div, form, h1, header, input, label, p, span } from './tags.ts'
 import { type CommandLine, count, shell } from './words.ts'
 
 const eventColumns = (filter: Filter): readonly Column<EventLine>[] => [
@@ -93,7 +94,27 @@ const PROGRAM_STATES: Readonly<Record<string, { readonly tone: Tone; readonly me
   running: { tone: 'busy', means: 'its host is loading the image' },
   failed: { tone: 'bad', means: 'the last programming failed' },
 }
-const programColumns = (now: number): readonly Column<Program>[] => [
+/** What a host says of bytes that are not those of the image (`src/images.ts`). */
+const CORRUPT = /^image_corrupt\b/
+/** The digest does not match: a stop sign, with what to do. */
+const stopped = (reason: string): Child =>
+  div(
+    { class: 'trouble', role: 'status' },
+    p({ class: 'trouble-title' }, mark('bad'), 'Stop: the digest does not match'),
+    p(null, reason),
+    p(
+      { class: 'dim' },
+      'Its host got other bytes than those whose digest the image store names. Do not use this image: upload it anew, and load it under its new UUID.',
+    ),
+  )
+const resultOf = ({ reason, state: word }: Program): Child => {
+  if (reason === null) return word === 'loaded' ? 'done' : none()
+  return CORRUPT.test(reason) ? stopped(reason) : reason
+}
+/** Only an image that was recorded before can be loaded again. */
+const offersOf = ({ former_image_uuid: former, programmable }: Program, list: readonly Offer[]): readonly Offer[] =>
+  programmable ? list.filter(({ name }) => name !== 'revert' || former !== null) : []
+const programColumns = (now: number, list: readonly Offer[]): readonly Column<Program>[] => [
   {
     title: 'State',
     cell: (row) => state(PROGRAM_STATES[row.state]?.tone ?? 'idle', row.state, PROGRAM_STATES[row.state]?.means),
@@ -103,13 +124,20 @@ const programColumns = (now: number): readonly Column<Program>[] => [
   { title: 'Since', cell: ({ since }) => when(since, now) },
   {
     title: 'Last result',
-    cell: ({ reason, state: word }) => reason ?? (word === 'loaded' ? 'done' : none()),
+    cell: resultOf,
     kind: 'wide',
   },
   { title: 'Device', cell: ({ device_uuid: uuid }) => idLink('devices', uuid) },
   { title: 'Host', cell: ({ hostname }) => idLink('hosts', hostname) },
+  {
+    title: 'Actions',
+    cell: (row) => {
+      const own = offersOf(row, list)
+      return own.length === 0 ? none() : offers(`programs/${row.deployable_uuid}`, own)
+    },
+  },
 ]
-export const programsPage = ({ body: { list, turn }, now }: Screen<'programs'>): Node =>
+export const programsPage = ({ body: { list, turn, offers: can }, now }: Screen<'programs'>): Node =>
   div(
     null,
     header({ class: 'head' }, h1(null, 'Programming')),
@@ -122,11 +150,11 @@ export const programsPage = ({ body: { list, turn }, now }: Screen<'programs'>):
       (some) =>
         div(
           null,
-          rows('Programming', programColumns(now), some, (row) => row.deployable_uuid),
+          rows('Programming', programColumns(now, can), some, (row) => row.deployable_uuid),
           turning(turn, some.length),
         ),
       empty('No programmable device is known', p(null, 'FPGAs that their driver can program appear here.')),
       { is: false, clear: 'programs' },
     ),
-    command(shell`openstack accelerator deployable program --deployable-uuid UUID --image-uuid UUID`),
+    command(shell`accelerando bitstream preload UUID --image UUID`),
   )

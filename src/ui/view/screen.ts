@@ -66,8 +66,9 @@ export type Field = {
   /** In characters. */
   readonly max: number
 }
-/** With what was typed or is known. */
-export type FilledField = Field & { readonly value: string }
+export type Choice = { readonly value: string; readonly title: string }
+/** With what was typed or is known; `choices` empty: any value may be typed. */
+export type FilledField = Field & { readonly value: string; readonly choices: readonly Choice[] }
 /** An action on the entity that a page shows. */
 export type Offer = {
   readonly name: string
@@ -200,7 +201,7 @@ export type Bodies = {
     readonly after: string
     readonly paused: boolean
   }
-  programs: { readonly list: Loaded<readonly Program[]>; readonly turn: Turn }
+  programs: { readonly list: Loaded<readonly Program[]>; readonly turn: Turn; readonly offers: readonly Offer[] }
   system: {
     readonly system: Loaded<System>
     readonly overview: Loaded<Overview>

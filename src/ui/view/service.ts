@@ -16,7 +16,9 @@ import {
   input,
   label,
   li,
+  option,
   p,
+  select,
   span,
   textarea,
   ul,
@@ -70,15 +72,23 @@ const repaired = (given: Bodies['act']['repairs'], now: number): Child => {
 const asked =
   (first: FilledField | undefined) =>
   (field_: FilledField): Node => {
-    const { name, title, hint, kind, optional, max, value } = field_
+    const { name, title, hint, kind, optional, max, value, choices } = field_
     if (kind === 'hidden') return input({ type: 'hidden', name, value, key: name })
     const plain = { name, required: optional !== true, maxlength: max, autocomplete: 'off' }
     return label(
       { key: name },
       span(null, title, hint === undefined ? null : span({ class: 'dim' }, ` · ${hint}`)),
-      kind === 'area'
-        ? textarea({ ...plain, rows: 8, spellcheck: 'false', autofocus: field_ === first }, value)
-        : input({ ...plain, ...(kind === 'date' && { type: 'date' }), value, autofocus: field_ === first }),
+      choices.length > 0
+        ? select(
+            { name, required: optional !== true, autofocus: field_ === first },
+            option({ value: '' }, 'choose'),
+            ...choices.map((one) =>
+              option({ value: one.value, selected: one.value === value, key: one.value }, one.title),
+            ),
+          )
+        : kind === 'area'
+          ? textarea({ ...plain, rows: 8, spellcheck: 'false', autofocus: field_ === first }, value)
+          : input({ ...plain, ...(kind === 'date' && { type: 'date' }), value, autofocus: field_ === first }),
     )
   }
 

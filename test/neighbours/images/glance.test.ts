@@ -25,7 +25,8 @@ const opened = (pages: number, { next, base = 'http://glance/v2' }: { next?: unk
     lacks: () => false,
   }
   const glance = createGlance(session, { timeoutMs: 1000, idleMs: 1000, trustedProjects: [] })
-  return { paths, search: () => glance.search({ by: 'function_name', value: 'aes & more' }) }
+  const all = () => glance.search({ by: 'all' })
+  return { paths, all, search: () => glance.search({ by: 'function_name', value: 'aes & more' }) }
 }
 
 test('a search asks for active images with the tag and the property, a hundred a page, and follows the pages', async () => {
@@ -68,4 +69,10 @@ test.each([
   const detail = 'the answer of the image service cannot be read'
   expect(await search()).toEqual({ found: false, why: 'unavailable', detail })
   expect(paths).toHaveLength(1)
+})
+
+test('all images are asked for with the tag alone, of the public ones and those of trusted projects', async () => {
+  const { paths, all } = opened(1)
+  expect(await all()).toMatchObject({ found: true, images: [{ uuid: uuidOf(1) }] })
+  expect(paths).toEqual(['/images?tag=FPGA&status=active&visibility=public&limit=100'])
 })

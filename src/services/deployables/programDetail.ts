@@ -1,0 +1,76 @@
+/**
+ * What there is to know before something is loaded into a deployable: who uses it, whether it could be programmed now,
+ * which images of the store fit it, and whether the store still has the image that it holds.
+ */
+import { type Outcome, allOf, done } from '../../fault.ts'
+import type { DeployableUuid, ImageUuid } from '../../identifiers.ts'
+import { misfitOf } from '../../imageFits.ts'
+import { type NoImage, imageProblem } from '../../images.ts'
+import type { Caller, Control } from '../../actors/control.ts'
+import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
+import type { ProgramDetail } from '../../actors/deployable/programming.ts'
+import { type Deployable, hardwareOf } from '../../actors/deployable/state.ts'
+import { MOVED } from '../../actors/runtime/draft.ts'
+import { transact } from '../../actors/runtime/transact.ts'
+import { WOULD_BE_DONE, refusalFound } from '../kernel/dryRun.ts'
+import { type Kernel, causeOf } from '../kernel/kernel.ts'
+import { guessOf, start, unreachable } from './program.ts'
+import { programmingOf } from './programs.ts'
+import { createRead } from './readDeployable.ts'
+
+/** Stands for whichever image may be chosen: no rule about the deployable depends on it, and nothing is recorded. */
+const ANY_IMAGE: ImageUuid = '00000000-0000-4000-8000-000000000000'
+
+const listProblem = ({ why, detail }: NoImage): string =>
+  why === 'none' ? 'no image store is configured' : (detail ?? 'the image store cannot be read at present')
+
+export const createProgramDetail = (kernel: Kernel): Control['deployables']['programDetail'] => {
+  const { images, clock, region } = kernel
+  const read = createRead(kernel)
+
+  const refusalOf = async (caller: Caller, { uuid, host }: Deployable): Promise<Outcome<string | null>> => {
+    const cause = causeOf(caller)
+    const trial = start({ uuid, image: ANY_IMAGE, deadline: clock.now() }, caller, cause.by ?? 'nobody')
+    const tried = await transact(kernel, {
+      subject: `deployable ${uuid}`,
+      cause,
+      guess: () => guessOf(kernel, uuid),
+      plan: (draft, guess) => (trial(draft, guess) === MOVED ? MOVED : draft.refuse(WOULD_BE_DONE)),
+    })
+    const refusal = refusalFound(tried)
+    if (!refusal.ok || refusal.value !== null) return refusal
+    const silent = await unreachable(kernel, host)
+    if (silent === null) return done(null)
+    return silent.kind === 'unavailable' ? done(silent.reason) : { ok: false, fault: silent }
+  }
+  const usersOf = async (uuid: DeployableUuid): Promise<Outcome<ProgramDetail['users']>> => {
+    const guess = await guessOf(kernel, uuid)
+    if (!guess.ok) return guess
+    const below = await allOf(guess.value.below.map((one) => region.readCurrent(deployable, deployableKey(one))))
+    if (!below.ok) return below
+    const all = [guess.value.root, ...below.value.map(({ state }) => state)]
+    return done([...new Set(all.flatMap(({ handles }) => Object.values(handles).flatMap(({ arq }) => arq ?? [])))])
+  }
+  const inStore = async (image: ImageUuid | null): Promise<ProgramDetail['inStore']> => {
+    if (image === null) return null
+    const found = await images.find(image)
+    return found.found ? { image: found.image, problem: null } : { image: null, problem: imageProblem(image, found) }
+  }
+  const choices = async (held: Deployable): Promise<ProgramDetail['choices']> => {
+    if (!held.programmable) return { images: [], problem: null }
+    const found = await images.search({ by: 'all' })
+    if (!found.found) return { images: [], problem: listProblem(found) }
+    const fits = found.images.filter((image) => misfitOf(image, hardwareOf(held), 'program') === null)
+    return { images: fits, problem: null }
+  }
+  return async (caller, uuid) => {
+    const held = await read(uuid)
+    if (!held.ok) return held
+    const programming = programmingOf(held.value)
+    const [refusal, users] = [await refusalOf(caller, held.value), await usersOf(uuid)]
+    if (!refusal.ok) return refusal
+    if (!users.ok) return users
+    const [stored, fitting] = await Promise.all([inStore(programming.loaded), choices(held.value)])
+    return done({ ...programming, refusal: refusal.value, users: users.value, inStore: stored, choices: fitting })
+  }
+}

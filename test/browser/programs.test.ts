@@ -1,0 +1,48 @@
+/** An image is chosen and loaded in a browser. */
+import { randomUUID } from 'node:crypto'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { imageOf } from '../support/images.ts'
+import { describeWith } from '../support/needs.ts'
+import { type UiWorld, createConsole, openUiWorld } from '../ui/world.ts'
+import { CHROMIUM_HERE, type Served, openBrowser, serve, watchedPage } from './browser.ts'
+
+const IMAGE = randomUUID()
+
+describeWith(CHROMIUM_HERE, 'a card', (chromium) => {
+  let browser: Browser
+  let world: UiWorld
+  let served: Served
+  let page: Page
+  let complaints: readonly string[]
+  beforeAll(async () => {
+    browser = await openBrowser(chromium)
+    world = await openUiWorld(undefined, {
+      images: {
+        find: async (uuid) => ({ found: true, image: imageOf(uuid) }),
+        search: async () => ({ found: true, images: [{ ...imageOf(IMAGE), name: 'aes' }] }),
+      },
+    })
+    served = await serve(createConsole(world))
+    ;({ page, complaints } = await watchedPage(browser, served.base))
+  })
+  afterAll(async () => {
+    await browser.close()
+    await served.close()
+    await world.close()
+  })
+
+  test('is loaded with an image that is chosen from those that fit, after its UUID was begun', async () => {
+    await page.goto(`${served.base}programs`)
+    await page.click('main a:text-is("Load an image")')
+    await page.selectOption('select[name=image]', IMAGE)
+    await page.fill('input[name=confirm]', world.fpga.uuid.slice(0, 8))
+    const sent = page.click('main button[type=submit]')
+    await expect.poll(async () => (await world.pump(), world.orders.length)).toBe(1)
+    await world.answer(world.orders[0]!, { status: 'done', bitstreamId: IMAGE })
+    await sent
+    await page.waitForSelector(`.taken main td:has-text("${IMAGE}")`)
+    await page.waitForSelector('main :text("Load an image: recorded under")')
+    expect(complaints).toEqual([])
+  })
+})
