@@ -70,6 +70,7 @@ test('it has every part but those that cannot be had, which it names, and no sec
     'versions.json',
     'configuration.json',
     'doctor.json',
+    'system.json',
     'overview.json',
     'hosts.json',
     'deliveries.json',

@@ -140,7 +140,14 @@ describe('the support bundle', () => {
       /^attachment; filename="accelerando-support-\d{8}T\d{6}Z\.tar\.gz"$/,
     )
     expect(headers.get('cache-control')).toBe('no-store')
-    for (const name of ['manifest.json', 'versions.json', 'configuration.json', 'doctor.json', 'hosts.json'])
+    for (const name of [
+      'manifest.json',
+      'versions.json',
+      'configuration.json',
+      'doctor.json',
+      'system.json',
+      'hosts.json',
+    ])
       expect(text).toContain(`${name}\0`)
     expect(text).toContain('"key": "nova.headers"')
     expect(text).toContain('"sim-1"')
@@ -151,7 +158,7 @@ describe('the support bundle', () => {
     const app = over({}, { 'cyborg:system:support_bundle': 'role:auditor' })
     const { text } = await bundleOf(app, as('auditor'))
     expect(text).not.toContain('"sim-1"')
-    for (const rule of ['cyborg:overview:get', 'cyborg:host:get_all', 'cyborg:drift:get_all'])
+    for (const rule of ['cyborg:system:get', 'cyborg:overview:get', 'cyborg:host:get_all', 'cyborg:drift:get_all'])
       expect(text).toContain(`403 Access to ${rule} is denied.`)
   })
 

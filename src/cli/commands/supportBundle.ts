@@ -66,7 +66,7 @@ export const supportBundle: Register = (program) => {
   const command = program
     .command('support-bundle')
     .description(
-      'Packs what a maintainer needs to see into one archive: the findings of the doctor, configuration without secrets, overview, hosts, drift, the last 1000 events, metrics and versions.',
+      'Packs what a maintainer needs to see into one archive: the findings of the doctor, configuration without secrets, what the service says of itself, overview, hosts, drift, the last 1000 events, metrics and versions.',
     )
     .example(
       'accelerando support-bundle --config /etc/accelerando/accelerando.toml',

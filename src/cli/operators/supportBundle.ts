@@ -62,6 +62,7 @@ const makers = ({ inForce, api, metrics, doctor }: BundleParts): Readonly<Record
   'versions.json': async () => json(versions()),
   'configuration.json': async () => json({ options: inForce.options }),
   'doctor.json': async () => json(await doctor()),
+  'system.json': async () => json(await api('GET', '/system')),
   'overview.json': async () => json(await api('GET', '/overview')),
   'hosts.json': async () => json(await api('GET', '/hosts')),
   'deliveries.json': async () => json(await api('GET', '/deliveries')),
