@@ -3,7 +3,7 @@ import type { Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { Looking, Show } from './looking.ts'
 import { FILE_MAX, TOO_LARGE, openedFile } from './timelineFile.ts'
-import type { Bodies } from './view/screen.ts'
+import type { Bodies, Who } from './view/screen.ts'
 import { waysOf } from './view/ways.ts'
 
 export const OPENING = '/ui/timeline'
@@ -12,11 +12,17 @@ const FORM_REST = 4096
 type Look = (c: Context, here: string) => Promise<Looking | Response>
 
 export const opening = (app: Hono, look: Look, show: Show): void => {
-  const draw = async (c: Context, file: Bodies['opened']['file'], status: number): Promise<Response> => {
+  const known = new WeakMap<Context, Who>()
+  // before anything of the body is read
+  app.use(OPENING, async (c, next) => {
     const looking = await look(c, 'timeline')
     if (looking instanceof Response) return looking
+    known.set(c, looking.who)
+    return next()
+  })
+  const draw = async (c: Context, file: Bodies['opened']['file'], status: number): Promise<Response> => {
     const body = { file, ways: waysOf(c.req.query()) }
-    return show(c, 'timeline', looking.who, { view: 'opened', title: 'Open a timeline', body }, status)
+    return show(c, 'timeline', known.get(c) ?? null, { view: 'opened', title: 'Open a timeline', body }, status)
   }
   app.get(OPENING, (c) => draw(c, null, 200))
   app.post(

@@ -2,29 +2,30 @@
 import * as v from 'valibot'
 import { canonicalUuid } from '../uuid.ts'
 import { Timeline } from './shapes.ts'
+import { sizeOfStep } from './timelineSteps.ts'
 import { type Loaded, loaded, pageError } from './told.ts'
-import { MOMENTS } from './view/steps.ts'
 
+const MIB = 1024 * 1024
 /** In bytes. A timeline of 2,000 steps with their events is half as large. */
-export const FILE_MAX = 4 * 1024 * 1024
+export const FILE_MAX = 4 * MIB
+/** In characters, as a page shows the steps: recorded events are indented, so they take more room than in the file. */
+const DRAWN_MAX = 16 * MIB
 const STEPS_MAX = 5000
 const FILE_NAME_MAX = 100
 
-const isMoment = (value: unknown): boolean =>
-  typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value) && !Number.isNaN(Date.parse(value))
-const MOMENT = 'it must be a moment such as 2026-03-01T08:15:30.123Z'
-
 /** What the schema does not say, and a page could not show; null: nothing is wrong. */
-const wrongIn = ({ arq, steps }: Timeline): string | null => {
+const wrongIn = ({ arq, project_id: project, steps }: Timeline): string | null => {
   if (canonicalUuid(arq) === null) return 'arq: it must be a UUID'
+  if (project?.isWellFormed() === false) return 'project_id: it holds half of a surrogate pair'
   if (steps.length === 0) return 'steps: there must be at least one'
   if (steps.length > STEPS_MAX) return `steps: at most ${STEPS_MAX} are shown; these are ${steps.length}`
+  let drawn = 0
   for (const [at, step] of steps.entries()) {
-    if (!isMoment(step.at)) return `steps.${at}.at: ${MOMENT}`
-    const bad = MOMENTS.find((name) => name in step.detail && !isMoment(step.detail[name]))
-    if (bad !== undefined) return `steps.${at}.detail.${bad}: ${MOMENT}`
+    const size = sizeOfStep(step, at)
+    if (typeof size === 'string') return size
+    drawn += size
   }
-  return null
+  return drawn > DRAWN_MAX ? `steps: with their indentation they must not be larger than ${DRAWN_MAX / MIB} MiB` : null
 }
 
 const NONE = 'It is not a timeline as the console exports it.'
@@ -64,5 +65,5 @@ export const openedFile = async (file: unknown): Promise<Loaded<Opened>> => {
 }
 export const TOO_LARGE = pageError(
   'refused',
-  `file: it is larger than ${FILE_MAX / 1024 / 1024} MiB. No timeline that the console exports is.`,
+  `file: it is larger than ${FILE_MAX / MIB} MiB. No timeline that the console exports is.`,
 )

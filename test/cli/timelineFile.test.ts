@@ -94,9 +94,27 @@ test.each<readonly [args: readonly string[], why: string]>([
     err: expect.stringContaining(why),
   })
 })
+/** As odd as a file may be. */
+const withStep = (...steps: readonly object[]): string => {
+  const usual = { at: '2026-11-24T00:00:00.000Z', step: 'created', took_ms: null, cause: null, request_id: null }
+  const all = steps.map((each) => ({ ...usual, detail: {}, ...each }))
+  const arq = '00000000-0000-4000-8000-000000000001'
+  return JSON.stringify({ arq, project_id: null, deleted: false, total_ms: 0, steps: all })
+}
+test('a step of a file may have any name, and have taken any time', async () => {
+  const path = file('odd.json', withStep({ step: 'constructor' }, { step: 'toString', took_ms: -7 }, { took_ms: 9 }))
+  expect(await said(NOBODY, '--file', path)).toContain('toString')
+  expect(JSON.parse(await said(NOBODY, '--file', path, '--trace-events'))).toHaveProperty('traceEvents')
+})
 test.each([
   ['{"arq": 5}', 'it is not a timeline written by --json'],
   ['{"arq": ', 'JSON'],
+  [withStep({ at: 'noon' }), 'steps.0.at: it must be a moment'],
+  [withStep({ detail: { host: '\uD800' } }), 'steps.0.detail: it holds half of a surrogate pair'],
+  [
+    withStep({ detail: 'HERE' }).replace('"HERE"', `{"a": ${'['.repeat(9000)}${']'.repeat(9000)}}`),
+    'steps.0.detail: it must',
+  ],
 ])('a file with %s is refused with its name', async (text, why) => {
   const path = file('bad.json', text)
   const { code, out, err } = await commandHere(['arq', 'timeline', '--file', path], NOBODY)

@@ -37,12 +37,16 @@ export const showSteps = async (uuid: string, flags: ApiFlags): Promise<void> =>
 const kept = async (file: string): Promise<Timeline> => {
   const schemas = await import('../../http/schemas.ts')
   const read = v.safeParse(schemas.Timeline, documentIn(file))
+  const no = (wrong: string) => misused(`${file}: ${wrong}; it is not a timeline written by --json`)
+  if (!read.success) {
+    const [issue] = read.issues
+    throw no(`${v.getDotPath(issue) ?? 'the file'}: ${issue.message}`)
+  }
+  const { sizeOfStep } = await import('../../ui/timelineSteps.ts')
+  const wrong = read.output.steps.map(sizeOfStep).find((judged) => typeof judged === 'string')
+  if (typeof wrong === 'string') throw no(wrong)
   // the type of the commands is this one, but read-only
-  if (read.success) return read.output as Timeline
-  const [issue] = read.issues
-  throw misused(
-    `${file}: ${v.getDotPath(issue) ?? 'the file'}: ${issue.message}; it is not a timeline written by --json`,
-  )
+  return read.output as Timeline
 }
 
 /** Until when a timeline is drawn: a file, in which nothing goes on, ends with its last step. */

@@ -8,6 +8,8 @@ import { visibleJson } from '../../text.ts'
 const COLUMNS = 40
 /** A longer time without a step is drawn only this long, so that fast steps remain visible. */
 const GAP_MAX_MS = 5000
+/** A longer name of a step stands in its line alone, and does not make all others as wide. */
+const NAME_MAX = 60
 const MARKS = { bar: '=', cut: '/', step: '|' }
 
 type Step = Timeline['steps'][number]
@@ -37,13 +39,15 @@ export const timelineDrawing = ({
   total_ms: total,
   steps,
 }: Timeline): readonly string[] => {
-  const gaps = steps.map(({ took_ms: took }) => took ?? 0)
+  // a file may say anything
+  const gaps = steps.map(({ took_ms: took }) => Math.max(0, took ?? 0))
   const drawn = gaps.map((gap) => Math.min(gap, GAP_MAX_MS))
   const whole = Math.max(
     1,
     drawn.reduce((sum, each) => sum + each, 0),
   )
-  const names = Math.max(0, ...steps.map(({ step }) => step.length))
+  const longest = steps.reduce((most, { step }) => Math.max(most, step.length), 0)
+  const names = Math.min(longest, NAME_MAX)
   let [at, shown] = [0, 0]
   const lines = steps.map((step, index) => {
     const from = Math.round((shown / whole) * COLUMNS)

@@ -84,6 +84,8 @@ const AFTER: Readonly<Record<string, Meaning>> = {
   'released on the host': { label: 'is unbound', kind: 'rest', tone: 'idle', who: nova },
 }
 const UNKNOWN: Meaning = { label: 'continues', kind: 'rest', tone: 'idle', who: ours }
+/** A file may call a step anything, also by a name that every object has. */
+const meaningAfter = ({ step }: Step): Meaning => (Object.hasOwn(AFTER, step) ? AFTER[step] : undefined) ?? UNKNOWN
 /** What is waited for after these steps has no limit. */
 const LIMITLESS = new Set(['unbound', 'unbound by force', 'release failed on the host'])
 const FAILED = new Set(['bind failed', 'release failed on the host'])
@@ -92,14 +94,14 @@ const FAILED = new Set(['bind failed', 'release failed on the host'])
  * After a failed bind nobody uses the device, so the span after the notification of Nova is then not called `in use`.
  */
 const meaningOf = (step: Step, failed: boolean): Meaning => {
-  const meaning = AFTER[step.step] ?? UNKNOWN
+  const meaning = meaningAfter(step)
   return failed && meaning.label === 'in use'
     ? { label: 'failed, waits to be deleted', kind: 'rest', tone: 'bad', who: nova }
     : meaning
 }
 
 /** The party that works, or that is waited for, after the step. */
-export const partyAfter = (step: Step): string => (AFTER[step.step] ?? UNKNOWN).who(step)
+export const partyAfter = (step: Step): string => meaningAfter(step).who(step)
 
 /**
  * Says how long the host itself worked, by its own clock. The rest of the time passed on the way there and back, and in

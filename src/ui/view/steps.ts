@@ -36,7 +36,7 @@ const LINKED: Readonly<Record<string, string>> = {
 /** The details that are moments. */
 export const MOMENTS: readonly string[] = ['deadline', 'until', 'next_at']
 const shownDetail = (name: string, shown: string): Child => {
-  const kind = LINKED[name]
+  const kind = Object.hasOwn(LINKED, name) ? LINKED[name] : undefined
   if (kind !== undefined) return a({ class: 'id', href: `${kind}/${encodeURIComponent(shown)}` }, shown)
   return MOMENTS.includes(name) ? time({ datetime: shown, title: moment(shown) }, instant(shown)) : code(null, shown)
 }
