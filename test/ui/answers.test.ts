@@ -1,6 +1,6 @@
 /** The pages that answer a question: explain, capacity, usage, events, programming. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Lived, type UiWorld, consoleOf, createConsole, lived, openUiWorld } from './world.ts'
+import { type Lived, type UiWorld, apiOf, consoleOf, createConsole, lived, openUiWorld } from './world.ts'
 
 let world: UiWorld
 let seen: Lived
@@ -49,6 +49,35 @@ test('capacity: free of total, by host, and a draft that asks for one of these',
   expect(html).toContain('href="hosts/compute-1"')
   expect(html).toMatch(/href="explain\?draft=[^"]*resources%3AFPGA/)
   expect(html).toContain('accelerando capacity show --hosts --class FPGA')
+})
+
+test('capacity: how the free ones are spread, and a question about each host', async () => {
+  const api = apiOf(world)
+  const amounts = (free: number) => ({ total: free, held: 0, free, withheld: 0, broken: 0 })
+  const line = (free: number, ...hosts: readonly number[]) => ({
+    resource_class: 'FPGA',
+    traits: [],
+    ...amounts(free),
+    hosts: hosts.map((here, at) => ({ host: `h${at}`, ...amounts(here) })),
+  })
+  const shown = async (lines: readonly object[], placement = 'in use') => {
+    const ui = consoleOf(async (request) => {
+      const { pathname } = new URL(request.url)
+      if (pathname === '/v2/capacity') return Response.json({ counted_at: '2026-01-01T00:00:00Z', capacity: lines })
+      const answer = await api(request)
+      if (pathname !== '/v2/overview') return answer
+      return Response.json({ ...((await answer.json()) as object), program: { placement } })
+    })
+    return (await ui.request('/ui/capacity')).text()
+  }
+  const spread = await shown([line(8, 4, 2, 2, 0)])
+  expect(spread).toMatch(/At most 4 for one server: the free ones are on 3.hosts; fragmentation 50 %\./)
+  expect(spread).toMatch(/href="explain\?draft=[^"]*resources%3AFPGA[^"]*&amp;host=h2"/)
+  expect(spread).not.toContain('These numbers are the own ones')
+  expect(await shown([line(3, 3)])).toContain('fragmentation 0 %')
+  expect(await shown([line(0, 0)])).toContain('None is free')
+  expect(await shown([line(1, 1)], 'it does not answer')).toContain('Placement: it does not answer. These numbers')
+  expect(await shown([], 'absent')).toContain('Placement is not configured')
 })
 
 test('usage: the same lines on the page and in the file', async () => {

@@ -4,6 +4,7 @@ import * as shapes from '../answerShapes.ts'
 import { offersOf } from '../actions.ts'
 import { type Loaded, mapped, pageError } from '../told.ts'
 import { lineOf } from '../eventLines.ts'
+import { Overview } from '../shapes.ts'
 import { type Load, filterOf } from './loader.ts'
 
 const DRAFT_MAX = 8000
@@ -29,11 +30,12 @@ export const explain: Load = async ({ api, query }) => {
 export const capacity: Load = async ({ api, query }) => {
   const filter = filterOf(query, ['resource_class', 'trait'])
   const asked = new URLSearchParams(filter).toString()
-  return {
-    view: 'capacity',
-    title: 'Capacity',
-    body: { capacity: await api.get(`/capacity?${asked}`, shapes.Capacity), filter },
-  }
+  const [counted, overview] = await Promise.all([
+    api.get(`/capacity?${asked}`, shapes.Capacity),
+    api.get('/overview', Overview),
+  ])
+  const placement = overview.ok ? (overview.value.program['placement'] ?? 'absent') : null
+  return { view: 'capacity', title: 'Capacity', body: { capacity: counted, filter, placement } }
 }
 
 const usageOf = ({ api, query }: Parameters<Load>[0]) => {

@@ -1,6 +1,6 @@
 /** The pages about capacity and usage: accelerators that exist, that are free, and that were used. */
 import type { Capacity, Usage } from '../answerShapes.ts'
-import { command, counts, empty, id, idLink, panel, trouble, when } from './parts.ts'
+import { command, counts, empty, id, idLink, mark, panel, trouble, when } from './parts.ts'
 import { type Column, filtersOf, listed, rows, under } from './rows.ts'
 import type { Screen } from './screen.ts'
 import {
@@ -21,7 +21,7 @@ import {
   span,
 } from './tags.ts'
 import type { Tone } from './states.ts'
-import { type CommandLine, count, moment, shell } from './words.ts'
+import { type CommandLine, count, many, moment, shell } from './words.ts'
 
 type Line = Capacity['capacity'][number]
 const AMOUNTS: readonly (readonly [word: 'held' | 'free' | 'withheld' | 'broken', tone: Tone])[] = [
@@ -32,7 +32,7 @@ const AMOUNTS: readonly (readonly [word: 'held' | 'free' | 'withheld' | 'broken'
 ]
 const HOSTS_SHOWN = 20
 
-const hostColumns: readonly Column<Line['hosts'][number]>[] = [
+const hostColumns = (draft: string): readonly Column<Line['hosts'][number]>[] => [
   { title: 'Host', cell: ({ host }) => idLink('hosts', host) },
   { title: 'Total', cell: ({ total }) => count(total), kind: 'number' },
   ...AMOUNTS.map(([word]) => ({
@@ -40,7 +40,24 @@ const hostColumns: readonly Column<Line['hosts'][number]>[] = [
     cell: (row: Line['hosts'][number]) => count(row[word]),
     kind: 'number' as const,
   })),
+  {
+    title: 'Explain',
+    cell: ({ host }) => a({ href: under('explain', { draft, host }) }, 'would one fit here'),
+  },
 ]
+
+const PERCENT = 100
+/** How the free ones are spread: a server takes all of its accelerators from one host. */
+const spread = ({ free, hosts }: Line): Child => {
+  const some = hosts.filter((here) => here.free > 0)
+  const most = Math.max(0, ...some.map((here) => here.free))
+  if (free === 0) return p({ class: 'rest dim' }, 'None is free: no server that asks for one fits.')
+  const apart = Math.round(((free - most) / free) * PERCENT)
+  return p(
+    { class: 'rest' },
+    `At most ${count(most)} for one server: the free ones are on ${many(some.length, 'host')}; fragmentation ${apart} %.`,
+  )
+}
 
 const draftOf = ({ resource_class: name, traits }: Line): string =>
   JSON.stringify([
@@ -55,9 +72,10 @@ const kind = (line: Line): Node =>
       AMOUNTS.map(([word, tone]) => ({ word, tone, count: line[word] })),
       `${line.resource_class}: ${AMOUNTS.map(([word]) => `${line[word]} ${word}`).join(', ')}`,
     ),
+    spread(line),
     rows(
       `Hosts with ${line.resource_class} ${line.traits.join(' ')}`,
-      hostColumns,
+      hostColumns(draftOf(line)),
       line.hosts.slice(0, HOSTS_SHOWN),
       ({ host }) => host,
     ),
@@ -73,13 +91,26 @@ const kind = (line: Line): Node =>
     ),
   )
 
+/** Nova's scheduler counts in Placement, and not here. */
+const ofPlacement = (placement: string | null): Child => {
+  if (placement === null || placement === 'in use') return null
+  const isAbsent = placement === 'absent'
+  return p(
+    { class: 'headline' },
+    mark(isAbsent ? 'idle' : 'bad'),
+    isAbsent
+      ? 'Placement is not configured: these numbers are the own ones, and no scheduler sees them.'
+      : `Placement: ${placement}. These numbers are the own ones; what the scheduler of Nova sees may differ.`,
+  )
+}
+
 const capacityCommand = (filter: Readonly<Record<string, string>>): CommandLine =>
   shell`accelerando capacity show --hosts ${[
     ...(filter['resource_class'] ? ['--class', filter['resource_class']] : []),
     ...(filter['trait'] ? ['--trait', filter['trait']] : []),
   ]}`
 
-export const capacityPage = ({ body: { capacity, filter }, now }: Screen<'capacity'>): Node =>
+export const capacityPage = ({ body: { capacity, filter, placement }, now }: Screen<'capacity'>): Node =>
   div(
     null,
     header({ class: 'head' }, h1(null, 'Capacity')),
@@ -88,6 +119,7 @@ export const capacityPage = ({ body: { capacity, filter }, now }: Screen<'capaci
       'How many more fit, and where: attach handles by resource class and traits, as they are recorded here.',
     ),
     filtersOf('capacity', filter, null),
+    ofPlacement(placement),
     capacity.ok
       ? listed(
           { ok: true, value: capacity.value.capacity },

@@ -191,7 +191,12 @@ export type Bodies = {
     readonly draft: string
     readonly host: string
   }
-  capacity: { readonly capacity: Loaded<Capacity>; readonly filter: Filter }
+  capacity: {
+    readonly capacity: Loaded<Capacity>
+    readonly filter: Filter
+    /** What is known of Placement; null: the user may not read it. */
+    readonly placement: string | null
+  }
   usage: { readonly usage: Loaded<Usage>; readonly filter: Filter }
   events: {
     /** Oldest first. */
