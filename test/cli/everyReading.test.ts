@@ -63,6 +63,7 @@ beforeAll(async () => {
   const bound = arqs.find(({ state }) => state === 'Bound')!
   names = {
     arq: bound.uuid,
+    bitstream: bound.deployable_uuid!,
     device: devices[0]!.uuid,
     explain: profiles[0]!.name,
     handle: handles[0]!.uuid,
