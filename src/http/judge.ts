@@ -125,7 +125,7 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
   const caller = { ...of, ...command }
   const body = row.body === undefined ? null : await readBody(c, row, ports, { minor, isAdmin: caller.isAdmin })
   if (body !== null && !body.ok) return body
-  const reason = row.rule === null ? null : ports.hindered()
+  const reason = row.rule === null || row.evenHindered ? null : ports.hindered()
   if (reason !== null) return refused({ kind: 'unavailable', reason, retryAfterSeconds: HINDERED_SECONDS })
   const notAfter = ports.clock.monotonic() + ports.options.answerMs
   const call: Call<{}, unknown> = {

@@ -129,6 +129,8 @@ export type Route<A extends Args = Args, B = unknown, Path extends string = stri
   readonly body?: Body<B>
   /** The route may wait for hardware, for as long as the configuration allows. */
   readonly waits?: true
+  /** The route also answers while the process is hindered, since it tells by what. */
+  readonly evenHindered?: true
   readonly docs: Docs
   readonly handle: (call: Call<A, B, Params<Path, U>>) => Answered | Promise<Answered>
 }

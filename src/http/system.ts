@@ -84,8 +84,9 @@ export type SystemFacts = {
   }
   /** Null: this process has written nothing lately. */
   readonly writes: WriteTimes | null
-  /** Null: no audit is recorded. */
+  /** Null: no audit is recorded, or it cannot be read, as `auditProblem` says. */
   readonly audit: AuditFacts | null
+  readonly auditProblem: string | null
 }
 
 export type File = { readonly name: string; readonly type: string; readonly content: Uint8Array<ArrayBuffer> }

@@ -85,6 +85,7 @@ export const System = v.object({
         sources: Texts,
       }),
     ),
-    'The last `accelerando audit` of this store that was recorded in it; null: there is none.',
+    'The last `accelerando audit` of this store that was recorded in it; null: there is none, or the problem says why it is unknown.',
   ),
+  last_audit_problem: about(v.nullable(v.string()), 'Why the last audit cannot be read. Null: it can.'),
 })

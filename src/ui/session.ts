@@ -6,15 +6,17 @@
  * SESSION-UI-2 the cookie has no explicit path, so it applies below the folder of the sign-in page, wherever a proxy
  *    has put that folder;
  * SESSION-UI-3 a token that the console was given for a password is revoked when its user signs out; one that was
- *    pasted belongs to something else as well, and stays valid. A second cookie of the same kind says which one it is;
+ *    pasted belongs to something else as well, and stays valid. A second cookie of the same kind has the digest of a token that was issued, so that it tells nothing of
+ *    another token that came to stand beside it;
  * SESSION-UI-4 a change is accepted only from a page of this site, as its `Origin` or `Sec-Fetch-Site` header says.
  */
+import { createHash } from 'node:crypto'
 import type { Context } from 'hono'
 import { getCookie } from 'hono/cookie'
 import { serialize } from 'hono/utils/cookie'
 
 const COOKIE = 'accelerando-token'
-/** Present beside a token that the console was given for a password. */
+/** The digest of the token that the console was given for a password. */
 const ISSUED_COOKIE = 'accelerando-issued'
 /** In characters. Browsers keep no larger cookie. */
 export const TOKEN_MAX = 4000
@@ -30,8 +32,14 @@ export const tokenOf = (c: Context): string | null => {
   return token !== undefined && isToken(token) ? token : null
 }
 
+const digestOf = (token: string): string => createHash('sha256').update(token).digest('base64url')
+
 /** Whether the token of the request is one that the console was given for a password. */
-export const isIssued = (c: Context): boolean => getCookie(c, ISSUED_COOKIE) === 'yes'
+export const isIssued = (c: Context): boolean => {
+  const token = tokenOf(c)
+  return token !== null && getCookie(c, ISSUED_COOKIE) === digestOf(token)
+}
+const hasIssued = (c: Context): boolean => getCookie(c, ISSUED_COOKIE) !== undefined
 
 const cookie = (c: Context, name: string, value: string, maxAge: number): void =>
   c.header('set-cookie', serialize(name, value, { httpOnly: true, sameSite: 'Strict', secure: isTls(c), maxAge }), {
@@ -41,12 +49,12 @@ const cookie = (c: Context, name: string, value: string, maxAge: number): void =
 export const keepToken = (c: Context, token: string, seconds: number, issued: boolean): void => {
   const maxAge = Math.max(1, Math.floor(seconds))
   cookie(c, COOKIE, token, maxAge)
-  if (issued) cookie(c, ISSUED_COOKIE, 'yes', maxAge)
-  else if (isIssued(c)) cookie(c, ISSUED_COOKIE, '', 0)
+  if (issued) cookie(c, ISSUED_COOKIE, digestOf(token), maxAge)
+  else if (hasIssued(c)) cookie(c, ISSUED_COOKIE, '', 0)
 }
 export const dropToken = (c: Context): void => {
   cookie(c, COOKIE, '', 0)
-  if (isIssued(c)) cookie(c, ISSUED_COOKIE, '', 0)
+  if (hasIssued(c)) cookie(c, ISSUED_COOKIE, '', 0)
 }
 
 /** Returns why a change is refused; null: the request comes from a page of this site. */

@@ -17,7 +17,10 @@ const placeIn = (text: unknown): string => (typeof text === 'string' && PLACE.te
 
 /** How the last session ended, by the name in the address. */
 const ENDINGS = {
-  revoked: { tone: 'good', text: 'You are signed out, and your token is not valid any more.' },
+  revoked: {
+    tone: 'good',
+    text: 'You are signed out, and your token was revoked. Services that have checked it lately, this one among them, may accept it for a short while longer (keystone_authtoken.token_cache_seconds).',
+  },
   kept: {
     tone: 'held',
     text: 'You are signed out here. The token that you had pasted was not revoked: it stays valid until it expires.',

@@ -43,5 +43,6 @@ export const System = v.object({
       sources: v.array(Text),
     }),
   ),
+  last_audit_problem: MaybeText,
 })
 export type System = v.InferOutput<typeof System>

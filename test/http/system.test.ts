@@ -3,6 +3,8 @@ import { gunzipSync } from 'node:zlib'
 import type { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
+import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
+import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { saveAudit } from '../../src/cli/audit/lastAudit.ts'
 import { recentTimes } from '../../src/cli/observe/recentTimes.ts'
 import { systemClock } from '../../src/clock.ts'
@@ -23,10 +25,11 @@ afterAll(() => shop.close())
 const over = (
   parts: Omit<Parameters<typeof systemHere>[0], 'app'>,
   rules: Readonly<Record<string, string>> = {},
+  hindered: () => string | null = () => null,
 ): Hono => {
   const system = systemHere({ ...parts, app: () => app })
   const options = { policy: { enforceNewDefaults: true, rules } }
-  const app: Hono = createApp({ control: shop.control, identify: noauth, log: silent, system, options })
+  const app: Hono = createApp({ control: shop.control, identify: noauth, log: silent, system, options, hindered })
   return app
 }
 const told = async (parts: Parameters<typeof over>[0] = {}) =>
@@ -113,6 +116,20 @@ describe('the facts', () => {
     expect(facts.last_audit).toEqual({ at: '1970-01-01T00:00:01+00:00', ...audit, sources: ['the database'] })
     expect(facts.store.power_loss).toBe(store.kind === 'memory' ? 'everything' : 'last_commits')
     await store.close()
+  })
+
+  test('are told while the database does not answer, with what cannot be read of it', async () => {
+    const beforeRead = async () => Promise.reject(new Unreadable('the journal cannot be read: ECONNREFUSED'))
+    const store = memoryStores({ exclusive: false, beforeRead })()
+    const away = { store, neighbours: { database: 'connect ECONNREFUSED' } }
+    const app = over(away, {}, () => 'the database does not answer')
+    expectRefusal(await speaker(app).say('GET /v2/hosts'), 503)
+    const facts = (await speaker(app).must(200, 'GET /v2/system')).json
+    expect(facts).toMatchObject({
+      neighbours: [{ name: 'database', state: 'failing', detail: 'connect ECONNREFUSED' }],
+      last_audit: null,
+      last_audit_problem: 'the journal cannot be read: ECONNREFUSED',
+    })
   })
 
   test('are refused to others than administrators, with the name of the rule', async () => {

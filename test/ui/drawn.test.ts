@@ -79,6 +79,7 @@ const system = (more: object = {}) => ({
     seconds: 12.3,
     sources: ['the database', 'the topics on kafka-1:9092'],
   },
+  last_audit_problem: null,
   ...more,
 })
 const STATES = ['Initial', 'BindStarted', 'Bound', 'Unbound', 'BindFailed', 'UnbindFailed', 'Deleting', 'Other']

@@ -127,7 +127,7 @@ describe('signing in', () => {
       expect([answer.status, answer.headers.get('location')]).toEqual([303, 'arqs?state=Bound'])
       const [set, ...more] = answer.headers.getSetCookie()
       expect(set).toMatch(/^accelerando-token=token-of-admin; Max-Age=\d+; HttpOnly; SameSite=Strict$/)
-      const issued = expect.stringMatching(/^accelerando-issued=yes; Max-Age=\d+; HttpOnly; SameSite=Strict$/)
+      const issued = expect.stringMatching(/^accelerando-issued=[\w-]{43}; Max-Age=\d+; HttpOnly; SameSite=Strict$/)
       expect(more).toEqual('token' in fields ? [] : [issued])
     }
   })

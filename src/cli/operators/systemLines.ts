@@ -23,9 +23,12 @@ const writesOf = ({ journal_writes: writes }: SystemDocument): Readonly<Record<s
         p99: ms(writes.p99_ms),
         longest: ms(writes.max_ms),
       }
-const auditOf = ({ last_audit: audit }: SystemDocument): Readonly<Record<string, string>> =>
+const auditOf = ({
+  last_audit: audit,
+  last_audit_problem: problem,
+}: SystemDocument): Readonly<Record<string, string>> =>
   audit === null
-    ? { at: 'none is recorded' }
+    ? { at: problem === null ? 'none is recorded' : `unknown: ${problem}` }
     : {
         at: audit.at,
         result:

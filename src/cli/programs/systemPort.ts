@@ -1,5 +1,6 @@
 /** What a running program tells administrators about itself: the port behind `GET /v2/system`. */
 import { hostname } from 'node:os'
+import { Unreadable } from '../../actors/runtime/unreadable.ts'
 import type { Bus, Measured } from '../../bus/port.ts'
 import type { Clock } from '../../clock.ts'
 import { messageOf } from '../../errorText.ts'
@@ -92,6 +93,19 @@ const readConsumers = async (system: Parts['system'], clock: Clock, hide: (text:
   }
 }
 
+type Audit = Pick<SystemFacts, 'audit' | 'auditProblem'>
+const readAudit = async (journal: Store['journal'], clock: Clock, hide: (text: string) => string): Promise<Audit> => {
+  const unknown = (problem: string): Audit => ({ audit: null, auditProblem: hide(problem) })
+  const late = unknown(`the store does not answer within ${AUDIT_WITHIN_MS} ms`)
+  try {
+    const read = lastAudit(journal).then((audit): Audit => ({ audit, auditProblem: null }))
+    return await bounded(clock, read, AUDIT_WITHIN_MS, late)
+  } catch (error) {
+    if (error instanceof Unreadable) return unknown(error.message)
+    throw error
+  }
+}
+
 /** The last answer, for `forMs`; those who ask meanwhile wait for the same one. */
 const kept = <Value>(read: () => Promise<Value>, forMs: number, clock: Clock): (() => Promise<Value>) => {
   let last: { readonly at: number; readonly value: Promise<Value> } | null = null
@@ -111,13 +125,7 @@ export const systemPortOf = (parts: Parts): SystemPort => {
   return {
     supportBundle: bundles(parts),
     facts: async () => {
-      const late = Symbol('late')
-      const [lags, audit] = await Promise.all([
-        consumers(),
-        bounded(clock, lastAudit(store.journal), AUDIT_WITHIN_MS, late),
-      ])
-      if (typeof audit === 'symbol')
-        return refuse({ kind: 'unavailable', reason: 'the store does not answer in time', retryAfterSeconds: 5 })
+      const [lags, audit] = await Promise.all([consumers(), readAudit(store.journal, clock, hide)])
       return done({
         process: { program, machine, pid, startedAt },
         versions: { accelerando, node, schema: store.schema, newer: store.newer },
@@ -126,7 +134,7 @@ export const systemPortOf = (parts: Parts): SystemPort => {
         configuration: options,
         consumers: lags,
         writes: system.writes(),
-        audit,
+        ...audit,
       })
     },
   }

@@ -27,7 +27,7 @@ const writesBody = ({ count, since, p50, p90, p99, max }: WriteTimes) => ({
 })
 const auditBody = ({ at, ...audit }: AuditFacts) => ({ at: time(at), ...audit })
 const body = (facts: SystemFacts, additive: boolean, now: number) => {
-  const { process, versions, store, neighbours, configuration, consumers, writes, audit } = facts
+  const { process, versions, store, neighbours, configuration, consumers, writes, audit, auditProblem } = facts
   return {
     told_at: time(now),
     process: {
@@ -48,6 +48,7 @@ const body = (facts: SystemFacts, additive: boolean, now: number) => {
     },
     journal_writes: writes === null ? null : writesBody(writes),
     last_audit: audit === null ? null : auditBody(audit),
+    last_audit_problem: auditProblem,
   }
 }
 
@@ -55,6 +56,7 @@ const system = route({
   method: 'GET',
   path: '/v2/system',
   rule: 'cyborg:system:get',
+  evenHindered: true,
   docs: {
     summary:
       'What the process that answers knows of itself: versions, neighbours, the configuration in force without secrets, the lag of its consumers, the time that its writes to the journal take, and the last audit that was recorded.',
@@ -68,6 +70,7 @@ const bundle = route({
   method: 'GET',
   path: '/v2/system/support_bundle',
   rule: 'cyborg:system:support_bundle',
+  evenHindered: true,
   waits: true,
   docs: {
     summary:

@@ -161,24 +161,26 @@ const invariantsPanel = (overview: Overview, now: number): Node =>
     p({ class: 'rest dim' }, `${many(overview.views_checked, 'entity', 'entities')} compared with the journal so far.`),
   )
 
-const auditPanel = ({ last_audit: audit }: System, now: number): Node =>
+const auditPanel = ({ last_audit: audit, last_audit_problem: problem }: System, now: number): Node =>
   panel(
     'Last audit',
     null,
-    audit === null
-      ? empty('No audit of this store is recorded', p(null, 'This checks all invariants over everything recorded:'))
-      : facts([
-          [
-            'Result',
-            audit.violations === 0
-              ? state('good', many(audit.invariants, 'invariant holds', 'invariants hold'))
-              : state('bad', `${many(audit.violations, 'violation')}: ${audit.violated.join(', ')}`),
-          ],
-          ['Made', when(audit.at, now)],
-          ['Read', `${many(audit.rows, 'journal row')} in ${duration(audit.seconds * 1000)}`],
-          ['Sources', audit.sources.join('; ')],
-          ['By version', audit.version],
-        ]),
+    problem !== null
+      ? p({ class: 'note' }, state('bad', `The last audit cannot be read: ${problem}`))
+      : audit === null
+        ? empty('No audit of this store is recorded', p(null, 'This checks all invariants over everything recorded:'))
+        : facts([
+            [
+              'Result',
+              audit.violations === 0
+                ? state('good', many(audit.invariants, 'invariant holds', 'invariants hold'))
+                : state('bad', `${many(audit.violations, 'violation')}: ${audit.violated.join(', ')}`),
+            ],
+            ['Made', when(audit.at, now)],
+            ['Read', `${many(audit.rows, 'journal row')} in ${duration(audit.seconds * 1000)}`],
+            ['Sources', audit.sources.join('; ')],
+            ['By version', audit.version],
+          ]),
     command(shell`accelerando audit`),
   )
 
