@@ -6,8 +6,8 @@
  * SESSION-UI-2 the cookie has no explicit path, so it applies below the folder of the sign-in page, wherever a proxy
  *    has put that folder;
  * SESSION-UI-3 a token that the console was given for a password is revoked when its user signs out; one that was
- *    pasted belongs to something else as well, and stays valid. A second cookie of the same kind has the digest of a token that was issued, so that it tells nothing of
- *    another token that came to stand beside it;
+ *    pasted belongs to something else as well, and stays valid. A second cookie of the same kind has the digest of a
+ *    token that was issued, so that it tells nothing of another token that came to stand beside it;
  * SESSION-UI-4 a change is accepted only from a page of this site, as its `Origin` or `Sec-Fetch-Site` header says.
  */
 import { createHash } from 'node:crypto'
