@@ -63,7 +63,8 @@ const EVENTS: All = {
   host: {
     PictureRecorded: 'Its inventory, as it reported it, has changed.',
     ReportRefused: 'A report in its name was refused, and why.',
-    LivenessSet: 'It is up, stale or down; an operator retired, removed or restored it; or its key has changed.',
+    LivenessSet:
+      'It is up, stale or down; an operator retired, removed or restored it; its key has changed; or it was asked for a report, or has answered (`probe`).',
   },
   instance: {
     BindAccepted: 'Nova asked for a bind, and it was accepted with a deadline.',

@@ -29,7 +29,7 @@ export type Fault =
   | { readonly kind: 'unresolved'; readonly instance: InstanceUuid }
   /** Try again later: nothing was changed, or a repeated call will show the outcome. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number }
-  /** The caller already has as many of these as it may have at once (429). */
+  /** There are as many of these as there may be at once, or this was asked for a moment ago (429). */
   | { readonly kind: 'crowded'; readonly reason: string; readonly retryAfterSeconds: number }
   /**
    * A bug, or a store that refuses a read and will refuse it again (500). The reason is for the log, not for the

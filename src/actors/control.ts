@@ -206,6 +206,11 @@ export type Control = {
     readonly get: (caller: Caller, name: HostName) => Answer<HostDetail>
     /** Nothing of it is offered any more; a device leaves the inventory once none of its handles is in use. */
     readonly retire: (caller: Caller, name: HostName, note: OperatorNote) => Answer<HostDetail>
+    /**
+     * Has the host look at its hardware and report at once, and waits some seconds for the answer, which is then
+     * `probe` of the host. Faults: not_found, conflict (it cannot be asked), crowded (it was asked a moment ago).
+     */
+    readonly probe: (caller: Caller, name: HostName) => Answer<HostDetail>
     readonly restore: (caller: Caller, name: HostName, note: OperatorNote) => Answer<HostDetail>
     /** Accepts the waiting key. `key`: the one that the operator has compared. Faults: conflict (another or no key). */
     readonly approve: (caller: Caller, name: HostName, note: OperatorNote, key: string | null) => Answer<HostDetail>

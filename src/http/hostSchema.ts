@@ -19,4 +19,25 @@ export const HostDetail = v.object({
     v.array(PlaybookShown),
     v.description('The last one of each driver. Why it failed, and the end of what it printed, for administrators.'),
   ),
+  probe: v.pipe(
+    v.nullable(
+      v.object({
+        asked_at: Time,
+        by: v.string(),
+        answer: v.pipe(
+          v.nullable(
+            v.object({
+              at: Time,
+              took_ms: v.pipe(v.number(), v.description('From the question until the answer was recorded.')),
+              report_number: v.number(),
+              devices: v.pipe(v.number(), v.description('How many it reported.')),
+              failed_drivers: v.array(v.string()),
+            }),
+          ),
+          v.description('Null: it has not answered.'),
+        ),
+      }),
+    ),
+    v.description('The last question for a report at once; null: it was never asked.'),
+  ),
 })

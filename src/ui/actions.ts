@@ -6,6 +6,7 @@ import { type Action, type Kind, LIST_OF, REASON } from './action.ts'
 import { at } from './api.ts'
 import { IGNORE, REPAIR, UNIGNORE } from './driftAction.ts'
 import { LETTER_ACTIONS } from './letterActions.ts'
+import { PROBE } from './probeAction.ts'
 import { PROFILE_ACTIONS } from './profileActions.ts'
 import { PROGRAM_ACTIONS } from './programActions.ts'
 import { AT_WORK, NO_NOVA, UNCLEANED, withKey, withKeys } from './stands.ts'
@@ -170,6 +171,7 @@ export const ACTIONS: readonly Action[] = [
     otherwise: 'no bind of it has ended',
     reasons: { [NO_NOVA]: 'no Nova is configured that could be told' },
   },
+  PROBE,
   ...LETTER_ACTIONS,
   ...PROFILE_ACTIONS,
   REPAIR,

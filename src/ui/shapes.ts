@@ -59,7 +59,28 @@ export const Host = v.object({
 })
 export type Host = v.InferOutput<typeof Host>
 export const Hosts = v.object({ hosts: v.array(Host), hosts_links: Links })
-export const HostDetail = v.object({ ...Host.entries, handles: Counts, arqs: v.array(Text) })
+/** The last question for a report at once; null: the host was never asked. */
+export const Probe = v.nullable(
+  v.object({
+    asked_at: Text,
+    by: Text,
+    answer: v.nullable(
+      v.object({
+        at: Text,
+        took_ms: v.number(),
+        report_number: v.number(),
+        devices: v.number(),
+        failed_drivers: v.array(Text),
+      }),
+    ),
+  }),
+)
+export const HostDetail = v.object({
+  ...Host.entries,
+  handles: Counts,
+  arqs: v.array(Text),
+  probe: v.optional(Probe, null),
+})
 export type HostDetail = v.InferOutput<typeof HostDetail>
 
 export const Device = v.object({

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import {
-  DEPARTED_MAX,
   type HeldDevice,
   host,
   type HostCommand,
   type HostEvent,
   type InventorySnapshot,
 } from '../../src/actors/host/decider.ts'
+import { DEPARTED_MAX } from '../../src/actors/host/held.ts'
 import { livenessAfter } from '../../src/services/hosts/liveness.ts'
 import { specOf } from '../spec.ts'
 import { id } from './samples.ts'

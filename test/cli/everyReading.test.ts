@@ -110,6 +110,7 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   control: SERVES,
   'host run': SERVES,
   'host restore': CHANGES,
+  'host probe': CHANGES,
   'host approve': CHANGES,
   'host rekey': CHANGES,
   'device enable': CHANGES,

@@ -234,6 +234,9 @@ describeWith('postgres', 'least rights', (bin) =>
       broker = await ownBroker(rig, { settings: guarded })
       await createTopics({ ...broker.options, prefix: PREFIX }, SETTINGS, silent)
       await asRoot((admin) => admin.createAcls({ acl: RIGHTS.map(aclOf) }))
+      // a busy broker takes some seconds until they are in force
+      for (let tries = 0; tries < 30 && (await published('host', [hostReports.topic])) !== null; tries++)
+        await sleep(500)
     }, LONG)
     afterAll(() => broker.kill(), LONG)
 

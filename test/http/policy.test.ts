@@ -120,6 +120,7 @@ const table = (mode: 'now' | 'legacy'): Cells => {
     'cyborg:host:get_one': 'AM',
     'cyborg:host:retire': 'A',
     'cyborg:host:restore': 'A',
+    'cyborg:host:probe': 'A',
     'cyborg:host:approve': 'A',
     'cyborg:host:rekey': 'A',
     'cyborg:host:delete': 'A',

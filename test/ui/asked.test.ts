@@ -148,8 +148,8 @@ describe('a question to the API', () => {
 describe('what can be done', () => {
   const SAME = { 'sec-fetch-site': 'same-origin' }
   it.each(ACTIONS.map(({ kind, name }) => [kind, name] as const))('%s: %s', async (kind, name) => {
-    const healed = '{"healed":[{"host":"id 1","outcome":"in_step","left":null}]}'
-    const { asked, fetch } = scripted({ status: 200, text: healed, requestId: 'req-3' })
+    const said = '{"healed":[{"host":"id 1","outcome":"in_step","left":null}],"probe":null}'
+    const { asked, fetch } = scripted({ status: 200, text: said, requestId: 'req-3' })
     const fields = { confirm: 'id 1', name: 'new', version: '1', if_version: '2', groups: '[{"resources:FPGA": "1"}]' }
     const body = new URLSearchParams({ ...fields, command: COMMAND, reason: `  ${'r'.repeat(1000)} ` })
     const answer = await consoleOf(fetch).request(`/ui/${kind}/id 1/do/${name}`, {

@@ -10,6 +10,7 @@ import type {
 import type { DatedNote } from '../../operatorNote.ts'
 import type { PlaybookRun } from '../../wire/playbooks.ts'
 import type { HandleState } from '../deployable/states.ts'
+import type { Probe } from '../host/probing.ts'
 import type { PageCursor } from '../runtime/ports.ts'
 import type { Row } from '../runtime/views.ts'
 
@@ -62,6 +63,8 @@ export type HostDetail = HostRow & {
   readonly arqs: readonly ArqUuid[]
   /** The last playbook run of each driver. */
   readonly playbooks: readonly PlaybookRun[]
+  /** The last question for a report at once; null: it was never asked. */
+  readonly probe: Probe | null
 }
 export type Renaming = {
   readonly uuid: ProfileUuid

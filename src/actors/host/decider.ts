@@ -2,14 +2,15 @@
  * The decider of a host: its liveness, aliases, last recorded inventory, and the devices and deployables that are
  * recorded for it.
  */
-import type { BootId, DeployableName, DeployableUuid, DeviceUuid, EntityKey, HostName } from '../../identifiers.ts'
-import { ownValue } from '../../record.ts'
+import type { BootId, EntityKey, HostName } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
 import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
 import { BOOTS_KEPT, type FromBoot, bootAge } from './boots.ts'
 import { type HostKeys, type KeyChange, type KeyCommand, decideKey, isKeyCommand, keysAfter } from './enrollment.ts'
 import { REFUSALS_EVERY_MS, type Refusal } from '../runtime/refusals.ts'
 import type { PlaybookRun } from '../../wire/playbooks.ts'
+import { type Changed, type Departed, type HeldDevice, changed } from './held.ts'
+import { type Probe, type ProbeChange, type ProbeCommand, decideProbe, isProbeCommand, probeAfter } from './probing.ts'
 import { type Row, put } from '../runtime/views.ts'
 
 /** From the best to the worst. */
@@ -17,24 +18,7 @@ export const LIVENESS = ['up', 'stale', 'down', 'removed'] as const
 export type Liveness = (typeof LIVENESS)[number]
 /** `pending`: only the key of the host is recorded, which waits for an operator or has been approved. */
 export const STANDINGS = [...LIVENESS, 'pending'] as const
-/** The record of one device of the host; the key is its canonical control path. */
-export type HeldDevice = {
-  readonly uuid: DeviceUuid
-  readonly id: number
-  readonly driver: string
-  /** Hash of the driver's report of the device; if it is equal, nothing has changed. */
-  readonly digest: string
-  /** Number of complete reports of its driver in a row that did not contain the device. */
-  readonly missing: number
-  /** UUIDs of the deployables of the device, by name. */
-  readonly deployables: Readonly<Record<DeployableName, DeployableUuid>>
-  /** For a device that was retired and has returned: its former deployables that it has not reported again yet. */
-  readonly away?: Readonly<Record<DeployableName, DeployableUuid>>
-}
-/**
- * A retired device, as it was recorded; it gets its former identity back when it is reported again (data-model 11.4).
- */
-export type Departed = { readonly canonical: string; readonly device: HeldDevice }
+export type { HeldDevice, Departed } from './held.ts'
 export type DriverState = { readonly status: 'ok' | 'failed'; readonly error: string | null }
 export type InventorySnapshot = {
   readonly bootId: BootId
@@ -65,14 +49,15 @@ export type Host = InventorySnapshot & {
   readonly retired?: DatedNote
   /** Absent: as far as is known the host signs nothing. */
   readonly keys?: HostKeys
+  /** The last question for a report at once; absent: it was never asked. */
+  readonly probe?: Probe
   readonly createdAt: number
   readonly updatedAt: number | null
 }
 
-/** The devices that changed; null: the device is retired. */
-type Changed = Readonly<Record<string, HeldDevice | null>>
 export type HostCommand =
   | KeyCommand
+  | ProbeCommand
   | {
       readonly type: 'RecordInventory'
       readonly name: HostName
@@ -114,6 +99,8 @@ export type HostEvent =
       readonly reason?: string
       readonly devices?: Changed
       readonly key?: KeyChange
+      /** The host was asked for a report at once, or has answered. */
+      readonly probe?: ProbeChange
     }
 
 const initial: Host = {
@@ -153,8 +140,16 @@ const keyDecision = (host: Host, command: KeyCommand): Decision<HostEvent> => {
   return accept({ type: 'LivenessSet', liveness, by, key: decided, ...(reason === undefined ? {} : { reason }) })
 }
 
+const probeDecision = (host: Host, command: ProbeCommand): Decision<HostEvent> => {
+  const decided = decideProbe(host, command)
+  if (decided === null) return accept()
+  const { liveness } = host
+  return 'fault' in decided ? decided : accept({ type: 'LivenessSet', liveness, by: command.by, probe: decided })
+}
+
 const decide = (host: Host, command: HostCommand): Decision<HostEvent> => {
   if (isKeyCommand(command)) return keyDecision(host, command)
+  if (isProbeCommand(command)) return probeDecision(host, command)
   if (command.type === 'RecordInventory')
     return isNews(host, command.picture) ? accept({ ...command, type: 'PictureRecorded' }) : accept()
   if (command.type === 'RefuseReport') return refusalOf(host, command)
@@ -177,7 +172,10 @@ const refusalOf = (
 
 const decideOperation = (
   { liveness, retired }: Host,
-  command: Exclude<HostCommand, KeyCommand | { readonly type: 'RecordInventory' | 'SetLiveness' | 'RefuseReport' }>,
+  command: Exclude<
+    HostCommand,
+    KeyCommand | ProbeCommand | { readonly type: 'RecordInventory' | 'SetLiveness' | 'RefuseReport' }
+  >,
 ): Decision<HostEvent> => {
   const { by } = command
   const nothingLeaves = command.type === 'Restore' || Object.keys(command.devices).length === 0
@@ -205,29 +203,6 @@ const decideOperation = (
   }
 }
 
-const merge = (devices: Host['devices'], changed: Changed): Host['devices'] =>
-  Object.fromEntries(
-    Object.entries({ ...devices, ...changed }).filter((entry): entry is [string, HeldDevice] => entry[1] !== null),
-  )
-
-/** As many devices as one driver may report, so that a host that is retired and restored finds its devices again. */
-export const DEPARTED_MAX = 1000
-const departures = ({ devices, departed }: Host, changed: Changed): Host['departed'] => {
-  const back = new Set(Object.values(changed).flatMap((one) => (one ? [one.uuid] : [])))
-  const left = Object.keys(changed)
-    .filter((canonical) => changed[canonical] === null && ownValue(devices, canonical))
-    // stores may return the members of an event in another order
-    .toSorted()
-    .map((canonical) => ({ canonical, device: devices[canonical]! }))
-  if (back.size === 0 && left.length === 0) return departed
-  return [...departed.filter(({ device }) => !back.has(device.uuid)), ...left].slice(-DEPARTED_MAX)
-}
-
-const changed = (host: Host, devices: Changed): Pick<Host, 'devices' | 'departed'> => ({
-  devices: merge(host.devices, devices),
-  departed: departures(host, devices),
-})
-
 /**
  * A host becomes visible with its first key that waits or was approved; if its key is accepted at once, with its first
  * inventory.
@@ -246,6 +221,7 @@ const livenessSet = (host: Host, event: Extract<HostEvent, { type: 'LivenessSet'
     liveness: event.liveness,
     ...(event.devices ? changed(host, event.devices) : {}),
     ...(event.key ? keyChanged(host, event.key, at) : {}),
+    ...(event.probe ? { probe: probeAfter(host.probe, event.probe, { by, at }) } : {}),
     updatedAt: at,
     ...(still ? { retired: still } : {}),
   }

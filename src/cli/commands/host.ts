@@ -4,6 +4,7 @@
  */
 import { type Flags, type Register, configured, lacking, out, withPlainErrors } from '../command.ts'
 import type { CommandRow } from '../commandRow.ts'
+import { Failure } from '../exits.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { confirmed, confirmable } from '../confirm.ts'
 import { openLog } from '../logger.ts'
@@ -56,8 +57,24 @@ const playbookState = ({ driver, playbook, status, reason }: HostDetail['playboo
 type Shown = Omit<HostDetail, 'playbooks'> & Partial<Pick<HostDetail, 'playbooks'>>
 const playbooksIn = ({ playbooks = [] }: Shown): Readonly<Record<string, string>> =>
   playbooks.length > 0 ? { playbooks: playbooks.map(playbookState).join(', ') } : {}
+/** A control of release 0.3.0 returns no question. */
+const probeIn = ({ probe }: Pick<Partial<HostDetail>, 'probe'>): Readonly<Record<string, string>> => {
+  if (!probe) return {}
+  const { asked_at: at, by, answer } = probe
+  const asked = `asked at ${at} by ${by}`
+  if (answer === null) return { probe: `${asked}, not answered` }
+  const failed = answer.failed_drivers.length === 0 ? '' : `, failed: ${answer.failed_drivers.join(', ')}`
+  const report = `report ${answer.report_number} with ${answer.devices} devices${failed}`
+  return { probe: `${asked}, answered after ${answer.took_ms} ms by ${report}` }
+}
 const showHost = (flags: ApiFlags, json: HostDetail): void =>
-  present(flags, { document: json, rows: [json], columns: DETAILS, one: true, more: playbooksIn(json) })
+  present(flags, {
+    document: json,
+    rows: [json],
+    columns: DETAILS,
+    one: true,
+    more: { ...playbooksIn(json), ...probeIn(json) },
+  })
 
 const reading = (family: CommandRow) => {
   const list = family
@@ -149,6 +166,22 @@ const changing = (family: CommandRow) => {
   withReason(restore).action(
     withPlainErrors(async (name: string, flags: Given) => {
       showHost(flags, await apiOf(flags)<HostDetail>('POST', `${at(name)}/restore`, { reason: flags.reason }))
+    }),
+  )
+  one(
+    family
+      .command('probe <NAME>')
+      .description('Has a host look at its hardware and report at once, and shows what it reported.')
+      .example('accelerando host probe compute-1'),
+  ).action(
+    withPlainErrors(async (name: string, flags: ApiFlags) => {
+      const asked = await apiOf(flags)<HostDetail>('POST', `${at(name)}/probe`)
+      showHost(flags, asked)
+      if (asked.probe?.answer) return
+      const since = asked.last_seen_at === null ? 'was never heard of' : `was last heard of at ${asked.last_seen_at}`
+      throw new Failure('unreached', `host ${name} has not answered; it ${since}`, {
+        next: `accelerando host show ${name}`,
+      })
     }),
   )
   for (const [verb, about] of [

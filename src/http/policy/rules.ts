@@ -62,6 +62,7 @@ export const OPERATION_RULES = {
   'cyborg:host:get_one': INVENTORY,
   'cyborg:host:retire': ADMIN,
   'cyborg:host:restore': ADMIN,
+  'cyborg:host:probe': ADMIN,
   'cyborg:host:approve': ADMIN,
   'cyborg:host:rekey': ADMIN,
   'cyborg:host:delete': ADMIN,

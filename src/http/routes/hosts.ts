@@ -10,7 +10,7 @@ import { namedPageArgs, pageOf } from '../pages.ts'
 import { flag, oneOf } from '../query.ts'
 import { ReasonBody, reasonArg, reasonIn, noteBody, noteOf } from './operatorNote.ts'
 import { time, times } from '../render.ts'
-import { answer, route } from '../route.ts'
+import { answer, reply, route } from '../route.ts'
 import type { Body, Route } from '../route.ts'
 import { HostDetail as HostDetailSchema } from '../hostSchema.ts'
 import * as schemas from '../schemas.ts'
@@ -73,11 +73,24 @@ const playbookFor =
     reason: isAdmin ? run.reason : null,
     output: isAdmin ? run.output : null,
   })
+const probeBody = (probe: HostDetail['probe']) =>
+  probe && {
+    asked_at: time(probe.at),
+    by: probe.by,
+    answer: probe.answer && {
+      at: time(probe.answer.at),
+      took_ms: Math.max(0, probe.answer.at - probe.at),
+      report_number: probe.answer.number,
+      devices: probe.answer.devices,
+      failed_drivers: probe.answer.failed,
+    },
+  }
 const detailBodyFor = (caller: Caller) => (row: HostDetail) => ({
   ...hostBodyFor(caller)(row),
   handles: row.handles,
   arqs: row.arqs,
   playbooks: row.playbooks.map(playbookFor(caller)),
+  probe: probeBody(row.probe),
 })
 
 const one = route({
@@ -121,6 +134,23 @@ const restore = route({
   },
   handle: ({ control, caller, params, body }) =>
     answer(control.hosts.restore(caller, params.name, noteOf(caller, body)), 200, detailBodyFor(caller)),
+})
+
+const probe = route({
+  method: 'POST',
+  path: '/v2/hosts/:name/probe',
+  rule: 'cyborg:host:probe',
+  docs: {
+    summary:
+      'Has a host look at its hardware and report at once. 202: it has not answered within some seconds; the answer is shown with the host if it comes later.',
+    answers: { 200: HostDetailSchema, 202: HostDetailSchema },
+    refusals: [404, 409, 429],
+  },
+  handle: async ({ control, caller, params }) => {
+    const asked = await control.hosts.probe(caller, params.name)
+    if (!asked.ok) return asked
+    return reply(asked.value.probe?.answer ? 200 : 202, detailBodyFor(caller)(asked.value))
+  },
 })
 
 const Keyed = v.looseObject({ ...ReasonBody.entries, public_key: v.optional(publicKey) })
@@ -176,6 +206,7 @@ export const hostRoutes: readonly Route[] = [
   one,
   retire,
   restore,
+  probe,
   keyed('approve', 'Accepts the key that a host waits with, or the one that is named. Repeating it is harmless.'),
   keyed('rekey', 'Replaces the key of a host by the one that is named, or by the next one that it shows.'),
   remove,

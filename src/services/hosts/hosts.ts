@@ -13,6 +13,7 @@ import { createVisibility } from '../kernel/visibility.ts'
 import { type Host, type HostCommand, host, hostKey, hostRow, isKnown } from '../../actors/host/decider.ts'
 import { whereListedAs } from '../../actors/host/standing.ts'
 import type { Liveness } from './liveness.ts'
+import { createProbe } from './probe.ts'
 import { type Retirement, createHolders, unknownHost } from '../retirement/retirement.ts'
 
 /**
@@ -70,23 +71,28 @@ const decide = async (
   return kernel.region.tell(hostKey(name), { ...work, ...commandOf(caller) })
 }
 
-export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Retirement): Control['hosts'] => {
-  const { region, readers } = kernel
-  const holders = createHolders(kernel)
-  const visibility = createVisibility(kernel)
-  const lookAt = async (name: HostName): Promise<Outcome<Host>> => {
-    const looked = await region.readCurrent(host, hostKey(name))
-    if (!looked.ok) return looked
-    const held = looked.value.state
-    return isKnown(held) ? { ok: true, value: held } : unknownHost(name)
-  }
-  const shown = (row: Row<'hosts'>, held: Host): HostRow => ({
+const createShown =
+  (liveness: Liveness) =>
+  (row: Row<'hosts'>, held: Host): HostRow => ({
     ...row,
     last_seen_at: liveness.lastSeen(row.name),
     retired: held.retired ?? null,
     public_key: held.keys?.key ?? null,
     offered_key: held.keys?.offered?.key ?? null,
   })
+
+export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Retirement): Control['hosts'] => {
+  const { region, readers } = kernel
+  const holders = createHolders(kernel)
+  const visibility = createVisibility(kernel)
+  const probe = createProbe(kernel)
+  const lookAt = async (name: HostName): Promise<Outcome<Host>> => {
+    const looked = await region.readCurrent(host, hostKey(name))
+    if (!looked.ok) return looked
+    const held = looked.value.state
+    return isKnown(held) ? { ok: true, value: held } : unknownHost(name)
+  }
+  const shown = createShown(liveness)
   const detail = async (caller: Caller, name: HostName): Promise<Outcome<HostDetail>> => {
     const [held, places] = await Promise.all([lookAt(name), holders(name)])
     if (!held.ok) return held
@@ -95,8 +101,8 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
     const knows = await visibility(caller, all)
     if (!knows.ok) return knows
     const arqs = all.filter(knows.value)
-    const { playbooks = [] } = held.value
-    return { ok: true, value: { ...shown(hostRow(held.value), held.value), handles, arqs, playbooks } }
+    const { playbooks = [], probe: question = null } = held.value
+    return { ok: true, value: { ...shown(hostRow(held.value), held.value), handles, arqs, playbooks, probe: question } }
   }
   const then = async (caller: Caller, name: HostName, decided: Outcome<unknown>) =>
     decided.ok ? detail(caller, name) : decided
@@ -117,6 +123,7 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
     },
     get: detail,
     retire: async (caller, name, note) => then(caller, name, await retirement.retire(caller, name, note)),
+    probe: async (caller, name) => then(caller, name, await probe(caller, name)),
     restore: async (caller, name, note) => {
       const known = await lookAt(name)
       return known.ok ? then(caller, name, await decide(kernel, caller, name, { type: 'Restore', ...note })) : known

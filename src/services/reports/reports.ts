@@ -17,6 +17,7 @@ import type { Bond } from '../../actors/arq/messages.ts'
 import { answerLedger } from './ledgerAnswer.ts'
 import { commandIdOf } from '../../actors/runtime/commandId.ts'
 import { reportPrepared } from '../arqs/conclude.ts'
+import { noteAnswer } from '../hosts/probe.ts'
 import { recordInventory } from './inventory.ts'
 import type { Outcome } from '../../fault.ts'
 import { judgeHeartbeat, judgeResult } from './provenance.ts'
@@ -149,6 +150,7 @@ export const createReports = (
     const answered = report.ledger === 'new' ? await answerLedger(kernel, report) : null
     if (answered && !answered.ok) return answered
     if (recorded.value === 'old') return { ok: true, value: null }
+    await noteAnswer(kernel, report)
     const snapshot = { boot, number, digest, complete: recorded.value === 'complete', signer, ...before }
     await snapshots.take(report, snapshot, () => slots.compare(report))
     return { ok: true, value: null }

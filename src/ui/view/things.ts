@@ -18,6 +18,7 @@ import {
   trouble,
   when,
 } from './parts.ts'
+import { probePanel } from './probe.ts'
 import { type Cut, cutNote, cutTo, rows, under } from './rows.ts'
 import type { Offer, Part, Screen } from './screen.ts'
 import { HANDLE_STATES, type Tone, toneOf } from './states.ts'
@@ -67,6 +68,7 @@ export const hostPage = ({ body: { host, devices, offers: list }, here, now }: S
     head(link('hosts', 'Host'), name, hostState(host.value), here, list),
     note('Taken out of service', retired, now),
     facts(held),
+    probePanel(rest.probe, rest.last_seen_at, now),
     panel('Attach handles', span({ class: 'total' }, count(sum(handles))), counts(segments, 'Attach handles by state')),
     panel(
       'Devices',

@@ -1,0 +1,49 @@
+/** The devices that a host holds, and those that have left it. */
+import type { DeployableName, DeployableUuid, DeviceUuid } from '../../identifiers.ts'
+import { ownValue } from '../../record.ts'
+
+/** The record of one device of the host; the key is its canonical control path. */
+export type HeldDevice = {
+  readonly uuid: DeviceUuid
+  readonly id: number
+  readonly driver: string
+  /** Hash of the driver's report of the device; if it is equal, nothing has changed. */
+  readonly digest: string
+  /** Number of complete reports of its driver in a row that did not contain the device. */
+  readonly missing: number
+  /** UUIDs of the deployables of the device, by name. */
+  readonly deployables: Readonly<Record<DeployableName, DeployableUuid>>
+  /** For a device that was retired and has returned: its former deployables that it has not reported again yet. */
+  readonly away?: Readonly<Record<DeployableName, DeployableUuid>>
+}
+/**
+ * A retired device, as it was recorded; it gets its former identity back when it is reported again (data-model 11.4).
+ */
+export type Departed = { readonly canonical: string; readonly device: HeldDevice }
+
+/** The devices that changed; null: the device is retired. */
+export type Changed = Readonly<Record<string, HeldDevice | null>>
+
+type Holding = { readonly devices: Readonly<Record<string, HeldDevice>>; readonly departed: readonly Departed[] }
+const merge = (devices: Holding['devices'], changed: Changed): Holding['devices'] =>
+  Object.fromEntries(
+    Object.entries({ ...devices, ...changed }).filter((entry): entry is [string, HeldDevice] => entry[1] !== null),
+  )
+
+/** As many devices as one driver may report, so that a host that is retired and restored finds its devices again. */
+export const DEPARTED_MAX = 1000
+const departures = ({ devices, departed }: Holding, changed: Changed): Holding['departed'] => {
+  const back = new Set(Object.values(changed).flatMap((one) => (one ? [one.uuid] : [])))
+  const left = Object.keys(changed)
+    .filter((canonical) => changed[canonical] === null && ownValue(devices, canonical))
+    // stores may return the members of an event in another order
+    .toSorted()
+    .map((canonical) => ({ canonical, device: devices[canonical]! }))
+  if (back.size === 0 && left.length === 0) return departed
+  return [...departed.filter(({ device }) => !back.has(device.uuid)), ...left].slice(-DEPARTED_MAX)
+}
+
+export const changed = (host: Holding, devices: Changed): Holding => ({
+  devices: merge(host.devices, devices),
+  departed: departures(host, devices),
+})

@@ -1,0 +1,82 @@
+/**
+ * Asks a host to look at its hardware and report at once.
+ *
+ * PROBE-1 the question is recorded before it is sent, and its answer by whichever control takes it; the caller waits
+ *    for `PROBE_WAIT_MS` at most, and the answer is recorded also if it comes later;
+ * PROBE-2 the question is the one that asks a host what it has prepared (COMPARE-1): a host that another question
+ *    reaches before it has begun its report answers that one only. Such a question stays without an answer.
+ */
+import type { Caller } from '../../actors/caller.ts'
+import { host, hostKey, isKnown } from '../../actors/host/decider.ts'
+import { textOf } from '../../errorText.ts'
+import { type Outcome, done, refuse } from '../../fault.ts'
+import type { HostName } from '../../identifiers.ts'
+import { type Backoff, backoffMs } from '../../waiting.ts'
+import { slotsQuestionRecord } from '../../wire/message.ts'
+import type { InventoryReport } from '../../wire/reports.ts'
+import { storable } from '../../text.ts'
+import { type Kernel, causeOf, commandOf, newWork } from '../kernel/kernel.ts'
+
+const PROBE_WAIT_MS = 6000
+/** An answer that another control records does not notify this process, so the host is read again after this long. */
+const LOOK_AFTER: Backoff = { firstMs: 100, maxMs: 1000 }
+
+/** Waits until the last question to the host has its answer, or the time is over. */
+const answered = async ({ clock, changes, region }: Kernel, name: HostName): Promise<Outcome<null>> => {
+  const until = clock.monotonic() + PROBE_WAIT_MS
+  for (let looks = 1; ; looks++) {
+    const waitMs = Math.min(backoffMs(LOOK_AFTER, looks), Math.max(0, until - clock.monotonic()))
+    const changed = changes.next(hostKey(name), waitMs)
+    const read = await region.readCurrent(host, hostKey(name))
+    if (!read.ok) return read
+    if (read.value.state.probe?.answer !== null || clock.monotonic() >= until) return done(null)
+    await changed
+  }
+}
+
+export const createProbe = (kernel: Kernel) => {
+  const { region, ids, clock, publish } = kernel
+  const send = async (name: HostName, bootId: string, id: string): Promise<Outcome<null>> => {
+    try {
+      const question = { type: 'TellSlots', host: name, bootId, id } as const
+      await publish([slotsQuestionRecord(question, clock.now())])
+      return done(null)
+    } catch (error) {
+      const reason = `host ${name} cannot be asked, because the bus does not answer: ${textOf(error)}`
+      return refuse({ kind: 'unavailable', reason, retryAfterSeconds: 10 })
+    }
+  }
+  return async (caller: Caller, name: HostName): Promise<Outcome<null>> => {
+    const [key, id, cause] = [hostKey(name), ids.uuid(), causeOf(caller)]
+    const known = await region.readCurrent(host, key)
+    if (!known.ok) return known
+    if (!isKnown(known.value.state)) return refuse({ kind: 'not_found', resource: 'host', id: name })
+    const work = newWork(kernel, cause, (draft) => {
+      draft.decide(host, key, { type: 'AskReport', id, at: draft.at, by: cause.by ?? '' })
+      return draft.state(host, key).bootId
+    })
+    const asked = await region.tell(key, { ...work, ...commandOf(caller) })
+    if (!asked.ok) return asked
+    // a repeated command has asked before
+    const sent = asked.value === null ? done(null) : await send(name, asked.value, id)
+    return sent.ok ? answered(kernel, name) : sent
+  }
+}
+
+/** Records the report as the answer, if an operator has asked for it. Does not reject. */
+export const noteAnswer = async (kernel: Kernel, report: InventoryReport): Promise<void> => {
+  const { host: name, number, drivers, slots } = report
+  const id = slots?.answers
+  if (id === undefined) return
+  const key = hostKey(name)
+  const known = await kernel.region.readCurrent(host, key)
+  if (known.ok && known.value.state.probe?.id !== id) return
+  const devices = drivers.reduce((sum, section) => sum + (section.status === 'ok' ? section.devices.length : 0), 0)
+  const failed = drivers.flatMap((section) => (section.status === 'failed' ? [storable(section.driver)] : []))
+  const by = `host ${name}`
+  const work = newWork(kernel, { by }, (draft) =>
+    draft.decide(host, key, { type: 'TakeAnswer', id, number, devices, failed, by }),
+  )
+  const told = known.ok ? await kernel.region.tell(key, work) : known
+  if (!told.ok) kernel.log.warn({ host: name, fault: told.fault }, 'host.answerUnrecorded')
+}
