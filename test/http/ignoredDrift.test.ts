@@ -7,6 +7,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
 import { silent } from '../../src/log.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
@@ -28,7 +29,8 @@ const opened = async () => {
   const { placement, ask } = placementInMemory()
   const clock = handClock()
   const options = { placementAuditMs: HOUR, staleAfterMs: 400 * DAY, downAfterMs: 500 * DAY, sweepEveryMs: 60_000 }
-  const world = await openPlane({ placement, clock, options })
+  // the clock is moved by hand, and no database keeps its pace; test/contracts/ignoredDrift.contract.ts has databases
+  const world = await openPlane({ placement, clock, options }, memoryStore({ now: clock.now }))
   onTestFinished(() => world.plane.stop())
   ask('POST', '/resource_providers', { uuid: NODE, name: 'h1' })
   await world.shows('h1', PLAN)
