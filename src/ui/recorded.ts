@@ -34,19 +34,38 @@ export const placeNow = async (api: Api): Promise<string> => {
   return place.ok ? place.value : ''
 }
 
-/** The first events that match; at least one, if there is one among those that are looked through. */
-const firstEvents = async (api: Api, filter: string, after: string, max: number): Promise<Loaded<readonly Event[]>> => {
+type Looked = {
+  readonly filter: string
+  readonly after: string
+  /** The most events of one answer of the API. */
+  readonly limit: number
+  /** Whether no further events are needed than those that were found so far. */
+  readonly isEnough: (events: readonly Event[]) => boolean
+}
+/** The first events that match, until they are enough or so many pages were read. */
+const firstEvents = async (api: Api, { filter, after, limit, isEnough }: Looked): Promise<Loaded<readonly Event[]>> => {
+  const found: Event[] = []
   let place = after
   for (let read = 1; ; read++) {
-    const page = await api.get(at`/events?after=${place}&limit=${max}` + filter, Events)
-    if (!page.ok) return page
+    const page = await api.get(at`/events?after=${place}&limit=${limit}` + filter, Events)
+    if (!page.ok) return found.length > 0 ? loaded(found) : page
     const { events, next, more } = page.value
-    if (events.length > 0 || !more || read === PAGES_MAX) return loaded(events)
+    found.push(...events)
+    if (!more || read === PAGES_MAX || isEnough(found)) return loaded(found)
     place = next
   }
 }
-const underRequest = (api: Api, request: string, after: string) =>
-  firstEvents(api, at`&request=${request}`, after, EVENTS_MAX)
+/** At most `max` of them. */
+const underRequest = async (api: Api, request: string, after: string, max: number): Promise<Loaded<readonly Event[]>> =>
+  mapped(
+    await firstEvents(api, {
+      filter: at`&request=${request}`,
+      after,
+      limit: EVENTS_MAX,
+      isEnough: ({ length }) => length >= max,
+    }),
+    (events) => events.slice(0, max),
+  )
 
 /** The place from which the events of a change are found that was carried out just now (RECORDED-1). */
 export const placeBefore = async (
@@ -55,7 +74,7 @@ export const placeBefore = async (
   { form, change }: { readonly form: string; readonly change: string },
 ): Promise<string> => {
   if (form === '' || change === '') return form || change
-  const found = await underRequest(api, request, change)
+  const found = await underRequest(api, request, change, 1)
   return found.ok && found.value.length > 0 ? change : form
 }
 
@@ -66,10 +85,15 @@ const answersTo = async (api: Api, awaited: readonly Awaited[]): Promise<Loaded<
   const [first] = awaited
   if (first === undefined) return loaded([])
   const subjects = [...new Set(awaited.map(({ subject }) => subject))]
-  return firstEvents(api, at`&subject=${subjects.join(',')}&type=${ANSWERS.join(',')}`, first.after, ANSWERS_MAX)
+  return firstEvents(api, {
+    filter: at`&subject=${subjects.join(',')}&type=${ANSWERS.join(',')}`,
+    after: first.after,
+    limit: ANSWERS_MAX,
+    isEnough: (answers) => awaited.every((each) => answerTo(each, answers) !== undefined),
+  })
 }
 const look = async (api: Api, { request, since }: Asked): Promise<Loaded<Found>> => {
-  const own = await underRequest(api, request, since)
+  const own = await underRequest(api, request, since, EVENTS_MAX)
   if (!own.ok) return own
   const awaited = own.value.flatMap((event) => awaitedBy(event) ?? [])
   return mapped(await answersTo(api, awaited), (answers) => ({
