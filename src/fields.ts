@@ -37,3 +37,9 @@ export const publicKey = v.pipe(
 )
 /** Milliseconds since the epoch, limited to what a `Date` can represent. */
 export const moment = v.pipe(v.number(), v.minValue(0), v.maxValue(MOMENT_MAX))
+/** A moment as text, ISO 8601 in UTC, with a year of four digits. */
+export const isoMoment = v.pipe(
+  v.string(),
+  v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z$/, 'must be a moment in ISO 8601, in UTC'),
+  v.check((text) => !Number.isNaN(Date.parse(text)), 'must be a moment that exists'),
+)

@@ -20,8 +20,15 @@ const letter = {
   cut: v.pipe(v.boolean(), v.description('A part of its message was not kept.')),
   replay_refusal: v.pipe(v.nullable(v.string()), v.description('Why its message cannot be sent again; null: it can.')),
   handled: v.pipe(
-    v.nullable(v.object({ at: schemas.Time, by: v.nullable(v.string()), reason: v.nullable(v.string()) })),
-    v.description('Who has sent it again or dropped it last; `by` and `reason` null: they were not recorded.'),
+    v.nullable(
+      v.object({
+        at: schemas.Time,
+        by: v.nullable(v.string()),
+        reason: v.nullable(v.string()),
+        request_id: v.nullable(v.string()),
+      }),
+    ),
+    v.description('Who has sent it again or dropped it last, and under which request; what is null was not recorded.'),
   ),
 }
 export const DeadLetter = v.object(letter)

@@ -4,7 +4,7 @@ import { at } from './api.ts'
 import type { Letter } from './letterShapes.ts'
 import { shell } from './view/words.ts'
 
-/** A letter whose message was not kept whole, or belongs to no topic of the service, cannot be sent again. */
+/** A letter cannot be sent again whose message was not kept whole, or is neither a report nor an order of a host. */
 export const letterStanding = ({ state, replay_refusal: refusal }: Letter): string =>
   refusal === null ? state : `${state}, unsendable`
 
@@ -20,11 +20,12 @@ export const LETTER_ACTIONS: readonly Action[] = [
     fields: [KEPT],
     method: 'POST',
     sentence:
-      'Its message goes to its topic once more, as it was. Who could not read or handle it tries anew: mend the cause first, or it comes back as another dead letter.',
+      'Its message goes to its topic once more, as it was. Who could not read or handle it tries anew: mend the cause first, or it comes back as another dead letter. An inventory that was refused for its content is passed over until the control that refused it restarts.',
     path: (id) => at`/dead_letters/${id}/replay`,
     command: (id) => shell`accelerando dead-letter replay ${id} --reason TEXT`,
     states: ['open', 'replayed', 'dropped'],
-    otherwise: 'its message was not kept whole, or is for no topic of the service',
+    otherwise:
+      'its message was not kept whole, or is neither a report nor an order of a host: facts and states are in the journal',
   },
   {
     kind: 'letters',

@@ -19,7 +19,7 @@ const letter = {
   size_bytes: v.number(),
   cut: v.boolean(),
   replay_refusal: MaybeText,
-  handled: v.nullable(v.object({ at: Text, by: MaybeText, reason: MaybeText })),
+  handled: v.nullable(v.object({ at: Text, by: MaybeText, reason: MaybeText, request_id: MaybeText })),
 }
 export const Letter = v.object(letter)
 export type Letter = v.InferOutput<typeof Letter>

@@ -1,6 +1,6 @@
 /** Every topic of the system. A message for a topic that is not listed here cannot be published. */
 import * as v from 'valibot'
-import { line, prose } from '../fields.ts'
+import { isoMoment, line, prose } from '../fields.ts'
 import { ToHost } from './orders.ts'
 import { Report } from './reports.ts'
 
@@ -22,7 +22,7 @@ export const DeadLetter = v.object({
   /** Key, value or headers were cut: the letter can be read, but not sent again. */
   cut: v.optional(v.literal(true)),
   /** When the dead letter of this id was sent again, ISO 8601 in UTC; this record has no value. */
-  retriedAt: v.optional(v.string()),
+  retriedAt: v.optional(isoMoment),
   /**
    * Only beside `retriedAt`: an operator had a control send the message again, or has dropped the letter. Programs up
    * to release 0.3.0 do not read it, and take a dropped letter for one that was sent again.
@@ -34,6 +34,8 @@ export const DeadLetter = v.object({
       reason: prose(4000),
       /** The command of which the mark is the record: a repetition is known by it. */
       command: v.optional(line(100)),
+      /** The id of the request by which it was asked for. */
+      request: v.optional(line(100)),
     }),
   ),
 })

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { openDeadLetters } from '../../src/delivery/deadLetters/keeper.ts'
 import type { Follow } from '../../src/delivery/deadLetters/reading.ts'
-import { type Taken, letterBox, uuidOf } from '../../src/delivery/deadLetters/box.ts'
+import { type Taken, uuidOf } from '../../src/delivery/deadLetters/box.ts'
 import { Unpublishable } from '../../src/bus/port.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { handledRecord } from '../../src/wire/handledLetter.ts'
@@ -11,10 +11,14 @@ import { handClock, memoryLog, quiet } from '../support/lab.ts'
 import { NOVA, value } from '../support/plane.ts'
 
 const REPORTS = 'host.reports.v1'
-const letterOf = (n: number, more: Partial<BusRecord> = {}): BusRecord =>
+const DAY_MS = 24 * 3_600_000
+/** The time of the clock. */
+const NOW = handClock().now()
+const at = (n: number): number => NOW + n * 1000
+const letterOf = (n: number, more: Partial<BusRecord> = {}, time = at(n)): BusRecord =>
   deadLetterRecord({ topic: REPORTS, key: 'h1', value: `no JSON ${n}`, headers: { one: '1' }, ...more }, 'bad', {
     id: `${REPORTS}/0/${n}`,
-    time: n * 1000,
+    time,
   })
 const NOTE = { by: 'operator-7', reason: 'the host is mended' }
 const uuid = (n: number) => uuidOf({ id: `${REPORTS}/0/${n}` })
@@ -50,17 +54,34 @@ describe('letters of the bus inside the process', () => {
     expect(value(await letters.list({ ...OPEN, limit: 2 })).next).not.toBe(null)
     expect(await letters.list({ ...OPEN, marker: uuid(9) })).toMatchObject({ ok: false, fault: { field: 'marker' } })
   })
+  test('a page goes on after its marker, also when the marker was handled meanwhile', async () => {
+    const { letters, bury, ids } = start()
+    await bury(letterOf(1), letterOf(2), letterOf(3))
+    value(await letters.drop(NOVA, uuid(2), NOTE))
+    expect(await ids({ ...OPEN, marker: uuid(2) })).toEqual(['0/1'])
+  })
+  test('LETTERS-4 are forgotten once they are older than their topic keeps messages', async () => {
+    const { letters, bury, clock, ids } = start()
+    await bury(letterOf(0))
+    await clock.pass(27 * DAY_MS)
+    await bury(letterOf(1, {}, clock.now()))
+    expect(await ids()).toEqual(['0/1', '0/0'])
+    await clock.pass(DAY_MS + 1)
+    expect(letters.count()).toMatchObject({ count: 1 })
+    expect(await ids()).toEqual(['0/1'])
+    expect(await letters.get(uuid(0))).toMatchObject({ fault: { kind: 'not_found' } })
+  })
   test('tell their place where they have one, their size, and whether they can be sent again', async () => {
     const { letters, bury } = start()
     const long = deadLetterRecord({ topic: REPORTS, key: 'h1', value: 'ä'.repeat(40_000), headers: {} }, 'bad', {
       id: 'host/h1/4/dead',
-      time: 5,
+      time: at(5),
     })
     await bury(letterOf(7), long)
     expect(value(await letters.get(uuid(7)))).toMatchObject({
       place: { partition: 0, offset: 7 },
       bytes: 9,
-      at: 7000,
+      at: at(7),
       refusal: null,
       value: 'no JSON 7',
       headers: { one: '1' },
@@ -74,9 +95,9 @@ describe('letters of the bus inside the process', () => {
     const { letters, bury } = start()
     expect(letters.count()).toEqual({ count: 0, lastAt: null })
     await bury(letterOf(1), letterOf(2))
-    expect(letters.count()).toEqual({ count: 2, lastAt: 2000 })
+    expect(letters.count()).toEqual({ count: 2, lastAt: at(2) })
     value(await letters.drop(NOVA, uuid(2), NOTE))
-    expect(letters.count()).toEqual({ count: 1, lastAt: 1000 })
+    expect(letters.count()).toEqual({ count: 1, lastAt: at(1) })
     value(await letters.replay(NOVA, uuid(1), NOTE))
     expect(letters.count()).toEqual({ count: 0, lastAt: null })
   })
@@ -124,6 +145,35 @@ describe('what is done with a letter', () => {
     value(await letters.replay({ ...NOVA, commandId: 'c2' }, uuid(1), NOTE))
     expect(sent.filter(({ topic }) => topic === REPORTS)).toHaveLength(2)
   })
+  test('LETTERS-3 a command is known as long as it is that of one of the last 32 marks', async () => {
+    const { letters, bury, sent } = start()
+    await bury(letterOf(1))
+    const replay = async (n: number) =>
+      value(await letters.replay({ ...NOVA, commandId: `c${n}` }, uuid(1), NOTE)).state
+    const times = () => sent.filter(({ topic }) => topic === REPORTS).length
+    for (let n = 1; n <= 32; n++) await replay(n)
+    for (let n = 1; n <= 32; n++) expect(await replay(n)).toBe('replayed')
+    expect(times()).toBe(32)
+    await replay(33)
+    await replay(1)
+    expect(times()).toBe(34)
+  })
+  test('the mark names the request', async () => {
+    const { letters, bury } = start()
+    await bury(letterOf(1))
+    const caller = { ...NOVA, requestId: 'req-7' }
+    expect(value(await letters.drop(caller, uuid(1), NOTE)).handled).toMatchObject({ ...NOTE, request: 'req-7' })
+  })
+  test.each(['arq.state.v1', 'arq.events.v1', 'dead-letters.v1', 'other.v1'])(
+    'DEADLETTER-2 a letter that names %s is refused, although the control may write to it',
+    async (topic) => {
+      const { letters, bury, sent } = start()
+      await bury(letterOf(1, { topic }))
+      expect(value(await letters.get(uuid(1))).refusal).toContain(topic === 'dead-letters.v1' ? 'itself' : topic)
+      expect(await letters.replay(NOVA, uuid(1), NOTE)).toMatchObject({ ok: false, fault: { kind: 'conflict' } })
+      expect(sent).toHaveLength(1)
+    },
+  )
   test('DEADLETTER-2 a message that was cut is refused, and nothing is sent', async () => {
     const { letters, bury, sent } = start()
     await bury(letterOf(1, { value: 'x'.repeat(70_000) }))
@@ -177,18 +227,18 @@ describe('letters of a topic', () => {
     })
     await asked
     const listed = ids()
-    reads[0]!.take({ ...letterOf(1), time: 5 })
-    reads[0]!.take({ ...letterOf(2), time: 6 })
+    reads[0]!.take({ ...letterOf(1), time: at(5) })
+    reads[0]!.take({ ...letterOf(2), time: at(6) })
     reads[0]!.take({
-      ...handledRecord({ topic: REPORTS, key: 'h1', reason: '' }, { id: `${REPORTS}/0/2`, time: 9 }),
-      time: 9,
+      ...handledRecord({ topic: REPORTS, key: 'h1', reason: '' }, { id: `${REPORTS}/0/2`, time: at(9) }),
+      time: at(9),
     })
     reads[0]!.caughtUp()
     expect(await listed).toEqual(['0/1'])
-    expect(letters.count()).toEqual({ count: 1, lastAt: 5 })
+    expect(letters.count()).toEqual({ count: 1, lastAt: at(5) })
     expect(value(await letters.get(uuid(2)))).toMatchObject({
       state: 'replayed',
-      handled: { at: 9, by: null, reason: null },
+      handled: { at: at(9), by: null, reason: null, request: null },
     })
     await letters.stop()
   })
@@ -212,11 +262,43 @@ describe('letters of a topic', () => {
     expect(await ids()).toEqual(['0/2', '0/1'])
     await letters.stop()
   })
-})
-
-test('letters beyond the limit of memory are forgotten, the oldest first', () => {
-  const box = letterBox(10, 30)
-  for (const n of [1, 2, 3]) box.take(letterOf(n))
-  expect(box.all().map(({ value: text }) => text)).toEqual(['no JSON 2', 'no JSON 3'])
-  expect(box.get(uuid(1))).toBe(null)
+  test('LETTERS-5 while a further read breaks off, those that were read are counted', async () => {
+    const { follow, reads, breakOff } = topic()
+    const { letters, ids } = start(follow)
+    const first = ids()
+    reads[0]!.take(letterOf(1))
+    reads[0]!.caughtUp()
+    await first
+    breakOff('away')
+    await quiet()
+    expect(letters.count()).toEqual({ count: 1, lastAt: at(1) })
+    await letters.stop()
+  })
+  test('LETTERS-5 a control that cannot read them counts its own, until a day has passed without one', async () => {
+    const { follow } = topic()
+    const { letters, bury, clock } = start(follow)
+    await bury(letterOf(1))
+    await clock.pass(DAY_MS - 1)
+    expect(letters.count()).toEqual({ count: 1, lastAt: NOW })
+    await clock.pass(1)
+    expect(letters.count()).toEqual({ count: 0, lastAt: null })
+    await letters.stop()
+  })
+  test('a mark or a letter with a moment that is none leaves the list and the number as they are', async () => {
+    const { follow, reads } = topic()
+    const { letters, ids } = start(follow)
+    const listed = ids()
+    reads[0]!.take(letterOf(1))
+    const mark = handledRecord({ topic: REPORTS, key: 'h1', reason: '' }, { id: `${REPORTS}/0/1`, time: at(2) })
+    for (const moment of ['then', '2026-13-01T00:00:00Z', '+275760-09-13T00:00:00.000Z'])
+      reads[0]!.take({ ...mark, value: mark.value.replace(/"retriedAt":"[^"]*"/, `"retriedAt":"${moment}"`) })
+    for (const [n, time] of [Number.NaN, Number.POSITIVE_INFINITY, -1, 1e300].entries())
+      reads[0]!.take({ ...letterOf(n + 2), time })
+    reads[0]!.caughtUp()
+    expect(await listed).toContain('0/1')
+    for (const { at: time } of value(await letters.list(OPEN)).items)
+      expect(new Date(time).toISOString()).toMatch(/^\d{4}-/)
+    expect(letters.count().count).toBeGreaterThan(0)
+    await letters.stop()
+  })
 })

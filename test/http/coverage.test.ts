@@ -40,7 +40,7 @@ let letters = 0
 const aLetter = async () => {
   const id = `host.reports.v1/0/${++letters}`
   const of = { topic: 'host.reports.v1', key: 'sim-1', value: 'no JSON', headers: {} }
-  await shop.bus.publish([deadLetterRecord(of, 'message: must be JSON', { id, time: 0 })])
+  await shop.bus.publish([deadLetterRecord(of, 'message: must be JSON', { id, time: Date.now() })])
   return (await shop.must(200, 'GET /v2/dead_letters')).json.dead_letters[0].uuid as string
 }
 let hosts = 0

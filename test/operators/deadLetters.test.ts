@@ -36,6 +36,14 @@ describe('a dead letter', () => {
     expect(letter.cut).toBe(true)
     expect(refusalOf(letter)).toContain('too long to be kept whole')
   })
+  test.each(['arq.state.v1', 'host.events.v1'])('for %s is refused: facts and states are in the journal', (topic) => {
+    const letter = letterOf({ ...REPORT, topic }, 'a')
+    expect(refusalOf(letter)).toBe(
+      `only reports and orders of hosts are sent again: what ${topic} says is in the journal`,
+    )
+    expect(letterLines(letter)[2]).toContain('(cannot be retried: only reports and orders')
+    expect(choose([letter], { ids: [], all: true, topic: null }).letters).toEqual([])
+  })
   test('whose topic is none of ours, or the dead letters themselves, is refused', () => {
     expect(refusalOf(letterOf({ ...REPORT, topic: 'other.v1' }, 'a'))).toContain('not a topic of accelerando')
     expect(refusalOf(letterOf({ ...REPORT, topic: 'dead-letters.v1' }, 'a'))).toContain('a dead letter itself')

@@ -1,6 +1,8 @@
 /** The pages of dead letters: what they show, what can be done, and what is shown of it afterwards. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { uuidOf } from '../../src/delivery/deadLetters/box.ts'
 import { handledRecord } from '../../src/wire/handledLetter.ts'
+import { deadLetterRecord } from '../../src/wire/message.ts'
 import { type UiWorld, bury, consoleOf, createConsole, openUiWorld } from './world.ts'
 
 let world: UiWorld
@@ -48,6 +50,7 @@ test('sent again with a reason: its page says by whom, and it is no longer in th
   expect((await act(`letters/${uuid}/do/replay`, { reason: 'host mended' })).status).toBe(303)
   const page = (await ask(`letters/${uuid}`)).html
   expect(page).toMatch(/Sent again by [^<]+: host mended/)
+  expect(page).toMatch(/<code>req-[0-9a-f-]{36}<\/code>/)
   expect((await ask('letters')).html).not.toContain(uuid)
   expect((await ask('letters?state=replayed')).html).toContain(uuid)
 })
@@ -68,6 +71,13 @@ test('one that was not kept whole is marked, and cannot be sent again, with the 
   expect(html).toContain('It cannot be sent again: it was too long to be kept whole')
   expect(html).toContain('Only the beginning was kept')
   expect((await ask(`letters/${uuid}/do/replay`)).html).toContain('its message was not kept whole')
+})
+test('a fact cannot be sent again, and the page that asks says why', async () => {
+  const id = 'arq.state.v1/0/1'
+  const of = { topic: 'arq.state.v1', key: 'x', value: '{}', headers: {} }
+  await world.bus.publish([deadLetterRecord(of, 'too long', { id, time: world.clock.now() })])
+  const { html } = await ask(`letters/${uuidOf({ id })}/do/replay`)
+  expect(html).toContain('neither a report nor an order of a host: facts and states are in the journal')
 })
 test('one of which it was not recorded who sent it again says so', async () => {
   const uuid = await buried()

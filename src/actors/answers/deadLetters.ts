@@ -30,8 +30,14 @@ export type DeadLetter = {
   readonly cut: boolean
   /** Why its message cannot be sent again; null: it can. */
   readonly refusal: string | null
-  /** Who has sent it again or dropped it last; null: nobody. `by` and `reason` null: they were not recorded. */
-  readonly handled: { readonly at: number; readonly by: string | null; readonly reason: string | null } | null
+  /** Who has sent it again or dropped it last; null: nobody. What is null in it was not recorded. */
+  readonly handled: {
+    readonly at: number
+    readonly by: string | null
+    readonly reason: string | null
+    /** The id of the request by which it was asked for. */
+    readonly request: string | null
+  } | null
 }
 export type DeadLetterDetail = DeadLetter & {
   readonly value: string

@@ -4,7 +4,7 @@ import { readLetters } from '../../bus/kafka/deadLetters.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { systemClock } from '../../clock.ts'
 import { type Letter, letterBox } from '../../delivery/deadLetters/box.ts'
-import { retryLetters } from '../../delivery/deadLetters/handle.ts'
+import { refusalOf, retryLetters } from '../../delivery/deadLetters/handle.ts'
 import type { Log } from '../../log.ts'
 import { inOneLine } from '../../text.ts'
 
@@ -30,10 +30,12 @@ const handledWords = ({ retriedAt, handled }: Letter): string => {
 }
 export const letterLines = (letter: Letter): readonly string[] => {
   const { id, time, topic, key, reason, value, cut } = letter
+  const refusal = refusalOf(letter)
+  const unsendable = cut ? ' (cut: cannot be retried)' : refusal === null ? '' : ` (cannot be retried: ${refusal})`
   return [
     `${id}  ${new Date(time).toISOString()}  ${topic}  key ${beginning(key)}${handledWords(letter)}`,
     `  ${beginning(reason)}`,
-    `  ${beginning(value)}${cut ? ' (cut: cannot be retried)' : ''}`,
+    `  ${beginning(value)}${unsendable}`,
   ]
 }
 
@@ -48,7 +50,7 @@ export const choose = (letters: readonly Letter[], { ids, all, topic }: Wanted):
   return {
     letters: letters
       .filter((letter) => topic === null || letter.topic === topic)
-      .filter(({ id, retriedAt, cut }) => wanted.has(id) || (all && retriedAt === null && !cut)),
+      .filter((letter) => wanted.has(letter.id) || (all && letter.retriedAt === null && refusalOf(letter) === null)),
     unknown: ids.filter((id) => !known.has(id)),
   }
 }

@@ -83,6 +83,7 @@ const openPlane = async (
     ids: idsBy(clock),
     bus,
     followLetters: followLetters(config.kafka, log),
+    keepLettersMs: config.topics.retentionMs ?? undefined,
     join: link.join,
     control,
     region,

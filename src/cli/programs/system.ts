@@ -44,6 +44,8 @@ export type SystemParts = {
   readonly bus?: Bus
   /** Reads the dead letters on the bus; absent: the bus is inside the process. */
   readonly followLetters?: Follow
+  /** How long the bus keeps dead letters; absent: as the catalogue says. */
+  readonly keepLettersMs?: number | undefined
   /** Decides when the consumption of reports begins; absent: at once. */
   readonly join?: (begin: () => Promise<void>) => Promise<void>
   readonly control?: Partial<ControlOptions & Paces>
@@ -122,7 +124,8 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
   const { store, log, clock = systemClock, ids = systemIds } = parts
   const { meter, tracer = untraced } = parts.watching ?? {}
   const carrier = observedBus(parts.bus ?? inProcessBus({ clock, log }), { meter, tracer })
-  const letters = openDeadLetters({ bus: carrier, clock, log, follow: parts.followLetters ?? null })
+  const { followLetters: follow = null, keepLettersMs: keepMs } = parts
+  const letters = openDeadLetters({ bus: carrier, clock, log, follow, keepMs })
   const { bus } = letters
   const writes = recentTimes(clock.now)
   const opened = openControlPlane({

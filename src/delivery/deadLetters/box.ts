@@ -1,10 +1,18 @@
-/** Collects dead letters while they are read, with what operators have done with them. Bounded: the oldest go first. */
+/**
+ * Collects dead letters while they are read, with what operators have done with them. Bounded.
+ *
+ * BOX-1 of too many letters the oldest are forgotten, whatever the order in which they are read: the partitions of a
+ *    topic are read one after another;
+ * BOX-2 a mark is kept for a letter that is not read yet: with partitions added meanwhile, it is on another one;
+ * BOX-3 the moments of messages come from the clocks of others, and are limited to what can be shown.
+ */
 import { createHash } from 'node:crypto'
 import type { LetterUuid } from '../../identifiers.ts'
 import { uuidOfHash } from '../../uuid.ts'
 import type { DeadLetter } from '../../wire/catalogue.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { readTimedLetter } from '../../wire/message.ts'
+import { type Ages, createAges } from './ages.ts'
 
 export type Letter = Omit<DeadLetter, 'cut' | 'retriedAt' | 'handled'> & {
   readonly id: string
@@ -27,48 +35,97 @@ export type Box = {
   /** Oldest first. */
   readonly all: () => readonly Letter[]
   readonly get: (uuid: LetterUuid) => Letter | null
+  /** Whether the command is that of one of the last `COMMANDS_MAX` marks on the letter. */
+  readonly isDone: (uuid: LetterUuid, commandId: string) => boolean
+  /** Forgets the letters that were stored before the moment. */
+  readonly forget: (before: number) => void
 }
-/** The most letters kept in memory, and the most characters of their messages. */
+/** The most letters kept in memory, and the most characters of them. */
 export const LETTERS_MAX = 10_000
 export const KEPT_MAX = 32 * 1024 * 1024
+/** The most letters of which marks are kept before the letters are read. */
+const EARLY_MAX = 4000
+const COMMANDS_MAX = 32
+/** The end of the year 9999: later moments have more digits, which no reader of the API expects. */
+const TIME_MAX = Date.UTC(10_000, 0, 1) - 1
 
 /** The id of a letter names a place on a topic, and is no part of an address: its hash is. */
 export const uuidOf = ({ id }: Pick<Letter, 'id'>): LetterUuid =>
   uuidOfHash(createHash('sha1').update(`dead letter ${id}`).digest(), 5)
 
-const sizeOf = ({ value, headers }: Letter): number =>
-  Object.entries(headers).reduce((sum, [name, text]) => sum + name.length + text.length, value.length)
+const sizeOf = ({ topic, key, reason, value, headers }: Unmarked): number =>
+  [topic, key, reason, value, ...Object.entries(headers).flat()].reduce((sum, text) => sum + text.length, 0)
+/** BOX-3 */
+const shownTime = (time: number): number => (Number.isFinite(time) ? Math.min(Math.max(time, 0), TIME_MAX) : 0)
 
-export const letterBox = (max = LETTERS_MAX, keptMax = Number.POSITIVE_INFINITY): Box => {
-  const letters = new Map<LetterUuid, Letter>()
+type Marks = Pick<Letter, 'retriedAt' | 'handled'> & { readonly commands: readonly string[] }
+const UNMARKED: Marks = { retriedAt: null, commands: [] }
+type Mark = Pick<DeadLetter, 'handled'> & { readonly retriedAt: string }
+const markedAgain = ({ commands }: Marks, { retriedAt, handled }: Mark): Marks => {
+  const command = handled?.command
+  return {
+    retriedAt,
+    ...(handled === undefined ? {} : { handled }),
+    commands:
+      command === undefined ? commands : [...commands.filter((each) => each !== command), command].slice(-COMMANDS_MAX),
+  }
+}
+type Unmarked = Omit<Letter, 'retriedAt' | 'handled'>
+type Held = { readonly letter: Unmarked; readonly size: number; readonly marks: Marks }
+const letterOf = ({ letter, marks: { retriedAt, handled } }: Held): Letter => ({
+  ...letter,
+  retriedAt,
+  ...(handled === undefined ? {} : { handled }),
+})
+
+export const letterBox = (max = LETTERS_MAX, keptMax = Number.POSITIVE_INFINITY, earlyMax = EARLY_MAX): Box => {
+  const letters = new Map<LetterUuid, Held>()
+  const early = new Map<LetterUuid, Marks>()
+  const ages: Ages<LetterUuid> = createAges()
   let kept = 0
   const remove = (uuid: LetterUuid): void => {
-    const letter = letters.get(uuid)
-    if (letter !== undefined) kept -= sizeOf(letter)
+    const held = letters.get(uuid)
+    if (held === undefined) return
+    kept -= held.size
     letters.delete(uuid)
+    ages.remove(uuid, held.letter.time)
   }
-  const put = (id: string, { cut, retriedAt, handled, ...body }: DeadLetter, time: number): void => {
-    const uuid = uuidOf({ id })
-    const known = letters.get(uuid)
-    if (retriedAt !== undefined) {
-      if (known === undefined) return
-      const { handled: _, ...still } = known
-      letters.set(uuid, { ...still, retriedAt, ...(handled === undefined ? {} : { handled }) })
-      return
-    }
-    const mark = known?.handled === undefined ? {} : { handled: known.handled }
-    const letter = { ...body, id, time, cut: cut === true, retriedAt: known?.retriedAt ?? null, ...mark }
+  const mark = (uuid: LetterUuid, body: Mark): void => {
+    const held = letters.get(uuid)
+    if (held !== undefined) return void letters.set(uuid, { ...held, marks: markedAgain(held.marks, body) })
+    const marks = markedAgain(early.get(uuid) ?? UNMARKED, body)
+    early.delete(uuid)
+    early.set(uuid, marks)
+    if (early.size > earlyMax) early.delete(early.keys().next().value!)
+  }
+  const put = (uuid: LetterUuid, letter: Unmarked): void => {
+    const marks = letters.get(uuid)?.marks ?? early.get(uuid) ?? UNMARKED
+    early.delete(uuid)
     remove(uuid)
-    letters.set(uuid, letter)
-    kept += sizeOf(letter)
-    while (letters.size > max || (kept > keptMax && letters.size > 1)) remove(letters.keys().next().value!)
+    const size = sizeOf(letter)
+    letters.set(uuid, { letter, size, marks })
+    ages.add(uuid, letter.time)
+    kept += size
+    while (letters.size > max || (kept > keptMax && letters.size > 1)) remove(ages.oldest()!.item)
   }
   return {
     take: ({ topic, key, value, time }) => {
       const read = readTimedLetter({ topic, key, value: value ?? '', headers: {} })
-      if (read.ok) put(read.value.id, read.value.body, time ?? read.value.sentAt)
+      if (!read.ok) return
+      const { id, body, sentAt } = read.value
+      const uuid = uuidOf({ id })
+      const { cut, retriedAt, handled, ...rest } = body
+      if (retriedAt !== undefined) return mark(uuid, { retriedAt, handled })
+      put(uuid, { ...rest, id, time: shownTime(time ?? sentAt), cut: cut === true })
     },
-    all: () => [...letters.values()].toSorted((a, b) => a.time - b.time),
-    get: (uuid) => letters.get(uuid) ?? null,
+    all: () => ages.all().map((uuid) => letterOf(letters.get(uuid)!)),
+    get: (uuid) => {
+      const held = letters.get(uuid)
+      return held === undefined ? null : letterOf(held)
+    },
+    isDone: (uuid, commandId) => letters.get(uuid)?.marks.commands.includes(commandId) ?? false,
+    forget: (before) => {
+      for (let first = ages.oldest(); first !== null && first.time < before; first = ages.oldest()) remove(first.item)
+    },
   }
 }

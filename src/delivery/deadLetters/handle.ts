@@ -4,7 +4,9 @@
  * DEADLETTER-1 letters are sent one at a time: the original message is published to its topic under its key, and the
  *    letter is marked only when that is stored; if the process is killed in between, the message may be sent twice,
  *    which every consumer tolerates;
- * DEADLETTER-2 a truncated message, or a message for a topic that none of our consumers reads, is not sent;
+ * DEADLETTER-2 only reports and orders of hosts are sent, and only whole ones. Whoever writes dead letters chooses the
+ *    topic that they name, and may have no right to write to it; facts and states are in the journal, and an old state
+ *    would take the place of a newer one on its compacted topic;
  * DEADLETTER-3 nothing is removed from the topic: a dropped letter stays as long as the topic keeps it, and a mark on
  *    it says who dropped it, when and why. The last mark counts.
  */
@@ -14,14 +16,18 @@ import { CATALOGUE, type DeadLetter } from '../../wire/catalogue.ts'
 import { handledRecord } from '../../wire/handledLetter.ts'
 import type { Letter } from './box.ts'
 
-const { topic: TOPIC } = CATALOGUE.deadLetters
+const { hostReports, hostOrders, deadLetters } = CATALOGUE
 const TOPICS: readonly string[] = Object.values(CATALOGUE).map(({ topic }) => topic)
+const SENDABLE: readonly string[] = [hostReports.topic, hostOrders.topic]
 
 /** Returns why the letter cannot be sent again; null: it can. */
 export const refusalOf = ({ cut, topic }: Pick<Letter, 'cut' | 'topic'>): string | null => {
   if (cut) return 'it was too long to be kept whole, so it cannot be sent again'
-  if (topic === TOPIC) return 'it is a dead letter itself'
-  return TOPICS.includes(topic) ? null : `${topic} is not a topic of accelerando`
+  if (SENDABLE.includes(topic)) return null
+  if (topic === deadLetters.topic) return 'it is a dead letter itself'
+  return TOPICS.includes(topic)
+    ? `only reports and orders of hosts are sent again: what ${topic} says is in the journal`
+    : `${topic} is not a topic of accelerando`
 }
 
 type Ports = { readonly bus: Pick<Bus, 'publish'>; readonly clock: Pick<Clock, 'now'> }

@@ -6,8 +6,12 @@
  *    the program ends; a read that breaks off is begun again after a pause;
  * LETTERS-2 nobody is shown letters of a topic that was not read to its end: the question waits, at most `WAIT_MS`, and
  *    is then refused;
- * LETTERS-3 a repeated command is known by the mark on the letter, and is carried out once, also by two controls one
- *    after the other. Two controls at the same time may send a message twice, which every consumer tolerates.
+ * LETTERS-3 a repeated command is known by the marks on the letter, and is carried out once, also by two controls one
+ *    after the other. Two controls at the same time may send a message twice, which every consumer tolerates;
+ * LETTERS-4 letters that are older than their topic keeps messages are forgotten;
+ * LETTERS-5 the number of open letters is that of the topic once it was read to its end, also while a further read has
+ *    broken off. Before, it is the number of those that this process has stored, until a day has passed without one: a
+ *    control that may not read the topic cannot know that they were handled.
  */
 import type { DeadLetter, DeadLetterDetail, DeadLetters, DeadLettersAsked } from '../../actors/answers/deadLetters.ts'
 import type { Listed } from '../../actors/answers/rows.ts'
@@ -20,7 +24,7 @@ import type { LetterUuid } from '../../identifiers.ts'
 import { keyedMutex } from '../../keyedMutex.ts'
 import type { Log } from '../../log.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
-import { CATALOGUE } from '../../wire/catalogue.ts'
+import { CATALOGUE, KEEP_MS } from '../../wire/catalogue.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { readDeadLetter } from '../../wire/message.ts'
 import { type Box, KEPT_MAX, LETTERS_MAX, type Letter, letterBox, uuidOf } from './box.ts'
@@ -35,19 +39,20 @@ type Parts<Carried> = {
   readonly log: Log
   /** Null: the bus is inside the process. */
   readonly follow: Follow | null
+  /** How long the topic keeps messages; absent: as the catalogue says. */
+  readonly keepMs?: number | undefined
 }
 export type Keeper<Carried> = DeadLetters & {
   /** The bus, which passes on what is stored among the dead letters. */
   readonly bus: Carried
-  /**
-   * Letters that nobody has handled; until the topic is read, those that this process has stored since its start.
-   * `lastAt`: of the newest of them.
-   */
+  /** Letters that nobody has handled (LETTERS-5). `lastAt`: of the newest of them. */
   readonly count: () => Count
   readonly stop: () => Promise<void>
 }
 
-const { topic: TOPIC } = CATALOGUE.deadLetters
+const { topic: TOPIC, keep } = CATALOGUE.deadLetters
+const OWN_MS = 24 * 3_600_000
+const NONE: Count = { count: 0, lastAt: null }
 
 const unstored = (error: unknown): Outcome<never> =>
   error instanceof Unpublishable
@@ -75,14 +80,16 @@ const pageOf = (
   letters: readonly Letter[],
   { state, topic, limit, marker }: DeadLettersAsked,
 ): Outcome<Listed<DeadLetter>> => {
-  const some = letters
-    .toReversed()
-    .filter((letter) => stateOf(letter) === state && (topic === undefined || letter.topic === topic))
-  const from = marker === undefined ? 0 : some.findIndex((letter) => uuidOf(letter) === marker) + 1
+  const all = letters.toReversed()
+  // the marker may have been handled since the page that ended with it
+  const from = marker === undefined ? 0 : all.findIndex((letter) => uuidOf(letter) === marker) + 1
   if (marker !== undefined && from === 0)
-    return refuse({ kind: 'invalid', field: 'marker', rule: 'no dead letter of this list has this UUID' })
-  const items = some.slice(from, from + limit).map(detailOf)
-  const last = from + limit < some.length ? items.at(-1) : undefined
+    return refuse({ kind: 'invalid', field: 'marker', rule: 'no dead letter has this UUID' })
+  const some = all
+    .slice(from)
+    .filter((letter) => stateOf(letter) === state && (topic === undefined || letter.topic === topic))
+  const items = some.slice(0, limit).map(detailOf)
+  const last = limit < some.length ? items.at(-1) : undefined
   return done({ items, next: last === undefined ? null : { value: last.at, key: last.uuid } })
 }
 
@@ -90,28 +97,32 @@ type Ports = { readonly bus: Pick<Bus, 'publish'>; readonly clock: Clock; readon
 const createHandling =
   ({ bus, clock, log }: Ports, box: Box) =>
   async (how: How, caller: Caller, letter: Letter, note: OperatorNote): Promise<Outcome<DeadLetterDetail>> => {
-    const { commandId } = caller
-    const isRepeated = commandId !== undefined && letter.handled?.command === commandId
+    const { commandId, requestId } = caller
+    const isRepeated = commandId !== undefined && box.isDone(uuidOf(letter), commandId)
     if (isRepeated || (how === 'dropped' && stateOf(letter) === 'dropped')) return done(detailOf(letter))
     const against = hindrance(letter, how)
     if (against !== null) return against
-    const handled = { how, ...note, ...(commandId === undefined ? {} : { command: commandId }) }
+    const handled = { how, ...note, request: requestId, ...(commandId === undefined ? {} : { command: commandId }) }
     try {
       await (how === 'replayed' ? sendAgain({ bus, clock }, letter, handled) : mark({ bus, clock }, letter, handled))
     } catch (error) {
       return unstored(error)
     }
     const { id, topic, key } = letter
-    log.info({ id, topic, key, ...note, request: caller.requestId }, `deadLetter.${how}`)
+    log.info({ id, topic, key, ...note, request: requestId }, `deadLetter.${how}`)
     return done(detailOf(box.get(uuidOf(letter)) ?? letter))
   }
 
 export const openDeadLetters = <Carried extends Pick<Bus, 'publish'>>(parts: Parts<Carried>): Keeper<Carried> => {
-  const { clock, log } = parts
+  const { clock, log, keepMs = KEEP_MS[keep] } = parts
   const box = letterBox(LETTERS_MAX, KEPT_MAX)
+  const letters = (): Box => {
+    box.forget(clock.now() - keepMs)
+    return box
+  }
   const reading = createReading(parts, box)
   const mutex = keyedMutex(clock)
-  let own: Count = { count: 0, lastAt: null }
+  let own = NONE
   const noted = (record: BusRecord): void => {
     if (record.topic !== TOPIC) return
     box.take(record)
@@ -122,11 +133,14 @@ export const openDeadLetters = <Carried extends Pick<Bus, 'publish'>>(parts: Par
     await parts.bus.publish(batch)
     batch.forEach(noted)
   }
-  const open = () => box.all().filter((letter) => stateOf(letter) === 'open')
+  const open = () =>
+    letters()
+      .all()
+      .filter((letter) => stateOf(letter) === 'open')
   const find = async (uuid: LetterUuid): Promise<Outcome<Letter>> => {
     const settled = await reading.settled()
     if (!settled.ok) return settled
-    const letter = box.get(uuid)
+    const letter = letters().get(uuid)
     return letter === null ? refuse({ kind: 'not_found', resource: 'dead_letter', id: uuid }) : done(letter)
   }
   const handle = createHandling({ bus: { publish }, clock, log }, box)
@@ -141,13 +155,13 @@ export const openDeadLetters = <Carried extends Pick<Bus, 'publish'>>(parts: Par
     bus: { ...parts.bus, publish },
     count: () => {
       reading.begin()
-      if (!reading.isCurrent()) return own
+      if (!reading.wasCurrent()) return own.lastAt !== null && clock.now() - own.lastAt < OWN_MS ? own : NONE
       const some = open()
       return { count: some.length, lastAt: some.at(-1)?.time ?? null }
     },
     list: async (asked) => {
       const settled = await reading.settled()
-      return settled.ok ? pageOf(box.all(), asked) : settled
+      return settled.ok ? pageOf(letters().all(), asked) : settled
     },
     get: async (uuid) => {
       const found = await find(uuid)

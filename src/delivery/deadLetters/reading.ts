@@ -21,9 +21,11 @@ export const createReading = ({ clock, log, follow }: Parts, box: Pick<Box, 'tak
   let first = Promise.withResolvers<void>()
   let running: Promise<void> | null = null
   let current = follow === null
+  let wasCurrent = current
   let trouble: string | null = null
   const caughtUp = (): void => {
     current = true
+    wasCurrent = true
     trouble = null
     first.resolve()
   }
@@ -54,7 +56,8 @@ export const createReading = ({ clock, log, follow }: Parts, box: Pick<Box, 'tak
     })
   return {
     begin,
-    isCurrent: () => current,
+    /** Whether the topic was read to its end since the start, also if the reading has broken off since. */
+    wasCurrent: () => wasCurrent,
     /** Whether the topic was read to its end (LETTERS-2). */
     settled: async (): Promise<Outcome<null>> => {
       begin()

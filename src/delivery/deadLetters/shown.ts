@@ -29,7 +29,12 @@ export const detailOf = (letter: Letter): DeadLetterDetail => {
     handled:
       retriedAt === null
         ? null
-        : { at: Date.parse(retriedAt), by: handled?.by ?? null, reason: handled?.reason ?? null },
+        : {
+            at: Date.parse(retriedAt),
+            by: handled?.by ?? null,
+            reason: handled?.reason ?? null,
+            request: handled?.request ?? null,
+          },
     value,
     headers,
   }

@@ -27,7 +27,10 @@ const letterBody = ({ uuid, id, state, at, topic, key, place, reason, bytes, cut
   size_bytes: bytes,
   cut,
   replay_refusal: refusal,
-  handled: handled === null ? null : { at: time(handled.at), by: handled.by, reason: handled.reason },
+  handled:
+    handled === null
+      ? null
+      : { at: time(handled.at), by: handled.by, reason: handled.reason, request_id: handled.request },
 })
 const detailBody = (letter: DeadLetterDetail) => ({
   ...letterBody(letter),

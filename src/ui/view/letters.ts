@@ -97,6 +97,7 @@ const handledNote = ({ state: word, handled }: Letter, now: number): Child =>
         handled.reason === null ? null : `: ${handled.reason}`,
         ' · ',
         when(handled.at, now),
+        handled.request_id === null ? null : [' · ', code(null, handled.request_id)],
       )
 
 export const letterPage = ({ body: { letter, form, offers: list }, here, now }: Screen<'letter'>): Node => {
