@@ -2,7 +2,7 @@
 import { type Action, REASON, type Stand } from './action.ts'
 import { at, documentAs } from './api.ts'
 import { type Drift, Healed, type IgnoredDrift } from './shapes.ts'
-import { loaded, mapped } from './told.ts'
+import { type Loaded, loaded, mapped } from './told.ts'
 import { DRIFT_KINDS } from './view/states.ts'
 import { shell } from './view/words.ts'
 
@@ -76,6 +76,7 @@ export const IGNORE: Action = {
   },
   states: ['differs', 'ignored'],
   otherwise: 'it is not there any more, or a pass over its host repairs it',
+  reasons: { uncompared: 'its host cannot be compared now, so nobody knows whether it is still there' },
 }
 export const UNIGNORE: Action = {
   kind: 'ignored',
@@ -91,7 +92,6 @@ export const UNIGNORE: Action = {
   otherwise: 'it is not ignored',
 }
 
-type Entry = Drift['drift'][number]['entries'][number]
 const factsOf = (
   host: string,
   {
@@ -108,9 +108,16 @@ const factsOf = (
     ...(reason === null ? [] : [['Reason', reason] as const]),
     ...(consumer === null ? [] : [['Instance', consumer] as const]),
   ] as const
-/** `entry` undefined: it is not there any more. */
-export const differenceStand = (id: string, entry: Entry | undefined): Stand => {
+const uncompared = (why: string): Stand => ({ state: 'uncompared', known: {}, facts: [['Not compared', why]] })
+/** A difference that is not found is not there any more, unless its host could not be compared. */
+export const differenceStand = (id: string, read: Loaded<Drift>): Stand => {
   const { uuid, host } = differenceIn(id)
+  if (!read.ok) return uncompared(read.trouble.text)
+  const { drift } = read.value
+  const entry = drift.flatMap(({ entries }) => entries).find((one) => one.uuid === uuid)
+  const trouble = drift.find((one) => one.trouble !== null)?.trouble ?? null
+  if (entry === undefined && trouble !== null)
+    return uncompared([trouble.state, trouble.reason].filter((text) => text !== null).join(': '))
   if (entry === undefined) return { state: 'gone', known: {} }
   const state = entry.repairs.length > 0 ? 'repaired' : entry.ignored === null ? 'differs' : 'ignored'
   const [until = ''] = entry.ignored?.until.split('T') ?? []

@@ -1,12 +1,19 @@
 /** A difference is ignored, and no longer ignored, from the console: over the real API and a Placement in memory. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Placement } from '../../src/actors/placement/port.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { handClock } from '../support/lab.ts'
 import { type UiWorld, createConsole, openUiWorld } from './world.ts'
 
 const DAY_MS = 86_400_000
-const { placement, ask } = placementInMemory()
+const { placement: working, ask } = placementInMemory()
+let isSilent = false
+const placement: Placement = {
+  ...working,
+  tree: async (root) =>
+    isSilent ? { ok: false, error: 'unanswered', reason: 'no answer in time' } : working.tree(root),
+}
 const clock = handClock()
 let world: UiWorld
 let uuid: string
@@ -56,6 +63,14 @@ test('it is not offered to those who may not, nor for what is not there', async 
   expect(await pageOf(ignoring(), 'token-of-member')).toContain('your roles do not allow cyborg:drift:ignore')
   expect(await pageOf(`differences/${randomUUID()}.compute-1/do/ignore`)).toContain('it is not there any more')
   expect(await pageOf('ignored/x/do/unignore')).toContain('it is not ignored')
+})
+test('a host that cannot be compared is not said to show it no more, and the page says why', async () => {
+  isSilent = true
+  const form = await pageOf(`differences/${randomUUID()}.compute-1/do/ignore`)
+  isSilent = false
+  expect(form).toContain('cannot be compared now')
+  expect(form).toContain('unreachable: no answer in time')
+  expect(form).not.toContain('it is not there any more')
 })
 test.each([
   ['no day', { until: '' }, 'until'],

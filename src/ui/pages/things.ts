@@ -199,13 +199,8 @@ export const standFor = async ({ api, id }: Pick<PageRequest, 'api' | 'id'>, kin
       return { state: none ? 'same' : 'differs', known: {}, repairs }
     }
     case 'differences': {
-      const { uuid, host: name } = differenceIn(id)
-      const drift = await api.get(at`/drift?host=${name}`, shapes.Drift)
-      const entries = drift.ok ? drift.value.drift.flatMap((each) => each.entries) : []
-      return differenceStand(
-        id,
-        entries.find((entry) => entry.uuid === uuid),
-      )
+      const { host: name } = differenceIn(id)
+      return differenceStand(id, await api.get(at`/drift?host=${name}`, shapes.Drift))
     }
     case 'programs': {
       const one = await api.get(at`/programs/${id}`, ProgramDetail)
