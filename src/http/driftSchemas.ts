@@ -43,10 +43,10 @@ export const Healing = v.object({
         outcome: v.pipe(
           v.picklist(HEAL_OUTCOMES),
           v.description(
-            'in_step: nothing differs any more; left: something still does; busy: another control worked on the host, nothing was done.',
+            'in_step: nothing differs any more but what is ignored; left: something else still does; busy: another control worked on the host, nothing was done.',
           ),
         ),
-        left: v.pipe(v.nullable(HostDrift), v.description('What differs now; null: nothing.')),
+        left: v.pipe(v.nullable(HostDrift), v.description('What differs now, also what is ignored; null: nothing.')),
       }),
     ),
     v.description('What came of the repair, host by host; empty for a dry run.'),

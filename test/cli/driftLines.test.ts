@@ -1,7 +1,7 @@
 /** The text of `accelerando drift`. */
 import { expect, test } from 'vitest'
 import type { Healing, HostDrift } from '../../src/cli/operators/apiShapes.ts'
-import { driftLines, healedLines } from '../../src/cli/operators/driftLines.ts'
+import { driftLines, healedEntries, healedLines } from '../../src/cli/operators/driftLines.ts'
 
 type Entry = HostDrift['entries'][number]
 const entry = (more: Partial<Entry>): Entry => ({
@@ -49,6 +49,10 @@ test.each([
     'allocated to i1, which has no accelerator request on it',
   ],
   [
+    entry({ kind: 'allocation_without_arq', state: null, consumer_uuid: 'i1', reason: 'allocated units: 2' }),
+    'allocated to i1, which has no accelerator request on it (allocated units: 2)',
+  ],
+  [
     entry({ kind: 'arq_without_allocation', state: null, consumer_uuid: 'i1', arqs: ['a1', 'a2'] }),
     'bound to instance i1 (a1 a2), which has no allocation of all that is bound',
   ],
@@ -90,6 +94,12 @@ test.each<readonly [string, HostDrift, Omit<Healed, 'host'>, readonly string[]]>
 ])('after a repair: %s', (_, before, healed, lines) =>
   expect(healedLines({ drift: [before], healed: [{ host: 'h1', ...healed }] })).toEqual(lines),
 )
+test.each(['in_step', 'busy'] as const)('what is ignored and still there was not repaired: %s', (outcome) => {
+  const ignored = { by: 'operator', reason: 'Nova has it', at: '2026-01-01', until: '2026-02-01' }
+  const before = host(entry({ state: 'placement_conflict', reason: 'not ours', ignored }))
+  const entries = healedEntries(before, { host: 'h1', outcome, left: before })
+  expect(entries.map((one) => one.outcome)).toEqual([outcome === 'busy' ? 'busy' : 'left'])
+})
 test('trouble of a host comes first', () =>
   expect(driftLines([{ ...host(), trouble: { state: 'unreachable', reason: 'no answer' } }])).toEqual([
     'h1: unreachable: no answer',

@@ -7,6 +7,7 @@ type Healed = Healing['healed'][number]
 
 const left = ({ state, reason }: Entry): string =>
   reason === null ? (state ?? 'differs') : `${state ?? 'differs'}: ${reason}`
+const amount = ({ reason }: Entry): string => (reason === null ? '' : ` (${reason})`)
 const why = ({ reserving }: Entry): string => (reserving.length === 0 ? '' : ` (reserved: ${reserving.join(', ')})`)
 /** `verb`: says whether the repairs were made or are still to be made. */
 const LINES: Readonly<Record<Entry['kind'], (entry: Entry, verb: string) => string>> = {
@@ -15,13 +16,13 @@ const LINES: Readonly<Record<Entry['kind'], (entry: Entry, verb: string) => stri
     entry.repairs.length === 0
       ? left(entry)
       : `${verb}: ${entry.repairs.join(', ')}${why(entry)}${entry.state === 'in_sync' ? '' : `; then ${left(entry)}`}`,
-  allocation_without_arq: ({ consumer_uuid: consumer }) =>
-    `allocated to ${consumer ?? 'nobody known'}, which has no accelerator request on it`,
+  allocation_without_arq: (entry) =>
+    `allocated to ${entry.consumer_uuid ?? 'nobody known'}, which has no accelerator request on it${amount(entry)}`,
   server: ({ consumer_uuid: consumer, arqs, reason }) =>
     `bound to instance ${consumer ?? '-'} (${arqs.join(' ')}): ${reason ?? 'differs'}`,
   nova_device: ({ reason }) => reason ?? 'Nova offers it as well',
-  arq_without_allocation: ({ consumer_uuid: consumer, arqs }) =>
-    `bound to instance ${consumer ?? '-'} (${arqs.join(' ')}), which has no allocation of all that is bound`,
+  arq_without_allocation: (entry) =>
+    `bound to instance ${entry.consumer_uuid ?? '-'} (${entry.arqs.join(' ')}), which has no allocation of all that is bound${amount(entry)}`,
 }
 
 /** A control before release 0.4.0 says of no difference whether it is ignored. */

@@ -87,7 +87,7 @@ const differs = (one: HostDrift | undefined): boolean =>
 const healedBody = ({ host, ended }: HostPassed, after: HostDrift | undefined) => ({
   host,
   outcome: ended ? (differs(after) ? 'left' : 'in_step') : 'busy',
-  left: after !== undefined && differs(after) ? driftBody(after) : null,
+  left: after !== undefined && (differs(after) || after.entries.length > 0) ? driftBody(after) : null,
 })
 
 const heal = route({
