@@ -49,6 +49,22 @@ test('names the servers that Nova does not know, and those that it shows elsewhe
   await world.stop()
 })
 
+test('other requests of such an instance make another difference of it', async () => {
+  const world = await opened()
+  const { instance } = await world.bound({ is: 'unknown' })
+  const ofServer = async () => (await world.drift()).entries.find(({ kind }) => kind === 'server')!
+  const before = await ofServer()
+  value(await world.control.arqs.removeByInstance(NOVA, instance))
+  await world.pump()
+  value(await world.bind(await world.create(), instance))
+  await world.pump()
+  const { uuid, ...after } = await ofServer()
+  expect(after.arqs).not.toEqual(before.arqs)
+  expect(after.reason).toBe(before.reason)
+  expect(uuid).not.toBe(before.uuid)
+  await world.stop()
+})
+
 test('Nova is asked only on demand, and changes nothing of the rest', async () => {
   const world = await opened()
   await world.bound({ is: 'unknown' })

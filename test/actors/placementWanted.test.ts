@@ -136,7 +136,7 @@ describe('units that are in use without an allocation', () => {
       ...plain,
       reserved: 2,
       reasons: ['handles unusable', 'bound without allocation'],
-      unallocated: ['i1'],
+      unallocated: { i1: 1 },
     })
     expect(withheld(plain, new Map([['i1', 3]])).reserved).toBe(2)
   })

@@ -10,7 +10,7 @@ import { playScenario } from './scenario.ts'
 
 /** The keys of these are content. */
 const RECORDS =
-  /\.(arqs|away|deployables|devices|drivers|group|groups\.\*|handles|ignored|info|of|providers|refusals|statuses)$/
+  /\.(arqs|away|deployables|devices|drivers|group|groups\.\*|handles|ignored|info|of|providers|refusals|statuses|unallocated)$/
 /** Each field with its type, however deep. What may be empty says nothing while it is. */
 const fieldsOf = (value: unknown, path: string, found: Set<string>): void => {
   if (value === null || value === undefined) return

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
+import type { Placement } from '../../src/actors/placement/port.ts'
 import { silent } from '../../src/log.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
@@ -21,12 +22,18 @@ type Entry = {
   readonly kind: string
   readonly provider_uuid: string
   readonly state: string | null
+  readonly reason: string | null
   readonly repairs: readonly string[]
   readonly ignored: object | null
 }
 
 const opened = async () => {
-  const { placement, ask } = placementInMemory()
+  const { placement: working, ask } = placementInMemory()
+  let silence: string | null = null
+  const placement: Placement = {
+    ...working,
+    tree: async (root) => (silence === null ? working.tree(root) : { ok: false, error: 'unanswered', reason: silence }),
+  }
   const clock = handClock()
   const options = { placementAuditMs: HOUR, staleAfterMs: 400 * DAY, downAfterMs: 500 * DAY, sweepEveryMs: 60_000 }
   // the clock is moved by hand, and no database keeps its pace; test/contracts/ignoredDrift.contract.ts has databases
@@ -61,7 +68,8 @@ const opened = async () => {
     },
   })
   await heal()
-  return { ...world, ask, clock, say, must, heal, the, counted, retrait, wish }
+  const silenced = (reason: string | null) => void (silence = reason)
+  return { ...world, silenced, ask, clock, say, must, heal, the, counted, retrait, wish }
 }
 type World = Awaited<ReturnType<typeof opened>>
 
@@ -86,7 +94,8 @@ test('what is ignored is listed with its reason, and counts neither in the overv
   expect((await must(200, 'GET /v2/drift/ignored')).json.ignored).toEqual([told])
   expect((await must(200, 'GET /v2/drift/ignored?host=another')).json.ignored).toEqual([])
   expect(await counted()).toEqual({ in_sync: 1 })
-  expect((await heal()).json.healed).toEqual([{ host: 'h1', outcome: 'in_step', left: null }])
+  const [healed] = (await heal()).json.healed
+  expect(healed).toMatchObject({ host: 'h1', outcome: 'in_step', left: { entries: [{ uuid }] } })
 })
 
 test('it is back by itself at its end, in each answer at once and in the count with the next pass', async () => {
@@ -174,6 +183,76 @@ test('units that are bound without an allocation are withheld all the same, and 
   await bind()
   await heal()
   expect([await counted(), reserved()]).toEqual([{ withheld: 1 }, 2])
+})
+
+const allocate = ({ ask }: World, consumer: string, provider: string, units: number, generation: number | null) => {
+  const allocations = units === 0 ? {} : { [provider]: { resources: { FPGA: units } } }
+  const whose = { project_id: 'p', user_id: 'u', consumer_type: 'INSTANCE', consumer_generation: generation }
+  ask('PUT', `/allocations/${consumer}`, { allocations, ...whose })
+}
+
+test('an instance that lacks more units than the ignored difference says counts again', async () => {
+  const world = await opened()
+  const { control, must, wish, heal, counted, the } = world
+  const [place] = value(await control.deployables.list({}, {})).items
+  const [name, instanceUuid] = [randomUUID(), randomUUID()]
+  value(await control.profiles.create(NOVA, { name, description: null, groups: [{ 'resources:FPGA': '2' }] }))
+  const at = { hostname: 'h1', deviceRpUuid: place!.rp_uuid!, instanceUuid }
+  const arqs = value(await control.arqs.create(NOVA, name))
+  value(
+    await control.arqs.bind(
+      NOVA,
+      arqs.map(({ uuid: arq }) => ({ arq, ...at })),
+    ),
+  )
+  allocate(world, instanceUuid, place!.rp_uuid!, 1, null)
+  await heal()
+  const { uuid, reason } = await the('arq_without_allocation')
+  expect(reason).toBe('units without an allocation: 1')
+  await must(200, 'POST /v2/drift/ignored', wish(uuid))
+  expect(await counted()).toEqual({ in_sync: 1 })
+  allocate(world, instanceUuid, place!.rp_uuid!, 0, 1)
+  await heal()
+  expect(await the('arq_without_allocation')).toMatchObject({ reason: 'units without an allocation: 2', ignored: null })
+  expect(await counted()).toEqual({ withheld: 1 })
+})
+
+test('an allocation of more units than the ignored difference says is another difference', async () => {
+  const world = await opened()
+  const { control, must, wish, the } = world
+  const [place] = value(await control.deployables.list({}, {})).items
+  const consumer = randomUUID()
+  allocate(world, consumer, place!.rp_uuid!, 1, null)
+  await must(200, 'POST /v2/drift/ignored', wish((await the('allocation_without_arq')).uuid))
+  expect((await the('allocation_without_arq')).ignored).not.toBeNull()
+  allocate(world, consumer, place!.rp_uuid!, 2, 1)
+  expect(await the('allocation_without_arq')).toMatchObject({ reason: 'allocated units: 2', ignored: null })
+})
+
+test('another attach handle in quarantine is another difference, although as many are', async () => {
+  const world = await opened()
+  const { must, wish, the, heal } = world
+  const [one, other] = (await must(200, 'GET /v2/handles?state=free&hostname=h1')).json.handles
+  const body = { reason: 'ECC errors' }
+  await must(200, `POST /v2/handles/${one.uuid}/quarantine`, { body })
+  await heal()
+  const { uuid, reason } = await the('hardware')
+  await must(200, 'POST /v2/drift/ignored', wish(uuid))
+  await must(200, `POST /v2/handles/${one.uuid}/release`, { body })
+  await must(200, `POST /v2/handles/${other.uuid}/quarantine`, { body })
+  await heal()
+  expect(await the('hardware')).toMatchObject({ reason, ignored: null })
+})
+
+test('a host that cannot be compared may still show the difference: 503 says why', async () => {
+  const world = await opened()
+  const { say, wish, silenced } = world
+  const { uuid } = await claimed(world)
+  silenced('no answer in time')
+  const { status, json } = await say('POST /v2/drift/ignored', wish(uuid))
+  expect([status, json.errors[0].detail]).toEqual([503, expect.stringContaining('unreachable: no answer in time')])
+  silenced(null)
+  expect((await say('POST /v2/drift/ignored', wish(randomUUID()))).status).toBe(404)
 })
 
 test('input that breaks a rule is refused, and the refusal names the field', async () => {

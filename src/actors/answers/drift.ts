@@ -23,8 +23,8 @@ export type DriftEntry = {
   /** How an operator ignores it; null: nobody does. */
   readonly ignored: Ignoring | null
 }
-/** A difference as a comparison finds it. */
-export type FoundDifference = Omit<DriftEntry, 'uuid' | 'ignored'>
+/** A difference as a comparison finds it. `parts`: what its UUID is made of besides what it says. */
+export type FoundDifference = Omit<DriftEntry, 'uuid' | 'ignored'> & { readonly parts: readonly string[] }
 export type HostDrift = {
   readonly host: HostName
   /** The resource provider of the compute node, as the last pass found it. */

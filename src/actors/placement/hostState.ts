@@ -27,7 +27,7 @@ type Recorded = {
         readonly state: 'in_sync' | 'pending' | 'placement_conflict'
         readonly reason?: string | null
         readonly reserving: readonly Reserving[]
-        readonly unallocated?: readonly InstanceUuid[]
+        readonly unallocated?: Readonly<Record<InstanceUuid, number>>
       }
     >
   >

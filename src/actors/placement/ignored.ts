@@ -1,8 +1,8 @@
 /**
  * Differences between hardware, records, Placement and Nova, and which of them an operator has decided to ignore. Pure.
  *
- * IGNORED-1 a difference has a UUID made of everything that it says: host, kind, provider, instance, state and reason.
- *    When one of these changes it is another difference, which is not ignored;
+ * IGNORED-1 a difference has a UUID made of everything that it says: host, kind, provider, instance, state and reason,
+ *    which names amounts, and its parts. When one of these changes it is another difference, which is not ignored;
  * IGNORED-2 a difference is ignored until the moment that was given with the decision, or until an operator ends that.
  *    The host is due at that moment, and its next pass records the end; whoever reads before goes by the clock;
  * IGNORED-3 ignoring changes nothing in Placement, and no pass leaves anything out because of it: only a difference
@@ -44,10 +44,17 @@ export type Ignoring = DatedNote & {
 }
 export type Ignored = Readonly<Record<DifferenceUuid, Ignoring>>
 
-/** The name of a provider is not part of it: it is that of the device, and follows from the provider. */
-export const differenceUuid = (host: HostName, of: Omit<Difference, 'name'>): DifferenceUuid => {
+/**
+ * The name of a provider is not part of it: it is that of the device, and follows from the provider. `parts`: what it
+ * is about, such as attach handles, which the reason only counts.
+ */
+export const differenceUuid = (
+  host: HostName,
+  of: Omit<Difference, 'name'>,
+  parts: readonly string[] = [],
+): DifferenceUuid => {
   const { kind, provider, consumer, state, reason } = of
-  const text = canonicalJson(['drift', host, kind, provider, consumer, state, reason])
+  const text = canonicalJson(['drift', host, kind, provider, consumer, state, reason, ...parts.toSorted()])
   return uuidOfHash(createHash('sha1').update(text, 'utf8').digest(), 5)
 }
 
@@ -61,21 +68,27 @@ type Holder = { readonly host: HostName; readonly ignored?: Ignored }
 const isIgnored = ({ host, ignored }: Holder, of: Omit<Difference, 'name'>): boolean =>
   ignoringAt(ignored, differenceUuid(host, of), 0) !== null
 
+/** What the difference of an instance with units without an allocation says; the same is asked of what is recorded. */
+export const lackingReason = (units: number): string => `units without an allocation: ${units}`
 const UNALLOCATED: Reserving = 'bound without allocation'
 type Recorded = {
   readonly state: 'in_sync' | 'pending' | 'placement_conflict'
   readonly reason?: string | null
   readonly reserving: readonly Reserving[]
-  /** The instances for which units are reserved; absent: not known. */
-  readonly unallocated?: readonly InstanceUuid[]
+  /** For which instances how many units are reserved; absent: not known. */
+  readonly unallocated?: Readonly<Record<InstanceUuid, number>>
 }
 /** The provider without what is ignored of it. The end of a term is recorded, so no moment is asked for (IGNORED-2). */
 const attendedOf = <Provider extends Recorded>(holder: Holder, uuid: ResourceProviderUuid, one: Provider): Provider => {
   const { state, reason = null, unallocated } = one
   const of = { provider: uuid, consumer: null }
   const isAgreed = state === 'in_sync' || isIgnored(holder, { ...of, kind: 'provider', state, reason })
-  const bare = { kind: 'arq_without_allocation', provider: uuid, state: null, reason: null } as const
-  const areLeft = unallocated?.every((consumer) => isIgnored(holder, { ...bare, consumer })) ?? false
+  const bare = { kind: 'arq_without_allocation', provider: uuid, state: null } as const
+  const areLeft =
+    unallocated !== undefined &&
+    Object.entries(unallocated).every(([consumer, units]) =>
+      isIgnored(holder, { ...bare, consumer, reason: lackingReason(units) }),
+    )
   return {
     ...one,
     state: isAgreed ? 'in_sync' : state,
@@ -104,6 +117,8 @@ export type IgnoredCommand =
   | ({
       readonly type: 'Ignore'
       readonly host: HostName
+      readonly at: number
+      readonly uuid: DifferenceUuid
       readonly difference: Difference
       readonly until: number
     } & OperatorNote)
@@ -120,8 +135,17 @@ export type IgnoredEvent =
   | ({ readonly type: 'DriftUnignored'; readonly uuid: DifferenceUuid } & OperatorNote)
   | { readonly type: 'DriftIgnoringOver'; readonly uuid: DifferenceUuid }
 
-/** How many differences of a host are ignored at most. */
+/** How many differences of a host are ignored at most, and how many are recorded with those that are over. */
 export const IGNORED_MAX = 200
+
+/** Makes room for one more: the one that has not been ignored for longest is forgotten. Null: all are ignored. */
+const roomIn = (ignored: Ignored, at: number): readonly IgnoredEvent[] | null => {
+  if (Object.keys(ignored).length < IGNORED_MAX) return []
+  const over = Object.entries(ignored).filter(([uuid]) => ignoringAt(ignored, uuid, at) === null)
+  const [oldest] = over.toSorted(([, one], [, other]) => overAt(one) - overAt(other))
+  return oldest === undefined ? null : [{ type: 'DriftIgnoringOver', uuid: oldest[0] }]
+}
+const overAt = ({ until, ended }: Ignoring): number => Math.min(until, ended?.at ?? until)
 
 export const decideIgnored = (record: Holder, command: IgnoredCommand): Decision<IgnoredEvent> => {
   const { ignored = {} } = record
@@ -131,11 +155,11 @@ export const decideIgnored = (record: Holder, command: IgnoredCommand): Decision
     if (one === undefined) return refuse({ kind: 'not_found', resource: 'ignored difference', id: command.uuid })
     return one.ended === undefined ? accept({ type: 'DriftUnignored', uuid: command.uuid, by, reason }) : accept()
   }
-  const { host, difference, until } = command
-  const uuid = differenceUuid(host, difference)
-  if (!Object.hasOwn(ignored, uuid) && Object.keys(ignored).length >= IGNORED_MAX)
+  const { host, at, uuid, difference, until } = command
+  const room = Object.hasOwn(ignored, uuid) ? [] : roomIn(ignored, at)
+  if (room === null)
     return refuse({ kind: 'conflict', reason: `${IGNORED_MAX} differences of host ${host} are ignored, and no more` })
-  return accept({ type: 'DriftIgnored', host, uuid, difference, until, by, reason })
+  return accept<IgnoredEvent>(...room, { type: 'DriftIgnored', host, uuid, difference, until, by, reason })
 }
 
 export const evolveIgnored = (ignored: Ignored = {}, event: IgnoredEvent, at: number): Ignored => {

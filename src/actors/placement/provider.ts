@@ -1,5 +1,6 @@
 /** What is recorded of the providers of a host in Placement, and how findings change it. Pure. */
 import type { DeployableUuid, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
+import { canonicalJson } from '../../wire/canonical.ts'
 import type { Reserving } from './wanted.ts'
 
 /** How a provider compares with what is wanted (placement 9.3). */
@@ -24,8 +25,8 @@ export type Found = {
   readonly ours: boolean
   /** Traits that others have set and that are kept; absent: none (P12). */
   readonly foreign?: readonly string[]
-  /** The instances that use units without an allocation, for which units are reserved (P15). */
-  readonly unallocated?: readonly InstanceUuid[]
+  /** By instance: the units in use without an allocation, which are reserved (P15). */
+  readonly unallocated?: Readonly<Record<InstanceUuid, number>>
 }
 /** The generation in which a provider agreed with what was wanted, and a digest of what was wanted. */
 export type Agreed = { readonly generation: number; readonly digest: string }
@@ -45,7 +46,7 @@ export const isKnown = (held: HeldProvider | undefined, found: Finding): boolean
   FOUND.every((field) => held[field] === found[field]) &&
   held.traits.join() === found.traits.join() &&
   held.foreign?.join() === found.foreign?.join() &&
-  held.unallocated?.join() === found.unallocated?.join() &&
+  canonicalJson(held.unallocated ?? {}) === canonicalJson(found.unallocated ?? {}) &&
   held.reserving.join() === found.reserving.join()
 
 /** What is found in agreement in a new generation, or with new content. */

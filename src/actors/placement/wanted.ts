@@ -36,8 +36,8 @@ export type Wanted = {
   readonly reasons: readonly Reserving[]
   /** Names of traits in alphabetical order. */
   readonly traits: readonly string[]
-  /** The instances for which units are reserved because they have no allocation of them. */
-  readonly unallocated?: readonly InstanceUuid[]
+  /** By instance: the units that are reserved because they have no allocation. */
+  readonly unallocated?: Readonly<Record<InstanceUuid, number>>
 }
 
 /** All members are written, so that defaults of Placement have no effect (placement 5.3). */
@@ -142,7 +142,7 @@ export const withheld = (wanted: Wanted, unallocated: ReturnType<typeof unalloca
   const units = [...unallocated.values()].reduce((sum, some) => sum + some, 0)
   const reserved = Math.min(wanted.total, wanted.reserved + units)
   const reasons: readonly Reserving[] = [...wanted.reasons, 'bound without allocation']
-  return { ...wanted, reserved, reasons, unallocated: [...unallocated.keys()].toSorted() }
+  return { ...wanted, reserved, reasons, unallocated: Object.fromEntries(unallocated) }
 }
 
 /** Why units are reserved, and for whom, as it is recorded. */

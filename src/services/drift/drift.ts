@@ -8,7 +8,7 @@ import type { Control, Listed, Page } from '../../actors/control.ts'
 import type { FoundDifference, DriftEntry, HostDrift, HostPassed } from '../../actors/answers/drift.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
 import type { Finding, PlacementRecord } from '../../actors/placement/decider.ts'
-import { differenceUuid, ignoringAt } from '../../actors/placement/ignored.ts'
+import { differenceUuid, ignoringAt, lackingReason } from '../../actors/placement/ignored.ts'
 import type { Placement, Provider, PlacementResult } from '../../actors/placement/port.ts'
 import { unallocatedOf } from '../../actors/placement/wanted.ts'
 import type { NovaServers } from '../../actors/neighbours.ts'
@@ -53,11 +53,14 @@ const allocationEntries = async (
     const about = { provider, name, deployable: of }
     const users = bound.get(provider) ?? []
     const instances = users.map(({ instance }) => instance)
-    for (const consumer of Object.keys(allocated.value).filter((one) => !instances.includes(one)))
-      entries.push(driftEntry({ ...about, kind: 'allocation_without_arq' }, { consumer }))
-    for (const consumer of unallocatedOf(instances, allocated.value).keys()) {
+    for (const [consumer, units] of Object.entries(allocated.value).filter(([one]) => !instances.includes(one))) {
+      const reason = `allocated units: ${units}`
+      entries.push(driftEntry({ ...about, kind: 'allocation_without_arq' }, { consumer, reason }))
+    }
+    for (const [consumer, units] of unallocatedOf(instances, allocated.value)) {
       const arqs = users.filter(({ instance }) => instance === consumer).map(({ arq }) => arq)
-      entries.push(driftEntry({ ...about, kind: 'arq_without_allocation' }, { consumer, arqs }))
+      const more = { consumer, arqs, reason: lackingReason(units) }
+      entries.push(driftEntry({ ...about, kind: 'arq_without_allocation' }, more))
     }
   }
   return { ok: true, value: entries }
@@ -65,27 +68,25 @@ const allocationEntries = async (
 
 /** Recorded hardware that the host no longer shows, and handles that are withheld. */
 const hardwareEntries = ({ uuid, name, rpUuid, presence, handles }: Deployable): readonly FoundDifference[] => {
-  const all = Object.values(handles)
-  const count = (state: string) => all.filter((handle) => handle.state === state).length
-  const [missing, withheld, unseen] = [
-    count('missing'),
-    count('quarantined'),
-    all.filter((handle) => handle.unseen && handle.state === 'held').length,
-  ]
+  const all = Object.entries(handles)
+  const unseen = all.filter(([, { state, unseen: away }]) => state === 'missing' || (away && state === 'held'))
+  const withheld = all.filter(([, { state }]) => state === 'quarantined')
   const reasons = [
     ...(presence === 'missing' ? ['the host does not show the device'] : []),
-    ...(missing + unseen > 0 ? [`the host does not show ${missing + unseen} of its attach handles`] : []),
-    ...(withheld > 0 ? [`${withheld} of its attach handles are in quarantine`] : []),
+    ...(unseen.length > 0 ? [`the host does not show ${unseen.length} of its attach handles`] : []),
+    ...(withheld.length > 0 ? [`${withheld.length} of its attach handles are in quarantine`] : []),
   ]
   if (reasons.length === 0) return []
-  return [driftEntry({ kind: 'hardware', provider: rpUuid, name, deployable: uuid }, { reason: reasons.join('; ') })]
+  const parts = [...unseen.map(([one]) => `unseen ${one}`), ...withheld.map(([one]) => `quarantined ${one}`)]
+  const more = { reason: reasons.join('; '), parts }
+  return [driftEntry({ kind: 'hardware', provider: rpUuid, name, deployable: uuid }, more)]
 }
 
 /** With its UUID, and with what an operator has decided about it. What a pass repairs is never ignored (IGNORED-3). */
 const judged =
   ({ host, ignored }: Pick<PlacementRecord, 'host' | 'ignored'>, now: number) =>
-  (found: FoundDifference): DriftEntry => {
-    const uuid = differenceUuid(host, found)
+  ({ parts, ...found }: FoundDifference): DriftEntry => {
+    const uuid = differenceUuid(host, found, parts)
     return { ...found, uuid, ignored: found.repairs.length > 0 ? null : ignoringAt(ignored, uuid, now) }
   }
 

@@ -10,6 +10,7 @@ export const driftEntry = (subject: Subject, more: Partial<Omit<FoundDifference,
   reserving: [],
   consumer: null,
   arqs: [],
+  parts: [],
   ...subject,
   ...more,
 })

@@ -11,6 +11,7 @@ import { type Kernel, causeOf, commandOf, hasRecorded } from '../kernel/kernel.t
 const DAY_MS = 86_400_000
 /** How long a form may take from its reading to its sending, so that "90 days from today" is accepted. */
 const LATE_MS = DAY_MS
+const RETRY_AFTER_SECONDS = 30
 
 type Compared = (host: HostName, nova: boolean) => Promise<Outcome<HostDrift | null>>
 type Ignoring = Pick<Control['drift'], 'ignored' | 'ignoredOne' | 'ignore' | 'unignore'>
@@ -20,18 +21,15 @@ const untilProblem = (until: number, now: number): string | null => {
   if (until <= now) return 'it must be in the future'
   return until > now + IGNORED_DAYS_MAX * DAY_MS + LATE_MS ? `it must be within ${IGNORED_DAYS_MAX} days` : null
 }
-const differenceOf = ({ kind, provider, name, consumer, state, reason }: DriftEntry): Difference => ({
-  kind,
-  provider,
-  name,
-  consumer,
-  state,
-  reason,
-})
+const seen = ({ uuid, kind, provider, name, consumer, state, reason }: DriftEntry) => {
+  const difference: Difference = { kind, provider, name, consumer, state, reason }
+  return { uuid, difference }
+}
 
 /**
  * The difference as it is now. Nova is asked only if nothing else shows it, because each server costs a request.
- * `conflict`: Nova cannot be asked, so the difference is not one of those that only Nova shows.
+ * `conflict`: Nova cannot be asked, so the difference is not one of those that only Nova shows. A host that could not
+ * be compared may still show it.
  */
 const findNow = async (compared: Compared, { host, difference }: IgnoreWish): Promise<Outcome<DriftEntry | null>> => {
   const entryIn = (drift: HostDrift | null) => drift?.entries.find(({ uuid }) => uuid === difference) ?? null
@@ -40,8 +38,13 @@ const findNow = async (compared: Compared, { host, difference }: IgnoreWish): Pr
   const entry = entryIn(plain.value)
   if (entry !== null) return done(entry)
   const withNova = await compared(host, true)
-  if (!withNova.ok) return withNova.fault.kind === 'conflict' ? done(null) : withNova
-  return done(entryIn(withNova.value))
+  if (!withNova.ok && withNova.fault.kind !== 'conflict') return withNova
+  const last = withNova.ok ? withNova.value : plain.value
+  const shown = entryIn(last)
+  const trouble = last?.trouble ?? null
+  if (shown !== null || trouble === null) return done(shown)
+  const reason = `host ${host} cannot be compared now: ${trouble.state}: ${trouble.reason}`
+  return refuse({ kind: 'unavailable', reason, retryAfterSeconds: RETRY_AFTER_SECONDS })
 }
 
 export const createIgnored = (kernel: Kernel, compared: Compared): Ignoring => {
@@ -89,7 +92,8 @@ export const createIgnored = (kernel: Kernel, compared: Compared): Ignoring => {
       const recorded = await record(caller, host, {
         type: 'Ignore',
         host,
-        difference: differenceOf(found.value),
+        at: clock.now(),
+        ...seen(found.value),
         until,
         ...note,
       })

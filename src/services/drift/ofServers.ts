@@ -34,7 +34,8 @@ const entryOf = (
   const held = deployables.find((one) => one.uuid === uuid)
   if (!held) return null
   const subject = { kind: 'server', provider: held.rpUuid, name: held.name, deployable: held.uuid } as const
-  return driftEntry(subject, { reason, consumer, arqs: rows.map((row) => row.uuid) })
+  const arqs = rows.map((row) => row.uuid)
+  return driftEntry(subject, { reason, consumer, arqs, parts: arqs })
 }
 
 type Shown = { readonly entries: readonly FoundDifference[]; readonly trouble: HostBlocker | null }
