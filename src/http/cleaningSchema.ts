@@ -23,14 +23,21 @@ export const CleaningShown = v.pipe(
         'by_host: a command or a playbook on its host cleans it when it is given up; by_operator: it is withheld then until an operator releases it; null: it is not cleaned. By the policy of its host, or, where that asks for more, by the device profile of the request that has it.',
       ),
     ),
+    policy: v.pipe(
+      v.nullable(v.picklist(HOST_CLEANINGS)),
+      v.description(
+        'The policy of its host alone; null: there is none. Only with by_host can the host be told to clean.',
+      ),
+    ),
     under_way: v.boolean(),
     last: v.pipe(v.nullable(Evidence), v.description('The evidence of the last cleaning, done or failed.')),
   }),
   v.description('How it is cleaned between requests. A handle that is being cleaned is releasing, and is not free.'),
 )
 
-export const cleaningBody = ({ due, underWay, last }: HandleDetail['cleaning']) => ({
+export const cleaningBody = ({ due, policy, underWay, last }: HandleDetail['cleaning']) => ({
   due,
+  policy,
   under_way: underWay,
   last: last && {
     command: last.command,

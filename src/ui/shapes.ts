@@ -139,8 +139,8 @@ export const HandleDetail = v.object({
   last_arq_uuid: MaybeText,
   order: v.nullable(v.number()),
   quarantine: Note,
-  /** `due` null: nobody cleans it when it is given up. */
-  cleaning: v.optional(v.object({ due: MaybeText }), { due: 'unknown' }),
+  /** Where a control does not say what the policy of the host is, the host may be asked. */
+  cleaning: v.optional(v.object({ policy: v.optional(MaybeText, 'by_host') }), { policy: 'by_host' }),
 })
 export type HandleDetail = v.InferOutput<typeof HandleDetail>
 

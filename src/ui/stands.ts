@@ -16,7 +16,7 @@ export const AT_WORK = 'quarantined, its host at work'
 export const UNCLEANED = 'quarantined, without cleaning'
 export const handleStand = ({ state, order, cleaning }: Pick<HandleDetail, 'state' | 'order' | 'cleaning'>): string => {
   if (state !== 'quarantined') return state
-  return order === null ? (cleaning.due === null ? UNCLEANED : state) : AT_WORK
+  return order === null ? (cleaning.policy === 'by_host' ? state : UNCLEANED) : AT_WORK
 }
 
 export const NO_NOVA = 'no Nova'

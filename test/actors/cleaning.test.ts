@@ -74,7 +74,7 @@ const over = (pool: Pool): void => {
     expect(order).toMatchObject({ type: 'ReleaseSlot', clean: true })
     expect(await cloud.handle()).toMatchObject({
       state: 'free',
-      cleaning: { due: 'by_host', underWay: false, last: evidence(0) },
+      cleaning: { due: 'by_host', policy: 'by_host', underWay: false, last: evidence(0) },
     })
     value(await cloud.bind(await cloud.create(), '00000000-0000-4000-8000-0000000000b2'))
     await cloud.stop()

@@ -111,6 +111,21 @@ describeWith(CHROMIUM_HERE, 'the flight recorder in a browser', (chromium) => {
     await page.close()
   })
 
+  test('a page without steps keeps the arrows, which scroll it', async () => {
+    const { page } = await watchedPage(browser, served.base)
+    await page.goto(`${served.base}timeline`)
+    await page.waitForSelector('.taken')
+    const isKept = (key: string) =>
+      page.evaluate<boolean>(
+        `document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '${key}', bubbles: true, cancelable: true }))`,
+      )
+    expect([await isKept('ArrowDown'), await isKept('ArrowUp')]).toEqual([true, true])
+    await page.goto(`${served.base}arqs/${seen.failed.uuid}`)
+    await live(page)
+    expect([await isKept('ArrowDown'), await isKept('ArrowUp')]).toEqual([false, false])
+    await page.close()
+  })
+
   test('a letter in the first second of a page is not the second key of g and a letter', async () => {
     const { page } = await watchedPage(browser, served.base)
     await page.goto(`${served.base}arqs/${seen.failed.uuid}`)

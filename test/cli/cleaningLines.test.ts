@@ -30,7 +30,7 @@ test.each([
     'no answer',
   ],
 ])('a cleaning %s', (_, more, last, output) =>
-  expect(cleaningFields({ cleaning: { due: 'by_host', ...more } })).toEqual({
+  expect(cleaningFields({ cleaning: { due: 'by_host', policy: 'by_host', ...more } })).toEqual({
     'cleaning due': 'by_host',
     'last cleaning': last,
     'its output': output,

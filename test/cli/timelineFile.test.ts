@@ -107,15 +107,16 @@ test('a step of a file may have any name, and have taken any time', async () => 
   expect(JSON.parse(await said(NOBODY, '--file', path, '--trace-events'))).toHaveProperty('traceEvents')
 })
 test.each([
-  ['{"arq": 5}', 'it is not a timeline written by --json'],
-  ['{"arq": ', 'JSON'],
-  [withStep({ at: 'noon' }), 'steps.0.at: it must be a moment'],
-  [withStep({ detail: { host: '\uD800' } }), 'steps.0.detail: it holds half of a surrogate pair'],
+  ['something else', '{"arq": 5}', 'it is not a timeline written by --json'],
+  ['no JSON', '{"arq": ', 'JSON'],
+  ['a step at no moment', withStep({ at: 'noon' }), 'steps.0.at: it must be a moment'],
+  ['half a character', withStep({ detail: { host: '\uD800' } }), 'steps.0.detail: it holds half of a surrogate pair'],
   [
+    'a deeply nested detail',
     withStep({ detail: 'HERE' }).replace('"HERE"', `{"a": ${'['.repeat(9000)}${']'.repeat(9000)}}`),
     'steps.0.detail: it must',
   ],
-])('a file with %s is refused with its name', async (text, why) => {
+])('a file with %s is refused with its name', async (_, text, why) => {
   const path = file('bad.json', text)
   const { code, out, err } = await commandHere(['arq', 'timeline', '--file', path], NOBODY)
   expect([code, out]).toEqual([EXITS.usage.code, ''])

@@ -50,7 +50,7 @@ const handleIn = (events: readonly DeployableEvent[], cleaning: Pick<Description
   const shown = recorded({ handles: [handle(1)], hostWork: true, ...cleaning })
   const { state: held } = specOf(deployable).given(shown, ...events)
   const { state, pending } = held.handles[HANDLE]!
-  const stand = handleStand({ state, order: pending?.number ?? null, cleaning: { due: held.hostCleaning ?? null } })
+  const stand = handleStand({ state, order: pending?.number ?? null, cleaning: { policy: held.hostCleaning ?? null } })
   return { held, stand }
 }
 
@@ -94,6 +94,7 @@ describe('of attach handles', () => {
   const standing = [
     ...HANDLE_STATES.map((state) => handleIn(HANDLE_FACTS[state])),
     handleIn(HANDLE_FACTS.quarantined, {}),
+    handleIn(HANDLE_FACTS.quarantined, { cleaning: 'by_operator' }),
     handleIn([...GIVEN_UP, { type: 'HandleQuarantined', handle: HANDLE, until: 'confirmed', ...WORD }]),
   ]
   const cases = Object.entries(commands).flatMap(([name, command]) =>
@@ -101,7 +102,7 @@ describe('of attach handles', () => {
   )
   test.each(cases)('%s of one that is %s', (name, stand, decision) => agrees('handles', name, stand, changes(decision)))
   test('all states have been met', () => {
-    expect(standing.map(({ stand }) => stand)).toEqual([...HANDLE_STATES, UNCLEANED, AT_WORK])
+    expect(standing.map(({ stand }) => stand)).toEqual([...HANDLE_STATES, UNCLEANED, UNCLEANED, AT_WORK])
   })
 })
 

@@ -5,6 +5,7 @@ import { traceEventsOf } from '../../src/ui/traceEvents.ts'
 import { type Placed, recorderOf, timeAt } from '../../src/ui/view/recorder.ts'
 import { STEPS_SHOWN, USUAL, addressOf, pastIn, waysOf, windowOf } from '../../src/ui/view/ways.ts'
 import { handClock } from '../support/lab.ts'
+import { service } from '../http/steps.ts'
 import { type Lived, type UiWorld, createConsole, lived, openUiWorld } from './world.ts'
 
 let world: UiWorld
@@ -118,16 +119,21 @@ describe('the address says how it is shown', () => {
   test('the requests of an instance follow each other by keys', async () => {
     const both = { body: [{ name: 'two', groups: [{ 'resources:FPGA': '2' }] }] }
     await world.must(201, 'POST /v2/device_profiles', both)
-    const { uuid } = await world.begun('two')
-    const { instance_uuid: instance } = (await world.must(200, `GET /v2/accelerator_requests/${uuid}`)).json
+    const { instance } = await world.begun('two')
     const { arqs } = (await world.must(200, `GET /v2/accelerator_requests?instance=${instance}`)).json
     const [one, two] = (arqs as readonly { uuid: string }[]).map((each) => each.uuid)
-    const turns = async (of: string) =>
-      [...(await page(`arqs/${of}?t=table`)).html.matchAll(/href="([^"]*)" data-key="([[\]])"/g)].map(
+    const turns = async (of: string, query = '?t=table') =>
+      [...(await page(`arqs/${of}${query}`)).html.matchAll(/href="([^"]*)" data-key="([[\]])"/g)].map(
         ([, href, key]) => [key, href],
       )
     expect(await turns(one!)).toEqual([[']', `arqs/${two}?t=table`]])
     expect(await turns(two!)).toEqual([['[', `arqs/${one}?t=table`]])
+    // as they were, also when the instance has none of them any more
+    const then = asOf((await timelineOf(one!)).steps.at(-1)!.at)
+    await world.pass(1000)
+    await world.must(204, `DELETE /v2/accelerator_requests?instance=${instance}`, { headers: service })
+    expect(await turns(one!)).toEqual([])
+    expect(await turns(one!, then)).toEqual([[']', `arqs/${two}${then}`]])
   })
 })
 

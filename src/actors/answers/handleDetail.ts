@@ -20,6 +20,8 @@ export type HandleDetail = HandleRow & {
      * By the policy of its host and the profile of its request. Null: the handle is not cleaned when it is given up.
      */
     readonly due: HostCleaning | null
+    /** By the policy of its host alone. Only a host that cleans by itself accepts to be told to clean. */
+    readonly policy: HostCleaning | null
     /** The host has been ordered to clean the handle and has not answered yet. */
     readonly underWay: boolean
     /** The evidence of the last cleaning, whether it succeeded or failed; null: there was none. */

@@ -33,7 +33,12 @@ const detailOf = (held: Deployable, uuid: HandleUuid): HandleDetail | null => {
     last_arq: handle.state === 'releasing' || handle.state === 'quarantined' ? lastArq : null,
     order: pending?.number ?? null,
     quarantine: quarantine ?? null,
-    cleaning: { due: dueCleaning(held, handle), underWay: isBeingCleaned(handle), last: cleaned ?? null },
+    cleaning: {
+      due: dueCleaning(held, handle),
+      policy: held.hostCleaning ?? null,
+      underWay: isBeingCleaned(handle),
+      last: cleaned ?? null,
+    },
   }
 }
 

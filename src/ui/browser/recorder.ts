@@ -89,7 +89,8 @@ const listenToKeys = (follow: (link: HTMLAnchorElement) => void): void =>
     // a region that scrolls sideways keeps its arrows
     const isScrolling = target instanceof Element && target.matches('.scroll')
     const pressed = PRESSED[key]
-    if (pressed === undefined || isScrolling) return
+    // nor does a page without steps lose them, which may scroll as well
+    if (pressed === undefined || isScrolling || linksIn(document).length === 0) return
     event.preventDefault()
     pressed()
   })

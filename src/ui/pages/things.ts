@@ -34,15 +34,16 @@ export const timelineWithEvents = (api: PageRequest['api'], uuid: string, asOf: 
 
 export const arq: Load = async ({ api, id, may, query }) => {
   const asOf = momentOf(query)
+  const then = asOf === null ? '' : asOfIn(asOf)
   const [one, timeline] = await Promise.all([
-    api.get(`${at`/accelerator_requests/${id}`}${asOf === null ? '' : `?${asOfIn(asOf)}`}`, shapes.Arq),
+    api.get(`${at`/accelerator_requests/${id}`}${then && `?${then}`}`, shapes.Arq),
     timelineWithEvents(api, id, asOf),
   ])
   const instance = one.ok ? one.value.instance_uuid : null
   const others =
     instance === null
       ? loaded([])
-      : await arqsIn(api, at`/accelerator_requests?instance=${instance}&limit=${PAGE_ROWS}`)
+      : await arqsIn(api, `${at`/accelerator_requests?instance=${instance}&limit=${PAGE_ROWS}`}${then && `&${then}`}`)
   const members = others.ok ? others.value.map(({ uuid }) => uuid) : []
   const place = members.indexOf(id)
   return {
