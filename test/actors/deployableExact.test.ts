@@ -203,12 +203,12 @@ describe('a deployable remembers', () => {
     [
       'no image when it is back from retirement',
       [recorded({ bitstreamId: 'image' }), presence('retired'), presence('present')],
-      shown(3000, {}, 2),
+      shown(3000, { formerImage: 'image' }, 2),
     ],
     [
       'the image it has when it is back from retirement',
       [recorded({ bitstreamId: 'image' }), presence('retired'), presence('present', { bitstreamId: 'other' })],
-      shown(3000, { bitstreamId: 'other' }, 2),
+      shown(3000, { bitstreamId: 'other', formerImage: 'image' }, 2),
     ],
     [
       'its image when it was missing, until its card is read',
@@ -257,7 +257,7 @@ describe('a deployable remembers', () => {
       withFirst(
         3000,
         { lastArq: 'a1', pendingSince: 3000, prepared: true },
-        { orders: 1, loads: 1, describedAt: 3000, revision: 1 },
+        { orders: 1, loads: 1, describedAt: 3000, revision: 1, formerImage: 'old' },
       ),
     ],
     [
@@ -329,7 +329,7 @@ describe('a deployable remembers', () => {
     [
       'why it was not programmed, and no image',
       [recorded({ bitstreamId: 'old' }), programs, { type: 'ProgramFailed', image: 'image', number: 4, reason: 'r' }],
-      shown(3000, { programFault: 'r', orders: 4 }, 2),
+      shown(3000, { programFault: 'r', orders: 4, formerImage: 'old' }, 2),
     ],
     [
       'no earlier failure while it is being programmed',

@@ -47,7 +47,14 @@ describe('what a card says that it holds', () => {
   it('changes the row of the deployable, and is older than what is recorded next', () => {
     const was = after(made)
     const is = deployable.evolve(was, read(null) as never, 2000)
-    expect(is).toEqual({ ...was, bitstreamId: null, updatedAt: 2000, describedAt: 2000, revision: 1 })
+    expect(is).toEqual({
+      ...was,
+      bitstreamId: null,
+      formerImage: 'image',
+      updatedAt: 2000,
+      describedAt: 2000,
+      revision: 1,
+    })
     expect(deployable.rows(was, is)).toMatchObject([{ row: { bitstream_id: null, updated_at: 2000 } }])
     const loaded = [granted('h1', 'a1', prepare('h1', 1, { bitstream: 'new' })), done()]
     expect(after(made, read(null), ...loaded).bitstreamId).toBe('new')

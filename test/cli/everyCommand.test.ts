@@ -21,6 +21,7 @@ const VALUES: Readonly<Record<string, string>> = { '--map': '/dev/null', '--file
 const ONE_OF: Readonly<Record<string, readonly string[]>> = {
   'arq delete': [UUID],
   'arq timeline': [UUID],
+  'drift ignore': ['--host', 'compute-1'],
   'profile create': ['--group', 'resources:FPGA=1'],
   'profile set': ['--all-projects'],
 }

@@ -71,7 +71,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     path: 'src/audit/clients.ts',
-    line: 'const isLeft = (uuid: string) => arqStates(history, uuid, to, to).some(known) && !excuses.answer(asked, uuid)',
+    line: 'const isLeft = (uuid: ArqUuid) => arqStates(history, uuid, to, to).some(known) && !excuses.answer(asked, uuid)',
     original: 'some',
     mutated: 'every',
     reason: 'at one moment there is one state',
@@ -112,7 +112,7 @@ export const EQUIVALENT: readonly Equivalent[] = [
     reason: 'it decides only which order is tried first',
   },
   {
-    path: 'src/actors/host/decider.ts',
+    path: 'src/actors/host/held.ts',
     line: 'if (back.size === 0 && left.length === 0) return departed',
     original: 'back.size === 0 && left.length === 0',
     mutated: 'false',
@@ -225,14 +225,14 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     path: 'src/services/reports/admission.ts',
-    line: "if (told.value?.event) log.info({ host: name, key: signer, enrollment }, 'host.keyPresented')",
+    line: "if (recorded.value?.event) log.info({ host: name, key: signer, enrollment }, 'host.keyPresented')",
     original: '?.',
     mutated: '!.',
     reason: 'the command has an id of its own, so that it was not carried out before',
   },
   {
     path: 'src/services/reports/admission.ts',
-    line: 'const now = told.value?.state ?? held',
+    line: 'const now = recorded.value?.state ?? held',
     original: '?.',
     mutated: '!.',
     reason: 'the command has an id of its own, so that it was not carried out before',
