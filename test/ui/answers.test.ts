@@ -73,10 +73,10 @@ test('capacity: how the free ones are spread, and a question about each host', a
   const spread = await shown([line(8, 4, 2, 2, 0)])
   expect(spread).toMatch(/At most 4 for one server: the free ones are on 3.hosts; fragmentation 50 %\./)
   expect(spread).toMatch(/href="explain\?draft=[^"]*resources%3AFPGA[^"]*&amp;host=h2"/)
-  expect(spread).not.toContain('These numbers are the own ones')
+  expect(spread).not.toContain('The numbers are those of this service')
   expect(await shown([line(3, 3)])).toContain('fragmentation 0 %')
   expect(await shown([line(0, 0)])).toContain('None is free')
-  expect(await shown([line(1, 1)], 'it does not answer')).toContain('Placement: it does not answer. These numbers')
+  expect(await shown([line(1, 1)], 'it does not answer')).toContain('Placement: it does not answer. The numbers')
   expect(await shown([], 'absent')).toContain('Placement is not configured')
 })
 

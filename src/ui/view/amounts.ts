@@ -21,7 +21,7 @@ import {
   span,
 } from './tags.ts'
 import type { Tone } from './states.ts'
-import { type CommandLine, count, many, moment, shell } from './words.ts'
+import { type CommandLine, count, labelOf, many, moment, shell } from './words.ts'
 
 type Line = Capacity['capacity'][number]
 const AMOUNTS: readonly (readonly [word: 'held' | 'free' | 'withheld' | 'broken', tone: Tone])[] = [
@@ -36,7 +36,7 @@ const hostColumns = (draft: string): readonly Column<Line['hosts'][number]>[] =>
   { title: 'Host', cell: ({ host }) => idLink('hosts', host) },
   { title: 'Total', cell: ({ total }) => count(total), kind: 'number' },
   ...AMOUNTS.map(([word]) => ({
-    title: word,
+    title: labelOf(word),
     cell: (row: Line['hosts'][number]) => count(row[word]),
     kind: 'number' as const,
   })),
@@ -99,8 +99,8 @@ const ofPlacement = (placement: string | null): Child => {
     { class: 'headline' },
     mark(isAbsent ? 'idle' : 'bad'),
     isAbsent
-      ? 'Placement is not configured: these numbers are the own ones, and no scheduler sees them.'
-      : `Placement: ${placement}. These numbers are the own ones; what the scheduler of Nova sees may differ.`,
+      ? 'Placement is not configured: the numbers are those of this service, and no scheduler sees them.'
+      : `Placement: ${placement}. The numbers are those of this service; what the scheduler of Nova sees may differ.`,
   )
 }
 

@@ -119,7 +119,10 @@ const programColumns = (now: number, list: readonly Offer[]): readonly Column<Pr
     title: 'State',
     cell: (row) => state(PROGRAM_STATES[row.state]?.tone ?? 'idle', row.state, PROGRAM_STATES[row.state]?.means),
   },
-  { title: 'Deployable', cell: ({ name }) => name },
+  {
+    title: 'Deployable',
+    cell: ({ device_uuid: uuid, name }) => a({ href: `devices/${uuid}` }, name),
+  },
   { title: 'Image', cell: ({ image_uuid: image }) => id(image) },
   { title: 'Since', cell: ({ since }) => when(since, now) },
   {
@@ -127,7 +130,6 @@ const programColumns = (now: number, list: readonly Offer[]): readonly Column<Pr
     cell: resultOf,
     kind: 'wide',
   },
-  { title: 'Device', cell: ({ device_uuid: uuid }) => idLink('devices', uuid) },
   { title: 'Host', cell: ({ hostname }) => idLink('hosts', hostname) },
   {
     title: 'Actions',

@@ -44,12 +44,14 @@ export const many = (number: number, one: string, more = `${one}s`): string =>
 export const sum = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((total, each) => total + each, 0)
 
-const CAPITALS: Readonly<Record<string, string>> = { id: 'ID', uuid: 'UUID', pci: 'PCI', numa: 'NUMA' }
+const CAPITALS: ReadonlyMap<string, string> = new Map(
+  Object.entries({ id: 'ID', uuid: 'UUID', pci: 'PCI', numa: 'NUMA' }),
+)
 /** The name of a field as a label: `product_id` is `Product ID`. */
 export const labelOf = (name: string): string => {
   const text = name
     .split('_')
-    .map((word) => CAPITALS[word] ?? word)
+    .map((word) => CAPITALS.get(word) ?? word)
     .join(' ')
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 }
