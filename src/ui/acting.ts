@@ -135,7 +135,9 @@ export const actionPage = async (c: Context, { look, show, ids }: Acting): Promi
     not: own = null,
     repairs = null,
   } = action.makes ? NEW : await standFor({ api: looking.api, id }, action.kind)
-  const not = hindrance(action, state, looking.may) ?? own
+  // what was found out says more than the table of states, but not whether the caller may
+  const isAllowed = looking.may[action.rule] !== false
+  const not = (isAllowed ? own : null) ?? hindrance(action, state, looking.may)
   const values = filledIn(action.fields ?? [], known)
   const isAsked = not === null && action.dryRun === true && unsaid(action, values) === undefined
   const concerned = isAsked ? await concernedBy(looking, action, id, values) : null

@@ -1,6 +1,7 @@
 /** The configuration in force comes from the same reading as the configuration of the program. */
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/cli/config/config.ts'
+import { hiding } from '../../src/cli/config/secrets.ts'
 import { hidingAlso } from '../../src/cli/config/inForce.ts'
 
 const SECRET = 'planted-password-of-the-file'
@@ -27,4 +28,16 @@ test('a file that can be read only once, as a pipe, tells its values and hides i
 test('secrets that became known later are hidden as well, and an empty one hides nothing', () => {
   const { hide } = hidingAlso(loadedFrom(['']).inForce, ['token-of-somebody', ''])
   expect(hide('with token-of-somebody')).toBe('with (hidden)')
+})
+
+test('a password in a URL is hidden whatever stands before it, also in a text of a million letters', () => {
+  const hide = hiding([])
+  const word = 'x'.repeat(1_000_000)
+  expect(hide(`${word}https://user:word@host/ and amqp://user:word@host`)).toBe(
+    `${word}https://user:(hidden)@host/ and amqp://user:(hidden)@host`,
+  )
+  expect(hide(word)).toBe(word)
+  expect(hide('at 10:20 nova@host, http://host:80/a@b, http://a:b c@d')).toBe(
+    'at 10:20 nova@host, http://host:80/a@b, http://a:b c@d',
+  )
 })

@@ -57,6 +57,14 @@ test('the form says whom it concerns, lists what fits the card, and the equal co
   expect(form).toMatch(/In use by<\/dt><dd>nobody/)
   expect(form).toContain(`accelerando bitstream preload ${uuid} --image UUID`)
 })
+test('a card that cannot be looked up is no card that holds nothing: the form says what the API answered', async () => {
+  const nowhere = `programs/${randomUUID()}/do`
+  for (const name of ['load', 'revert']) {
+    const form = await pageOf(`${nowhere}/${name}`)
+    expect(form).toMatch(/could not be found/i)
+    expect(form).not.toMatch(/no image is recorded|nothing can be loaded/)
+  }
+})
 test('it is not for those who may not, and says why', async () => {
   expect(await pageOf(`programs/${uuid}/do/load`, 'token-of-member')).toContain(
     'your roles do not allow cyborg:deployable:program',
