@@ -105,7 +105,7 @@ describeWith(CHROMIUM_HERE, 'point 10, it explains: from the home page', (chromi
     await world.answer(world.orders.at(-1)!, { status: 'failed', reason, final: true })
     await asked
     await step('.side a:text("Programming")')
-    await told(reason, 'openstack accelerator deployable program')
+    await told(reason, 'accelerando bitstream preload')
   })
 
   test('an attach handle that is in doubt; the command, run, mends it', async () => {

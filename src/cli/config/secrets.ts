@@ -51,7 +51,7 @@ export const hiding = (secrets: readonly string[]): ((text: string) => string) =
   return (text) =>
     forms
       .reduce((left, secret) => left.replaceAll(secret, HIDDEN), text)
-      // without the scheme before it, since the search for its beginning would take a time that grows with the square of
-      // the length of a text that a host has chosen
+      // without the scheme before it, since the search for its beginning would take a time that grows with the square
+      // of the length of a text that a host has chosen
       .replaceAll(/(:\/\/[^\s:/@"]*):[^\s@/"]+@/g, `$1:${HIDDEN}@`)
 }
