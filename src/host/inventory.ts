@@ -6,7 +6,8 @@
  *    meanwhile follows it;
  * REPORT-3 a report that could not be sent is not kept, since a newer one soon replaces it;
  * REPORT-4 a report also says which slots are prepared, as many as fit; a host with more of them continues in its next
- *    report. The answer to a question is looked up after the question came.
+ *    report. The answer to a question is looked up after the question came. A report without slots answers none, and
+ *    leaves the question to the next one.
  */
 import type { HostName } from '../identifiers.ts'
 import type { Cancel, Clock, Ids } from '../clock.ts'
@@ -177,6 +178,8 @@ export class Inventory {
     const head = { host, ...boot, number, observedAt: now, version, macs: true, aliases }
     const asks = this.#options.asking() ? { ledger: 'new' as const } : {}
     const slots = this.#slots(playbookBytes + sizeOf(drivers), besides)
+    // a question that came meanwhile takes its place
+    if (slots === null) this.#question ??= besides.question
     const report: InventoryReport = {
       type: 'Inventory',
       ...head,

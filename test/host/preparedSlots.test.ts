@@ -18,12 +18,15 @@ let lab: HostLab
 beforeEach(async () => {
   lab = await openHostLab()
 })
-/** Its ledger is complete: a control has said that nothing was prepared before. */
-const boot = async (): Promise<Host> => {
-  const host = await lab.boot()
+const learns = async (host: Host): Promise<void> => {
   const answer = { type: 'LedgerAnswer', host: 'h1', bootId: host.bootId, slots: [], last: true } as const
   await lab.bus.publish([ledgerAnswerRecord(answer, 'answer', lab.clock.now())])
   await quiet(40)
+}
+/** Its ledger is complete: a control has said that nothing was prepared before. */
+const boot = async (): Promise<Host> => {
+  const host = await lab.boot()
+  await learns(host)
   return host
 }
 const saidBy = async (host: Host) => {
@@ -112,8 +115,8 @@ describe('hardware that is in use', () => {
 })
 
 describe('a question of the control', () => {
-  const ask = async (bootId: string, from?: string) => {
-    const question = { type: 'TellSlots', host: 'h1', bootId, id: 'q1', ...(from ? { from } : {}) } as const
+  const ask = async (bootId: string, from?: string, id = 'q1') => {
+    const question = { type: 'TellSlots', host: 'h1', bootId, id, ...(from ? { from } : {}) } as const
     await lab.bus.publish([slotsQuestionRecord(question, lab.clock.now())])
     await quiet(40)
   }
@@ -127,6 +130,23 @@ describe('a question of the control', () => {
     const { slots } = lab.inventories().at(-1)!
     expect(slots).toMatchObject({ from: slot, answers: 'q1', prepared: [{ slot }] })
     expect(lab.heard.at(-1)!.headers[ASKS_HEADER]).toBe('slots')
+    expect((await saidBy(host))?.answers).toBe(undefined)
+  })
+  test('that comes before the host knows its slots is answered by the first report that says them', async () => {
+    const host = await lab.boot()
+    await ask(host.bootId)
+    expect(lab.inventories().at(-1)).toMatchObject({ number: 2, ledger: 'new' })
+    expect(await saidBy(host)).toBe(undefined)
+    await learns(host)
+    expect((await saidBy(host))?.answers).toBe('q1')
+    expect((await saidBy(host))?.answers).toBe(undefined)
+  })
+  test('takes the place of an older one that could not be answered', async () => {
+    const host = await lab.boot()
+    await ask(host.bootId)
+    await learns(host)
+    await ask(host.bootId, undefined, 'q2')
+    expect(lab.inventories().at(-1)!.slots?.answers).toBe('q2')
     expect((await saidBy(host))?.answers).toBe(undefined)
   })
   test('to another start of the host is not answered', async () => {
