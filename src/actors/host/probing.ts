@@ -2,13 +2,15 @@
  * Decides when a host is asked for a report at once, and which report answers. Pure.
  *
  * PROBING-1 a host is asked at most once in `ASKED_EVERY_MS`, whoever asks and whichever control is asked, so that
- *    nobody can keep it busy with looking at its hardware;
+ *    nobody can keep it busy with looking at its hardware. Clocks of controls may differ by `AHEAD_MAX_MS`: a later
+ *    question counts as one of a wrong clock, and does not keep the host from being asked;
  * PROBING-2 the answer is the first report that names the question. Nothing else of a host says that it has answered.
  */
 import { type Refused, refuse } from '../../fault.ts'
 import type { BootId, HostName } from '../../identifiers.ts'
 
 export const ASKED_EVERY_MS = 10_000
+export const AHEAD_MAX_MS = 3_600_000
 
 type Answer = {
   /** Number of the report among those of its start of the host. */
@@ -46,6 +48,18 @@ type Asked = {
   readonly bootNumber?: number
   readonly probe?: Probe
 }
+/** Null: the host may be asked. */
+const tooSoon = (name: HostName, probe: Probe | undefined, now: number): Refused | null => {
+  const agoMs = probe === undefined ? Infinity : now - probe.at
+  if (agoMs >= ASKED_EVERY_MS || agoMs < -AHEAD_MAX_MS) return null
+  const asked = `${Math.round(Math.abs(agoMs) / 1000)} s`
+  const when = agoMs < 0 ? `by a control whose clock is ${asked} ahead` : `${asked} ago`
+  return refuse({
+    kind: 'crowded',
+    reason: `host ${name} was asked ${when}, and is asked once in ${ASKED_EVERY_MS / 1000} s at most`,
+    retryAfterSeconds: Math.ceil(Math.min(ASKED_EVERY_MS, ASKED_EVERY_MS - agoMs) / 1000),
+  })
+}
 const ask = (
   { exists, name, liveness, bootId, bootNumber, probe }: Asked,
   { id, at }: Extract<ProbeCommand, { readonly type: 'AskReport' }>,
@@ -54,16 +68,12 @@ const ask = (
     return refuse({ kind: 'conflict', reason: `host ${name} is not asked, since its reports are not taken` })
   if (bootNumber === undefined)
     return refuse({ kind: 'conflict', reason: `host ${name} runs a release up to 0.2.0, which cannot be asked` })
-  const againMs = probe === undefined ? 0 : probe.at + ASKED_EVERY_MS - at
-  // a question from the future is that of a control whose clock is ahead
-  if (againMs > 0 && againMs <= ASKED_EVERY_MS)
-    return refuse({
-      kind: 'crowded',
-      reason: `host ${name} was asked ${Math.round((ASKED_EVERY_MS - againMs) / 1000)} s ago, and is asked once in ${ASKED_EVERY_MS / 1000} s at most`,
-      retryAfterSeconds: Math.ceil(againMs / 1000),
-    })
-  return { did: 'asked', id, bootId }
+  return tooSoon(name, probe, at) ?? { did: 'asked', id, bootId }
 }
+
+/** The last question to the host, if its present start may still answer it; null: there is no such question. */
+export const openQuestion = ({ exists, liveness, bootId, probe }: Asked): Probe | null =>
+  exists && liveness !== 'removed' && probe?.answer === null && probe.bootId === bootId ? probe : null
 
 /** Null: nothing changes. */
 export const decideProbe = (host: Asked, command: ProbeCommand): ProbeChange | Refused | null => {

@@ -4,13 +4,16 @@
  * PROBE-1 the question is recorded before it is sent, and its answer by whichever control takes it; the caller waits
  *    for `PROBE_WAIT_MS` at most, and the answer is recorded also if it comes later;
  * PROBE-2 the question is the one that asks a host what it has prepared (COMPARE-1): a host that another question
- *    reaches before it has begun its report answers that one only. Such a question stays without an answer.
+ *    reaches before it has begun its report answers that one only. Such a question stays without an answer;
+ * PROBE-3 a repeated command puts a question without an answer on the bus again, because the first attempt may have
+ *    failed after the question was recorded. A control puts each question on the bus once.
  */
 import type { Caller } from '../../actors/caller.ts'
 import { host, hostKey, isKnown } from '../../actors/host/decider.ts'
+import { openQuestion } from '../../actors/host/probing.ts'
 import { textOf } from '../../errorText.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
-import type { HostName } from '../../identifiers.ts'
+import type { BootId, HostName } from '../../identifiers.ts'
 import { type Backoff, backoffMs } from '../../waiting.ts'
 import { slotsQuestionRecord } from '../../wire/message.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
@@ -20,6 +23,7 @@ import { type Kernel, causeOf, commandOf, newWork } from '../kernel/kernel.ts'
 const PROBE_WAIT_MS = 6000
 /** An answer that another control records does not notify this process, so the host is read again after this long. */
 const LOOK_AFTER: Backoff = { firstMs: 100, maxMs: 1000 }
+const HOSTS_MAX = 10_000
 
 /** Waits until the last question to the host has its answer, or the time is over. */
 const answered = async ({ clock, changes, region }: Kernel, name: HostName): Promise<Outcome<null>> => {
@@ -34,17 +38,43 @@ const answered = async ({ clock, changes, region }: Kernel, name: HostName): Pro
   }
 }
 
-export const createProbe = (kernel: Kernel) => {
-  const { region, ids, clock, publish } = kernel
-  const send = async (name: HostName, bootId: string, id: string): Promise<Outcome<null>> => {
+type Question = { readonly id: string; readonly bootId: BootId }
+type Send = (name: HostName, question: Question) => Promise<Outcome<null>>
+
+/** Puts a question on the bus, unless this process has done so or is doing so (PROBE-3). */
+const createSend = ({ clock, publish }: Kernel): Send => {
+  /** The last question to each host that did not fail. */
+  const last = new Map<HostName, { readonly id: string; readonly sent: Promise<Outcome<null>> }>()
+  const send: Send = async (name, { bootId, id }) => {
     try {
-      const question = { type: 'TellSlots', host: name, bootId, id } as const
-      await publish([slotsQuestionRecord(question, clock.now())])
+      await publish([slotsQuestionRecord({ type: 'TellSlots', host: name, bootId, id }, clock.now())])
       return done(null)
     } catch (error) {
       const reason = `host ${name} cannot be asked, because the bus does not answer: ${textOf(error)}`
       return refuse({ kind: 'unavailable', reason, retryAfterSeconds: 10 })
     }
+  }
+  return async (name, question) => {
+    const { id } = question
+    const before = last.get(name)
+    if (before?.id === id) return before.sent
+    if (last.size >= HOSTS_MAX) last.clear()
+    const one = { id, sent: send(name, question) }
+    last.set(name, one)
+    const sent = await one.sent
+    if (!sent.ok && last.get(name) === one) last.delete(name)
+    return sent
+  }
+}
+
+export const createProbe = (kernel: Kernel) => {
+  const { region, ids } = kernel
+  const send = createSend(kernel)
+  const sendAgain = async (name: HostName): Promise<Outcome<null>> => {
+    const read = await region.readCurrent(host, hostKey(name))
+    if (!read.ok) return read
+    const question = openQuestion(read.value.state)
+    return question ? send(name, question) : done(null)
   }
   return async (caller: Caller, name: HostName): Promise<Outcome<null>> => {
     const [key, id, cause] = [hostKey(name), ids.uuid(), causeOf(caller)]
@@ -57,20 +87,24 @@ export const createProbe = (kernel: Kernel) => {
     })
     const asked = await region.tell(key, { ...work, ...commandOf(caller) })
     if (!asked.ok) return asked
-    // a repeated command has asked before
-    const sent = asked.value === null ? done(null) : await send(name, asked.value, id)
+    // null: the command is repeated
+    const sent = await (asked.value === null ? sendAgain(name) : send(name, { id, bootId: asked.value }))
     return sent.ok ? answered(kernel, name) : sent
   }
 }
 
-/** Records the report as the answer, if an operator has asked for it. Does not reject. */
-export const noteAnswer = async (kernel: Kernel, report: InventoryReport): Promise<void> => {
+/**
+ * Records the report as the answer, if an operator has asked for it. The same report again changes nothing. An old
+ * report may be the answer too: a later one may be taken before it is delivered again. Fault `unavailable`: the report
+ * has to be delivered again; other faults are only logged.
+ */
+export const noteAnswer = async (kernel: Kernel, report: InventoryReport): Promise<Outcome<null>> => {
   const { host: name, number, drivers, slots } = report
   const id = slots?.answers
-  if (id === undefined) return
+  if (id === undefined) return done(null)
   const key = hostKey(name)
   const known = await kernel.region.readCurrent(host, key)
-  if (known.ok && known.value.state.probe?.id !== id) return
+  if (known.ok && known.value.state.probe?.id !== id) return done(null)
   const devices = drivers.reduce((sum, section) => sum + (section.status === 'ok' ? section.devices.length : 0), 0)
   const failed = drivers.flatMap((section) => (section.status === 'failed' ? [storable(section.driver)] : []))
   const by = `host ${name}`
@@ -78,5 +112,7 @@ export const noteAnswer = async (kernel: Kernel, report: InventoryReport): Promi
     draft.decide(host, key, { type: 'TakeAnswer', id, number, devices, failed, by }),
   )
   const told = known.ok ? await kernel.region.tell(key, work) : known
-  if (!told.ok) kernel.log.warn({ host: name, fault: told.fault }, 'host.answerUnrecorded')
+  if (told.ok) return done(null)
+  kernel.log.warn({ host: name, fault: told.fault }, 'host.answerUnrecorded')
+  return told.fault.kind === 'unavailable' ? told : done(null)
 }

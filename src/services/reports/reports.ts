@@ -142,15 +142,15 @@ export const createReports = (
     signer: string | null,
   ): Promise<Outcome<null>> => {
     const { host, bootId: boot, number } = report
-    if (snapshots.isOld(report)) return { ok: true, value: null }
+    if (snapshots.isOld(report)) return noteAnswer(kernel, report)
     const digest = inventoryDigest(report)
     const before = { changedAt: liveness.changedAt(host), incarnation: snapshots.incarnation() }
     const recorded = await recordInventory(kernel, { report, digest, commandId: commandIdOf(messageId) })
     if (!recorded.ok) return recorded
     const answered = report.ledger === 'new' ? await answerLedger(kernel, report) : null
     if (answered && !answered.ok) return answered
-    if (recorded.value === 'old') return { ok: true, value: null }
-    await noteAnswer(kernel, report)
+    const noted = await noteAnswer(kernel, report)
+    if (!noted.ok || recorded.value === 'old') return noted
     const snapshot = { boot, number, digest, complete: recorded.value === 'complete', signer, ...before }
     await snapshots.take(report, snapshot, () => slots.compare(report))
     return { ok: true, value: null }
