@@ -1,5 +1,6 @@
 /** The schema of one host in the API, with all its details. */
 import * as v from 'valibot'
+import { HEALTHS, QUANTITIES } from '../health.ts'
 import { Host, Time, Uuid } from './schemas.ts'
 
 const PlaybookShown = v.object({
@@ -10,6 +11,16 @@ const PlaybookShown = v.object({
   finished_at: v.nullable(Time),
   reason: v.nullable(v.string()),
   output: v.nullable(v.string()),
+})
+const Measured = v.object({
+  device_uuid: Uuid,
+  measured_at: Time,
+  state: v.picklist(HEALTHS),
+  reasons: v.pipe(v.array(v.string()), v.description('Why it is not `ok`, the worst first.')),
+  numbers: v.pipe(
+    v.record(v.string(), v.number()),
+    v.description(`By quantity: ${Object.keys(QUANTITIES).join(', ')}.`),
+  ),
 })
 export const HostDetail = v.object({
   ...Host.entries,
@@ -39,5 +50,19 @@ export const HostDetail = v.object({
       }),
     ),
     v.description('The last question for a report at once; null: it was never asked.'),
+  ),
+  last_report: v.pipe(
+    v.nullable(v.object({ number: v.number(), at: Time })),
+    v.description(
+      'The last report of which something was recorded, by its number since the host started; one that says the same again is not recorded. Null: none is known.',
+    ),
+  ),
+  orders: v.pipe(
+    v.object({ waiting: v.number(), waiting_since: v.nullable(Time) }),
+    v.description('Orders that it has not answered yet; since when the oldest waits, however often it was sent since.'),
+  ),
+  measured: v.pipe(
+    v.array(Measured),
+    v.description('What was measured last, of the devices of which something was; not known of the past.'),
   ),
 })

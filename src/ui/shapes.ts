@@ -80,6 +80,10 @@ export const HostDetail = v.object({
   handles: Counts,
   arqs: v.array(Text),
   probe: v.optional(Probe, null),
+  /** These three are absent of an older control. */
+  last_report: v.optional(v.nullable(v.object({ number: v.number(), at: Text })), null),
+  orders: v.optional(v.nullable(v.object({ waiting: v.number(), waiting_since: MaybeText })), null),
+  measured: v.optional(v.array(v.object({ device_uuid: Text, numbers: v.record(Text, v.number()) })), []),
 })
 export type HostDetail = v.InferOutput<typeof HostDetail>
 

@@ -33,7 +33,7 @@ describe('a host', () => {
     createdAt: 0,
     updatedAt: null,
   }
-  const KNOWN = { ...NEW, ...shot('b1', 1), exists: true, name: 'h1', createdAt: 1000 }
+  const KNOWN = { ...NEW, ...shot('b1', 1), exists: true, name: 'h1', createdAt: 1000, reportedAt: 1000 }
   const two = picture('b1', 1, { c1: held('u1'), c2: held('u2') })
   const retired = liveness('up', { care: 'retired', reason: 'r' })
   const RETIRED = { ...KNOWN, retired: { by: 'op', reason: 'r', at: 2000 }, updatedAt: 2000 }
@@ -41,38 +41,44 @@ describe('a host', () => {
   it.each<[string, readonly Fact[], object]>([
     ['nothing at first', [], NEW],
     ['its first picture', [picture()], KNOWN],
-    ['its latest picture', [picture(), picture('b1', 2)], { ...KNOWN, number: 2, updatedAt: 2000 }],
+    ['its latest picture', [picture(), picture('b1', 2)], { ...KNOWN, number: 2, reportedAt: 2000, updatedAt: 2000 }],
     [
       'its former boots',
       [picture(), picture('b2', 1), picture('b2', 2)],
-      { ...KNOWN, ...shot('b2', 2), formerBoots: ['b1'], updatedAt: 3000 },
+      { ...KNOWN, ...shot('b2', 2), formerBoots: ['b1'], reportedAt: 3000, updatedAt: 3000 },
     ],
     ['its devices', [two], { ...KNOWN, devices: { c1: held('u1'), c2: held('u2') } }],
     [
       'devices that left, and for how long it had the others',
       [two, picture('b1', 2, { c1: null, c9: null })],
-      { ...KNOWN, number: 2, devices: { c2: held('u2') }, departed: [away], updatedAt: 2000 },
+      { ...KNOWN, number: 2, devices: { c2: held('u2') }, departed: [away], reportedAt: 2000, updatedAt: 2000 },
     ],
     [
       'no device as away that is back, by whatever path',
       [two, picture('b1', 2, { c1: null }), picture('b1', 3, { c3: held('u1') })],
-      { ...KNOWN, number: 3, devices: { c2: held('u2'), c3: held('u1') }, updatedAt: 3000 },
+      { ...KNOWN, number: 3, devices: { c2: held('u2'), c3: held('u1') }, reportedAt: 3000, updatedAt: 3000 },
     ],
     [
       'no device as away that only changed',
       [two, picture('b1', 2, { c1: { ...held('u1'), digest: 'y' } })],
-      { ...KNOWN, number: 2, devices: { c1: { ...held('u1'), digest: 'y' }, c2: held('u2') }, updatedAt: 2000 },
+      {
+        ...KNOWN,
+        number: 2,
+        devices: { c1: { ...held('u1'), digest: 'y' }, c2: held('u2') },
+        reportedAt: 2000,
+        updatedAt: 2000,
+      },
     ],
     ['that it is silent', [picture(), liveness('stale')], { ...KNOWN, liveness: 'stale', updatedAt: 2000 }],
     [
       'that it is heard of again',
       [picture(), liveness('stale'), picture('b1', 2)],
-      { ...KNOWN, number: 2, updatedAt: 3000 },
+      { ...KNOWN, number: 2, reportedAt: 3000, updatedAt: 3000 },
     ],
     [
       'that it is removed, whatever it shows',
       [picture(), liveness('removed'), picture('b1', 2)],
-      { ...KNOWN, number: 2, liveness: 'removed', updatedAt: 3000 },
+      { ...KNOWN, number: 2, liveness: 'removed', reportedAt: 3000, updatedAt: 3000 },
     ],
     ['who retired it', [picture(), retired], RETIRED],
     [

@@ -1,7 +1,7 @@
 /** Whom a change of a device profile would concern is shown before it, and can be checked with what is typed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Screen } from '../../src/ui/view/screen.ts'
-import { type Lived, type UiWorld, createConsole, lived, openUiWorld } from './world.ts'
+import { type Lived, type UiWorld, apiOf, consoleOf, createConsole, lived, openUiWorld } from './world.ts'
 
 let world: UiWorld
 let seen: Lived
@@ -53,6 +53,38 @@ describe('before a change of a device profile', () => {
     const html = await asked('profiles/new/do/create')
     expect(html).not.toContain('name="check"')
     expect(html).not.toContain('class="concern"')
+  })
+})
+
+describe('before a host is retired or a device is disabled', () => {
+  const places = () => ['hosts/compute-1/do/retire', `devices/${seen.card}/do/disable`]
+  test('the projects are named beside the instances', async () => {
+    for (const place of places()) {
+      const html = await asked(place)
+      expect(html).toContain(`href="instances/${seen.bound.instance}"`)
+      expect(wordsOf(html)).toMatch(/In use: .* in 1.project\. They stay as they are\. Project \S+ Instance /)
+    }
+  })
+  test('of many, the first twenty of each are named and the others counted', async () => {
+    const named = (what: string, number: number) => Array.from({ length: number }, (_, at) => `${what}-${at}`)
+    const impact = {
+      refusal: null,
+      effect: 'kept',
+      devices: [],
+      instances: named('instance', 33),
+      projects: named('project', 21),
+      arqs: [{ uuid: 'a' }],
+      arqs_left_out: 40,
+    }
+    const api = apiOf(world)
+    const many = consoleOf((request) => (request.url.includes('dry_run=true') ? Response.json(impact) : api(request)))
+    for (const place of places()) {
+      const words = wordsOf(await (await many.request(`/ui/${place}`)).text())
+      expect(words).toMatch(/In use: 41.requests of 33.instances in 21.projects\./)
+      expect(words).toMatch(/Project project-19 and 1.more project Instance instance-0 /)
+      expect(words).toMatch(/Instance instance-19 and 13.more instances /)
+      expect(words).not.toMatch(/Project project-20|Instance instance-20/)
+    }
   })
 })
 

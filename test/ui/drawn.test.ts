@@ -124,6 +124,15 @@ const devices = ['enabled', 'maintaining', 'other'].map((status, at) => ({
   health: at === 2 ? null : { ...HEALTH, state: at === 0 ? 'good' : 'bad', reason: at === 0 ? null : 'too hot' },
   ...TIMES,
 }))
+/** Of a host: its last report, orders that wait for it, and what was measured of the first two devices. */
+const BUSY = {
+  last_report: { number: 1234, at: ago(61_000) },
+  orders: { waiting: 2, waiting_since: ago(125_000) },
+  measured: [
+    { device_uuid: uuid(400), numbers: { utilisation_percent: 87, temperature_celsius: 63.5 } },
+    { device_uuid: uuid(401), numbers: { utilisation_percent: 0, power_watts: 20 } },
+  ],
+}
 const handles = ['free', 'held', 'releasing', 'quarantined', 'missing', 'other'].map((state, at) => ({
   uuid: uuid(500 + at),
   deployable_uuid: uuid(600),
@@ -291,7 +300,17 @@ it('one thing in each of its states', async () => {
     all: readonly { readonly [name: string]: unknown }[],
   ])[] = [
     ['/accelerator_requests/x', 'arqs/x', arqs],
-    ['/hosts/x', 'hosts/x', hosts.map((one) => ({ ...one, handles: { free: 1, held: 2 }, arqs: [uuid(1), uuid(2)] }))],
+    [
+      '/hosts/x',
+      'hosts/x',
+      hosts.map((one, at) => ({
+        ...one,
+        handles: { free: 1, held: 2 },
+        arqs: [uuid(1), uuid(2)],
+        ...(at === 0 && BUSY),
+        ...(at === 1 && { last_report: null, orders: { waiting: 0, waiting_since: null }, measured: [] }),
+      })),
+    ],
     ['/devices/x', 'devices/x', devices],
     [
       '/device_profiles/x',

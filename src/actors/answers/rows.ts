@@ -1,6 +1,7 @@
 /** What the API pages through, and the rows that it answers with. */
 import type {
   ArqUuid,
+  DeviceUuid,
   HostName,
   InstanceUuid,
   ProfileUuid,
@@ -10,6 +11,8 @@ import type {
 import type { DatedNote } from '../../operatorNote.ts'
 import type { PlaybookRun } from '../../wire/playbooks.ts'
 import type { HandleState } from '../deployable/states.ts'
+import type { DeviceHealth } from '../device/health.ts'
+import type { LastReport } from '../host/lastReport.ts'
 import type { Probe } from '../host/probing.ts'
 import type { PageCursor } from '../runtime/ports.ts'
 import type { Row } from '../runtime/views.ts'
@@ -65,6 +68,12 @@ export type HostDetail = HostRow & {
   readonly playbooks: readonly PlaybookRun[]
   /** The last question for a report at once; null: it was never asked. */
   readonly probe: Probe | null
+  /** The last report of which something is recorded; null: none is. */
+  readonly lastReport: LastReport | null
+  /** Orders that it has not answered, and since when the oldest waits. */
+  readonly orders: { readonly waiting: number; readonly since: number | null }
+  /** What was measured last, of the devices of which something was. */
+  readonly measured: readonly ({ readonly device: DeviceUuid } & NonNullable<DeviceHealth['measured']>)[]
 }
 export type Renaming = {
   readonly uuid: ProfileUuid

@@ -7,6 +7,7 @@ import type { Order } from '../../wire/orders.ts'
 import { type Row, type ViewChange, drop, put } from '../runtime/views.ts'
 import type { Attribute } from './messages.ts'
 import { type Deployable, type SlotHandle, deployableKey, dueAt, initial } from './state.ts'
+import { waitingOrders } from './waiting.ts'
 
 export const deployableRow = (held: Deployable): Row<'deployables'> => ({
   uuid: held.uuid,
@@ -106,11 +107,8 @@ const dueChange = (before: Deployable, after: Deployable): readonly ViewChange[]
 const retired = (before: Deployable): readonly ViewChange[] => [
   drop('deployables', before.uuid),
   ...before.attributes.map(({ uuid }) => drop('attributes', uuid)),
-  ...Object.values(before.handles).flatMap(({ uuid, pending }) => [
-    drop('handles', uuid),
-    ...(pending ? [drop('pending_orders', uuid)] : []),
-  ]),
-  ...(before.program ? [drop('pending_orders', before.uuid)] : []),
+  ...Object.values(before.handles).map(({ uuid }) => drop('handles', uuid)),
+  ...waitingOrders(before).map(({ slot }) => drop('pending_orders', slot)),
   ...(dueAt(before) === null ? [] : [drop('due', deployableKey(before.uuid))]),
 ]
 

@@ -51,6 +51,8 @@ export type Host = InventorySnapshot & {
   readonly keys?: HostKeys
   /** The last question for a report at once; absent: it was never asked. */
   readonly probe?: Probe
+  /** When the last inventory was recorded; absent in memories of programs that did not keep it. */
+  readonly reportedAt?: number
   readonly createdAt: number
   readonly updatedAt: number | null
 }
@@ -243,6 +245,7 @@ const evolve = (host: Host, event: HostEvent, at: number): Host => {
     liveness: host.liveness === 'removed' ? 'removed' : 'up',
     formerBoots: [...host.formerBoots, ...left].slice(-BOOTS_KEPT),
     ...changed(host, event.devices),
+    reportedAt: at,
     ...(host.exists ? { updatedAt: at } : { createdAt: at }),
   }
 }

@@ -12,7 +12,7 @@ export const SNAPSHOT_SCHEMAS: Readonly<Record<string, number>> = {
   arq: 3,
   deployable: 5,
   device: 2,
-  host: 4,
+  host: 5,
   instance: 4,
   numbers: 2,
   placement: 3,

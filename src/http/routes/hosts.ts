@@ -85,12 +85,22 @@ const probeBody = (probe: HostDetail['probe']) =>
       failed_drivers: probe.answer.failed,
     },
   }
+const measuredBody = ({ device, at, health, reasons, numbers }: HostDetail['measured'][number]) => ({
+  device_uuid: device,
+  measured_at: time(at),
+  state: health,
+  reasons,
+  numbers,
+})
 const detailBodyFor = (caller: Caller) => (row: HostDetail) => ({
   ...hostBodyFor(caller)(row),
   handles: row.handles,
   arqs: row.arqs,
   playbooks: row.playbooks.map(playbookFor(caller)),
   probe: probeBody(row.probe),
+  last_report: row.lastReport && { number: row.lastReport.number, at: time(row.lastReport.at) },
+  orders: { waiting: row.orders.waiting, waiting_since: row.orders.since === null ? null : time(row.orders.since) },
+  measured: row.measured.map(measuredBody),
 })
 
 const one = route({

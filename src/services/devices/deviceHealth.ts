@@ -6,26 +6,14 @@ import type { DeviceUuid } from '../../identifiers.ts'
 import { type Outcome, allOf, done, refuse } from '../../fault.ts'
 import { canonicalInfo } from '../../pci.ts'
 import type { Control } from '../../actors/control.ts'
-import type { DeviceHealth } from '../../actors/device/health.ts'
 import { deployable } from '../../actors/deployable/decider.ts'
 import { type Deployable, isTaken } from '../../actors/deployable/state.ts'
 import { type Device, device, deviceKey, isShown } from '../../actors/device/decider.ts'
 import { host, hostKey } from '../../actors/host/decider.ts'
-import type { HostReading } from '../../actors/runtime/sharing.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { partsOf } from '../kernel/parts.ts'
 import { createVisibility } from '../kernel/visibility.ts'
-
-type Reading = HostReading['reading']
-
-const measuredOf = (held: Device, readings: readonly Reading[]): DeviceHealth['measured'] => {
-  const own = canonicalInfo(held.facts.controlPath)
-  const reading = readings.find(({ driver }) => driver === held.facts.driver)
-  const found = reading?.devices.find(({ controlPath }) => canonicalInfo(controlPath) === own)
-  return reading && found
-    ? { at: reading.at, health: found.health, reasons: found.reasons, numbers: found.numbers }
-    : null
-}
+import { measuredIn } from './measured.ts'
 
 const heldIn = (parts: readonly Deployable[]) =>
   parts.flatMap(({ uuid, handles }) =>
@@ -61,7 +49,8 @@ export const createDeviceHealth = (kernel: Kernel): Control['devices']['health']
       taken.flatMap(({ arq }) => arq ?? []),
     )
     if (!knows.ok) return knows
-    const measured = measuredOf(held, await sharing.measuredOn(held.host))
+    const { driver, controlPath } = held.facts
+    const measured = measuredIn(await sharing.measuredOn(held.host))(driver, canonicalInfo(controlPath))
     return done({
       failing: held.failing ?? null,
       measured,

@@ -1,6 +1,6 @@
 /** The hosts part of the control port. */
 import type { ArqUuid, HostName } from '../../identifiers.ts'
-import { type Outcome, allOf } from '../../fault.ts'
+import { type Outcome, allOf, done } from '../../fault.ts'
 import type { Caller, Control, HostDetail, HostRow } from '../../actors/control.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import { HANDLE_STATES } from '../../actors/deployable/states.ts'
@@ -11,6 +11,9 @@ import { type Kernel, causeOf, commandOf, newWork } from '../kernel/kernel.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { createVisibility } from '../kernel/visibility.ts'
 import { type Host, type HostCommand, host, hostKey, hostRow, isKnown } from '../../actors/host/decider.ts'
+import { lastReportOf } from '../../actors/host/lastReport.ts'
+import { waitingOrders } from '../../actors/deployable/waiting.ts'
+import { measuredIn } from '../devices/measured.ts'
 import { whereListedAs } from '../../actors/host/standing.ts'
 import type { Liveness } from './liveness.ts'
 import { createProbe } from './probe.ts'
@@ -71,6 +74,24 @@ const decide = async (
   return kernel.region.tell(hostKey(name), { ...work, ...commandOf(caller) })
 }
 
+const ordersOf = (places: readonly Deployable[]): HostDetail['orders'] => {
+  const moments = places.flatMap((place) => waitingOrders(place).map(({ since }) => since))
+  return { waiting: moments.length, since: moments.length === 0 ? null : Math.min(...moments) }
+}
+
+const measuredOn = async (
+  { sharing }: Kernel,
+  name: HostName,
+  { devices }: Host,
+): Promise<Outcome<HostDetail['measured']>> => {
+  const find = measuredIn(await sharing.measuredOn(name))
+  const measured = Object.entries(devices).flatMap(([canonical, { uuid, driver }]) => {
+    const found = find(driver, canonical)
+    return found === null ? [] : [{ device: uuid, ...found }]
+  })
+  return done(measured)
+}
+
 const createShown =
   (liveness: Liveness) =>
   (row: Row<'hosts'>, held: Host): HostRow => ({
@@ -81,29 +102,47 @@ const createShown =
     offered_key: held.keys?.offered?.key ?? null,
   })
 
-export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Retirement): Control['hosts'] => {
-  const { region, readers } = kernel
-  const holders = createHolders(kernel)
-  const visibility = createVisibility(kernel)
-  const probe = createProbe(kernel)
-  const lookAt = async (name: HostName): Promise<Outcome<Host>> => {
+const createLook =
+  ({ region }: Kernel) =>
+  async (name: HostName): Promise<Outcome<Host>> => {
     const looked = await region.readCurrent(host, hostKey(name))
     if (!looked.ok) return looked
     const held = looked.value.state
     return isKnown(held) ? { ok: true, value: held } : unknownHost(name)
   }
-  const shown = createShown(liveness)
-  const detail = async (caller: Caller, name: HostName): Promise<Outcome<HostDetail>> => {
+
+type Shown = ReturnType<typeof createShown>
+const createDetail = (kernel: Kernel, shown: Shown): Control['hosts']['get'] => {
+  const [lookAt, holders, visibility] = [createLook(kernel), createHolders(kernel), createVisibility(kernel)]
+  return async (caller, name) => {
     const [held, places] = await Promise.all([lookAt(name), holders(name)])
     if (!held.ok) return held
     if (!places.ok) return places
     const [handles, all] = [countsOf(places.value), arqsOf(places.value)]
     const knows = await visibility(caller, all)
     if (!knows.ok) return knows
-    const arqs = all.filter(knows.value)
-    const { playbooks = [], probe: question = null } = held.value
-    return { ok: true, value: { ...shown(hostRow(held.value), held.value), handles, arqs, playbooks, probe: question } }
+    const measured = await kernel.guard(measuredOn(kernel, name, held.value), 'views')
+    if (!measured.ok) return measured
+    const { playbooks = [], probe = null } = held.value
+    return done({
+      ...shown(hostRow(held.value), held.value),
+      handles,
+      arqs: all.filter(knows.value),
+      playbooks,
+      probe,
+      lastReport: lastReportOf(held.value),
+      orders: ordersOf(places.value),
+      measured: measured.value,
+    })
   }
+}
+
+export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Retirement): Control['hosts'] => {
+  const { region, readers } = kernel
+  const probe = createProbe(kernel)
+  const lookAt = createLook(kernel)
+  const shown = createShown(liveness)
+  const detail = createDetail(kernel, shown)
   const then = async (caller: Caller, name: HostName, decided: Outcome<unknown>) =>
     decided.ok ? detail(caller, name) : decided
   const setKey =

@@ -30,6 +30,13 @@ const EFFECTS: Readonly<Record<Impact['effect'], string>> = {
   kept: 'They stay as they are.',
   unbound: 'They are unbound by force.',
 }
+/** A line for each of the first ones, and one that counts the others. */
+const named = (list: readonly string[], what: string, line: (each: string) => Node): readonly Node[] => [
+  ...list.slice(0, SHOWN).map(line),
+  ...(list.length > SHOWN
+    ? [li({ key: `more ${what}`, class: 'dim' }, `and ${many(list.length - SHOWN, `more ${what}`)}`)]
+    : []),
+]
 const concern = (given: Bodies['act']['concerned']): Child => {
   if (given === null) return null
   if (!given.ok) return div({ class: 'concern' }, trouble(given.trouble))
@@ -48,12 +55,9 @@ const concern = (given: Bodies['act']['concerned']): Child => {
       ? null
       : ul(
           { class: 'plain' },
-          ...instances.slice(0, SHOWN).map((uuid) => li({ key: uuid }, 'Instance ', idLink('instances', uuid))),
-          ...projects.slice(0, SHOWN).map((project) => li({ key: project }, 'Project ', id(project))),
+          ...named(projects, 'project', (project) => li({ key: project }, 'Project ', id(project))),
+          ...named(instances, 'instance', (uuid) => li({ key: uuid }, 'Instance ', idLink('instances', uuid))),
         ),
-    instances.length > SHOWN || projects.length > SHOWN
-      ? p({ class: 'dim' }, `At most ${SHOWN} instances and ${SHOWN} projects are shown.`)
-      : null,
   )
 }
 

@@ -1,5 +1,6 @@
 /** The pages of single entities: a host, a device with its parts, an attach handle. */
 import type { DeviceDetail, Handle, Health } from '../shapes.ts'
+import { measuredColumns, ordersOf, reportOf } from './hostFacts.ts'
 import { deviceColumns, deviceState, hostState } from './lists.ts'
 import { offers } from './offers.ts'
 import {
@@ -43,9 +44,11 @@ const note = (said: string, given: Noted, now: number): Child =>
 const ARQS_MAX = 50
 export const hostPage = ({ body: { host, devices, offers: list }, here, now }: Screen<'host'>): Node => {
   if (!host.ok) return div(null, head(link('hosts', 'Host'), lastOf(here), null, here, []), trouble(host.trouble))
-  const { name, handles, arqs, drivers, retired, ...rest } = host.value
+  const { name, handles, arqs, drivers, retired, measured, ...rest } = host.value
   const held: readonly Fact[] = [
     ['Last heard of', when(rest.last_seen_at, now)],
+    ['Last report recorded', reportOf(rest.last_report, now)],
+    ['Orders without an answer', ordersOf(rest.orders, now)],
     [
       'Drivers',
       Object.entries(drivers).map(([driver, { status, error }]) =>
@@ -79,7 +82,7 @@ export const hostPage = ({ body: { host, devices, offers: list }, here, now }: S
               null,
               rows(
                 'Devices',
-                deviceColumns(now).filter(({ title }) => title !== 'Host'),
+                [...deviceColumns(now).filter(({ title }) => title !== 'Host'), ...measuredColumns(measured)],
                 devices.value.some,
                 ({ uuid }) => uuid,
               ),
