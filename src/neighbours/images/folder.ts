@@ -7,7 +7,7 @@ import type { ImageUuid } from '../../identifiers.ts'
 import { isUuid } from '../../uuid.ts'
 import { opendir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import type { ImageCatalogue } from '../../actors/neighbours.ts'
+import type { AllImages, ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
 import { codeOf, textOf } from '../../errorText.ts'
 import { type Image, type ImageFiles, type NoImage, noImage } from '../../images.ts'
 import { silent } from '../../log.ts'
@@ -22,7 +22,9 @@ const LISTED_MAX = 100_000
 const DESCRIPTION_MAX = 1024 * 1024
 type Held = { readonly found: true; readonly path: string; readonly image: Image }
 
-const namesIn = async function* (dir: string): AsyncGenerator<string> {
+/** The names in a folder. */
+type List = (dir: string) => AsyncIterable<string>
+const namesIn: List = async function* (dir: string): AsyncGenerator<string> {
   let listed = 0
   for await (const { name } of await opendir(dir)) {
     if (++listed > LISTED_MAX) throw new Error(`more than ${LISTED_MAX} files`)
@@ -30,14 +32,15 @@ const namesIn = async function* (dir: string): AsyncGenerator<string> {
   }
 }
 
+/** Whether the name is that of an image's file. */
+const isNamed = (name: string): boolean => EXTENSION.test(name.slice(UUID_LENGTH).toLowerCase())
 /** The shortest name comes first, so that the choice does not depend on the order of the folder. */
-const candidates = async (dir: string, uuid: ImageUuid): Promise<readonly string[]> => {
+const inOrder = (names: readonly string[]): readonly string[] =>
+  names.toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1))
+const candidates = async (list: List, dir: string, uuid: ImageUuid): Promise<readonly string[]> => {
   const names: string[] = []
-  for await (const name of namesIn(dir)) {
-    const lower = name.toLowerCase()
-    if (lower.startsWith(uuid) && EXTENSION.test(lower.slice(UUID_LENGTH))) names.push(name)
-  }
-  return names.toSorted((a, b) => a.length - b.length || (a < b ? -1 : 1))
+  for await (const name of list(dir)) if (name.toLowerCase().startsWith(uuid) && isNamed(name)) names.push(name)
+  return inOrder(names)
 }
 
 /**
@@ -76,55 +79,75 @@ const imageAt = async (dir: string, uuid: ImageUuid, path: string): Promise<Held
   }
 }
 
-const findIn = async (dir: string, uuid: ImageUuid): Promise<Held | NoImage> => {
-  const real = await realpath(dir)
-  for (const name of await candidates(real, uuid)) {
-    const path = await fileIn(real, name)
-    if (path !== null) return imageAt(real, uuid, path)
+/** `names`: those that the image's file may have. */
+const firstOf = async (dir: string, uuid: ImageUuid, names: readonly string[]): Promise<Held | NoImage> => {
+  for (const name of names) {
+    const path = await fileIn(dir, name)
+    if (path !== null) return imageAt(dir, uuid, path)
   }
   return noImage('unknown')
 }
 
-/** A folder that cannot be read counts as empty, and the reason is logged. */
-const finder = (dir: string | null, log: Log) => async (image: ImageUuid) => {
-  if (dir === null) return noImage('none')
-  const uuid = image.toLowerCase()
-  if (!isUuid(uuid)) return noImage('unknown')
+type Folder = { readonly dir: string; readonly log: Log; readonly list: List }
+/** What cannot be read counts as absent, and the reason is logged. */
+const orUnknown = async ({ dir, log }: Folder, found: Promise<Held | NoImage>): Promise<Held | NoImage> => {
   try {
-    return await findIn(dir, uuid)
+    return await found
   } catch (error) {
     log.warn({ folder: dir, error: String(error) }, 'images.unreadable')
     return noImage('unknown')
   }
 }
+const findIn = async ({ dir, list }: Folder, uuid: ImageUuid): Promise<Held | NoImage> => {
+  const real = await realpath(dir)
+  return firstOf(real, uuid, await candidates(list, real, uuid))
+}
+const finder = (folder: Folder | null) => async (image: ImageUuid) => {
+  if (folder === null) return noImage('none')
+  const uuid = image.toLowerCase()
+  return isUuid(uuid) ? orUnknown(folder, findIn(folder, uuid)) : noImage('unknown')
+}
 
-/** The images whose files the folder has; with `ofDescriptions`, those that have a description. */
-const imagesIn = async (dir: string, ofDescriptions: boolean): Promise<readonly ImageUuid[]> => {
-  const found = new Set<ImageUuid>()
-  for await (const name of namesIn(dir)) {
-    const uuid = name.slice(0, UUID_LENGTH)
-    const is = ofDescriptions ? name === `${uuid}.json` : EXTENSION.test(name.slice(UUID_LENGTH).toLowerCase())
-    if (is && isUuid(uuid)) found.add(uuid)
+/** The names of the files of each image; with `ofDescriptions`, only of images that have a description. */
+const imagesIn = async (names: AsyncIterable<string>, ofDescriptions: boolean) => {
+  const files = new Map<ImageUuid, string[]>()
+  const descriptions = new Set<ImageUuid>()
+  for await (const name of names) {
+    const uuid = name.slice(0, UUID_LENGTH).toLowerCase()
+    if (!isUuid(uuid)) continue
+    if (name === `${uuid}.json`) descriptions.add(uuid)
+    else if (isNamed(name)) {
+      const others = files.get(uuid)
+      if (others === undefined) files.set(uuid, [name])
+      else others.push(name)
+    }
   }
-  return [...found].toSorted()
+  return [...files]
+    .filter(([uuid]) => !ofDescriptions || descriptions.has(uuid))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+}
+/** The folder is listed once, however many images it has. */
+const searchIn = async (folder: Folder, wish: ImageSearch | AllImages): Promise<readonly Image[]> => {
+  const fits = ({ properties }: Image): boolean =>
+    wish.by === 'all' || SEARCHED[wish.by].some((key) => properties[key] === wish.value)
+  const real = await realpath(folder.dir)
+  const images: Image[] = []
+  for (const [uuid, names] of await imagesIn(folder.list(real), wish.by !== 'all')) {
+    const one = await orUnknown(folder, firstOf(real, uuid, inOrder(names)))
+    if (one.found && fits(one.image)) images.push(one.image)
+  }
+  return images
 }
 
 /** `dir` null: no folder is configured. */
-export const folderCatalogue = (dir: string | null, log: Log = silent): ImageCatalogue => {
-  const find = finder(dir, log)
+export const folderCatalogue = (dir: string | null, log: Log = silent, list: List = namesIn): ImageCatalogue => {
+  const folder = dir === null ? null : { dir, log, list }
   return {
-    find,
+    find: finder(folder),
     search: async (wish) => {
-      const fits = ({ properties }: Image): boolean =>
-        wish.by === 'all' || SEARCHED[wish.by].some((key) => properties[key] === wish.value)
-      if (dir === null) return noImage('none')
+      if (folder === null) return noImage('none')
       try {
-        const images: Image[] = []
-        for (const uuid of await imagesIn(dir, wish.by !== 'all')) {
-          const one = await find(uuid)
-          if (one.found && fits(one.image)) images.push(one.image)
-        }
-        return { found: true, images }
+        return { found: true, images: await searchIn(folder, wish) }
       } catch (error) {
         log.warn({ folder: dir, error: String(error) }, 'images.unreadable')
         return noImage('unavailable', 'the folder of images cannot be read')
@@ -135,7 +158,7 @@ export const folderCatalogue = (dir: string | null, log: Log = silent): ImageCat
 
 /** `dir` null: no folder is configured. The files are used in place, not copied. */
 export const folderFiles = (dir: string | null, log: Log = silent): ImageFiles => {
-  const find = finder(dir, log)
+  const find = finder(dir === null ? null : { dir, log, list: namesIn })
   return {
     open: async (uuid, { signal }) => {
       const one = await find(uuid)

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -115,6 +115,36 @@ test('a folder that is not there holds no image, and the log says so', async () 
   const log = { debug: () => {}, info: () => {}, warn, error: () => {} }
   expect(await folderCatalogue(join(outside, 'none'), log).find(IMAGE)).toEqual(UNKNOWN)
   expect(lines).toEqual([['images.unreadable', expect.objectContaining({ error: expect.stringContaining('ENOENT') })]])
+})
+
+describe('a search', () => {
+  const OTHER = IMAGE.replace(/^1/, '2')
+  /** Counts how often the folder is listed. */
+  const counted = () => {
+    let count = 0
+    const list = async function* (dir: string) {
+      count++
+      yield* readdirSync(dir)
+    }
+    return { catalogue: folderCatalogue(folder, undefined, list), count: () => count }
+  }
+  const uuidsOf = async (by: Parameters<ReturnType<typeof folderCatalogue>['search']>[0]) => {
+    const { catalogue, count } = counted()
+    const found = await catalogue.search(by)
+    return { uuids: found.found ? found.images.map(({ uuid }) => uuid) : found.why, count: count() }
+  }
+  test('lists the folder once, however many images it has', async () => {
+    put(`${OTHER}.gbs`)
+    for (const name of [`${IMAGE}.xclbin`, `${IMAGE}.gbs`, `${OTHER.replace(/^2/, '3')}.part`]) put(name)
+    writeFileSync(join(folder, `${OTHER}.json`), JSON.stringify({ function_uuid: 'f' }))
+    expect(await uuidsOf({ by: 'all' })).toEqual({ uuids: [IMAGE, OTHER], count: 1 })
+    expect(await uuidsOf({ by: 'function_id', value: 'f' })).toEqual({ uuids: [OTHER], count: 1 })
+  })
+  test('finds the images that a question by UUID finds, also with capital letters in the name', async () => {
+    put(`${IMAGE.toUpperCase()}.gbs`)
+    mkdirSync(join(folder, `${OTHER}.gbs`))
+    expect((await uuidsOf({ by: 'all' })).uuids).toEqual([IMAGE])
+  })
 })
 
 describe('what a file beside the image says of it', () => {
