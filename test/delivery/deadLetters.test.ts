@@ -14,7 +14,8 @@ const REPORTS = 'host.reports.v1'
 const DAY_MS = 24 * 3_600_000
 /** The time of the clock. */
 const NOW = handClock().now()
-const at = (n: number): number => NOW + n * 1000
+/** A moment in the minute before. */
+const at = (n: number): number => NOW - 60_000 + n * 1000
 const letterOf = (n: number, more: Partial<BusRecord> = {}, time = at(n)): BusRecord =>
   deadLetterRecord({ topic: REPORTS, key: 'h1', value: `no JSON ${n}`, headers: { one: '1' }, ...more }, 'bad', {
     id: `${REPORTS}/0/${n}`,
@@ -70,6 +71,13 @@ describe('letters of the bus inside the process', () => {
     expect(letters.count()).toMatchObject({ count: 1 })
     expect(await ids()).toEqual(['0/1'])
     expect(await letters.get(uuid(0))).toMatchObject({ fault: { kind: 'not_found' } })
+  })
+  test('LETTERS-4 of a host whose clock is behind by more than that are shown as long as others', async () => {
+    const { bury, clock, ids } = start()
+    await bury(letterOf(1, {}, NOW - 60 * DAY_MS))
+    expect(await ids()).toEqual(['0/1'])
+    await clock.pass(28 * DAY_MS + 1)
+    expect(await ids()).toEqual([])
   })
   test('tell their place where they have one, their size, and whether they can be sent again', async () => {
     const { letters, bury } = start()

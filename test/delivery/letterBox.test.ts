@@ -11,10 +11,13 @@ const letterOf = (id: string, time: number, more: Partial<typeof OF> = {}) => ({
 })
 const markOf = (id: string, time: number, how: 'replayed' | 'dropped' = 'replayed') =>
   handledRecord({ ...OF, reason: '' }, { id, time }, { how, by: 'a', reason: 'b', command: `c${time}` })
+/** Later than all moments of the letters. */
+const NOW = 1000
+const boxOf = (...most: readonly number[]) => letterBox({ now: () => NOW }, ...most)
 const idsOf = (box: ReturnType<typeof letterBox>) => box.all().map(({ id }) => id)
 
 test('BOX-1 of too many the oldest is forgotten, in whatever order they are read', () => {
-  const box = letterBox(3)
+  const box = boxOf(3)
   for (const [id, time] of [
     ['d', 40],
     ['b', 20],
@@ -27,12 +30,12 @@ test('BOX-1 of too many the oldest is forgotten, in whatever order they are read
   expect(box.get(uuidOf({ id: 'b' }))).toBe(null)
 })
 test.each(['value', 'key'] as const)('BOX-1 so are those that have too many characters together, in the %s', (part) => {
-  const box = letterBox(10, 2500)
+  const box = boxOf(10, 2500)
   for (const n of [2, 3, 1]) box.take(letterOf(`${n}`, n, { [part]: 'x'.repeat(900) }))
   expect(idsOf(box)).toEqual(['2', '3'])
 })
 test('BOX-1 a letter that is read again is kept once, at the time that was read last', () => {
-  const box = letterBox(3)
+  const box = boxOf(3)
   for (const time of [10, 10, 30]) {
     box.take(letterOf('a', time))
     box.take(letterOf('b', 20))
@@ -40,7 +43,7 @@ test('BOX-1 a letter that is read again is kept once, at the time that was read 
   expect(idsOf(box)).toEqual(['b', 'a'])
 })
 test('BOX-2 marks that are read before their letter hold for it', () => {
-  const box = letterBox()
+  const box = boxOf()
   box.take(markOf('a', 5, 'dropped'))
   box.take(markOf('a', 6))
   expect(box.all()).toEqual([])
@@ -49,7 +52,7 @@ test('BOX-2 marks that are read before their letter hold for it', () => {
   expect(['c5', 'c6', 'c7'].map((command) => box.isDone(uuidOf({ id: 'a' }), command))).toEqual([true, true, false])
 })
 test('BOX-2 such marks are bounded: the first that were read are forgotten', () => {
-  const box = letterBox(10, 1000, 2)
+  const box = boxOf(10, 1000, 2)
   for (const id of ['0', '1', '2']) box.take(markOf(id, 5))
   for (const id of ['0', '1']) box.take(letterOf(id, 1))
   expect(box.all().map(({ retriedAt }) => retriedAt === null)).toEqual([true, false])
@@ -57,15 +60,37 @@ test('BOX-2 such marks are bounded: the first that were read are forgotten', () 
 test.each([
   [Number.NaN, 0],
   [-1, 0],
-  [1e300, Date.UTC(9999, 11, 31, 23, 59, 59, 999)],
+  [1e300, NOW],
+  [Number.POSITIVE_INFINITY, NOW],
 ])('BOX-3 a letter with the time %s is kept at one that can be shown', (time, shown) => {
-  const box = letterBox()
+  const box = boxOf()
   box.take({ ...letterOf('a', 1), time })
   expect(box.all()).toMatchObject([{ time: shown }])
 })
-test('letters before a moment are forgotten', () => {
-  const box = letterBox()
-  for (const n of [3, 1, 2]) box.take(letterOf(`${n}`, n))
-  box.forget(2)
-  expect(idsOf(box)).toEqual(['2', '3'])
+test('BOX-3 a letter of a clock that is ahead is as old as its first reading, and is displaced by later ones', () => {
+  let now = 100
+  const box = letterBox({ now: () => now }, 2)
+  box.take(letterOf('ahead', 1e9))
+  now = 200
+  box.take(letterOf('b', 199))
+  box.take(letterOf('ahead', 1e9))
+  expect(box.all().map(({ id, time }) => [id, time])).toEqual([
+    ['ahead', 100],
+    ['b', 199],
+  ])
+  now = 300
+  box.take(letterOf('c', 299))
+  expect(idsOf(box)).toEqual(['b', 'c'])
+})
+test('BOX-4 letters are forgotten by the moment at which they were first read, not by their own', () => {
+  let now = 100
+  const box = letterBox({ now: () => now })
+  box.take(letterOf('old', 50))
+  now = 200
+  box.take(letterOf('behind', 1))
+  box.take(letterOf('old', 150))
+  box.forget(100)
+  expect(idsOf(box)).toEqual(['behind', 'old'])
+  box.forget(101)
+  expect(idsOf(box)).toEqual(['behind'])
 })

@@ -4,6 +4,7 @@ import { followLetters, readLetters } from '../../src/bus/kafka/deadLetters.ts'
 import { letterBox } from '../../src/delivery/deadLetters/box.ts'
 import type { Raw, ReadOptions } from '../../src/bus/kafka/read.ts'
 import { readTopics } from '../../src/bus/kafka/read.ts'
+import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
 import { deadLetterRecord } from '../../src/wire/message.ts'
 import { ERRORS } from '../support/broker/protocol.ts'
@@ -227,7 +228,7 @@ test('a bounded read that has ended, and one that follows, wait for nothing', as
 })
 
 test('dead letters are read whole, and without their topic there is a sentence', async () => {
-  const box = letterBox()
+  const box = letterBox(systemClock)
   await expect(readLetters(optionsOf(lab.broker), silent, box.take)).rejects.toThrow(
     `there is no topic ${LETTERS}: accelerando topic create makes it`,
   )
@@ -248,7 +249,7 @@ test.each([
     lab.broker.topics.make(LETTERS, 2)
     const letter = (id: string) => deadLetterRecord({ ...say('a', id), headers: {} }, 'unreadable', { id, time: 5 })
     if (there > 0) await publish(letter('early'))
-    const [box, end] = [letterBox(), new AbortController()]
+    const [box, end] = [letterBox(systemClock), new AbortController()]
     let read = false
     const follow = followLetters(optionsOf(lab.broker), silent)
     const following = follow(box.take, () => void (read = true), end.signal)

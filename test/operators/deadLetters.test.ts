@@ -14,7 +14,7 @@ const REPORT: BusRecord = {
   headers: { kind: 'x' },
 }
 const letterOf = (of: BusRecord, id: string, time = AT): Letter => {
-  const box = letterBox()
+  const box = letterBox({ now: () => AT + 60_000 })
   const { topic, key, value } = deadLetterRecord(of, 'message: must be JSON', { id, time })
   box.take({ topic, key, value, time })
   return box.all()[0]!
@@ -53,7 +53,7 @@ describe('a dead letter', () => {
 describe('the letters that are read', () => {
   const told = (record: BusRecord, time: number) => ({ ...record, time })
   test('a follow-up marks the letter of the same id, and is none itself', () => {
-    const box = letterBox()
+    const box = letterBox({ now: () => AT + 60_000 })
     const letter = deadLetterRecord(REPORT, 'r', { id: 'a', time: AT })
     const body = readDeadLetter(letter)
     const follow = handledRecord(body.ok ? body.value.body : expect.fail(), { id: 'a', time: AT + 5000 })
@@ -64,7 +64,7 @@ describe('the letters that are read', () => {
     expect(box.all()).toMatchObject([{ id: 'a', value: REPORT.value, retriedAt: '2026-11-21T12:00:05.000Z', time: AT }])
   })
   test('are bounded: the oldest is forgotten; what is no letter is passed over', () => {
-    const box = letterBox(2)
+    const box = letterBox({ now: () => AT + 60_000 }, 2)
     for (const id of ['a', 'b', 'c']) box.take(told(deadLetterRecord(REPORT, 'r', { id, time: AT }), AT))
     box.take({ topic: 'dead-letters.v1', key: 'k', value: 'no JSON', time: AT })
     box.take({ topic: 'dead-letters.v1', key: 'k', value: null, time: AT })

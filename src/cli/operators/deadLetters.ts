@@ -56,7 +56,7 @@ export const choose = (letters: readonly Letter[], { ids, all, topic }: Wanted):
 }
 
 const lettersOn = async (kafka: KafkaOptions, log: Log): Promise<readonly Letter[]> => {
-  const box = letterBox()
+  const box = letterBox(systemClock)
   await readLetters(kafka, log, box.take)
   return box.all()
 }

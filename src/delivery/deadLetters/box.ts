@@ -4,9 +4,13 @@
  * BOX-1 of too many letters the oldest are forgotten, whatever the order in which they are read: the partitions of a
  *    topic are read one after another;
  * BOX-2 a mark is kept for a letter that is not read yet: with partitions added meanwhile, it is on another one;
- * BOX-3 the moments of messages come from the clocks of others, and are limited to what can be shown.
+ * BOX-3 the moments of messages come from the clocks of others. One that is later than the own moment of reading counts
+ *    as that moment, so that it displaces no other letter for long, and one that is none as the year 1970;
+ * BOX-4 how long a letter is kept counts from the own moment of reading: a letter of a host whose clock is behind is
+ *    kept as long as any other.
  */
 import { createHash } from 'node:crypto'
+import type { Clock } from '../../clock.ts'
 import type { LetterUuid } from '../../identifiers.ts'
 import { uuidOfHash } from '../../uuid.ts'
 import type { DeadLetter } from '../../wire/catalogue.ts'
@@ -16,7 +20,7 @@ import { type Ages, createAges } from './ages.ts'
 
 export type Letter = Omit<DeadLetter, 'cut' | 'retriedAt' | 'handled'> & {
   readonly id: string
-  /** When the letter was stored, in ms since the epoch. */
+  /** When the letter was stored, in ms since the epoch (BOX-3). */
   readonly time: number
   readonly cut: boolean
   /** When its message was sent again or the letter was dropped; null: neither. */
@@ -37,7 +41,7 @@ export type Box = {
   readonly get: (uuid: LetterUuid) => Letter | null
   /** Whether the command is that of one of the last `COMMANDS_MAX` marks on the letter. */
   readonly isDone: (uuid: LetterUuid, commandId: string) => boolean
-  /** Forgets the letters that were stored before the moment. */
+  /** Forgets the letters that were first read before the moment. */
   readonly forget: (before: number) => void
 }
 /** The most letters kept in memory, and the most characters of them. */
@@ -46,8 +50,6 @@ export const KEPT_MAX = 32 * 1024 * 1024
 /** The most letters of which marks are kept before the letters are read. */
 const EARLY_MAX = 4000
 const COMMANDS_MAX = 32
-/** The end of the year 9999: later moments have more digits, which no reader of the API expects. */
-const TIME_MAX = Date.UTC(10_000, 0, 1) - 1
 
 /** The id of a letter names a place on a topic, and is no part of an address: its hash is. */
 export const uuidOf = ({ id }: Pick<Letter, 'id'>): LetterUuid =>
@@ -56,7 +58,8 @@ export const uuidOf = ({ id }: Pick<Letter, 'id'>): LetterUuid =>
 const sizeOf = ({ topic, key, reason, value, headers }: Unmarked): number =>
   [topic, key, reason, value, ...Object.entries(headers).flat()].reduce((sum, text) => sum + text.length, 0)
 /** BOX-3 */
-const shownTime = (time: number): number => (Number.isFinite(time) ? Math.min(Math.max(time, 0), TIME_MAX) : 0)
+const countedTime = (time: number, since: number): number =>
+  Number.isNaN(time) ? 0 : Math.min(Math.max(time, 0), since)
 
 type Marks = Pick<Letter, 'retriedAt' | 'handled'> & { readonly commands: readonly string[] }
 const UNMARKED: Marks = { retriedAt: null, commands: [] }
@@ -71,14 +74,20 @@ const markedAgain = ({ commands }: Marks, { retriedAt, handled }: Mark): Marks =
   }
 }
 type Unmarked = Omit<Letter, 'retriedAt' | 'handled'>
-type Held = { readonly letter: Unmarked; readonly size: number; readonly marks: Marks }
+/** `since`: the own moment at which it was first read. */
+type Held = { readonly letter: Unmarked; readonly size: number; readonly marks: Marks; readonly since: number }
 const letterOf = ({ letter, marks: { retriedAt, handled } }: Held): Letter => ({
   ...letter,
   retriedAt,
   ...(handled === undefined ? {} : { handled }),
 })
 
-export const letterBox = (max = LETTERS_MAX, keptMax = Number.POSITIVE_INFINITY, earlyMax = EARLY_MAX): Box => {
+export const letterBox = (
+  clock: Pick<Clock, 'now'>,
+  max = LETTERS_MAX,
+  keptMax = Number.POSITIVE_INFINITY,
+  earlyMax = EARLY_MAX,
+): Box => {
   const letters = new Map<LetterUuid, Held>()
   const early = new Map<LetterUuid, Marks>()
   const ages: Ages<LetterUuid> = createAges()
@@ -98,12 +107,15 @@ export const letterBox = (max = LETTERS_MAX, keptMax = Number.POSITIVE_INFINITY,
     early.set(uuid, marks)
     if (early.size > earlyMax) early.delete(early.keys().next().value!)
   }
-  const put = (uuid: LetterUuid, letter: Unmarked): void => {
-    const marks = letters.get(uuid)?.marks ?? early.get(uuid) ?? UNMARKED
+  const put = (uuid: LetterUuid, told: Unmarked): void => {
+    const known = letters.get(uuid)
+    const since = known?.since ?? clock.now()
+    const letter = { ...told, time: countedTime(told.time, since) }
+    const marks = known?.marks ?? early.get(uuid) ?? UNMARKED
     early.delete(uuid)
     remove(uuid)
     const size = sizeOf(letter)
-    letters.set(uuid, { letter, size, marks })
+    letters.set(uuid, { letter, size, marks, since })
     ages.add(uuid, letter.time)
     kept += size
     while (letters.size > max || (kept > keptMax && letters.size > 1)) remove(ages.oldest()!.item)
@@ -116,7 +128,7 @@ export const letterBox = (max = LETTERS_MAX, keptMax = Number.POSITIVE_INFINITY,
       const uuid = uuidOf({ id })
       const { cut, retriedAt, handled, ...rest } = body
       if (retriedAt !== undefined) return mark(uuid, { retriedAt, handled })
-      put(uuid, { ...rest, id, time: shownTime(time ?? sentAt), cut: cut === true })
+      put(uuid, { ...rest, id, time: time ?? sentAt, cut: cut === true })
     },
     all: () => ages.all().map((uuid) => letterOf(letters.get(uuid)!)),
     get: (uuid) => {
@@ -125,7 +137,7 @@ export const letterBox = (max = LETTERS_MAX, keptMax = Number.POSITIVE_INFINITY,
     },
     isDone: (uuid, commandId) => letters.get(uuid)?.marks.commands.includes(commandId) ?? false,
     forget: (before) => {
-      for (let first = ages.oldest(); first !== null && first.time < before; first = ages.oldest()) remove(first.item)
+      for (const [uuid, { since }] of letters) if (since < before) remove(uuid)
     },
   }
 }

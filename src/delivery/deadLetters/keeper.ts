@@ -8,7 +8,8 @@
  *    is then refused;
  * LETTERS-3 a repeated command is known by the marks on the letter, and is carried out once, also by two controls one
  *    after the other. Two controls at the same time may send a message twice, which every consumer tolerates;
- * LETTERS-4 letters that are older than their topic keeps messages are forgotten;
+ * LETTERS-4 a letter is forgotten when it was first read longer ago than its topic keeps messages, whatever its own
+ *    moment, which is that of another clock (BOX-4);
  * LETTERS-5 the number of open letters is that of the topic once it was read to its end, also while a further read has
  *    broken off. Before, it is the number of those that this process has stored, until a day has passed without one: a
  *    control that may not read the topic cannot know that they were handled.
@@ -115,7 +116,7 @@ const createHandling =
 
 export const openDeadLetters = <Carried extends Pick<Bus, 'publish'>>(parts: Parts<Carried>): Keeper<Carried> => {
   const { clock, log, keepMs = KEEP_MS[keep] } = parts
-  const box = letterBox(LETTERS_MAX, KEPT_MAX)
+  const box = letterBox(clock, LETTERS_MAX, KEPT_MAX)
   const letters = (): Box => {
     box.forget(clock.now() - keepMs)
     return box
