@@ -2,7 +2,7 @@
 import { withPlainErrors, type Register } from '../command.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { Failure } from '../exits.ts'
-import { type ApiFlags, addApiFlags, apiOf, limitFor, withQuery } from '../operators/api.ts'
+import { type ApiFlags, addApiFlags, answersOf, apiOf, limitFor, withQuery } from '../operators/api.ts'
 import type { Deployable, Program, ProgramDetail } from '../operators/apiShapes.ts'
 import { type Columns, addOutput, columnsOf, present } from '../output.ts'
 
@@ -28,14 +28,17 @@ const DETAILS: Columns<ProgramDetail> = [
 ]
 const LOADED = columnsOf<Deployable>(['uuid', 'name', 'bitstream_id'], { bitstream_id: 'image' })
 
+/** The host is still at work; `bitstream_id` in the answer is what is recorded until it ends. */
+const ACCEPTED = 202
 const SOME = '01a20b28-0abe-700a-9f52-7b87b630bc1b'
 const at = (uuid: string) => `/programs/${encodeURIComponent(uuid)}`
 const load = async (uuid: string, image: string, flags: ApiFlags): Promise<void> => {
   const body = [{ op: 'replace', path: '/program', value: [{ image_uuid: image }] }]
   const path = `/deployables/${encodeURIComponent(uuid)}/program`
-  const json = await apiOf(flags)<Deployable>('PATCH', path, body)
+  const { status, document } = await answersOf(flags)('PATCH', path, body)
+  const json = document as Deployable
   present(flags, { document: json, rows: [json], columns: LOADED, one: true })
-  if (json.bitstream_id !== image)
+  if (status === ACCEPTED)
     throw new Failure('waited', `image ${image} is still being loaded`, { next: `accelerando bitstream show ${uuid}` })
 }
 

@@ -15,6 +15,9 @@ type Method = 'GET' | 'POST' | 'PATCH' | 'DELETE'
  * The document is not validated: a command of an older release shows the parts that it knows of a newer API's answer.
  */
 export type Api = <Document>(method: Method, path: string, body?: Json | readonly Json[]) => Promise<Document>
+/** The same, with the status of the answer. */
+type Answer = { readonly status: number; readonly document: unknown }
+type Answers = (method: Method, path: string, body?: Json | readonly Json[]) => Promise<Answer>
 export type ApiFlags = OutputFlags & {
   readonly api?: string
   readonly as?: string
@@ -131,11 +134,12 @@ const unreached = (base: string, error: Error): Failure =>
     next: `accelerando doctor --api ${new URL(base).origin}`,
   })
 
-export const apiOf = (flags: ApiFlags, { service = false }: { readonly service?: boolean } = {}): Api => {
+type AsService = { readonly service?: boolean }
+export const answersOf = (flags: ApiFlags, { service = false }: AsService = {}): Answers => {
   givenAddress(flags)
   // signs in once for all calls of the command
   let entering: ReturnType<typeof entryOf> | null = null
-  return async <Document>(method: Method, path: string, body?: Json | readonly Json[]) => {
+  return async (method, path, body) => {
     const { base, headers: own } = await (entering ??= entryOf(flags))
     const headers = service ? { ...own, ...asService(own) } : own
     const url = `${base}${path}`
@@ -146,10 +150,15 @@ export const apiOf = (flags: ApiFlags, { service = false }: { readonly service?:
     const { status, headers: answered, text } = reply
     if (flags.debug) tellHeads(answeredLines(status, answered))
     const json = text === '' ? {} : parsed(text)
-    if (status >= 200 && status < 300 && json !== null) return json as Document
+    if (status >= 200 && status < 300 && json !== null) return { status, document: json }
     const requestId = answered['x-openstack-request-id']
     throw refusal({ what: `${method} ${path}`, base, status, text, requestId, service })
   }
+}
+
+export const apiOf = (flags: ApiFlags, as: AsService = {}): Api => {
+  const answers = answersOf(flags, as)
+  return async <Document>(...asked: Parameters<Answers>) => (await answers(...asked)).document as Document
 }
 
 /** The path with those arguments that have a value. */

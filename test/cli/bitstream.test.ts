@@ -1,0 +1,40 @@
+/** `accelerando bitstream preload`: how it ends, against an API that answers as told. */
+import { type Server, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { commandHere } from '../support/commandHere.ts'
+
+const CARD = '5eed0000-0000-4000-8000-000000000001'
+const IMAGE = '9a2b44c1-6f5e-4a55-8e5f-0c1d2e3f4a5b'
+
+let status: number
+let sent: unknown
+let server: Server
+let api: string
+beforeEach(async () => {
+  server = createServer((request, response) => {
+    void text(request).then((body) => {
+      sent = JSON.parse(body)
+      response.writeHead(status).end(JSON.stringify({ uuid: CARD, name: 'card', bitstream_id: IMAGE }))
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2`
+})
+afterEach(() => server.close())
+const preload = (image: string) => commandHere(['bitstream', 'preload', CARD, '--image', image, '--api', api])
+
+test.each([IMAGE, IMAGE.toUpperCase(), `urn:uuid:${IMAGE}`])('an image that is loaded ends well: %s', async (image) => {
+  status = 200
+  expect(await preload(image)).toMatchObject({ code: 0, err: '' })
+  expect(sent).toEqual([{ op: 'replace', path: '/program', value: [{ image_uuid: image }] }])
+})
+
+test('an image that is recorded already and still being loaded again is said to be loading', async () => {
+  status = 202
+  const { code, err } = await preload(IMAGE)
+  expect(code).toBe(6)
+  expect(err).toContain(`image ${IMAGE} is still being loaded`)
+  expect(err).toContain(`accelerando bitstream show ${CARD}`)
+})
