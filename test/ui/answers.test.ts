@@ -56,7 +56,7 @@ test('capacity: how the free ones are spread, and a question about each host', a
   const amounts = (free: number) => ({ total: free, held: 0, free, withheld: 0, broken: 0 })
   const line = (free: number, ...hosts: readonly number[]) => ({
     resource_class: 'FPGA',
-    traits: [],
+    traits: ['CUSTOM_A'],
     ...amounts(free),
     hosts: hosts.map((here, at) => ({ host: `h${at}`, ...amounts(here) })),
   })
@@ -71,11 +71,14 @@ test('capacity: how the free ones are spread, and a question about each host', a
     return (await ui.request('/ui/capacity')).text()
   }
   const spread = await shown([line(8, 4, 2, 2, 0)])
-  expect(spread).toMatch(/At most 4 for one server: the free ones are on 3.hosts; fragmentation 50 %\./)
+  expect(spread).toMatch(
+    /At most 4 with exactly these traits for one server: the free ones are on 3.hosts; fragmentation 50 %\./,
+  )
   expect(spread).toMatch(/href="explain\?draft=[^"]*resources%3AFPGA[^"]*&amp;host=h2"/)
   expect(spread).not.toContain('The numbers are those of this service')
   expect(await shown([line(3, 3)])).toContain('fragmentation 0 %')
-  expect(await shown([line(0, 0)])).toContain('None is free')
+  expect(await shown([line(0, 0)])).toContain('None with exactly these traits is free.')
+  expect(await shown([{ ...line(0, 0), traits: [] }])).toContain('None without traits is free.')
   expect(await shown([line(1, 1)], 'it does not answer')).toContain('Placement: it does not answer. The numbers')
   expect(await shown([], 'absent')).toContain('Placement is not configured')
 })

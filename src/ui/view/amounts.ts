@@ -47,15 +47,19 @@ const hostColumns = (draft: string): readonly Column<Line['hosts'][number]>[] =>
 ]
 
 const PERCENT = 100
-/** How the free ones are spread: a server takes all of its accelerators from one host. */
-const spread = ({ free, hosts }: Line): Child => {
+/**
+ * How the free ones are spread: a server takes all of its accelerators from one host. A server that asks for some of
+ * the traits may also get those of another line that has more.
+ */
+const spread = ({ free, hosts, traits }: Line): Child => {
+  const which = traits.length === 0 ? 'without traits' : 'with exactly these traits'
   const some = hosts.filter((here) => here.free > 0)
   const most = Math.max(0, ...some.map((here) => here.free))
-  if (free === 0) return p({ class: 'rest dim' }, 'None is free: no server that asks for one fits.')
+  if (free === 0) return p({ class: 'rest dim' }, `None ${which} is free.`)
   const apart = Math.round(((free - most) / free) * PERCENT)
   return p(
     { class: 'rest' },
-    `At most ${count(most)} for one server: the free ones are on ${many(some.length, 'host')}; fragmentation ${apart} %.`,
+    `At most ${count(most)} ${which} for one server: the free ones are on ${many(some.length, 'host')}; fragmentation ${apart} %.`,
   )
 }
 
