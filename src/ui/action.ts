@@ -82,7 +82,7 @@ export type Stand = {
   readonly known: Typed
   /** Why no action is possible, in the words of the API; absent: none is known. */
   readonly not?: string
-  /** The values to choose from, by the name of the field. */
+  /** The values that are proposed, by the name of the field. */
   readonly choices?: Readonly<Record<string, readonly Choice[]>>
   /** What is known of the entity, as lines of the page that asks. */
   readonly facts?: readonly (readonly [name: string, value: string])[]

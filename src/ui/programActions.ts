@@ -7,7 +7,8 @@ import { many, shell } from './view/words.ts'
 
 /** The API answers after 20 s at the latest, also while the host is still at work. */
 const LOAD_MS = 30_000
-const UUID_MAX = 36
+/** The longest spelling of a UUID: `urn:uuid:`, and braces around it. */
+const UUID_MAX = 47
 const IMAGE: Field = { name: 'image', title: 'Image', hint: 'its UUID in the image store', max: UUID_MAX }
 const FORMER: Field = { name: 'image', title: '', from: 'former', kind: 'hidden', max: UUID_MAX }
 

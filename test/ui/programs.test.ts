@@ -5,7 +5,7 @@ import type { ImageCatalogue } from '../../src/actors/neighbours.ts'
 import { imageOf } from '../support/images.ts'
 import { type UiWorld, apiOf, consoleOf, createConsole, openUiWorld } from './world.ts'
 
-const [FITS, OTHER, LATER] = [randomUUID(), randomUUID(), randomUUID()] as const
+const [FITS, OTHER, LATER, UNLISTED] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()] as const
 const images: ImageCatalogue = {
   find: async (uuid) => ({ found: true, image: imageOf(uuid) }),
   search: async () => ({
@@ -74,11 +74,23 @@ test('without the confirmation nothing is loaded, and the form still knows what 
   const { status, html } = await send('load', { image: FITS, confirm: 'no' })
   expect([status, world.orders]).toEqual([409, []])
   expect(html).toContain('To confirm, type')
-  expect(html).toMatch(new RegExp(`<option[^>]*selected[^>]*value="${FITS}"|<option value="${FITS}"[^>]*selected`))
+  expect(html).toMatch(new RegExp(`<input name="image"[^>]* value="${FITS}"`))
 })
 test('no image, or one that is no UUID, is refused with the field', async () => {
   const { html } = await send('load', { image: 'mine', confirm: uuid.slice(0, 8) })
   expect(html).toContain('image_uuid: it must be a UUID')
+})
+test('an image that is not among those proposed is loaded by its UUID, in any spelling', async () => {
+  const form = await pageOf(`programs/${uuid}/do/load`)
+  expect(form).toMatch(/<input name="image"[^>]* list="choices-image"/)
+  expect(form).toContain('<datalist id="choices-image">')
+  expect(form).not.toContain('<select')
+  const before = world.orders.length
+  const sent = send('load', { image: `urn:uuid:${UNLISTED}`, confirm: uuid.slice(0, 8) })
+  await expect.poll(async () => (await world.pump(), world.orders.length)).toBeGreaterThan(before)
+  expect(JSON.stringify(world.orders.at(-1))).toContain(UNLISTED)
+  await world.answer(world.orders.at(-1)!, { status: 'failed', reason: 'bus error', final: true } as never)
+  expect((await sent).status).toBe(409)
 })
 test('what was loaded is shown with the answer of its host, and then the former image can be loaded again', async () => {
   const first = await carriedOut('load', FITS)

@@ -67,7 +67,7 @@ export type Field = {
   readonly max: number
 }
 export type Choice = { readonly value: string; readonly title: string }
-/** With what was typed or is known; `choices` empty: any value may be typed. */
+/** With what was typed or is known; `choices` are proposed; any other value may be typed. */
 export type FilledField = Field & { readonly value: string; readonly choices: readonly Choice[] }
 /** An action on the entity that a page shows. */
 export type Offer = {

@@ -9,6 +9,7 @@ import {
   a,
   button,
   code,
+  datalist,
   div,
   form,
   h1,
@@ -18,7 +19,6 @@ import {
   li,
   option,
   p,
-  select,
   span,
   textarea,
   ul,
@@ -78,21 +78,23 @@ const asked =
   (field_: FilledField): Node => {
     const { name, title, hint, kind, optional, max, value, choices } = field_
     if (kind === 'hidden') return input({ type: 'hidden', name, value, key: name })
+    const list = `choices-${name}`
     const plain = { name, required: optional !== true, maxlength: max, autocomplete: 'off' }
     return label(
       { key: name },
       span(null, title, hint === undefined ? null : span({ class: 'dim' }, ` · ${hint}`)),
+      kind === 'area'
+        ? textarea({ ...plain, rows: 8, spellcheck: 'false', autofocus: field_ === first }, value)
+        : input({
+            ...plain,
+            ...(kind === 'date' && { type: 'date' }),
+            ...(choices.length > 0 && { list }),
+            value,
+            autofocus: field_ === first,
+          }),
       choices.length > 0
-        ? select(
-            { name, required: optional !== true, autofocus: field_ === first },
-            option({ value: '' }, 'choose'),
-            ...choices.map((one) =>
-              option({ value: one.value, selected: one.value === value, key: one.value }, one.title),
-            ),
-          )
-        : kind === 'area'
-          ? textarea({ ...plain, rows: 8, spellcheck: 'false', autofocus: field_ === first }, value)
-          : input({ ...plain, ...(kind === 'date' && { type: 'date' }), value, autofocus: field_ === first }),
+        ? datalist({ id: list }, ...choices.map((one) => option({ value: one.value, key: one.value }, one.title)))
+        : null,
     )
   }
 
