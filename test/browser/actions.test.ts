@@ -81,7 +81,7 @@ describeWith(CHROMIUM_HERE, 'actions in a browser', (chromium) => {
     expect(await page.textContent('.done')).toContain('host compute-1 has not answered yet')
     expect(await page.locator('.recorded tbody tr').count()).toBeGreaterThan(1)
     expect(await violationsOf(page)).toEqual([])
-    await until(() => world.orders.at(-1)?.type === 'ReleaseSlot')
+    await until(() => world.orders.at(-1)?.type === 'ReleaseSlot', 'the order to release', 30_000)
     await world.answer(world.orders.at(-1)!)
     await page.waitForSelector('.done:has-text("and host compute-1 has answered")')
     expect(await page.textContent('.recorded tbody')).toContain('OrderDone')
