@@ -134,3 +134,16 @@ test('what was measured last is shown by device, and no device of which nothing 
     .json
   expect(health).toMatchObject({ measured_at: at, numbers })
 })
+
+test('measurements that the store does not tell are 503 of the host and of its device, and no error of the service', async () => {
+  const { sharing } = plane.store
+  const told = sharing.measuredOn
+  const device = (await api.must(200, 'GET /v2/devices')).json.devices[0]
+  Object.assign(sharing, { measuredOn: () => Promise.reject(new Error('the store does not answer')) })
+  for (const path of [`/v2/hosts/${device.hostname}`, `/v2/devices/${device.uuid}`]) {
+    const refused = await api.say(`GET ${path}`, { headers: version('2.4') })
+    expect([path, refused.status]).toEqual([path, 503])
+  }
+  Object.assign(sharing, { measuredOn: told })
+  await hostNow(device.hostname)
+})

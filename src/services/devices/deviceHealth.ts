@@ -13,7 +13,7 @@ import { host, hostKey } from '../../actors/host/decider.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { partsOf } from '../kernel/parts.ts'
 import { createVisibility } from '../kernel/visibility.ts'
-import { measuredIn } from './measured.ts'
+import { readMeasured } from './measured.ts'
 
 const heldIn = (parts: readonly Deployable[]) =>
   parts.flatMap(({ uuid, handles }) =>
@@ -28,7 +28,7 @@ const heldIn = (parts: readonly Deployable[]) =>
   )
 
 export const createDeviceHealth = (kernel: Kernel): Control['devices']['health'] => {
-  const { region, sharing } = kernel
+  const { region } = kernel
   const visibility = createVisibility(kernel)
   const partsNow = async (held: Device): Promise<Outcome<readonly Deployable[]>> => {
     const owner = await region.readCurrent(host, hostKey(held.host))
@@ -50,7 +50,9 @@ export const createDeviceHealth = (kernel: Kernel): Control['devices']['health']
     )
     if (!knows.ok) return knows
     const { driver, controlPath } = held.facts
-    const measured = measuredIn(await sharing.measuredOn(held.host))(driver, canonicalInfo(controlPath))
+    const read = await readMeasured(kernel, held.host)
+    if (!read.ok) return read
+    const measured = read.value(driver, canonicalInfo(controlPath))
     return done({
       failing: held.failing ?? null,
       measured,

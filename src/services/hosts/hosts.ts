@@ -13,7 +13,7 @@ import { createVisibility } from '../kernel/visibility.ts'
 import { type Host, type HostCommand, host, hostKey, hostRow, isKnown } from '../../actors/host/decider.ts'
 import { lastReportOf } from '../../actors/host/lastReport.ts'
 import { waitingOrders } from '../../actors/deployable/waiting.ts'
-import { measuredIn } from '../devices/measured.ts'
+import { readMeasured } from '../devices/measured.ts'
 import { whereListedAs } from '../../actors/host/standing.ts'
 import type { Liveness } from './liveness.ts'
 import { createProbe } from './probe.ts'
@@ -80,11 +80,13 @@ const ordersOf = (places: readonly Deployable[]): HostDetail['orders'] => {
 }
 
 const measuredOn = async (
-  { sharing }: Kernel,
+  kernel: Kernel,
   name: HostName,
   { devices }: Host,
 ): Promise<Outcome<HostDetail['measured']>> => {
-  const find = measuredIn(await sharing.measuredOn(name))
+  const read = await readMeasured(kernel, name)
+  if (!read.ok) return read
+  const find = read.value
   const measured = Object.entries(devices).flatMap(([canonical, { uuid, driver }]) => {
     const found = find(driver, canonical)
     return found === null ? [] : [{ device: uuid, ...found }]
@@ -121,7 +123,7 @@ const createDetail = (kernel: Kernel, shown: Shown): Control['hosts']['get'] => 
     const [handles, all] = [countsOf(places.value), arqsOf(places.value)]
     const knows = await visibility(caller, all)
     if (!knows.ok) return knows
-    const measured = await kernel.guard(measuredOn(kernel, name, held.value), 'views')
+    const measured = await measuredOn(kernel, name, held.value)
     if (!measured.ok) return measured
     const { playbooks = [], probe = null } = held.value
     return done({
