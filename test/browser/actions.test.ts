@@ -1,35 +1,21 @@
 /** Actions in a real browser: what is checked before one, and what is recorded by it, also with scripts off. */
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { until } from '../support/lab.ts'
 import { describeWith } from '../support/needs.ts'
-import { type Lived, type UiWorld, createConsole, lived, openUiWorld } from '../ui/world.ts'
-import { CHROMIUM_HERE, type Served, openBrowser, serve, violationsOf, watchedPage } from './browser.ts'
+import { lived } from '../ui/world.ts'
+import { CHROMIUM_HERE, violationsOf, watchedPage } from './browser.ts'
+import { openStage } from './stage.ts'
 
 describeWith(CHROMIUM_HERE, 'actions in a browser', (chromium) => {
-  let browser: Browser
-  let world: UiWorld
-  let seen: Lived
-  let served: Served
-  beforeAll(async () => {
-    browser = await openBrowser(chromium)
-    world = await openUiWorld()
-    seen = await lived(world)
-    served = await serve(createConsole(world, { additive: true }))
-  })
-  afterAll(async () => {
-    await browser.close()
-    await served.close()
-    await world.close()
-  })
+  const stage = openStage(chromium, { before: lived, options: { additive: true } })
 
   test.each([true, false])(
     'a change of a profile is checked with what is typed, and done only then, scripts: %s',
     async (javaScriptEnabled) => {
       const name = javaScriptEnabled ? 'with-scripts' : 'without-scripts'
-      await world.newProfile(name)
-      const { page, complaints } = await watchedPage(browser, served.base, { javaScriptEnabled })
-      await page.goto(`${served.base}profiles/${name}/do/disable`)
+      await stage.world.newProfile(name)
+      const { page, complaints } = await watchedPage(stage.browser, stage.served.base, { javaScriptEnabled })
+      await page.goto(`${stage.served.base}profiles/${name}/do/disable`)
       await page.fill('[name=version]', '7')
       await page.click('text=Check first')
       expect(await page.textContent('.concern')).toContain('versions.7')
@@ -49,12 +35,12 @@ describeWith(CHROMIUM_HERE, 'actions in a browser', (chromium) => {
   )
 
   test('two versions of a profile are chosen and compared, with scripts off', async () => {
-    const { page, complaints } = await watchedPage(browser, served.base, { javaScriptEnabled: false })
-    await page.goto(`${served.base}profiles/fpga-small/do/version`)
+    const { page, complaints } = await watchedPage(stage.browser, stage.served.base, { javaScriptEnabled: false })
+    await page.goto(`${stage.served.base}profiles/fpga-small/do/version`)
     await page.fill('[name=groups]', '[{"resources:FPGA": "1", "trait:CUSTOM_A": "required"}]')
     await page.fill('[name=reason]', 'only those')
     await page.click('button.full')
-    await page.goto(`${served.base}profiles/fpga-small`)
+    await page.goto(`${stage.served.base}profiles/fpga-small`)
     await page.click('text=against the one before')
     expect(await page.textContent('tbody')).toContain('trait:CUSTOM_A')
     await page.selectOption('[name=from]', '2')
@@ -64,25 +50,25 @@ describeWith(CHROMIUM_HERE, 'actions in a browser', (chromium) => {
     expect(await page.textContent('tbody')).toContain('removed')
     expect(complaints).toEqual([])
     await page.close()
-    const scripted = await watchedPage(browser, served.base, { viewport: { width: 320, height: 700 } })
-    await scripted.page.goto(`${served.base}profiles/fpga-small/versions`)
+    const scripted = await watchedPage(stage.browser, stage.served.base, { viewport: { width: 320, height: 700 } })
+    await scripted.page.goto(`${stage.served.base}profiles/fpga-small/versions`)
     expect(await violationsOf(scripted.page)).toEqual([])
     expect(await scripted.page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
     await scripted.page.close()
   })
 
   test('the answer of a host appears by itself on the page after the action', async () => {
-    const { page, complaints } = await watchedPage(browser, served.base)
-    await page.goto(`${served.base}arqs/${seen.bound.uuid}/do/force-unbind`)
+    const { page, complaints } = await watchedPage(stage.browser, stage.served.base)
+    await page.goto(`${stage.served.base}arqs/${stage.seen.bound.uuid}/do/force-unbind`)
     await page.fill('[name=reason]', 'the instance is gone')
-    await page.fill('[name=confirm]', seen.bound.uuid.slice(0, 8))
+    await page.fill('[name=confirm]', stage.seen.bound.uuid.slice(0, 8))
     await page.click('button.full')
     await page.waitForURL(/\?done=force-unbind/)
     expect(await page.textContent('.done')).toContain('host compute-1 has not answered yet')
     expect(await page.locator('.recorded tbody tr').count()).toBeGreaterThan(1)
     expect(await violationsOf(page)).toEqual([])
-    await until(() => world.orders.at(-1)?.type === 'ReleaseSlot', 'the order to release', 30_000)
-    await world.answer(world.orders.at(-1)!)
+    await until(() => stage.world.orders.at(-1)?.type === 'ReleaseSlot', 'the order to release', 30_000)
+    await stage.world.answer(stage.world.orders.at(-1)!)
     await page.waitForSelector('.done:has-text("and host compute-1 has answered")')
     expect(await page.textContent('.recorded tbody')).toContain('OrderDone')
     expect(complaints).toEqual([])

@@ -1,29 +1,17 @@
 /** Dead letters as an operator handles them, in a real browser. */
-import type { Browser } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { describeWith } from '../support/needs.ts'
-import { type UiWorld, bury, createConsole, openUiWorld } from '../ui/world.ts'
-import { CHROMIUM_HERE, type Served, openBrowser, serve, watchedPage } from './browser.ts'
+import { bury, openUiWorld } from '../ui/world.ts'
+import { CHROMIUM_HERE, watchedPage } from './browser.ts'
+import { openStage } from './stage.ts'
 
 describeWith(CHROMIUM_HERE, 'dead letters in a browser', (chromium) => {
-  let browser: Browser
-  let world: UiWorld
-  let served: Served
-  beforeAll(async () => {
-    browser = await openBrowser(chromium)
-    world = await openUiWorld(undefined, { hosts: ['compute-1'] })
-    served = await serve(createConsole(world))
-  })
-  afterAll(async () => {
-    await browser.close()
-    await served.close()
-    await world.close()
-  })
+  const stage = openStage(chromium, { open: () => openUiWorld(undefined, { hosts: ['compute-1'] }) })
 
   test('one is opened from the list, read in both forms, downloaded, and sent again with a reason', async () => {
-    const uuid = await bury(world, 1, 'no JSON: ä')
-    const { page, complaints, foreign } = await watchedPage(browser, served.base)
-    await page.goto(`${served.base}deliveries`)
+    const uuid = await bury(stage.world, 1, 'no JSON: ä')
+    const { page, complaints, foreign } = await watchedPage(stage.browser, stage.served.base)
+    await page.goto(`${stage.served.base}deliveries`)
     await page.click('text=Dead letters')
     await page.click(`a[href="letters/${uuid}"]`)
     await page.waitForSelector('pre.bytes')
@@ -43,14 +31,14 @@ describeWith(CHROMIUM_HERE, 'dead letters in a browser', (chromium) => {
     await page.close()
   })
   test('one is dropped only after the beginning of its UUID was typed, and leaves the list', async () => {
-    const uuid = await bury(world, 2)
-    const { page } = await watchedPage(browser, served.base)
-    await page.goto(`${served.base}letters/${uuid}/do/drop`)
+    const uuid = await bury(stage.world, 2)
+    const { page } = await watchedPage(stage.browser, stage.served.base)
+    await page.goto(`${stage.served.base}letters/${uuid}/do/drop`)
     await page.fill('input[name="reason"]', 'of a test')
     await page.fill('input[name="confirm"]', uuid.slice(0, 8))
     await page.click('button.full')
     await page.waitForURL(/\/letters\/[^/]+\?done=drop/)
-    await page.goto(`${served.base}letters`)
+    await page.goto(`${stage.served.base}letters`)
     expect(await page.textContent('main')).not.toContain('offset 2')
     await page.close()
   })

@@ -1,38 +1,28 @@
 /** An image is chosen and loaded in a browser. */
 import { randomUUID } from 'node:crypto'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { imageOf } from '../support/images.ts'
 import { describeWith } from '../support/needs.ts'
-import { type UiWorld, createConsole, openUiWorld } from '../ui/world.ts'
-import { CHROMIUM_HERE, type Served, openBrowser, serve, watchedPage } from './browser.ts'
+import { openUiWorld } from '../ui/world.ts'
+import { CHROMIUM_HERE, watchedPage } from './browser.ts'
+import { openStage } from './stage.ts'
 
 const IMAGE = randomUUID()
 
 describeWith(CHROMIUM_HERE, 'a card', (chromium) => {
-  let browser: Browser
-  let world: UiWorld
-  let served: Served
-  let page: Page
-  let complaints: readonly string[]
-  beforeAll(async () => {
-    browser = await openBrowser(chromium)
-    world = await openUiWorld(undefined, {
-      images: {
-        find: async (uuid) => ({ found: true, image: imageOf(uuid) }),
-        search: async () => ({ found: true, images: [{ ...imageOf(IMAGE), name: 'aes' }] }),
-      },
-    })
-    served = await serve(createConsole(world))
-    ;({ page, complaints } = await watchedPage(browser, served.base))
-  })
-  afterAll(async () => {
-    await browser.close()
-    await served.close()
-    await world.close()
+  const stage = openStage(chromium, {
+    open: () =>
+      openUiWorld(undefined, {
+        images: {
+          find: async (uuid) => ({ found: true, image: imageOf(uuid) }),
+          search: async () => ({ found: true, images: [{ ...imageOf(IMAGE), name: 'aes' }] }),
+        },
+      }),
   })
 
   test('is loaded with an image that is chosen from those that fit, after its UUID was begun', async () => {
+    const { browser, world, served } = stage
+    const { page, complaints } = await watchedPage(browser, served.base)
     await page.goto(`${served.base}programs`)
     await page.click('main a:text-is("Load an image")')
     expect(await page.locator('datalist option').getAttribute('value')).toBe(IMAGE)

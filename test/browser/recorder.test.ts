@@ -1,28 +1,15 @@
 /** The flight recorder in a browser: keys, gaps that are opened, moments of the past, and files. */
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { describeWith } from '../support/needs.ts'
-import { type Lived, type UiWorld, createConsole, lived, openUiWorld } from '../ui/world.ts'
-import { CHROMIUM_HERE, type Served, openBrowser, serve, violationsOf, watchedPage } from './browser.ts'
+import { createConsole, lived } from '../ui/world.ts'
+import { CHROMIUM_HERE, violationsOf, watchedPage } from './browser.ts'
+import { openStage } from './stage.ts'
 
 describeWith(CHROMIUM_HERE, 'the flight recorder in a browser', (chromium) => {
-  let browser: Browser
-  let world: UiWorld
-  let seen: Lived
-  let served: Served
-  beforeAll(async () => {
-    browser = await openBrowser(chromium)
-    world = await openUiWorld()
-    seen = await lived(world)
-    served = await serve(createConsole(world))
-  })
-  afterAll(async () => {
-    await browser.close()
-    await served.close()
-    await world.close()
-  })
+  const stage = openStage(chromium, { before: lived })
   const live = (page: Page) => page.waitForSelector('.taken #live.good')
-  /** The list that has the focus, the step in it, and whether the focus can be seen. */
+  /** The list that has the focus, the step in it, and whether the focus can be stage.seen. */
   const focused = (page: Page) =>
     page.evaluate<readonly [string | undefined, string | undefined, boolean]>(
       `(() => {
@@ -34,11 +21,11 @@ describeWith(CHROMIUM_HERE, 'the flight recorder in a browser', (chromium) => {
   const addressOf = async (page: Page) => new URL(await page.evaluate<string>('location.href'))
   const queryOf = async (page: Page) => (await addressOf(page)).search
   const kept = async (uuid: string): Promise<string> =>
-    (await createConsole(world).request(`/ui/arqs/${uuid}/timeline.json`)).text()
+    (await createConsole(stage.world).request(`/ui/arqs/${uuid}/timeline.json`)).text()
 
   test('keys lead from step to step and from party to party, and to the recorded event; the help names them', async () => {
-    const { page, complaints } = await watchedPage(browser, served.base)
-    await page.goto(`${served.base}arqs/${seen.failed.uuid}`)
+    const { page, complaints } = await watchedPage(stage.browser, stage.served.base)
+    await page.goto(`${stage.served.base}arqs/${stage.seen.failed.uuid}`)
     await live(page)
     await page.keyboard.press('ArrowDown')
     expect(await focused(page)).toEqual(['lanes', '1', true])
@@ -64,9 +51,9 @@ describeWith(CHROMIUM_HERE, 'the flight recorder in a browser', (chromium) => {
   })
 
   test('t and r change what is shown and the address, keep the step that has the focus, and outlast what happens', async () => {
-    const waiting = await world.begun('fpga-small')
-    const { page } = await watchedPage(browser, served.base)
-    await page.goto(`${served.base}arqs/${waiting.uuid}`)
+    const waiting = await stage.world.begun('fpga-small')
+    const { page } = await watchedPage(stage.browser, stage.served.base)
+    await page.goto(`${stage.served.base}arqs/${waiting.uuid}`)
     await live(page)
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('ArrowDown')
@@ -76,14 +63,14 @@ describeWith(CHROMIUM_HERE, 'the flight recorder in a browser', (chromium) => {
     await page.keyboard.press('r')
     expect(await queryOf(page)).toBe('?t=table&r=1')
     expect(await page.locator('.steps details:not([open])').count()).toBe(0)
-    await world.answer(waiting.order)
+    await stage.world.answer(waiting.order)
     await page.waitForSelector('.head .state:text("Bound")')
     expect(await page.locator('.lanes').count()).toBe(0)
     expect(await page.locator('.steps details:not([open])').count()).toBe(0)
     expect(await focused(page)).toEqual(['rows', '2', true])
     await page.keyboard.press('t')
     expect([await queryOf(page), await focused(page)]).toEqual(['?t=bars&r=1', ['lanes', '2', true]])
-    const other = await browser.newPage()
+    const other = await stage.browser.newPage()
     await other.goto((await addressOf(page)).href)
     expect([await other.locator('.lanes').count(), await other.locator('.steps').count()]).toEqual([1, 0])
     await other.close()
@@ -95,40 +82,40 @@ describeWith(CHROMIUM_HERE, 'the flight recorder in a browser', (chromium) => {
 
   test('[ and ] lead to the requests of the instance before and after this one, shown in the same way', async () => {
     const both = { body: [{ name: 'two', groups: [{ 'resources:FPGA': '2' }] }] }
-    await world.must(201, 'POST /v2/device_profiles', both)
-    const { instance } = await world.begun('two')
-    const { arqs } = (await world.must(200, `GET /v2/accelerator_requests?instance=${instance}`)).json
+    await stage.world.must(201, 'POST /v2/device_profiles', both)
+    const { instance } = await stage.world.begun('two')
+    const { arqs } = (await stage.world.must(200, `GET /v2/accelerator_requests?instance=${instance}`)).json
     const [one, two] = (arqs as readonly { readonly uuid: string }[]).map(({ uuid }) => uuid)
-    const { page } = await watchedPage(browser, served.base)
-    await page.goto(`${served.base}arqs/${one}?t=table`)
+    const { page } = await watchedPage(stage.browser, stage.served.base)
+    await page.goto(`${stage.served.base}arqs/${one}?t=table`)
     await live(page)
     await page.keyboard.press('[')
     await page.keyboard.press(']')
-    await page.waitForURL(`${served.base}arqs/${two}?t=table`)
+    await page.waitForURL(`${stage.served.base}arqs/${two}?t=table`)
     await live(page)
     await page.keyboard.press('[')
-    await page.waitForURL(`${served.base}arqs/${one}?t=table`)
+    await page.waitForURL(`${stage.served.base}arqs/${one}?t=table`)
     await page.close()
   })
 
   test('a page without steps keeps the arrows, which scroll it', async () => {
-    const { page } = await watchedPage(browser, served.base)
-    await page.goto(`${served.base}timeline`)
+    const { page } = await watchedPage(stage.browser, stage.served.base)
+    await page.goto(`${stage.served.base}timeline`)
     await page.waitForSelector('.taken')
     const isKept = (key: string) =>
       page.evaluate<boolean>(
         `document.body.dispatchEvent(new KeyboardEvent('keydown', { key: '${key}', bubbles: true, cancelable: true }))`,
       )
     expect([await isKept('ArrowDown'), await isKept('ArrowUp')]).toEqual([true, true])
-    await page.goto(`${served.base}arqs/${seen.failed.uuid}`)
+    await page.goto(`${stage.served.base}arqs/${stage.seen.failed.uuid}`)
     await live(page)
     expect([await isKept('ArrowDown'), await isKept('ArrowUp')]).toEqual([false, false])
     await page.close()
   })
 
   test('a letter in the first second of a page is not the second key of g and a letter', async () => {
-    const { page } = await watchedPage(browser, served.base)
-    await page.goto(`${served.base}arqs/${seen.failed.uuid}`)
+    const { page } = await watchedPage(stage.browser, stage.served.base)
+    await page.goto(`${stage.served.base}arqs/${stage.seen.failed.uuid}`)
     await page.waitForSelector('.taken')
     const early = await page.evaluate<boolean>(
       `(() => {
@@ -140,14 +127,14 @@ describeWith(CHROMIUM_HERE, 'the flight recorder in a browser', (chromium) => {
     expect(early).toBe(true)
     await page.keyboard.press('g')
     await page.keyboard.press('h')
-    await page.waitForURL(`${served.base}hosts`)
+    await page.waitForURL(`${stage.served.base}hosts`)
     await page.close()
   })
 
   test('a step leads to the past, which is marked, does not change, and leads back', async () => {
-    const waiting = await world.begun('fpga-small')
-    const { page } = await watchedPage(browser, served.base)
-    await page.goto(`${served.base}arqs/${waiting.uuid}`)
+    const waiting = await stage.world.begun('fpga-small')
+    const { page } = await watchedPage(stage.browser, stage.served.base)
+    await page.goto(`${stage.served.base}arqs/${waiting.uuid}`)
     await live(page)
     await page.click('#step-2 a:text("As of then")')
     await page.waitForSelector('.past:has-text("This is the past")')
@@ -155,7 +142,7 @@ describeWith(CHROMIUM_HERE, 'the flight recorder in a browser', (chromium) => {
     expect(await violationsOf(page)).toEqual([])
     const steps = () => page.locator('.steps tbody tr').count()
     const before = await steps()
-    await world.answer(waiting.order)
+    await stage.world.answer(waiting.order)
     await page.keyboard.press('t')
     expect([await steps(), (await addressOf(page)).searchParams.has('as_of')]).toEqual([before, true])
     await page.click('a:text("Back to now")')
@@ -172,8 +159,8 @@ describeWith(CHROMIUM_HERE, 'the flight recorder in a browser', (chromium) => {
   })
 
   test('a file is opened, its long gaps are drawn in full and short again by a click, and a bad one is explained', async () => {
-    const { page, complaints, foreign } = await watchedPage(browser, served.base)
-    const whole = JSON.parse(await kept(seen.bound.uuid)) as { steps: { at: string; step: string }[] }
+    const { page, complaints, foreign } = await watchedPage(stage.browser, stage.served.base)
+    const whole = JSON.parse(await kept(stage.seen.bound.uuid)) as { steps: { at: string; step: string }[] }
     const last = whole.steps.at(-1)!
     const steps = [
       ...whole.steps,
@@ -184,9 +171,9 @@ describeWith(CHROMIUM_HERE, 'the flight recorder in a browser', (chromium) => {
       await page.setInputFiles('input[type=file]', file(name, text))
       await page.click('button:text("Open it")')
     }
-    await page.goto(`${served.base}arqs/${seen.bound.uuid}`)
+    await page.goto(`${stage.served.base}arqs/${stage.seen.bound.uuid}`)
     await page.click('a:text("Open a file")')
-    await page.waitForURL(`${served.base}timeline`)
+    await page.waitForURL(`${stage.served.base}timeline`)
     await open('bad.json', '{"arq": 5}')
     await page.waitForSelector('.trouble:has-text("bad.json")')
     expect(await violationsOf(page)).toEqual([])
