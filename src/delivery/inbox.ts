@@ -77,7 +77,7 @@ const DEFAULTS = {
   retry: { firstMs: 50, maxMs: 2000, tries: 30, forMs: 60_000 },
 }
 const ASIDE_MAX = 32
-const PROBE_MS = 1000
+const STORE_ANSWER_KEPT_MS = 1000
 const RECENT = { ids: 64, hosts: 4096 }
 type Settings = Omit<InboxOptions, keyof typeof DEFAULTS> & typeof DEFAULTS
 /** `reason`: why a report was not taken; `later`: it may be taken later; `content`: its own content is at fault. */
@@ -103,7 +103,7 @@ class Intake {
   readonly #inventories: Semaphore
   /** Inventories that are being recorded or wait for their turn. */
   #inventoriesInHand = 0
-  #probed = { until: -Infinity, answer: Promise.resolve(true) }
+  #storeAsked = { until: -Infinity, answer: Promise.resolve(true) }
   readonly #counts = { unchanged: 0, taken: 0, repeated: 0, retried: 0, dead: 0 }
   /** How many reports of each host have stepped aside. */
   readonly #asides = new Map<string, number>()
@@ -223,7 +223,7 @@ class Intake {
         return this.#attempt(report, id, visit.signer)
       })
       if (refusal === null || !refusal.later) return refusal
-      if (!(await this.#probe())) [tried, endsAt] = [0, clock.monotonic() + retry.forMs]
+      if (!(await this.#storeAnswers())) [tried, endsAt] = [0, clock.monotonic() + retry.forMs]
       else if (tried >= retry.tries || clock.monotonic() >= endsAt)
         return { ...refusal, reason: `after ${tried} ${tried === 1 ? 'try' : 'tries'}: ${refusal.reason}` }
       visit.aside()
@@ -236,11 +236,11 @@ class Intake {
     if (this.#stopping) throw new Error(`the inbox stops: ${reason}`)
   }
   /** Whether the store answers. Those who ask at about the same time share one answer. */
-  #probe(): Promise<boolean> {
+  #storeAnswers(): Promise<boolean> {
     const { clock, storeAnswers } = this.#settings
-    if (clock.monotonic() >= this.#probed.until)
-      this.#probed = { until: clock.monotonic() + PROBE_MS, answer: storeAnswers() }
-    return this.#probed.answer
+    if (clock.monotonic() >= this.#storeAsked.until)
+      this.#storeAsked = { until: clock.monotonic() + STORE_ANSWER_KEPT_MS, answer: storeAnswers() }
+    return this.#storeAsked.answer
   }
   /** INBOX-9 */
   async #turnOf<Value>(visit: Visit, { type }: Report, attempt: () => Promise<Value>): Promise<Value> {

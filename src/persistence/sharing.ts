@@ -6,7 +6,7 @@
 import { listOf } from './reads.ts'
 import { type Observer, createObserver } from './observer.ts'
 import { type DueAt, FORGOTTEN_MAX, type HostReading, type Lease, type Sharing } from '../actors/runtime/sharing.ts'
-import type { Database, Rows, Run, Statement } from './sql.ts'
+import { type Database, type Rows, type Run, type Statement, reading } from './sql.ts'
 
 /** `n`: the number of the parameter that holds a duration in ms. */
 const fromNow = (n: number): string => `clock_timestamp() + $${n}::bigint * interval '1 ms'`
@@ -171,6 +171,7 @@ const claimsOn = ({ share }: Calls, observer: Observer): Pick<Sharing, 'claimDue
 /** `monotonic`: the clock of this process, ms. */
 export const sqlSharing = (database: Calls, monotonic: () => number = () => performance.now()): Sharing => {
   const { share, read } = database
+  const readMeasured = reading(database, 'the measurements')
   const observer = createObserver(monotonic)
   return {
     ...leasesOn(database, observer, monotonic),
@@ -194,7 +195,9 @@ export const sqlSharing = (database: Calls, monotonic: () => number = () => perf
       await share(named('measured', MEASURED, JSON.stringify(rows)))
     },
     measuredOn: async (host) =>
-      (await read(named('measured_on', MEASURED_ON, host))).map(({ reading }) => reading as HostReading['reading']),
+      (await readMeasured(named('measured_on', MEASURED_ON, host))).map(
+        ({ reading }) => reading as HostReading['reading'],
+      ),
     forgetSeen: async (silentMs) => (await share(named('forget', FORGET, silentMs, FORGOTTEN_MAX))).length,
     silences: async () =>
       new Map(

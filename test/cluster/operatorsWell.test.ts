@@ -89,6 +89,18 @@ describeWith('postgres', 'the doctor', (bin) =>
       expect(archive).toContain('accelerando_bus_consumer_lag_messages')
       expect(archive).not.toContain(testCluster.database)
     })
+    test('the control asks its host for a report over Kafka, and shows the dead letters of the topic', async () => {
+      const ask = (path: string, method = 'GET') =>
+        fetch(`${control.origin}/v2/${path}`, { method, signal: AbortSignal.timeout(60_000) })
+      expect([200, 202]).toContain((await ask('hosts/compute1/probe', 'POST')).status)
+      const probed = async () => ((await (await ask('hosts/compute1')).json()) as { probe: object }).probe
+      await expect.poll(probed, { timeout: 30_000 }).toMatchObject({ answer: { devices: 1, failed_drivers: [] } })
+      const letters = async () => {
+        const answered = await ask('dead_letters')
+        return { status: answered.status, body: await answered.json() }
+      }
+      await expect.poll(letters, { timeout: 30_000 }).toMatchObject({ status: 200, body: { dead_letters: [] } })
+    })
     test('says that nobody answers and nobody takes reports once the control is gone', async () => {
       await control.end('SIGKILL')
       const { code, findings } = await until((found) => of(found, 'controls')?.verdict === 'problem')

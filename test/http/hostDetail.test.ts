@@ -2,12 +2,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
+import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { noauth } from '../../src/http/identity.ts'
 import { silent } from '../../src/log.ts'
 import { lastReportOf } from '../../src/actors/host/lastReport.ts'
 import type { InventoryReport } from '../../src/wire/reports.ts'
 import { handClock, quiet } from '../support/lab.ts'
 import { openPlane } from '../support/plane.ts'
+import { openTestStore } from '../support/stores.ts'
 import { bindBody, speaker } from './cloud.ts'
 import { service, version } from './steps.ts'
 
@@ -17,8 +19,15 @@ const FPGA = { seed: 2, devices: [{ kind: 'fpga' as const, handles: 4 }] }
 const clock = handClock()
 let plane: Awaited<ReturnType<typeof openPlane>>
 let api: ReturnType<typeof speaker>
+let tellsMeasurements = true
 beforeAll(async () => {
-  plane = await openPlane({ clock, options: { sweepEveryMs: 1000 } }, undefined, 'when told')
+  const store = await openTestStore(clock.now)
+  const measuredOn: typeof store.sharing.measuredOn = async (host) => {
+    if (!tellsMeasurements) throw new Unreadable('the measurements cannot be read: ECONNREFUSED')
+    return store.sharing.measuredOn(host)
+  }
+  const sharing = { ...store.sharing, measuredOn }
+  plane = await openPlane({ clock, options: { sweepEveryMs: 1000 }, sharing }, store, 'when told')
   const options = { additiveMicroversion: true }
   api = speaker(createApp({ control: plane.control, identify: noauth, log: silent, clock, options }))
 })
@@ -136,14 +145,12 @@ test('what was measured last is shown by device, and no device of which nothing 
 })
 
 test('measurements that the store does not tell are 503 of the host and of its device, and no error of the service', async () => {
-  const { sharing } = plane.store
-  const told = sharing.measuredOn
   const device = (await api.must(200, 'GET /v2/devices')).json.devices[0]
-  Object.assign(sharing, { measuredOn: () => Promise.reject(new Error('the store does not answer')) })
+  tellsMeasurements = false
   for (const path of [`/v2/hosts/${device.hostname}`, `/v2/devices/${device.uuid}`]) {
     const refused = await api.say(`GET ${path}`, { headers: version('2.4') })
     expect([path, refused.status]).toEqual([path, 503])
   }
-  Object.assign(sharing, { measuredOn: told })
+  tellsMeasurements = true
   await hostNow(device.hostname)
 })

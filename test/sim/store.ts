@@ -222,7 +222,7 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
         noteSeen: (hosts) => change(() => sharing.noteSeen(hosts)),
         silences: () => ask(() => sharing.silences()),
         noteMeasured: (readings) => change(() => sharing.noteMeasured(readings)),
-        measuredOn: (host) => ask(() => sharing.measuredOn(host)),
+        measuredOn: (host) => look(() => sharing.measuredOn(host)),
         forgetSeen: (silentMs) => ask(() => sharing.forgetSeen(silentMs)),
       },
     }

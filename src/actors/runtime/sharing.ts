@@ -76,7 +76,7 @@ export type Sharing = {
   readonly silences: () => Promise<ReadonlyMap<HostName, Silence>>
   /** Replaces the last reading of each host and driver. Readings of hosts that are not recorded are ignored. */
   readonly noteMeasured: (readings: readonly HostReading[]) => Promise<void>
-  /** The last reading of each driver of the host. */
+  /** The last reading of each driver of the host. Rejects with `Unreadable` when the store cannot be read. */
   readonly measuredOn: (host: HostName) => Promise<readonly Measurements[]>
   /**
    * Deletes last-seen marks and measurements of names that were not heard from for `silentMs` and that are no host, or

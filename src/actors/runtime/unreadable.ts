@@ -14,7 +14,11 @@ export class Unreadable extends Error {
 }
 
 /** The answer to a client for a read that may succeed later. */
-const REASONS = { journal: 'the journal does not answer', views: 'the views cannot be read' } as const
+const REASONS = {
+  journal: 'the journal does not answer',
+  views: 'the views cannot be read',
+  measurements: 'the measurements cannot be read',
+} as const
 type Part = keyof typeof REASONS
 
 export const UNAVAILABLE: Fault = { kind: 'unavailable', reason: REASONS.journal, retryAfterSeconds: 1 }

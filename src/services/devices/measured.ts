@@ -2,8 +2,7 @@
 import type { DeviceHealth } from '../../actors/device/health.ts'
 import { canonicalInfo } from '../../pci.ts'
 import type { Measurements } from '../../wire/measurements.ts'
-import { textOf } from '../../errorText.ts'
-import { type Outcome, done, refuse } from '../../fault.ts'
+import { type Outcome, done } from '../../fault.ts'
 import type { HostName } from '../../identifiers.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
@@ -25,12 +24,8 @@ const measuredIn = (readings: readonly Measurements[]): Find => {
   return (driver, canonical) => found.get(driver)?.get(canonical) ?? null
 }
 
-/** Fault `unavailable`: the store does not tell the readings at present. */
-export const readMeasured = async ({ sharing, log }: Kernel, host: HostName): Promise<Outcome<Find>> => {
-  try {
-    return done(measuredIn(await sharing.measuredOn(host)))
-  } catch (error) {
-    log.warn({ host, reason: textOf(error) }, 'measurements.unreadable')
-    return refuse({ kind: 'unavailable', reason: 'the measurements cannot be read', retryAfterSeconds: 1 })
-  }
+/** Faults: those of a failed read (`Guard`). */
+export const readMeasured = ({ sharing, guard }: Kernel, host: HostName): Promise<Outcome<Find>> => {
+  const found = sharing.measuredOn(host).then((readings) => done(measuredIn(readings)))
+  return guard(found, 'measurements', { host })
 }
