@@ -26,6 +26,6 @@ const measuredIn = (readings: readonly Measurements[]): Find => {
 
 /** Faults: those of a failed read (`Guard`). */
 export const readMeasured = ({ sharing, guard }: Kernel, host: HostName): Promise<Outcome<Find>> => {
-  const found = sharing.measuredOn(host).then((readings) => done(measuredIn(readings)))
-  return guard(found, 'measurements', { host })
+  const find = async () => done(measuredIn(await sharing.measuredOn(host)))
+  return guard(find(), 'measurements', { host })
 }
