@@ -5,7 +5,7 @@ import { systemClock } from '../../src/clock.ts'
 import { ACTIONS, actionOf, hindrance, offersOf } from '../../src/ui/actions.ts'
 import { at, createApi } from '../../src/ui/api.ts'
 import { handClock } from '../support/lab.ts'
-import { consoleOf } from './world.ts'
+import { SAME, consoleOf } from './world.ts'
 
 type Answer = { readonly status: number; readonly text?: string; readonly requestId?: string }
 /** An API that gives one answer to everything, and notes what it is asked. */
@@ -146,7 +146,6 @@ describe('a question to the API', () => {
 })
 
 describe('what can be done', () => {
-  const SAME = { 'sec-fetch-site': 'same-origin' }
   it.each(ACTIONS.map(({ kind, name }) => [kind, name] as const))('%s: %s', async (kind, name) => {
     const said = '{"healed":[{"host":"id 1","outcome":"in_step","left":null}],"probe":null}'
     const { asked, fetch } = scripted({ status: 200, text: said, requestId: 'req-3' })

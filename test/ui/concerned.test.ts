@@ -1,7 +1,7 @@
 /** Whom a change of a device profile would concern is shown before it, and can be checked with what is typed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Screen } from '../../src/ui/view/screen.ts'
-import { type Lived, type UiWorld, apiOf, consoleOf, createConsole, lived, openUiWorld } from './world.ts'
+import { type Lived, type UiWorld, apiOf, consoleOf, createConsole, lived, openUiWorld, wordsOf } from './world.ts'
 
 let world: UiWorld
 let seen: Lived
@@ -13,7 +13,6 @@ afterAll(() => world.close())
 
 type Fields = Readonly<Record<string, string>>
 const ui = () => createConsole(world, { additive: true })
-const wordsOf = (html: string): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 const asked = async (place: string): Promise<string> => (await ui().request(`/ui/${place}`)).text()
 const sent = async (place: string, fields: Fields) => {
   const answer = await ui().request(`/ui/${place}`, {

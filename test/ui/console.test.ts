@@ -5,6 +5,7 @@ import type { Fetch } from '../../src/ui/api.ts'
 import {
   ASTRAY,
   type Lived,
+  SAME,
   type UiWorld,
   apiOf,
   consoleOf,
@@ -23,7 +24,6 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 type Ui = ReturnType<typeof createConsole>
-const SAME = { 'sec-fetch-site': 'same-origin' }
 const textOf = async (ui: Ui, place: string, headers: Readonly<Record<string, string>> = {}) =>
   (await ui.request(`/ui/${place}`, { headers })).text()
 const posted = (

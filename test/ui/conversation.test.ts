@@ -6,7 +6,7 @@ import type { Arq, Timeline } from '../../src/ui/shapes.ts'
 import { conversationOf } from '../../src/ui/view/conversation.ts'
 import { bindBody } from '../http/cloud.ts'
 import { service } from '../http/steps.ts'
-import { type UiWorld, createConsole, openUiWorld } from './world.ts'
+import { type UiWorld, createConsole, openUiWorld, wordsOf } from './world.ts'
 
 const AT = Date.UTC(2026, 2, 1, 8, 0, 0)
 const iso = (ms: number): string => new Date(AT + ms).toISOString()
@@ -83,6 +83,12 @@ describe('the conversation', () => {
     ])
     expect(talk).toMatchObject({ until: iso(900), members: [{ told: 'completed', answer: null }] })
   })
+  test('takes no step for an answer that is called as what every object has', () => {
+    const talk = conversationOf([
+      timed('a', ['bind accepted', 0, ACCEPTED], ['bound', 5], ['nova told: delivered', 10], ['constructor', 20]),
+    ])
+    expect(talk!.members[0]!.answer).toMatchObject({ word: 'taken', at: iso(10) })
+  })
 })
 
 describe('the page', () => {
@@ -112,7 +118,7 @@ describe('the page', () => {
   }
   const shown = async (instance: string): Promise<string> => {
     const html = await (await createConsole(world).request(`/ui/instances/${instance}`)).text()
-    return html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+    return wordsOf(html)
   }
   test('shows how far a bind of two requests is, and then what Nova answered for each', async () => {
     const { instance, orders } = await begun()

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { placementInMemory } from '../support/placement.ts'
 import { handClock } from '../support/lab.ts'
-import { type UiWorld, apiOf, consoleOf, createConsole, openUiWorld } from './world.ts'
+import { SAME, type UiWorld, apiOf, consoleOf, createConsole, openUiWorld } from './world.ts'
 
 const { placement, ask } = placementInMemory()
 let world: UiWorld
@@ -34,7 +34,6 @@ test('is offered where something can be repaired, shows what it would do, and ch
 test('is not offered to those who may not', async () => {
   expect(await pageOf(PLACE, 'token-of-member')).toContain('your roles do not allow cyborg:drift:heal')
 })
-const SAME = { 'sec-fetch-site': 'same-origin' }
 const repair = (ui: ReturnType<typeof consoleOf>) =>
   ui.request(`/ui/${PLACE}`, { method: 'POST', body: new URLSearchParams(), headers: SAME })
 /** The real API, which answers a repair as it is told to. */

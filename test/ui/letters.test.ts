@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { uuidOf } from '../../src/delivery/deadLetters/box.ts'
 import { handledRecord } from '../../src/wire/handledLetter.ts'
 import { deadLetterRecord } from '../../src/wire/message.ts'
-import { type UiWorld, bury, consoleOf, createConsole, openUiWorld } from './world.ts'
+import { SAME, type UiWorld, bury, consoleOf, createConsole, openUiWorld } from './world.ts'
 
 let world: UiWorld
 beforeAll(async () => {
@@ -11,7 +11,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const SAME = { 'sec-fetch-site': 'same-origin' }
 const ask = async (place: string, { tokens = '' } = {}) => {
   const ui = createConsole(world, { tokens: tokens !== '' })
   const answer = await ui.request(`/ui/${place}`, { headers: { ...SAME, cookie: `accelerando-token=${tokens}` } })

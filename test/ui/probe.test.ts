@@ -1,7 +1,7 @@
 /** Asking a host for a report from the console: the question, its answer, and what is shown while there is none. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type UiWorld, consoleOf, createConsole, openUiWorld } from './world.ts'
+import { SAME, type UiWorld, consoleOf, createConsole, openUiWorld } from './world.ts'
 
 let world: UiWorld
 const boot = randomUUID()
@@ -21,7 +21,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const SAME = { 'sec-fetch-site': 'same-origin' }
 const PLACE = 'hosts/compute-9/do/probe'
 const page = async (place: string, tokens = '') =>
   (

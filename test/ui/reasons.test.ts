@@ -1,6 +1,6 @@
 /** What cannot be done now is shown disabled, with the reason in words, on each page that offers it. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Lived, type UiWorld, apiOf, consoleOf, createConsole, lived, openUiWorld } from './world.ts'
+import { type Lived, type UiWorld, apiOf, consoleOf, createConsole, lived, openUiWorld, wordsOf } from './world.ts'
 
 let world: UiWorld
 let seen: Lived
@@ -10,7 +10,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const wordsOf = (html: string): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 type Ui = ReturnType<typeof consoleOf>
 const pageOf = async (ui: Ui, place: string, headers: Readonly<Record<string, string>> = {}): Promise<string> =>
   (await ui.request(`/ui/${place}`, { headers })).text()

@@ -7,7 +7,7 @@ import { recordedBy } from '../../src/ui/recorded.ts'
 import { loaded } from '../../src/ui/told.ts'
 import type { Screen } from '../../src/ui/view/screen.ts'
 import { handClock, until } from '../support/lab.ts'
-import { type UiWorld, apiOf, consoleOf, createConsole, openUiWorld } from './world.ts'
+import { type UiWorld, apiOf, consoleOf, createConsole, openUiWorld, wordsOf } from './world.ts'
 
 let world: UiWorld
 beforeAll(async () => {
@@ -18,7 +18,6 @@ afterAll(() => world.close())
 
 type Ui = ReturnType<typeof consoleOf>
 type Fields = Readonly<Record<string, string>>
-const wordsOf = (html: string): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 const hiddenIn = (html: string): Fields =>
   Object.fromEntries(
     [...html.matchAll(/name="(command|since|sent)" value="([^"]*)"/g)].map(([, name, value]) => [name, value]),

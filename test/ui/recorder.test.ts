@@ -6,7 +6,7 @@ import { type Placed, recorderOf, timeAt } from '../../src/ui/view/recorder.ts'
 import { STEPS_SHOWN, USUAL, addressOf, pastIn, waysOf, windowOf } from '../../src/ui/view/ways.ts'
 import { handClock } from '../support/lab.ts'
 import { service } from '../http/steps.ts'
-import { type Lived, type UiWorld, createConsole, lived, openUiWorld } from './world.ts'
+import { type Lived, SAME, type UiWorld, createConsole, lived, openUiWorld, wordsOf } from './world.ts'
 
 let world: UiWorld
 let seen: Lived
@@ -24,10 +24,8 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const asOf = (at: string): string => `?${new URLSearchParams({ as_of: at }).toString()}`
-const SAME = { 'sec-fetch-site': 'same-origin' }
 type Ui = ReturnType<typeof createConsole>
 const mainOf = (html: string): string => /<main[\s\S]*<\/main>/.exec(html)?.[0] ?? html
-const textOf = (html: string): string => html.replaceAll(/<[^>]+>/g, ' ').replaceAll(/\s+/g, ' ')
 const page = async (place: string, ui: Ui = createConsole(world), headers: Readonly<Record<string, string>> = {}) => {
   const answer = await ui.request(`/ui/${place}`, { headers })
   return { status: answer.status, html: mainOf(await answer.text()) }
@@ -36,9 +34,9 @@ const timelineOf = async (uuid: string): Promise<Timeline> =>
   (await createConsole(world).request(`/ui/arqs/${uuid}/timeline.json`)).json() as Promise<Timeline>
 const stepsIn = (html: string): readonly string[] =>
   [...html.matchAll(/<tr id="step-\d+">(.*?)<\/tr>/gs)].map(([, row = '']) =>
-    textOf([...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)][2]?.[1] ?? '').trim(),
+    wordsOf([...row.matchAll(/<td[^>]*>(.*?)<\/td>/gs)][2]?.[1] ?? '').trim(),
   )
-const lanesIn = (html: string): string => textOf(/<ol class="lanes"[\s\S]*?<\/ol>/.exec(html)?.[0] ?? '')
+const lanesIn = (html: string): string => wordsOf(/<ol class="lanes"[\s\S]*?<\/ol>/.exec(html)?.[0] ?? '')
 
 describe('as of a moment', () => {
   test('each step leads to the request as it was then: state, steps, exports and command, and nothing can be done', async () => {
@@ -51,7 +49,7 @@ describe('as of a moment', () => {
     expect([status, stepsIn(html)]).toEqual([200, ['created', 'bind accepted']])
     expect(html).toContain('BindStarted')
     expect(html).not.toContain('link down')
-    expect(textOf(html)).toMatch(/This is the past: the request as it was at \d{4}-\d\d-\d\d [\d:.]{12} UTC/)
+    expect(wordsOf(html)).toMatch(/This is the past: the request as it was at \d{4}-\d\d-\d\d [\d:.]{12} UTC/)
     expect(html).toContain(`<a class="underlined" href="arqs/${uuid}">Back to now</a>`)
     expect(html).not.toContain('/do/')
     expect(html).toContain(`href="arqs/${uuid}/timeline.json${asOf(accepted.at)}"`)
@@ -69,13 +67,13 @@ describe('as of a moment', () => {
     expect(stepsIn((await page(`arqs/${uuid}?as_of=${encodeURIComponent(shown)}`)).html)).toEqual(until)
     const bad = await page(`arqs/${uuid}?as_of=noon`)
     expect(bad.status).toBe(409)
-    expect(textOf(bad.html)).toContain('as_of: it must be a day or a moment in UTC')
+    expect(wordsOf(bad.html)).toContain('as_of: it must be a day or a moment in UTC')
     expect(bad.html).toContain('value="noon"')
     expect(bad.html).toContain('Back to now')
     const early = await page(`arqs/${uuid}?as_of=2020-01-01`)
-    expect([early.status, textOf(early.html)]).toEqual([404, expect.stringContaining('There is no such thing')])
+    expect([early.status, wordsOf(early.html)]).toEqual([404, expect.stringContaining('There is no such thing')])
     const late = await page(`arqs/${uuid}?as_of=2999-01-01`)
-    expect([late.status, textOf(late.html)]).toEqual([200, expect.stringContaining('This moment is not past')])
+    expect([late.status, wordsOf(late.html)]).toEqual([200, expect.stringContaining('This moment is not past')])
     expect(stepsIn(late.html)).toEqual(stepsIn((await page(`arqs/${uuid}`)).html))
   })
   test('shows a project no more than the present does', async () => {
@@ -205,10 +203,10 @@ describe('a gap', () => {
     }
     const short = await opened('')
     expect(short).toContain('href="timeline?open=4"')
-    expect(textOf(short)).toContain('Bars with two strokes are drawn short: 1 h 1 min in which nobody worked')
+    expect(wordsOf(short)).toContain('Bars with two strokes are drawn short: 1 h 1 min in which nobody worked')
     expect(short).toContain('href="timeline?open=4.5"')
     const full = await opened('?open=4.5')
-    expect(textOf(full)).toContain('All bars are as long as their time.')
+    expect(wordsOf(full)).toContain('All bars are as long as their time.')
     expect(full).toContain('href="timeline?open=5"')
   })
 })
@@ -287,7 +285,7 @@ describe('a long timeline', () => {
     const answer = await createConsole(world).request('/ui/timeline?from=602', { method: 'POST', body, headers: SAME })
     const html = mainOf(await answer.text())
     expect(stepsIn(html)).toHaveLength(500)
-    expect(textOf(html)).toContain('Steps 602 to 1 101 of 1 201')
+    expect(wordsOf(html)).toContain('Steps 602 to 1 101 of 1 201')
     expect(html).toContain('href="timeline?from=102"')
     expect(html).toContain('href="timeline?from=1102"')
   })
@@ -311,7 +309,7 @@ describe('a file', () => {
     expect([status, stepsIn(html)]).toEqual([200, stepsIn(shown)])
     expect(lanesIn(html)).toBe(lanesIn(shown))
     expect(html).toContain('Timeline in kept.json')
-    expect(textOf(html)).toContain('The bind failed after')
+    expect(wordsOf(html)).toContain('The bind failed after')
     const asked: string[] = []
     const ui = createConsole(world, { fetch: ({ url }) => void asked.push(new URL(url).pathname) })
     await sent(named(text), ui)
@@ -344,14 +342,14 @@ describe('a file', () => {
   ])('that %s is refused with the field and the rule', async (_, given, why) => {
     const { status, html } = await sent(named(typeof given === 'string' ? given : JSON.stringify(given)))
     expect(status).toBe(400)
-    expect(textOf(html)).toContain(why)
+    expect(wordsOf(html)).toContain(why)
     expect(html).toContain('type="file"')
   })
   test('that is none, or larger than what is read, is refused on the page', async () => {
     for (const nothing of [null, 'text', named('', '')])
-      expect(textOf((await sent(nothing)).html)).toContain('file: choose the file that is to be opened')
+      expect(wordsOf((await sent(nothing)).html)).toContain('file: choose the file that is to be opened')
     const { status, html } = await sent(named(`{"arq": "${'x'.repeat(4 * 1024 * 1024 + 9000)}"}`))
-    expect([status, textOf(html)]).toEqual([413, expect.stringContaining('file: it is larger than 4 MiB')])
+    expect([status, wordsOf(html)]).toEqual([413, expect.stringContaining('file: it is larger than 4 MiB')])
   })
   test('is shown as text, and to people who are signed in', async () => {
     const evil = '</script><img src=x onerror=alert(1)>'

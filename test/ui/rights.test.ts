@@ -1,6 +1,6 @@
 /** UI-1: the console asks the API with the token of whoever is looking, and with nothing else. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { ASTRAY, type Lived, ROLES, type UiWorld, createConsole, lived, openUiWorld, placesOf } from './world.ts'
+import { ASTRAY, type Lived, ROLES, SAME, type UiWorld, createConsole, lived, openUiWorld, placesOf } from './world.ts'
 
 let world: UiWorld
 let seen: Lived
@@ -10,7 +10,6 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const SAME = { 'sec-fetch-site': 'same-origin' }
 const cookie = (token: string) => ({ cookie: `accelerando-token=${token}` })
 /** What a browser could be made to send, so that a console that passed it on would grant more than the token does. */
 const FORGED = {

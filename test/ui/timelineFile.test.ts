@@ -1,7 +1,7 @@
 /** What a file with a timeline may contain: nothing in it makes the console, or the command, fail or work for long. */
 import { describe, expect, it, test } from 'vitest'
 import { sizeOf } from '../../src/ui/timelineSteps.ts'
-import { ROLES, consoleOf, signIn } from './world.ts'
+import { ROLES, SAME, consoleOf, signIn } from './world.ts'
 
 const MAY = { user_id: 'u', user_name: null, project_id: 'p', project_name: null, permissions: {} }
 const asked: string[] = []
@@ -12,7 +12,6 @@ const closed = consoleOf((request) => {
     ? Response.json({ error: { message: 'who are you' } }, { status: 401 })
     : Response.json(MAY)
 }, signIn)
-const SAME = { 'sec-fetch-site': 'same-origin' }
 
 type Fields = Readonly<Record<string, unknown>>
 const step = (more: Fields = {}) => ({

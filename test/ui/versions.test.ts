@@ -1,6 +1,6 @@
 /** The page that compares two versions of a device profile. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type UiWorld, apiOf, createConsole, openUiWorld } from './world.ts'
+import { type UiWorld, apiOf, createConsole, openUiWorld, wordsOf } from './world.ts'
 
 let world: UiWorld
 beforeAll(async () => {
@@ -23,11 +23,10 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const textOf = (html: string): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 const shown = async (place: string, additive = true) => {
   const answer = await createConsole(world, { additive }).request(`/ui/${place}`)
   const html = await answer.text()
-  return { status: answer.status, html, text: textOf(html) }
+  return { status: answer.status, html, text: wordsOf(html) }
 }
 const PLACE = 'profiles/many/versions'
 

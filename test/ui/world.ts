@@ -52,6 +52,11 @@ export const signIn: SignIn = {
   revoke: async () => ({ ok: true }),
 }
 
+/** As a browser sends with a form of the console itself. */
+export const SAME = { 'sec-fetch-site': 'same-origin' }
+/** What a page says, without its elements. */
+export const wordsOf = (html: string): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
+
 let assets: ReturnType<typeof loadAssets> | null = null
 /** Nothing is barred but what the API bars, too. */
 const gate = gateOf({ trustedHosts: [], anyHost: true })

@@ -55,7 +55,7 @@ const ANSWERS: Readonly<Record<string, Pick<Answer, 'word' | 'tone'>>> = {
 }
 const isToTell = ({ step }: Step): boolean => step === 'nova to be told' || step === 'nova to be told once more'
 const answerIn = (steps: readonly Step[]): Answer | null => {
-  const last = steps.findLast((each) => isToTell(each) || each.step in ANSWERS)
+  const last = steps.findLast((each) => isToTell(each) || Object.hasOwn(ANSWERS, each.step))
   const meant = last === undefined ? undefined : ANSWERS[last.step]
   if (last === undefined || meant === undefined) return null
   return { ...meant, at: last.at, note: text(last.detail['note']), again: text(last.detail['next_at']) }
