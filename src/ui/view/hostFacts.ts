@@ -5,8 +5,10 @@ import type { Column } from './rows.ts'
 import type { Child } from './tags.ts'
 import { count, many } from './words.ts'
 
+/** A host numbers its reports anew with each start of its program. */
+export const reportNumber = (number: number): string => `number ${count(number)} since its program started`
 export const reportOf = (report: HostDetail['last_report'], now: number): Child =>
-  report === null ? none() : [`number ${count(report.number)} of its start, `, when(report.at, now)]
+  report === null ? none() : [`${reportNumber(report.number)}, `, when(report.at, now)]
 
 export const ordersOf = (orders: HostDetail['orders'], now: number): Child =>
   orders === null || orders.waiting === 0

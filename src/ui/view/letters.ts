@@ -6,7 +6,7 @@ import { command, empty, facts, id, idLink, link, mark, none, panel, state, trou
 import { type Column, filtersOf, listed, rows, tabs, turning, under } from './rows.ts'
 import type { Screen } from './screen.ts'
 import type { Tone } from './states.ts'
-import { type Child, type Node, a, code, div, h1, header, p, pre, span } from './tags.ts'
+import { type Child, type Node, a, code, div, h1, header, p, pre } from './tags.ts'
 import { head, lastOf } from './things.ts'
 import { count, shell } from './words.ts'
 
@@ -137,7 +137,6 @@ export const letterPage = ({ body: { letter, form, offers: list }, here, now }: 
         'Bytes that are no UTF-8 were replaced when it was received.',
       ),
     ),
-    span({ class: 'dim' }, 'The same as a command: '),
     command(shell`accelerando dead-letter show ${uuid}`),
   )
 }

@@ -1,5 +1,6 @@
 /** What the page of a host shows of the last question for a report. */
 import type { HostDetail } from '../shapes.ts'
+import { reportNumber } from './hostFacts.ts'
 import { type Fact, facts, none, panel, state, when } from './parts.ts'
 import { type Child, span } from './tags.ts'
 import { count, many } from './words.ts'
@@ -16,7 +17,7 @@ const answerOf = (probe: NonNullable<Probe>, last: string | null, now: number): 
   const { at, took_ms: ms, report_number: number, devices, failed_drivers: failed } = answer
   return [
     ['Answer', [state(failed.length === 0 ? 'good' : 'bad', 'reported'), ' ', when(at, now), ` after ${count(ms)} ms`]],
-    ['Report', `number ${number} of its start, with ${many(devices, 'device')}`],
+    ['Report', `${reportNumber(number)}, with ${many(devices, 'device')}`],
     ['Drivers that failed', failed.length === 0 ? none() : failed.join(', ')],
   ]
 }

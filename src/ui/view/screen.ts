@@ -37,11 +37,11 @@ export type Who = {
   /** False: the API authenticates nobody, so there is nothing to sign out of. */
   readonly signedIn: boolean
 }
-/** A sentence about the action that was just carried out. */
+/** What a page says about the action that was just carried out. */
 export type Done = {
   readonly tone: Tone
   readonly text: string
-  /** Absent: the action is recorded under no request. */
+  /** The events of the action; absent: it has none, or its ending says what came of it. */
   readonly recorded?: {
     /** In the order in which they were recorded; null: it is not known where to look for them. */
     readonly events: Loaded<readonly EventLine[]> | null
