@@ -9,14 +9,14 @@ import type { Ids } from '../clock.ts'
 import { canonicalUuid, uuidOfHash } from '../uuid.ts'
 import { type Action, type Ending, type Field, LIST_OF, REASON, type Stand, type Typed, bodyOf } from './action.ts'
 import { actionOf, hindrance } from './actions.ts'
-import type { Looking, Painted, Show } from './looking.ts'
+import { queryOfDone } from './doneArguments.ts'
+import type { Look, Looking, Painted, Show } from './looking.ts'
 import { standFor } from './pages/things.ts'
 import { placeBefore, placeIn, placeNow } from './recorded.ts'
 import type { Impact } from './shapes.ts'
 import { type Loaded, loaded, pageError } from './told.ts'
 import type { Bodies } from './view/screen.ts'
 
-type Look = (c: Context, here: string) => Promise<Looking | Response>
 type Acting = { readonly look: Look; readonly show: Show; readonly ids: Pick<Ids, 'uuid'> }
 type ActionTarget = {
   readonly kind: string
@@ -140,8 +140,10 @@ export const actionPage = async (c: Context, { look, show, ids }: Acting): Promi
   const not = (isAllowed ? own : null) ?? hindrance(action, state, looking.may)
   const values = filledIn(action.fields ?? [], known)
   const isAsked = not === null && action.dryRun === true && unsaid(action, values) === undefined
-  const concerned = isAsked ? await concernedBy(looking, action, id, values) : null
-  const since = not === null && hasEvents(action) ? await placeNow(looking.api) : ''
+  const [concerned, since] = await Promise.all([
+    isAsked ? concernedBy(looking, action, id, values) : null,
+    not === null && hasEvents(action) ? placeNow(looking.api) : '',
+  ])
   const asked = {
     trouble: null,
     not,
@@ -184,7 +186,7 @@ type Way = { readonly request: string; readonly since: string }
 const placeAfter = ({ after, kind, name }: Action, back: string, typed: Typed, { request, since }: Way): string => {
   const place =
     after === 'list' ? kind : after === 'named' ? `${kind}/${encodeURIComponent(typed['name'] ?? '')}` : back
-  return `${place}?${new URLSearchParams({ done: name, request, ...(since !== '' && { since }) }).toString()}`
+  return `${place}?${queryOfDone({ done: name, request, ...(since !== '' && { since }) })}`
 }
 const UNKNOWN_ENDING = pageError('failed', 'The API did not say what came of it.')
 const placeOfEnding = ({ name, endings = [] }: Action, id: string, ended: string): Loaded<string> => {
@@ -192,7 +194,7 @@ const placeOfEnding = ({ name, endings = [] }: Action, id: string, ended: string
   if (ending === undefined) return UNKNOWN_ENDING
   if (ending.place === undefined) return pageError('refused', ending.text)
   const place = ending.place(id)
-  return loaded(`${place}${place.includes('?') ? '&' : '?'}${new URLSearchParams({ done: name, ended }).toString()}`)
+  return loaded(`${place}${place.includes('?') ? '&' : '?'}${queryOfDone({ done: name, ended })}`)
 }
 /** The action is carried out; the answer is the page that follows. */
 const carriedOut = async (

@@ -42,6 +42,7 @@ export type Api = {
 }
 /** `requestId`: that of the request, under which the API has recorded the change; `answer`: its document. */
 type Changed = { readonly requestId: string; readonly answer: unknown }
+type HeaderFields = Readonly<Record<string, string>>
 type Parts = {
   readonly fetch: Fetch
   readonly clock: Pick<Clock, 'after'>
@@ -99,6 +100,7 @@ export const refusalIn = async (answer: Response): Promise<ReturnType<typeof pag
   })
 
 const LATE = pageError('away', 'The API did not answer in time.')
+const unasked = (error: unknown) => pageError('failed', `The API cannot be asked: ${String(error)}`)
 
 /** The document as the schema has it, or what is wrong with it. */
 export const documentAs = <S extends v.GenericSchema>(
@@ -117,13 +119,15 @@ const readAs = <S extends v.GenericSchema>(schema: S, said: Loaded<Said>): Loade
 export const createApi =
   ({ fetch, clock, timeoutMs }: Parts) =>
   (token: string | null): Api => {
-    const send = async (method: Method, path: string, body?: object, more: object = {}): Promise<Said> => {
-      const headers: Record<string, string> = { 'openstack-api-version': VERSION, ...more }
-      if (token !== null) headers['x-auth-token'] = token
-      if (body !== undefined) headers['content-type'] = 'application/json'
+    const headersWith = (more: HeaderFields = {}): HeaderFields => ({
+      'openstack-api-version': VERSION,
+      ...more,
+      ...(token !== null && { 'x-auth-token': token }),
+    })
+    const send = async (method: Method, path: string, body?: object, more?: HeaderFields): Promise<Said> => {
       const request = new Request(`${ORIGIN}/v2${path}`, {
         method,
-        headers,
+        headers: headersWith({ ...more, ...(body !== undefined && { 'content-type': 'application/json' }) }),
         ...(body !== undefined && { body: JSON.stringify(body) }),
       })
       const response = await fetch(request)
@@ -134,24 +138,21 @@ export const createApi =
     const askFor = async (limitMs: number, ...question: Parameters<typeof send>): Promise<Loaded<Said>> => {
       const asked = send(...question).then<Loaded<Said>, Loaded<Said>>(
         (said) => (said.status < 300 ? loaded(said) : refusalOf(said)),
-        (error: unknown) => pageError('failed', `The API cannot be asked: ${String(error)}`),
+        unasked,
       )
       return bounded(clock, asked, limitMs, LATE)
     }
     const ask = (...question: Parameters<typeof send>) => askFor(timeoutMs, ...question)
     return {
       stream: async (after, signal) => {
-        const headers: Record<string, string> = { 'openstack-api-version': VERSION, accept: 'text/event-stream' }
-        if (token !== null) headers['x-auth-token'] = token
-        if (after !== null) headers['last-event-id'] = after
+        const seen = after !== null && { 'last-event-id': after }
+        const headers = headersWith({ accept: 'text/event-stream', ...seen })
         return fetch(new Request(`${ORIGIN}/v2/events`, { headers, signal }))
       },
       file: (path, limitMs) => {
-        const headers: Record<string, string> = { 'openstack-api-version': VERSION }
-        if (token !== null) headers['x-auth-token'] = token
-        const asked = Promise.resolve(fetch(new Request(`${ORIGIN}/v2${path}`, { headers }))).then(
+        const asked = Promise.resolve(fetch(new Request(`${ORIGIN}/v2${path}`, { headers: headersWith() }))).then(
           async (answer): Promise<Loaded<Response>> => (answer.ok ? loaded(answer) : refusalIn(answer)),
-          (error: unknown) => pageError('failed', `The API cannot be asked: ${String(error)}`),
+          unasked,
         )
         return bounded(clock, asked, limitMs, LATE)
       },

@@ -10,7 +10,7 @@ import { POLICY } from './document.ts'
 import { doneIn } from './done.ts'
 import { serveDocuments } from './documentPages.ts'
 import { OPENING, opening } from './opening.ts'
-import { STATUSES, type Show, TEXT_MAX, type UiParts, looker, shower } from './looking.ts'
+import { type Look, STATUSES, type Show, TEXT_MAX, type UiParts, looker, shower } from './looking.ts'
 import { find } from './pages/find.ts'
 import * as answers from './pages/answers.ts'
 import * as letters from './pages/letters.ts'
@@ -103,7 +103,7 @@ const guard = (app: Hono, { barred, log }: UiParts): void => {
 }
 
 /** Files that pages offer for download. */
-const files = (app: Hono, look: ReturnType<typeof looker>, { clock }: Pick<UiParts, 'clock'>): void => {
+const files = (app: Hono, look: Look, { clock }: Pick<UiParts, 'clock'>): void => {
   app.get('/ui/arqs/:id/timeline.json', async (c) => {
     const looking = await look(c, `arqs/${encodeURIComponent(c.req.param('id'))}/timeline.json`)
     if (looking instanceof Response) return looking
@@ -143,7 +143,7 @@ const files = (app: Hono, look: ReturnType<typeof looker>, { clock }: Pick<UiPar
   })
 }
 
-const finding = (app: Hono, look: ReturnType<typeof looker>, show: Show): void => {
+const finding = (app: Hono, look: Look, show: Show): void => {
   app.get('/ui/find', async (c) => {
     const looking = await look(c, 'find')
     if (looking instanceof Response) return looking
@@ -159,7 +159,7 @@ const finding = (app: Hono, look: ReturnType<typeof looker>, show: Show): void =
 const BUNDLE_MS = 90_000
 const FILE_HEADERS = ['content-type', 'content-disposition', 'cache-control']
 /** What the API makes for download is passed on; where it refuses, a page says why. */
-const supportBundle = (app: Hono, look: ReturnType<typeof looker>, show: ReturnType<typeof shower>): void => {
+const supportBundle = (app: Hono, look: Look, show: Show): void => {
   app.get('/ui/system/support-bundle', async (c) => {
     const here = 'system/support-bundle'
     const looking = await look(c, here)

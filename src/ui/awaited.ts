@@ -1,4 +1,5 @@
 /** What recorded events wait for, such as the answer of a host to an order, and how it was answered. Pure. */
+import { membersOf } from '../record.ts'
 import type { Event } from './answerShapes.ts'
 import { factOf } from './eventLines.ts'
 
@@ -16,10 +17,6 @@ export type Awaited = {
 const OF_ORDERS: readonly string[] = ['OrderDone', 'OrderFailed', 'Programmed', 'ProgramFailed']
 const OF_NOVA: readonly string[] = ['NovaTold']
 export const ANSWERS: readonly string[] = [...OF_ORDERS, ...OF_NOVA]
-
-type Members = Readonly<Record<string, unknown>>
-const membersOf = (value: unknown): Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : {}
 
 export const awaitedBy = ({ id, event: { subject, data } }: Event): Awaited | null => {
   const { type, order } = factOf(data)

@@ -5,6 +5,7 @@
 import type { Clock } from '../clock.ts'
 import { actionOn } from './actions.ts'
 import type { Api } from './api.ts'
+import type { DoneArguments } from './doneArguments.ts'
 import { placeIn, recordedBy } from './recorded.ts'
 import type { Done } from './view/screen.ts'
 
@@ -16,7 +17,7 @@ export const doneIn = async (
   here: string,
   { query, waits }: { readonly query: Readonly<Record<string, string>>; readonly waits: boolean },
 ): Promise<Done | null> => {
-  const { done: name = '', request = '', ended, since } = query
+  const { done: name = '', request = '', ended, since }: DoneArguments = query
   const action = actionOn(here.split('/')[0] ?? '', name)
   if (action === undefined) return null
   if (action.endings !== undefined) {

@@ -3,11 +3,15 @@ import { type Action, REASON, type Stand } from './action.ts'
 import { at, documentAs } from './api.ts'
 import { type Drift, Healed, type IgnoredDrift } from './shapes.ts'
 import { type Loaded, loaded, mapped } from './told.ts'
+import { differenceIn } from './view/differenceId.ts'
 import { DRIFT_KINDS } from './view/states.ts'
 import { shell } from './view/words.ts'
 
-/** A repair waits 20 s for other controls, and compares before and after it. */
-const REPAIR_MS = 60_000
+/**
+ * The API compares the host anew before it repairs or ignores anything. A repair also waits 20 s for other controls,
+ * and compares once more afterwards.
+ */
+const COMPARE_MS = 60_000
 
 export const REPAIR: Action = {
   kind: 'drift',
@@ -15,7 +19,7 @@ export const REPAIR: Action = {
   label: 'Repair',
   rule: 'cyborg:drift:heal',
   method: 'POST',
-  limitMs: REPAIR_MS,
+  limitMs: COMPARE_MS,
   sentence: 'Placement is made to show what is recorded here. What is recorded, and what runs, stays as it is.',
   path: (id) => at`/drift/heal?host=${id}&dry_run=false`,
   command: (id) => shell`accelerando drift heal --host ${[id]} --apply`,
@@ -36,12 +40,6 @@ export const REPAIR: Action = {
   ],
   states: ['differs'],
   otherwise: 'nothing of it can be repaired here',
-}
-
-/** The parts of `differenceId` (`view/drift.ts`). */
-export const differenceIn = (id: string): { readonly uuid: string; readonly host: string } => {
-  const [, uuid = '', host = ''] = /^([^.]*)\.(.*)$/s.exec(id) ?? []
-  return { uuid, host }
 }
 
 const HOST_MAX = 255
@@ -65,7 +63,7 @@ export const IGNORE: Action = {
     REASON,
   ],
   method: 'POST',
-  limitMs: REPAIR_MS,
+  limitMs: COMPARE_MS,
   sentence:
     'It is listed as ignored, and not counted. Nothing else changes. It is back at that day, or as soon as it says anything else.',
   path: () => '/drift/ignored',

@@ -1,17 +1,15 @@
 /** Makes lines for pages of the events that the API returns. Pure. */
+import { type UnknownRecord, membersOf } from '../record.ts'
 import type { Event, EventLine } from './answerShapes.ts'
 
 /** In characters. */
 const FACTS_MAX = 240
 const kindIn = (data: unknown): string => {
-  const key: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'entity') : null
+  const { entity: key } = membersOf(data)
   return typeof key === 'string' ? (key.split('/')[0] ?? '') : ''
 }
 /** The event within the data of a fact. */
-export const factOf = (data: unknown): Readonly<Record<string, unknown>> => {
-  const event: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'event') : null
-  return typeof event === 'object' && event !== null ? { ...event } : {}
-}
+export const factOf = (data: unknown): UnknownRecord => membersOf(membersOf(data)['event'])
 export const lineOf = ({ id, event: { type, subject, time, data } }: Event): EventLine => {
   const { type: _, ...told } = factOf(data)
   const facts = JSON.stringify(told)

@@ -4,9 +4,10 @@ import { at } from './api.ts'
 import type { Letter } from './letterShapes.ts'
 import { shell } from './view/words.ts'
 
+const unsendable = (state: string): string => `${state}, unsendable`
 /** A letter cannot be sent again whose message was not kept whole, or is neither a report nor an order of a host. */
 export const letterStanding = ({ state, replay_refusal: refusal }: Letter): string =>
-  refusal === null ? state : `${state}, unsendable`
+  refusal === null ? state : unsendable(state)
 
 const KEPT = { ...REASON, hint: 'kept with the dead letter' }
 
@@ -40,7 +41,7 @@ export const LETTER_ACTIONS: readonly Action[] = [
       'It is no longer listed as open and not counted on the overview. Nothing is removed: it stays on its topic as long as the topic keeps it, with your name and the reason, and can still be sent again.',
     path: (id) => at`/dead_letters/${id}/drop`,
     command: (id) => shell`accelerando dead-letter drop ${id} --reason TEXT`,
-    states: ['open', 'open, unsendable'],
+    states: ['open', unsendable('open')],
     otherwise: 'it was sent again or dropped already',
   },
 ]

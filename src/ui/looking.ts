@@ -59,6 +59,8 @@ export const STATUSES: Readonly<Record<PageErrorKind, 200 | 401 | 403 | 404 | 40
 }
 
 export type Looking = { readonly api: Api; readonly who: Who; readonly may: Readonly<Record<string, boolean>> }
+/** The user and what that user may do, or the response that leads to the sign-in page. */
+export type Look = (c: Context, here: string) => Promise<Looking | Response>
 export type Painted = Pick<Screen, 'view' | 'title' | 'body'> & Partial<Pick<Screen, 'done'>>
 export type Show = (c: Context, here: string, who: Who | null, painted: Painted, status?: number) => Promise<Response>
 
@@ -80,10 +82,9 @@ export const shower =
 
 const AGAIN = '<!doctype html><meta http-equiv="refresh" content="0"><title>accelerando</title>'
 
-/** The user and what that user may do, or the response that leads to the sign-in page. */
 export const looker =
-  (parts: UiParts) =>
-  async (c: Context, here: string): Promise<Looking | Response> => {
+  (parts: UiParts): Look =>
+  async (c, here) => {
     const token = parts.signIn === null ? null : tokenOf(c)
     const root = '../'.repeat(here.split('/').length - 1)
     const away = () => {

@@ -1,7 +1,7 @@
 /** The page that opens a timeline from a file. The file is read and forgotten: nothing of it is kept or compared. */
 import type { Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import type { Looking, Show } from './looking.ts'
+import type { Look, Show } from './looking.ts'
 import { FILE_MAX, TOO_LARGE, openedFile } from './timelineFile.ts'
 import type { Bodies, Who } from './view/screen.ts'
 import { waysOf } from './view/ways.ts'
@@ -9,7 +9,6 @@ import { waysOf } from './view/ways.ts'
 export const OPENING = '/ui/timeline'
 /** For the parts of the form beside the file, in bytes. */
 const FORM_REST = 4096
-type Look = (c: Context, here: string) => Promise<Looking | Response>
 
 export const opening = (app: Hono, look: Look, show: Show): void => {
   const known = new WeakMap<Context, Who>()

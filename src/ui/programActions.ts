@@ -15,6 +15,8 @@ const FORMER: Field = { name: 'image', title: '', from: 'former', kind: 'hidden'
 const patch = ({ image = '' }: Typed): Loaded<object> =>
   loaded([{ op: 'replace', path: '/program', value: [{ image_uuid: image }] }])
 const path = (id: string) => at`/deployables/${id}/program`
+/** Ready, and an image is recorded that it held before. */
+export const WITH_FORMER = 'ready, with a former image'
 const COMMON = { kind: 'programs', grave: true, rule: 'cyborg:deployable:program', method: 'PATCH' } as const
 
 export const PROGRAM_ACTIONS: readonly Action[] = [
@@ -29,7 +31,7 @@ export const PROGRAM_ACTIONS: readonly Action[] = [
     path,
     body: patch,
     command: (id) => shell`accelerando bitstream preload ${id} --image UUID`,
-    states: ['ready', 'ready, with a former image'],
+    states: ['ready', WITH_FORMER],
     otherwise: 'nothing can be loaded into it now',
   },
   {
@@ -43,7 +45,7 @@ export const PROGRAM_ACTIONS: readonly Action[] = [
     path,
     body: patch,
     command: (id) => shell`accelerando bitstream revert ${id}`,
-    states: ['ready, with a former image'],
+    states: [WITH_FORMER],
     otherwise: 'no image is recorded that it held before',
   },
 ]
@@ -64,7 +66,7 @@ const choiceOf = ({ images, images_left_out: more, images_problem: problem }: Pr
 export const programStand = (detail: ProgramDetail): Stand => {
   const { refusal, former_image_uuid: former, image_uuid: held, images } = detail
   return {
-    state: former === null ? 'ready' : 'ready, with a former image',
+    state: former === null ? 'ready' : WITH_FORMER,
     // a detail that is known replaces what the row of the action can say
     ...(refusal !== null && { not: refusal }),
     known: { former: former ?? '' },

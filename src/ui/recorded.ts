@@ -13,7 +13,7 @@ import { type Event, Events } from './answerShapes.ts'
 import { ANSWERS, type Awaited, answerTo, awaitedBy, flawIn } from './awaited.ts'
 import { type Api, at } from './api.ts'
 import { lineOf } from './eventLines.ts'
-import { newest } from './pages/answers.ts'
+import { newestEvent } from './newestEvent.ts'
 import { type Loaded, loaded, mapped } from './told.ts'
 import type { Done } from './view/screen.ts'
 
@@ -30,7 +30,7 @@ const PLACE = /^[\w.-]{1,80}$/
 export const placeIn = (text: unknown): string => (typeof text === 'string' && PLACE.test(text) ? text : '')
 /** The place before everything that is recorded from now on; empty: it cannot be read. */
 export const placeNow = async (api: Api): Promise<string> => {
-  const place = await newest(api)
+  const place = await newestEvent(api)
   return place.ok ? place.value : ''
 }
 
@@ -105,7 +105,7 @@ const isWhole = ({ events, answered }: Found): boolean =>
   events.length > 0 && answered.every(({ answer }) => answer !== undefined)
 
 /** Looks again and again until nothing is missing, or the time is over (RECORDED-2). */
-const found = async (api: Api, clock: Pick<Clock, 'after'>, asked: Asked): Promise<Loaded<Found>> => {
+const lookUntilWhole = async (api: Api, clock: Pick<Clock, 'after'>, asked: Asked): Promise<Loaded<Found>> => {
   let over = !asked.waits
   const cancel = clock.after(WAIT_MS, () => void (over = true))
   try {
@@ -150,7 +150,7 @@ export const recordedBy = async (
   const said = `${label}: recorded under ${request}`
   const all = at`events?after=${since || '0'}&request=${request}`
   if (since === '') return { tone: 'good', text: `${said}.`, recorded: { events: null, cut: false, all, follow: null } }
-  const seen = await found(api, clock, asked)
+  const seen = await lookUntilWhole(api, clock, asked)
   if (!seen.ok) return { tone: 'good', text: `${said}.`, recorded: { events: seen, cut: false, all, follow: null } }
   const { tone, text } = outcomeOf(seen.value)
   const open = seen.value.answered.find(({ answer }) => answer === undefined)?.awaited

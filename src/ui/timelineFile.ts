@@ -1,5 +1,6 @@
 /** Reads a timeline that was kept in a file, and says what is wrong with a file that is none. */
 import * as v from 'valibot'
+import { messageOf } from '../errorText.ts'
 import { canonicalUuid } from '../uuid.ts'
 import { Timeline } from './shapes.ts'
 import { sizeOfStep } from './timelineSteps.ts'
@@ -33,7 +34,7 @@ const jsonIn = (text: string): Loaded<unknown> => {
   try {
     return loaded(JSON.parse(text))
   } catch (error) {
-    return pageError('refused', `It is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+    return pageError('refused', `It is not JSON: ${messageOf(error)}`)
   }
 }
 const timelineIn = (json: unknown): Loaded<Timeline> => {

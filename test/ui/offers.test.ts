@@ -12,7 +12,7 @@ import { type ProfileCommand, profile } from '../../src/actors/profile/decider.t
 import { actionOf, hindrance } from '../../src/ui/actions.ts'
 import { profileStand } from '../../src/ui/profileActions.ts'
 import type { Overview } from '../../src/ui/shapes.ts'
-import { AT_WORK, UNCLEANED, handleStand, hostStand, instanceStand } from '../../src/ui/stands.ts'
+import { AT_WORK, UNCLEANED, handleStanding, hostStanding, instanceStanding } from '../../src/ui/stands.ts'
 import { type Loaded, loaded, pageError } from '../../src/ui/told.ts'
 import {
   ARQ,
@@ -50,7 +50,11 @@ const handleIn = (events: readonly DeployableEvent[], cleaning: Pick<Description
   const shown = recorded({ handles: [handle(1)], hostWork: true, ...cleaning })
   const { state: held } = specOf(deployable).given(shown, ...events)
   const { state, pending } = held.handles[HANDLE]!
-  const stand = handleStand({ state, order: pending?.number ?? null, cleaning: { policy: held.hostCleaning ?? null } })
+  const stand = handleStanding({
+    state,
+    order: pending?.number ?? null,
+    cleaning: { policy: held.hostCleaning ?? null },
+  })
   return { held, stand }
 }
 
@@ -131,7 +135,7 @@ describe('of hosts', () => {
   ]
   const waiting = [...hosts.slice(0, 5), { ...known, exists: false }].map((held) => ({ ...held, keys: offered }))
   const standOf = (held: Host) =>
-    hostStand({
+    hostStanding({
       liveness: hostRow(held).liveness,
       retired: held.retired === undefined ? null : { ...held.retired, at: '' },
       public_key: held.keys?.key ?? null,
@@ -179,7 +183,7 @@ test('of instances: Nova is told once more only where there is a Nova, and when 
   const overview = (nova: string) => loaded({ program: { nova } } as unknown as Overview)
   const members = (...states: readonly string[]) => states.map((state) => ({ state }))
   const offered = (states: readonly string[], told: Loaded<Overview>) => {
-    const stand = instanceStand(members(...states), told)
+    const stand = instanceStanding(members(...states), told)
     return hindrance(actionOf('instances', 'resend')!, stand, {})
   }
   expect(offered(['Bound', 'BindFailed'], overview('in use'))).toBe(null)

@@ -1,8 +1,10 @@
 /** Takes over the page that the server has drawn: keeps it up to date, listens to keys, copies commands. */
 import { hydrate, render } from 'preact'
+import { DONE_NAMES } from '../doneArguments.ts'
 import { type PageError, lossOf } from '../told.ts'
 import { layout } from '../view/layout.ts'
 import type { Screen } from '../view/screen.ts'
+import { isTimelineView } from '../view/timelineViews.ts'
 import { drawnBy } from '../view/views.ts'
 import { pastIn } from '../view/ways.ts'
 import { isHelpShown, keepPlace, listenToKeys } from './keys.ts'
@@ -33,7 +35,7 @@ const keepStep = (): void => {
 const isOver = (done: Screen['done']): boolean => done?.recorded === undefined || done.tone !== 'busy'
 const withoutDone = (address: string): string => {
   const url = new URL(address)
-  for (const name of ['done', 'request', 'since', 'ended']) url.searchParams.delete(name)
+  for (const name of DONE_NAMES) url.searchParams.delete(name)
   return url.href
 }
 
@@ -55,8 +57,7 @@ const start = async (): Promise<void> => {
     done = screen.done ?? done
     render(page({ ...screen, done, search: first.search }), root)
   }
-  const recorder =
-    first.view === 'arq' || first.view === 'opened' ? (await import('./recorder.ts')).openRecorder(first, redraw) : null
+  const recorder = isTimelineView(first) ? (await import('./recorder.ts')).openRecorder(first, redraw) : null
   if (STATIC.has(first.view) || isPast(first)) return
   /** What an action has recorded is asked for only as long as something of it is missing. */
   const here = (): string => (isOver(done) ? withoutDone(location.href) : location.href)

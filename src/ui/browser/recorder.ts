@@ -3,11 +3,9 @@
  * page: the address changes, and what is shown is drawn again.
  */
 import type { Screen } from '../view/screen.ts'
+import { type TimelineScreen, isTimelineView } from '../view/timelineViews.ts'
 import { WAY_NAMES, waysOf } from '../view/ways.ts'
 import { isHelpShown, isTyping } from './keys.ts'
-
-type Shown = Screen<'arq' | 'opened'>
-const isRecorder = (screen: Screen): screen is Shown => screen.view === 'arq' || screen.view === 'opened'
 
 export type RecorderKeys = {
   /** The screen, as it is to be shown by the present address: that may have changed since the screen was asked for. */
@@ -95,10 +93,10 @@ const listenToKeys = (follow: (link: HTMLAnchorElement) => void): void =>
     pressed()
   })
 
-export const openRecorder = (first: Shown, redraw: (screen: Screen) => void): RecorderKeys => {
+export const openRecorder = (first: TimelineScreen, redraw: (screen: Screen) => void): RecorderKeys => {
   let shown: Screen = first
   const merged = (screen: Screen): Screen => {
-    if (!isRecorder(screen)) return screen
+    if (!isTimelineView(screen)) return screen
     const ways = waysOf(Object.fromEntries(new URL(location.href).searchParams))
     shown = { ...screen, body: { ...screen.body, ways } } as Screen
     return shown

@@ -1,9 +1,11 @@
 /** Loads the pages about explanations, capacity, usage, events and loaded images. */
-import { type Api, at, refusalIn } from '../api.ts'
+import { type Api, at } from '../api.ts'
 import * as shapes from '../answerShapes.ts'
 import { offersOf } from '../actions.ts'
 import { type Loaded, mapped, pageError } from '../told.ts'
 import { lineOf } from '../eventLines.ts'
+import { newestEvent } from '../newestEvent.ts'
+import { WITH_FORMER } from '../programActions.ts'
 import { Overview } from '../shapes.ts'
 import { type Load, filterOf } from './loader.ts'
 
@@ -64,39 +66,11 @@ export const usageCsv = async (asked: Parameters<Load>[0]): Promise<Loaded<strin
 
 export const EVENT_FILTERS = ['kind', 'type', 'subject', 'host', 'instance', 'project', 'request'] as const
 const EVENTS_MAX = 100
-const BEGIN_MS = 4000
-
-/** Returns the id of the newest event, which a stream sends first. */
-export const newest = async (api: Api): Promise<Loaded<string>> => {
-  const stop = new AbortController()
-  let reader: ReadableStreamDefaultReader<string> | undefined
-  try {
-    const answer = await api.stream(null, AbortSignal.any([stop.signal, AbortSignal.timeout(BEGIN_MS)]))
-    if (answer.status !== 200) return await refusalIn(answer)
-    if (!answer.headers.get('content-type')?.startsWith('text/event-stream'))
-      return pageError('failed', 'The API did not answer with a stream of events.')
-    reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader()
-    let text = ''
-    while (reader !== undefined && text.length < DRAFT_MAX) {
-      const { value, done } = await reader.read()
-      text += value ?? ''
-      const id = /^id: ?(.+)$/m.exec(text)?.[1]
-      if (id !== undefined) return { ok: true, value: id }
-      if (done) break
-    }
-    return pageError('away', 'The stream of events does not begin.')
-  } catch {
-    return pageError('away', 'The stream of events did not begin in time.')
-  } finally {
-    stop.abort()
-    await reader?.cancel().catch(() => {})
-  }
-}
 
 export const events: Load = async ({ api, query }) => {
   const filter = filterOf(query, EVENT_FILTERS)
   // a page that could not be drawn at first asks with an empty one
-  const begin: Loaded<string> = query['after'] ? { ok: true, value: query['after'] } : await newest(api)
+  const begin: Loaded<string> = query['after'] ? { ok: true, value: query['after'] } : await newestEvent(api)
   if (!begin.ok) return { view: 'events', title: 'Events', body: { told: begin, filter, after: '', paused: false } }
   const asked = new URLSearchParams({ ...filter, after: begin.value, limit: String(EVENTS_MAX) }).toString()
   const told = mapped(await api.get(`/events?${asked}`, shapes.Events), ({ events: some, next, more }) => ({
@@ -116,7 +90,7 @@ export const programs: Load = async ({ api, query, may }) => {
     title: 'Programming',
     body: {
       list: mapped(read, ({ programs: some }) => some),
-      offers: offersOf('programs', 'ready, with a former image', may),
+      offers: offersOf('programs', WITH_FORMER, may),
       turn: { later: null, earlier: last === undefined ? null : at`programs?after=${last.deployable_uuid}` },
     },
   }

@@ -2,22 +2,23 @@
 import type { Kind, Stand } from '../action.ts'
 import { offersOf } from '../actions.ts'
 import { at } from '../api.ts'
-import { differenceIn, differenceStand, ignoredStand } from '../driftAction.ts'
+import { differenceStand, ignoredStand } from '../driftAction.ts'
 import { letterStanding } from '../letterActions.ts'
 import { profileStand } from '../profileActions.ts'
 import { programStand } from '../programActions.ts'
 import { ProgramDetail } from '../answerShapes.ts'
 import * as shapes from '../shapes.ts'
-import { handleStand, hostStand, instanceStand } from '../stands.ts'
-import { cutTo } from '../view/rows.ts'
+import { handleStanding, hostStanding, instanceStanding } from '../stands.ts'
+import { type Filter, cutTo, under } from '../view/rows.ts'
 import { type Loaded, loaded, mapped, pageError } from '../told.ts'
+import { differenceIn } from '../view/differenceId.ts'
 import { waysOf } from '../view/ways.ts'
 import { letterIn } from './letters.ts'
 import { differencesOf, pairOf } from '../../profileDiff.ts'
 import type { VersionPair } from '../view/screen.ts'
 import { type PageRequest, type Load, PAGE_ROWS, arqsIn } from './loader.ts'
 
-const asOfIn = (asOf: string | null): string => (asOf === null ? '' : at`as_of=${asOf}`)
+const asOfIn = (asOf: string | null): Filter => (asOf === null ? {} : { as_of: asOf })
 const timelineOf = (api: PageRequest['api'], uuid: string) =>
   api.get(at`/accelerator_requests/${uuid}/timeline`, shapes.Timeline)
 /** A moment of the past as pages show it is understood, too. */
@@ -27,23 +28,20 @@ export const momentOf = ({ as_of: given = '' }: PageRequest['query']): string | 
   given.trim() === '' ? null : given.trim().replace(SHOWN_MOMENT, '$1T$2Z')
 /** `asOf`: a moment of the past; null: the present. */
 export const timelineWithEvents = (api: PageRequest['api'], uuid: string, asOf: string | null = null) =>
-  api.get(
-    `${at`/accelerator_requests/${uuid}/timeline?events=true`}${asOf === null ? '' : `&${asOfIn(asOf)}`}`,
-    shapes.Timeline,
-  )
+  api.get(under(at`/accelerator_requests/${uuid}/timeline`, { events: 'true', ...asOfIn(asOf) }), shapes.Timeline)
 
 export const arq: Load = async ({ api, id, may, query }) => {
   const asOf = momentOf(query)
-  const then = asOf === null ? '' : asOfIn(asOf)
+  const then = asOfIn(asOf)
   const [one, timeline] = await Promise.all([
-    api.get(`${at`/accelerator_requests/${id}`}${then && `?${then}`}`, shapes.Arq),
+    api.get(under(at`/accelerator_requests/${id}`, then), shapes.Arq),
     timelineWithEvents(api, id, asOf),
   ])
   const instance = one.ok ? one.value.instance_uuid : null
   const others =
     instance === null
       ? loaded([])
-      : await arqsIn(api, `${at`/accelerator_requests?instance=${instance}&limit=${PAGE_ROWS}`}${then && `&${then}`}`)
+      : await arqsIn(api, under('/accelerator_requests', { instance, limit: String(PAGE_ROWS), ...then }))
   const members = others.ok ? others.value.map(({ uuid }) => uuid) : []
   const place = members.indexOf(id)
   return {
@@ -70,7 +68,8 @@ export const instance: Load = async ({ api, id, may }) => {
   const { some, of } = cutTo(members.value, MEMBERS_MAX)
   const timed = await Promise.all(some.map(async (one) => ({ arq: one, timeline: await timelineOf(api, one.uuid) })))
   const list = loaded({ some: timed, of })
-  const possible = members.value.length === 0 ? [] : offersOf('instances', instanceStand(members.value, overview), may)
+  const possible =
+    members.value.length === 0 ? [] : offersOf('instances', instanceStanding(members.value, overview), may)
   return { view: 'instance', title: `Instance ${id}`, body: { uuid: id, list, offers: possible } }
 }
 
@@ -85,7 +84,7 @@ export const host: Load = async ({ api, id, may }) => {
     body: {
       host: one,
       devices: mapped(devices, (read) => cutTo(read.devices, PAGE_ROWS)),
-      offers: one.ok ? offersOf('hosts', hostStand(one.value), may) : [],
+      offers: one.ok ? offersOf('hosts', hostStanding(one.value), may) : [],
     },
   }
 }
@@ -126,7 +125,7 @@ export const handle: Load = async ({ api, id, may }) => {
   return {
     view: 'handle',
     title: `Attach handle ${id}`,
-    body: { handle: one, offers: one.ok ? offersOf('handles', handleStand(one.value), may) : [] },
+    body: { handle: one, offers: one.ok ? offersOf('handles', handleStanding(one.value), may) : [] },
   }
 }
 
@@ -184,14 +183,14 @@ export const standFor = async ({ api, id }: Pick<PageRequest, 'api' | 'id'>, kin
       return standIn(await api.get(at`/accelerator_requests/${id}`, shapes.Arq), ({ state }) => state)
     case 'instances': {
       const [members, overview] = await Promise.all([membersOf(api, id), api.get('/overview', shapes.Overview)])
-      return standIn(members, (some) => instanceStand(some, overview))
+      return standIn(members, (some) => instanceStanding(some, overview))
     }
     case 'hosts':
-      return standIn(await api.get(at`/hosts/${id}`, shapes.HostDetail), hostStand)
+      return standIn(await api.get(at`/hosts/${id}`, shapes.HostDetail), hostStanding)
     case 'devices':
       return standIn(await api.get(at`/devices/${id}`, shapes.Device), ({ status }) => status)
     case 'handles':
-      return standIn(await api.get(at`/handles/${id}`, shapes.HandleDetail), handleStand)
+      return standIn(await api.get(at`/handles/${id}`, shapes.HandleDetail), handleStanding)
     case 'letters':
       return standIn(await letterIn(api, id), letterStanding)
     case 'drift': {

@@ -4,7 +4,7 @@ import type { Loaded } from '../told.ts'
 import { headline, limit } from './headline.ts'
 import { type Fact, command, facts, id, idLink, link, mark, state, trouble, when } from './parts.ts'
 import { recorderOf } from './recorder.ts'
-import { recorded } from './recorded.ts'
+import { timelineParts } from './timeline.ts'
 import { offers } from './offers.ts'
 import { ARQ_STATES, toneOf } from './states.ts'
 import type { Bodies, Screen } from './screen.ts'
@@ -130,7 +130,7 @@ const history = (arq: Loaded<Arq>, timeline: Timeline, chosen: Chosen, at: numbe
     null,
     headline(arq.ok ? arq.value.state : null, recorder, timeline),
     limit(recorder, timeline, at),
-    recorded(timeline, recorder, chosen, exports(timeline.arq, chosen.asOf)),
+    timelineParts(timeline, recorder, chosen, exports(timeline.arq, chosen.asOf)),
   )
 }
 

@@ -1,5 +1,6 @@
 /** The page about drift: what differs, host by host, and what of it is ignored. */
 import type { Drift, IgnoredDrift } from '../shapes.ts'
+import { differenceId } from './differenceId.ts'
 import { command, empty, idLink, link, mark, none, panel, state, trouble, when } from './parts.ts'
 import { type Column, rows } from './rows.ts'
 import { offers } from './offers.ts'
@@ -7,11 +8,6 @@ import type { Offer, Screen } from './screen.ts'
 import { DRIFT_KINDS } from './states.ts'
 import { type Child, type Node, a, div, h1, header, p, span } from './tags.ts'
 import { many, moment, shell } from './words.ts'
-
-/**
- * A difference in addresses of pages: `<UUID>.<host>`, because no list of the API finds a difference by its UUID alone.
- */
-export const differenceId = (uuid: string, host: string): string => `${uuid}.${host}`
 
 type Compared = Drift['drift'][number]
 type Entry = Compared['entries'][number]

@@ -112,7 +112,7 @@ const resultOf = ({ reason, state: word }: Program): Child => {
   return CORRUPT.test(reason) ? stopped(reason) : reason
 }
 /** Only an image that was recorded before can be loaded again. */
-const offersOf = ({ former_image_uuid: former, programmable }: Program, list: readonly Offer[]): readonly Offer[] =>
+const possibleOf = ({ former_image_uuid: former, programmable }: Program, list: readonly Offer[]): readonly Offer[] =>
   programmable ? list.filter(({ name }) => name !== 'revert' || former !== null) : []
 const programColumns = (now: number, list: readonly Offer[]): readonly Column<Program>[] => [
   {
@@ -134,7 +134,7 @@ const programColumns = (now: number, list: readonly Offer[]): readonly Column<Pr
   {
     title: 'Actions',
     cell: (row) => {
-      const own = offersOf(row, list)
+      const own = possibleOf(row, list)
       return own.length === 0 ? none() : offers(`programs/${row.deployable_uuid}`, own)
     },
   },

@@ -2,9 +2,8 @@
 import type { Timeline } from '../shapes.ts'
 import { mark } from './parts.ts'
 import type { Recorder } from './recorder.ts'
-import { valueOf } from './steps.ts'
 import { type Child, code, p, time } from './tags.ts'
-import { ago, duration, moment, shell } from './words.ts'
+import { ago, duration, moment, shell, valueOf } from './words.ts'
 
 /** `state`: that of the request; null: there is none. */
 export const headline = (state: string | null, { bindMs, waitingFor, spans }: Recorder, timeline: Timeline): Child => {

@@ -1,6 +1,7 @@
 /** The frame of every page: navigation, search, how current the page is, and the user. */
 import type { Screen, ViewName } from './screen.ts'
 import { doneNote } from './done.ts'
+import { isTimelineView } from './timelineViews.ts'
 import {
   type Node,
   a,
@@ -112,7 +113,6 @@ const KEYS: readonly (readonly [string, string])[] = [
   ['Esc', 'leave a field, close this'],
 ]
 /** The keys of pages that show a timeline. */
-const RECORDER_VIEWS: ReadonlySet<ViewName> = new Set(['arq', 'opened'])
 const RECORDER_KEYS: typeof KEYS = [
   ['↑ ↓', 'previous and next step'],
   ['← →', 'previous and next party that works or is waited for'],
@@ -121,16 +121,16 @@ const RECORDER_KEYS: typeof KEYS = [
   ['r', 'the recorded events of all steps'],
   ['[ ]', 'previous and next request of the instance'],
 ]
-const keysOf = (view: ViewName): typeof KEYS => {
-  if (!RECORDER_VIEWS.has(view)) return KEYS
+const keysOf = (screen: Screen): typeof KEYS => {
+  if (!isTimelineView(screen)) return KEYS
   const own = new Set(RECORDER_KEYS.map(([key]) => key))
   return [...KEYS.filter(([key]) => !own.has(key)), ...RECORDER_KEYS]
 }
-const help = ({ view }: Screen): Node =>
+const help = (screen: Screen): Node =>
   div(
     { class: 'help', id: 'help', hidden: true, role: 'dialog', 'aria-label': 'Keys', tabindex: -1 },
     p({ class: 'over' }, 'Keys'),
-    ul(null, ...keysOf(view).map(([key, does]) => li({ key }, kbd(null, key), span(null, does)))),
+    ul(null, ...keysOf(screen).map(([key, does]) => li({ key }, kbd(null, key), span(null, does)))),
   )
 
 export const layout = (screen: Screen, inside: Node): Node =>

@@ -11,7 +11,7 @@ const reasons = (list: readonly Offer[]): Child => {
     ? null
     : p({ class: 'reasons dim' }, ...impossible.map(({ name, label, not }) => span({ key: name }, `${label}: ${not}.`)))
 }
-export const offer = (here: string, { name, label, grave, not }: Offer): Node =>
+const offer = (here: string, { name, label, grave, not }: Offer): Node =>
   not === null
     ? a({ class: grave ? 'button grave' : 'button', href: `${here}/do/${name}`, key: name }, label)
     : a({ class: 'button off', href: `${here}/do/${name}`, key: name, title: not, 'aria-disabled': 'true' }, label)

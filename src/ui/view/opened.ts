@@ -2,7 +2,7 @@
 import type { Timeline } from '../shapes.ts'
 import { headline } from './headline.ts'
 import { type Fact, command, facts, id, panel, trouble } from './parts.ts'
-import { recorded } from './recorded.ts'
+import { timelineParts } from './timeline.ts'
 import { recorderOf } from './recorder.ts'
 import type { Screen } from './screen.ts'
 import { type Child, type Node, a, button, code, div, form, h1, header, input, label, p, span, time } from './tags.ts'
@@ -44,7 +44,7 @@ const drawn = (timeline: Timeline, ways: Ways): Node => {
     null,
     facts(factsOf(timeline)),
     headline(timeline.deleted ? null : stateIn(timeline), recorder, timeline),
-    recorded(timeline, recorder, chosen, null),
+    timelineParts(timeline, recorder, chosen, null),
   )
 }
 

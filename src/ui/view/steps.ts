@@ -21,11 +21,10 @@ import {
 } from './tags.ts'
 import { partyAfter } from './recorder.ts'
 import { type Chosen, addressOf, windowOf } from './ways.ts'
-import { duration, instant, moment } from './words.ts'
+import { duration, instant, moment, valueOf } from './words.ts'
 
 type Step = Timeline['steps'][number]
 
-export const valueOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 const LINKED: Readonly<Record<string, string>> = {
   host: 'hosts',
   hostname: 'hosts',

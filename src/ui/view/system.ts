@@ -6,7 +6,7 @@ import { type Column, rows } from './rows.ts'
 import type { Screen } from './screen.ts'
 import type { Tone } from './states.ts'
 import { type Child, type Node, a, code, details, div, h1, header, li, p, span, summary, ul } from './tags.ts'
-import { count, duration, labelOf, many, shell } from './words.ts'
+import { count, duration, labelOf, many, shell, valueOf } from './words.ts'
 
 const POWER_LOSS: Readonly<Record<System['store']['power_loss'], string>> = {
   last_commits:
@@ -185,8 +185,7 @@ const auditPanel = ({ last_audit: audit, last_audit_problem: problem }: System, 
   )
 
 type Option = System['configuration'][number]
-const valueText = (value: unknown): Child =>
-  value === null ? none() : code(null, typeof value === 'string' ? value : JSON.stringify(value))
+const valueText = (value: unknown): Child => (value === null ? none() : code(null, valueOf(value)))
 const OPTION_COLUMNS: readonly Column<Option>[] = [
   { title: 'Option', cell: ({ key }) => code(null, key) },
   { title: 'Value', cell: ({ value }) => valueText(value), kind: 'wide' },

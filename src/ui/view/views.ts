@@ -29,8 +29,8 @@ export const VIEWS: Views = {
   events: async () => (await import('./happening.ts')).eventsPage,
   programs: async () => (await import('./happening.ts')).programsPage,
   system: async () => (await import('./system.ts')).systemPage,
-  act: async () => (await import('./service.ts')).actPage,
-  sign_in: async () => (await import('./service.ts')).signInPage,
+  act: async () => (await import('./act.ts')).actPage,
+  sign_in: async () => (await import('./signIn.ts')).signInPage,
   trouble: async () => (await import('./troublePage.ts')).troublePage,
 }
 

@@ -1,4 +1,4 @@
-/** Formats moments, durations, counts and command lines as text; no other file formats them. All moments are in UTC. */
+/** Formats moments, all in UTC, durations, counts, values and command lines as text; no other file formats them. */
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -43,6 +43,9 @@ export const many = (number: number, one: string, more = `${one}s`): string =>
 
 export const sum = (counts: Readonly<Record<string, number>>): number =>
   Object.values(counts).reduce((total, each) => total + each, 0)
+
+/** A value of the API of whatever type: a text as it is, all else as JSON. */
+export const valueOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 const CAPITALS: ReadonlyMap<string, string> = new Map(
   Object.entries({ id: 'ID', uuid: 'UUID', pci: 'PCI', numa: 'NUMA' }),

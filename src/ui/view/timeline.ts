@@ -59,7 +59,7 @@ const parts = ({ steps: all }: Timeline, chosen: Chosen): Child => {
 }
 
 /** `more`: beside the title of the table. */
-export const recorded = (timeline: Timeline, recorder: Recorder, chosen: Chosen, more: Child): Node => {
+export const timelineParts = (timeline: Timeline, recorder: Recorder, chosen: Chosen, more: Child): Node => {
   const { shown } = chosen.ways
   return div(
     null,

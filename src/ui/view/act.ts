@@ -1,4 +1,4 @@
-/** The pages about signing in, and the question before an action. */
+/** The page that asks before an action is carried out. */
 import type { Impact } from '../shapes.ts'
 import { driftOf } from './drift.ts'
 import { command, facts, id, idLink, link, mark, panel, trouble } from './parts.ts'
@@ -23,7 +23,7 @@ import {
   textarea,
   ul,
 } from './tags.ts'
-import { many, shell } from './words.ts'
+import { many } from './words.ts'
 
 const SHOWN = 20
 const EFFECTS: Readonly<Record<Impact['effect'], string>> = {
@@ -138,33 +138,4 @@ export const actPage = ({ body, here, now }: Screen<'act'>): Node =>
         )
       : div(null, p({ class: 'headline' }, mark('held'), body.not), a({ class: 'button', href: body.back }, 'Back')),
     panel('The same as a command', null, command(body.command)),
-  )
-
-const field = (name: string, title: string, value = '', more: Readonly<Record<string, string | boolean>> = {}): Node =>
-  label({ key: name }, span(null, title), input({ name, value, autocapitalize: 'none', spellcheck: 'false', ...more }))
-
-export const signInPage = ({ body: { trouble: problem, identity, user, back, ended } }: Screen<'sign_in'>): Node =>
-  div(
-    { class: 'narrow' },
-    header({ class: 'head' }, h1(null, 'Sign in')),
-    p(
-      { class: 'lead' },
-      'With your account of the cloud at ',
-      code(null, identity),
-      '. You see what the API would show you, and no more.',
-    ),
-    ended === null ? null : p({ class: 'done', role: 'status' }, mark(ended.tone), ended.text),
-    problem === null ? null : trouble(problem),
-    form(
-      { method: 'post', action: 'sign-in', class: 'form' },
-      input({ type: 'hidden', name: 'back', value: back }),
-      field('user', 'User', user, { autocomplete: 'username', autofocus: true }),
-      field('password', 'Password', '', { type: 'password', autocomplete: 'current-password' }),
-      field('project', 'Project', '', { autocomplete: 'off' }),
-      field('domain', 'Domain of user and project', 'Default', { autocomplete: 'off' }),
-      p({ class: 'dim or' }, 'or, instead of all of these'),
-      field('token', 'Token', '', { type: 'password', autocomplete: 'off' }),
-      div({ class: 'form-end' }, button({ type: 'submit', class: 'button full' }, 'Sign in')),
-    ),
-    panel('A token from the command line', null, command(shell`openstack token issue -f value -c id`)),
   )
