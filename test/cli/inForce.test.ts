@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/cli/config/config.ts'
 import { hiding } from '../../src/cli/config/secrets.ts'
-import { hidingAlso } from '../../src/cli/config/inForce.ts'
+import { hidingAlso, hidingTokens } from '../../src/cli/config/inForce.ts'
 
 const SECRET = 'planted-password-of-the-file'
 const loadedFrom = (texts: string[]) => {
@@ -28,6 +28,22 @@ test('a file that can be read only once, as a pipe, tells its values and hides i
 test('secrets that became known later are hidden as well, and an empty one hides nothing', () => {
   const { hide } = hidingAlso(loadedFrom(['']).inForce, ['token-of-somebody', ''])
   expect(hide('with token-of-somebody')).toBe('with (hidden)')
+})
+
+test('a token that is shorter than a secret hides nothing, because it occurs in any text', () => {
+  expect(hidingAlso(loadedFrom(['']).inForce, ['e']).hide('here')).toBe('here')
+})
+
+test('a token is hidden whole although it contains a secret of the configuration', () => {
+  const { inForce } = loadedFrom([`database = "postgresql://a:${SECRET}@db/x"\n`])
+  const { hide } = hidingAlso(inForce, [`front-${SECRET}-back`])
+  expect(hide(`with front-${SECRET}-back for ${SECRET}`)).toBe('with (hidden) for (hidden)')
+})
+
+test('of the headers of a request, the tokens are hidden, also without a configuration', () => {
+  const headers = { 'x-auth-token': 'token-of-a-user', 'x-service-token': 'token-of-nova', 'x-roles': 'admin' }
+  const { hide } = hidingTokens(undefined, headers)
+  expect(hide('admin with token-of-a-user and token-of-nova')).toBe('admin with (hidden) and (hidden)')
 })
 
 test('a password in a URL is hidden whatever stands before it, also in a text of a million letters', () => {

@@ -45,12 +45,12 @@ export const systemHere = ({
 }: Given) => {
   const loaded = loadConfig({ ...SOURCES, osHostname: 'here' })
   if (!loaded.ok) throw new Error(loaded.problems.join('\n'))
-  const { options, hide } = loaded.inForce
+  const { options } = loaded.inForce
   const shown = options.filter(({ source, key }) => !few || source !== 'default' || key === 'data')
   return systemPortOf({
     program: 'start',
     self: { machine: 'machine-1', pid: 4711, accelerando: '9.9.9', node: '24.0.0' },
-    config: { ...loaded.config, inForce: { options: shown, hide } },
+    config: { ...loaded.config, inForce: { ...loaded.inForce, options: shown } },
     meter: openMeter(),
     store,
     system: { bus, writes },

@@ -4,7 +4,7 @@ import { systemClock } from '../../clock.ts'
 import { ask } from '../ask.ts'
 import { type Flags, type Register, configured, out, outLines, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
-import { NOTHING_IN_FORCE, hidingAlso } from '../config/inForce.ts'
+import { hidingTokens } from '../config/inForce.ts'
 import { type ApiFlags, addApiFlags, apiOf, entryOf } from '../operators/api.ts'
 import { visibleJson } from '../../text.ts'
 
@@ -23,9 +23,6 @@ const metricsAt = async (admin: string): Promise<string> => {
   return text
 }
 
-const tokensIn = (headers: Readonly<Record<string, string>>): readonly string[] =>
-  Object.entries(headers).flatMap(([name, value]) => (name === 'x-auth-token' ? [value] : []))
-
 const run = async (given: Given): Promise<void> => {
   const config = configured(given)
   if (!config) return
@@ -36,7 +33,7 @@ const run = async (given: Given): Promise<void> => {
   ])
   const at = systemClock.now()
   const { archive, files, problems } = await bundle({
-    inForce: hidingAlso(config.inForce ?? NOTHING_IN_FORCE, tokensIn(headers)),
+    inForce: hidingTokens(config.inForce, headers),
     api: apiOf(given),
     metrics: () => metricsAt(given.admin),
     doctor: () =>

@@ -6,6 +6,8 @@ import { type Key, KEYS, envName, flagName, rowOf } from './table.ts'
 
 export type InForce = {
   readonly options: readonly OptionInForce[]
+  /** What `hide` removes. Must not be shown. */
+  readonly secrets: readonly string[]
   /** Removes the secrets of the configuration and of the environment from a text. */
   readonly hide: (text: string) => string
 }
@@ -25,7 +27,8 @@ const hiddenIn = (value: unknown, hide: InForce['hide']): unknown => {
 }
 
 export const inForceOf = ({ sections, originOf, writtenOf }: Gathered, env: Env): InForce => {
-  const hide = hiding(secretsOf(sections, env, []))
+  const secrets = secretsOf(sections, env)
+  const hide = hiding(secrets)
   const options = KEYS.map((key) => {
     const [value, origin, secret] = [writtenOf(key), originOf(key), rowOf(key).secret === true]
     return {
@@ -36,14 +39,20 @@ export const inForceOf = ({ sections, originOf, writtenOf }: Gathered, env: Env)
       secret,
     }
   })
-  return { options, hide }
-}
-
-/** `more`: secrets that are in no variable or option, such as a token that was just issued. */
-export const hidingAlso = ({ options, hide }: InForce, more: readonly string[]): InForce => {
-  const hideMore = hiding(more.filter((secret) => secret !== ''))
-  return { options, hide: (text) => hideMore(hide(text)) }
+  return { options, secrets, hide }
 }
 
 /** Of a program that was not given its configuration by options. */
-export const NOTHING_IN_FORCE: InForce = { options: [], hide: hiding([]) }
+export const NOTHING_IN_FORCE: InForce = { options: [], secrets: [], hide: hiding([]) }
+
+/** `more`: secrets that are in no variable or option, such as a token that was just issued. */
+export const hidingAlso = ({ options, secrets: known }: InForce, more: readonly string[]): InForce => {
+  const secrets = [...known, ...more]
+  return { options, secrets, hide: hiding(secrets) }
+}
+/** Hides also the tokens in the headers of a request. */
+export const hidingTokens = (inForce: InForce | undefined, headers: Readonly<Record<string, string>>): InForce =>
+  hidingAlso(
+    inForce ?? NOTHING_IN_FORCE,
+    Object.entries(headers).flatMap(([name, value]) => (name.endsWith('-token') ? [value] : [])),
+  )

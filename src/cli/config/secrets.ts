@@ -29,16 +29,11 @@ const isSecretVariable = (name: string): boolean =>
   name === IMPORT_FROM || (!name.startsWith(ENV_PREFIX) && /PASSWORD|SECRET|TOKEN/i.test(name))
 
 /** The texts that must not be shown: secrets in the configuration and in environment variables. */
-export const secretsOf = (
-  sections: Sections,
-  env: Readonly<Record<string, string | undefined>>,
-  more: readonly string[],
-): readonly string[] => {
+export const secretsOf = (sections: Sections, env: Readonly<Record<string, string | undefined>>): readonly string[] => {
   const configured = KEYS.filter(isSecret).flatMap((key) => textsIn(valueOf(sections, key)))
   const inEnv = Object.entries(env).flatMap(([name, value]) => (value && isSecretVariable(name) ? [value] : []))
-  const all = [...configured, ...inEnv, ...more]
-  const found = new Set([...all, ...all.flatMap(passwordIn)])
-  return [...found].filter(({ length }) => length >= SECRET_MIN).toSorted((one, other) => other.length - one.length)
+  const all = [...configured, ...inEnv]
+  return [...new Set([...all, ...all.flatMap(passwordIn)])]
 }
 
 /** The secret as plain text, as in JSON and as in a URL. */
@@ -46,8 +41,12 @@ const formsOf = (secret: string): readonly string[] => [
   ...new Set([secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]),
 ]
 
+/** A secret may contain another one, so the longest is removed first. */
 export const hiding = (secrets: readonly string[]): ((text: string) => string) => {
-  const forms = secrets.flatMap(formsOf)
+  const forms = secrets
+    .filter(({ length }) => length >= SECRET_MIN)
+    .flatMap(formsOf)
+    .toSorted((one, other) => other.length - one.length)
   return (text) =>
     forms
       .reduce((left, secret) => left.replaceAll(secret, HIDDEN), text)

@@ -3,7 +3,7 @@ import { systemClock } from '../../clock.ts'
 import { done, refuse } from '../../fault.ts'
 import type { File } from '../../http/system.ts'
 import { examine } from '../doctor/doctor.ts'
-import { NOTHING_IN_FORCE, hidingAlso } from '../config/inForce.ts'
+import { hidingTokens } from '../config/inForce.ts'
 import type { App } from '../programs/listen.ts'
 import type { Bundles, BundleSurroundings } from '../programs/systemPort.ts'
 import { type Api, refusal } from './api.ts'
@@ -38,9 +38,6 @@ const apiAs =
     throw refusal({ what: `${method} ${path}`, base: origin, status: answer.status, text, requestId })
   }
 
-const tokensIn = (identity: Readonly<Record<string, string>>): readonly string[] =>
-  Object.entries(identity).flatMap(([name, value]) => (name.endsWith('-token') ? [value] : []))
-
 const make = async (
   { config, meter, api, clock }: BundleSurroundings,
   identity: Readonly<Record<string, string>>,
@@ -48,7 +45,7 @@ const make = async (
   const here = api()
   if (here === null) return null
   const { archive } = await bundle({
-    inForce: hidingAlso(config.inForce ?? NOTHING_IN_FORCE, tokensIn(identity)),
+    inForce: hidingTokens(config.inForce, identity),
     api: apiAs(here.app, here.origin, identity),
     metrics: () => meter.registry.metrics(),
     doctor: () =>
