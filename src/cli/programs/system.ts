@@ -20,6 +20,7 @@ import type { Follow } from '../../delivery/deadLetters/reading.ts'
 import { RELAY } from '../../delivery/relay/options.ts'
 import { type Relay, relay } from '../../delivery/relay/relay.ts'
 import { type Clock, type Ids, systemClock, systemIds } from '../../clock.ts'
+import { textOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
 import { untraced } from '../../trace.ts'
@@ -88,16 +89,21 @@ const identityOf = async (store: Store): Promise<CloudIdentity> => {
 const storedIn = ({ reads, sharing, landmarks }: SystemParts['store']) => ({ reads, sharing, landmarks })
 
 /**
- * Whether the store can be read and written. A store that refuses a read for good answers, although it can serve
- * nobody. Why it cannot be written is in the log already, as the reason why this process is not ready.
+ * Whether the store can be read and written; the log says why not. A store that refuses a read for good answers,
+ * although it can serve nobody.
  */
-const answers = async ({ journal, expectWriting }: Pick<Store, 'journal' | 'expectWriting'>): Promise<boolean> => {
+export const storeAnswers = async (
+  { journal, expectWriting }: Pick<Store, 'journal' | 'expectWriting'>,
+  log: Log,
+): Promise<boolean> => {
   try {
-    await journal.checkpoint('relay')
+    await journal.checkpoint(RELAY)
     await expectWriting()
     return true
   } catch (error) {
-    return error instanceof Unreadable && error.permanent
+    if (error instanceof Unreadable && error.permanent) return true
+    log.warn({ reason: textOf(error) }, 'store.doesNotAnswer')
+    return false
   }
 }
 
@@ -149,7 +155,7 @@ export const openSystem = async (parts: SystemParts): Promise<System> => {
     clock,
     log,
   })
-  const receiving = inbox({ bus, clock, log, ...plane.reports, storeAnswers: () => answers(store) })
+  const receiving = inbox({ bus, clock, log, ...plane.reports, storeAnswers: () => storeAnswers(store, log) })
   const events = eventsOf(parts, clock, log)
   await relaying.start()
   await (parts.join ?? ((begin) => begin()))(receiving.start)
