@@ -34,6 +34,8 @@ const NOAUTH_USER = '0d9b1f0e-7d57-4a8e-8f6d-3c5f0c8b9a11'
 /** Roles as an identity service issues them: admin implies the others. */
 const NOAUTH_ROLES = ['admin', 'manager', 'member', 'reader'] as const
 const IDENTITY_HEADERS = ['x-roles', 'x-user-id', 'x-project-id', 'x-domain-id', 'openstack-system-scope'] as const
+/** All headers from which it follows who the caller is, with an identity service and without. */
+export const CALLER_HEADERS = ['x-auth-token', 'x-service-token', 'x-service-roles', ...IDENTITY_HEADERS] as const
 
 /**
  * Headers whose values are recorded, indexed or compared by rules, and so must be valid text; of the others, only the

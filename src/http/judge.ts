@@ -142,7 +142,6 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
     base: baseOf(c, ports.options),
     about: ports.about,
     system: ports.system,
-    now: ports.clock.now(),
     standing: standingOf(caller, {
       identify: async () => identityOf(c, ports),
       callerFor: (now) =>

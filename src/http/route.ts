@@ -98,8 +98,6 @@ export type Call<A extends Args, B, P = Readonly<Record<string, string>>> = {
   /** Facts about this program for administrators. */
   readonly about: () => Readonly<Record<string, string>>
   readonly system: SystemPort
-  /** ms since the epoch. */
-  readonly now: number
   /** Scheme, host and any prefix before `/accelerator` in links, without a slash at the end. */
   readonly base: string
 }

@@ -56,6 +56,8 @@ export type AuditFacts = {
 }
 
 export type SystemFacts = {
+  /** When the process was asked, ms since the epoch. */
+  readonly toldAt: number
   readonly process: {
     readonly program: 'start' | 'control'
     readonly machine: string

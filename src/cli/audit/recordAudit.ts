@@ -2,7 +2,7 @@
 import { systemClock } from '../../clock.ts'
 import { type SnapshotSource, openSource } from '../../persistence/follow.ts'
 import { sqlJournal } from '../../persistence/journal.ts'
-import { bounded } from '../../waiting.ts'
+import { orLate } from '../../waiting.ts'
 import { auditFacts, saveAudit } from './lastAudit.ts'
 import type { Verdict } from './text.ts'
 
@@ -12,10 +12,10 @@ const WRITE_MS = 10_000
 export const recordAudit = async (source: SnapshotSource, verdict: Verdict): Promise<void> => {
   const database = await openSource(source)
   try {
-    const late = new Error(`the store did not take it within ${WRITE_MS} ms`)
-    const saved = saveAudit(sqlJournal(database), auditFacts(verdict, systemClock.now())).then(() => null)
-    const failed = await bounded(systemClock, saved, WRITE_MS, late)
-    if (failed !== null) throw failed
+    const saved = saveAudit(sqlJournal(database), auditFacts(verdict, systemClock.now()))
+    await orLate(systemClock, saved, WRITE_MS, () => {
+      throw new Error(`the store did not take it within ${WRITE_MS} ms`)
+    })
   } finally {
     await database.close()
   }

@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Clock } from '../../clock.ts'
 import { messageOf } from '../../errorText.ts'
-import { bounded } from '../../waiting.ts'
+import { orLate } from '../../waiting.ts'
 import type { InForce } from '../config/inForce.ts'
 import type { Finding } from '../doctor/check.ts'
 import { VERSION } from '../version.ts'
@@ -75,13 +75,10 @@ const makers = ({ inForce, api, metrics, doctor }: BundleParts): Readonly<Record
 /** Rejects when the part takes longer than `ms`, or is larger than `bytes`. */
 const within = async (make: Make, clock: Clock, ms: number, bytes: number): Promise<string> => {
   let over = false
-  const text = await bounded(
-    clock,
-    make(() => over),
-    ms,
-    null,
-  ).finally(() => void (over = true))
-  if (text === null) throw new Error(`it was not there within ${ms} ms`)
+  const made = make(() => over)
+  const text = await orLate(clock, made, ms, () => {
+    throw new Error(`it was not there within ${ms} ms`)
+  }).finally(() => void (over = true))
   const size = Buffer.byteLength(text)
   if (size > bytes) throw new Error(`it has ${size} bytes, and there is room for ${bytes}`)
   return text

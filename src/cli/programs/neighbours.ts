@@ -1,7 +1,7 @@
 /** The services of the cloud that this program uses, for the log at its start and the detail of readiness. */
 import { COMPUTE_SERVICE } from '../../neighbours/novaCall.ts'
 import type { Cloud } from './cloud.ts'
-import type { ImageStores } from './images.ts'
+import type { ImageSource, ImageStores } from './images.ts'
 
 /**
  * `in use`; `absent`: not used by configuration or not in the catalogue; otherwise the reason why it does not answer.
@@ -24,6 +24,10 @@ export const neighboursOf = (
   }
 }
 
-const WELL: ReadonlySet<string> = new Set(['in use', 'a folder', 'the image service'])
+const WELL: Readonly<Record<'in use' | Exclude<ImageSource, 'absent'>, true>> = {
+  'in use': true,
+  'a folder': true,
+  'the image service': true,
+}
 /** Whether what is said of a neighbour means that it is used and answers. */
-export const isWell = (said: string): boolean => WELL.has(said)
+export const isWell = (said: string): boolean => Object.hasOwn(WELL, said)

@@ -7,7 +7,7 @@ import { messageOf } from '../../errorText.ts'
 import { done, refuse } from '../../fault.ts'
 import type { NeighbourFacts, POWER_LOSSES, SystemFacts, SystemPort } from '../../http/system.ts'
 import type { Store } from '../../persistence/store.ts'
-import { bounded } from '../../waiting.ts'
+import { bounded, orLate } from '../../waiting.ts'
 import { lastAudit } from '../audit/lastAudit.ts'
 import type { Config } from '../config/config.ts'
 import { NOTHING_IN_FORCE } from '../config/inForce.ts'
@@ -77,8 +77,9 @@ const readConsumers = async (system: Parts['system'], clock: Clock, hide: (text:
   const unknown = (problem: string): Consumers => ({ bus: kind, lags: null, leftOut: 0, problem: hide(problem) })
   if (bus.lags === undefined) return unknown('the bus does not tell')
   try {
-    const found = await bounded(clock, bus.lags(), LAGS_WITHIN_MS, null)
-    if (found === null) return unknown(`no answer within ${LAGS_WITHIN_MS} ms`)
+    const found = await orLate(clock, bus.lags(), LAGS_WITHIN_MS, () => {
+      throw new Error(`no answer within ${LAGS_WITHIN_MS} ms`)
+    })
     const inOrder = found.toSorted(
       (one, other) =>
         other.messages - one.messages ||
@@ -125,8 +126,10 @@ export const systemPortOf = (parts: Parts): SystemPort => {
   return {
     supportBundle: bundles(parts),
     facts: async () => {
+      const toldAt = clock.now()
       const [lags, audit] = await Promise.all([consumers(), readAudit(store.journal, clock, hide)])
       return done({
+        toldAt,
         process: { program, machine, pid, startedAt },
         versions: { accelerando, node, schema: store.schema, newer: store.newer },
         store: { kind: store.kind, powerLoss: POWER_LOSS[store.kind] },

@@ -1,21 +1,10 @@
 /** What the process knows of itself, and the archive of facts for maintainers. These paths are an extension. */
+import { CALLER_HEADERS } from '../identity.ts'
 import { time } from '../render.ts'
 import { type Route, answer, route } from '../route.ts'
 import type { AuditFacts, SystemFacts, WriteTimes } from '../system.ts'
 import { System } from '../systemSchemas.ts'
 import { latestMinor, MAJOR } from '../versions.ts'
-
-/** The headers by which `identity.ts` and `tokenIdentity.ts` know a caller. */
-const IDENTITY = [
-  'x-auth-token',
-  'x-service-token',
-  'x-user-id',
-  'x-project-id',
-  'x-roles',
-  'x-service-roles',
-  'x-domain-id',
-  'openstack-system-scope',
-]
 
 const writesBody = ({ count, since, p50, p90, p99, max }: WriteTimes) => ({
   count,
@@ -26,10 +15,10 @@ const writesBody = ({ count, since, p50, p90, p99, max }: WriteTimes) => ({
   max_ms: max,
 })
 const auditBody = ({ at, ...audit }: AuditFacts) => ({ at: time(at), ...audit })
-const body = (facts: SystemFacts, additive: boolean, now: number) => {
-  const { process, versions, store, neighbours, configuration, consumers, writes, audit, auditProblem } = facts
+const body = (facts: SystemFacts, additive: boolean) => {
+  const { toldAt, process, versions, store, neighbours, configuration, consumers, writes, audit, auditProblem } = facts
   return {
-    told_at: time(now),
+    told_at: time(toldAt),
     process: {
       program: process.program,
       machine: process.machine,
@@ -62,8 +51,8 @@ const system = route({
       'What the process that answers knows of itself: versions, neighbours, the configuration in force without secrets, the lag of its consumers, the time that its writes to the journal take, and the last audit that was recorded.',
     answers: { 200: System },
   },
-  handle: ({ system: port, options, now }) =>
-    answer(port.facts(), 200, (facts) => body(facts, options.additiveMicroversion, now)),
+  handle: ({ system: port, options }) =>
+    answer(port.facts(), 200, (facts) => body(facts, options.additiveMicroversion)),
 })
 
 const bundle = route({
@@ -81,7 +70,7 @@ const bundle = route({
   },
   handle: async ({ system: port, header }) => {
     const identity = Object.fromEntries(
-      IDENTITY.flatMap((name): [string, string][] => {
+      CALLER_HEADERS.flatMap((name): [string, string][] => {
         const value = header(name)
         return value === undefined ? [] : [[name, value]]
       }),
