@@ -1,4 +1,5 @@
-/** Finds the differences between two versions of a device profile. Pure. */
+/** Chooses two versions of a device profile, and finds the differences between them. Pure. */
+import { ownValue } from './record.ts'
 
 /** What a version asks for. A group is known by its place, which each accelerator request of it carries. */
 export type Content = {
@@ -26,10 +27,9 @@ export type Differences = {
 const changeOf = (from: string | null, to: string | null): Difference['change'] =>
   from === null ? 'added' : to === null ? 'removed' : 'changed'
 type Fields = Readonly<Record<string, string>>
-const valueIn = (fields: Fields, key: string): string | null => (Object.hasOwn(fields, key) ? fields[key]! : null)
 const compared = (group: number | null, one: Fields, other: Fields): readonly Difference[] =>
   [...new Set([...Object.keys(one), ...Object.keys(other)])].map((key) => {
-    const [from, to] = [valueIn(one, key), valueIn(other, key)]
+    const [from, to] = [ownValue(one, key) ?? null, ownValue(other, key) ?? null]
     return { group, key, change: changeOf(from, to), from, to }
   })
 const described = ({ description }: Content): Fields => (description === null ? {} : { description })

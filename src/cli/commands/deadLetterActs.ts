@@ -1,5 +1,4 @@
 /** `accelerando dead-letter show`, `replay` and `drop`: a dead letter as a control has it, and what is done with it. */
-import { uuidOf } from '../../delivery/deadLetters/box.ts'
 import { canonicalUuid } from '../../uuid.ts'
 import { withPlainErrors } from '../command.ts'
 import type { CommandRow } from '../commandRow.ts'
@@ -21,7 +20,12 @@ const COLUMNS: Columns<DeadLetterDetail> = [
   { name: 'value', head: 'message', of: ({ value }) => value },
 ]
 /** `dead-letter list` shows the ids of the messages, and the API the UUIDs that follow from them. */
-const at = (name: string) => `/dead_letters/${canonicalUuid(name) ?? uuidOf({ id: name })}`
+const at = async (name: string): Promise<string> => {
+  const uuid = canonicalUuid(name)
+  if (uuid !== null) return `/dead_letters/${uuid}`
+  const { uuidOf } = await import('../../delivery/deadLetters/box.ts')
+  return `/dead_letters/${uuidOf({ id: name })}`
+}
 const show = (flags: ApiFlags, letter: DeadLetterDetail): void =>
   present(flags, { document: letter, rows: [letter], columns: COLUMNS, one: true })
 const one = (command: CommandRow): CommandRow => addOutput(addApiFlags(command), COLUMNS, { one: true })
@@ -34,7 +38,7 @@ export const deadLetterActs = (family: CommandRow): void => {
       .example('accelerando dead-letter show host.reports.v1/3/1700'),
   ).action(
     withPlainErrors(async (id: string, flags: ApiFlags) => {
-      show(flags, await apiOf(flags)<DeadLetterDetail>('GET', at(id)))
+      show(flags, await apiOf(flags)<DeadLetterDetail>('GET', await at(id)))
     }),
   )
   for (const [verb, about] of [
@@ -51,7 +55,7 @@ export const deadLetterActs = (family: CommandRow): void => {
       .action(
         withPlainErrors(async (id: string, flags: ApiFlags & { readonly reason: string }) => {
           const { reason } = flags
-          show(flags, await apiOf(flags)<DeadLetterDetail>('POST', `${at(id)}/${verb}`, { reason }))
+          show(flags, await apiOf(flags)<DeadLetterDetail>('POST', `${await at(id)}/${verb}`, { reason }))
         }),
       )
 }

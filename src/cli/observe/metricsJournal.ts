@@ -6,7 +6,6 @@ import { kindOf } from '../../actors/runtime/memory.ts'
 import { NOT_IN_TIME } from '../../actors/instance/decider.ts'
 import type { Meter } from './metrics.ts'
 
-const inSeconds = (since: number): number => (performance.now() - since) / 1000
 const wordOf = (verdict: Verdict): string => {
   if (typeof verdict === 'string') return verdict
   return 'refused' in verdict ? 'refused' : 'stopped' in verdict ? 'stopped' : 'conflict'
@@ -53,11 +52,12 @@ export const observedJournal = (journal: Journal, meter: Meter, wrote: (ms: numb
     append: async (append) => {
       const began = performance.now()
       const verdict = await journal.append(append)
-      meter.observe('journal_append_seconds', {}, inSeconds(began))
+      const ms = performance.now() - began
+      meter.observe('journal_append_seconds', {}, ms / 1000)
       meter.count('journal_appends_total', { verdict: wordOf(verdict) })
       if (verdict === 'appended') {
         countRows(meter, append)
-        wrote(performance.now() - began)
+        wrote(ms)
       }
       return verdict
     },
