@@ -54,7 +54,7 @@ export const HostDetail = v.object({
   last_report: v.pipe(
     v.nullable(v.object({ number: v.number(), at: Time })),
     v.description(
-      'The last report of which something was recorded, by its number since the host started; one that says the same again is not recorded. Null: none is known.',
+      'The last report that changed what is recorded, with its number since the host started. A report that repeats the one before is not recorded. Null: none is known.',
     ),
   ),
   orders: v.pipe(

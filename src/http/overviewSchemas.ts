@@ -55,7 +55,7 @@ export const Overview = v.object({
   found: v.pipe(
     v.object(v.entriesFromList(FOUND_NAMES, v.object({ count: v.number(), last_at: v.nullable(schemas.Time) }))),
     v.description(
-      'What must not happen: how often this process has found it since its start, and when last. `dead_letters`: how many nobody has handled, and when the newest of them was stored; until this process has read the topic, those that it has stored itself, for a day after the last of them.',
+      'What must not happen: how often this process has found it since its start, and when last. `dead_letters`: how many nobody has handled, and when the newest of them was stored. Until this process has read the topic, only the letters that it has stored itself count, and only until a day after the last of them.',
     ),
   ),
   views_checked: v.pipe(

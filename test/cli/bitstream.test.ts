@@ -1,4 +1,4 @@
-/** `accelerando bitstream preload`: how it ends, against an API that answers as told. */
+/** `accelerando bitstream preload` and `show`, against an API that answers as told. */
 import { type Server, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
@@ -10,13 +10,15 @@ const IMAGE = '9a2b44c1-6f5e-4a55-8e5f-0c1d2e3f4a5b'
 
 let status: number
 let sent: unknown
+let answer: object
 let server: Server
 let api: string
 beforeEach(async () => {
+  answer = { uuid: CARD, name: 'card', bitstream_id: IMAGE }
   server = createServer((request, response) => {
     void text(request).then((body) => {
-      sent = JSON.parse(body)
-      response.writeHead(status).end(JSON.stringify({ uuid: CARD, name: 'card', bitstream_id: IMAGE }))
+      sent = body === '' ? null : JSON.parse(body)
+      response.writeHead(status).end(JSON.stringify(answer))
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -37,4 +39,12 @@ test('an image that is recorded already and still being loaded again is said to 
   expect(code).toBe(6)
   expect(err).toContain(`image ${IMAGE} is still being loaded`)
   expect(err).toContain(`accelerando bitstream show ${CARD}`)
+})
+
+test('an image of the store that has no name is called the image', async () => {
+  status = 200
+  answer = { deployable_uuid: CARD, image: { name: null, digest: null }, image_problem: null, arqs: [], images: [] }
+  const { code, out } = await commandHere(['bitstream', 'show', CARD, '--api', api])
+  expect(code).toBe(0)
+  expect(out).toContain('it has the image, without a digest')
 })

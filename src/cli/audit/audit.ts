@@ -9,8 +9,8 @@ import { type AuditOptions, gatherEvidence, sourceOf } from './gather.ts'
 import type { Verdict } from './text.ts'
 
 /**
- * Keeps the result in the store that was audited, for the page of the console about the system. The audit counts
- * without it, as over a copy that nobody may write.
+ * Keeps the result in the store that was audited, for the System page of the console. Where the store cannot be
+ * written, as a copy, the failure is logged and the verdict stays.
  */
 export const keepVerdict = async (options: AuditOptions, verdict: Verdict, log: Log): Promise<void> => {
   const source = options.file === null ? sourceOf(options) : null

@@ -10,7 +10,7 @@ const HEADS = { deployable_uuid: 'deployable', hostname: 'host', image_uuid: 'im
 const LISTED = columnsOf<Program>(['deployable_uuid', 'state', 'hostname', 'name', 'image_uuid', 'reason'], HEADS)
 const storeSays = ({ image, image_problem: problem }: ProgramDetail): string | null =>
   problem ??
-  (image && `it has ${image.name ?? 'it'}${image.digest === null ? ', without a digest' : `, ${image.digest}`}`)
+  (image && `it has ${image.name ?? 'the image'}${image.digest === null ? ', without a digest' : `, ${image.digest}`}`)
 const DETAILS: Columns<ProgramDetail> = [
   ...columnsOf<ProgramDetail>(
     ['deployable_uuid', 'state', 'hostname', 'name', 'image_uuid', 'former_image_uuid', 'reason'],

@@ -1,5 +1,6 @@
 /** `accelerando drift ignored`, `drift ignore` and `drift unignore`: differences that are not counted for a while. */
 import type { Command } from 'commander'
+import { IGNORED_DAYS_MAX } from '../../actors/answers/drift.ts'
 import { withPlainErrors } from '../command.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { misused } from '../exits.ts'
@@ -47,7 +48,10 @@ export const ignoring = (family: CommandRow): void => {
     .example(`accelerando drift ignore ${SOME} --host compute-1 --until 2026-12-24 --reason "Nova has the card"`)
   addOutput(addApiFlags(ignore), DETAILS, { one: true })
     .option('--host <NAME>', 'the host that shows the difference; needed')
-    .requiredOption('--until <MOMENT>', 'a day or a moment in UTC, at most 90 days ahead; it is back then')
+    .requiredOption(
+      '--until <MOMENT>',
+      `a day or a moment in UTC, at most ${IGNORED_DAYS_MAX} days ahead; it is back then`,
+    )
     .requiredOption('--reason <TEXT>', 'why; kept in the journal')
     .action(
       withPlainErrors(async (uuid: string, _flags: Given, command: Command) => {

@@ -1,4 +1,5 @@
 /** What a process says of itself, as rows and as a text for people. Pure. */
+import { counted } from '../doctor/check.ts'
 import { fieldsOf, tableOf } from '../output.ts'
 import type { SystemDocument } from './apiShapes.ts'
 
@@ -34,7 +35,7 @@ const auditOf = ({
         result:
           audit.violations === 0
             ? `clean: ${audit.invariants} invariants hold`
-            : `${audit.violations} violations: ${audit.violated.join(', ')}`,
+            : `${counted(audit.violations, 'violation')}: ${audit.violated.join(', ')}`,
         read: `${audit.rows} journal rows in ${audit.seconds} s`,
         sources: audit.sources.join('; '),
         version: audit.version,
@@ -52,6 +53,8 @@ const textOf = (value: unknown): string => {
   if (value === null) return '-'
   return typeof value === 'string' && value !== '' ? value : JSON.stringify(value)
 }
+type Option = SystemDocument['configuration'][number]
+const setBy = ({ source, from }: Option): string => (from === null ? source : `${source}: ${from}`)
 
 /** Each part with its facts. */
 const partsOf = (system: SystemDocument): Readonly<Record<string, Readonly<Record<string, string>>>> => {
@@ -81,10 +84,7 @@ const partsOf = (system: SystemDocument): Readonly<Record<string, Readonly<Recor
     'consumer lag': lagsOf(system),
     'last audit': auditOf(system),
     configuration: Object.fromEntries(
-      configuration.map(({ key, value, source, from }) => [
-        key,
-        `${textOf(value)} (${from === null ? source : `${source}: ${from}`})`,
-      ]),
+      configuration.map((option) => [option.key, `${textOf(option.value)} (${setBy(option)})`]),
     ),
   }
 }
@@ -101,10 +101,10 @@ export const systemLines = (system: SystemDocument): readonly string[] => {
   const { configuration: _, ...parts } = partsOf(system)
   return [
     ...Object.entries(parts).flatMap(([part, facts]) => [part, ...fieldsOf(facts).map((line) => `  ${line}`), '']),
-    `configuration: ${set.length} options are set, ${configuration.length - set.length} have their defaults`,
+    `configuration: ${counted(set.length, 'option')} ${set.length === 1 ? 'is' : 'are'} set, ${configuration.length - set.length} have their defaults`,
     ...tableOf(
       ['', '', ''],
-      set.map(({ key, value, source, from }) => [key, textOf(value), from === null ? source : `${source}: ${from}`]),
+      set.map((option) => [option.key, textOf(option.value), setBy(option)]),
     )
       .slice(1)
       .map((line) => `  ${line}`),

@@ -36,7 +36,7 @@ const list = route({
   rule: 'cyborg:drift:get_all',
   query: { ...pageArgs(['until_at', 'created_at']), host: text('Only those of this host.') },
   docs: {
-    summary: 'The differences that are ignored now, those first that are ignored no longer soonest.',
+    summary: 'The differences that are ignored now; those whose time ends first come first.',
     answers: { 200: listOf('ignored', IgnoredDrift) },
   },
   handle: ({ control, query, base, pairs }) =>
