@@ -7,7 +7,6 @@
  *    shows it again. The append writes a row of each, so that another process that decides a grant on one of them at
  *    the same moment must decide again.
  */
-import { type Backoff, backoffMs } from '../../waiting.ts'
 import type { DeployableUuid, EntityKey, HostName, ImageUuid } from '../../identifiers.ts'
 import { type Fault, type Outcome, done, refuse } from '../../fault.ts'
 import type { Caller, Control, DeployableRow } from '../../actors/control.ts'
@@ -22,12 +21,9 @@ import { type Deployable, hardwareOf } from '../../actors/deployable/state.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { belowRoot } from '../kernel/directory.ts'
+import { lookUntil } from '../kernel/lookUntil.ts'
 import { createRead } from './readDeployable.ts'
 
-/**
- * A result that another control records does not notify this process, so the deployable is read again after this long.
- */
-const LOOK_AFTER: Backoff = { firstMs: 100, maxMs: 1000 }
 type Programming = { readonly deployable: DeployableRow; readonly finished: boolean }
 
 const imageFault = (image: ImageUuid, problem: NoImage): Fault => {
@@ -49,7 +45,8 @@ export const unreachable = async ({ region }: Kernel, name: HostName): Promise<F
 }
 
 type Program = { readonly uuid: DeployableUuid; readonly image: ImageUuid; readonly deadline: number }
-type Guess = {
+/** What the plan needs to know before it is made. */
+export type Guess = {
   readonly keys: readonly EntityKey[]
   /** The root deployable as it was when the deployables below it were looked up. */
   readonly root: Deployable
@@ -101,22 +98,21 @@ export const start =
   }
 
 export const createProgram = (kernel: Kernel): Control['deployables']['program'] => {
-  const { clock, changes, images, options } = kernel
+  const { clock, images, options } = kernel
   const read = createRead(kernel)
   const ended = async (uuid: DeployableUuid, number: number): Promise<Outcome<Programming>> => {
-    const until = clock.monotonic() + options.programWaitMs
-    for (let looks = 1; ; looks++) {
-      const waitMs = Math.min(backoffMs(LOOK_AFTER, looks), Math.max(0, until - clock.monotonic()))
-      const changed = changes.next(deployableKey(uuid), waitMs)
-      const now = await read(uuid)
-      if (!now.ok) return now
-      const running = now.value.program?.order.number === number
-      if (!running && now.value.programFault !== null)
-        return refuse({ kind: 'device_failure', reason: now.value.programFault })
-      if (!running || clock.monotonic() >= until)
-        return { ok: true, value: { deployable: deployableRow(now.value), finished: !running } }
-      await changed
-    }
+    const isRunning = ({ program }: Deployable): boolean => program?.order.number === number
+    const now = await lookUntil(kernel, {
+      key: deployableKey(uuid),
+      withinMs: options.programWaitMs,
+      read: () => read(uuid),
+      isWanted: (held) => !isRunning(held),
+    })
+    if (!now.ok) return now
+    const finished = !isRunning(now.value)
+    if (finished && now.value.programFault !== null)
+      return refuse({ kind: 'device_failure', reason: now.value.programFault })
+    return done({ deployable: deployableRow(now.value), finished })
   }
   return async (caller, uuid, image) => {
     const known = await read(uuid)

@@ -3,7 +3,7 @@
  * which images of the store fit it, and whether the store still has the image that it holds.
  */
 import { type Outcome, allOf, done } from '../../fault.ts'
-import type { DeployableUuid, ImageUuid } from '../../identifiers.ts'
+import type { ImageUuid } from '../../identifiers.ts'
 import { misfitOf } from '../../imageFits.ts'
 import { type NoImage, imageProblem } from '../../images.ts'
 import type { Caller, Control } from '../../actors/control.ts'
@@ -14,9 +14,8 @@ import { MOVED } from '../../actors/runtime/draft.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { WOULD_BE_DONE, refusalFound } from '../kernel/dryRun.ts'
 import { type Kernel, causeOf } from '../kernel/kernel.ts'
-import { guessOf, start, unreachable } from './program.ts'
+import { type Guess, guessOf, start, unreachable } from './program.ts'
 import { programmingOf } from './programs.ts'
-import { createRead } from './readDeployable.ts'
 
 /** Stands for whichever image may be chosen: no rule about the deployable depends on it, and nothing is recorded. */
 const ANY_IMAGE: ImageUuid = '00000000-0000-4000-8000-000000000000'
@@ -26,7 +25,6 @@ const listProblem = ({ why, detail }: NoImage): string =>
 
 export const createProgramDetail = (kernel: Kernel): Control['deployables']['programDetail'] => {
   const { images, clock, region } = kernel
-  const read = createRead(kernel)
 
   const refusalOf = async (caller: Caller, { uuid, host }: Deployable): Promise<Outcome<string | null>> => {
     const cause = causeOf(caller)
@@ -43,12 +41,10 @@ export const createProgramDetail = (kernel: Kernel): Control['deployables']['pro
     if (silent === null) return done(null)
     return silent.kind === 'unavailable' ? done(silent.reason) : { ok: false, fault: silent }
   }
-  const usersOf = async (uuid: DeployableUuid): Promise<Outcome<ProgramDetail['users']>> => {
-    const guess = await guessOf(kernel, uuid)
-    if (!guess.ok) return guess
-    const below = await allOf(guess.value.below.map((one) => region.readCurrent(deployable, deployableKey(one))))
+  const usersOf = async (guess: Guess): Promise<Outcome<ProgramDetail['users']>> => {
+    const below = await allOf(guess.below.map((one) => region.readCurrent(deployable, deployableKey(one))))
     if (!below.ok) return below
-    const all = [guess.value.root, ...below.value.map(({ state }) => state)]
+    const all = [guess.root, ...below.value.map(({ state }) => state)]
     return done([...new Set(all.flatMap(({ handles }) => Object.values(handles).flatMap(({ arq }) => arq ?? [])))])
   }
   const inStore = async (image: ImageUuid | null): Promise<ProgramDetail['inStore']> => {
@@ -64,13 +60,14 @@ export const createProgramDetail = (kernel: Kernel): Control['deployables']['pro
     return { images: fits, problem: null }
   }
   return async (caller, uuid) => {
-    const held = await read(uuid)
-    if (!held.ok) return held
-    const programming = programmingOf(held.value)
-    const [refusal, users] = [await refusalOf(caller, held.value), await usersOf(uuid)]
+    const guess = await guessOf(kernel, uuid)
+    if (!guess.ok) return guess
+    const { root } = guess.value
+    const programming = programmingOf(root)
+    const [refusal, users] = [await refusalOf(caller, root), await usersOf(guess.value)]
     if (!refusal.ok) return refusal
     if (!users.ok) return users
-    const [stored, fitting] = await Promise.all([inStore(programming.loaded), choices(held.value)])
+    const [stored, fitting] = await Promise.all([inStore(programming.loaded), choices(root)])
     return done({ ...programming, refusal: refusal.value, users: users.value, inStore: stored, choices: fitting })
   }
 }

@@ -14,28 +14,26 @@ import { openQuestion } from '../../actors/host/probing.ts'
 import { textOf } from '../../errorText.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
 import type { BootId, HostName } from '../../identifiers.ts'
-import { type Backoff, backoffMs } from '../../waiting.ts'
 import { slotsQuestionRecord } from '../../wire/message.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import { storable } from '../../text.ts'
 import { type Kernel, causeOf, commandOf, newWork } from '../kernel/kernel.ts'
+import { lookUntil } from '../kernel/lookUntil.ts'
+import { unknownHost } from '../retirement/retirement.ts'
 
 const PROBE_WAIT_MS = 6000
-/** An answer that another control records does not notify this process, so the host is read again after this long. */
-const LOOK_AFTER: Backoff = { firstMs: 100, maxMs: 1000 }
 const HOSTS_MAX = 10_000
 
 /** Waits until the last question to the host has its answer, or the time is over. */
-const answered = async ({ clock, changes, region }: Kernel, name: HostName): Promise<Outcome<null>> => {
-  const until = clock.monotonic() + PROBE_WAIT_MS
-  for (let looks = 1; ; looks++) {
-    const waitMs = Math.min(backoffMs(LOOK_AFTER, looks), Math.max(0, until - clock.monotonic()))
-    const changed = changes.next(hostKey(name), waitMs)
-    const read = await region.readCurrent(host, hostKey(name))
-    if (!read.ok) return read
-    if (read.value.state.probe?.answer !== null || clock.monotonic() >= until) return done(null)
-    await changed
-  }
+const answered = async (kernel: Kernel, name: HostName): Promise<Outcome<null>> => {
+  const key = hostKey(name)
+  const looked = await lookUntil(kernel, {
+    key,
+    withinMs: PROBE_WAIT_MS,
+    read: () => kernel.region.readCurrent(host, key),
+    isWanted: ({ state }) => state.probe?.answer !== null,
+  })
+  return looked.ok ? done(null) : looked
 }
 
 type Question = { readonly id: string; readonly bootId: BootId }
@@ -80,7 +78,7 @@ export const createProbe = (kernel: Kernel) => {
     const [key, id, cause] = [hostKey(name), ids.uuid(), causeOf(caller)]
     const known = await region.readCurrent(host, key)
     if (!known.ok) return known
-    if (!isKnown(known.value.state)) return refuse({ kind: 'not_found', resource: 'host', id: name })
+    if (!isKnown(known.value.state)) return unknownHost(name)
     const work = newWork(kernel, cause, (draft) => {
       draft.decide(host, key, { type: 'AskReport', id, at: draft.at, by: cause.by ?? '' })
       return draft.state(host, key).bootId
@@ -111,8 +109,8 @@ export const noteAnswer = async (kernel: Kernel, report: InventoryReport): Promi
   const work = newWork(kernel, { by }, (draft) =>
     draft.decide(host, key, { type: 'TakeAnswer', id, number, devices, failed, by }),
   )
-  const told = known.ok ? await kernel.region.tell(key, work) : known
-  if (told.ok) return done(null)
-  kernel.log.warn({ host: name, fault: told.fault }, 'host.answerUnrecorded')
-  return told.fault.kind === 'unavailable' ? told : done(null)
+  const recorded = known.ok ? await kernel.region.tell(key, work) : known
+  if (recorded.ok) return done(null)
+  kernel.log.warn({ host: name, fault: recorded.fault }, 'host.answerUnrecorded')
+  return recorded.fault.kind === 'unavailable' ? recorded : done(null)
 }
