@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { openDeadLetters } from '../../src/delivery/deadLetters/keeper.ts'
 import type { Follow } from '../../src/delivery/deadLetters/reading.ts'
 import { type Taken, uuidOf } from '../../src/delivery/deadLetters/box.ts'
-import { Unpublishable } from '../../src/bus/port.ts'
+import { type Bus, Unpublishable } from '../../src/bus/port.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { handledRecord } from '../../src/wire/handledLetter.ts'
 import { deadLetterRecord, readDeadLetter } from '../../src/wire/message.ts'
@@ -152,6 +152,24 @@ describe('what is done with a letter', () => {
     expect(sent.filter(({ topic }) => topic === REPORTS)).toHaveLength(1)
     value(await letters.replay({ ...NOVA, commandId: 'c2' }, uuid(1), NOTE))
     expect(sent.filter(({ topic }) => topic === REPORTS)).toHaveLength(2)
+  })
+  test('LETTERS-6 a second operator waits for the first for 10 s, and is refused then', async () => {
+    const clock = handClock()
+    const stored = Promise.withResolvers<void>()
+    let isSlow = false
+    const publish: Bus['publish'] = async () => (isSlow ? stored.promise : undefined)
+    const letters = openDeadLetters({ bus: { publish }, clock, log: memoryLog(), follow: null })
+    await letters.bus.publish([letterOf(1)])
+    isSlow = true
+    const [first, second] = [letters.replay(NOVA, uuid(1), NOTE), letters.drop(NOVA, uuid(1), NOTE)]
+    await clock.pass(10_000)
+    expect(await second).toEqual({
+      ok: false,
+      fault: { kind: 'unavailable', reason: 'the dead letter is being handled', retryAfterSeconds: 5 },
+    })
+    stored.resolve()
+    expect(value(await first).state).toBe('replayed')
+    expect(await letters.drop(NOVA, uuid(1), NOTE)).toMatchObject({ fault: { kind: 'bad_state', state: 'replayed' } })
   })
   test('LETTERS-3 a command is known as long as it is that of one of the last 32 marks', async () => {
     const { letters, bury, sent } = start()

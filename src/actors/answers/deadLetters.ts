@@ -2,13 +2,14 @@
 import type { Outcome } from '../../fault.ts'
 import type { LetterUuid } from '../../identifiers.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
+import { HANDLINGS } from '../../wire/catalogue.ts'
 import type { Caller } from '../caller.ts'
 import type { Listed } from './rows.ts'
 
 /**
  * `open`: nobody has looked after it; `replayed`: its message was sent again; `dropped`: an operator has set it aside.
  */
-export const LETTER_STATES = ['open', 'replayed', 'dropped'] as const
+export const LETTER_STATES = ['open', ...HANDLINGS] as const
 export type LetterState = (typeof LETTER_STATES)[number]
 
 export type DeadLetter = {
@@ -58,9 +59,9 @@ export type DeadLetters = {
   readonly get: (uuid: LetterUuid) => Answer<DeadLetterDetail>
   /**
    * Sends the message again, as it was, also if it was sent again or dropped before. Faults: not_found, conflict (it
-   * cannot be sent again).
+   * cannot be sent again), unavailable (it is being handled).
    */
   readonly replay: (caller: Caller, uuid: LetterUuid, note: OperatorNote) => Answer<DeadLetterDetail>
-  /** Repeating it is harmless. Faults: not_found, bad_state (it was sent again). */
+  /** Repeating it is harmless. Faults: not_found, bad_state (it was sent again), unavailable (as above). */
   readonly drop: (caller: Caller, uuid: LetterUuid, note: OperatorNote) => Answer<DeadLetterDetail>
 }

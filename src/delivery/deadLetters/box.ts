@@ -34,8 +34,8 @@ export type Taken = Pick<BusRecord, 'topic' | 'key'> & {
   readonly time?: number
 }
 export type Box = {
-  /** Ignores what is no dead letter. A later message with the same id is the mark on it. */
-  readonly take: (message: Taken) => void
+  /** What it was. Null: no dead letter, and ignored. A later message with the same id is the mark on it. */
+  readonly take: (message: Taken) => 'letter' | 'mark' | null
   /** Oldest first. */
   readonly all: () => readonly Letter[]
   readonly get: (uuid: LetterUuid) => Letter | null
@@ -107,10 +107,10 @@ export const letterBox = (
     early.set(uuid, marks)
     if (early.size > earlyMax) early.delete(early.keys().next().value!)
   }
-  const put = (uuid: LetterUuid, told: Unmarked): void => {
+  const put = (uuid: LetterUuid, read: Unmarked): void => {
     const known = letters.get(uuid)
     const since = known?.since ?? clock.now()
-    const letter = { ...told, time: countedTime(told.time, since) }
+    const letter = { ...read, time: countedTime(read.time, since) }
     const marks = known?.marks ?? early.get(uuid) ?? UNMARKED
     early.delete(uuid)
     remove(uuid)
@@ -123,12 +123,16 @@ export const letterBox = (
   return {
     take: ({ topic, key, value, time }) => {
       const read = readTimedLetter({ topic, key, value: value ?? '', headers: {} })
-      if (!read.ok) return
+      if (!read.ok) return null
       const { id, body, sentAt } = read.value
       const uuid = uuidOf({ id })
       const { cut, retriedAt, handled, ...rest } = body
-      if (retriedAt !== undefined) return mark(uuid, { retriedAt, handled })
+      if (retriedAt !== undefined) {
+        mark(uuid, { retriedAt, handled })
+        return 'mark'
+      }
       put(uuid, { ...rest, id, time: time ?? sentAt, cut: cut === true })
+      return 'letter'
     },
     all: () => ages.all().map((uuid) => letterOf(letters.get(uuid)!)),
     get: (uuid) => {

@@ -12,7 +12,8 @@
  *    moment, which is that of another clock (BOX-4);
  * LETTERS-5 the number of open letters is that of the topic once it was read to its end, also while a further read has
  *    broken off. Before, it is the number of those that this process has stored, until a day has passed without one: a
- *    control that may not read the topic cannot know that they were handled.
+ *    control that may not read the topic cannot know that they were handled;
+ * LETTERS-6 operators handle one letter one after the other. Who waits for that longer than `TURN_MS` is refused.
  */
 import type { DeadLetter, DeadLetterDetail, DeadLetters, DeadLettersAsked } from '../../actors/answers/deadLetters.ts'
 import type { Listed } from '../../actors/answers/rows.ts'
@@ -27,7 +28,6 @@ import type { Log } from '../../log.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import { CATALOGUE, KEEP_MS } from '../../wire/catalogue.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
-import { readDeadLetter } from '../../wire/message.ts'
 import { type Box, KEPT_MAX, LETTERS_MAX, type Letter, letterBox, uuidOf } from './box.ts'
 import { mark, refusalOf, sendAgain } from './handle.ts'
 import { type Follow, createReading } from './reading.ts'
@@ -52,6 +52,7 @@ export type Keeper<Carried> = DeadLetters & {
 }
 
 const { topic: TOPIC, keep } = CATALOGUE.deadLetters
+const TURN_MS = 10_000
 const OWN_MS = 24 * 3_600_000
 const NONE: Count = { count: 0, lastAt: null }
 
@@ -126,9 +127,7 @@ export const openDeadLetters = <Carried extends Pick<Bus, 'publish'>>(parts: Par
   let own = NONE
   const noted = (record: BusRecord): void => {
     if (record.topic !== TOPIC) return
-    box.take(record)
-    const read = readDeadLetter(record)
-    if (!read.ok || read.value.body.retriedAt === undefined) own = { count: own.count + 1, lastAt: clock.now() }
+    if (box.take(record) !== 'mark') own = { count: own.count + 1, lastAt: clock.now() }
   }
   const publish: Bus['publish'] = async (batch) => {
     await parts.bus.publish(batch)
@@ -147,11 +146,17 @@ export const openDeadLetters = <Carried extends Pick<Bus, 'publish'>>(parts: Par
   const handle = createHandling({ bus: { publish }, clock, log }, box)
   const inTurn =
     (how: How): DeadLetters['replay'] =>
-    (caller, uuid, note) =>
-      mutex.run(uuid, async () => {
+    async (caller, uuid, note) => {
+      const leave = await mutex.enter(uuid, TURN_MS)
+      if (leave === null)
+        return refuse({ kind: 'unavailable', reason: 'the dead letter is being handled', retryAfterSeconds: 5 })
+      try {
         const found = await find(uuid)
-        return found.ok ? handle(how, caller, found.value, note) : found
-      })
+        return found.ok ? await handle(how, caller, found.value, note) : found
+      } finally {
+        leave()
+      }
+    }
   return {
     bus: { ...parts.bus, publish },
     count: () => {
