@@ -2,10 +2,10 @@
  * The state of a whole host in Placement: the worst state recorded of it. The host's row of due work has it as its
  * kind, so that hosts can be counted.
  */
-import type { HostName, InstanceUuid } from '../../identifiers.ts'
+import type { HostName } from '../../identifiers.ts'
 import type { ComparisonKind } from '../runtime/dueKinds.ts'
-import { type Ignored, attended } from './ignored.ts'
-import type { Reserving } from './wanted.ts'
+import { type Ignored, withoutIgnored } from './ignored.ts'
+import type { RecordedProvider } from './provider.ts'
 
 /** From the worst to the best. `withheld`: units are reserved because they are in use without an allocation. */
 export const HOST_STATES = [
@@ -20,17 +20,7 @@ export type HostState = (typeof HOST_STATES)[number]
 
 type Recorded = {
   readonly trouble: { readonly state: 'unreachable' | 'waiting_for_compute_node' } | null
-  readonly providers: Readonly<
-    Record<
-      string,
-      {
-        readonly state: 'in_sync' | 'pending' | 'placement_conflict'
-        readonly reason?: string | null
-        readonly reserving: readonly Reserving[]
-        readonly unallocated?: Readonly<Record<InstanceUuid, number>>
-      }
-    >
-  >
+  readonly providers: Readonly<Record<string, RecordedProvider>>
 }
 export const hostStateOf = ({ trouble, providers }: Recorded): HostState => {
   if (trouble) return trouble.state
@@ -43,6 +33,6 @@ export const hostStateOf = ({ trouble, providers }: Recorded): HostState => {
 
 /** As hosts are counted: without what an operator has decided to ignore. */
 export const countedStateOf = (record: Recorded & { readonly host: HostName; readonly ignored?: Ignored }): HostState =>
-  hostStateOf({ trouble: record.trouble, providers: attended(record) })
+  hostStateOf({ trouble: record.trouble, providers: withoutIgnored(record) })
 
 export const dueKindOf = (state: HostState): ComparisonKind => `placement ${state}`

@@ -11,10 +11,12 @@
 import { createHash } from 'node:crypto'
 import type { HostName, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
+import { ownValue } from '../../record.ts'
 import { uuidOfHash } from '../../uuid.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { type Decision, accept, refuse } from '../runtime/decider.ts'
 import { type ViewChange, drop, put } from '../runtime/views.ts'
+import type { RecordedProvider } from './provider.ts'
 import type { Reserving } from './wanted.ts'
 
 export const DRIFT_KINDS = [
@@ -60,48 +62,47 @@ export const differenceUuid = (
 
 /** How the difference is ignored at this moment; null: it is not. */
 export const ignoringAt = (ignored: Ignored | undefined, uuid: DifferenceUuid, at: number): Ignoring | null => {
-  const one = ignored === undefined || !Object.hasOwn(ignored, uuid) ? undefined : ignored[uuid]
+  const one = ignored && ownValue(ignored, uuid)
   return one === undefined || one.ended !== undefined || one.until <= at ? null : one
 }
 
 type Holder = { readonly host: HostName; readonly ignored?: Ignored }
+/** By what is recorded: also the end of a term is (IGNORED-2), and at the moment 0 no term is over by the clock. */
 const isIgnored = ({ host, ignored }: Holder, of: Omit<Difference, 'name'>): boolean =>
   ignoringAt(ignored, differenceUuid(host, of), 0) !== null
 
 /** What the difference of an instance with units without an allocation says; the same is asked of what is recorded. */
 export const lackingReason = (units: number): string => `units without an allocation: ${units}`
 const UNALLOCATED: Reserving = 'bound without allocation'
-type Recorded = {
-  readonly state: 'in_sync' | 'pending' | 'placement_conflict'
-  readonly reason?: string | null
-  readonly reserving: readonly Reserving[]
-  /** For which instances how many units are reserved; absent: not known. */
-  readonly unallocated?: Readonly<Record<InstanceUuid, number>>
-}
-/** The provider without what is ignored of it. The end of a term is recorded, so no moment is asked for (IGNORED-2). */
-const attendedOf = <Provider extends Recorded>(holder: Holder, uuid: ResourceProviderUuid, one: Provider): Provider => {
+const providerWithoutIgnored = <Provider extends RecordedProvider>(
+  holder: Holder,
+  uuid: ResourceProviderUuid,
+  one: Provider,
+): Provider => {
   const { state, reason = null, unallocated } = one
   const of = { provider: uuid, consumer: null }
-  const isAgreed = state === 'in_sync' || isIgnored(holder, { ...of, kind: 'provider', state, reason })
+  const countsAsInSync = state === 'in_sync' || isIgnored(holder, { ...of, kind: 'provider', state, reason })
   const bare = { kind: 'arq_without_allocation', provider: uuid, state: null } as const
-  const areLeft =
+  const allUnallocatedIgnored =
     unallocated !== undefined &&
     Object.entries(unallocated).every(([consumer, units]) =>
       isIgnored(holder, { ...bare, consumer, reason: lackingReason(units) }),
     )
   return {
     ...one,
-    state: isAgreed ? 'in_sync' : state,
-    reserving: areLeft ? one.reserving.filter((why) => why !== UNALLOCATED) : one.reserving,
+    state: countsAsInSync ? 'in_sync' : state,
+    reserving: allUnallocatedIgnored ? one.reserving.filter((why) => why !== UNALLOCATED) : one.reserving,
   }
 }
 /** The providers as they are counted: without what is ignored of them. */
-export const attended = <Provider extends Recorded>(
+export const withoutIgnored = <Provider extends RecordedProvider>(
   holder: Holder & { readonly providers: Readonly<Record<ResourceProviderUuid, Provider>> },
 ): Readonly<Record<ResourceProviderUuid, Provider>> => {
   const { ignored, providers } = holder
   if (ignored === undefined || Object.keys(ignored).length === 0) return providers
-  return Object.fromEntries(Object.entries(providers).map(([uuid, one]) => [uuid, attendedOf(holder, uuid, one)]))
+  return Object.fromEntries(
+    Object.entries(providers).map(([uuid, one]) => [uuid, providerWithoutIgnored(holder, uuid, one)]),
+  )
 }
 
 /** When the first of the ignored differences is not ignored any more, ms since the epoch; null: none is ignored. */
@@ -151,7 +152,7 @@ export const decideIgnored = (record: Holder, command: IgnoredCommand): Decision
   const { ignored = {} } = record
   const { by, reason } = command
   if (command.type === 'Unignore') {
-    const one = Object.hasOwn(ignored, command.uuid) ? ignored[command.uuid] : undefined
+    const one = ownValue(ignored, command.uuid)
     if (one === undefined) return refuse({ kind: 'not_found', resource: 'ignored difference', id: command.uuid })
     return one.ended === undefined ? accept({ type: 'DriftUnignored', uuid: command.uuid, by, reason }) : accept()
   }

@@ -28,6 +28,8 @@ export type Found = {
   /** By instance: the units in use without an allocation, which are reserved (P15). */
   readonly unallocated?: Readonly<Record<InstanceUuid, number>>
 }
+/** What decides how a recorded provider is counted. */
+export type RecordedProvider = Pick<Found, 'state' | 'reserving' | 'unallocated'> & Partial<Pick<Found, 'reason'>>
 /** The generation in which a provider agreed with what was wanted, and a digest of what was wanted. */
 export type Agreed = { readonly generation: number; readonly digest: string }
 /** `agreed`: absent if the generation in which the provider agreed is not known. */
