@@ -80,9 +80,9 @@ export type ConsumerLag = {
   readonly messages: number
 }
 /** A bus that knows how far its consumers are. */
-export type Measured = {
+export type KnowsLags = {
   /** The partitions that the consumers of this process read. Rejects when the bus cannot be asked. */
-  readonly lags: () => Promise<readonly ConsumerLag[]>
+  readonly lagsByPartition: () => Promise<readonly ConsumerLag[]>
 }
 
 export type Bus = {

@@ -86,7 +86,7 @@ describe('the facts', () => {
   test('say why the lag is not known, while the other facts are told', async () => {
     const away = {
       ...inProcessBus({ clock: systemClock }),
-      lags: async () => Promise.reject(new Error('Kafka at 127.0.0.1:9092 cannot be reached')),
+      lagsByPartition: async () => Promise.reject(new Error('Kafka at 127.0.0.1:9092 cannot be reached')),
     }
     const { consumers, versions } = await told({ bus: away })
     expect(consumers).toMatchObject({ lags: null, problem: 'Kafka at 127.0.0.1:9092 cannot be reached' })

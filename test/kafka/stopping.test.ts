@@ -207,7 +207,7 @@ test('the lag is what a group has not done with, or what is behind the place of 
   await bus.publish([say('a', '1', ORDERS), say('a', '2', ORDERS), say('d', '1', ORDERS), say('f', '1')])
   await until(() => bus.state().consumers[1]!.waiting === 2)
   expect(await bus.lag()).toMatchObject([{ messages: 1 }, { messages: 2 }])
-  const parts = await bus.lags()
+  const parts = await bus.lagsByPartition()
   const ofControl = parts.filter(({ group }) => group === 'control')
   expect(ofControl.length).toBeGreaterThan(1)
   expect(ofControl.filter(({ messages }) => messages > 0)).toEqual([

@@ -1,6 +1,6 @@
 /** What a program tells of itself, over a configuration from all sources and a store in memory. */
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
-import type { Bus, Measured } from '../../src/bus/port.ts'
+import type { Bus, KnowsLags } from '../../src/bus/port.ts'
 import { bundles } from '../../src/cli/operators/bundles.ts'
 import { loadConfig } from '../../src/cli/config/config.ts'
 import { openMeter } from '../../src/cli/observe/metrics.ts'
@@ -27,7 +27,7 @@ const NOWHERE = 'http://127.0.0.1:1'
 type Given = {
   readonly app: () => App
   readonly store?: Pick<Store, 'kind' | 'newer' | 'schema' | 'journal'>
-  readonly bus?: Bus & Partial<Measured>
+  readonly bus?: Bus & Partial<KnowsLags>
   readonly writes?: RecentTimes['read']
   readonly neighbours?: Readonly<Record<string, string>>
   readonly clock?: Clock

@@ -25,7 +25,7 @@ import {
   type ConsumeOptions,
   type Consumer,
   type ConsumerLag,
-  type Measured,
+  type KnowsLags,
   Unpublishable,
 } from '../port.ts'
 import { offsetStoreRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
@@ -43,7 +43,7 @@ export type InProcessOptions = {
   readonly log?: Pick<Log, 'warn'>
 }
 export type InProcessBus = Bus &
-  Measured & {
+  KnowsLags & {
     /**
      * Ends the members of the group as if their processes were killed: messages in progress are redelivered to the next
      * member.
@@ -186,7 +186,7 @@ class Exchange {
     const cursors = [...(known?.groups.get(name)?.cursors ?? [])]
     return cursors.reduce((sum, [index, cursor]) => sum + known!.partitions[index]!.end - cursor.position, 0)
   }
-  readonly lags = async (): Promise<readonly ConsumerLag[]> =>
+  readonly lagsByPartition = async (): Promise<readonly ConsumerLag[]> =>
     [...this.#topics].flatMap(([topic, { groups, partitions }]) =>
       [...groups].flatMap(([group, { cursors }]) =>
         [...cursors].map(([partition, cursor]) => ({
@@ -245,6 +245,6 @@ const leave = ({ partitions }: Topic, group: Group, seat: Seat): void => {
 }
 
 export const inProcessBus = (options: InProcessOptions): InProcessBus => {
-  const { publish, consume, stop, kill, lag, lags } = new Exchange({ ...DEFAULTS, ...options })
-  return { publish, consume, stop, kill, lag, lags }
+  const { publish, consume, stop, kill, lag, lagsByPartition } = new Exchange({ ...DEFAULTS, ...options })
+  return { publish, consume, stop, kill, lag, lagsByPartition }
 }

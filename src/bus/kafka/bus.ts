@@ -7,7 +7,7 @@ import {
   type ConsumeOptions,
   type Consumer,
   type ConsumerLag,
-  type Measured,
+  type KnowsLags,
   Unpublishable,
 } from '../port.ts'
 import { offsetStoreRefusal, recordRefusal, topicRefusal } from '../refusal.ts'
@@ -48,7 +48,7 @@ export type Lag = {
   readonly messages: number
 }
 export type KafkaBus = Bus &
-  Measured & {
+  KnowsLags & {
     readonly state: () => BusState
     /** Asks the broker; rejects when it cannot be reached. */
     readonly lag: () => Promise<readonly Lag[]>
@@ -149,7 +149,7 @@ class Exchange {
   }
   readonly lag = (): Promise<readonly Lag[]> =>
     this.#lookup.asking((_admin, ask) => Promise.all([...this.#consumers].map((consumer) => lagOf(ask, consumer))))
-  readonly lags = async (): Promise<readonly ConsumerLag[]> => {
+  readonly lagsByPartition = async (): Promise<readonly ConsumerLag[]> => {
     const all = await this.#lookup.asking((_admin, ask) =>
       Promise.all([...this.#consumers].map((consumer) => lagsOf(ask, consumer))),
     )
@@ -171,6 +171,6 @@ class Exchange {
 }
 
 export const kafkaBus = (options: KafkaBusOptions): KafkaBus => {
-  const { publish, consume, state, lag, lags, stop } = new Exchange({ ...DEFAULTS, ...options })
-  return { publish, consume, state, lag, lags, stop }
+  const { publish, consume, state, lag, lagsByPartition, stop } = new Exchange({ ...DEFAULTS, ...options })
+  return { publish, consume, state, lag, lagsByPartition, stop }
 }

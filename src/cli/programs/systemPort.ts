@@ -1,7 +1,7 @@
 /** What a running program tells administrators about itself: the port behind `GET /v2/system`. */
 import { hostname } from 'node:os'
 import { Unreadable } from '../../actors/runtime/unreadable.ts'
-import type { Bus, Measured } from '../../bus/port.ts'
+import type { Bus, KnowsLags } from '../../bus/port.ts'
 import type { Clock } from '../../clock.ts'
 import { messageOf } from '../../errorText.ts'
 import { done, refuse } from '../../fault.ts'
@@ -72,12 +72,12 @@ const neighbourFacts = (said: Readonly<Record<string, string>>, hide: (text: str
 
 type Consumers = SystemFacts['consumers']
 const readConsumers = async (system: Parts['system'], clock: Clock, hide: (text: string) => string) => {
-  const bus: Bus & Partial<Measured> = system.bus
+  const bus: Bus & Partial<KnowsLags> = system.bus
   const kind = 'state' in bus ? 'kafka' : 'in_process'
   const unknown = (problem: string): Consumers => ({ bus: kind, lags: null, leftOut: 0, problem: hide(problem) })
-  if (bus.lags === undefined) return unknown('the bus does not tell')
+  if (bus.lagsByPartition === undefined) return unknown('the bus does not tell')
   try {
-    const found = await orLate(clock, bus.lags(), LAGS_WITHIN_MS, () => {
+    const found = await orLate(clock, bus.lagsByPartition(), LAGS_WITHIN_MS, () => {
       throw new Error(`no answer within ${LAGS_WITHIN_MS} ms`)
     })
     const inOrder = found.toSorted(
