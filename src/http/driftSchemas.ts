@@ -62,7 +62,7 @@ export const IgnoredDrift = v.object({
   name: v.string(),
   consumer_uuid: v.nullable(Uuid),
   state: v.nullable(v.string()),
-  told: v.pipe(v.nullable(v.string()), v.description('The reason that the difference gives.')),
+  difference_reason: v.pipe(v.nullable(v.string()), v.description('The reason that the difference gives.')),
   by: v.string(),
   reason: v.string(),
   at: Time,

@@ -126,7 +126,7 @@ export const ignoredStand = (row: IgnoredDrift): Stand => ({
   state: row.ended === null ? 'ignored' : 'ended',
   known: {},
   facts: [
-    ...factsOf(row.host, { ...row, reason: row.told, consumer: row.consumer_uuid }),
+    ...factsOf(row.host, { ...row, reason: row.difference_reason, consumer: row.consumer_uuid }),
     ['Ignored', `until ${row.until} by ${row.by}: ${row.reason}`],
   ],
 })

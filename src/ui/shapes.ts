@@ -250,7 +250,7 @@ export const IgnoredDrift = v.object({
   kind: Text,
   name: Text,
   consumer_uuid: MaybeText,
-  told: MaybeText,
+  difference_reason: MaybeText,
   by: Text,
   reason: Text,
   until: Text,

@@ -21,7 +21,7 @@ export const ignoredDriftContract = (lab: () => PlacementLab, stores: Source = o
     expect(entry).toMatchObject({ kind: 'provider', state: 'placement_conflict', ignored: null })
     const wish = { host, difference: entry!.uuid, until: Date.now() + DAY_MS }
     const row = value(await control.drift.ignore(NOVA, wish, NOTE))
-    expect(row).toMatchObject({ hostname: host, reason: NOTE.reason, told: entry!.reason, ended: null })
+    expect(row).toMatchObject({ hostname: host, reason: NOTE.reason, difference_reason: entry!.reason, ended: null })
     expect(await control.drift.ignore(NOVA, { ...wish, difference: randomUUID() }, NOTE)).toMatchObject({ ok: false })
     await plane.stop()
     const next = await openPlane({ placement: placing.placement }, store)

@@ -167,7 +167,7 @@ const ignored = (kind: string, more: object = {}) => ({
   kind,
   name: 'board',
   consumer_uuid: null,
-  told: 'Nova has it',
+  difference_reason: 'Nova has it',
   ...NOTE,
   until: ago(-90_000),
   ended: null,
@@ -240,7 +240,7 @@ const EVERYTHING: Readonly<Record<string, unknown>> = {
     ],
     drift_links: links,
   },
-  '/drift/ignored': { ignored: [ignored('server'), ignored('something new', { told: null })], ignored_links: links },
+  '/drift/ignored': { ignored: [ignored('server'), ignored('something new', { difference_reason: null })], ignored_links: links },
 }
 const CALM: Readonly<Record<string, unknown>> = {
   ...EVERYTHING,

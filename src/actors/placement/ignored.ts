@@ -183,7 +183,7 @@ const rowOf = (host: HostName, uuid: DifferenceUuid, { difference, until, by, re
     name: difference.name,
     consumer_uuid: difference.consumer,
     state: difference.state,
-    told: difference.reason,
+    difference_reason: difference.reason,
     ignored_by: by,
     reason,
     until_at: until,

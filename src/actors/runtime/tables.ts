@@ -229,7 +229,7 @@ export const TABLES = {
       name: 'text',
       consumer_uuid: 'uuid?',
       state: 'text?',
-      told: 'text?',
+      difference_reason: 'text?',
       ignored_by: 'text',
       reason: 'text',
       until_at: 'bigint',

@@ -8,10 +8,10 @@ import { type ApiFlags, addApiFlags, apiOf, limitFor, withQuery } from '../opera
 import type { IgnoredDrift } from '../operators/apiShapes.ts'
 import { type Columns, addOutput, columnsOf, present } from '../output.ts'
 
-const LISTED = columnsOf<IgnoredDrift>(['uuid', 'host', 'kind', 'name', 'until', 'by', 'reason', 'told'], {
+const LISTED = columnsOf<IgnoredDrift>(['uuid', 'host', 'kind', 'name', 'until', 'by', 'reason', 'difference_reason'], {
   by: 'ignored by',
   reason: 'why it is ignored',
-  told: 'what differs',
+  difference_reason: 'what differs',
 })
 const DETAILS: Columns<IgnoredDrift> = [
   ...LISTED,

@@ -22,7 +22,7 @@ const ignoredBody = (row: IgnoredRow) => ({
   name: row.name,
   consumer_uuid: row.consumer_uuid,
   state: row.state,
-  told: row.told,
+  difference_reason: row.difference_reason,
   by: row.ignored_by,
   reason: row.reason,
   at: time(row.created_at),

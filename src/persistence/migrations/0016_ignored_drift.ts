@@ -14,7 +14,7 @@ export class Migration0016 extends Migration {
       "name" text collate "C" not null,
       "consumer_uuid" uuid null,
       "state" text collate "C" null,
-      "told" text collate "C" null,
+      "difference_reason" text collate "C" null,
       "ignored_by" text collate "C" not null,
       "reason" text collate "C" not null,
       "until_at" bigint not null,
