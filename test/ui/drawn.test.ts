@@ -240,7 +240,10 @@ const EVERYTHING: Readonly<Record<string, unknown>> = {
     ],
     drift_links: links,
   },
-  '/drift/ignored': { ignored: [ignored('server'), ignored('something new', { difference_reason: null })], ignored_links: links },
+  '/drift/ignored': {
+    ignored: [ignored('server'), ignored('something new', { difference_reason: null })],
+    ignored_links: links,
+  },
 }
 const CALM: Readonly<Record<string, unknown>> = {
   ...EVERYTHING,

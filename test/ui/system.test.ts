@@ -57,7 +57,10 @@ describe('the page', () => {
     expect(text).toMatch(/Placement\s+not configured/)
   })
   test('shows no figure where the lag is not known, and why', async () => {
-    const bus = { ...inProcessBus({ clock: systemClock }), lagsByPartition: () => Promise.reject(new Error('no broker answers')) }
+    const bus = {
+      ...inProcessBus({ clock: systemClock }),
+      lagsByPartition: () => Promise.reject(new Error('no broker answers')),
+    }
     const { status, text } = await textOf(over({ bus }))
     expect([status, text]).toEqual([200, expect.stringContaining('It is not known: no broker answers')])
     expect(text).not.toContain('read to the end')
