@@ -82,6 +82,19 @@ const letterOf = ({ letter, marks: { retriedAt, handled } }: Held): Letter => ({
   ...(handled === undefined ? {} : { handled }),
 })
 
+type Read = { readonly uuid: LetterUuid } & ({ readonly mark: Mark } | { readonly letter: Unmarked })
+/** Null: no dead letter. */
+const readTaken = ({ topic, key, value, time }: Taken): Read | null => {
+  const read = readTimedLetter({ topic, key, value: value ?? '', headers: {} })
+  if (!read.ok) return null
+  const { id, body, sentAt } = read.value
+  const uuid = uuidOf({ id })
+  const { cut, retriedAt, handled, ...rest } = body
+  return retriedAt === undefined
+    ? { uuid, letter: { ...rest, id, time: time ?? sentAt, cut: cut === true } }
+    : { uuid, mark: { retriedAt, handled } }
+}
+
 export const letterBox = (
   clock: Pick<Clock, 'now'>,
   max = LETTERS_MAX,
@@ -121,18 +134,12 @@ export const letterBox = (
     while (letters.size > max || (kept > keptMax && letters.size > 1)) remove(ages.oldest()!.item)
   }
   return {
-    take: ({ topic, key, value, time }) => {
-      const read = readTimedLetter({ topic, key, value: value ?? '', headers: {} })
-      if (!read.ok) return null
-      const { id, body, sentAt } = read.value
-      const uuid = uuidOf({ id })
-      const { cut, retriedAt, handled, ...rest } = body
-      if (retriedAt !== undefined) {
-        mark(uuid, { retriedAt, handled })
-        return 'mark'
-      }
-      put(uuid, { ...rest, id, time: time ?? sentAt, cut: cut === true })
-      return 'letter'
+    take: (message) => {
+      const read = readTaken(message)
+      if (read === null) return null
+      if ('mark' in read) mark(read.uuid, read.mark)
+      else put(read.uuid, read.letter)
+      return 'mark' in read ? 'mark' : 'letter'
     },
     all: () => ages.all().map((uuid) => letterOf(letters.get(uuid)!)),
     get: (uuid) => {

@@ -115,6 +115,21 @@ const createHandling =
     return done(detailOf(box.get(uuidOf(letter)) ?? letter))
   }
 
+/** One job after the other on the same letter. */
+const createTurns = (clock: Clock) => {
+  const mutex = keyedMutex(clock)
+  return async <Value>(uuid: LetterUuid, job: () => Promise<Outcome<Value>>): Promise<Outcome<Value>> => {
+    const leave = await mutex.enter(uuid, TURN_MS)
+    if (leave === null)
+      return refuse({ kind: 'unavailable', reason: 'the dead letter is being handled', retryAfterSeconds: 5 })
+    try {
+      return await job()
+    } finally {
+      leave()
+    }
+  }
+}
+
 export const openDeadLetters = <Carried extends Pick<Bus, 'publish'>>(parts: Parts<Carried>): Keeper<Carried> => {
   const { clock, log, keepMs = KEEP_MS[keep] } = parts
   const box = letterBox(clock, LETTERS_MAX, KEPT_MAX)
@@ -123,7 +138,7 @@ export const openDeadLetters = <Carried extends Pick<Bus, 'publish'>>(parts: Par
     return box
   }
   const reading = createReading(parts, box)
-  const mutex = keyedMutex(clock)
+  const inTurn = createTurns(clock)
   let own = NONE
   const noted = (record: BusRecord): void => {
     if (record.topic !== TOPIC) return
@@ -144,19 +159,13 @@ export const openDeadLetters = <Carried extends Pick<Bus, 'publish'>>(parts: Par
     return letter === null ? refuse({ kind: 'not_found', resource: 'dead_letter', id: uuid }) : done(letter)
   }
   const handle = createHandling({ bus: { publish }, clock, log }, box)
-  const inTurn =
+  const handling =
     (how: How): DeadLetters['replay'] =>
-    async (caller, uuid, note) => {
-      const leave = await mutex.enter(uuid, TURN_MS)
-      if (leave === null)
-        return refuse({ kind: 'unavailable', reason: 'the dead letter is being handled', retryAfterSeconds: 5 })
-      try {
+    (caller, uuid, note) =>
+      inTurn(uuid, async () => {
         const found = await find(uuid)
-        return found.ok ? await handle(how, caller, found.value, note) : found
-      } finally {
-        leave()
-      }
-    }
+        return found.ok ? handle(how, caller, found.value, note) : found
+      })
   return {
     bus: { ...parts.bus, publish },
     count: () => {
@@ -173,8 +182,8 @@ export const openDeadLetters = <Carried extends Pick<Bus, 'publish'>>(parts: Par
       const found = await find(uuid)
       return found.ok ? done(detailOf(found.value)) : found
     },
-    replay: inTurn('replayed'),
-    drop: inTurn('dropped'),
+    replay: handling('replayed'),
+    drop: handling('dropped'),
     stop: reading.stop,
   }
 }
