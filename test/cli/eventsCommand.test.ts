@@ -97,6 +97,15 @@ test('is a list as others are: formats, columns, order, limit', async () => {
   expect(await run('-f', 'csv', '--type', 'Bound')).toEqual(['time,entity,type,detail,by,request_id,id'])
 })
 
+test('--request shows what was recorded under that request', async () => {
+  const wanted = 'req-5e0b4c6a-0a2a-4f0e-9d0c-6f2a5f2d7c10'
+  const uuids = [await create('p1'), await createWriter(store, wanted).create('p1'), await create('p1')]
+  const shown = await commandHere(['event', '--api', urlOf(), '--request', wanted, '-f', 'value', '-c', 'entity'])
+  expect(shown).toEqual({ code: 0, out: `arq/${uuids[1]}\n`, err: '' })
+  const none = await commandHere(['event', '--api', urlOf(), '--request', 'req-unknown', '-f', 'value'])
+  expect(none).toEqual({ code: 0, out: '', err: '' })
+})
+
 test('--follow ends after --limit events, and takes no format that needs all of them', async () => {
   const after = await newest()
   const uuids = [await create('p1'), await create('p1'), await create('p1')]

@@ -3,7 +3,7 @@
  * happened: each of its formats can be read, in a pipe it writes columns, and it takes the options of output that all
  * of them have. What is not run has its reason.
  */
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -99,37 +99,43 @@ afterAll(async () => {
   folder.remove()
 })
 
-const CHANGES = 'changes something: test/cli/actingCommands.test.ts and test/cli/apiCommands.test.ts'
 const SERVES = 'serves until it is stopped'
+const changes = (file: string): string => `changes something: ${file}`
+const ACTING = changes('test/cli/actingCommands.test.ts')
+const OPERATIONS = changes('test/cli/operations.test.ts')
+const KEYS = changes('test/cli/apiCommands.test.ts')
 const STOPPED = 'works on a stopped store, and tells how it goes: test/cli/seededStore.test.ts'
 const NO_NOVA = 'needs a Nova: test/cli/orphans.test.ts'
 const LETTERS = 'needs a dead letter: test/http/deadLetters.test.ts'
-/** Why a command is not run here. */
+const IGNORED = changes('test/http/ignoredDrift.test.ts')
+const IMAGES = changes('test/http/programDetail.test.ts')
+/** Why a command is not run here, and the test that runs it. */
 const NOT_RUN: Readonly<Record<string, string>> = {
-  start: SERVES,
-  control: SERVES,
+  start: `${SERVES}: test/e2e/start.test.ts`,
+  control: `${SERVES}: test/support/cluster.ts`,
+  // the tests give it without its second word
   'host run': SERVES,
-  'host restore': CHANGES,
-  'host probe': CHANGES,
-  'host approve': CHANGES,
-  'host rekey': CHANGES,
-  'device enable': CHANGES,
-  'handle quarantine': CHANGES,
-  'handle release': CHANGES,
-  'handle clean': CHANGES,
-  'arq create': CHANGES,
-  'arq bind': CHANGES,
-  'arq unbind': CHANGES,
-  'arq delete': CHANGES,
-  'arq force-unbind': CHANGES,
-  'delivery resend': CHANGES,
-  'drift ignore': CHANGES,
-  'bitstream preload': CHANGES,
-  'bitstream revert': CHANGES,
-  'drift unignore': CHANGES,
-  'profile create': CHANGES,
-  'profile set': CHANGES,
-  'dead-letter retry': 'changes something: test/cli/brokerCommands.test.ts',
+  'host restore': OPERATIONS,
+  'host probe': changes('test/http/probe.test.ts'),
+  'host approve': KEYS,
+  'host rekey': KEYS,
+  'device enable': ACTING,
+  'handle quarantine': OPERATIONS,
+  'handle release': OPERATIONS,
+  'handle clean': changes('test/e2e/cleaning.test.ts'),
+  'arq create': ACTING,
+  'arq bind': ACTING,
+  'arq unbind': ACTING,
+  'arq delete': ACTING,
+  'arq force-unbind': OPERATIONS,
+  'delivery resend': changes('test/http/resendToNova.test.ts'),
+  'drift ignore': IGNORED,
+  'drift unignore': IGNORED,
+  'bitstream preload': IMAGES,
+  'bitstream revert': IMAGES,
+  'profile create': ACTING,
+  'profile set': ACTING,
+  'dead-letter retry': changes('test/cli/brokerCommands.test.ts'),
   'dead-letter show': LETTERS,
   'dead-letter replay': LETTERS,
   'dead-letter drop': LETTERS,
@@ -137,13 +143,24 @@ const NOT_RUN: Readonly<Record<string, string>> = {
   'orphan collect': NO_NOVA,
   seed: STOPPED,
   'rebuild-views': STOPPED,
-  migrate: 'changes a database: test/persistence',
-  archive: 'changes a database: test/persistence',
+  migrate: 'changes a database: test/cli/oneService.test.ts',
+  archive: 'changes a database: test/e2e/archive.test.ts',
   import: "reads upstream's database, and its result is a report: test/cli/importOnce.test.ts",
-  'device record': 'writes a folder: test/cli/recordingFolder.test.ts',
+  'device record': 'writes a folder: test/cli/devices.test.ts',
   'support-bundle': 'writes a file: test/cli/supportBundle.test.ts',
   completion: 'writes a script for a shell: test/cli/completion.test.ts',
   complete: 'answers that script: test/cli/completion.test.ts',
+}
+/** Words of the command that its test does not contain as arguments. */
+const unsaid = ([name, why]: readonly [string, string]): readonly string[] => {
+  const [, at] = /: (test\/\S+)$/.exec(why) ?? []
+  if (at === undefined) return why === SERVES ? [] : [`${name}: no test is named`]
+  const text = readFileSync(join(import.meta.dirname, '../..', at), 'utf8')
+  // as an argument, or in a line as it is typed
+  const isGiven = (word: string, before = '') =>
+    [`['\`]${word}s?['\`\\s]`, `['\`]${before}s? ${word}['\`\\s]`].some((form) => new RegExp(form).test(text))
+  const words = name.split(' ')
+  return words.flatMap((word, n) => (isGiven(word, words[n - 1]) ? [] : [`${name}: ${at} has no ${word}`]))
 }
 /** What a command needs besides the name of an object, so that it shows something and changes nothing. */
 const MORE: Readonly<Record<string, () => readonly string[]>> = {
@@ -193,6 +210,15 @@ test('what is not run is a command, and the rest is most of them', () => {
     [...Object.keys(MORE), ...REPORTS, ...TRIED, ...ROWS].filter((name) => !shown.some(([one]) => one === name)),
   ).toEqual([])
   expect(shown.length).toBeGreaterThan(30)
+})
+
+test('the test that is named instead gives the command', () => {
+  expect(Object.entries(NOT_RUN).flatMap(unsaid)).toEqual([])
+  expect(unsaid(['drift heal', 'x: test/cli/bitstream.test.ts'])).toEqual([
+    'drift heal: test/cli/bitstream.test.ts has no drift',
+    'drift heal: test/cli/bitstream.test.ts has no heal',
+  ])
+  expect(unsaid(['drift heal', 'because'])).toEqual(['drift heal: no test is named'])
 })
 
 /** What differs from run to run. */

@@ -119,6 +119,23 @@ test('without asking for a stream one gets a page', async () => {
   })
 })
 
+test('a page and a stream tell only what was recorded under the requests that are asked for', async () => {
+  const under = (request: string) => createWriter(store, request).create('p1')
+  const [one, other, wanted] = ['req-one', 'req-other', 'req-wanted']
+  const uuids = [await under(one), await under(other), await under(wanted)]
+  const page = await asked(`/v2/events?limit=1000&request=${one},${wanted}`, {})
+  await until(() => page.read.ended)
+  const { events: told } = JSON.parse(page.read.text) as { events: { event: { subject: string } }[] }
+  expect(told.map(({ event }) => event.subject)).toEqual([uuids[0], uuids[2]])
+  const { read, sees, leave } = await asked(`/v2/events?after=0&request=${wanted}`)
+  await sees(uuids[2]!)
+  const [later, last] = [await under(other), await under(wanted)]
+  await sees(last)
+  await until(() => dataOf(read.text).length === 2)
+  for (const left of [uuids[0]!, uuids[1]!, later]) expect(read.text).not.toContain(left)
+  leave()
+})
+
 const MEMBER = { userId: 'u2', projectId: 'p2', roles: ['member', 'reader'], serviceRoles: [] }
 const REVOKED = refused({ kind: 'unauthenticated', challenge: 'Keystone uri="http://keystone/v3"' })
 test.each([
@@ -162,6 +179,7 @@ test.each([
     'Invalid kind: it must be among arq, deployable, device, host, instance, placement, profile',
   ],
   [`/v2/events?host=${'h,'.repeat(101)}`, {}, 'Invalid host: at most 100 may be listed'],
+  [`/v2/events?request=${'r,'.repeat(100)}r`, {}, 'Invalid request: at most 100 may be listed'],
 ])('what is no such argument is refused: %#', async (path, headers, detail) => {
   const { answer, read } = await asked(path, { ...STREAM, ...headers })
   await until(() => read.ended)

@@ -4,11 +4,12 @@
  */
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
+import { listen, urlOf } from '../../src/cli/programs/listen.ts'
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
 import type { Placement } from '../../src/actors/placement/port.ts'
 import { silent } from '../../src/log.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { commandHere } from '../support/commandHere.ts'
 import { handClock } from '../support/lab.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
@@ -27,7 +28,8 @@ type Entry = {
   readonly ignored: object | null
 }
 
-const opened = async () => {
+/** `sweepEveryMs`: nothing happens by itself unless it is told. */
+const opened = async ({ sweepEveryMs = DAY } = {}) => {
   const { placement: working, ask } = placementInMemory()
   let silence: string | null = null
   const placement: Placement = {
@@ -35,20 +37,22 @@ const opened = async () => {
     tree: async (root) => (silence === null ? working.tree(root) : { ok: false, error: 'unanswered', reason: silence }),
   }
   const clock = handClock()
-  const options = { placementAuditMs: HOUR, staleAfterMs: 400 * DAY, downAfterMs: 500 * DAY, sweepEveryMs: 60_000 }
-  // the clock is moved by hand, and no database keeps its pace; test/contracts/ignoredDrift.contract.ts has databases
-  const world = await openPlane({ placement, clock, options }, memoryStore({ now: clock.now }))
-  onTestFinished(() => world.plane.stop())
+  const options = { placementAuditMs: HOUR, staleAfterMs: 400 * DAY, downAfterMs: 500 * DAY, sweepEveryMs }
+  const world = await openPlane({ placement, clock, options })
+  onTestFinished(async () => {
+    await world.plane.stop()
+    await world.store.close()
+  })
   ask('POST', '/resource_providers', { uuid: NODE, name: 'h1' })
   await world.shows('h1', PLAN)
   const { control } = world
-  const { say, must } = speaker(
-    createApp({ control, identify: noauth, options: { additiveMicroversion: true }, log: silent, clock }),
-  )
+  const app = createApp({ control, identify: noauth, options: { additiveMicroversion: true }, log: silent, clock })
+  const { say, must } = speaker(app)
   const heal = () => must(200, 'POST /v2/drift/heal?dry_run=false')
   const entries = async (): Promise<readonly Entry[]> => (await must(200, 'GET /v2/drift')).json.drift[0].entries
   const the = async (kind: string): Promise<Entry> => (await entries()).find((one) => one.kind === kind)!
   const counted = async (): Promise<Readonly<Record<string, number>>> => {
+    // a count is kept for a minute at most
     await clock.pass(90_000)
     return (await must(200, 'GET /v2/overview')).json.placement
   }
@@ -69,7 +73,7 @@ const opened = async () => {
   })
   await heal()
   const silenced = (reason: string | null) => void (silence = reason)
-  return { ...world, silenced, ask, clock, say, must, heal, the, counted, retrait, wish }
+  return { ...world, app, silenced, ask, clock, say, must, heal, the, counted, retrait, wish }
 }
 type World = Awaited<ReturnType<typeof opened>>
 
@@ -99,7 +103,7 @@ test('what is ignored is listed with its reason, and counts neither in the overv
 })
 
 test('it is back by itself at its end, in each answer at once and in the count with the next pass', async () => {
-  const world = await opened()
+  const world = await opened({ sweepEveryMs: 60_000 })
   const { must, wish, counted, the, clock } = world
   const { uuid } = await claimed(world)
   await must(200, 'POST /v2/drift/ignored', wish(uuid, { until: new Date(clock.now() + 3 * HOUR).toISOString() }))
@@ -107,8 +111,9 @@ test('it is back by itself at its end, in each answer at once and in the count w
   expect(await counted()).toEqual({ in_sync: 1 })
   await clock.pass(10 * 60_000)
   expect((await the('provider')).ignored).toBeNull()
-  expect(await counted()).toEqual({ placement_conflict: 1 })
   expect((await must(200, 'GET /v2/drift/ignored')).json.ignored).toEqual([])
+  // a database takes its time, and the clock does not wait for it
+  await expect.poll(counted, { timeout: 30_000 }).toEqual({ placement_conflict: 1 })
   await must(404, `GET /v2/drift/ignored/${uuid}`)
 })
 
@@ -289,4 +294,29 @@ test('a decision that is sent again under its key is made once', async () => {
     first.json.reason,
     expect.objectContaining({ reason: 'no more' }),
   ])
+})
+
+test('the commands ignore a difference and end that', async () => {
+  const world = await opened()
+  const { clock, the, counted } = world
+  const { uuid } = await claimed(world)
+  const served = await listen(world.app, { host: '127.0.0.1', port: 0 })
+  onTestFinished(() => served.close(0))
+  const said = async (...args: readonly string[]) => {
+    const { code, out, err } = await commandHere(['drift', ...args], { ACCELERANDO_URL: `${urlOf(served)}/v2` })
+    expect([code, err], args.join(' ')).toEqual([0, ''])
+    return out
+  }
+  const until = new Date(clock.now() + DAY).toISOString().slice(0, 10)
+  const made = await said('ignore', uuid, '--host', 'h1', '--until', until, '--reason', 'Nova has it')
+  expect(made).toMatch(new RegExp(`^uuid +${uuid}\n(.*\n)*until +${until}T00:00:00\\S+\n(.*\n)*ended +-$`, 'm'))
+  expect(made).toMatch(/^why it is ignored +Nova has it$/m)
+  expect((await the('provider')).ignored).toMatchObject({ reason: 'Nova has it' })
+  expect((await said('ignored', '-f', 'value', '-c', 'uuid')).trim()).toBe(uuid)
+  expect(await counted()).toEqual({ in_sync: 1 })
+  const ended = await said('unignore', uuid, '--reason', 'it is ours')
+  expect(ended).toMatch(/^ended +by \S+ at \S+: it is ours$/m)
+  expect((await the('provider')).ignored).toBeNull()
+  expect(await said('ignored', '-f', 'value', '-c', 'uuid')).toBe('')
+  expect(await counted()).toEqual({ placement_conflict: 1 })
 })

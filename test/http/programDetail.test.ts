@@ -1,8 +1,11 @@
 /** What there is to know before an image is loaded: who uses the card, what fits it, and what the store says of it. */
 import { randomUUID } from 'node:crypto'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, onTestFinished, test } from 'vitest'
 import type { ImageCatalogue } from '../../src/actors/neighbours.ts'
 import { type Image, noImage } from '../../src/images.ts'
+import { EXITS } from '../../src/cli/exits.ts'
+import { listen, urlOf } from '../../src/cli/programs/listen.ts'
+import { commandHere } from '../support/commandHere.ts'
 import { imageOf } from '../support/images.ts'
 import { openWorkshop, speaker } from './cloud.ts'
 import { as, expectRefusal } from './steps.ts'
@@ -110,4 +113,26 @@ test('a programming that is sent again under its key is made once', async () => 
     events.filter(({ type }) => type === 'ProgramStarted'),
   )
   expect(started).toHaveLength(1)
+})
+test('the commands load one image, then another, and load again what the card held before', async () => {
+  await opened()
+  const served = await listen(shop.app, { host: '127.0.0.1', port: 0 })
+  onTestFinished(() => served.close(0))
+  const { uuid } = shop.fpga
+  const run = (...args: readonly string[]) =>
+    commandHere(['bitstream', ...args], { ACCELERANDO_URL: `${urlOf(served)}/v2` })
+  const shown = async () => JSON.parse((await run('show', uuid, '--json')).out)
+  const loads = async (image: string, ...args: readonly string[]) => {
+    const { code, out, err } = await run(...args)
+    expect([code, err], args.join(' ')).toEqual([0, ''])
+    expect(out).toMatch(new RegExp(`^image +${image}$`, 'm'))
+  }
+  const none = { code: EXITS.conflict.code, out: '', err: expect.stringContaining('no image is recorded') }
+  expect(await run('revert', uuid)).toMatchObject(none)
+  await loads(FITS, 'preload', uuid, '--image', FITS)
+  expect(await run('revert', uuid), 'it held none before its first').toMatchObject(none)
+  await loads(LATER, 'preload', uuid, '--image', LATER)
+  expect(await shown()).toMatchObject({ image_uuid: LATER, former_image_uuid: FITS })
+  await loads(FITS, 'revert', uuid)
+  expect(await shown()).toMatchObject({ state: 'loaded', image_uuid: FITS, former_image_uuid: LATER })
 })

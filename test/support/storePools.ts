@@ -5,7 +5,7 @@
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { beforeAll, describe } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { entities } from '../../src/persistence/ormEntities.ts'
 import { openStore, pgliteStore } from '../../src/persistence/open.ts'
 import { pgliteDatabase } from '../../src/persistence/pglite/pglite.ts'
@@ -83,15 +83,30 @@ export const ownPostgresPool = (bin: string): Pool => {
 }
 
 const HTTP = join(import.meta.dirname, '../http')
+const OPENS_PLANE = /from '(\.\/cloud|\.\.\/support\/(plane|world))\.ts'/
+/** A file that brings a store of its own would only run once more as it does by itself. */
+const BRINGS_STORE = /from '[./]*\/src\/persistence\/memory\//
+const isOverTestStore = (file: string): boolean => {
+  const text = readFileSync(join(HTTP, file), 'utf8')
+  return OPENS_PLANE.test(text) && !BRINGS_STORE.test(text)
+}
+
 /** Declares the tests of `test/http` that open a plane once more, over stores of the pool. */
 export const describeHttpOn = (pool: Pool): void => {
-  openStoresBy(pool.take)
+  let taken = 0
+  openStoresBy(async (now) => {
+    taken++
+    return pool.take(now)
+  })
   // The first one takes longer than a test may.
   beforeAll(async () => (await pool.take(Date.now)).close())
-  const opensPlane = (file: string) =>
-    /from '(\.\/cloud|\.\.\/support\/(plane|world))\.ts'/.test(readFileSync(join(HTTP, file), 'utf8'))
   for (const file of readdirSync(HTTP)
     .filter((name) => name.endsWith('.test.ts'))
-    .filter(opensPlane))
-    describe(file, async () => void (await import(join(HTTP, file))))
+    .filter(isOverTestStore))
+    describe(file, async () => {
+      let before = 0
+      beforeAll(() => void (before = taken))
+      afterAll(() => expect(taken, `${file} took no store of the pool`).toBeGreaterThan(before))
+      await import(join(HTTP, file))
+    })
 }
