@@ -22,6 +22,8 @@ let shop: Shop
 beforeAll(async () => void (shop = await openWorkshop({ hostWork: false })))
 afterAll(() => shop.close())
 
+const POWER_LOSS = { memory: 'everything', pglite: 'last_commits', postgres: 'as_the_server_is_set' } as const
+
 const over = (
   parts: Omit<Parameters<typeof systemHere>[0], 'app'>,
   rules: Readonly<Record<string, string>> = {},
@@ -114,7 +116,7 @@ describe('the facts', () => {
     await saveAudit(store.journal, { at: 1_000, ...audit, sources: ['the database'] })
     const facts = await told({ store })
     expect(facts.last_audit).toEqual({ at: '1970-01-01T00:00:01+00:00', ...audit, sources: ['the database'] })
-    expect(facts.store.power_loss).toBe(store.kind === 'memory' ? 'everything' : 'last_commits')
+    expect(facts.store.power_loss).toBe(POWER_LOSS[store.kind])
     await store.close()
   })
 
