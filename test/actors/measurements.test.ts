@@ -8,7 +8,7 @@ import type { MeasuredDevice, Measurements } from '../../src/wire/measurements.t
 import { verdicts } from '../../src/services/devices/measurements.ts'
 import { simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
-import { handClock, quiet } from '../support/lab.ts'
+import { handClock } from '../support/lab.ts'
 import { describeWith } from '../support/needs.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
 import { type Pool, pglitePool, postgresPool } from '../support/storePools.ts'
@@ -104,14 +104,15 @@ const over = (pool: Pool): void => {
     const { arq } = await bind(lab, 1, TENANT)
     await lab.beat({ devices: [lab.device(0, 'ok'), lab.device(1, 'bad', { reasons: [WHY, 'a \u0000\ud800 word'] })] })
     await lab.clock.pass(20_000)
-    await quiet(200)
     const [, { uuid }] = (await lab.named()) as [unknown, { uuid: string }]
-    const shown = value(await lab.control.devices.health(NOVA, uuid))
-    expect(shown).toMatchObject({
-      failing: { reason: expect.stringContaining(WHY) },
-      measured: { health: 'bad', numbers: { temperature_celsius: 41 } },
-      held: [{ state: 'held', arq }],
-    })
+    // the measurements are stored in the background
+    await expect
+      .poll(async () => value(await lab.control.devices.health(NOVA, uuid)), { timeout: 10_000 })
+      .toMatchObject({
+        failing: { reason: expect.stringContaining(WHY) },
+        measured: { health: 'bad', numbers: { temperature_celsius: 41 } },
+        held: [{ state: 'held', arq }],
+      })
     const foreign = { ...TENANT, projectId: 'p2' }
     expect(value(await lab.control.devices.health(TENANT, uuid)).held).toMatchObject([{ arq }])
     expect(value(await lab.control.devices.health(foreign, uuid)).held).toMatchObject([{ state: 'held', arq: null }])
