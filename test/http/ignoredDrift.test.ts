@@ -308,8 +308,9 @@ test('the commands ignore a difference and end that', async () => {
     return out
   }
   const until = new Date(clock.now() + DAY).toISOString().slice(0, 10)
+  const midnight = new Date(until).toISOString().slice(0, 19)
   const made = await said('ignore', uuid, '--host', 'h1', '--until', until, '--reason', 'Nova has it')
-  expect(made).toMatch(new RegExp(`^uuid +${uuid}\n(.*\n)*until +${until}T00:00:00\\S+\n(.*\n)*ended +-$`, 'm'))
+  expect(made).toMatch(new RegExp(`^uuid +${uuid}\n(.*\n)*until +${midnight}\\S+\n(.*\n)*ended +-$`, 'm'))
   expect(made).toMatch(/^why it is ignored +Nova has it$/m)
   expect((await the('provider')).ignored).toMatchObject({ reason: 'Nova has it' })
   expect((await said('ignored', '-f', 'value', '-c', 'uuid')).trim()).toBe(uuid)
