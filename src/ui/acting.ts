@@ -14,7 +14,7 @@ import type { Look, Looking, Painted, Show } from './looking.ts'
 import { standFor } from './pages/things.ts'
 import { placeBefore, placeIn, placeNow } from './recorded.ts'
 import type { Impact } from './shapes.ts'
-import { type Loaded, loaded, pageError } from './told.ts'
+import { type Loaded, loaded, pageError } from './loaded.ts'
 import type { Bodies } from './view/screen.ts'
 
 type Acting = { readonly look: Look; readonly show: Show; readonly ids: Pick<Ids, 'uuid'> }
@@ -87,8 +87,8 @@ const painted = ({ id, back }: ActionTarget, action: Action, { values, choices =
 })
 
 const unknown = (c: Context, place: ActionTarget, { who }: Looking, show: Show): Promise<Response> => {
-  const { trouble } = pageError('missing', 'This cannot be done here.')
-  return show(c, place.here, who, { view: 'trouble', title: 'Not found', body: { trouble } }, 404)
+  const { error } = pageError('missing', 'This cannot be done here.')
+  return show(c, place.here, who, { view: 'trouble', title: 'Not found', body: { trouble: error } }, 404)
 }
 
 const overlong = (fields: readonly Field[], typed: Typed): string | null => {
@@ -263,7 +263,7 @@ export const act = async (c: Context, { look, show, ids }: Acting): Promise<Resp
   // an answer that did not come may have been recorded: the same command is sent again then, unless it is edited
   const { facts = [], choices } = await standAgain(looking, action, id)
   const again = {
-    trouble: next.trouble,
+    trouble: next.error,
     not: null,
     values: typed,
     facts,

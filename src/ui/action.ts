@@ -1,6 +1,6 @@
 /** The shape of an action that the console offers, and of what it asks for. */
 import type { Drift } from './shapes.ts'
-import { type Loaded, loaded } from './told.ts'
+import { type Loaded, loaded } from './loaded.ts'
 import type { Choice, Done, Field } from './view/screen.ts'
 import type { CommandLine } from './view/words.ts'
 

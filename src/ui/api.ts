@@ -9,7 +9,7 @@ import * as v from 'valibot'
 import type { Clock } from '../clock.ts'
 import { bounded } from '../waiting.ts'
 import { Impact, Refusal } from './shapes.ts'
-import { type Loaded, loaded, pageError } from './told.ts'
+import { type Loaded, loaded, pageError } from './loaded.ts'
 
 /** Answers a request as the API does. */
 export type Fetch = (request: Request) => Response | Promise<Response>

@@ -20,7 +20,7 @@ import * as things from './pages/things.ts'
 import { GROUPS_MAX } from './profileActions.ts'
 import { foreign } from './session.ts'
 import { signing } from './signing.ts'
-import { errorOf, pageError } from './told.ts'
+import { errorOf, pageError } from './loaded.ts'
 import { traceEventsOf } from './traceEvents.ts'
 import { pastIn } from './view/ways.ts'
 
@@ -108,14 +108,14 @@ const files = (app: Hono, look: Look, { clock }: Pick<UiParts, 'clock'>): void =
     const looking = await look(c, `arqs/${encodeURIComponent(c.req.param('id'))}/timeline.json`)
     if (looking instanceof Response) return looking
     const read = await things.timelineWithEvents(looking.api, c.req.param('id'), things.momentOf(c.req.query()))
-    return read.ok ? c.json(read.value) : c.json(read.trouble, STATUSES[read.trouble.kind])
+    return read.ok ? c.json(read.value) : c.json(read.error, STATUSES[read.error.kind])
   })
   app.get('/ui/letters/:id/bytes', async (c) => {
     const id = c.req.param('id')
     const looking = await look(c, `letters/${encodeURIComponent(id)}/bytes`)
     if (looking instanceof Response) return looking
     const read = await letters.letterIn(looking.api, id)
-    if (!read.ok) return c.json(read.trouble, STATUSES[read.trouble.kind])
+    if (!read.ok) return c.json(read.error, STATUSES[read.error.kind])
     return c.body(read.value.value, 200, {
       'content-type': 'application/octet-stream',
       'content-disposition': `attachment; filename="dead-letter-${read.value.uuid}"`,
@@ -127,14 +127,14 @@ const files = (app: Hono, look: Look, { clock }: Pick<UiParts, 'clock'>): void =
     if (looking instanceof Response) return looking
     const [asOf, now] = [things.momentOf(c.req.query()), clock.now()]
     const read = await things.timelineWithEvents(looking.api, c.req.param('id'), asOf)
-    if (!read.ok) return c.json(read.trouble, STATUSES[read.trouble.kind])
+    if (!read.ok) return c.json(read.error, STATUSES[read.error.kind])
     return c.json(traceEventsOf(read.value, pastIn(asOf, now) ?? now))
   })
   app.get('/ui/usage.csv', async (c) => {
     const looking = await look(c, 'usage.csv')
     if (looking instanceof Response) return looking
     const told = await answers.usageCsv({ ...looking, id: '', query: c.req.query() })
-    if (!told.ok) return c.json(told.trouble, STATUSES[told.trouble.kind])
+    if (!told.ok) return c.json(told.error, STATUSES[told.error.kind])
     return c.body(told.value, 200, {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="usage.csv"',
@@ -150,8 +150,8 @@ const finding = (app: Hono, look: Look, show: Show): void => {
     const text = (c.req.query('q') ?? '').trim().slice(0, TEXT_MAX)
     const place = text === '' ? './' : await find(looking.api, text)
     if (place !== null) return c.redirect(place, 302)
-    const { trouble } = pageError('missing', `Nothing that you may see has the UUID or the name ${text}.`)
-    return show(c, 'find', looking.who, { view: 'trouble', title: 'Not found', body: { trouble } }, 404)
+    const { error } = pageError('missing', `Nothing that you may see has the UUID or the name ${text}.`)
+    return show(c, 'find', looking.who, { view: 'trouble', title: 'Not found', body: { trouble: error } }, 404)
   })
 }
 
@@ -166,9 +166,9 @@ const supportBundle = (app: Hono, look: Look, show: Show): void => {
     if (looking instanceof Response) return looking
     const file = await looking.api.file('/system/support_bundle', BUNDLE_MS)
     if (!file.ok) {
-      const { trouble } = file
-      const painted = { view: 'trouble', title: 'Support bundle', body: { trouble } } as const
-      return show(c, here, looking.who, painted, STATUSES[trouble.kind])
+      const { error } = file
+      const painted = { view: 'trouble', title: 'Support bundle', body: { trouble: error } } as const
+      return show(c, here, looking.who, painted, STATUSES[error.kind])
     }
     const headers = FILE_HEADERS.map((name): [string, string] => [name, file.value.headers.get(name) ?? ''])
     return new Response(file.value.body, { headers })

@@ -2,7 +2,7 @@
 import { type Action, REASON, type Stand } from './action.ts'
 import { at, documentAs } from './api.ts'
 import { type Drift, Healed, type IgnoredDrift } from './shapes.ts'
-import { type Loaded, loaded, mapped } from './told.ts'
+import { type Loaded, loaded, mapped } from './loaded.ts'
 import { differenceIn } from './view/differenceId.ts'
 import { DRIFT_KINDS } from './view/states.ts'
 import { shell } from './view/words.ts'
@@ -110,7 +110,7 @@ const uncompared = (why: string): Stand => ({ state: 'uncompared', known: {}, fa
 /** A difference that is not found is not there any more, unless its host could not be compared. */
 export const differenceStand = (id: string, read: Loaded<Drift>): Stand => {
   const { uuid, host } = differenceIn(id)
-  if (!read.ok) return uncompared(read.trouble.text)
+  if (!read.ok) return uncompared(read.error.text)
   const { drift } = read.value
   const entry = drift.flatMap(({ entries }) => entries).find((one) => one.uuid === uuid)
   const trouble = drift.find((one) => one.trouble !== null)?.trouble ?? null

@@ -8,7 +8,7 @@ import type { Documents } from './documents.ts'
 import { documentOf } from './document.ts'
 import { tokenOf } from './session.ts'
 import * as shapes from './shapes.ts'
-import type { PageErrorKind } from './told.ts'
+import type { PageErrorKind } from './loaded.ts'
 import type { Screen, Who } from './view/screen.ts'
 
 export type Signed =
@@ -96,7 +96,7 @@ export const looker =
     if (parts.signIn !== null && token === null) return away()
     const api = createApi({ ...parts, timeoutMs: ASK_MS })(token)
     const known = await api.get('/permissions', shapes.Permissions)
-    if (!known.ok && known.trouble.kind === 'sign_in') return away()
+    if (!known.ok && known.error.kind === 'sign_in') return away()
     if (!known.ok) return { api, may: {}, who: { user: '', project: '', signedIn: parts.signIn !== null } }
     const { user_id: user, user_name: name, project_id: project, project_name: of, permissions: may } = known.value
     return { api, may, who: { user: name ?? user, project: of ?? project, signedIn: parts.signIn !== null } }

@@ -1,6 +1,6 @@
 /** Reads the id of the newest event, which a stream of the API sends first. */
 import { type Api, refusalIn } from './api.ts'
-import { type Loaded, loaded, pageError } from './told.ts'
+import { type Loaded, loaded, pageError } from './loaded.ts'
 
 const BEGIN_MS = 4000
 /** In characters: more of the stream is not read. */

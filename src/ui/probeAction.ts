@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import type { Action } from './action.ts'
 import { at, documentAs } from './api.ts'
 import { Probe } from './shapes.ts'
-import { mapped } from './told.ts'
+import { mapped } from './loaded.ts'
 import { shell } from './view/words.ts'
 
 /** The service waits six seconds for the host. */

@@ -2,7 +2,7 @@
 import { type Action, type Field, REASON, type Stand, type Typed } from './action.ts'
 import { at } from './api.ts'
 import type { Profile, ProfileVersions } from './shapes.ts'
-import { type Loaded, loaded, pageError } from './told.ts'
+import { type Loaded, loaded, pageError } from './loaded.ts'
 import { shell } from './view/words.ts'
 
 /** In characters. */

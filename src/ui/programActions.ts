@@ -2,7 +2,7 @@
 import type { Action, Field, Stand, Typed } from './action.ts'
 import type { ProgramDetail } from './answerShapes.ts'
 import { at } from './api.ts'
-import { type Loaded, loaded } from './told.ts'
+import { type Loaded, loaded } from './loaded.ts'
 import { many, shell } from './view/words.ts'
 
 /** The API answers after 20 s at the latest, also while the host is still at work. */

@@ -14,7 +14,7 @@ import { ANSWERS, type Awaited, answerTo, awaitedBy, flawIn } from './awaited.ts
 import { type Api, at } from './api.ts'
 import { lineOf } from './eventLines.ts'
 import { newestEvent } from './newestEvent.ts'
-import { type Loaded, loaded, mapped } from './told.ts'
+import { type Loaded, loaded, mapped } from './loaded.ts'
 import type { Done } from './view/screen.ts'
 
 const WAIT_MS = 3000

@@ -5,7 +5,7 @@ import { ASK_MS, type Painted, type Show, type Signed, type UiParts } from './lo
 import { dropToken, isIssued, isToken, keepToken, tokenOf } from './session.ts'
 import * as shapes from './shapes.ts'
 import type { Done } from './view/screen.ts'
-import { type PageError, pageError } from './told.ts'
+import { type PageError, pageError } from './loaded.ts'
 
 /** How long a pasted token is kept, in ms; the token itself usually expires earlier. */
 const PASTED_MS = 12 * 3600 * 1000
@@ -59,11 +59,11 @@ export const signing = (app: Hono, parts: UiParts, show: Show): void => {
     }
     const signed: Signed = token === '' ? await signIn.withPassword(account) : { ok: true, token, lifeMs: PASTED_MS }
     const refused = (reason: string) =>
-      show(c, 'sign-in', null, painted(pageError('sign_in', reason).trouble, user, back), 401)
+      show(c, 'sign-in', null, painted(pageError('sign_in', reason).error, user, back), 401)
     if (!signed.ok) return refused(signed.reason)
     if (!isToken(signed.token)) return refused('This is not a token, or one that is too long for a cookie.')
     const known = await createApi({ ...parts, timeoutMs: ASK_MS })(signed.token).get('/permissions', shapes.Permissions)
-    if (!known.ok && known.trouble.kind === 'sign_in')
+    if (!known.ok && known.error.kind === 'sign_in')
       return refused('The API does not accept this token: it may have expired.')
     keepToken(c, signed.token, signed.lifeMs / 1000, token === '')
     return c.redirect(back, 303)

@@ -1,6 +1,6 @@
 /** The states on which depends what can be done, where the state that a page shows does not say enough. Pure. */
 import type { Arq, HandleDetail, Host, Overview } from './shapes.ts'
-import type { Loaded } from './told.ts'
+import type { Loaded } from './loaded.ts'
 import { standingOf } from './view/lists.ts'
 
 /** A key of the host waits for an operator. */

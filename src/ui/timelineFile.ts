@@ -4,7 +4,7 @@ import { messageOf } from '../errorText.ts'
 import { canonicalUuid } from '../uuid.ts'
 import { Timeline } from './shapes.ts'
 import { sizeOfStep } from './timelineSteps.ts'
-import { type Loaded, loaded, pageError } from './told.ts'
+import { type Loaded, loaded, pageError } from './loaded.ts'
 
 const MIB = 1024 * 1024
 /** In bytes. A timeline of 2,000 steps with their events is half as large. */
@@ -62,7 +62,7 @@ export const openedFile = async (file: unknown): Promise<Loaded<Opened>> => {
   const read = json.ok ? timelineIn(json.value) : json
   return read.ok
     ? loaded({ name, timeline: read.value })
-    : pageError('refused', `The file ${name} cannot be opened. ${read.trouble.text}`)
+    : pageError('refused', `The file ${name} cannot be opened. ${read.error.text}`)
 }
 export const TOO_LARGE = pageError(
   'refused',

@@ -69,19 +69,19 @@ describe('an answer of the API', () => {
       { status: 200, text: '{"list":[{"name":"a"},{"name":7}]}' },
       { kind: 'failed', text: expect.stringMatching(/^list\.1\.name: /) },
     ],
-  ])('%s', async (_, answer, trouble) => {
+  ])('%s', async (_, answer, error) => {
     const { api } = over({ ...answer, requestId: 'req-1' })
-    expect(await api.get('/x', Body)).toEqual({ ok: false, trouble: { rule: null, requestId: 'req-1', ...trouble } })
+    expect(await api.get('/x', Body)).toEqual({ ok: false, error: { rule: null, requestId: 'req-1', ...error } })
   })
   it('that does not come in time, or not at all', async () => {
     const clock = handClock()
     const late = createApi({ fetch: () => new Promise(() => {}), clock, timeoutMs: 8000 })(null).get('/x', Body)
     await clock.pass(8000)
-    const trouble = { kind: 'away', text: 'The API did not answer in time.', rule: null, requestId: null }
-    expect(await late).toEqual({ ok: false, trouble })
+    const error = { kind: 'away', text: 'The API did not answer in time.', rule: null, requestId: null }
+    expect(await late).toEqual({ ok: false, error })
     const broken = createApi({ fetch: () => Promise.reject(new Error('cut')), clock, timeoutMs: 8000 })(null)
     expect(await broken.get('/x', Body)).toMatchObject({
-      trouble: { kind: 'failed', text: 'The API cannot be asked: Error: cut' },
+      error: { kind: 'failed', text: 'The API cannot be asked: Error: cut' },
     })
   })
   it('about whom a change would concern', async () => {
@@ -102,10 +102,10 @@ describe('an answer of the API', () => {
       ['DELETE', 'http://127.0.0.1/v2/x?a=1&dry_run=true', '{"reason":"r"}'],
     ])
     expect(await over({ status: 200, text: '{}' }).api.wouldConcern('POST', '/x')).toMatchObject({
-      trouble: { kind: 'failed' },
+      error: { kind: 'failed' },
     })
     expect(await over({ status: 409, text: errors('no') }).api.wouldConcern('POST', '/x')).toMatchObject({
-      trouble: { kind: 'refused', text: 'no' },
+      error: { kind: 'refused', text: 'no' },
     })
   })
   it('to a change is the id under which it is recorded, which is that of the command', async () => {

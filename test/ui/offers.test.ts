@@ -13,7 +13,7 @@ import { actionOf, hindrance } from '../../src/ui/actions.ts'
 import { profileStand } from '../../src/ui/profileActions.ts'
 import type { Overview } from '../../src/ui/shapes.ts'
 import { AT_WORK, UNCLEANED, handleStanding, hostStanding, instanceStanding } from '../../src/ui/stands.ts'
-import { type Loaded, loaded, pageError } from '../../src/ui/told.ts'
+import { type Loaded, loaded, pageError } from '../../src/ui/loaded.ts'
 import {
   ARQ,
   WORD,

@@ -3,7 +3,7 @@
  * current the page is: live, paused while something is selected, stale when it was not renewed in time, or
  * reconnecting. What could not be renewed stays, with the reason.
  */
-import { type PageError, lossOf } from '../told.ts'
+import { type PageError, lossOf } from '../loaded.ts'
 import type { Screen } from '../view/screen.ts'
 import { moment, whole } from '../view/words.ts'
 

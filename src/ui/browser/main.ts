@@ -1,7 +1,7 @@
 /** Takes over the page that the server has drawn: keeps it up to date, listens to keys, copies commands. */
 import { hydrate, render } from 'preact'
 import { DONE_NAMES } from '../doneArguments.ts'
-import { type PageError, lossOf } from '../told.ts'
+import { type PageError, lossOf } from '../loaded.ts'
 import { layout } from '../view/layout.ts'
 import type { Screen } from '../view/screen.ts'
 import { isTimelineView } from '../view/timelineViews.ts'

@@ -2,7 +2,7 @@
 import { type Api, at } from '../api.ts'
 import * as shapes from '../answerShapes.ts'
 import { offersOf } from '../actions.ts'
-import { type Loaded, mapped, pageError } from '../told.ts'
+import { type Loaded, mapped, pageError } from '../loaded.ts'
 import { lineOf } from '../eventLines.ts'
 import { newestEvent } from '../newestEvent.ts'
 import { WITH_FORMER } from '../programActions.ts'

@@ -4,7 +4,7 @@ import { type Api, at } from '../api.ts'
 import { letterStanding } from '../letterActions.ts'
 import { LETTER_STATES, LetterDetail, Letters } from '../letterShapes.ts'
 import * as shapes from '../shapes.ts'
-import { type Loaded, mapped } from '../told.ts'
+import { type Loaded, mapped } from '../loaded.ts'
 import { deliveryCounts } from './lists.ts'
 import { type Load, PAGE_ROWS, filterOf } from './loader.ts'
 

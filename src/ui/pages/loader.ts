@@ -2,7 +2,7 @@
 import type { Api } from '../api.ts'
 import type { Arq } from '../shapes.ts'
 import * as shapes from '../shapes.ts'
-import { type Loaded, mapped } from '../told.ts'
+import { type Loaded, mapped } from '../loaded.ts'
 import type { Turn } from '../view/rows.ts'
 import type { Bodies, ViewName } from '../view/screen.ts'
 

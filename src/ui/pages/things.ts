@@ -10,7 +10,7 @@ import { ProgramDetail } from '../answerShapes.ts'
 import * as shapes from '../shapes.ts'
 import { handleStanding, hostStanding, instanceStanding } from '../stands.ts'
 import { type Filter, cutTo, under } from '../view/rows.ts'
-import { type Loaded, loaded, mapped, pageError } from '../told.ts'
+import { type Loaded, loaded, mapped, pageError } from '../loaded.ts'
 import { differenceIn } from '../view/differenceId.ts'
 import { waysOf } from '../view/ways.ts'
 import { letterIn } from './letters.ts'
@@ -195,7 +195,7 @@ export const standFor = async ({ api, id }: Pick<PageRequest, 'api' | 'id'>, kin
       return standIn(await letterIn(api, id), letterStanding)
     case 'drift': {
       const repairs = await repairsOf(api, id)
-      const none = repairs.ok ? !isRepairable(repairs.value) : repairs.trouble.kind === 'off'
+      const none = repairs.ok ? !isRepairable(repairs.value) : repairs.error.kind === 'off'
       return { state: none ? 'same' : 'differs', known: {}, repairs }
     }
     case 'differences': {
@@ -204,7 +204,7 @@ export const standFor = async ({ api, id }: Pick<PageRequest, 'api' | 'id'>, kin
     }
     case 'programs': {
       const one = await api.get(at`/programs/${id}`, ProgramDetail)
-      return one.ok ? programStand(one.value) : { ...UNKNOWN, not: one.trouble.text }
+      return one.ok ? programStand(one.value) : { ...UNKNOWN, not: one.error.text }
     }
     case 'ignored': {
       const one = await api.get(at`/drift/ignored/${id}`, shapes.IgnoredDrift)

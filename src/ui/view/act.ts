@@ -39,7 +39,7 @@ const named = (list: readonly string[], what: string, line: (each: string) => No
 ]
 const concern = (given: Bodies['act']['concerned']): Child => {
   if (given === null) return null
-  if (!given.ok) return div({ class: 'concern' }, trouble(given.trouble))
+  if (!given.ok) return div({ class: 'concern' }, trouble(given.error))
   const { refusal, effect, instances, projects, arqs, arqs_left_out: more } = given.value
   const held = arqs.length + more
   const whom = `${many(held, 'request')} of ${many(instances.length, 'instance')} in ${many(projects.length, 'project')}`
@@ -63,7 +63,7 @@ const concern = (given: Bodies['act']['concerned']): Child => {
 
 const repaired = (given: Bodies['act']['repairs'], now: number): Child => {
   if (given === null) return null
-  if (!given.ok) return trouble(given.trouble)
+  if (!given.ok) return trouble(given.error)
   return div(
     { class: 'concern' },
     p({ class: 'headline' }, mark('busy'), 'What would be repaired, if it is still so:'),

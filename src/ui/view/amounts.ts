@@ -132,7 +132,7 @@ export const capacityPage = ({ body: { capacity, filter, placement }, now }: Scr
           empty('No host has reported an accelerator', command(shell`accelerando device scan`)),
           { is: Object.keys(filter).length > 0, clear: 'capacity' },
         )
-      : trouble(capacity.trouble),
+      : trouble(capacity.error),
     command(capacityCommand(filter)),
   )
 
@@ -208,7 +208,7 @@ export const usagePage = ({ body: { usage, filter } }: Screen<'usage'>): Node =>
       'For how many seconds accelerators were bound, exactly as the journal has it. Whoever is not an administrator sees the own project.',
     ),
     usageForm(filter),
-    usage.ok ? usageShown(usage.value, filter) : trouble(usage.trouble),
+    usage.ok ? usageShown(usage.value, filter) : trouble(usage.error),
     command(
       shell`accelerando usage ${Object.entries(filter).flatMap(([name, value]) => [`--${FLAGS[name] ?? name}`, value])}`,
     ),

@@ -1,6 +1,6 @@
 /** The page of one accelerator request: its history as a bar and as steps, and what the request waits for. */
 import type { Arq, Timeline } from '../shapes.ts'
-import type { Loaded } from '../told.ts'
+import type { Loaded } from '../loaded.ts'
 import { headline, limit } from './headline.ts'
 import { type Fact, command, facts, id, idLink, link, mark, state, trouble, when } from './parts.ts'
 import { recorderOf } from './recorder.ts'
@@ -160,7 +160,7 @@ export const arqPage = ({ body, here, now }: Screen<'arq'>): Node => {
           ),
         )
       : null,
-    timeline.ok ? history(arq, timeline.value, chosen, past ?? now) : trouble(timeline.trouble),
+    timeline.ok ? history(arq, timeline.value, chosen, past ?? now) : trouble(timeline.error),
     beside(body, chosen),
     momentForm(here, chosen),
     commandFor(uuid, chosen),

@@ -15,7 +15,7 @@ const shown = ({ events, cut, all, follow }: NonNullable<Done['recorded']>): rea
     ? null
     : events.ok
       ? rows('What was recorded', COLUMNS, events.value, ({ id }) => id)
-      : trouble(events.trouble),
+      : trouble(events.error),
   p(
     { class: 'rest' },
     cut ? 'Only the first ones are shown. ' : null,

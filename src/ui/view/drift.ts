@@ -92,7 +92,7 @@ const ignoredPanel = ({ body: { ignored, offersOfIgnored: list }, now }: Screen<
 const comparedPart = (screen: Screen<'drift'>): readonly Child[] => {
   const { body, now } = screen
   const { drift, offers: ofHost, offersOfOne: ofOne } = body
-  if (!drift.ok) return [trouble(drift.trouble)]
+  if (!drift.ok) return [trouble(drift.error)]
   const shown = drift.value.drift.map(attended).filter(differs)
   if (shown.length > 0) return shown.map((each) => driftOf(each, now, { ofHost, ofOne }))
   const left = drift.value.drift.flatMap(({ entries }) => entries).length

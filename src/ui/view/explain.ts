@@ -156,6 +156,6 @@ export const explainPage = ({ body: { told, profile, draft, host } }: Screen<'ex
         )
       : told.ok
         ? answer(told.value)
-        : trouble(told.trouble),
+        : trouble(told.error),
     command(commandOf(profile, draft, host)),
   )

@@ -84,7 +84,7 @@ export const eventsPage = ({ body: { told, filter, after, paused } }: Screen<'ev
             ),
             rows('Events', eventColumns(filter), told.value.lines.toReversed(), ({ id: own }) => own),
           )
-      : trouble(told.trouble),
+      : trouble(told.error),
     command(commandOf(filter, told.ok ? told.value.next : after)),
   )
 

@@ -1,6 +1,6 @@
 /** The home page: it shows whether anything is wrong now. */
 import type { Arq, Overview } from '../shapes.ts'
-import type { Loaded } from '../told.ts'
+import type { Loaded } from '../loaded.ts'
 import { calm, findingsOf } from './findings.ts'
 import { arqColumns } from './lists.ts'
 import { command, counts, empty, mark, panel, trouble, when } from './parts.ts'
@@ -11,7 +11,7 @@ import { type Child, type Node, a, div, h1, header, li, p, span, ul } from './ta
 import { count, many, shell, sum } from './words.ts'
 
 const verdict = (overview: Loaded<Overview>, now: number): Node => {
-  if (!overview.ok) return trouble(overview.trouble)
+  if (!overview.ok) return trouble(overview.error)
   const findings = findingsOf(overview.value, now)
   if (findings.length === 0) return p({ class: 'verdict good' }, mark('good'), calm(overview.value, now))
   const grave = findings.filter(({ tone }) => tone === 'bad').length
@@ -81,7 +81,7 @@ const latest = (title: string, href: string, given: Loaded<readonly Arq[]>, now:
       ? given.value.length > 0
         ? rows(title, arqColumns(now), given.value, ({ uuid }) => uuid)
         : nothing
-      : trouble(given.trouble),
+      : trouble(given.error),
   )
 
 const start = (): Node =>

@@ -103,7 +103,7 @@ const memberPanel = ({ arq, timeline }: Listed['some'][number], now: number): No
       idLink('arqs', arq.uuid),
     ),
     span({ class: 'dim' }, `${arq.device_profile_name} · group ${arq.device_profile_group_id}`),
-    timeline.ok ? lanes(recorderOf(timeline.value, now), atPage(arq.uuid)) : trouble(timeline.trouble),
+    timeline.ok ? lanes(recorderOf(timeline.value, now), atPage(arq.uuid)) : trouble(timeline.error),
   )
 /** The links of its bars lead to the page of the request. */
 const atPage = (uuid: string): Chosen => ({ place: `arqs/${uuid}`, asOf: null, ways: USUAL, kept: true })
@@ -125,7 +125,7 @@ export const instancePage = ({ body: { uuid, list, offers: possible }, here, now
   div(
     null,
     head(link('arqs', 'Instance'), uuid, null, here, possible),
-    ...(list.ok ? shown(list.value, now) : [trouble(list.trouble)]),
+    ...(list.ok ? shown(list.value, now) : [trouble(list.error)]),
     list.ok ? cutNote(list.value, 'requests', under('arqs', { instance: uuid })) : null,
     command(shell`openstack accelerator arq list --instance ${uuid}`),
   )

@@ -102,7 +102,7 @@ const handledNote = ({ state: word, handled }: Letter, now: number): Child =>
 
 export const letterPage = ({ body: { letter, form, offers: list }, here, now }: Screen<'letter'>): Node => {
   if (!letter.ok)
-    return div(null, head(link('letters', 'Dead letter'), lastOf(here), null, here, []), trouble(letter.trouble))
+    return div(null, head(link('letters', 'Dead letter'), lastOf(here), null, here, []), trouble(letter.error))
   const { uuid, reason, key, headers, value, replay_refusal: refusal, ...rest } = letter.value
   return div(
     null,

@@ -58,7 +58,7 @@ export const openedPage = ({ body: { file, ways } }: Screen<'opened'>): Node =>
       code(null, 'accelerando arq timeline UUID --json --events'),
       ' has written. What the file says is shown as it stands there: the service does not compare it with its records, and keeps nothing of it.',
     ),
-    file === null ? null : file.ok ? drawn(file.value.timeline, ways) : trouble(file.trouble),
+    file === null ? null : file.ok ? drawn(file.value.timeline, ways) : trouble(file.error),
     panel(file?.ok ? 'Another one' : 'The file', null, div({ class: 'plain-block' }, chooser(file?.ok === true))),
     command(shell`accelerando arq timeline --file FILE`),
   )

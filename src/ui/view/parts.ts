@@ -1,5 +1,5 @@
 /** Parts that several pages share. */
-import type { PageError } from '../told.ts'
+import type { PageError } from '../loaded.ts'
 import type { Tone } from './states.ts'
 import {
   type Child,

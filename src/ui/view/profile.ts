@@ -45,7 +45,7 @@ const versionPanel = (name: string, versions: ProfileVersions['versions'], now: 
 
 export const profilePage = ({ body: { profile, versions, offers: list }, here, now }: Screen<'profile'>): Node => {
   if (!profile.ok)
-    return div(null, head(link('profiles', 'Profile'), lastOf(here), null, here, []), trouble(profile.trouble))
+    return div(null, head(link('profiles', 'Profile'), lastOf(here), null, here, []), trouble(profile.error))
   const { name, uuid, groups, description, created_at: created, version, enabled, projects } = profile.value
   return div(
     null,

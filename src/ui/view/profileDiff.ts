@@ -115,7 +115,7 @@ export const versionsPage = ({ body: { pair, id }, here, now }: Screen<'versions
       { class: 'head' },
       div(null, p({ class: 'over' }, link(profile, 'Profile ', id)), h1(null, 'Versions compared')),
     ),
-    pair.ok ? shown(pair.value, { here, now }) : trouble(pair.trouble),
+    pair.ok ? shown(pair.value, { here, now }) : trouble(pair.error),
     pair.ok ? null : p(null, a({ class: 'button', href: profile }, 'Back to the profile')),
   )
 }

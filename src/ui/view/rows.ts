@@ -1,5 +1,5 @@
 /** Lists: a table that scrolls by itself, its filters, and the link to the next page. */
-import type { Loaded } from '../told.ts'
+import type { Loaded } from '../loaded.ts'
 import { empty, trouble } from './parts.ts'
 import { type Child, type Node, a, code, div, nav, p, span, table, tbody, td, th, thead, tr } from './tags.ts'
 import { count } from './words.ts'
@@ -80,7 +80,7 @@ export const listed = <Row>(
   nothing: Child,
   filtered: { readonly is: boolean; readonly clear: string },
 ): Child => {
-  if (!given.ok) return trouble(given.trouble)
+  if (!given.ok) return trouble(given.error)
   if (given.value.length > 0) return show(given.value)
   if (!filtered.is) return nothing
   return empty('Nothing matches this filter', a({ class: 'button', href: filtered.clear }, 'Clear the filter'))

@@ -23,7 +23,7 @@ import type {
 import type { Letter, LetterDetail } from '../letterShapes.ts'
 import type { Differences, Pair } from '../../profileDiff.ts'
 import type { System } from '../systemShapes.ts'
-import type { Loaded, PageError } from '../told.ts'
+import type { Loaded, PageError } from '../loaded.ts'
 import type { DeliveryCounts } from './deliveryTabs.ts'
 import type { Capacity, EventLine, Explanation, Program, Usage } from '../answerShapes.ts'
 import type { Cut, Filter, Turn } from './rows.ts'

@@ -262,8 +262,8 @@ export const systemPage = ({ body: { system, overview, permissions }, who, now }
           writesPanel(system.value, now),
           consumersPanel(system.value),
         ]
-      : [trouble(system.trouble)]),
-    ...(overview.ok ? [invariantsPanel(overview.value, now)] : system.ok ? [trouble(overview.trouble)] : []),
+      : [trouble(system.error)]),
+    ...(overview.ok ? [invariantsPanel(overview.value, now)] : system.ok ? [trouble(overview.error)] : []),
     ...(system.ok
       ? [
           auditPanel(system.value, now),

@@ -43,7 +43,7 @@ const note = (said: string, given: Noted, now: number): Child =>
 
 const ARQS_MAX = 50
 export const hostPage = ({ body: { host, devices, offers: list }, here, now }: Screen<'host'>): Node => {
-  if (!host.ok) return div(null, head(link('hosts', 'Host'), lastOf(here), null, here, []), trouble(host.trouble))
+  if (!host.ok) return div(null, head(link('hosts', 'Host'), lastOf(here), null, here, []), trouble(host.error))
   const { name, handles, arqs, drivers, retired, measured, ...rest } = host.value
   const held: readonly Fact[] = [
     ['Last heard of', when(rest.last_seen_at, now)],
@@ -89,7 +89,7 @@ export const hostPage = ({ body: { host, devices, offers: list }, here, now }: S
               cutNote(devices.value, 'devices', under('devices', { hostname: name })),
             )
           : empty('It has reported no device')
-        : trouble(devices.trouble),
+        : trouble(devices.error),
     ),
     arqs.length === 0
       ? null
@@ -148,7 +148,7 @@ const part = ({ deployable, handles }: Part, now: number): Node => {
       { class: 'traits' },
       ...attributes(deployable.attributes_list).map((each) => code({ class: 'want', key: each }, each)),
     ),
-    handles.ok ? div({ class: 'cells' }, ...handles.value.some.map(cell)) : trouble(handles.trouble),
+    handles.ok ? div({ class: 'cells' }, ...handles.value.some.map(cell)) : trouble(handles.error),
     handles.ok
       ? cutNote(handles.value, 'attach handles', under('handles', { deployable_uuid: deployable.uuid }))
       : null,
@@ -191,8 +191,7 @@ const healthPanel = ({ state: word, reason, since, measured_at: measured, number
   )
 
 export const devicePage = ({ body: { device, parts, offers: list }, here, now }: Screen<'device'>): Node => {
-  if (!device.ok)
-    return div(null, head(link('devices', 'Device'), lastOf(here), null, here, []), trouble(device.trouble))
+  if (!device.ok) return div(null, head(link('devices', 'Device'), lastOf(here), null, here, []), trouble(device.error))
   const { uuid, model, failing, health } = device.value
   return div(
     null,
@@ -203,14 +202,14 @@ export const devicePage = ({ body: { device, parts, offers: list }, here, now }:
     health === null ? null : healthPanel(health, now),
     ...(parts.ok
       ? [...parts.value.some.map((each) => part(each, now)), moreParts(parts.value, uuid)]
-      : [trouble(parts.trouble)]),
+      : [trouble(parts.error)]),
     command(shell`openstack accelerator device show ${uuid}`),
   )
 }
 
 export const handlePage = ({ body: { handle, offers: list }, here, now }: Screen<'handle'>): Node => {
   if (!handle.ok)
-    return div(null, head(link('devices', 'Attach handle'), lastOf(here), null, here, []), trouble(handle.trouble))
+    return div(null, head(link('devices', 'Attach handle'), lastOf(here), null, here, []), trouble(handle.error))
   const { uuid, state: word, hostname, ...rest } = handle.value
   return div(
     null,

@@ -16,7 +16,7 @@ export type PageError = {
 }
 export type Loaded<Value> =
   | { readonly ok: true; readonly value: Value }
-  | { readonly ok: false; readonly trouble: PageError }
+  | { readonly ok: false; readonly error: PageError }
 
 export const loaded = <Value>(value: Value): Loaded<Value> => ({ ok: true, value })
 export const pageError = (
@@ -24,13 +24,13 @@ export const pageError = (
   text: string,
   requestId: string | null = null,
   rule: string | null = null,
-) => ({ ok: false, trouble: { kind, text, rule, requestId } }) as const
+) => ({ ok: false, error: { kind, text, rule, requestId } }) as const
 
 const isLoaded = (part: unknown): part is Loaded<unknown> => typeof part === 'object' && part !== null && 'ok' in part
 /** The error in place of the main part of a page, which is the first one that is loaded. */
 export const errorOf = (body: object): PageError | null => {
   const main = Object.values(body).find(isLoaded)
-  return main === undefined || main.ok ? null : main.trouble
+  return main === undefined || main.ok ? null : main.error
 }
 /** The same, unless it is an answer: the service could not be asked, or its answer could not be read. */
 export const lossOf = (body: object): PageError | null => {
