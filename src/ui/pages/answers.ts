@@ -25,8 +25,8 @@ export const explain: Load = async ({ api, query }) => {
   const { profile = '', draft = '', host = '' } = query
   const only = host === '' ? '' : at`?host=${host}`
   const stored = () => api.ask(at`/device_profiles/${profile}/check` + only, shapes.Explanation)
-  const told = draft !== '' ? await drafted(api, draft, only) : profile !== '' ? await stored() : null
-  return { view: 'explain', title: 'Explain', body: { told, profile, draft, host } }
+  const explanation = draft !== '' ? await drafted(api, draft, only) : profile !== '' ? await stored() : null
+  return { view: 'explain', title: 'Explain', body: { explanation, profile, draft, host } }
 }
 
 export const capacity: Load = async ({ api, query }) => {

@@ -88,25 +88,31 @@ const hostOf = ({ host, fits, obstacles: own, groups }: Explanation['hosts'][num
     ),
   )
 
-const answer = (told: Explanation): Node =>
+const answer = ({
+  fits,
+  groups,
+  hosts,
+  placement,
+  devices_checked: devices,
+  hosts_checked: checked,
+  hosts_fitting: fitting,
+  hosts_left_out: leftOut,
+}: Explanation): Node =>
   div(
     null,
     p(
-      { class: `verdict ${told.fits ? 'good' : 'bad'}` },
-      mark(told.fits ? 'good' : 'bad'),
-      `${count(told.hosts_fitting)} of ${many(told.hosts_checked, 'host')} ${told.hosts_fitting === 1 ? 'fits' : 'fit'}`,
-      span(
-        { class: 'dim' },
-        `${many(told.devices_checked, 'device')} looked at, ${PLACEMENT[told.placement] ?? told.placement}`,
-      ),
+      { class: `verdict ${fits ? 'good' : 'bad'}` },
+      mark(fits ? 'good' : 'bad'),
+      `${count(fitting)} of ${many(checked, 'host')} ${fitting === 1 ? 'fits' : 'fit'}`,
+      span({ class: 'dim' }, `${many(devices, 'device')} looked at, ${PLACEMENT[placement] ?? placement}`),
     ),
-    ...told.groups.map(group),
-    ...told.hosts.map(hostOf),
-    told.hosts_left_out === 0
+    ...groups.map(group),
+    ...hosts.map(hostOf),
+    leftOut === 0
       ? null
       : p(
           { class: 'dim' },
-          `${many(told.hosts_left_out, 'further host is', 'further hosts are')} not shown: name one of them above.`,
+          `${many(leftOut, 'further host is', 'further hosts are')} not shown: name one of them above.`,
         ),
   )
 
@@ -118,7 +124,7 @@ const commandOf = (profile: string, draft: string, host: string): CommandLine =>
     : shell`accelerando explain --file FILE ${only}`
 }
 
-export const explainPage = ({ body: { told, profile, draft, host } }: Screen<'explain'>): Node =>
+export const explainPage = ({ body: { explanation, profile, draft, host } }: Screen<'explain'>): Node =>
   div(
     null,
     header({ class: 'head' }, h1(null, 'Explain')),
@@ -149,13 +155,13 @@ export const explainPage = ({ body: { told, profile, draft, host } }: Screen<'ex
         a({ class: 'button', href: 'explain' }, 'Clear'),
       ),
     ),
-    told === null
+    explanation === null
       ? empty(
           'Name a profile, or write a draft',
           p(null, 'A failed bind leads here with its profile; so does the page of each profile.'),
         )
-      : told.ok
-        ? answer(told.value)
-        : trouble(told.error),
+      : explanation.ok
+        ? answer(explanation.value)
+        : trouble(explanation.error),
     command(commandOf(profile, draft, host)),
   )

@@ -186,7 +186,7 @@ export type Bodies = {
   }
   explain: {
     /** Null: no question was asked. */
-    readonly told: Loaded<Explanation> | null
+    readonly explanation: Loaded<Explanation> | null
     readonly profile: string
     readonly draft: string
     readonly host: string
