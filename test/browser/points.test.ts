@@ -62,9 +62,9 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
     const asked = createConsole(stage.world)
     const journal = await asked.request('/ui/events?after=0&kind=arq', { headers: { accept: 'application/json' } })
     const { body } = (await journal.json()) as {
-      readonly body: { readonly told: { readonly value: { readonly lines: readonly { readonly id: string }[] } } }
+      readonly body: { readonly events: { readonly value: { readonly lines: readonly { readonly id: string }[] } } }
     }
-    expect(shown).toEqual(body.told.value.lines.map(({ id }) => id).toReversed())
+    expect(shown).toEqual(body.events.value.lines.map(({ id }) => id).toReversed())
     await page.close()
     await again.close()
   })

@@ -96,22 +96,22 @@ test('usage: the same lines on the page and in the file', async () => {
 })
 
 describe('events', () => {
-  type Told = {
+  type Events = {
     readonly value: { readonly lines: readonly { id: string; type: string; kind: string }[]; next: string }
   }
-  const told = async (place: string) => ((await screenOf(place)).body as { told: Told }).told.value
+  const eventsOf = async (place: string) => ((await screenOf(place)).body as { events: Events }).events.value
   test('begin now, and go on after any id', async () => {
-    const now = await told('events')
+    const now = await eventsOf('events')
     expect(now.lines).toEqual([])
-    const all = await told('events?after=0&kind=arq')
+    const all = await eventsOf('events?after=0&kind=arq')
     expect(new Set(all.lines.map(({ kind }) => kind))).toEqual(new Set(['arq']))
     const [first, ...rest] = all.lines
-    expect((await told(`events?after=${first!.id}&kind=arq`)).lines).toEqual(rest)
+    expect((await eventsOf(`events?after=${first!.id}&kind=arq`)).lines).toEqual(rest)
     await world.must(201, 'POST /v2/accelerator_requests', { body: { device_profile_name: 'fpga-small' } })
-    expect((await told(`events?after=${now.next}`)).lines.map(({ type }) => type)).toContain('ArqCreated')
+    expect((await eventsOf(`events?after=${now.next}`)).lines.map(({ type }) => type)).toContain('ArqCreated')
   })
   test('name the equal command, with the id from which it goes on', async () => {
-    const { next } = await told('events?after=0&kind=arq')
+    const { next } = await eventsOf('events?after=0&kind=arq')
     expect(await pageOf('events?after=0&kind=arq')).toContain(`accelerando event --follow --after ${next} --kind arq`)
   })
   test('an id that nobody told is refused', async () => {

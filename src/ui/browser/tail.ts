@@ -6,7 +6,7 @@ import type { Screen } from '../view/screen.ts'
 
 /** The most rows. The oldest ones are removed, since more rows would slow the browser down. */
 const ROWS_MAX = 500
-type Told = Screen<'events'>['body']['told']
+type Events = Screen<'events'>['body']['events']
 
 export type Tail = {
   readonly address: () => string
@@ -20,8 +20,8 @@ export type Tail = {
 /** `redraw`: called when the user pauses or resumes the list. */
 export const openTail = (first: Screen<'events'>, redraw: (screen: Screen) => void): Tail => {
   let [shown, paused] = [first, false]
-  const valueOf = (told: Told) => (told.ok ? told.value : null)
-  let next = valueOf(first.body.told)?.next ?? first.body.after
+  const valueOf = (events: Events) => (events.ok ? events.value : null)
+  let next = valueOf(first.body.events)?.next ?? first.body.after
   document.addEventListener('click', (event) => {
     if (!(event.target instanceof Element) || event.target.closest('[data-tail]') === null) return
     paused = !paused
@@ -36,14 +36,14 @@ export const openTail = (first: Screen<'events'>, redraw: (screen: Screen) => vo
     },
     merged: (screen) => {
       if (screen.view !== 'events') return screen
-      const [before, news] = [valueOf(shown.body.told), valueOf(screen.body.told)]
+      const [before, news] = [valueOf(shown.body.events), valueOf(screen.body.events)]
       if (news === null) return { ...screen, body: { ...screen.body, paused } }
       next = news.next
       const lines = [...(before?.lines ?? []), ...news.lines].slice(-ROWS_MAX)
-      shown = { ...screen, body: { ...screen.body, paused, told: { ok: true, value: { ...news, lines } } } }
+      shown = { ...screen, body: { ...screen.body, paused, events: { ok: true, value: { ...news, lines } } } }
       return shown
     },
     isPaused: () => paused,
-    isBehind: () => valueOf(shown.body.told)?.more ?? false,
+    isBehind: () => valueOf(shown.body.events)?.more ?? false,
   }
 }

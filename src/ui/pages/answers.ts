@@ -71,14 +71,14 @@ export const events: Load = async ({ api, query }) => {
   const filter = filterOf(query, EVENT_FILTERS)
   // a page that could not be drawn at first asks with an empty one
   const begin: Loaded<string> = query['after'] ? { ok: true, value: query['after'] } : await newestEvent(api)
-  if (!begin.ok) return { view: 'events', title: 'Events', body: { told: begin, filter, after: '', paused: false } }
+  if (!begin.ok) return { view: 'events', title: 'Events', body: { events: begin, filter, after: '', paused: false } }
   const asked = new URLSearchParams({ ...filter, after: begin.value, limit: String(EVENTS_MAX) }).toString()
-  const told = mapped(await api.get(`/events?${asked}`, shapes.Events), ({ events: some, next, more }) => ({
+  const read = mapped(await api.get(`/events?${asked}`, shapes.Events), ({ events: some, next, more }) => ({
     lines: some.map(lineOf),
     next,
     more,
   }))
-  return { view: 'events', title: 'Events', body: { told, filter, after: begin.value, paused: false } }
+  return { view: 'events', title: 'Events', body: { events: read, filter, after: begin.value, paused: false } }
 }
 
 export const programs: Load = async ({ api, query, may }) => {

@@ -41,7 +41,7 @@ const asked = (filter: Filter): Node =>
     div({ class: 'form-end' }, button({ type: 'submit', class: 'button full' }, 'Filter')),
   )
 
-export const eventsPage = ({ body: { told, filter, after, paused } }: Screen<'events'>): Node =>
+export const eventsPage = ({ body: { events, filter, after, paused } }: Screen<'events'>): Node =>
   div(
     null,
     header(
@@ -62,8 +62,8 @@ export const eventsPage = ({ body: { told, filter, after, paused } }: Screen<'ev
     ),
     asked(filter),
     filtersOf('events', filter, null),
-    told.ok
-      ? told.value.lines.length === 0
+    events.ok
+      ? events.value.lines.length === 0
         ? empty(
             Object.keys(filter).length > 0
               ? 'Nothing that matches this filter has happened so far'
@@ -74,18 +74,18 @@ export const eventsPage = ({ body: { told, filter, after, paused } }: Screen<'ev
             null,
             p(
               { class: 'dim' },
-              `${count(told.value.lines.length)} shown. `,
-              told.value.more
+              `${count(events.value.lines.length)} shown. `,
+              events.value.more
                 ? a(
-                    { class: 'underlined', href: under('events', { ...filter, after: told.value.next }) },
+                    { class: 'underlined', href: under('events', { ...filter, after: events.value.next }) },
                     'The following ones',
                   )
                 : null,
             ),
-            rows('Events', eventColumns(filter), told.value.lines.toReversed(), ({ id: own }) => own),
+            rows('Events', eventColumns(filter), events.value.lines.toReversed(), ({ id: own }) => own),
           )
-      : trouble(told.error),
-    command(commandOf(filter, told.ok ? told.value.next : after)),
+      : trouble(events.error),
+    command(commandOf(filter, events.ok ? events.value.next : after)),
   )
 
 const PROGRAM_STATES: Readonly<Record<string, { readonly tone: Tone; readonly means: string }>> = {

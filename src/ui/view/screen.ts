@@ -200,7 +200,7 @@ export type Bodies = {
   usage: { readonly usage: Loaded<Usage>; readonly filter: Filter }
   events: {
     /** Oldest first. */
-    readonly told: Loaded<{ readonly lines: readonly EventLine[]; readonly next: string; readonly more: boolean }>
+    readonly events: Loaded<{ readonly lines: readonly EventLine[]; readonly next: string; readonly more: boolean }>
     readonly filter: Filter
     /** The id after which the page begins. */
     readonly after: string
