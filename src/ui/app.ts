@@ -133,9 +133,9 @@ const files = (app: Hono, look: Look, { clock }: Pick<UiParts, 'clock'>): void =
   app.get('/ui/usage.csv', async (c) => {
     const looking = await look(c, 'usage.csv')
     if (looking instanceof Response) return looking
-    const told = await answers.usageCsv({ ...looking, id: '', query: c.req.query() })
-    if (!told.ok) return c.json(told.error, STATUSES[told.error.kind])
-    return c.body(told.value, 200, {
+    const csv = await answers.usageCsv({ ...looking, id: '', query: c.req.query() })
+    if (!csv.ok) return c.json(csv.error, STATUSES[csv.error.kind])
+    return c.body(csv.value, 200, {
       'content-type': 'text/csv; charset=utf-8',
       'content-disposition': 'attachment; filename="usage.csv"',
       'cache-control': 'no-store',

@@ -50,7 +50,7 @@ describe('the conversation', () => {
       timed('d', ...ends('delivered').slice(0, 3)),
     ])
     expect(talk).toMatchObject({ settledAt: iso(500), until: iso(300_000), tries: 2 })
-    expect(talk!.members.map(({ told, answer }) => [told, answer?.word, answer?.note, answer?.again])).toEqual([
+    expect(talk!.members.map(({ status, answer }) => [status, answer?.word, answer?.note, answer?.again])).toEqual([
       ['completed', 'taken', null, null],
       ['completed', 'refused', '400 bad', null],
       ['completed', 'not reached', 'refused', iso(1600)],
@@ -81,7 +81,7 @@ describe('the conversation', () => {
         ['nova to be told once more', 20, { status: 'completed', until: iso(900) }],
       ),
     ])
-    expect(talk).toMatchObject({ until: iso(900), members: [{ told: 'completed', answer: null }] })
+    expect(talk).toMatchObject({ until: iso(900), members: [{ status: 'completed', answer: null }] })
   })
   test('takes no step for an answer that is called as what every object has', () => {
     const talk = conversationOf([

@@ -51,10 +51,10 @@ const explain = (text: string | null, { body, now }: Screen): void => {
 }
 
 /** In a browser without shared workers, pages only ask at intervals. */
-const follow = (told: (what: unknown) => void): void => {
+const follow = (onMessage: (what: unknown) => void): void => {
   if (!('SharedWorker' in window)) return
   const { port } = new SharedWorker(new URL('worker.js', import.meta.url), { type: 'module', name: 'accelerando' })
-  port.addEventListener('message', ({ data }) => told(data))
+  port.addEventListener('message', ({ data }) => onMessage(data))
   port.start()
 }
 

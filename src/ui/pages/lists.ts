@@ -122,8 +122,8 @@ export const profiles: Load = async ({ api, query, may }) => {
 /** How many of each kind wait; null: they could not be counted. */
 export const deliveryCounts = (overview: Loaded<shapes.Overview>): DeliveryCounts | null => {
   if (!overview.ok) return null
-  const { deliveries: told, found } = overview.value
-  return { waiting: told.waiting, undelivered: told.undelivered, letters: found.dead_letters.count }
+  const { deliveries, found } = overview.value
+  return { waiting: deliveries.waiting, undelivered: deliveries.undelivered, letters: found.dead_letters.count }
 }
 export const deliveries: Load = async ({ api, query, may }) => {
   const after = query['after']
@@ -178,6 +178,6 @@ export const drift: Load = async ({ api, query, may }) => {
 }
 
 export const system: Load = async ({ api, may }) => {
-  const [told, overview] = await Promise.all([api.get('/system', System), api.get('/overview', shapes.Overview)])
-  return { view: 'system', title: 'System', body: { system: told, overview, permissions: may } }
+  const [system, overview] = await Promise.all([api.get('/system', System), api.get('/overview', shapes.Overview)])
+  return { view: 'system', title: 'System', body: { system, overview, permissions: may } }
 }

@@ -14,8 +14,8 @@ export type Member = {
   readonly readyAt: string | null
   /** Why its bind failed; null: it has not. */
   readonly failed: string | null
-  /** What Nova is told of it; null: not yet known. */
-  readonly told: string | null
+  /** The status that Nova is told of it; null: not yet known. */
+  readonly status: string | null
   readonly answer: Answer | null
 }
 /** `again`: when Nova is told next, as it has not taken the event. */
@@ -78,7 +78,7 @@ const memberOf = (arq: Arq, { accepted: { detail }, after }: Bind): Member => {
     host: detail['order'] === null ? null : (text(detail['host']) ?? text(detail['hostname'])),
     readyAt: ready?.at ?? null,
     failed: failed === undefined ? null : (text(failed.detail['reason']) ?? text(failed.detail['code']) ?? 'unknown'),
-    told: text(toTell?.detail['status']),
+    status: text(toTell?.detail['status']),
     answer: answerIn(after),
   }
 }

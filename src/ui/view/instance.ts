@@ -18,8 +18,8 @@ const preparedCell = ({ host, readyAt, failed }: Member, { acceptedAt }: Convers
   if (readyAt !== null) return [state('good', 'ready'), ' ', where, ` after ${sinceOf(acceptedAt, readyAt)}`]
   return [failed === null ? state('busy', 'waited for') : state('bad', 'not ready'), ' ', where]
 }
-const answerCell = ({ answer, told }: Member, now: number): Child => {
-  if (answer === null) return told === null ? none() : state('busy', 'being told')
+const answerCell = ({ answer, status }: Member, now: number): Child => {
+  if (answer === null) return status === null ? none() : state('busy', 'being told')
   const { word, tone, at, note, again } = answer
   return [
     state(tone, word),
@@ -38,7 +38,7 @@ const columnsOf = (talk: Conversation, now: number): readonly Column<Member>[] =
   { title: 'Prepared', cell: (member) => preparedCell(member, talk) },
   {
     title: 'Nova is told',
-    cell: ({ told }) => (told === null ? none() : state(told === 'completed' ? 'good' : 'bad', told)),
+    cell: ({ status }) => (status === null ? none() : state(status === 'completed' ? 'good' : 'bad', status)),
   },
   { title: 'Nova answered', cell: (member) => answerCell(member, now), kind: 'wide' },
 ]
