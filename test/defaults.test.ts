@@ -3,7 +3,7 @@
  * same cloud rely on some.
  */
 import { expect, test } from 'vitest'
-import { PACES, RELEASE_FOR_MS } from '../src/services/kernel/kernel.ts'
+import { CONTROL_DEFAULTS, PACES, RELEASE_FOR_MS } from '../src/services/kernel/kernel.ts'
 import { BACKOFF } from '../src/services/nova/notifier.ts'
 import { TIMES } from '../src/bus/kafka/member.ts'
 import { DEFAULTS as EVENTS } from '../src/delivery/events/options.ts'
@@ -17,6 +17,26 @@ test('of a control: what is due, and how processes divide it', () => {
   expect(PACES).toEqual({ claimMs: 8000, headStartMs: 3000, noteSeenEveryMs: 2000, checkEveryMs: 60_000 })
   expect(RELEASE_FOR_MS).toBe(600_000)
   expect(BACKOFF).toEqual({ firstMs: 1000, maxMs: 30_000 })
+})
+test('of a control: what an operator may set', () => {
+  expect(CONTROL_DEFAULTS).toEqual({
+    bindDeadlineMs: 120_000,
+    tellForMs: 300_000,
+    resendMs: 10_000,
+    sweepEveryMs: 250,
+    programWaitMs: 20_000,
+    programDeadlineMs: 600_000,
+    staleAfterMs: 15_000,
+    downAfterMs: 1_800_000,
+    missingRounds: 2,
+    timelineKeptMs: 604_800_000,
+    unboundTtlMs: 0,
+    collectOrphansMs: 0,
+    arqsPerProject: 0,
+    enrollment: 'first-use',
+    placementAuditMs: 600_000,
+    reserveSilent: 'down',
+  })
 })
 test('of the relay: the lease is trusted for 3.5 of its 5 seconds', () => {
   expect(plain(RELAY)).toEqual({

@@ -269,6 +269,12 @@ describe('a device is refused', () => {
     expect(refused).toContainEqual(expect.objectContaining({ reason: expect.stringMatching(reason) }))
   })
 })
+it('compares the number of accelerators only where others stand below', async () => {
+  const leaf = node('r_leaf', 'r', { kind: 'vf', numAccelerators: 3 })
+  const alone = node('alone', null, { numAccelerators: 2, handles: [{ type: 'PCI', info: slot(0x3b, 2) }] })
+  await seen.shows(of(node('r', null), vf('r_vf_1', 'r', 1), leaf, alone))
+  expect([...(await byName()).keys()].toSorted()).toEqual(['alone', 'r', 'r_leaf', 'r_vf_1'])
+})
 const silentLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 describe('programming the root', () => {

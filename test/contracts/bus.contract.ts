@@ -352,6 +352,8 @@ export const busContract = (name: string, make: (limits?: Limits) => Promise<Bus
         'no.such.topic',
       )
       await expect(bus.publish([say('k', 'x'.repeat(1024 * 1024))])).rejects.toThrow(/message/)
+      const none = (topic: string) => ({ ...say('k', 2), topic })
+      await expect(bus.publish([say('k', 1), none('no.first'), none('no.second')])).rejects.toThrow('no.first')
       await bus.publish([say('k', 3)])
       await until(() => values(heard).includes(3))
       expect(values(heard)).toEqual([3])

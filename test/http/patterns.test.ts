@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
+import { EVENT_ID } from '../../src/actors/events.ts'
 import { originThrough } from '../../src/http/forwarded.ts'
 import { canonicalPath } from '../../src/http/paths.ts'
 import { groupOf } from '../../src/http/routes/profileGroups.ts'
@@ -31,6 +32,8 @@ type Probe = {
 const both = (characters: readonly string[]) => ({ before: characters, after: characters })
 
 const profileSchema = ROUTES.find((row) => row.method === 'POST' && row.path === '/v2/device_profiles')!.body!.schema
+const changeSchema = ROUTES.find((row) => row.method === 'PATCH' && row.path === '/v2/device_profiles/:id')!.body!
+  .schema
 const group = (more: object) => groupOf({ 'resources:FPGA': 1, ...more }, 'group').ok
 const heartbeat = (host: string) => ({
   type: 'Heartbeat',
@@ -163,6 +166,20 @@ const PROBES: readonly Probe[] = [
     valid: ['0000:3b:00.1'],
     before: ['g', ' ', '\n', ':', '0x'],
     after: ['0', 'a', ' ', '\n', '.'],
+  },
+  {
+    of: 'the id of an event',
+    takes: (id) => EVENT_ID.test(id),
+    valid: ['0', '1764150000-3-0123456789ab', '1764150000.5-3-0123456789ab'],
+    before: ['x', '-', ' ', '\n', '.'],
+    after: ['0', 'a', 'g', ' ', '\n'],
+  },
+  {
+    of: 'the version of a profile in a change',
+    takes: (version) => v.safeParse(changeSchema, { versions: { [version]: true }, reason: 'x' }).success,
+    valid: ['1', '12'],
+    before: ['0', '-', '+', ' ', '\n'],
+    after: ['a', '.', ' ', '\n', '.0'],
   },
   {
     of: 'the name of a host on the bus',

@@ -14,6 +14,20 @@ export type Equivalent = {
 
 export const EQUIVALENT: readonly Equivalent[] = [
   {
+    path: 'src/uuid.ts',
+    line: ".replace(/^(urn:)?(uuid:)?/, '')",
+    original: '/^(urn:)?(uuid:)?/',
+    mutated: '/(urn:)?(uuid:)?/',
+    reason: 'both parts may be absent, so the first match is at the start',
+  },
+  {
+    path: 'src/cli/operators/timelineDrawing.ts',
+    line: 'const longest = steps.reduce((most, { step }) => Math.max(most, step.length), 0)',
+    original: '0',
+    mutated: '1',
+    reason: 'every step has a name, and without steps no line is drawn',
+  },
+  {
     path: 'src/actors/runtime/region.ts',
     line: "key.replaceAll(/[^A-Za-z0-9_-]/g, (c) => (c === '/' ? '.' : `$${c.codePointAt(0)!.toString(16)}.`))",
     original: '`$${c.codePointAt(0)!.toString(16)}.`',

@@ -11,13 +11,17 @@ const rowLinks = (): readonly HTMLElement[] =>
     (row) => row.querySelector<HTMLElement>('a') ?? [],
   )
 
+/** `at`: the index of the row with the focus; -1: no row has it, and the first or last one gets it. */
+export const nextRow = (at: number, by: 1 | -1, count: number): number => {
+  if (at < 0) return by > 0 ? 0 : count - 1
+  return Math.min(Math.max(at + by, 0), count - 1)
+}
 /** Moves from row to row by focusing the first link of each, so that Enter opens it. */
 const step = (by: 1 | -1): void => {
   const links = rowLinks()
   const row = document.activeElement?.closest('tr')
   const at = links.findIndex((each) => each.closest('tr') === row)
-  const next = at < 0 ? (by > 0 ? 0 : links.length - 1) : Math.min(Math.max(at + by, 0), links.length - 1)
-  links[next]?.focus()
+  links[nextRow(at, by, links.length)]?.focus()
 }
 
 const go = (selector: string): boolean => {

@@ -2,6 +2,8 @@
  * One stream of events for all pages of a browser, since a browser opens only a few connections to a server. The worker
  * tells pages that something happened, and each page then asks for its own screen.
  */
+import { createNewsReader } from './news.ts'
+
 type Said = 'open' | 'changed' | 'closed'
 
 const ports: MessagePort[] = []
@@ -13,7 +15,6 @@ const tell = (what: Said): void => {
 
 const FIRST_MS = 1000
 const LONGEST_MS = 30_000
-const isNews = (frame: string): boolean => /^event: (?!beat|bye)/m.test(frame)
 
 const follow = async (): Promise<void> => {
   const answer = await fetch(new URL('../../../stream', import.meta.url), { redirect: 'error' })
@@ -24,13 +25,11 @@ const follow = async (): Promise<void> => {
   // something may have happened while no stream was open
   tell('changed')
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
-  let rest = ''
+  const hasNews = createNewsReader()
   for (;;) {
     const { value, done } = await reader.read()
     if (done) return
-    const frames = (rest + value).split('\n\n')
-    rest = frames.pop() ?? ''
-    if (frames.some(isNews)) tell('changed')
+    if (hasNews(value)) tell('changed')
   }
 }
 
