@@ -31,6 +31,7 @@ test.each<readonly [line: string, err: string]>([
   [`migrate --check --grant-to r --database ${DATABASE}`, CHECK_ONLY],
   ['import', "name upstream's database with --from, --from-file or ACCELERANDO_IMPORT_FROM"],
   ['import --from nothing', '--from: it is not a URL'],
+  ['import --from-file /dev/null', '--from-file: it is not a URL'],
   ['import --from mysql://u:p@127.0.0.1:1/c --from-file x', "ENOENT: no such file or directory, open 'x'"],
   [
     'import --from mysql://u:p@127.0.0.1:1/c --from-file /dev/null',

@@ -29,6 +29,25 @@ describe('programming', () => {
       { status: 'done', bitstreamId: IMAGE, loaded: { fetchMs: 0, programMs: 0 } },
     ])
   })
+  test('an image is compared with the attribute of the card that has the same name', async () => {
+    const discover: Driver['discover'] = async (io) =>
+      (await lab.driver.discover(io)).map((device) => ({
+        ...device,
+        deployables: device.deployables.map((one) => ({
+          ...one,
+          attributes: [...one.attributes, { key: 'board', value: 'D5005' }, { key: 'version', value: '2.1' }],
+        })),
+      }))
+    let says: Readonly<Record<string, string>> = { board: 'N3000' }
+    await lab.boot({ drivers: [{ ...lab.driver, discover }], options: { images: filesOf(undefined, () => says) } })
+    await lab.send(lab.order('Program', 1))
+    says = { board: 'd5005', version: '2.1' }
+    await lab.send(lab.order('Program', 2))
+    expect(lab.results().map(({ result }) => result)).toMatchObject([
+      { status: 'failed', reason: expect.stringContaining('it is for board N3000, and this is D5005'), final: true },
+      { status: 'done' },
+    ])
+  })
   test('the result says how long fetching the image and writing the card took', async () => {
     const images = filesOf()
     const slow = {

@@ -8,6 +8,8 @@ import type { ScriptedBroker } from '../support/broker/broker.ts'
 import { scriptedBroker } from '../support/broker/broker.ts'
 import { kafkaLab, optionsOf, REPORTS } from '../support/kafkaLab.ts'
 import { memoryLog } from '../support/lab.ts'
+import { describeWith } from '../support/needs.ts'
+import { OPENSSL, certificates, tlsProxy } from '../support/tls.ts'
 
 const lab = kafkaLab()
 const others: ScriptedBroker[] = []
@@ -59,4 +61,21 @@ test('several brokers may be named: the first that answers is enough', async () 
   const { address } = dead
   await dead.stop()
   expect(await partitions(optionsOf(lab.broker, { brokers: [address, lab.broker.address] }))).toBe(4)
+})
+
+describeWith(OPENSSL, 'over TLS', (openssl) => {
+  test('a broker is trusted that the given CA has signed, and no other', async () => {
+    const [ours, theirs] = [certificates(openssl), certificates(openssl)]
+    const proxy = await tlsProxy(`http://${lab.broker.address}`, ours)
+    const connect = async (ca: string | null) => {
+      const options = optionsOf(lab.broker, { brokers: [new URL(proxy.url).host], tls: { ca } })
+      const admin = kafkaClient(options, silent, { retries: 0 }).admin()
+      await admin.connect()
+      await admin.disconnect()
+    }
+    await connect(ours.ca)
+    await expect(connect(theirs.ca)).rejects.toThrow()
+    await expect(connect(null)).rejects.toThrow()
+    await proxy.close()
+  })
 })
