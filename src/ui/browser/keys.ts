@@ -3,6 +3,8 @@
  * everything is also a link or a field.
  */
 
+import { nextRow } from './rows.ts'
+
 export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement && (target.matches('input, textarea, select') || target.isContentEditable)
 
@@ -11,11 +13,6 @@ const rowLinks = (): readonly HTMLElement[] =>
     (row) => row.querySelector<HTMLElement>('a') ?? [],
   )
 
-/** `at`: the index of the row with the focus; -1: no row has it, and the first or last one gets it. */
-export const nextRow = (at: number, by: 1 | -1, count: number): number => {
-  if (at < 0) return by > 0 ? 0 : count - 1
-  return Math.min(Math.max(at + by, 0), count - 1)
-}
 /** Moves from row to row by focusing the first link of each, so that Enter opens it. */
 const step = (by: 1 | -1): void => {
   const links = rowLinks()

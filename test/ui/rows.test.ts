@@ -1,6 +1,6 @@
 /** Which row of a list the keys j and k lead to. */
 import { expect, test } from 'vitest'
-import { nextRow } from '../../src/ui/browser/keys.ts'
+import { nextRow } from '../../src/ui/browser/rows.ts'
 
 test.each([
   ['from nowhere down: the first', -1, 1, 3, 0],
