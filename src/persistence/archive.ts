@@ -10,7 +10,7 @@ import { sql } from 'kysely'
 import { ENDING, leavable } from '../actors/retention.ts'
 import type { EntityKey } from '../identifiers.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
-import { ARCHIVE_READER, isBefore, placeIn, placeOf } from './landmarks.ts'
+import { ARCHIVE_READER, isBefore, placeOf, positionIn } from './landmarks.ts'
 import { TABLES } from './ormEntities.ts'
 import type { Archived, ArchiveOrder, Store } from './store.ts'
 import { journalRow } from './recall.ts'
@@ -23,14 +23,13 @@ const START = '0.0'
 /** `from`: where the last archive run ended. `published`: the lowest checkpoint of all other readers. */
 const bounds = async ({ em }: Queries) => {
   const rows = await em.find(TABLES.checkpoints, {})
-  const places = rows.map(({ reader, position }) => ({ reader, place: placeIn(position) }))
-  const published = places.flatMap(({ reader, place }) =>
-    reader === ARCHIVE_READER || place === undefined ? [] : [place],
+  const readers = rows.map(({ reader, position }) => ({ reader, position: positionIn(position) }))
+  const published = readers.flatMap(({ reader, position }) =>
+    reader === ARCHIVE_READER || position === undefined ? [] : [position],
   )
   return {
-    from: places.find(({ reader }) => reader === ARCHIVE_READER)?.place ?? START,
-    published:
-      published.length === 0 ? null : published.reduce((least, place) => (isBefore(place, least) ? place : least)),
+    from: readers.find(({ reader }) => reader === ARCHIVE_READER)?.position ?? START,
+    published: published.length === 0 ? null : published.reduce((least, one) => (isBefore(one, least) ? one : least)),
   }
 }
 

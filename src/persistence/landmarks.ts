@@ -13,9 +13,9 @@ export const ARCHIVE_READER = 'archive'
  * The journal position at the end of a checkpoint's text, as a regular expression of JavaScript and of PostgreSQL; a
  * reader may store other text before it.
  */
-export const PLACE = String.raw`\d+\.\d+$`
-const PLACE_PATTERN = new RegExp(PLACE)
-export const placeIn = (text: string): string | undefined => PLACE_PATTERN.exec(text)?.[0]
+export const POSITION_AT_END = String.raw`\d+\.\d+$`
+const AT_END = new RegExp(POSITION_AT_END)
+export const positionIn = (text: string): string | undefined => AT_END.exec(text)?.[0]
 
 export const placeOf = (position: Position): readonly [xid: string, pos: number] => {
   const [xid, pos] = position.split('.')
@@ -55,7 +55,7 @@ export const sqlLandmarks = (database: Database): Landmarks => {
     horizon: async () => {
       const text = 'select position from checkpoints where reader = $1'
       const [row] = await read({ text, params: [ARCHIVE_READER], name: 'horizon' })
-      return placeIn((row?.['position'] as string | undefined) ?? '') ?? ''
+      return positionIn((row?.['position'] as string | undefined) ?? '') ?? ''
     },
     isBefore,
   }

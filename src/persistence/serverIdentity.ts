@@ -3,13 +3,14 @@
  * was dumped on one server and restored on another may contain xids that the other has not reached yet: the feed would
  * return new rows only after the server has reached those xids, and out of order.
  */
-import { PLACE } from './landmarks.ts'
+import { POSITION_AT_END } from './landmarks.ts'
 import type { Database, Run } from './sql.ts'
 
 const AHEAD = `select last::text as last, pg_snapshot_xmax(pg_current_snapshot())::text as next
   from (select xid as last from (
       (select xid from journal order by xid desc, pos desc limit 1)
-      union all (select split_part(substring(position from '${PLACE}'), '.', 1)::xid8 from checkpoints where position ~ '${PLACE}')
+      union all (select split_part(substring(position from '${POSITION_AT_END}'), '.', 1)::xid8
+        from checkpoints where position ~ '${POSITION_AT_END}')
     ) known order by xid desc limit 1) latest
   where last >= pg_snapshot_xmax(pg_current_snapshot())`
 
@@ -38,12 +39,12 @@ const ADOPT = [
       union all select true, key, version, xid, pos from journal_archive) known`,
   'create index on places (xid, pos)',
   'analyze places',
-  `update checkpoints c set position = regexp_replace(c.position, '${PLACE}', coalesce('1.' || (
+  `update checkpoints c set position = regexp_replace(c.position, '${POSITION_AT_END}', coalesce('1.' || (
       select p.place from places p where (p.xid, p.pos) <= (
-        split_part(substring(c.position from '${PLACE}'), '.', 1)::xid8,
-        split_part(substring(c.position from '${PLACE}'), '.', 2)::int)
+        split_part(substring(c.position from '${POSITION_AT_END}'), '.', 1)::xid8,
+        split_part(substring(c.position from '${POSITION_AT_END}'), '.', 2)::int)
       order by p.xid desc, p.pos desc, p.place desc limit 1), ''))
-    where c.position ~ '${PLACE}'`,
+    where c.position ~ '${POSITION_AT_END}'`,
   `update journal j set xid = '1', pos = p.place from places p where not p.old and p.key = j.key and p.version = j.version`,
   // all programs are stopped, so no program needs time to look for lost rows
   'update incarnation set system = null, timeline = null, writable_at = null',

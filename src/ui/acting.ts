@@ -12,7 +12,7 @@ import { actionOf, hindrance } from './actions.ts'
 import { queryOfDone } from './doneArguments.ts'
 import type { Look, Looking, Painted, Show } from './looking.ts'
 import { standFor } from './pages/things.ts'
-import { placeBefore, placeIn, placeNow } from './recorded.ts'
+import { eventIdBefore, eventIdIn, newestEventId } from './recorded.ts'
 import type { Impact } from './shapes.ts'
 import { type Loaded, loaded, pageError } from './loaded.ts'
 import type { Bodies } from './view/screen.ts'
@@ -142,7 +142,7 @@ export const actionPage = async (c: Context, { look, show, ids }: Acting): Promi
   const isAsked = not === null && action.dryRun === true && unsaid(action, values) === undefined
   const [concerned, since] = await Promise.all([
     isAsked ? concernedBy(looking, action, id, values) : null,
-    not === null && hasEvents(action) ? placeNow(looking.api) : '',
+    not === null && hasEvents(action) ? newestEventId(looking.api) : '',
   ])
   const asked = {
     trouble: null,
@@ -201,7 +201,7 @@ const carriedOut = async (
   { looking: { api }, place: { id, back }, action, form }: Sent,
   { commandId, typed, body }: { readonly commandId: string; readonly typed: Typed; readonly body: object | null },
 ): Promise<Loaded<string>> => {
-  const change = hasEvents(action) ? await placeNow(api) : ''
+  const change = hasEvents(action) ? await newestEventId(api) : ''
   const done = await api.change(commandId, action.method, action.path(id), body ?? undefined, action.limitMs)
   if (!done.ok) return done
   const { requestId: request, answer } = done.value
@@ -209,7 +209,7 @@ const carriedOut = async (
     const ended = action.endedAs(answer)
     return ended.ok ? placeOfEnding(action, id, ended.value) : ended
   }
-  const since = hasEvents(action) ? await placeBefore(api, request, { form: placeIn(form['since']), change }) : ''
+  const since = hasEvents(action) ? await eventIdBefore(api, request, { form: eventIdIn(form['since']), change }) : ''
   return loaded(placeAfter(action, back, typed, { request, since }))
 }
 
@@ -234,7 +234,7 @@ const checkedPage = async (
     missing === undefined
       ? await concernedBy(looking, action, place.id, values)
       : pageError('refused', `${missing.title} is needed.`)
-  const kept = { commandId: commandIn(form) ?? ids.uuid(), since: placeIn(form['since']), sent: sentIn(form) }
+  const kept = { commandId: commandIn(form) ?? ids.uuid(), since: eventIdIn(form['since']), sent: sentIn(form) }
   const shown = { trouble: null, not: null, values, facts: [], concerned, repairs: null, ...kept }
   return show(c, place.here, looking.who, painted(place, action, shown))
 }
@@ -271,7 +271,7 @@ export const act = async (c: Context, { look, show, ids }: Acting): Promise<Resp
     concerned: null,
     repairs: null,
     commandId,
-    since: placeIn(form['since']),
+    since: eventIdIn(form['since']),
     sent,
   }
   return show(c, place.here, looking.who, painted(place, action, again), 409)

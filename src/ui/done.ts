@@ -6,7 +6,7 @@ import type { Clock } from '../clock.ts'
 import { actionOn } from './actions.ts'
 import type { Api } from './api.ts'
 import type { DoneArguments } from './doneArguments.ts'
-import { placeIn, recordedBy } from './recorded.ts'
+import { eventIdIn, recordedBy } from './recorded.ts'
 import type { Done } from './view/screen.ts'
 
 const REQUEST = /^req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
@@ -26,5 +26,5 @@ export const doneIn = async (
   }
   if (!REQUEST.test(request)) return null
   if (action.eventless) return { tone: 'good', text: `${action.label}: recorded under ${request}.` }
-  return recordedBy(parts, action.label, { request, since: placeIn(since), waits })
+  return recordedBy(parts, action.label, { request, since: eventIdIn(since), waits })
 }

@@ -25,13 +25,13 @@ const ANSWERS_MAX = 500
 /** An answer of the API looks through a few thousand events; so many answers are asked for at most. */
 const PAGES_MAX = 4
 
-/** Where events are looked for: the id of an event, as it stands in forms and addresses. */
-const PLACE = /^[\w.-]{1,80}$/
-export const placeIn = (text: unknown): string => (typeof text === 'string' && PLACE.test(text) ? text : '')
-/** The place before everything that is recorded from now on; empty: it cannot be read. */
-export const placeNow = async (api: Api): Promise<string> => {
-  const place = await newestEvent(api)
-  return place.ok ? place.value : ''
+/** The id of an event after which others are looked for, as it stands in forms and addresses. */
+const EVENT_ID = /^[\w.-]{1,80}$/
+export const eventIdIn = (text: unknown): string => (typeof text === 'string' && EVENT_ID.test(text) ? text : '')
+/** Everything that is recorded from now on comes after this event; empty: it cannot be read. */
+export const newestEventId = async (api: Api): Promise<string> => {
+  const newest = await newestEvent(api)
+  return newest.ok ? newest.value : ''
 }
 
 type Looked = {
@@ -45,14 +45,14 @@ type Looked = {
 /** The first events that match, until they are enough or so many pages were read. */
 const firstEvents = async (api: Api, { filter, after, limit, isEnough }: Looked): Promise<Loaded<readonly Event[]>> => {
   const found: Event[] = []
-  let place = after
+  let from = after
   for (let read = 1; ; read++) {
-    const page = await api.get(at`/events?after=${place}&limit=${limit}` + filter, Events)
+    const page = await api.get(at`/events?after=${from}&limit=${limit}` + filter, Events)
     if (!page.ok) return found.length > 0 ? loaded(found) : page
     const { events, next, more } = page.value
     found.push(...events)
     if (!more || read === PAGES_MAX || isEnough(found)) return loaded(found)
-    place = next
+    from = next
   }
 }
 /** At most `max` of them. */
@@ -67,8 +67,8 @@ const underRequest = async (api: Api, request: string, after: string, max: numbe
     (events) => events.slice(0, max),
   )
 
-/** The place from which the events of a change are found that was carried out just now (RECORDED-1). */
-export const placeBefore = async (
+/** The event after which the events of a change are found that was carried out just now (RECORDED-1). */
+export const eventIdBefore = async (
   api: Api,
   request: string,
   { form, change }: { readonly form: string; readonly change: string },
@@ -140,7 +140,7 @@ const linesOf = ({ events, answered }: Found) => [
 ]
 
 type Asked = { readonly request: string; readonly since: string; readonly waits: boolean }
-/** `label`: the name of the action; `since`: empty where the place is not known; `waits`: as RECORDED-2 says. */
+/** `label`: the name of the action; `since`: empty where no such event is known; `waits`: as RECORDED-2 says. */
 export const recordedBy = async (
   { api, clock }: { readonly api: Api; readonly clock: Pick<Clock, 'after'> },
   label: string,

@@ -10,10 +10,10 @@ import { type PageError, pageError } from './loaded.ts'
 /** How long a pasted token is kept, in ms; the token itself usually expires earlier. */
 const PASTED_MS = 12 * 3600 * 1000
 
-/** A path below the console, then any query and the name of a place in the page. */
-const PLACE = /^[a-z][\w\-.~!'()*%]*(\/[\w\-.~!'()*%]+)*(\?[\x21\x24-\x5b\x5d-\x7e]*)?(#[\w-]*)?$/
+/** A path below the console, then any query and the name of a part of the page. */
+const ADDRESS = /^[a-z][\w\-.~!'()*%]*(\/[\w\-.~!'()*%]+)*(\?[\x21\x24-\x5b\x5d-\x7e]*)?(#[\w-]*)?$/
 /** The address to open after signing in: a page of the console, never one of another site. */
-const placeIn = (text: unknown): string => (typeof text === 'string' && PLACE.test(text) ? text : './')
+const addressIn = (text: unknown): string => (typeof text === 'string' && ADDRESS.test(text) ? text : './')
 
 /** How the last session ended, by the name in the address. */
 const ENDINGS = {
@@ -45,12 +45,12 @@ export const signing = (app: Hono, parts: UiParts, show: Show): void => {
   app.get('/ui/sign-in', (c) => {
     const out = c.req.query('out') ?? ''
     const ended = isEnding(out) ? ENDINGS[out] : null
-    return show(c, 'sign-in', null, painted(null, '', placeIn(c.req.query('back')), ended))
+    return show(c, 'sign-in', null, painted(null, '', addressIn(c.req.query('back')), ended))
   })
   app.post('/ui/sign-in', async (c) => {
     const form = await c.req.parseBody()
     const text = (name: string): string => (typeof form[name] === 'string' ? form[name].trim() : '')
-    const [token, user, back] = [text('token'), text('user'), placeIn(form['back'])]
+    const [token, user, back] = [text('token'), text('user'), addressIn(form['back'])]
     const account = {
       user,
       password: typeof form['password'] === 'string' ? form['password'] : '',

@@ -7,7 +7,7 @@ import { AUDIT_READER, auditFacts, lastAudit, saveAudit } from '../../src/cli/au
 import { keepVerdict } from '../../src/cli/audit/audit.ts'
 import type { Verdict } from '../../src/cli/audit/text.ts'
 import { VERSION } from '../../src/cli/version.ts'
-import { placeIn } from '../../src/persistence/landmarks.ts'
+import { positionIn } from '../../src/persistence/landmarks.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { embeddedStoreIn } from '../support/embedded.ts'
@@ -50,7 +50,7 @@ test('the last one is told; it is no position, so no archiving waits for it', as
     seconds: 1.3,
     sources: ['the database'],
   })
-  expect(placeIn(await journal.checkpoint(AUDIT_READER))).toBeUndefined()
+  expect(positionIn(await journal.checkpoint(AUDIT_READER))).toBeUndefined()
 })
 
 test.each(['17.3', '{"at":', '{"at":"yesterday"}'])(

@@ -45,8 +45,8 @@ export const boundsOf = (from: number, until: number, period: UsagePeriod): read
   return [...bounds, until]
 }
 
-/** The position of the last bound that is not after this moment. */
-const placeIn = (bounds: readonly number[], at: number): number => {
+/** The interval that contains this moment, as the index of the bound at which it begins. */
+const intervalAt = (bounds: readonly number[], at: number): number => {
   let [low, high] = [0, bounds.length - 1]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
@@ -78,7 +78,7 @@ export const openTally = (bounds: readonly number[]) => {
     }: Binding): void => {
       const [first, last] = [Math.max(from, begin), Math.min(until, end)]
       if (last <= first) return
-      for (let at = placeIn(bounds, first); at < bounds.length - 1 && bounds[at]! < last; at++) {
+      for (let at = intervalAt(bounds, first); at < bounds.length - 1 && bounds[at]! < last; at++) {
         const ms = Math.min(last, bounds[at + 1]!) - Math.max(first, bounds[at]!)
         const key = `${at} ${resourceClass} ${project ?? ''}`
         const sum = sums.get(key) ?? { project, resourceClass, at, halves: 0, bindings: 0 }
