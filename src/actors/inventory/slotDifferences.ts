@@ -62,14 +62,14 @@ const isWorkedOn = ({ held, handle }: HeldHandle): boolean =>
 const LOST = 'its host does not have it prepared for the request that holds it'
 
 /** The difference for a reported slot that is the handle's own slot. */
-const ownDifference = (place: HeldHandle, shown: PreparedSlot): readonly Difference[] => {
-  const { held, handle } = place
-  if (!isShown(place)) return []
+const ownDifference = (holding: HeldHandle, shown: PreparedSlot): readonly Difference[] => {
+  const { held, handle } = holding
+  if (!isShown(holding)) return []
   // also where the host only loads images: a slot prepared for that is released like any other
   if (handle.state === 'free')
     return [
       difference(
-        place,
+        holding,
         'unexplained',
         `its host has ${described(shown)}, and the journal holds it free`,
         foundOf(shown),
@@ -79,24 +79,24 @@ const ownDifference = (place: HeldHandle, shown: PreparedSlot): readonly Differe
   return shown.number > held.orders
     ? [
         difference(
-          place,
+          holding,
           'unexplained',
           `its host has ${described(shown)}, which the journal never gave, and another request holds it`,
           foundOf(shown),
         ),
       ]
-    : [difference(place, 'lost', LOST)]
+    : [difference(holding, 'lost', LOST)]
 }
 
 /**
  * The differences for a reported slot that the journal does not know and that has the same hardware as these handles.
  */
-const foreignDifferences = (places: readonly HeldHandle[], shown: PreparedSlot): readonly Difference[] =>
-  places
+const foreignDifferences = (holdings: readonly HeldHandle[], shown: PreparedSlot): readonly Difference[] =>
+  holdings
     .filter(({ handle }) => isOpen(handle) && handle.state !== 'missing')
-    .map((place) =>
+    .map((holding) =>
       difference(
-        place,
+        holding,
         'unexplained',
         `its host has ${described(shown)} with the same hardware, and the journal does not know that slot`,
         foundOf(shown),
@@ -107,44 +107,44 @@ const covers = ({ from, upTo }: Slots, slot: SlotUuid): boolean =>
   (from === undefined || slot >= from) && (upTo === undefined || slot <= upTo)
 
 /** Groups handles by the function that they attach and by its physical function. */
-const byHardware = (places: readonly HeldHandle[]): ReadonlyMap<string, readonly HeldHandle[]> => {
+const byHardware = (holdings: readonly HeldHandle[]): ReadonlyMap<string, readonly HeldHandle[]> => {
   const found = new Map<string, HeldHandle[]>()
-  for (const place of places)
-    for (const what of [functionOf(place.handle), place.handle.physfn ?? null]) {
+  for (const holding of holdings)
+    for (const what of [functionOf(holding.handle), holding.handle.physfn ?? null]) {
       if (what === null) continue
       const others = found.get(what)
-      if (others) others.push(place)
-      else found.set(what, [place])
+      if (others) others.push(holding)
+      else found.set(what, [holding])
     }
   return found
 }
 
 export const slotDifferences = (slots: Slots, deployables: readonly Deployable[]): Differences => {
-  const places = deployables.flatMap((held) =>
+  const holdings = deployables.flatMap((held) =>
     Object.values(held.handles).map((handle): HeldHandle => ({ held, handle })),
   )
-  const own = new Map<SlotUuid, HeldHandle>(places.map((place) => [place.handle.uuid, place]))
-  const hardware = byHardware(places)
+  const own = new Map<SlotUuid, HeldHandle>(holdings.map((holding) => [holding.handle.uuid, holding]))
+  const hardware = byHardware(holdings)
   const shown = slots.prepared.map((slot) => {
-    const place = own.get(slot.slot)
-    const others = place ? [] : (hardware.get(slot.function) ?? [])
+    const holding = own.get(slot.slot)
+    const others = holding ? [] : (hardware.get(slot.function) ?? [])
     return {
       slot,
-      known: place !== undefined || others.length > 0,
-      found: place ? ownDifference(place, slot) : foreignDifferences(others, slot),
+      known: holding !== undefined || others.length > 0,
+      found: holding ? ownDifference(holding, slot) : foreignDifferences(others, slot),
     }
   })
   const named = new Set<SlotUuid>(slots.prepared.map(({ slot }) => slot))
   // a handle cannot be prepared again beside an unknown slot with the same hardware, so it is not reported as lost
   const taken = new Set(shown.flatMap(({ found }) => found.map(({ handle }) => handle)))
-  const lost = places
-    .filter((place) => isWorkedOn(place) && place.handle.state === 'held')
+  const lost = holdings
+    .filter((holding) => isWorkedOn(holding) && holding.handle.state === 'held')
     .filter(({ handle: { uuid } }) => covers(slots, uuid) && !named.has(uuid) && !taken.has(uuid))
-    .map((place) => difference(place, 'lost', LOST))
+    .map((holding) => difference(holding, 'lost', LOST))
   return {
     differences: [...shown.flatMap(({ found }) => found), ...lost],
     unknown: shown.flatMap(({ slot, known }) => (known ? [] : [slot])),
-    undecided: places.some(({ handle }) => handle.pending !== null),
+    undecided: holdings.some(({ handle }) => handle.pending !== null),
   }
 }
 
@@ -158,6 +158,6 @@ export const usedByOthers = ({ inUse = [] }: Slots, deployables: readonly Deploy
   return inUse.flatMap(({ function: used, by }) =>
     (hardware.get(used) ?? [])
       .filter(({ handle }) => isOpen(handle))
-      .map((place) => difference(place, 'in_use', `its hardware ${used} is in use and nobody has it: ${by}`)),
+      .map((holding) => difference(holding, 'in_use', `its hardware ${used} is in use and nobody has it: ${by}`)),
   )
 }

@@ -33,7 +33,7 @@ export type Kept = {
   /** Recorded and retired at once: their history is known, nothing of them is offered. */
   readonly retired: readonly UpstreamDevice[]
   /** Where an attach handle of upstream is now, by its id; null: nowhere. */
-  readonly placeOf: (handleId: number) => KeptHandle | null
+  readonly keptHandleOf: (handleId: number) => KeptHandle | null
   /** The device that stands for a device of upstream, by their ids. */
   readonly standsFor: (deviceId: number) => number
 }
@@ -177,11 +177,11 @@ export const keptHandlesIn = (devices: readonly UpstreamDevice[]): readonly Kept
   devices.flatMap((device) =>
     device.deployables.flatMap((deployable) => deployable.handles.map((handle) => ({ device, deployable, handle }))),
   )
-const placesIn = (all: readonly UpstreamDevice[], devices: readonly UpstreamDevice[]): Kept['placeOf'] => {
-  const [places, alike] = [new Map<number, KeptHandle>(), new Map<string, KeptHandle>()]
-  for (const place of keptHandlesIn(devices)) {
-    places.set(place.handle.row.id, place)
-    alike.set(key(place.deployable, place.handle), place)
+const keptHandleFinder = (all: readonly UpstreamDevice[], devices: readonly UpstreamDevice[]): Kept['keptHandleOf'] => {
+  const [byId, alike] = [new Map<number, KeptHandle>(), new Map<string, KeptHandle>()]
+  for (const kept of keptHandlesIn(devices)) {
+    byId.set(kept.handle.row.id, kept)
+    alike.set(key(kept.deployable, kept.handle), kept)
   }
   const former = new Map(
     all.flatMap(({ deployables }) =>
@@ -190,7 +190,7 @@ const placesIn = (all: readonly UpstreamDevice[], devices: readonly UpstreamDevi
       ),
     ),
   )
-  return (id) => places.get(id) ?? alike.get(former.get(id) ?? '') ?? null
+  return (id) => byId.get(id) ?? alike.get(former.get(id) ?? '') ?? null
 }
 
 export const keep = (all: readonly UpstreamDevice[], live: Live, notes: Notes): Kept => {
@@ -217,5 +217,5 @@ export const keep = (all: readonly UpstreamDevice[], live: Live, notes: Notes): 
     const owner = sorting.owners.get(id)
     return owner === undefined ? id : standsFor(owner)
   }
-  return { devices, retired: sorting.go, placeOf: placesIn(all, devices), standsFor }
+  return { devices, retired: sorting.go, keptHandleOf: keptHandleFinder(all, devices), standsFor }
 }

@@ -89,12 +89,12 @@ const askedOf = ({ first }: Judging, { deployableId, rpUuid }: ArqRow): KeptHand
 type Providers = ReadonlyMap<DeployableUuid, ResourceProviderUuid>
 const failed = (judging: Judging, providers: Providers, row: ArqRow, rule: Rule | null, reason: string): Fate => {
   const { kept, notes } = judging
-  const own = row.handleId === null ? null : kept.placeOf(row.handleId)
-  const place = own ?? askedOf(judging, row)
+  const own = row.handleId === null ? null : kept.keptHandleOf(row.handleId)
+  const keptHandle = own ?? askedOf(judging, row)
   const instance = uuidIn(row.instanceUuid)
   if (rule !== null) notes.repaired(TABLE, row, rule, `BindFailed: ${reason}`)
-  if (place && instance !== null)
-    return { is: 'failed', reason, bond: bondOn(place, row, instance, providers.get(place.deployable.uuid)!) }
+  if (keptHandle && instance !== null)
+    return { is: 'failed', reason, bond: bondOn(keptHandle, row, instance, providers.get(keptHandle.deployable.uuid)!) }
   notes.repaired(
     TABLE,
     row,
@@ -108,9 +108,9 @@ const hardwareOf = ({ device, handle }: KeptHandle): string => `${device.host} $
 
 const bound = (judging: Judging, providers: Providers, row: ArqRow): Fate => {
   const { kept, notes, holders } = judging
-  const place = row.handleId === null ? null : kept.placeOf(row.handleId)
+  const keptHandle = row.handleId === null ? null : kept.keptHandleOf(row.handleId)
   const instance = uuidIn(row.instanceUuid)
-  if (!place)
+  if (!keptHandle)
     return failed(
       judging,
       providers,
@@ -118,28 +118,32 @@ const bound = (judging: Judging, providers: Providers, row: ArqRow): Fate => {
       'handle lost',
       `attach handle ${row.handleId ?? ''} does not exist or cannot be read`,
     )
-  const [uuid, hardware] = [place.handle.known.uuid, hardwareOf(place)]
+  const [uuid, hardware] = [keptHandle.handle.known.uuid, hardwareOf(keptHandle)]
   const other = holders.get(uuid) ?? holders.get(hardware)
   if (other) {
     const reason = `attach handle ${uuid} belongs to ${other.uuid}, which was bound to it before`
-    const mine = kept.placeOf(other.handleId!)!
+    const mine = kept.keptHandleOf(other.handleId!)!
     withhold(judging, mine, `upstream bound it to ${other.uuid} and to ${row.uuid}: both guests may use it`, true)
     if (mine.handle.known.uuid !== uuid)
-      withhold(judging, place, `${other.uuid} is bound to the same function by attach handle ${mine.handle.known.uuid}`)
+      withhold(
+        judging,
+        keptHandle,
+        `${other.uuid} is bound to the same function by attach handle ${mine.handle.known.uuid}`,
+      )
     return failed(judging, providers, row, 'two holders', reason)
   }
   if (instance === null) {
     notes.repaired(TABLE, row, 'no instance', 'Unbound: it is Bound and names no instance')
-    withhold(judging, place, `${row.uuid} was bound to it for no known instance`)
+    withhold(judging, keptHandle, `${row.uuid} was bound to it for no known instance`)
     return { is: 'unbound' }
   }
-  if (!place.handle.row.inUse)
+  if (!keptHandle.handle.row.inUse)
     notes.repaired(TABLE, row, 'W7', `it keeps attach handle ${uuid}, which the table says is free`)
-  if (place.handle.row.id !== row.handleId)
+  if (keptHandle.handle.row.id !== row.handleId)
     notes.repaired(TABLE, row, 'W17', `it goes over to attach handle ${uuid}, which attaches the same`)
   holders.set(uuid, row)
   holders.set(hardware, row)
-  return { is: 'bound', bond: bondOn(place, row, instance, providers.get(place.deployable.uuid)!) }
+  return { is: 'bound', bond: bondOn(keptHandle, row, instance, providers.get(keptHandle.deployable.uuid)!) }
 }
 
 const FAILED: Readonly<Record<string, { readonly rule: Rule | null; readonly reason: string }>> = {
@@ -195,12 +199,12 @@ const mayUse = ({ state }: ArqRow): boolean =>
 const forsaken = (judging: Judging, users: readonly ArqRow[]): void => {
   const { kept, notes, holders } = judging
   for (const row of users) {
-    const place = row.handleId === null ? null : kept.placeOf(row.handleId)
-    if (!place) continue
+    const keptHandle = row.handleId === null ? null : kept.keptHandleOf(row.handleId)
+    if (!keptHandle) continue
     const reason = `request ${row.uuid} is ${row.state} with it upstream, and is not taken over`
-    const isHeld = holders.has(place.handle.known.uuid) || holders.has(hardwareOf(place))
-    notes.repaired('attach_handles', place.handle.row, 'forsaken', `quarantined: ${reason}`)
-    withhold(judging, place, reason, isHeld)
+    const isHeld = holders.has(keptHandle.handle.known.uuid) || holders.has(hardwareOf(keptHandle))
+    notes.repaired('attach_handles', keptHandle.handle.row, 'forsaken', `quarantined: ${reason}`)
+    withhold(judging, keptHandle, reason, isHeld)
   }
 }
 
@@ -217,14 +221,14 @@ type Given = {
 const leaked = (judging: Judging, { arqs, handles }: Given, users: ReadonlySet<ArqRow>): void => {
   const named = new Map(arqs.flatMap((row) => (row.handleId === null ? [] : [[row.handleId, row] as const])))
   for (const row of handles) {
-    const place = row.inUse ? judging.kept.placeOf(row.id) : null
+    const keptHandle = row.inUse ? judging.kept.keptHandleOf(row.id) : null
     const arq = named.get(row.id)
-    if (!place || judging.holders.has(place.handle.known.uuid) || (arq && users.has(arq))) continue
+    if (!keptHandle || judging.holders.has(keptHandle.handle.known.uuid) || (arq && users.has(arq))) continue
     const [rule, reason] = arq
       ? (['W9', `upstream gave it to ${arq.uuid}, which is not bound`] as const)
       : (['W3', 'upstream marked it as in use, and no request has it'] as const)
     judging.notes.repaired('attach_handles', row, rule, `quarantined: ${reason}`)
-    withhold(judging, place, `${rule}: ${reason}`)
+    withhold(judging, keptHandle, `${rule}: ${reason}`)
   }
 }
 
@@ -235,13 +239,13 @@ const shared = (judging: Judging): void => {
   for (const onHost of Map.groupBy(keptHandlesIn(kept.devices), ({ device }) => device.host).values()) {
     const claims = openClaims()
     for (const { handle } of onHost.filter(isTaken)) claims.add(handle.known.uuid, [handle.known])
-    for (const place of onHost) {
-      const { row, known } = place.handle
-      const why = isTaken(place) ? null : claims.against(known.uuid, [known])
+    for (const keptHandle of onHost) {
+      const { row, known } = keptHandle.handle
+      const why = isTaken(keptHandle) ? null : claims.against(known.uuid, [known])
       if (why === null) continue
       const reason = `another attach handle that is in use has its hardware: ${why}`
       notes.repaired('attach_handles', row, 'shared', `quarantined: ${reason}`)
-      withhold(judging, place, reason)
+      withhold(judging, keptHandle, reason)
     }
   }
 }

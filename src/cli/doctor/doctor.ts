@@ -86,11 +86,11 @@ const ofHardware = (options: DoctorOptions) =>
   )
 
 /** Runs the checks of a system, or none if the system is not configured. */
-const orNothing = async <Place>(
-  place: Place | null,
+const orNothing = async <Configured>(
+  configured: Configured | null,
   options: DoctorOptions,
-  look: (place: Place, options: DoctorOptions) => Promise<readonly Finding[]>,
-): Promise<readonly Finding[]> => (place === null ? [] : look(place, options))
+  look: (configured: Configured, options: DoctorOptions) => Promise<readonly Finding[]>,
+): Promise<readonly Finding[]> => (configured === null ? [] : look(configured, options))
 
 export const examine = async (options: DoctorOptions): Promise<readonly Finding[]> => {
   const { database, kafka, api, nova, keystone } = options

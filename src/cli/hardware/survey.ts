@@ -119,9 +119,9 @@ export const offeredBy = (
   const units = new Map<string, Set<string>>()
   for (const one of deployablesOf(drivers, all))
     for (const { type, info, set } of one.handles) {
-      const place = type === 'TEST_PCI' ? null : pciAddressOf(info)
-      if (place === null) continue
-      const address = formatPciAddress(place)
+      const pci = type === 'TEST_PCI' ? null : pciAddressOf(info)
+      if (pci === null) continue
+      const address = formatPciAddress(pci)
       const own = units.get(address) ?? new Set()
       units.set(address, type === 'MDEV' ? own : own.add(unitOf(one, address, set)))
     }

@@ -72,15 +72,15 @@ const refuseUsed = async (
   slot: Slot,
   { kind, sysfsRoot, known }: Pick<CardOptions, 'sysfsRoot' | 'known'> & { readonly kind: CardKind },
 ): Promise<void> => {
-  const address = pciAddressOf(slot.info)
-  if (address === null) return
-  const place = formatPciAddress(address)
-  const own = (await readPciFunctions(io, sysfsRoot)).find((one) => formatPciAddress(one.address) === place)
+  const pci = pciAddressOf(slot.info)
+  if (pci === null) return
+  const address = formatPciAddress(pci)
+  const own = (await readPciFunctions(io, sysfsRoot)).find((one) => formatPciAddress(one.address) === address)
   if (own === undefined) return
-  const user = isDrive(own) ? await driveUser(io, sysfsRoot, address) : null
+  const user = isDrive(own) ? await driveUser(io, sysfsRoot, pci) : null
   if (user !== null) throw new Error(`slot ${slot.uuid}: the drive is not given to a guest: ${user}`)
   if (kind.offer(own, known(own))?.type !== 'NIC') return
-  const reason = await (await hostNetwork(io, sysfsRoot))(address)
+  const reason = await (await hostNetwork(io, sysfsRoot))(pci)
   if (reason !== null) throw new Error(`slot ${slot.uuid}: the host needs the network card: ${reason}`)
 }
 

@@ -118,10 +118,10 @@ export const withoutMigCards = (driver: Driver, program: string): Driver => {
     ],
     prepare: async (io, slot, signal) => {
       signal.throwIfAborted()
-      const address = slot.type === 'PCI' ? pciAddressOf(slot.info) : null
-      const place = address === null ? '' : formatPciAddress(address)
-      const reason = (await reasonsFor(io, address === null ? [] : [place])).get(place)
-      if (reason !== undefined) throw new Error(`slot ${slot.uuid}: ${place} is not given away whole: ${reason}`)
+      const pci = slot.type === 'PCI' ? pciAddressOf(slot.info) : null
+      const address = pci === null ? '' : formatPciAddress(pci)
+      const reason = (await reasonsFor(io, pci === null ? [] : [address])).get(address)
+      if (reason !== undefined) throw new Error(`slot ${slot.uuid}: ${address} is not given away whole: ${reason}`)
       await driver.prepare(io, slot, signal)
     },
   }

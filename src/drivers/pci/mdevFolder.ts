@@ -21,12 +21,12 @@ export type MdevType = {
 }
 
 /** A type of mediated device of the function at the address. */
-export type MdevPlace = { readonly sysfsRoot: string; readonly address: PciAddress; readonly type: string }
+export type MdevTypeAt = { readonly sysfsRoot: string; readonly address: PciAddress; readonly type: string }
 
 const typesFolder = (sysfsRoot: string, address: PciAddress): string =>
   `${pciFolder(sysfsRoot)}/${formatPciAddress(address)}/mdev_supported_types`
-const typeFolder = ({ sysfsRoot, address, type }: MdevPlace): string => `${typesFolder(sysfsRoot, address)}/${type}`
-const named = ({ address, type }: MdevPlace, uuid: HandleUuid): string =>
+const typeFolder = ({ sysfsRoot, address, type }: MdevTypeAt): string => `${typesFolder(sysfsRoot, address)}/${type}`
+const named = ({ address, type }: MdevTypeAt, uuid: HandleUuid): string =>
   `mediated device ${uuid} of ${type} at ${formatPciAddress(address)}`
 
 /** The types that the function can be divided into; null: it cannot be divided into mediated devices. */
@@ -34,44 +34,44 @@ export const mdevTypes = (io: HostIo, sysfsRoot: string, address: PciAddress): P
   listIfThere(io, typesFolder(sysfsRoot, address))
 
 /** Throws when the kernel's files do not hold what they must. The type must be one of `mdevTypes`. */
-export const readMdevType = async (io: HostIo, place: MdevPlace): Promise<MdevType> => {
-  const folder = typeFolder(place)
+export const readMdevType = async (io: HostIo, mdev: MdevTypeAt): Promise<MdevType> => {
+  const folder = typeFolder(mdev)
   const text = (await io.read(`${folder}/available_instances`)).trim()
   if (!/^\d{1,6}$/.test(text))
     throw new Error(`${folder}/available_instances: must be a number, is '${text.slice(0, 40)}'`)
   const description = (await readIfThere(io, `${folder}/description`)) ?? ''
   const [, max = null] = /\bmax_instance=(\d{1,6})\b/.exec(description) ?? []
   return {
-    name: ((await readIfThere(io, `${folder}/name`)) ?? place.type).trim() || place.type,
+    name: ((await readIfThere(io, `${folder}/name`)) ?? mdev.type).trim() || mdev.type,
     available: Number(text),
     max: max === null ? null : Number(max),
-    made: await mdevsOf(io, place),
+    made: await mdevsOf(io, mdev),
   }
 }
 
 /** UUIDs of those that exist of the type. */
-export const mdevsOf = (io: HostIo, place: MdevPlace): Promise<readonly string[]> =>
-  listed(io, `${typeFolder(place)}/devices`)
+export const mdevsOf = (io: HostIo, mdev: MdevTypeAt): Promise<readonly string[]> =>
+  listed(io, `${typeFolder(mdev)}/devices`)
 
-export const createMdev = async (io: HostIo, place: MdevPlace, uuid: HandleUuid): Promise<void> => {
-  const isThere = async () => (await mdevsOf(io, place)).includes(uuid)
+export const createMdev = async (io: HostIo, mdev: MdevTypeAt, uuid: HandleUuid): Promise<void> => {
+  const isThere = async () => (await mdevsOf(io, mdev)).includes(uuid)
   if (await isThere()) return
   try {
-    await io.write(`${typeFolder(place)}/create`, uuid)
+    await io.write(`${typeFolder(mdev)}/create`, uuid)
   } catch (error) {
     // whoever was faster made what is wanted; with another type or parent the name is taken by something else
     if (codeOf(error) !== 'EEXIST' || !(await isThere()))
-      throw new Error(`${named(place, uuid)}: ${messageOf(error)}`, { cause: error })
+      throw new Error(`${named(mdev, uuid)}: ${messageOf(error)}`, { cause: error })
   }
 }
 
 /** Also when there is no such device, function or type. */
-export const removeMdev = async (io: HostIo, place: MdevPlace, uuid: HandleUuid): Promise<void> => {
+export const removeMdev = async (io: HostIo, mdev: MdevTypeAt, uuid: HandleUuid): Promise<void> => {
   try {
-    await io.write(`${typeFolder(place)}/devices/${uuid}/remove`, '1')
+    await io.write(`${typeFolder(mdev)}/devices/${uuid}/remove`, '1')
   } catch (error) {
     // ENODEV: it went away meanwhile
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENODEV') return
-    throw new Error(`${named(place, uuid)}: ${messageOf(error)}`, { cause: error })
+    throw new Error(`${named(mdev, uuid)}: ${messageOf(error)}`, { cause: error })
   }
 }

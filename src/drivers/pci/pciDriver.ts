@@ -143,11 +143,11 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
         : functionsLeftOut(await withoutUsed(io, sysfsRoot, await seenFunctions(io, sysfsRoot, whitelist))),
     prepare: async (io, slot, signal) => {
       await through.prepare(io, slot, signal)
-      const address = pciAddressOf(slot.info)
-      const place = address && formatPciAddress(address)
-      const found = (await readPciFunctions(io, sysfsRoot)).find((one) => formatPciAddress(one.address) === place)
+      const pci = pciAddressOf(slot.info)
+      const address = pci && formatPciAddress(pci)
+      const found = (await readPciFunctions(io, sysfsRoot)).find((one) => formatPciAddress(one.address) === address)
       const use = found === undefined ? null : await (await hostUse(io, sysfsRoot, driveUser))(found)
-      if (use !== null) throw new Error(`slot ${slot.uuid}: ${place} is not given to a guest: ${use}`)
+      if (use !== null) throw new Error(`slot ${slot.uuid}: ${address} is not given to a guest: ${use}`)
     },
     release: through.release,
     inUse: through.inUse,

@@ -25,13 +25,13 @@ import { type Retirement, createHolders, unknownHost } from '../retirement/retir
  */
 const ROUNDS = 3
 
-const countsOf = (places: readonly Deployable[]): HostDetail['handles'] => {
-  const all = places.flatMap(({ handles }) => Object.values(handles))
+const countsOf = (deployables: readonly Deployable[]): HostDetail['handles'] => {
+  const all = deployables.flatMap(({ handles }) => Object.values(handles))
   const count = (state: string) => all.filter((handle) => handle.state === state).length
   return Object.fromEntries(HANDLE_STATES.map((state) => [state, count(state)])) as HostDetail['handles']
 }
-const arqsOf = (places: readonly Deployable[]): readonly ArqUuid[] =>
-  places.flatMap(({ handles }) => Object.values(handles).flatMap(({ arq }) => (arq === null ? [] : [arq])))
+const arqsOf = (deployables: readonly Deployable[]): readonly ArqUuid[] =>
+  deployables.flatMap(({ handles }) => Object.values(handles).flatMap(({ arq }) => (arq === null ? [] : [arq])))
 
 type Parts = {
   readonly kernel: Kernel
@@ -49,9 +49,9 @@ const removeByForce = async (
   const retired = await retirement.retire(caller, name, note)
   if (!retired.ok) return retired
   for (let round = 0; ; round++) {
-    const places = await holders(name)
-    if (!places.ok) return places
-    for (const arq of arqsOf(places.value)) {
+    const deployables = await holders(name)
+    if (!deployables.ok) return deployables
+    for (const arq of arqsOf(deployables.value)) {
       const left = await forceUnbind(caller, arq, note, true)
       if (!left.ok && left.fault.kind !== 'not_found') return left
     }
@@ -74,8 +74,8 @@ const decide = async (
   return kernel.region.tell(hostKey(name), { ...work, ...commandOf(caller) })
 }
 
-const ordersOf = (places: readonly Deployable[]): HostDetail['orders'] => {
-  const moments = places.flatMap((place) => waitingOrders(place).map(({ since }) => since))
+const ordersOf = (deployables: readonly Deployable[]): HostDetail['orders'] => {
+  const moments = deployables.flatMap((one) => waitingOrders(one).map(({ since }) => since))
   return { waiting: moments.length, since: moments.length === 0 ? null : Math.min(...moments) }
 }
 
@@ -117,10 +117,10 @@ type Shown = ReturnType<typeof createShown>
 const createDetail = (kernel: Kernel, shown: Shown): Control['hosts']['get'] => {
   const [lookAt, holders, visibility] = [createLook(kernel), createHolders(kernel), createVisibility(kernel)]
   return async (caller, name) => {
-    const [held, places] = await Promise.all([lookAt(name), holders(name)])
+    const [held, deployables] = await Promise.all([lookAt(name), holders(name)])
     if (!held.ok) return held
-    if (!places.ok) return places
-    const [handles, all] = [countsOf(places.value), arqsOf(places.value)]
+    if (!deployables.ok) return deployables
+    const [handles, all] = [countsOf(deployables.value), arqsOf(deployables.value)]
     const knows = await visibility(caller, all)
     if (!knows.ok) return knows
     const measured = await measuredOn(kernel, name, held.value)
@@ -133,7 +133,7 @@ const createDetail = (kernel: Kernel, shown: Shown): Control['hosts']['get'] => 
       playbooks,
       probe,
       lastReport: lastReportOf(held.value),
-      orders: ordersOf(places.value),
+      orders: ordersOf(deployables.value),
       measured: measured.value,
     })
   }
