@@ -162,7 +162,7 @@ class Program {
       deviceOf: (driver, deployable) => inventory.atlas.deviceOf(driver, deployable),
       shares: inventory.atlas.shares,
       survivors: this.#kept.survivors,
-      settled: (entry) => this.#outbox.send(entry),
+      onDone: (entry) => this.#outbox.send(entry),
       changed: () => void inventory.report(),
     })
   }
@@ -186,7 +186,7 @@ class Program {
   readonly load = () => ({ ordersInHand: this.#orders.inHand, resultsWaiting: this.#outbox.size })
   readonly reportNow = (): Promise<boolean> => this.#inventory.report()
   readonly measured = (): readonly Measurements[] => this.#inventory.measured()
-  readonly settled = async (): Promise<void> => {
+  readonly idle = async (): Promise<void> => {
     do {
       await this.#orders.idle()
       await this.#outbox.idle()
@@ -293,6 +293,6 @@ export const startHost = async (start: HostStart): Promise<Host> => {
   await program.start()
   const { bootId } = kept.boot
   const { publicKey } = kept.signer
-  const { stop, reportNow, measured, settled, load, notReady } = program
-  return { name, bootId, publicKey, stop, reportNow, measured, idle: settled, load, notReady }
+  const { stop, reportNow, measured, idle, load, notReady } = program
+  return { name, bootId, publicKey, stop, reportNow, measured, idle, load, notReady }
 }

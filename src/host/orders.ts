@@ -58,7 +58,7 @@ export type OrdersOptions = {
   readonly shares: Shares
   readonly survivors: Survivors
   /** Called with each entry that is done and on disk. */
-  readonly settled: (entry: Entry) => void
+  readonly onDone: (entry: Entry) => void
   /** Called when the inventory may have changed. */
   readonly changed: () => void
 }
@@ -119,7 +119,7 @@ export class Orders {
   }
   /** Resolves when the order may be acknowledged to the bus, rejects when the bus has to deliver it again. */
   accept(order: Order, sending: Sending): Promise<void> {
-    const { ledger, log, limits, settled } = this.#options
+    const { ledger, log, limits, onDone } = this.#options
     const dueAt = this.#dueAt(order, sending)
     const known = ledger.get(order.slot)
     const running = this.#runs.get(order.slot)
@@ -133,7 +133,7 @@ export class Orders {
     }
     log.debug({ slot, number, type, judgement }, 'order.came')
     if (judgement === 'ignore') log.info({ slot, number, type, last: known!.number }, 'order.older')
-    if (judgement === 'answer') settled(known!)
+    if (judgement === 'answer') onDone(known!)
     if (judgement !== 'carry out') return Promise.resolve()
     if (this.#stopping) return Promise.reject(STOPPING)
     if (this.#tasks.size >= limits.inHandMax) return Promise.reject(new Error(`${limits.inHandMax} orders are in hand`))
@@ -166,7 +166,7 @@ export class Orders {
     return written
   }
   async #perform(run: Run, entry: Entry, written: Promise<void>, before: Run | undefined): Promise<void> {
-    const { ledger, clock, settled, changed, log } = this.#options
+    const { ledger, clock, onDone, changed, log } = this.#options
     await written
     const { result, changes } = await this.#result(run, before)
     const current = (): boolean => this.#runs.get(entry.slot) === run
@@ -174,7 +174,7 @@ export class Orders {
     if (result !== null && current()) {
       const done = finished(entry, result, clock.now(), run.known)
       await ledger.write(done)
-      if (current()) settled(done)
+      if (current()) onDone(done)
     }
     this.#close(run, entry, result, current())
     // after the result, since a control judges a report by the results that it has

@@ -20,8 +20,8 @@ const move = (
   const state = next(handle.state, step) ?? handle.state
   // a handle that the last report did not contain has no hardware any more
   const free = handle.quarantine ? 'quarantined' : handle.unseen ? 'missing' : 'free'
-  const settled = state === 'free' ? free : state
-  return { handles: { ...held.handles, [uuid]: { ...handle, state: settled, ...change } } }
+  const reached = state === 'free' ? free : state
+  return { handles: { ...held.handles, [uuid]: { ...handle, state: reached, ...change } } }
 }
 
 type WithChange = Exclude<DeployableEvent, { readonly type: 'HealthSet' }>

@@ -50,8 +50,8 @@ export const createUnits = (
       const memories = borrowed.value
       const cold = keys.some((key) => memories.get(key)!.unread && !likelyNew.includes(key))
       const made = fresh.map((key) => [key, blank(key, deciderOf(key))] as const)
-      const settled = commit(new Map([...memories, ...made]), deciderOf, journal, work, cold)
-      const answered = settled.then(({ loan, outcome }) => {
+      const committed = commit(new Map([...memories, ...made]), deciderOf, journal, work, cold)
+      const answered = committed.then(({ loan, outcome }) => {
         giveBack(loan)
         return outcome
       })
@@ -62,8 +62,8 @@ export const createUnits = (
   },
   createTogether: async (keys, work) => {
     const fresh: Loan = new Map<EntityKey, Memory>(keys.map((key) => [key, blank(key, deciderOf(key))]))
-    const settled = commit(fresh, deciderOf, journal, work)
-    const answered = settled.then(({ loan, outcome }) => {
+    const committed = commit(fresh, deciderOf, journal, work)
+    const answered = committed.then(({ loan, outcome }) => {
       if (outcome.ok) for (const memory of loan.values()) region.warm(memory)
       return outcome
     })

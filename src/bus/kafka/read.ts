@@ -80,19 +80,19 @@ const endOf = (consumer: Consumer, { signal, clock = systemClock }: ReadOptions)
   consumer.on(consumer.events.CRASH, ({ payload }) => {
     if (!payload.restart) reject(payload.error)
   })
-  const settled = promise.finally(() => {
+  const ended = promise.finally(() => {
     cancel()
     signal?.removeEventListener('abort', over)
   })
-  settled.catch(() => undefined)
-  return { settled, resolve, reject, moved }
+  ended.catch(() => undefined)
+  return { ended, resolve, reject, moved }
 }
 
 const taker =
   (
     { kafka: { prefix }, take, caughtUp }: ReadOptions,
     open: Map<string, number>,
-    ended: ReturnType<typeof endOf>,
+    end: ReturnType<typeof endOf>,
     follow: boolean,
   ) =>
   async (payload: EachBatchPayload): Promise<void> => {
@@ -112,12 +112,12 @@ const taker =
             time: Number(timestamp),
           })
     } catch (error) {
-      return ended.reject(error)
+      return end.reject(error)
     }
     payload.resolveOffset(batch.lastOffset())
-    if (!follow) ended.moved()
+    if (!follow) end.moved()
     if (Number(batch.lastOffset()) + 1 >= (open.get(id) ?? Infinity)) open.delete(id)
-    if (open.size === 0) (follow ? caughtUp : ended.resolve)?.()
+    if (open.size === 0) (follow ? caughtUp : end.resolve)?.()
     await payload.heartbeat()
   }
 
@@ -138,22 +138,22 @@ const consume = async (options: ReadOptions, ranges: readonly Range[]): Promise<
       .map(({ topic, partition, high }) => [`${topic.slice(kafka.prefix.length)}/${partition}`, high]),
   )
   if (!follow && open.size === 0) return
-  const ended = endOf(consumer, options)
+  const end = endOf(consumer, options)
   try {
     await consumer.connect()
     const topics = [...new Set(ranges.map(({ topic }) => topic))]
     await consumer.subscribe({ topics, fromBeginning: from === 'earliest' })
-    if (!follow) ended.moved()
+    if (!follow) end.moved()
     await consumer.run({
       autoCommit: false,
       eachBatchAutoResolve: false,
-      eachBatch: taker(options, open, ended, follow),
+      eachBatch: taker(options, open, end, follow),
     })
     if (open.size === 0) options.caughtUp?.()
     // messages written between the query of the end offsets and the join count as new
     if (from === 'latest')
       for (const { topic, partition, high } of ranges) consumer.seek({ topic, partition, offset: String(high) })
-    await ended.settled
+    await end.ended
   } finally {
     await consumer.disconnect().catch(() => undefined)
     await lookup(kafka, log)

@@ -153,8 +153,8 @@ export const openDeadLetters = <Carried extends Pick<Bus, 'publish'>>(parts: Par
       .all()
       .filter((letter) => stateOf(letter) === 'open')
   const find = async (uuid: LetterUuid): Promise<Outcome<Letter>> => {
-    const settled = await reading.settled()
-    if (!settled.ok) return settled
+    const read = await reading.readToEnd()
+    if (!read.ok) return read
     const letter = letters().get(uuid)
     return letter === null ? refuse({ kind: 'not_found', resource: 'dead_letter', id: uuid }) : done(letter)
   }
@@ -175,8 +175,8 @@ export const openDeadLetters = <Carried extends Pick<Bus, 'publish'>>(parts: Par
       return { count: some.length, lastAt: some.at(-1)?.time ?? null }
     },
     list: async (asked) => {
-      const settled = await reading.settled()
-      return settled.ok ? pageOf(letters().all(), asked) : settled
+      const read = await reading.readToEnd()
+      return read.ok ? pageOf(letters().all(), asked) : read
     },
     get: async (uuid) => {
       const found = await find(uuid)

@@ -58,8 +58,8 @@ export const createReading = ({ clock, log, follow }: Parts, box: Pick<Box, 'tak
     begin,
     /** Whether the topic was read to its end since the start, also if the reading has broken off since. */
     wasCurrent: () => wasCurrent,
-    /** Whether the topic was read to its end (LETTERS-2). */
-    settled: async (): Promise<Outcome<null>> => {
+    /** Waits a while for the end of the topic, and refuses if it was not reached (LETTERS-2). */
+    readToEnd: async (): Promise<Outcome<null>> => {
       begin()
       if (!current && trouble === null) await endedWithin(clock, WAIT_MS, first.promise)
       return current ? done(null) : refusal()

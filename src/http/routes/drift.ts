@@ -115,8 +115,8 @@ const heal = route({
     if (query.dry_run ?? true) return reply(200, { dry_run: true, ...body, healed: [] })
     const passed = await control.drift.heal(caller, name, page)
     if (!passed.ok) return passed
-    const isSettled = !items.some(differs) && passed.value.items.every(({ ended }) => ended)
-    const after = isSettled ? before : await control.drift.list(name, page)
+    const stillHolds = !items.some(differs) && passed.value.items.every(({ ended }) => ended)
+    const after = stillHolds ? before : await control.drift.list(name, page)
     if (!after.ok) return after
     const now = new Map(after.value.items.map((one) => [one.host, one]))
     const healed = passed.value.items.map((one) => healedBody(one, now.get(one.host)))

@@ -139,7 +139,7 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
     read: again(readers.run),
     write: writer.run,
     share: sharers.run,
-    readsAreFinal: writer.settled,
+    readsAreFinal: writer.reopened,
     incarnation: writer.sessions,
     hints,
     transaction,

@@ -41,7 +41,8 @@ export type WriterSession = {
   readonly run: Run
   /** Resolves when the first session is open; rejects with the error of the server. */
   readonly ready: () => Promise<void>
-  readonly settled: () => Promise<void>
+  /** Resolves when a session is open: the one that is open now, or the next one. */
+  readonly reopened: () => Promise<void>
   /** True: this is a sole writer, and no other process can have written since it opened. */
   readonly undisturbed: () => boolean
   /** Resolves when another process has taken the lock. */
@@ -191,7 +192,7 @@ class Writer {
     }
   }
   readonly ready = async (): Promise<void> => void (await this.#current)
-  readonly settled = async (): Promise<void> => {
+  readonly reopened = async (): Promise<void> => {
     if (this.#standing === null) await patiently(this.#current)
   }
   readonly undisturbed = (): boolean => this.#undisturbed

@@ -111,8 +111,8 @@ const createList = ({ readers }: Kernel): Control['arqs']['list'] => {
         caller.isService && instance !== undefined ? await noneFailed(instance, { ...where, ...visible }) : null
       return usable && !usable.ok ? usable : readers.list('arqs', where, page, visible)
     }
-    const settled = instance === undefined ? null : await allResolved(instance, { ...where, ...visible })
-    return settled && !settled.ok ? settled : readers.list('arqs', { ...where, state: RESOLVED }, page, visible)
+    const resolved = instance === undefined ? null : await allResolved(instance, { ...where, ...visible })
+    return resolved && !resolved.ok ? resolved : readers.list('arqs', { ...where, state: RESOLVED }, page, visible)
   }
 }
 

@@ -62,8 +62,15 @@ const bind = (ids: Ids, { uuid, at }: Born, { row, memory }: PreboundTarget, cre
   }
   draft.decide(arq, key, { type: 'Bind', bond: { ...place, handle, order }, projectId: null })
   const parts = [{ arq: uuid, deployable: row.uuid, prepared: true }]
-  const settled = { instance: instanceUuid, at, parts, hostname: row.hostname, tellUntil: null }
-  draft.decide(instance, life, { type: 'Bind', ...settled, ...terms })
+  draft.decide(instance, life, {
+    type: 'Bind',
+    instance: instanceUuid,
+    at,
+    parts,
+    hostname: row.hostname,
+    tellUntil: null,
+    ...terms,
+  })
   draft.decide(arq, key, { type: 'ReportBound', workMs: order === null ? null : 0 })
   const { append, after } = toAppend(loan, drafted, { commandId: ids.uuid(), at, cause })
   return { append, memory: after.get(target)! }

@@ -193,9 +193,9 @@ export const pass = async (tools: PassTools, task: Task): Promise<Passed> => {
   if (!(await tools.rooted(root))) return 'superseded'
   const orphans = await orphansIn(tools, found.value, task)
   if ('state' in orphans) return orphans
-  const settled = await reconcileAll(tools, task, {
+  const reconciled = await reconcileAll(tools, task, {
     root,
     tree: new Map(tree.map((provider) => [provider.uuid, provider])),
   })
-  return settled === 'done' ? takeAllBack(tools, task, orphans) : settled
+  return reconciled === 'done' ? takeAllBack(tools, task, orphans) : reconciled
 }
