@@ -93,8 +93,8 @@ export const unfit = (driver: string, device: ReportedDevice): string | null => 
   }
   const again = twice(device.deployables.map(({ name }) => name))
   if (again !== undefined) return `deployable name ${again} is shown twice`
-  const trouble = treeProblem(device) ?? untellable(driver, device, json.length)
-  if (trouble !== null) return trouble
+  const problem = treeProblem(device) ?? untellable(driver, device, json.length)
+  if (problem !== null) return problem
   const clash = ownClash(attachedBy(device))
   return clash && `its own attach handles overlap: ${clash}`
 }

@@ -111,8 +111,8 @@ const attributeProblem = ({ name, attributes }: Node): string | null => {
 /** Why the device cannot be recorded because of its trees or nested attributes; null: it can. */
 export const treeProblem = (device: ReportedDevice): string | null => {
   for (const one of device.deployables) {
-    const trouble = attributeProblem(one)
-    if (trouble !== null) return trouble
+    const problem = attributeProblem(one)
+    if (problem !== null) return problem
   }
   // nearly all devices have no trees
   if (device.deployables.every(({ parent }) => parent === undefined)) return null

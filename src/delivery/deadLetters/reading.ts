@@ -22,11 +22,11 @@ export const createReading = ({ clock, log, follow }: Parts, box: Pick<Box, 'tak
   let running: Promise<void> | null = null
   let current = follow === null
   let wasCurrent = current
-  let trouble: string | null = null
+  let readError: string | null = null
   const caughtUp = (): void => {
     current = true
     wasCurrent = true
-    trouble = null
+    readError = null
     first.resolve()
   }
   const read = async (begin: Follow): Promise<void> => {
@@ -34,8 +34,8 @@ export const createReading = ({ clock, log, follow }: Parts, box: Pick<Box, 'tak
       try {
         await begin(box.take, caughtUp, end.signal)
       } catch (error) {
-        trouble = textOf(error)
-        log.warn({ reason: trouble }, 'deadLetters.unread')
+        readError = textOf(error)
+        log.warn({ reason: readError }, 'deadLetters.unread')
       }
       if (current) failures = 1
       current = false
@@ -51,7 +51,7 @@ export const createReading = ({ clock, log, follow }: Parts, box: Pick<Box, 'tak
     refuse({
       kind: 'unavailable',
       reason:
-        trouble === null ? 'the dead letters are still being read' : `the dead letters cannot be read: ${trouble}`,
+        readError === null ? 'the dead letters are still being read' : `the dead letters cannot be read: ${readError}`,
       retryAfterSeconds: 5,
     })
   return {
@@ -61,7 +61,7 @@ export const createReading = ({ clock, log, follow }: Parts, box: Pick<Box, 'tak
     /** Waits a while for the end of the topic, and refuses if it was not reached (LETTERS-2). */
     readToEnd: async (): Promise<Outcome<null>> => {
       begin()
-      if (!current && trouble === null) await endedWithin(clock, WAIT_MS, first.promise)
+      if (!current && readError === null) await endedWithin(clock, WAIT_MS, first.promise)
       return current ? done(null) : refusal()
     },
     stop: async () => {

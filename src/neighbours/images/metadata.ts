@@ -74,8 +74,8 @@ export const bitstreamIn = (json: unknown): { readonly found: true; readonly ima
   if (status !== 'active') return noImage('inactive', `its status is ${status}`)
   if (!image.tags.includes(TAG)) return noImage('unusable', `it does not have the tag ${TAG}`)
   if (functionsOf(image).length > 1) return noImage('unusable', `${FUNCTION_KEYS.join(' and ')} differ`)
-  const trouble = topologyProblem(image.properties['topology'] ?? '{}')
-  return trouble === null ? { found: true, image } : noImage('unusable', trouble)
+  const problem = topologyProblem(image.properties['topology'] ?? '{}')
+  return problem === null ? { found: true, image } : noImage('unusable', problem)
 }
 
 /** For each search, the properties to compare; an image is found if one of them matches. */

@@ -94,9 +94,9 @@ const ERRORS = v.object({
   ),
 })
 
-export const fault = (trouble: PlacementError, reason: string): PlacementFault => ({
+export const fault = (error: PlacementError, reason: string): PlacementFault => ({
   ok: false,
-  error: trouble,
+  error,
   reason: reason
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim()

@@ -30,9 +30,9 @@ export const fenced = (port: Placement, mayCall: () => Promise<boolean>): Placem
 }
 
 const ok = <Value>(value: Value): PlacementResult<Value> => ({ ok: true, value })
-const refused = (trouble: PlacementFault['error'], reason: string): PlacementFault => ({
+const refused = (error: PlacementFault['error'], reason: string): PlacementFault => ({
   ok: false,
-  error: trouble,
+  error,
   reason,
 })
 

@@ -239,7 +239,7 @@ const BACKOFF: Backoff = { firstMs: 50, maxMs: 800 }
 const isFault = (result: PlacementFault | Finding | null): result is PlacementFault =>
   result !== null && 'error' in result
 /** Faults worth an immediate new try, because somebody else changed something between the read and the write. */
-const isPassing = ({ error: trouble }: PlacementFault): boolean => ['stale', 'gone', 'unknownName'].includes(trouble)
+const isPassing = ({ error }: PlacementFault): boolean => ['stale', 'gone', 'unknownName'].includes(error)
 
 /** The content of a provider that was just created. */
 const emptyAt = ({ generation }: Provider): PlacementResult<Content> => ({
