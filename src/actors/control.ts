@@ -40,7 +40,7 @@ import type { HandleDetail, HandleRow } from './answers/handleDetail.ts'
 import type { HostChange, Impact } from './answers/impact.ts'
 import type { OrphansCollected, OrphansListed } from './answers/orphan.ts'
 import type { DifferenceUuid } from './placement/ignored.ts'
-import type { Standing } from './placement/standing.ts'
+import type { ComparisonState } from './placement/standing.ts'
 import type { ProgramDetail, Programming } from './deployable/programming.ts'
 import type { Caller } from './caller.ts'
 import type { ProfileUpdate, Version } from './profile/decider.ts'
@@ -168,7 +168,7 @@ export type Control = {
     ) => Answer<Listed<DeployableRow>>
     readonly get: (uuid: DeployableUuid) => Answer<DeployableRow>
     /** The state of each of these deployables in Placement, in the same order; null: it is not shown there. */
-    readonly inPlacement: (rows: readonly DeployableRow[]) => Answer<readonly (Standing | null)[]>
+    readonly inPlacement: (rows: readonly DeployableRow[]) => Answer<readonly (ComparisonState | null)[]>
     /** Of programmable deployables: the loaded image, the one being loaded, and the result of the last attempt. */
     readonly programming: (page: Page) => Answer<Listed<Programming>>
     /** One of them, with who uses it, what could be loaded, and whether it could now. Changes nothing. */

@@ -64,7 +64,7 @@ export type StreamEnding = (typeof STREAM_ENDINGS)[number]
  * Identifies the caller anew: why the stream must end, or null if the caller is still who it was when the stream began.
  * Never rejects.
  */
-export type Standing = () => Promise<Extract<StreamEnding, 'expired' | 'rights' | 'failed'> | null>
+export type IdentifyAgain = () => Promise<Extract<StreamEnding, 'expired' | 'rights' | 'failed'> | null>
 
 /** A portion of a stream: events, or one message about the stream itself. */
 export type Portion =
@@ -104,8 +104,8 @@ export type EventPage = {
 }
 
 export type Events = {
-  /** `standing` is asked again and again while the stream is open. Faults: invalid (after), crowded, unavailable. */
-  readonly open: (caller: Caller, asked: EventsQuery, standing: Standing) => Promise<Outcome<EventStream>>
+  /** `identifyAgain` is called repeatedly while the stream is open. Faults: invalid (after), crowded, unavailable. */
+  readonly open: (caller: Caller, asked: EventsQuery, identifyAgain: IdentifyAgain) => Promise<Outcome<EventStream>>
   /** Faults: invalid (after), conflict (events after it are missing), unavailable. */
   readonly page: (caller: Caller, asked: EventsQuery, limit: number) => Promise<Outcome<EventPage>>
 }

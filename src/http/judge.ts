@@ -12,6 +12,7 @@ import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import { originThrough } from './forwarded.ts'
 import type { Frame, Ports } from './frame.ts'
+import { identifyAgainAs } from './identifyAgain.ts'
 import { callerOf } from './identity.ts'
 import type { Identify, Identity } from './identity.ts'
 import type { Options } from './options.ts'
@@ -19,7 +20,6 @@ import { isVersioned, originOf, queryOf } from './paths.ts'
 import type { RuleName } from './policy/rules.ts'
 import { readQuery } from './query.ts'
 import type { Answered, RequestContext, Call, PathUuid, Route } from './route.ts'
-import { standingOf } from './standing.ts'
 import { brokenText, NAME_LIMIT } from '../text.ts'
 import { canonicalUuid } from '../uuid.ts'
 import { latestMinor, MAJOR, negotiate } from './versions.ts'
@@ -142,7 +142,7 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
     base: baseOf(c, ports.options),
     about: ports.about,
     system: ports.system,
-    standing: standingOf(caller, {
+    identifyAgain: identifyAgainAs(caller, {
       identify: async () => identityOf(c, ports),
       callerFor: (now) =>
         now.projectId !== null && (row.rule === null || isAllowed(row.rule, now, ports))

@@ -12,7 +12,7 @@ import type {
   LetterUuid,
 } from '../identifiers.ts'
 import type { Caller, Control } from '../actors/control.ts'
-import type { Events, EventStream, Standing } from '../actors/events.ts'
+import type { Events, EventStream, IdentifyAgain } from '../actors/events.ts'
 import type { DifferenceUuid } from '../actors/placement/ignored.ts'
 import type { Outcome } from '../fault.ts'
 import type { Options } from './options.ts'
@@ -94,7 +94,7 @@ export type Call<A extends Args, B, P = Readonly<Record<string, string>>> = {
   /** Whether the policy rule allows the caller. */
   readonly may: (rule: RuleName) => boolean
   /** Identifies the caller anew, for an answer that goes on for long. */
-  readonly standing: Standing
+  readonly identifyAgain: IdentifyAgain
   /** Facts about this program for administrators. */
   readonly about: () => Readonly<Record<string, string>>
   readonly system: SystemPort

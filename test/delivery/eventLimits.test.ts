@@ -34,7 +34,7 @@ describe('a stream ends', () => {
     async (why) => {
       const { events, create } = open({ standingMs: 0 })
       let told: typeof why | null = null
-      const client = await follow(events, null, { standing: async () => told })
+      const client = await follow(events, null, { identifyAgain: async () => told })
       await client.take()
       await create('p1')
       await client.takeUntil(1)
@@ -49,14 +49,14 @@ describe('a stream ends', () => {
   test('STREAM-EVENTS-4 also when nothing happens, with the next beat; and nobody is identified more often than before what is sent', async () => {
     const { events } = open({ standingMs: 0, beatMs: 20 })
     let asked = 0
-    const client = await follow(events, null, { standing: async () => (++asked > 2 ? 'expired' : null) })
+    const client = await follow(events, null, { identifyAgain: async () => (++asked > 2 ? 'expired' : null) })
     await expect.poll(async () => (await client.take()).kind).toBe('bye')
     expect(client.others.at(-1)).toMatchObject({ why: 'expired' })
     expect(client.others.length).toBeLessThanOrEqual(asked)
   })
   test('at once when the process stops, although nobody can say who the caller is', async () => {
     const { events } = open({ standingMs: 0, random: () => 0 })
-    const client = await follow(events, null, { standing: () => new Promise(() => {}) })
+    const client = await follow(events, null, { identifyAgain: () => new Promise(() => {}) })
     const waiting = client.take()
     events.stop()
     expect(await waiting).toEqual({ kind: 'bye', why: 'stopping', retryMs: 2000 })

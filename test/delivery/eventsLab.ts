@@ -1,7 +1,7 @@
 /** Controls over one journal that tell events, rows for them to tell, and clients that note what they are told. */
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../src/actors/control.ts'
-import type { EventFilter, EventStream, Portion, Standing, ToldEvent } from '../../src/actors/events.ts'
+import type { EventFilter, EventStream, IdentifyAgain, Portion, ToldEvent } from '../../src/actors/events.ts'
 import { lettersOf, reactions } from '../../src/actors/reactions.ts'
 import type { Event } from '../../src/actors/runtime/decider.ts'
 import type { JournalRow } from '../../src/actors/runtime/ports.ts'
@@ -106,7 +106,7 @@ export const clientOf = (stream: EventStream) => {
 export type Client = ReturnType<typeof clientOf>
 
 /** The caller stays who it is. */
-export const STANDS: Standing = async () => null
+export const STANDS: IdentifyAgain = async () => null
 
 export const follow = async (
   events: EventSource,
@@ -114,6 +114,6 @@ export const follow = async (
   {
     caller = OPERATOR,
     filter = {},
-    standing = STANDS,
-  }: { readonly caller?: Caller; readonly filter?: EventFilter; readonly standing?: Standing } = {},
-): Promise<Client> => clientOf(valueOf(await events.open(caller, { after, filter }, standing)))
+    identifyAgain = STANDS,
+  }: { readonly caller?: Caller; readonly filter?: EventFilter; readonly identifyAgain?: IdentifyAgain } = {},
+): Promise<Client> => clientOf(valueOf(await events.open(caller, { after, filter }, identifyAgain)))

@@ -25,10 +25,10 @@ export type Overview = {
   readonly failingDevices: number
   /** Number of hosts by the worst state that is recorded of them in Placement; a state that no host has is left out. */
   readonly placement: Readonly<Record<string, number>>
-  readonly standing: Standing
+  readonly standing: Progress
 }
 /** Whether the service keeps up with its own work. */
-export type Standing = {
+export type Progress = {
   /**
    * `late`: open binds that have used more than half of their time, counted up to `LATE_MAX`. `nextAt`: the earliest
    * deadline of a bind.

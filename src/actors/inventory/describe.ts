@@ -38,8 +38,8 @@ const attributesOf = (held: Deployable['attributes'], reported: ReportedDeployab
   return said.map(({ attribute }) => attribute)
 }
 
-/** The position of a deployable in the tree of its device. */
-export type Standing = {
+/** What the tree of its device says of a deployable. */
+export type TreeFacts = {
   /** Number of deployables below it. */
   readonly nodes: number
   /** Number of accelerators, counted from handles; null: the number that its driver reports holds. */
@@ -53,7 +53,7 @@ export const descriptionOf = (
   driver: string,
   reported: ReportedDeployable,
   take: Pool,
-  { nodes, units, place }: Standing,
+  { nodes, units, place }: TreeFacts,
 ): Description => {
   const known = new Map(Object.values(held.handles).map((handle) => [handle.canonical, handle.uuid]))
   const { kind, cleaning } = reported

@@ -63,7 +63,7 @@ const placeOf = ({ draft, tree, known }: Growing, one: ReportedDeployable): Pick
  * In a tree, the numbers are counted from the recorded nodes, because nodes may be left out or have another place than
  * reported.
  */
-const standingOf = ({ tree, shown, stuck }: Growing, { name }: ReportedDeployable) => {
+const treeFactsOf = ({ tree, shown, stuck }: Growing, { name }: ReportedDeployable) => {
   const isTree = stuck.size > 0 || shown.device.deployables.some(({ parent }) => parent !== undefined)
   return { nodes: tree.below(name).length, units: isTree ? tree.units(name) : null }
 }
@@ -88,8 +88,8 @@ const recorded = (growing: Growing, reported: ReportedDeployable): DeployableUui
     vendor: shown.device.vendor,
   }
   const { status } = draft.state(device, deviceKey(card.uuid))
-  const standing = standingOf(growing, reported)
-  const description = descriptionOf({ handles: {}, attributes: [] }, shown.driver, reported, tools.part, standing)
+  const facts = treeFactsOf(growing, reported)
+  const description = descriptionOf({ handles: {}, attributes: [] }, shown.driver, reported, tools.part, facts)
   draft.decide(deployable, deployableKey(uuid), {
     type: 'Record',
     identity,
@@ -192,8 +192,8 @@ const described = (growing: Growing, uuid: DeployableUuid, reported: ReportedDep
   // a reported description holds only for the reported place
   if (stuck.has(name)) return was.presence !== 'present'
   const place = movedTo(growing, was, reported)
-  const standing = { ...standingOf(growing, reported), ...(place ? { place } : {}) }
-  const said = descriptionOf(was, shown.driver, reported, tools.part, standing)
+  const facts = { ...treeFactsOf(growing, reported), ...(place ? { place } : {}) }
+  const said = descriptionOf(was, shown.driver, reported, tools.part, facts)
   if (!saysNothingNew(was, said)) {
     draft.decide(deployable, key, { type: 'Describe', description: said })
     written.add(name)

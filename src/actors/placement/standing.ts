@@ -3,7 +3,7 @@ import { type PlacementRecord, PROVIDER_STATES, HOST_BLOCKERS } from './decider.
 import type { Reserving } from './wanted.ts'
 
 export const STANDING_STATES = [...PROVIDER_STATES, ...HOST_BLOCKERS] as const
-export type Standing = {
+export type ComparisonState = {
   readonly state: (typeof STANDING_STATES)[number]
   readonly reason: string | null
   /** Since when the state has lasted, ms since the epoch; null: it was not compared yet. */
@@ -21,7 +21,7 @@ const hasClass = (attributes: unknown): boolean =>
 export const standingOf = (
   { providers, trouble, comparedAt }: PlacementRecord,
   { rp_uuid: uuid, attributes }: { readonly rp_uuid: string | null; readonly attributes: unknown },
-): Standing | null => {
+): ComparisonState | null => {
   const held = uuid === null ? undefined : providers[uuid]
   if (held === undefined && !hasClass(attributes)) return null
   const { state, reason, since, reserving } = held ?? {

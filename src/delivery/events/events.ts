@@ -7,7 +7,15 @@
  * EVENTS-3 a process that stops first ends its streams, each with a hint when to reconnect, and opens no more.
  */
 import type { Caller } from '../../actors/control.ts'
-import type { EventPage, Events, EventsQuery, Lost, Standing, StreamEnding, ToldEvent } from '../../actors/events.ts'
+import type {
+  EventPage,
+  Events,
+  EventsQuery,
+  IdentifyAgain,
+  Lost,
+  StreamEnding,
+  ToldEvent,
+} from '../../actors/events.ts'
 import { STREAM_ENDINGS } from '../../actors/events.ts'
 import { createGuard } from '../../actors/runtime/unreadable.ts'
 import { type Outcome, type Refused, done, refuse } from '../../fault.ts'
@@ -140,7 +148,11 @@ const readPage = async (
 }
 
 /** `place`: where the stream begins; absent: now. */
-type Opening = { readonly asked: EventsQuery; readonly place: EventPosition | undefined; readonly standing: Standing }
+type Opening = {
+  readonly asked: EventsQuery
+  readonly place: EventPosition | undefined
+  readonly identifyAgain: IdentifyAgain
+}
 
 export const openEvents = (options: EventsOptions): EventSource => {
   const settings: Settings = { ...DEFAULTS, ...options }
@@ -149,7 +161,7 @@ export const openEvents = (options: EventsOptions): EventSource => {
   const shared: Shared = { settings, pages, reader, inTurn: createSemaphore(CATCHING_UP_MAX) }
   const desk = createDesk(settings, reader)
   const guard = createGuard(settings.log)
-  const open = async (caller: Caller, { asked, place, standing }: Opening): Promise<Outcome<Stream>> => {
+  const open = async (caller: Caller, { asked, place, identifyAgain }: Opening): Promise<Outcome<Stream>> => {
     const refused = desk.admit(caller)
     if (refused !== null) return refused
     try {
@@ -161,7 +173,7 @@ export const openEvents = (options: EventsOptions): EventSource => {
     try {
       const from = await begin(place, pages, reader)
       const shows = showsTo(caller, asked.filter)
-      return done(desk.opened(caller, new Stream({ ...shared, shows, standing }, from)))
+      return done(desk.opened(caller, new Stream({ ...shared, shows, identifyAgain }, from)))
     } catch (error) {
       desk.abandon(caller)
       reader.leave()
@@ -169,9 +181,9 @@ export const openEvents = (options: EventsOptions): EventSource => {
     }
   }
   return {
-    open: async (caller, asked, standing) => {
+    open: async (caller, asked, identifyAgain) => {
       const place = positionAsked(asked)
-      return place === null ? NO_ID : guard(open(caller, { asked, place, standing }), 'journal')
+      return place === null ? NO_ID : guard(open(caller, { asked, place, identifyAgain }), 'journal')
     },
     page: (caller, asked, limit) =>
       guard(

@@ -10,7 +10,7 @@
  * STREAM-EVENTS-4 nothing is sent to a caller who was not identified within the last `standingMs`. A stream whose
  *    caller is no more accepted, or may read other events than at its beginning, ends (`expired`, `rights`).
  */
-import type { EventStream, Lost, Portion, Standing, StreamEnding, ToldEvent } from '../../actors/events.ts'
+import type { EventStream, IdentifyAgain, Lost, Portion, StreamEnding, ToldEvent } from '../../actors/events.ts'
 import type { Cancel } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
 import { createPauses } from '../../waiting.ts'
@@ -32,7 +32,7 @@ export type Shared = {
   readonly inTurn: <Value>(work: () => Promise<Value>) => Promise<Value>
 }
 /** Which events the caller may see, and whether it still may. */
-type Reading = { readonly shows: Shows; readonly standing: Standing }
+type Reading = { readonly shows: Shows; readonly identifyAgain: IdentifyAgain }
 /** The place where the stream begins; `lost`: why the requested place cannot be used. */
 export type From = { readonly place: EventPosition; readonly rest: readonly Entry[]; readonly lost: Lost | null }
 
@@ -42,7 +42,7 @@ export class Stream implements EventStream {
   readonly #closing: (why: StreamEnding) => void
   readonly #shared: Shared
   readonly #shows: Shows
-  readonly #standing: Standing
+  readonly #identifyAgain: IdentifyAgain
   readonly #pauses
   readonly #unsubscribe: () => void
   readonly #endsAt: number
@@ -67,14 +67,14 @@ export class Stream implements EventStream {
   #unstalled: Cancel = () => {}
   #told = 0
 
-  constructor({ shows, standing, ...shared }: Shared & Reading, from: From) {
+  constructor({ shows, identifyAgain, ...shared }: Shared & Reading, from: From) {
     const { clock, lifeMs } = shared.settings
     const { promise, resolve } = Promise.withResolvers<StreamEnding>()
     this.closed = promise
     this.#closing = resolve
     this.#shared = shared
     this.#shows = shows
-    this.#standing = standing
+    this.#identifyAgain = identifyAgain
     this.#stoodAt = clock.monotonic()
     this.#pauses = createPauses(clock)
     this.#unsubscribe = shared.reader.onMoved(this.#pauses.wake)
@@ -131,7 +131,7 @@ export class Stream implements EventStream {
     const { clock, standingMs } = this.#shared.settings
     const now = clock.monotonic()
     if (this.#over !== null || now < this.#stoodAt + standingMs) return
-    const why = await Promise.race([this.#standing(), this.closed])
+    const why = await Promise.race([this.#identifyAgain(), this.closed])
     this.#stoodAt = now
     if (why !== null) this.close(why)
   }

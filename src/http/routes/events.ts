@@ -68,7 +68,7 @@ const pageBody = ({ events, next, more }: EventPage) => ({
 const tell = async ({
   events,
   caller,
-  standing,
+  identifyAgain,
   query: asked,
   header,
 }: Call<typeof query, undefined>): Promise<Answered> => {
@@ -83,7 +83,7 @@ const tell = async ({
     const page = await events.page(caller, wanted, Math.min(limit ?? LIMIT.usual, LIMIT.max))
     return page.ok ? reply(200, pageBody(page.value)) : page
   }
-  const opened = await events.open(caller, wanted, standing)
+  const opened = await events.open(caller, wanted, identifyAgain)
   return opened.ok ? { ok: true, status: 200, events: opened.value } : opened
 }
 

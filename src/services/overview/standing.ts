@@ -3,7 +3,7 @@
  * of what must never happen.
  */
 import { type Outcome, allOf, done } from '../../fault.ts'
-import { FOUND, type Found, LATE_MAX, type Standing } from '../../actors/answers/tallied.ts'
+import { FOUND, type Found, LATE_MAX, type Progress } from '../../actors/answers/tallied.ts'
 import { instance } from '../../actors/instance/decider.ts'
 import { type Counts, SLOT_DIFFERENCES } from '../../actors/runtime/counts.ts'
 import { REFUSALS } from '../../actors/runtime/refusals.ts'
@@ -33,8 +33,8 @@ export const createStanding = ({
   clock,
   guard,
   options,
-}: Kernel): (() => Promise<Outcome<Standing>>) => {
-  const binds = async (): Promise<Standing['binds']> => {
+}: Kernel): (() => Promise<Outcome<Progress>>) => {
+  const binds = async (): Promise<Progress['binds']> => {
     const where = { kind: instance.kind }
     // the moment 0 means: as soon as a worker looks
     const open = (await reads.page({ view: 'due', where, sort: 'at', limit: LATE_MAX })) ?? []
@@ -51,7 +51,7 @@ export const createStanding = ({
     const [row] = await journal.feed(await journal.checkpoint(surroundings.relay), 1)
     return row?.at ?? null
   }
-  const found = (): Standing['found'] =>
+  const found = (): Progress['found'] =>
     Object.fromEntries(
       FOUND.map((name) => [
         name,
@@ -59,7 +59,7 @@ export const createStanding = ({
           ? (surroundings?.deadLetters() ?? { count: 0, lastAt: null })
           : { count: NUMBERS[name](counts), lastAt: counts.lastAt[name] },
       ]),
-    ) as Standing['found']
+    ) as Progress['found']
   const newestAt = async (): Promise<number | null> => (await landmarks?.newest())?.at ?? null
   const isStopped = async (): Promise<boolean> => (await surroundings?.isStopped()) ?? false
   const read = <Value>(ask: () => Promise<Value>): Promise<Outcome<Value>> => {

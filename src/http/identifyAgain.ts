@@ -3,7 +3,7 @@
  * may have been taken away.
  */
 import type { Caller } from '../actors/control.ts'
-import type { Standing } from '../actors/events.ts'
+import type { IdentifyAgain } from '../actors/events.ts'
 import type { HttpRefused } from './faults.ts'
 import type { Identity } from './identity.ts'
 
@@ -16,8 +16,8 @@ type Parts = {
 /** What decides which events a caller sees. */
 const seeing = ({ userId, projectId, isAdmin }: Caller): string => JSON.stringify([userId, projectId, isAdmin])
 
-export const standingOf =
-  (began: Caller, { identify, callerFor }: Parts): Standing =>
+export const identifyAgainAs =
+  (began: Caller, { identify, callerFor }: Parts): IdentifyAgain =>
   async () => {
     const identity = await identify()
     // a caller who cannot be identified at present comes back, and is answered as every request is then
