@@ -39,25 +39,26 @@ const proof = ({ topic, partition, offset, key, id, position }: TopicMessage): P
   id,
   position,
 })
-const place = ({ topic, partition, offset }: TopicMessage): string => `${topic}/${partition}@${offset}`
+const offsetText = ({ topic, partition, offset }: TopicMessage): string => `${topic}/${partition}@${offset}`
 
 const idOf = ({ topic, id }: Pick<TopicMessage, 'topic' | 'id'>): string => `${topic} ${id}`
 
 type Expected = {
   readonly row: FeedRow
-  readonly place: number
+  /** How many rows the journal has up to this one. */
+  readonly rowCount: number
   readonly topic: string
   readonly key: string
   readonly id: string
   readonly body: unknown
 }
 function* expectedOf(journal: Records['journal']): Iterable<Expected> {
-  let place = 0
+  let rowCount = 0
   for (const row of journal) {
-    place++
+    rowCount++
     if (row.position === undefined) continue
     for (const { channel, key, id, data } of lettersOf(row as FeedRow))
-      yield { row: row as FeedRow, place, topic: CATALOGUE[channel].topic, key, id, body: data }
+      yield { row: row as FeedRow, rowCount, topic: CATALOGUE[channel].topic, key, id, body: data }
   }
 }
 /**
@@ -123,14 +124,14 @@ const published: Invariant = {
       if (!topics) return
       const there = new Set(topics.messages.map(idOf))
       const kept = keptFrom(topics)
-      for (const { row, place: at, topic, id } of expectedOf(journal)) {
+      for (const { row, rowCount, topic, id } of expectedOf(journal)) {
         if (!passed(topics, row)) return
         const from = kept.get(topic)
         const forgotten = from === null || (from !== undefined && comesBefore(row.position, from))
         if (forgotten || there.has(idOf({ topic, id })) || there.has(`${DEAD} ${row.key}/${row.version}/dead`)) continue
         yield {
           found: `${row.key} ${row.version} at ${row.position}: message ${id} is not on ${topic}`,
-          place: at,
+          place: rowCount,
           keys: [row.key],
         }
       }
@@ -154,7 +155,7 @@ const ordered: Invariant = {
         last.set(key, message)
         if (before && comesBefore(message.position, before.position!))
           yield {
-            found: `${place(message)}: ${message.id} at ${message.position} came first after ${before.id} at ${before.position}`,
+            found: `${offsetText(message)}: ${message.id} at ${message.position} came first after ${before.id} at ${before.position}`,
             proof: [proof(before), proof(message)],
           }
       }
@@ -189,7 +190,7 @@ function* judged(evidence: Records, fits: (message: TopicMessage) => boolean): I
     for (const message of messages)
       if (!later(topics, evidence, message))
         yield {
-          found: `${place(message)}: ${message.id ?? 'what cannot be read'} of ${message.key} is not what the journal holds`,
+          found: `${offsetText(message)}: ${message.id ?? 'what cannot be read'} of ${message.key} is not what the journal holds`,
           keys: [...(message.id === null ? [] : [message.id.slice(0, message.id.indexOf('.'))]), ...entityOf(message)],
           proof: [proof(message)],
         }
@@ -266,7 +267,7 @@ function* lastStates({ reached }: History, { journal, lost = [] }: Records, topi
     const fits = (certain ? states.slice(-1) : states).some(({ state }) => isShownAs(rowOf(entity, state), shown))
     if (fits || moved.has(entity) || untold(entity, row?.version ?? 0)) continue
     yield {
-      found: `${place(message)}: the last state of ${entity} is ${shown ? canonicalJson(shown) : 'absent'}, the journal folds to ${newest ? canonicalJson(rowOf(entity, newest.state)) : 'nothing'}`,
+      found: `${offsetText(message)}: the last state of ${entity} is ${shown ? canonicalJson(shown) : 'absent'}, the journal folds to ${newest ? canonicalJson(rowOf(entity, newest.state)) : 'nothing'}`,
       keys: [entity],
       proof: [proof(message)],
     }
