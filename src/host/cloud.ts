@@ -19,7 +19,10 @@ import { REPORT_HEADERS } from '../wire/reports.ts'
 import { MAC_HEADER, type Signer, type Verify } from '../wire/signature.ts'
 import type { Disk } from './disk.ts'
 
-/** As it is on disk. Files from the time before signatures hold no key: the next signed order adds the key. */
+/**
+ * As it is on disk. `cluster`: the id of the cloud, by the name that existing files have. Files from the time before
+ * signatures hold no key: the next signed order adds the key.
+ */
 const Cloud = v.object({ cluster: v.pipe(v.string(), v.uuid()), publicKey: v.optional(publicKey) })
 type Cloud = v.InferOutput<typeof Cloud>
 const CloudFile = v.pipe(v.string(), v.parseJson(), Cloud)

@@ -11,11 +11,11 @@ import * as k from './kinds.ts'
 import { optional, row } from './row.ts'
 import type { Row } from './row.ts'
 import type { Path, Sections } from './sections.ts'
-import { CLUSTER } from './cluster.ts'
 import { GLANCE } from './glance.ts'
 import { HARDWARE } from './hardware.ts'
 import { KEYSTONE } from './keystone.ts'
 import { NEIGHBOURS } from './neighbours.ts'
+import { SEVERAL_PROCESSES } from './severalProcesses.ts'
 
 const inSeconds = (ms: number): number => ms / 1000
 const DAY_MS = 86_400_000
@@ -262,7 +262,7 @@ export const OPTIONS = {
   ...NEIGHBOURS,
   ...KEYSTONE,
   ...GLANCE,
-  ...CLUSTER,
+  ...SEVERAL_PROCESSES,
 }
 export type Key = keyof typeof OPTIONS
 

@@ -6,7 +6,7 @@ import type { Sections } from './sections.ts'
 
 const DAY_MS = 86_400_000
 
-export const CLUSTER = {
+export const SEVERAL_PROCESSES = {
   auth: optional('program.auth', k.choice(['noauth', 'keystone']), {
     flag: true,
     about:
