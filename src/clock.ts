@@ -1,6 +1,8 @@
 /** The ports for time and identifiers, so that a simulation can replace both. */
 import { randomBytes, randomUUID } from 'node:crypto'
 
+export const DAY_MS = 86_400_000
+
 export type Clock = {
   /** Milliseconds since the epoch. */
   readonly now: () => number

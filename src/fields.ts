@@ -28,13 +28,12 @@ export const count = v.pipe(
 )
 /** A number of a sequence that is not stored in an integer column. */
 export const ordinal = v.pipe(v.number(), v.safeInteger(), v.minValue(1))
+/** 32 bytes in base64url, as a public key or a MAC has them. */
+export const BYTES_32 = /^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/
 /**
  * A public key for Ed25519: its 32 bytes in base64url. It is as short as a fingerprint, so no fingerprints are used.
  */
-export const publicKey = v.pipe(
-  v.string(),
-  v.regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/, 'must be a public key: 43 characters of base64url'),
-)
+export const publicKey = v.pipe(v.string(), v.regex(BYTES_32, 'must be a public key: 43 characters of base64url'))
 /** Milliseconds since the epoch, limited to what a `Date` can represent. */
 export const moment = v.pipe(v.number(), v.minValue(0), v.maxValue(MOMENT_MAX))
 /** A moment as text, ISO 8601 in UTC, with a year of four digits. */

@@ -47,7 +47,8 @@ export const differencesOf = (one: Content, other: Content): Differences => {
 }
 
 export type Pair<Version> = { readonly from: Version; readonly to: Version }
-const VERSION = /^[1-9][0-9]{0,8}$/
+/** The number of a version, as it is typed. */
+export const VERSION_NUMBER = /^[1-9][0-9]{0,8}$/
 /**
  * The two versions with these numbers, as they were typed; without a number the newest version, and the one before it.
  * A text says which number is wrong.
@@ -61,7 +62,7 @@ export const pairOf = <Version extends { readonly version: number }>(
   for (const name of ['from', 'to'] as const) {
     const text = asked[name]
     if (text === undefined) continue
-    if (!VERSION.test(text)) return `${name}: it must be the number of a version (is ${text})`
+    if (!VERSION_NUMBER.test(text)) return `${name}: it must be the number of a version (is ${text})`
     if (!versions.some(({ version }) => String(version) === text))
       return `${name}: there is no version ${text}, or it is too old to be kept; there are ${versions[0]!.version} to ${newest.version}`
   }

@@ -1,7 +1,7 @@
 /** The default intervals and time limits of a host program. */
+import { DAY_MS } from '../clock.ts'
 import type { Limits } from './orders.ts'
 
-const DAY_MS = 24 * 3600 * 1000
 export const DEFAULTS = {
   /** The release of the program, as reports name it. */
   version: 'unknown',

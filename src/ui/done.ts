@@ -3,13 +3,14 @@
  * how it ended: text of others is not shown, and what was recorded is read from the API.
  */
 import type { Clock } from '../clock.ts'
+import { CANONICAL_PATTERN } from '../uuid.ts'
 import { actionOn } from './actions.ts'
 import type { Api } from './api.ts'
 import type { DoneArguments } from './doneArguments.ts'
 import { eventIdIn, recordedBy } from './recorded.ts'
 import type { Done } from './view/screen.ts'
 
-const REQUEST = /^req-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const REQUEST = new RegExp(`^req-${CANONICAL_PATTERN}$`)
 
 /** `query`: of the address; `waits`: whether what is not recorded yet is waited for. */
 export const doneIn = async (

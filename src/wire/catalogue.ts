@@ -1,5 +1,6 @@
 /** Every topic of the system. A message for a topic that is not listed here cannot be published. */
 import * as v from 'valibot'
+import { DAY_MS } from '../clock.ts'
 import { isoMoment, line, prose } from '../fields.ts'
 import { ToHost } from './orders.ts'
 import { Report } from './reports.ts'
@@ -51,7 +52,6 @@ export const State = v.looseObject({
   state: v.record(v.string(), v.unknown()),
 })
 
-const DAY_MS = 24 * 3_600_000
 /** How long a topic keeps its messages; null: the last one of each key, for ever. */
 export const KEEP_MS = { days: 3 * DAY_MS, weeks: 28 * DAY_MS, compact: null } as const
 

@@ -21,7 +21,7 @@ import {
   verify,
 } from 'node:crypto'
 import * as v from 'valibot'
-import { publicKey } from '../fields.ts'
+import { BYTES_32, publicKey } from '../fields.ts'
 import { type Agreed, agreementOf } from './agreement.ts'
 import type { BusRecord } from './envelope.ts'
 import { recentlyUsed } from './recentlyUsed.ts'
@@ -32,7 +32,7 @@ export const SIGNATURE_HEADER = 'signature'
 export const MAC_HEADER = 'mac'
 
 const Signature = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{85}[AQgw]$/))
-const Mac = v.pipe(v.string(), v.regex(/^[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]$/))
+const Mac = v.pipe(v.string(), v.regex(BYTES_32))
 
 /**
  * Domain separation: a signature or MAC made for this purpose is invalid for any other. Raise the number when the

@@ -1,4 +1,5 @@
 /** `accelerando archive`: moves entities that ended long ago out of the active journal, while the programs run. */
+import { DAY_MS } from '../../clock.ts'
 import { misused } from '../exits.ts'
 import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { addFlags } from '../config/flags.ts'
@@ -7,7 +8,6 @@ import { withProgress } from '../progress.ts'
 
 type Given = Flags & { readonly endedDays: string; readonly portion: string }
 
-const DAY_MS = 86_400_000
 const PORTION_MAX = 10_000
 
 const number = (name: string, text: string, min: number, max: number): number => {

@@ -2,6 +2,7 @@
  * `accelerando arq create`, `bind`, `unbind`, `delete` and `force-unbind`: makes requests by hand that Nova makes
  * otherwise.
  */
+import { RESOLVED } from '../../actors/arq/states.ts'
 import { confirmable, confirmed } from '../confirm.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { out, withPlainErrors } from '../command.ts'
@@ -59,7 +60,7 @@ type Bind = ApiFlags &
     readonly instance: string
     readonly project?: string
   }
-const RESOLVED: readonly string[] = ['Bound', 'BindFailed', 'Deleting']
+const isResolved = ({ state }: Arq): boolean => RESOLVED.some((one) => one === state)
 const bindPatch = ({ host, resourceProvider, instance, project }: Bind) =>
   [
     ['/hostname', host],
@@ -87,7 +88,7 @@ const bind = (family: CommandRow): void => {
         if (waitMsOf(flags) !== null) await readAll(api, uuids)
         await api('PATCH', COLLECTION, Object.fromEntries(uuids.map((uuid) => [uuid, patch])))
         await waitFor({ flags, uuids }, async () => {
-          const open = (await readAll(api, uuids)).filter(({ state }) => !RESOLVED.includes(state))
+          const open = (await readAll(api, uuids)).filter((arq) => !isResolved(arq))
           return open.length === 0 ? null : open.map(({ uuid, state }) => `${uuid} is ${state}`).join(', ')
         })
         const arqs = await readAfter(api, uuids)

@@ -1,5 +1,7 @@
 /** The kinds of option values: how each is parsed from text, and the rule it must satisfy. */
 import * as v from 'valibot'
+import { DAY_MS } from '../../clock.ts'
+import { VGPU_TYPE } from '../../drivers/nvidia/vgpuOptions.ts'
 
 /**
  * `Value` is the type the program uses, `Written` the type an operator writes. For example, seconds are converted to
@@ -131,8 +133,10 @@ const duration = (form: string, unitMs: number, min: number, max: number): Kind<
   fromText: numeric,
   form,
 })
+/** A default in milliseconds, as an option in seconds shows it. */
+export const inSeconds = (ms: number): number => ms / 1000
 export const seconds = (min: number, max: number): Kind<number> => duration('seconds', 1000, min, max)
-export const days = (min: number, max: number): Kind<number> => duration('days', 86_400_000, min, max)
+export const days = (min: number, max: number): Kind<number> => duration('days', DAY_MS, min, max)
 
 export const count = (min: number, max: number, form = 'count'): Kind<number> => {
   const rule = `must be a whole number from ${min} to ${max}`
@@ -221,7 +225,7 @@ export const functionCounts: Kind<Readonly<Record<string, number>>> = {
 const TYPES_RULE = 'must be a table of types of vGPU and numbers from 1 to 4096; as text, a JSON object'
 export const typeCounts: Kind<Readonly<Record<string, number>>> = {
   schema: v.record(
-    v.pipe(v.string(TYPES_RULE), v.regex(/^[\w.-]{1,100}$/, TYPES_RULE)),
+    v.pipe(v.string(TYPES_RULE), v.regex(VGPU_TYPE, TYPES_RULE)),
     v.pipe(v.number(TYPES_RULE), v.integer(TYPES_RULE), v.minValue(1, TYPES_RULE), v.maxValue(4096, TYPES_RULE)),
     TYPES_RULE,
   ),

@@ -4,8 +4,6 @@ import { CONTROL_DEFAULTS as CONTROL } from '../../services/kernel/kernel.ts'
 import * as k from './kinds.ts'
 import { optional, row } from './row.ts'
 
-const inSeconds = (ms: number): number => ms / 1000
-
 export const NEIGHBOURS = {
   'nova.url': optional('nova.url', k.webAddress, {
     flag: true,
@@ -17,13 +15,13 @@ export const NEIGHBOURS = {
   'nova.timeout_seconds': row('nova.timeoutMs', k.seconds(0.05, 120), 10, {
     about: 'Time limit for one request to Nova.',
   }),
-  'nova.tell_for_seconds': row('control.tellForMs', k.seconds(0, 3600), inSeconds(CONTROL.tellForMs), {
+  'nova.tell_for_seconds': row('control.tellForMs', k.seconds(0, 3600), k.inSeconds(CONTROL.tellForMs), {
     about: 'Events to Nova are sent again for this long after the bind was accepted.',
   }),
   'nova.collect_orphans_seconds': row(
     'control.collectOrphansMs',
     k.seconds(0, 30 * 86_400),
-    inSeconds(CONTROL.collectOrphansMs),
+    k.inSeconds(CONTROL.collectOrphansMs),
     {
       about:
         'Accelerator requests of servers that Nova has not known for this long, at least 60 seconds, are deleted. 0: never; see accelerando orphan.',
@@ -49,7 +47,7 @@ export const NEIGHBOURS = {
   'placement.audit_seconds': row(
     'control.placementAuditMs',
     k.seconds(1, 7 * 86_400),
-    inSeconds(CONTROL.placementAuditMs),
+    k.inSeconds(CONTROL.placementAuditMs),
     { about: 'Each host is compared with Placement at least this often, also when nothing has changed here.' },
   ),
   'placement.reserve_silent': row('control.reserveSilent', k.choice(RESERVE_SILENT), CONTROL.reserveSilent, {

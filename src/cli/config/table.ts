@@ -2,6 +2,7 @@
  * All options, one row each. File keys, environment variables, flags, help, sample file and manual are derived from
  * this table.
  */
+import { DAY_MS } from '../../clock.ts'
 import { CONTROL_DEFAULTS as CONTROL } from '../../services/kernel/kernel.ts'
 import { ENROLLMENTS } from '../../actors/host/enrollment.ts'
 import { REGION_DEFAULTS as REGION } from '../../actors/runtime/region.ts'
@@ -16,9 +17,6 @@ import { HARDWARE } from './hardware.ts'
 import { KEYSTONE } from './keystone.ts'
 import { NEIGHBOURS } from './neighbours.ts'
 import { SEVERAL_PROCESSES } from './severalProcesses.ts'
-
-const inSeconds = (ms: number): number => ms / 1000
-const DAY_MS = 86_400_000
 
 const PROGRAM = {
   listen: row('program.listen', k.listenAddress, '127.0.0.1:6666', { flag: true, about: 'Where the API listens.' }),
@@ -122,7 +120,7 @@ const API = {
   'api.body_limit_bytes': row('http.bodyLimitBytes', k.count(1024, 64 * 1024 * 1024, 'bytes'), HTTP.bodyLimitBytes, {
     about: 'A larger request body is answered 413.',
   }),
-  'api.answer_seconds': row('http.answerMs', k.seconds(0.1, 600), inSeconds(HTTP.answerMs), {
+  'api.answer_seconds': row('http.answerMs', k.seconds(0.1, 600), k.inSeconds(HTTP.answerMs), {
     about:
       'A request without an answer by then is answered 503; it may still be carried out. A long list is sent in portions, and ' +
       'each of them has this limit.',
@@ -158,25 +156,25 @@ const STREAMS = {
       'Newest events that are kept in memory for all streams together. A client that falls further behind is cut off; when it comes back, it ' +
       'goes on from the journal.',
   }),
-  'events.life_seconds': row('events.lifeMs', k.seconds(10, 86_400), inSeconds(EVENTS.lifeMs), {
+  'events.life_seconds': row('events.lifeMs', k.seconds(10, 86_400), k.inSeconds(EVENTS.lifeMs), {
     about: 'A stream of events is ended after this long. Its client comes back, and is identified anew.',
   }),
 }
 
 const CONVERSATIONS = {
-  'bind.deadline_seconds': row('control.bindDeadlineMs', k.seconds(0.05, 299), inSeconds(CONTROL.bindDeadlineMs), {
+  'bind.deadline_seconds': row('control.bindDeadlineMs', k.seconds(0.05, 299), k.inSeconds(CONTROL.bindDeadlineMs), {
     about: 'An accepted bind without an answer by then fails. Nova itself waits 300 seconds.',
   }),
-  'bind.resend_seconds': row('control.resendMs', k.seconds(0.05, 300), inSeconds(CONTROL.resendMs), {
+  'bind.resend_seconds': row('control.resendMs', k.seconds(0.05, 300), k.inSeconds(CONTROL.resendMs), {
     about: 'An order that its host has not answered is sent again after this time.',
   }),
-  'program.wait_seconds': row('control.programWaitMs', k.seconds(0, 300), inSeconds(CONTROL.programWaitMs), {
+  'program.wait_seconds': row('control.programWaitMs', k.seconds(0, 300), k.inSeconds(CONTROL.programWaitMs), {
     about: 'A call that programs a deployable waits this long for the result before it answers 202.',
   }),
   'program.deadline_seconds': row(
     'control.programDeadlineMs',
     k.seconds(1, 86_400),
-    inSeconds(CONTROL.programDeadlineMs),
+    k.inSeconds(CONTROL.programDeadlineMs),
     {
       about: 'Programming that has not ended by then fails.',
     },
@@ -184,7 +182,7 @@ const CONVERSATIONS = {
   'timeline.kept_days': row('control.timelineKeptMs', k.days(0, 3650), CONTROL.timelineKeptMs / DAY_MS, {
     about: 'The timeline of a deleted accelerator request can be read for this long.',
   }),
-  'arq.unbound_ttl': row('control.unboundTtlMs', k.seconds(0, 365 * 86_400), inSeconds(CONTROL.unboundTtlMs), {
+  'arq.unbound_ttl': row('control.unboundTtlMs', k.seconds(0, 365 * 86_400), k.inSeconds(CONTROL.unboundTtlMs), {
     about: 'An accelerator request that nobody has bound for this long is deleted. 0: never.',
   }),
   'quota.arqs_per_project': row('control.arqsPerProject', k.count(0, 100_000), CONTROL.arqsPerProject, {
@@ -198,16 +196,16 @@ const CONVERSATIONS = {
       '`accelerando archive` does. Without it, only by that command. Not while a release 0.1.0 may still run.',
     example: 30,
   }),
-  'sweep.every_seconds': row('control.sweepEveryMs', k.seconds(0.01, 60), inSeconds(CONTROL.sweepEveryMs), {
+  'sweep.every_seconds': row('control.sweepEveryMs', k.seconds(0.01, 60), k.inSeconds(CONTROL.sweepEveryMs), {
     about: 'How often deadlines, unanswered orders and undelivered events are looked for.',
   }),
-  'actors.ask_seconds': row('region.askMs', k.seconds(0.1, 120), inSeconds(REGION.askMs), {
+  'actors.ask_seconds': row('region.askMs', k.seconds(0.1, 120), k.inSeconds(REGION.askMs), {
     about: 'An actor that has not answered by then makes a request fail with 503.',
   }),
-  'actors.hold_seconds': row('region.holdMs', k.seconds(0.1, 120), inSeconds(REGION.holdMs), {
+  'actors.hold_seconds': row('region.holdMs', k.seconds(0.1, 120), k.inSeconds(REGION.holdMs), {
     about: 'An actor takes part in one decision of several for at most this long.',
   }),
-  'actors.idle_seconds': row('region.idleMs', k.seconds(1, 86_400), inSeconds(REGION.idleMs), {
+  'actors.idle_seconds': row('region.idleMs', k.seconds(1, 86_400), k.inSeconds(REGION.idleMs), {
     about: 'An actor that was not asked for this long is removed from memory.',
   }),
   'actors.resident_max': row('region.residentMax', k.count(100, 10_000_000), REGION.residentMax, {
@@ -236,10 +234,10 @@ const HOSTS = {
   'host.measure_every_seconds': row('host.measureEveryMs', k.seconds(0, 3600), 30, {
     about: 'A host measures its devices this often; 0: never, and then no device counts as bad.',
   }),
-  'host.stale_after_seconds': row('control.staleAfterMs', k.seconds(0.1, 86_400), inSeconds(CONTROL.staleAfterMs), {
+  'host.stale_after_seconds': row('control.staleAfterMs', k.seconds(0.1, 86_400), k.inSeconds(CONTROL.staleAfterMs), {
     about: 'A host silent for this long is stale.',
   }),
-  'host.down_after_seconds': row('control.downAfterMs', k.seconds(0.1, 30 * 86_400), inSeconds(CONTROL.downAfterMs), {
+  'host.down_after_seconds': row('control.downAfterMs', k.seconds(0.1, 30 * 86_400), k.inSeconds(CONTROL.downAfterMs), {
     about: 'A host silent for this long is down.',
   }),
   'host.missing_rounds': row('control.missingRounds', k.count(1, 1000), CONTROL.missingRounds, {

@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import { DEVICE_TYPES } from '../../hardware.ts'
 import { hexNumber, hexText } from '../../pci.ts'
 import { brokenText, NAME_LIMIT } from '../../text.ts'
+import { RESOURCE_CLASS } from '../pci/whitelist.ts'
 import { type KnownCard, TABLE_DRIVER } from './knownCards.ts'
 
 /** Drivers that ask the table which cards are theirs. */
@@ -21,7 +22,7 @@ const Id = v.pipe(
   v.transform((text) => hexText(hexNumber(text)!, 4)),
 )
 const TRAIT = 'must be CUSTOM_ and then A-Z, 0-9 and _, at most 255 characters'
-const RESOURCE_CLASS = 'must be FPGA, PGPU, VGPU or CUSTOM_ and then A-Z, 0-9 and _'
+const CLASS = 'must be FPGA, PGPU, VGPU or CUSTOM_ and then A-Z, 0-9 and _'
 const Text = (name: string) =>
   v.pipe(
     v.string(`must be text`),
@@ -40,9 +41,7 @@ const Card = v.pipe(
       type: v.picklist(DEVICE_TYPES, `must be one of ${DEVICE_TYPES.join(', ')}`),
       name: Text('name'),
       family: v.optional(Text('name')),
-      rc: v.optional(
-        v.pipe(v.string(RESOURCE_CLASS), v.regex(/^(?:CUSTOM_[A-Z0-9_]{1,248}|FPGA|PGPU|VGPU)$/, RESOURCE_CLASS)),
-      ),
+      rc: v.optional(v.pipe(v.string(CLASS), v.regex(RESOURCE_CLASS, CLASS))),
       traits: v.optional(
         v.pipe(
           v.array(v.pipe(v.string(TRAIT), v.regex(/^CUSTOM_[A-Z0-9_]{1,248}$/, TRAIT))),

@@ -18,7 +18,7 @@ export type VgpuReading =
   | { readonly ok: true; readonly typeAt: ReadonlyMap<string, string>; readonly most: ReadonlyMap<string, number> }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
-const TYPE = /^[\w.-]{1,100}$/
+export const VGPU_TYPE = /^[\w.-]{1,100}$/
 const FIELD = 'gpu_devices.device_addresses'
 
 /** Each enabled type needs at least one address, and each address has one type. */
@@ -30,7 +30,7 @@ export const readVgpuOptions = ({ types, addresses, most = {} }: VgpuOptions): V
   const typeAt = new Map<string, string>()
   for (const type of types) {
     const given = Object.hasOwn(addresses, type) ? addresses[type]! : []
-    if (!TYPE.test(type))
+    if (!VGPU_TYPE.test(type))
       problems.push({ field: 'gpu_devices.enabled_vgpu_types', rule: `'${type}' is not a type of vGPU` })
     if (given.length === 0) problems.push({ field: FIELD, rule: `must have addresses for the enabled type ${type}` })
     for (const text of given) {

@@ -10,6 +10,7 @@ import { readPciFunctions } from '../pci/sysfs.ts'
 import { divisionOf, setVfioType, vfioId, vfioTypeNow } from './division.ts'
 import { type Made, type MadeDevices, madeFile, withMade, withoutMade } from './madeDevices.ts'
 import { createMdev, mdevsOf, removeMdev } from '../pci/mdevFolder.ts'
+import { VGPU_TYPE } from './vgpuOptions.ts'
 import { handlesOf, isUsedUp, type Vgpu, withinCards } from './vgpuReport.ts'
 
 export type VgpusOptions = {
@@ -77,7 +78,7 @@ export class Vgpus {
       const type = this.#options.typeAt.get(formatPciAddress(address))
       return type === undefined ? null : { address, type, mark: '' }
     }
-    if (!/^[\w.-]{1,100}$/.test(asked) || mark === '')
+    if (!VGPU_TYPE.test(asked) || mark === '')
       throw new Error(`slot ${slot.uuid}: info must name asked_type and vgpu_mark`)
     return { address, type: asked, mark }
   }

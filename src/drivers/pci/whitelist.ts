@@ -37,7 +37,7 @@ export type WhitelistReading =
 
 const NAME = /^[A-Z0-9_]{1,255}$/
 /** Placement knows no other standard classes, and new classes must have the prefix. */
-const RESOURCE_CLASS = /^(?:CUSTOM_[A-Z0-9_]{1,248}|FPGA|PGPU|VGPU)$/
+export const RESOURCE_CLASS = /^(?:CUSTOM_[A-Z0-9_]{1,248}|FPGA|PGPU|VGPU)$/
 
 /** Null: any. */
 const Any = v.pipe(

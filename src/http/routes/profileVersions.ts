@@ -15,6 +15,7 @@ import * as schemas from '../schemas.ts'
 import * as profileSchemas from '../profileSchemas.ts'
 import { trimmedText } from '../shapes.ts'
 import type { Json } from '../shapes.ts'
+import { VERSION_NUMBER } from '../../profileDiff.ts'
 import { NAME_LIMIT } from '../../text.ts'
 import { SINCE } from '../versions.ts'
 import { REASON_MAX } from './operatorNote.ts'
@@ -26,7 +27,6 @@ import { profileBody } from './profiles.ts'
 const PROJECTS_MAX = 1000
 const VERSIONS_MAX = 32
 const INTEGER_MAX = 2 ** 31 - 1
-const VERSION = /^[1-9][0-9]{0,8}$/
 
 /** `enabled` is allowed only together with a new version. */
 const NO_NEW: Json = { not: { required: ['enabled'] } }
@@ -41,8 +41,8 @@ const Patched = v.pipe(
         v.record(
           v.pipe(
             v.string(),
-            v.regex(VERSION, 'it must be the number of a version'),
-            v.metadata({ pattern: VERSION.source }),
+            v.regex(VERSION_NUMBER, 'it must be the number of a version'),
+            v.metadata({ pattern: VERSION_NUMBER.source }),
           ),
           v.boolean(),
         ),

@@ -1,4 +1,5 @@
 /** Differences that an operator decides to ignore until a moment, and the list of those decisions. */
+import { DAY_MS } from '../../clock.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
 import type { HostName } from '../../identifiers.ts'
 import type { Caller, Control, IgnoredRow } from '../../actors/control.ts'
@@ -8,7 +9,6 @@ import type { Difference, IgnoredCommand } from '../../actors/placement/ignored.
 import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, causeOf, commandOf, hasRecorded } from '../kernel/kernel.ts'
 
-const DAY_MS = 86_400_000
 /** How long a form may take from its reading to its sending, so that "90 days from today" is accepted. */
 const LATE_MS = DAY_MS
 const RETRY_AFTER_SECONDS = 30
