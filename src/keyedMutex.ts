@@ -11,7 +11,7 @@ export type KeyedMutex = {
 }
 type Waiter = (entered: boolean) => void
 
-export const keyedMutex = (clock: Pick<Clock, 'after'>): KeyedMutex => {
+export const createKeyedMutex = (clock: Pick<Clock, 'after'>): KeyedMutex => {
   const queues = new Map<string, Waiter[]>()
   const release = (key: string) => () => {
     const next = queues.get(key)?.shift()

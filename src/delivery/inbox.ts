@@ -23,7 +23,7 @@
  *    and its tries anew.
  */
 import { type Semaphore, createSemaphore } from '../semaphore.ts'
-import { type KeyedMutex, keyedMutex } from '../keyedMutex.ts'
+import { type KeyedMutex, createKeyedMutex } from '../keyedMutex.ts'
 import { type Pauses, backoffMs, createPauses } from '../waiting.ts'
 import type { Clock } from '../clock.ts'
 import type { Fault, Outcome } from '../fault.ts'
@@ -115,7 +115,7 @@ class Intake {
   constructor(settings: Settings) {
     this.#settings = settings
     this.#pauses = createPauses(settings.clock)
-    this.#mutex = keyedMutex(settings.clock)
+    this.#mutex = createKeyedMutex(settings.clock)
     this.#inventories = createSemaphore(settings.inventoriesAtOnce)
   }
 

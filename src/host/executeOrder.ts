@@ -186,7 +186,7 @@ const clean = async (
   return {}
 }
 
-export const carryOut = async (tools: Tools, order: Order, term: Terms): Promise<OrderOutcome> => {
+export const executeOrder = async (tools: Tools, order: Order, term: Terms): Promise<OrderOutcome> => {
   const { signal, also } = term
   const driver = tools.drivers.get(order.driver)
   if (driver === undefined) throw new Final(`the driver ${order.driver} is not enabled on this host`)

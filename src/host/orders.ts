@@ -19,7 +19,7 @@ import { type Span, type Tracer, traceField } from '../trace.ts'
 import type { ReportedHandle } from '../hardware.ts'
 import type { Order } from '../wire/orders.ts'
 import type { OrderOutcome, Tools } from './executeOrder.ts'
-import { carryOut, Final } from './executeOrder.ts'
+import { executeOrder, Final } from './executeOrder.ts'
 import { NotClean, cleaningLimitMs } from './cleaning.ts'
 import { type DueAt, createDeadlines } from './deadlines.ts'
 import type { Entry, Result } from './entry.ts'
@@ -29,7 +29,7 @@ import type { Ledger } from './ledger.ts'
 import type { Sending } from './memory.ts'
 import type { Survivors } from './survivors.ts'
 import type { KeyedMutex } from '../keyedMutex.ts'
-import { keyedMutex } from '../keyedMutex.ts'
+import { createKeyedMutex } from '../keyedMutex.ts'
 
 export type Limits = Readonly<Record<`${Order['type']}Ms`, number>> & {
   /** How long a driver may take to end after its signal was aborted. */
@@ -110,7 +110,7 @@ export class Orders {
 
   constructor(options: OrdersOptions) {
     this.#options = options
-    this.#mutex = keyedMutex(options.clock)
+    this.#mutex = createKeyedMutex(options.clock)
     this.#dueAt = createDeadlines(options.clock, options.boot)
   }
 
@@ -195,8 +195,8 @@ export class Orders {
   ): Promise<{ readonly result: Result | null; readonly changes: boolean }> {
     const { order, abort } = run
     try {
-      const deed = await this.#inTurn(run, await this.#turn(run, before))
-      const { bitstreamId, cleaned, loaded, changed: changes } = deed
+      const outcome = await this.#inTurn(run, await this.#turn(run, before))
+      const { bitstreamId, cleaned, loaded, changed: changes } = outcome
       const more = {
         ...(bitstreamId === undefined ? {} : { bitstreamId }),
         ...(cleaned && { cleaned }),
@@ -280,11 +280,11 @@ export class Orders {
       ? undefined
       : (handles: readonly ReportedHandle[]) => fence.againstProgramming(order, handles, shares)
     const term = { signal: abort.signal, withinMs, also: also.flatMap(slotIn), refusalToProgram }
-    const deed = carryOut(tools, order, term)
-    deed.then(letGo, letGo)
+    const execution = executeOrder(tools, order, term)
+    execution.then(letGo, letGo)
     // a driver that does not end after its signal was aborted is no longer waited for; its device stays taken
     // (ORDERS-6)
-    const outcome = await orAborted(deed, abort.signal, { clock, graceMs: limits.graceMs })
+    const outcome = await orAborted(execution, abort.signal, { clock, graceMs: limits.graceMs })
     await Promise.all(also.map((entry) => ledger.write({ ...entry, prepared: false })))
     return outcome
   }

@@ -4,7 +4,7 @@ export type RecentlyUsed<Value> = {
   readonly set: (key: string, value: Value) => void
 }
 
-export const recentlyUsed = <Value>(max: number): RecentlyUsed<Value> => {
+export const createRecentlyUsed = <Value>(max: number): RecentlyUsed<Value> => {
   const known = new Map<string, Value>()
   const set = (key: string, value: Value): void => {
     known.delete(key)

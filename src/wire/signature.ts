@@ -24,7 +24,7 @@ import * as v from 'valibot'
 import { BYTES_32, publicKey } from '../fields.ts'
 import { type Agreed, agreementOf } from './agreement.ts'
 import type { BusRecord } from './envelope.ts'
-import { recentlyUsed } from './recentlyUsed.ts'
+import { createRecentlyUsed } from './recentlyUsed.ts'
 
 /** The public key of the sender. */
 export const SIGNER_HEADER = 'signer'
@@ -86,7 +86,7 @@ const macOf = (record: BusRecord, key: KeyObject): Buffer =>
 /** Keys that were only named must not push out those that are in use, so the caller says which to keep. */
 const createAgreed = (own: KeyObject, shown: string) => {
   const agree = agreementOf(own, shown)
-  const agreed = recentlyUsed<Agreed>(KEYS_MAX)
+  const agreed = createRecentlyUsed<Agreed>(KEYS_MAX)
   return { with: (peer: string): Agreed | null => agreed.get(peer) ?? agree(peer), keep: agreed.set }
 }
 
@@ -126,7 +126,7 @@ export type Verify = (record: BusRecord) => Verified
 const UNSIGNED: Verified = { signer: null }
 
 const createIsSignedBy = (): ((record: BusRecord, signer: string, signature: string) => boolean) => {
-  const keys = recentlyUsed<KeyObject>(KEYS_MAX)
+  const keys = createRecentlyUsed<KeyObject>(KEYS_MAX)
   const keyOf = (signer: string): KeyObject => {
     const known = keys.get(signer)
     if (known) return known

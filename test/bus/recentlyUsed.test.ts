@@ -1,9 +1,9 @@
 /** The map of limited size in which keys are kept ready. */
 import { expect, test } from 'vitest'
-import { recentlyUsed } from '../../src/wire/recentlyUsed.ts'
+import { createRecentlyUsed } from '../../src/wire/recentlyUsed.ts'
 
 test('what was used longest ago gives way, and being looked up counts as use', () => {
-  const map = recentlyUsed<number>(2)
+  const map = createRecentlyUsed<number>(2)
   map.set('a', 1)
   map.set('b', 2)
   expect(map.get('a')).toBe(1)

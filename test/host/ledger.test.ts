@@ -8,7 +8,7 @@ import type { Disk } from '../../src/host/disk.ts'
 import { fileDisk, memoryDisk } from '../../src/host/disk.ts'
 import { judge } from '../../src/host/entry.ts'
 import { openLedger } from '../../src/host/ledger.ts'
-import { keyedMutex } from '../../src/keyedMutex.ts'
+import { createKeyedMutex } from '../../src/keyedMutex.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
 import { openHostLab } from '../support/hostLab.ts'
 
@@ -293,7 +293,7 @@ test('ORDERS-1 ORDERS-2 ORDERS-3 what follows for the next order', () => {
 
 test('turns: in the order of asking, and who waits too long goes away without leaving a gap', async () => {
   const clock = handClock()
-  const { enter } = keyedMutex(clock)
+  const { enter } = createKeyedMutex(clock)
   const first = await enter('a', 0)
   const came: string[] = []
   const ask = (name: string, ms: number) =>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { keyedMutex } from '../../src/keyedMutex.ts'
+import { createKeyedMutex } from '../../src/keyedMutex.ts'
 import { backoffMs, bounded, createPauses, endedWithin, pause, repeatedly } from '../../src/waiting.ts'
 import { handClock, quiet } from '../support/lab.ts'
 
@@ -126,7 +126,7 @@ describe('work within a limit', () => {
 
 describe('a keyed mutex', () => {
   it('lets one in at a time, in the order of asking, and other keys beside', async () => {
-    const mutex = keyedMutex(handClock())
+    const mutex = createKeyedMutex(handClock())
     const first = (await mutex.enter('a', 50))!
     const other = await mutex.enter('b', 50)
     expect(other).not.toBeNull()
@@ -144,7 +144,7 @@ describe('a keyed mutex', () => {
   })
   it('sends away who waits too long, and passes over them', async () => {
     const clock = handClock()
-    const mutex = keyedMutex(clock)
+    const mutex = createKeyedMutex(clock)
     const first = (await mutex.enter('a', 50))!
     const gone = mutex.enter('a', 50)
     const patient = mutex.enter('a', 500)
@@ -154,7 +154,7 @@ describe('a keyed mutex', () => {
     expect(await patient).not.toBeNull()
   })
   it('runs work under a key in turn, also after work that failed', async () => {
-    const mutex = keyedMutex(handClock())
+    const mutex = createKeyedMutex(handClock())
     const gate = Promise.withResolvers<void>()
     const done: number[] = []
     const failing = mutex.run('a', async () => {

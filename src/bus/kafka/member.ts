@@ -19,7 +19,7 @@ import type { Delivered } from '../port.ts'
 import { kafkaClient, METADATA_MAX_AGE_MS } from './client.ts'
 import type { KafkaOptions } from './options.ts'
 import { reasonOf } from './errors.ts'
-import { endedWithin } from '../../waiting.ts'
+import { endedWithin, pause } from '../../waiting.ts'
 
 export type Fetched = {
   readonly partition: number
@@ -240,7 +240,7 @@ export class Member {
         payload.resolveOffset(batch.lastOffset())
     } catch (error) {
       log.error({ topic, partition, error }, 'kafka.broken')
-      await endedWithin(clock, BROKEN_WAIT_MS, new Promise(() => {}))
+      await pause(clock, BROKEN_WAIT_MS)
     }
   }
 }

@@ -23,7 +23,7 @@ import type { Clock } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
 import type { LetterUuid } from '../../identifiers.ts'
-import { keyedMutex } from '../../keyedMutex.ts'
+import { createKeyedMutex } from '../../keyedMutex.ts'
 import type { Log } from '../../log.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
 import { CATALOGUE, KEEP_MS } from '../../wire/catalogue.ts'
@@ -117,7 +117,7 @@ const createHandling =
 
 /** One job after the other on the same letter. */
 const createTurns = (clock: Clock) => {
-  const mutex = keyedMutex(clock)
+  const mutex = createKeyedMutex(clock)
   return async <Value>(uuid: LetterUuid, job: () => Promise<Outcome<Value>>): Promise<Outcome<Value>> => {
     const leave = await mutex.enter(uuid, TURN_MS)
     if (leave === null)

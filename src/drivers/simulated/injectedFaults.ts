@@ -16,7 +16,7 @@ export type DriverCall = {
  * Which operations fail: the next N, all, none, those on a slot UUID or deployable listed here, or those for which the
  * function returns true.
  */
-export type Failures = number | boolean | readonly string[] | ((deed: DriverCall) => boolean)
+export type Failures = number | boolean | readonly string[] | ((call: DriverCall) => boolean)
 
 /** May be changed at any time. Counts are decremented with each failure. */
 export type InjectedFaults = {
@@ -47,13 +47,13 @@ export const noFaults = (): InjectedFaults => ({
 const FAILURES = { prepare: 'failPrepare', release: 'failRelease', program: 'failProgram' } as const
 
 /** Whether the operation fails. A count is decremented when it does. */
-export const shouldFail = (faults: InjectedFaults, deed: DriverCall): boolean => {
-  const failures = faults[FAILURES[deed.action]]
+export const shouldFail = (faults: InjectedFaults, call: DriverCall): boolean => {
+  const failures = faults[FAILURES[call.action]]
   if (typeof failures === 'boolean') return failures
-  if (typeof failures === 'function') return failures(deed)
-  if (typeof failures === 'object') return failures.includes(deed.slot ?? '') || failures.includes(deed.deployable)
+  if (typeof failures === 'function') return failures(call)
+  if (typeof failures === 'object') return failures.includes(call.slot ?? '') || failures.includes(call.deployable)
   if (failures <= 0) return false
-  faults[FAILURES[deed.action]] = failures - 1
+  faults[FAILURES[call.action]] = failures - 1
   return true
 }
 

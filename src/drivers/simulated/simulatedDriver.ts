@@ -59,14 +59,14 @@ const bitstreamOf = async (io: HostIo, imagePath: string): Promise<Loaded> => {
 const applyFaults = async (
   clock: Clock,
   faultSets: readonly InjectedFaults[],
-  deed: DriverCall,
+  call: DriverCall,
   signal: AbortSignal,
 ): Promise<void> => {
   signal.throwIfAborted()
   const delayMs = Math.max(...faultSets.map((faults) => faults.delayMs))
   if (delayMs > 0) await pause(clock, delayMs, signal)
-  if (faultSets.some((faults) => shouldFail(faults, deed)))
-    throw new Error(`${deed.action} of ${deed.slot ?? deed.deployable} failed, as it was told to`)
+  if (faultSets.some((faults) => shouldFail(faults, call)))
+    throw new Error(`${call.action} of ${call.slot ?? call.deployable} failed, as it was told to`)
 }
 
 /** What of the machine is in use when these deployables are. */
@@ -124,9 +124,9 @@ export const createSimulatedDriver = (plan: DriverPlan): SimulatedDriver => {
     return found
   }
   /** The content of the fault file when the operation began. */
-  const endure = async (io: HostIo, deed: DriverCall, signal: AbortSignal): Promise<InjectedFaults> => {
+  const endure = async (io: HostIo, call: DriverCall, signal: AbortSignal): Promise<InjectedFaults> => {
     const injected = await fromFile(io)
-    await applyFaults(clock, [faults, injected], deed, signal)
+    await applyFaults(clock, [faults, injected], call, signal)
     return injected
   }
 

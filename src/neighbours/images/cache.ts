@@ -11,7 +11,7 @@ import type { ImageUuid } from '../../identifiers.ts'
 import { link, mkdir, open, opendir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Clock } from '../../clock.ts'
-import { keyedMutex } from '../../keyedMutex.ts'
+import { createKeyedMutex } from '../../keyedMutex.ts'
 
 export type CachePaths = { readonly dir: string; readonly whole: string; readonly part: string }
 /**
@@ -119,7 +119,7 @@ const createUses = () => {
 }
 
 export const createImageCache = (dir: string, maxBytes: number, clock: Clock): ImageCache => {
-  const mutex = keyedMutex(clock)
+  const mutex = createKeyedMutex(clock)
   const { reserved, isPinned, pin } = createUses()
   const place = (key: string): CachePaths => pathsIn(dir, key)
   const makeRoom = async (key: string, bytes: number): Promise<boolean> => {

@@ -25,7 +25,7 @@ import {
   type NoImage,
   noImage,
 } from '../../images.ts'
-import { type KeyedMutex, keyedMutex } from '../../keyedMutex.ts'
+import { type KeyedMutex, createKeyedMutex } from '../../keyedMutex.ts'
 import type { Log } from '../../log.ts'
 import { type Backoff, backoffMs, endedWithin, pause } from '../../waiting.ts'
 import { type ImageCache, sizeOf } from './cache.ts'
@@ -186,8 +186,8 @@ const forgotten = async ({ cache, log }: Parts, uuid: ImageUuid): Promise<void> 
 const createAttempt = (parts: Parts) => {
   const { glance, options, clock } = parts
   const { totalMs, downloadsMax } = options
-  const digests = { mutex: keyedMutex(clock), clock }
-  const lanes = { mutex: keyedMutex(clock), clock }
+  const digests = { mutex: createKeyedMutex(clock), clock }
+  const lanes = { mutex: createKeyedMutex(clock), clock }
   let lane = 0
   const prepared = (wanted: Wanted): Promise<NoImage | null> => {
     const term = { totalMs, signal: wanted.signal }

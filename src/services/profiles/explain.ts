@@ -25,7 +25,8 @@ import type { RequestedGroup } from '../../actors/explain/judge.ts'
 import { summarised } from '../../actors/explain/summary.ts'
 import { host, hostKey } from '../../actors/host/decider.ts'
 import { placement, placementKey } from '../../actors/placement/decider.ts'
-import { type AnyDecider, blank, recallInto } from '../../actors/runtime/memory.ts'
+import type { Kind } from '../../actors/runtime/decider.ts'
+import { type AnyDecider, blank, memoryOf, recallInto } from '../../actors/runtime/memory.ts'
 import type { PageCursor } from '../../actors/runtime/ports.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { createImageSearches } from '../arqs/imageSearches.ts'
@@ -45,7 +46,7 @@ const SLICE_MS = 10
 const createStates = ({ journal, guard }: Kernel) => {
   const read = async (keys: readonly EntityKey[]) => done(await journal.recall(keys.map((key) => ({ key, after: 0 }))))
   return async <State>(
-    decider: AnyDecider & { readonly initial: State },
+    decider: AnyDecider & Kind<State>,
     keys: readonly EntityKey[],
   ): Promise<Outcome<readonly State[]>> => {
     const found: State[] = []
@@ -54,7 +55,7 @@ const createStates = ({ journal, guard }: Kernel) => {
       const recalled = await guard(read(some), 'journal')
       if (!recalled.ok) return recalled
       for (const key of some)
-        found.push(recallInto(decider, blank(key, decider), recalled.value.get(key)).state as State)
+        found.push(memoryOf(decider, recallInto(decider, blank(key, decider), recalled.value.get(key)))!.state)
       await turn()
     }
     return done(found)
