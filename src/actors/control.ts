@@ -241,7 +241,8 @@ export type Control = {
     /** By host name; `name` null: all hosts. `nova`: with the servers as Nova shows them. Writes nothing. */
     readonly list: (name: HostName | null, page: Page, nova?: boolean) => Answer<Listed<HostDrift>>
     /**
-     * One pass over each host, which repairs the differences in Placement. What it has left, only a later `list` shows.
+     * One pass over each host, which repairs the differences in Placement. Differences that remain are shown only by a
+     * later `list`.
      */
     readonly heal: (caller: Caller, name: HostName | null, page?: Page) => Answer<Listed<HostPassed>>
     /** The differences that are ignored now, of one host or of all. */

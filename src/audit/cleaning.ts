@@ -27,7 +27,10 @@ const openDirty = () => {
   const asked = new Map<string, RequestedCleaning>()
   /** The request that gave the handle up last. */
   const last = new Map<string, string>()
-  /** Handles that requests have: what they ask for is not over before they are given up. */
+  /**
+   * Handles that a request has. `HandleCleared` does not end the cleaning that this request asks for: it applies when
+   * the handle is given up.
+   */
   const held = new Set<string>()
   const granted = ({ handle, cleaning, repeated }: Extract<DeployableEvent, { type: 'Granted' }>) => {
     if (repeated === undefined) {

@@ -26,8 +26,8 @@ const LOOKS_MAX = 200_000
 type Node<State> = {
   readonly state: State
   /**
-   * Operations that were taken and could otherwise still come. Those whose time is over are left out: taken or not,
-   * they change nothing now.
+   * The operations of this order that would otherwise be taken again. Those that end before `moment` are left out,
+   * because they cannot be taken any more.
    */
   readonly done: readonly number[]
   readonly left: number

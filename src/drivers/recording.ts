@@ -144,7 +144,8 @@ class Growing {
     return asked
   }
   /**
-   * The place of a path without links in it. Records the links on the way; the last part is followed only when told so.
+   * The entry that a path leads to when its links are followed; the last part is followed only if `last` is true. Notes
+   * the links on the way.
    */
   async #place(path: string, last: boolean): Promise<TreeEntry> {
     let parts = posix.normalize(path).split('/').filter(Boolean)

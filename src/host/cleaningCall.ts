@@ -71,7 +71,7 @@ export type Call = {
 }
 
 const RECAP = /^localhost +: ok=(\d+) .*$/gm
-/** PLAYED-1 */
+/** Exit code 0 counts only if a task was carried out (PLAYED-1). */
 const doubtOfPlay = ({ outputEnd }: ProgramEnd): string | null => {
   const recap = outputEnd.split('\nPLAY RECAP ').at(-1)
   const done = Number([...(recap ?? '').matchAll(RECAP)].at(-1)?.[1] ?? 0)

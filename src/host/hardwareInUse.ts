@@ -14,7 +14,7 @@ import type { Watch } from './sections.ts'
 type Used = NonNullable<Slots['inUse']>
 /** Entries that do not fit are left out, so nothing may be concluded from their absence. */
 const IN_USE_MAX_BYTES = 32 * 1024
-/** `left`: the bytes that a report has besides its devices. Half of these stay for the slots. */
+/** `left`: the bytes of a report that its devices leave free. Half of them are kept for the slots. */
 export const roomInUse = (left: number): number => Math.min(IN_USE_MAX_BYTES, left / 2)
 const BY_MAX = 300
 

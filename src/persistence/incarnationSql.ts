@@ -40,8 +40,8 @@ const STOP = `update incarnation set stopped_at = coalesce(stopped_at, clock_tim
 const LOOK = `select reason, pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::text as at from (
     select case when stopped_at is null then null else reason end as reason from incarnation where id = 1) one`
 /**
- * For a write-ahead log that is behind the position seen before: the server is an older copy, or a crash has lost
- * unsynced commits.
+ * Delays writing when the write-ahead log is behind the position seen before: the server is an older copy, or a crash
+ * has lost unsynced commits.
  */
 const WAIT = `update incarnation set writable_at = clock_timestamp() + $1::bigint * interval '1 ms' where id = 1`
 

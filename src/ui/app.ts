@@ -191,7 +191,7 @@ export const createUi = (parts: UiParts): Hono => {
     // the first page of a user who may not read the overview is the list of requests
     if (here === '' && looking.may['cyborg:overview:get'] === false) return c.redirect('arqs', 302)
     const query = c.req.query()
-    // a browser that renews its page asks again by itself; what is shown is loaded after what was waited for
+    // a browser that refreshes its page asks again by itself, so only a full page waits; it is loaded after the wait
     const waits = c.req.header('accept') !== 'application/json'
     const done = await doneIn({ api: looking.api, clock: parts.clock }, here, { query, waits })
     const painted: LoadedPage = await load({ ...looking, id, query })

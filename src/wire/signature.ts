@@ -74,7 +74,7 @@ const ED25519_SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 export const newPrivateKey = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-/** Keys that are kept ready for use, those used last. */
+/** How many keys of one kind (agreed keys, public keys) are kept in memory: those used most recently. */
 const KEYS_MAX = 16_384
 const withHeader = (record: BusRecord, name: string, value: string): BusRecord => ({
   ...record,

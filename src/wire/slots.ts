@@ -32,7 +32,7 @@ export const PreparedSlot = v.object({
 export const Slots = v.object({
   /** The first slot that this part covers; absent: from the beginning. */
   from: v.optional(SlotUuid),
-  /** The last one; absent: to the end. */
+  /** The last slot that this part covers; absent: up to the end. */
   upTo: v.optional(SlotUuid),
   prepared: v.pipe(v.array(PreparedSlot), v.maxLength(4000)),
   /** Hardware that the kernel shows in use, whoever uses it. Absent: the host did not look. */

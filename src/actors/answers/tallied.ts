@@ -17,8 +17,8 @@ export type Overview = {
   readonly orders: { readonly waiting: number; readonly oldestAt: number | null }
   /**
    * Instances with events that Nova has not taken yet; `oldestAt`: the earliest moment at which one of them is tried
-   * again. `undelivered`: instances of which Nova is told no more, although it has not taken an event of a request that
-   * is still there.
+   * again. `undelivered`: instances about which Nova is not notified any more, although it has not taken an event of a
+   * request that is still there.
    */
   readonly deliveries: { readonly waiting: number; readonly oldestAt: number | null; readonly undelivered: number }
   /** Devices that count as failing, which are not offered. */
@@ -83,7 +83,7 @@ export type Delivery = {
   readonly statuses: Readonly<Record<ArqUuid, 'completed' | 'failed'>>
   /** Of several events the one that was tried most often. */
   readonly attempts: number
-  /** Null: Nova is told no more. */
+  /** Null: Nova is not notified any more. */
   readonly nextAt: number | null
   /** When delivery ends, or has ended for the first of the events; null: the events were delivered meanwhile. */
   readonly until: number | null

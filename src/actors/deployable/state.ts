@@ -170,7 +170,7 @@ const done = (held: Deployable, event: Extract<DeployableEvent, { type: 'OrderDo
   const { slot } = event
   const { pending, quarantine } = held.handles[slot]!
   const bitstream = pending?.type === 'PrepareSlot' ? pending.bitstream : undefined
-  // what its last request asks for is over when the handle is free
+  // the cleaning that the last request asked for no longer applies once the handle is free
   const free = quarantine ? held : withoutRequestedCleaning(held, slot)
   const left = pending?.type === 'PrepareSlot' ? held : notPrepared(free, slot)
   return {

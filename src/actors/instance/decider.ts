@@ -30,7 +30,9 @@ export type Instance = {
   /** How many conversations have settled; repeated notifications that an operator asked for count too. */
   readonly conversations: number
   readonly tellUntil: number | null
-  /** The ARQs that are still there, and of which Nova is told no more although it has not taken their event. */
+  /**
+   * The ARQs that are still there, and about which Nova is not notified any more although it has not taken their event.
+   */
   readonly undelivered: Readonly<Record<ArqUuid, Undelivered>>
 }
 const initial: Instance = {

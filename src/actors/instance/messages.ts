@@ -17,8 +17,8 @@ export type BindOutcome = 'completed' | 'failed'
 export type Ending = 'delivered' | 'gone' | 'refused' | 'undeliverable'
 
 /**
- * An event that Nova is told no more, after so many attempts. `note`: its last answer. `at`: when its delivery ended,
- * ms since the epoch.
+ * An event of which Nova is not notified any more, after so many attempts. `note`: its last answer. `at`: when its
+ * delivery ended, ms since the epoch.
  */
 export type Undelivered = {
   readonly status: BindOutcome
@@ -109,8 +109,8 @@ export type InstanceEvent =
       readonly nextAt: number
       readonly note: string | null
       /**
-       * The ARQs of the instance that wait for an operator now: Nova has not taken their event and is told no more.
-       * Rows of 0.2.0 do not say it.
+       * The ARQs of the instance that wait for an operator now: Nova has not taken their event and is not notified any
+       * more. Rows of 0.2.0 do not say it.
        */
       readonly undelivered?: readonly ArqUuid[]
     }

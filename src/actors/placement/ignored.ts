@@ -67,7 +67,10 @@ export const ignoringAt = (ignored: Ignored | undefined, uuid: DifferenceUuid, a
 }
 
 type Holder = { readonly host: HostName; readonly ignored?: Ignored }
-/** By what is recorded: also the end of a term is (IGNORED-2), and at the moment 0 no term is over by the clock. */
+/**
+ * Looks only at what is recorded, because the end of a term is recorded too (IGNORED-2). The moment 0 is passed so that
+ * no term ends by the clock.
+ */
 const isIgnored = ({ host, ignored }: Holder, of: Omit<Difference, 'name'>): boolean =>
   ignoringAt(ignored, differenceUuid(host, of), 0) !== null
 

@@ -8,7 +8,7 @@ export const DEADLINE_KINDS = ['instance', 'deployable'] as const
 export type DeadlineKind = (typeof DEADLINE_KINDS)[number]
 /** The next attempt to send events to Nova, for an instance that waits for nothing else. */
 export const NOVA_DUE = 'nova'
-/** An instance with events that Nova has not taken and is told no more, since the moment of the row. */
+/** An instance with events that Nova has not taken and is not notified of any more, since the moment of the row. */
 export const NOVA_UNDELIVERED = 'nova-undelivered'
 /** What waits for an operator. No read of what is due returns it, and it is never overdue. */
 export const NEVER_DUE: readonly string[] = [NOVA_UNDELIVERED]

@@ -84,7 +84,7 @@ const deployableOf = (
   return [{ row, uuid, rpUuid, handles: rows.handles.flatMap((handle) => handleOf(handle, notes)), attributes }]
 }
 
-/** What upstream added after 24e13c6, as clients of the merged model know it. */
+/** Device types that Cyborg added after its commit 24e13c6, and the type under which our API shows each. */
 const LATER_TYPES: Readonly<Record<string, (typeof DEVICE_TYPES)[number]>> = { MDEV: 'GPU', PCI: 'GPU', NVME: 'SSD' }
 const isType = (text: string): boolean => DEVICE_TYPES.some((type) => type === text)
 const typed = (row: DeviceRow, notes: Notes): DeviceRow => {

@@ -70,7 +70,10 @@ const sharesName = (one: UpstreamDevice, other: UpstreamDevice): boolean => {
   return other.deployables.some(({ row }) => names.has(row.name))
 }
 
-/** The devices while they are sorted: one that goes hands over what is used of it. */
+/**
+ * The devices while they are sorted. A device that is dropped hands its used parts to the device that stands for it, if
+ * there is one.
+ */
 type Sorting = {
   readonly live: Live
   readonly notes: Notes

@@ -109,8 +109,8 @@ const deployablesOf = (drivers: readonly SurveyedDriver[], all: boolean) =>
 const unitOf = ({ name }: { readonly name: string }, address: string, set: number | undefined): string =>
   set === undefined ? address : `${name} ${set}`
 /**
- * The functions that drivers offer, whole or divided, by their addresses, each with the units that it goes to guests
- * in; a divided one goes in none. `all`: also those of drivers that are not enabled.
+ * The functions that drivers offer, whole or divided, by their addresses, each with the units in which a guest gets
+ * it. A divided function is not given to guests, so it has none. `all`: also those of drivers that are not enabled.
  */
 export const offeredBy = (
   drivers: readonly SurveyedDriver[],

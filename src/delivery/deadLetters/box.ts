@@ -4,10 +4,11 @@
  * BOX-1 of too many letters the oldest are forgotten, whatever the order in which they are read: the partitions of a
  *    topic are read one after another;
  * BOX-2 a mark is kept for a letter that is not read yet: with partitions added meanwhile, it is on another one;
- * BOX-3 the moments of messages come from the clocks of others. One that is later than the own moment of reading counts
- *    as that moment, so that it displaces no other letter for long, and one that is none as the year 1970;
- * BOX-4 how long a letter is kept counts from the own moment of reading: a letter of a host whose clock is behind is
- *    kept as long as any other.
+ * BOX-3 the moments of messages come from the clocks of others. One that is later than the moment at which this process
+ *    first read the message, by its own clock, counts as that moment, so that it displaces no other letter for long.
+ *    One that is no moment counts as the year 1970;
+ * BOX-4 how long a letter is kept counts from the moment at which this process first read it: a letter of a host whose
+ *    clock is behind is kept as long as any other.
  */
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
@@ -28,7 +29,7 @@ export type Letter = Omit<DeadLetter, 'cut' | 'retriedAt' | 'handled'> & {
   /** Absent: who did it was not recorded, or nobody did anything. */
   readonly handled?: NonNullable<DeadLetter['handled']>
 }
-/** A message as it was read. `time` absent: the time that the message says. */
+/** A message as it was read. Without `time` the time in the message counts. */
 export type Taken = Pick<BusRecord, 'topic' | 'key'> & {
   readonly value: string | null
   readonly time?: number
@@ -74,7 +75,7 @@ const markedAgain = ({ commands }: Marks, { retriedAt, handled }: Mark): Marks =
   }
 }
 type Unmarked = Omit<Letter, 'retriedAt' | 'handled'>
-/** `since`: the own moment at which it was first read. */
+/** `since`: when this process first read it, by its own clock. */
 type Held = { readonly letter: Unmarked; readonly size: number; readonly marks: Marks; readonly since: number }
 const letterOf = ({ letter, marks: { retriedAt, handled } }: Held): Letter => ({
   ...letter,

@@ -52,8 +52,8 @@ export type LoadedImages = {
     since: number,
   ) => Promise<(deployable: DeployableName) => string>
   /**
-   * After the card was written. `seen`: what it shows, as `shown` is told it: a guest may take the function before
-   * anybody looks again.
+   * Called after the card was written. `seen`: what the card shows now, in the form that `shown` takes. It is noted at
+   * once because a guest may take the function before the next look.
    */
   readonly note: (io: HostIo, deployable: DeployableName, loaded: LoadedImage, seen: string) => Promise<void>
   /** Before the card is written: what is on it is not known until the end. */

@@ -16,7 +16,7 @@ const EffectsFile = v.object({
   ),
   /** Loaded bitstreams, by deployable. */
   loaded: byId(text),
-  /** What they do, by deployable, where their files say it. */
+  /** The function of the loaded bitstream, by deployable, if its file names one. */
   functions: v.optional(v.record(v.string(), text, OBJECT)),
 })
 
