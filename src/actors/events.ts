@@ -37,7 +37,7 @@ export type EventsQuery = {
   readonly filter: EventFilter
 }
 
-export type ToldEvent = {
+export type PublishedEvent = {
   /** Identifies the place of the event; it is the same on every control. */
   readonly id: string
   readonly type: string
@@ -68,7 +68,7 @@ export type IdentifyAgain = () => Promise<Extract<StreamEnding, 'expired' | 'rig
 
 /** A portion of a stream: events, or one message about the stream itself. */
 export type Portion =
-  | { readonly kind: 'events'; readonly events: readonly ToldEvent[] }
+  | { readonly kind: 'events'; readonly events: readonly PublishedEvent[] }
   /**
    * There are no new events up to `id`, which may belong to an event that the stream does not show. `newest`: the last
    * id this control knows.
@@ -96,7 +96,7 @@ export type EventStream = {
   readonly closed: Promise<StreamEnding>
 }
 export type EventPage = {
-  readonly events: readonly ToldEvent[]
+  readonly events: readonly PublishedEvent[]
   /** The value of `after` for the next page. */
   readonly next: string
   /** Whether there is a next page at present. */

@@ -7,7 +7,7 @@
  * SSE-3 a stream that ends sends the reason and when to reconnect (`bye`, `retry`). If the client does not read that,
  *    its connection is broken off.
  */
-import type { EventStream, Portion, StreamEnding, ToldEvent } from '../actors/events.ts'
+import type { EventStream, Portion, PublishedEvent, StreamEnding } from '../actors/events.ts'
 import type { Clock } from '../clock.ts'
 import { textOf } from '../errorText.ts'
 
@@ -28,8 +28,8 @@ const LAST_MS = 1000
 
 const encoder = new TextEncoder()
 /** Events that several streams send are encoded only once. */
-const frames = new WeakMap<ToldEvent, Uint8Array>()
-const frameOf = (event: ToldEvent): Uint8Array => {
+const frames = new WeakMap<PublishedEvent, Uint8Array>()
+const frameOf = (event: PublishedEvent): Uint8Array => {
   const known = frames.get(event)
   if (known !== undefined) return known
   const frame = encoder.encode(`id: ${event.id}\nevent: ${event.type}\ndata: ${event.text}\n\n`)

@@ -238,7 +238,7 @@ export const Timeline = v.object({
   ),
 })
 export const EventId = v.pipe(v.string(), v.regex(EVENT_ID))
-export const ToldEvent = v.object({
+export const PublishedEvent = v.object({
   id: EventId,
   event: v.pipe(v.record(v.string(), v.unknown()), v.description('A CloudEvent; see /asyncapi.json.')),
 })

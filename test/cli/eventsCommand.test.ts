@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Control } from '../../src/actors/control.ts'
 import { createFrames } from '../../src/cli/operators/eventText.ts'
-import { follow, toldLine } from '../../src/cli/operators/events.ts'
+import { eventLine, follow } from '../../src/cli/operators/events.ts'
 import { type Listening, listen } from '../../src/cli/programs/listen.ts'
 import type { EventSource } from '../../src/delivery/events/events.ts'
 import { createApp } from '../../src/http/app.ts'
@@ -49,7 +49,7 @@ test('follows over a restart of the service without a gap', async () => {
   const wanted = { flags: { api: urlOf() }, query: {}, after: null }
   const following = follow(
     wanted,
-    (told) => void shown.push(toldLine(told)),
+    (event) => void shown.push(eventLine(event)),
     (line) => void warned.push(line),
     end.signal,
   )

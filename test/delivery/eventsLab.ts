@@ -1,7 +1,7 @@
 /** Controls over one journal that tell events, rows for them to tell, and clients that note what they are told. */
 import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../src/actors/control.ts'
-import type { EventFilter, EventStream, IdentifyAgain, Portion, ToldEvent } from '../../src/actors/events.ts'
+import type { EventFilter, EventStream, IdentifyAgain, Portion, PublishedEvent } from '../../src/actors/events.ts'
 import { lettersOf, reactions } from '../../src/actors/reactions.ts'
 import type { Event } from '../../src/actors/runtime/decider.ts'
 import type { JournalRow } from '../../src/actors/runtime/ports.ts'
@@ -78,7 +78,7 @@ export const published = async ({ journal }: Pick<Store, 'journal'>): Promise<re
 
 /** A client that notes all it is told, and the id to come back with. */
 export const clientOf = (stream: EventStream) => {
-  const told: ToldEvent[] = []
+  const told: PublishedEvent[] = []
   const others: Exclude<Portion, { kind: 'events' }>[] = []
   let last: string | null = null
   const take = async (): Promise<Portion> => {
@@ -93,7 +93,7 @@ export const clientOf = (stream: EventStream) => {
     return portion
   }
   /** Takes portions until so many events were told altogether. */
-  const takeUntil = async (count: number): Promise<readonly ToldEvent[]> => {
+  const takeUntil = async (count: number): Promise<readonly PublishedEvent[]> => {
     const end = performance.now() + 20_000
     while (told.length < count) {
       if (performance.now() > end) throw new Error(`${told.length} of ${count} events were told`)

@@ -4,7 +4,7 @@ import { EVENT_ID } from '../../actors/events.ts'
 import { inOneLine } from '../../text.ts'
 import { type Register, withPlainErrors } from '../command.ts'
 import { type ApiFlags, addApiFlags } from '../operators/api.ts'
-import type { Told } from '../operators/events.ts'
+import type { ReceivedEvent } from '../operators/events.ts'
 import { eventDetails } from '../operators/tailLine.ts'
 import { type Cell, type Columns, addOutput, limitOf, onTerminal, outLine, present, rowLines } from '../output.ts'
 import { untilAsked } from '../untilAsked.ts'
@@ -17,8 +17,8 @@ type Given = ApiFlags & { readonly [Name in (typeof FILTERS)[number]]?: string }
 
 type Fields = Readonly<Record<string, unknown>>
 const part = (fields: Fields | undefined, name: string): Fields | undefined => fields?.[name] as Fields | undefined
-const dataOf = ({ event }: Told): Fields | undefined => part(event, 'data')
-const COLUMNS: Columns<Told> = [
+const dataOf = ({ event }: ReceivedEvent): Fields | undefined => part(event, 'data')
+const COLUMNS: Columns<ReceivedEvent> = [
   { name: 'time', of: ({ event }) => event['time'] as Cell },
   { name: 'entity', of: (event) => dataOf(event)?.['entity'] as Cell },
   { name: 'type', of: (event) => part(dataOf(event), 'event')?.['type'] as Cell },
@@ -34,18 +34,18 @@ const run = async (flags: Given): Promise<void> => {
   if (after !== null && !EVENT_ID.test(after)) throw misused('--after: must be the id of an event, as it is shown')
   const query = Object.fromEntries(FILTERS.flatMap((name) => (flags[name] ? [[name, flags[name]]] : [])))
   const max = limit === undefined ? Number.POSITIVE_INFINITY : limitOf(limit)
-  const { follow, takePages, toldLine } = await import('../operators/events.ts')
+  const { eventLine, follow, takePages } = await import('../operators/events.ts')
   const wanted = { flags, query, after }
-  const lines = rowLines(COLUMNS, toldLine, flags, onTerminal())
+  const lines = rowLines(COLUMNS, eventLine, flags, onTerminal())
   if (lines === null) {
     if (flags.follow) throw misused(ENDLESS)
-    const rows: Told[] = []
+    const rows: ReceivedEvent[] = []
     await takePages(wanted, sortColumn === undefined ? max : Number.POSITIVE_INFINITY, (event) => void rows.push(event))
     return present(flags, { document: rows, rows, columns: COLUMNS })
   }
   const enough = new AbortController()
   let left = max
-  const take = (event: Told): void => {
+  const take = (event: ReceivedEvent): void => {
     lines.of(event, undefined).forEach(outLine)
     if (--left === 0) enough.abort()
   }

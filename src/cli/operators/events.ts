@@ -19,10 +19,10 @@ export type EventsWanted = {
   readonly after: string | null
 }
 /** An event as a page of the API holds it. */
-export type Told = { readonly id: string; readonly event: Readonly<Record<string, unknown>> }
+export type ReceivedEvent = { readonly id: string; readonly event: Readonly<Record<string, unknown>> }
 type Out = (line: string) => void
 type Page = {
-  readonly events: readonly Told[]
+  readonly events: readonly ReceivedEvent[]
   readonly next: string
   readonly more: boolean
 }
@@ -34,7 +34,7 @@ const AGAIN: readonly number[] = [429, 502, 503, 504]
 const PREFIX = 'accelerando.'
 
 /** An event in one line for people. */
-export const toldLine = ({ id, event }: Told): string => {
+export const eventLine = ({ id, event }: ReceivedEvent): string => {
   const message = messageOf({ topic: '', key: '', partition: 0, offset: 0, time: 0, value: JSON.stringify(event) })
   return `${tailLine({ ...message, position: null }, null)}  ${id}`
 }
@@ -45,7 +45,7 @@ const PAGE = 500
 export const takePages = async (
   { flags, query, after }: EventsWanted,
   max: number,
-  take: (event: Told) => void,
+  take: (event: ReceivedEvent) => void,
 ): Promise<void> => {
   const api = apiOf(flags)
   let left = max
@@ -83,7 +83,7 @@ const openStream = async (
 /** Follows the stream until it is aborted, and reconnects whenever the stream ends. Rejects when the API refuses. */
 export const follow = async (
   wanted: EventsWanted,
-  take: (event: Told) => void,
+  take: (event: ReceivedEvent) => void,
   warn: Out,
   signal: AbortSignal,
 ): Promise<void> => {
@@ -108,7 +108,7 @@ export const follow = async (
     for await (const part of answer)
       for (const { id, event, data } of frames.take(part as string)) {
         if (event.startsWith(PREFIX) && !signal.aborted)
-          take({ id: id ?? '', event: JSON.parse(data) as Told['event'] })
+          take({ id: id ?? '', event: JSON.parse(data) as ReceivedEvent['event'] })
         else if (event === 'reset') warn(`events were missed, and it goes on with newer ones: ${data}`)
         last = id ?? last
         retryMs = frames.retryMs()

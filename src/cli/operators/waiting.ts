@@ -6,7 +6,7 @@ import { bounded, createPauses } from '../../waiting.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { Failure, misused } from '../exits.ts'
 import type { ApiFlags } from './api.ts'
-import { type Told, follow, toldLine } from './events.ts'
+import { type ReceivedEvent, eventLine, follow } from './events.ts'
 
 export type Wait = { readonly wait?: string | true }
 
@@ -47,8 +47,8 @@ const tell = (line: string): void => void process.stderr.write(`${inOneLine(line
 /** Rejects when the time is over, and with any error of `unfinished`. */
 export const waitUntil = async ({ flags, query, unfinished, limitMs, next }: Waiting): Promise<void> => {
   const [pauses, ended] = [createPauses(systemClock), new AbortController()]
-  const take = (event: Told): void => {
-    tell(toldLine(event))
+  const take = (event: ReceivedEvent): void => {
+    tell(eventLine(event))
     pauses.wake()
   }
   const end = systemClock.monotonic() + limitMs

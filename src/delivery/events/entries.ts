@@ -4,7 +4,7 @@
  */
 import { arqsOf, causeFor, forProject, hostsOf, instancesOf, userIn } from '../../actors/eventAudience.ts'
 import type { Caller } from '../../actors/control.ts'
-import type { EventFilter, ToldEvent } from '../../actors/events.ts'
+import type { EventFilter, PublishedEvent } from '../../actors/events.ts'
 import type { Event } from '../../actors/runtime/decider.ts'
 import { idOf, kindOf } from '../../actors/runtime/memory.ts'
 import type { FeedRow } from '../../actors/runtime/ports.ts'
@@ -27,15 +27,15 @@ export type Entry = {
   readonly project: ProjectId | null
   /** The id of the request under which it was recorded; null: there was none. */
   readonly request: string | null
-  readonly whole: ToldEvent
+  readonly whole: PublishedEvent
   /** The event as its project may read it; null: a project may not read it. */
-  readonly forProject: ToldEvent | null
+  readonly forProject: PublishedEvent | null
   /**
    * The user whose request caused it, and the event as that user may read it; the same as for the project when a part
    * of the service caused it.
    */
   readonly user: string | null
-  readonly forUser: ToldEvent | null
+  readonly forUser: PublishedEvent | null
   readonly bytes: number
 }
 export type LettersOf = (row: FeedRow) => readonly Letter[]
@@ -51,7 +51,7 @@ const commonOwner = (arqs: readonly ArqUuid[], ownerOf: OwnerOf): ProjectId | nu
 }
 
 /** The length of the forms of an event beside its whole. */
-const sizeBeside = (whole: ToldEvent, ...forms: readonly (ToldEvent | null)[]): number =>
+const sizeBeside = (whole: PublishedEvent, ...forms: readonly (PublishedEvent | null)[]): number =>
   [...new Set(forms)].reduce((sum, form) => sum + (form === null || form === whole ? 0 : form.text.length), 0)
 
 const entryOf = (row: FeedRow, letter: Letter, place: EventPosition, ownerOf: OwnerOf): Entry | null => {
@@ -65,7 +65,7 @@ const entryOf = (row: FeedRow, letter: Letter, place: EventPosition, ownerOf: Ow
   const shown = forProject(kind, event)
   const user = userIn(row.cause)
   const whole = { id: place.id, type, text: value }
-  const seenBy = (reader: string | null): ToldEvent | null => {
+  const seenBy = (reader: string | null): PublishedEvent | null => {
     const cause = causeFor(row.cause, reader)
     if (shown === null) return null
     if (shown === event && cause === row.cause) return whole
@@ -108,7 +108,7 @@ export const rowTold = (row: FeedRow, lettersOf: LettersOf, ownerOf: OwnerOf, lo
   }
 }
 
-export type Shows = (entry: Entry) => ToldEvent | null
+export type Shows = (entry: Entry) => PublishedEvent | null
 
 const among = (wanted: readonly string[] | undefined, ...found: readonly string[]): boolean =>
   wanted === undefined || found.some((each) => wanted.includes(each))

@@ -13,8 +13,8 @@ import type {
   EventsQuery,
   IdentifyAgain,
   Lost,
+  PublishedEvent,
   StreamEnding,
-  ToldEvent,
 } from '../../actors/events.ts'
 import { STREAM_ENDINGS } from '../../actors/events.ts'
 import { createGuard } from '../../actors/runtime/unreadable.ts'
@@ -130,7 +130,7 @@ const readPage = async (
   const start = await pages.start(named ?? (await pages.oldest()))
   if (typeof start === 'string') return refuse({ kind: 'conflict', reason: LOST[start] })
   const shows = showsTo(caller, asked.filter)
-  const events: ToldEvent[] = []
+  const events: PublishedEvent[] = []
   let [place, entries, end, last] = [start.place, start.rest, start.rest.at(-1)?.place ?? start.place, false]
   for (let read = 0; ; read++) {
     for (const entry of entries) {

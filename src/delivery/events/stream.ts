@@ -10,7 +10,7 @@
  * STREAM-EVENTS-4 nothing is sent to a caller who was not identified within the last `standingMs`. A stream whose
  *    caller is no more accepted, or may read other events than at its beginning, ends (`expired`, `rights`).
  */
-import type { EventStream, IdentifyAgain, Lost, Portion, StreamEnding, ToldEvent } from '../../actors/events.ts'
+import type { EventStream, IdentifyAgain, Lost, Portion, PublishedEvent, StreamEnding } from '../../actors/events.ts'
 import type { Cancel } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
 import { createPauses } from '../../waiting.ts'
@@ -207,7 +207,7 @@ export class Stream implements EventStream {
     this.#pageEnd = page.end
   }
   #fromPending(): Portion | null {
-    const events: ToldEvent[] = []
+    const events: PublishedEvent[] = []
     let [bytes, at] = [0, 0]
     while (at < this.#pending.length && bytes < PORTION_BYTES) {
       const entry = this.#pending[at++]!
@@ -225,7 +225,7 @@ export class Stream implements EventStream {
     const { ring } = this.#shared.reader
     if (from < ring.first) return this.#bye('slow')
     const { earlier } = this.#shared.pages
-    const events: ToldEvent[] = []
+    const events: PublishedEvent[] = []
     let [bytes, number] = [0, from]
     while (number < ring.end && bytes < PORTION_BYTES) {
       const entry = ring.entry(number++)
@@ -241,7 +241,7 @@ export class Stream implements EventStream {
     if (number === ring.end && !this.#ahead) this.#place = ring.head
     return this.#portion(events)
   }
-  #portion(events: readonly ToldEvent[]): Portion | null {
+  #portion(events: readonly PublishedEvent[]): Portion | null {
     if (events.length === 0) return null
     this.#told += events.length
     this.#said()

@@ -97,7 +97,7 @@ export const eventRoutes: readonly Route[] = [
       summary:
         'Facts in the order in which they were recorded. With `Accept: text/event-stream` a stream that goes on as they happen, else a page. ' +
         'Only administrators are shown what is not about accelerator requests of their own project.',
-      answers: { 200: v.object({ events: v.array(schemas.ToldEvent), next: schemas.EventId, more: v.boolean() }) },
+      answers: { 200: v.object({ events: v.array(schemas.PublishedEvent), next: schemas.EventId, more: v.boolean() }) },
       streams:
         'Server-sent events. `data` of an event is the CloudEvent that Kafka gets, `event` its type and `id` its place. Others are `beat` ' +
         '(nothing new up to its id), `reset` (events were missed) and `bye` (the stream ends, and why).',
