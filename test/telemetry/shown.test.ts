@@ -32,7 +32,7 @@ const COUNTS = {
   orphans: 14,
 }
 const ENDED = { lifetime: 46, stopping: 47, slow: 48, failed: 49, stalled: 50, left: 51 }
-const EVENTS = { state: () => ({ open: 44, told: 45, ended: ENDED, ringBytes: 52 }) }
+const EVENTS = { state: () => ({ open: 44, sent: 45, ended: ENDED, ringBytes: 52 }) }
 test('of a control', async () => {
   const meter = openMeter()
   showSystem(meter, {

@@ -156,7 +156,7 @@ const showCounts = (meter: Meter, counts: () => Readonly<Counts>): void => {
 
 const showEvents = (meter: Meter, { state }: Shown['events']): void => {
   meter.show('event_streams_open', () => state().open)
-  meter.show('events_streamed_total', () => state().told)
+  meter.show('events_streamed_total', () => state().sent)
   meter.show('event_streams_ended_total', () =>
     STREAM_ENDINGS.map((reason) => [{ reason }, state().ended[reason]] as const),
   )

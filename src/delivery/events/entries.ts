@@ -90,13 +90,13 @@ const entryOf = (row: FeedRow, letter: Letter, place: EventPosition, ownerOf: Ow
   }
 }
 
-export type RowTold = {
+export type RowEntries = {
   readonly entries: readonly Entry[]
   /** The place after all facts of the row. */
   readonly end: EventPosition
 }
 /** A fact that is too large is left out; the relay does not publish it either. */
-export const rowTold = (row: FeedRow, lettersOf: LettersOf, ownerOf: OwnerOf, log: Log): RowTold => {
+export const entriesOfRow = (row: FeedRow, lettersOf: LettersOf, ownerOf: OwnerOf, log: Log): RowEntries => {
   const placeAt = positionsOf(row)
   try {
     const facts = lettersOf(row).filter(isFact)

@@ -32,7 +32,7 @@ export type EventsState = {
   /** Streams that are open. */
   readonly open: number
   /** Events sent to streams. */
-  readonly told: number
+  readonly sent: number
   /** Streams that have ended, by reason. */
   readonly ended: Readonly<Record<StreamEnding, number>>
   /** Events kept in memory for all streams. */
@@ -66,7 +66,7 @@ const createDesk = ({ streamsMax, streamsPerCaller }: Settings, reader: Reader) 
   const open = new Set<Stream>()
   const perCaller = new Map<string, number>()
   const ended = Object.fromEntries(STREAM_ENDINGS.map((why) => [why, 0])) as Record<StreamEnding, number>
-  let [stopping, told, taken] = [false, 0, 0]
+  let [stopping, sent, taken] = [false, 0, 0]
   const nameOf = ({ userId, projectId }: Caller): string => JSON.stringify([userId, projectId])
   const release = (name: string): void => {
     taken--
@@ -96,7 +96,7 @@ const createDesk = ({ streamsMax, streamsPerCaller }: Settings, reader: Reader) 
       void stream.closed.then((why) => {
         open.delete(stream)
         ended[why]++
-        told += stream.told
+        sent += stream.sent
         release(nameOf(caller))
         reader.leave()
       })
@@ -107,7 +107,7 @@ const createDesk = ({ streamsMax, streamsPerCaller }: Settings, reader: Reader) 
       stopping = true
       for (const stream of open) stream.close('stopping')
     },
-    counts: () => ({ open: open.size, told: told + [...open].reduce((sum, stream) => sum + stream.told, 0), ended }),
+    counts: () => ({ open: open.size, sent: sent + [...open].reduce((sum, stream) => sum + stream.sent, 0), ended }),
   }
 }
 

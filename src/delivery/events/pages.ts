@@ -3,7 +3,7 @@
  */
 import type { FeedRow } from '../../actors/runtime/ports.ts'
 import type { Lost } from '../../actors/events.ts'
-import { type Entry, rowTold } from './entries.ts'
+import { type Entry, entriesOfRow } from './entries.ts'
 import type { Settings } from './options.ts'
 import type { Owners } from './owners.ts'
 import { type Earlier, type EventPosition, BEGINNING, earlierBy, positionsOf } from './position.ts'
@@ -35,12 +35,12 @@ export const createPages = (
   owners: Owners,
 ): Pages => {
   const earlier = earlierBy(landmarks)
-  const toldOf = async (rows: readonly FeedRow[]) => {
+  const entriesOf = async (rows: readonly FeedRow[]) => {
     const ownerOf = await owners.of(rows)
-    return rows.map((row) => rowTold(row, lettersOf, ownerOf, log))
+    return rows.map((row) => entriesOfRow(row, lettersOf, ownerOf, log))
   }
   const endOf = async (row: FeedRow | null): Promise<EventPosition> =>
-    row === null ? BEGINNING : (await toldOf([row]))[0]!.end
+    row === null ? BEGINNING : (await entriesOf([row]))[0]!.end
   const isWholeAfter = async (place: EventPosition): Promise<boolean> => {
     const horizon = await landmarks.horizon()
     return !earlier(place, { position: horizon, count: 0 })
@@ -57,7 +57,7 @@ export const createPages = (
       const row = await landmarks.at(place.position)
       if (row === null || positionsOf(row)(place.count).id !== place.id) return 'unknown'
       if (!(await isWholeAfter(place))) return 'archived'
-      const [read] = await toldOf([row])
+      const [read] = await entriesOf([row])
       return { place, rest: read!.entries.filter((entry) => earlier(place, entry.place)) }
     },
     isWholeAfter,
@@ -65,7 +65,7 @@ export const createPages = (
       const rows = await journal.feed(place.position, count)
       // checked after the read, because rows may be archived during it
       if (rows.length > 0 && !(await isWholeAfter(place))) return null
-      const read = await toldOf(rows)
+      const read = await entriesOf(rows)
       return {
         entries: read.flatMap(({ entries }) => entries),
         end: read.at(-1)?.end ?? place,

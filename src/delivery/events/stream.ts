@@ -65,7 +65,7 @@ export class Stream implements EventStream {
   #ahead = false
   #over: StreamEnding | null = null
   #unstalled: Cancel = () => {}
-  #told = 0
+  #sent = 0
 
   constructor({ shows, identifyAgain, ...shared }: Shared & Reading, from: From) {
     const { clock, lifeMs } = shared.settings
@@ -87,8 +87,8 @@ export class Stream implements EventStream {
   }
 
   /** Number of events sent to the client. */
-  get told(): number {
-    return this.#told
+  get sent(): number {
+    return this.#sent
   }
   readonly close = (why: StreamEnding): void => {
     if (this.#over !== null) return
@@ -243,7 +243,7 @@ export class Stream implements EventStream {
   }
   #portion(events: readonly PublishedEvent[]): Portion | null {
     if (events.length === 0) return null
-    this.#told += events.length
+    this.#sent += events.length
     this.#said()
     return { kind: 'events', events }
   }
