@@ -70,22 +70,22 @@ export class BadDevices {
     const kind = this.#kinds.get(path)
     const was = this.#known(path, kind)
     const read: Readonly<Record<string, number | undefined>> = numbers
-    const untold = Object.entries(was?.because ?? {}).filter(
+    const notMeasured = Object.entries(was?.because ?? {}).filter(
       ([quantity]) => read[quantity] === undefined && !isPassing(quantity),
     )
     if (now.size > 0) {
-      const because = { ...Object.fromEntries(untold), ...Object.fromEntries(now) }
+      const because = { ...Object.fromEntries(notMeasured), ...Object.fromEntries(now) }
       this.#bad.set(path, { because, kind: kind ?? was?.kind, good: 0 })
       return {
         health: 'bad',
         reasons: uniqueReasons(
           judged.reasons,
-          untold.map(([, reason]) => reason),
+          notMeasured.map(([, reason]) => reason),
         ),
       }
     }
     if (was === undefined) return judged
-    const good = untold.length > 0 ? 0 : was.good + 1
+    const good = notMeasured.length > 0 ? 0 : was.good + 1
     if (good === GOOD_READINGS) {
       this.#bad.delete(path)
       return judged

@@ -25,7 +25,7 @@ import { BadDevices } from './badDevices.ts'
 import type { Section } from './sections.ts'
 
 /** The most bytes of all readings in one heartbeat. */
-const TOLD_MAX_BYTES = 256 * 1024
+const SENT_MAX_BYTES = 256 * 1024
 /** The most bytes of one reading. Both limits together leave room for the rest of a heartbeat. */
 const READING_MAX_BYTES = 512 * 1024
 const COMPLAINT_MAX = 500
@@ -137,7 +137,7 @@ export class Measuring {
   readonly #options: MeasuringOptions
   readonly #gauges: readonly Gauge[]
   readonly #latest = new Map<string, Measurements>()
-  readonly #untold = new Set<string>()
+  readonly #unsent = new Set<string>()
   #timer: Cancel | null = null
   #closed = false
 
@@ -163,22 +163,22 @@ export class Measuring {
   latest(): readonly Measurements[] {
     return [...this.#latest.values()]
   }
-  /** Takes readings for a heartbeat. If that heartbeat cannot be sent, its readings are given back with `untold`. */
+  /** Takes readings for a heartbeat. If that heartbeat cannot be sent, its readings are given back with `unsent`. */
   take(): readonly Measurements[] {
     const taken: Measurements[] = []
     let bytes = 0
-    for (const driver of this.#untold) {
+    for (const driver of this.#unsent) {
       const reading = this.#latest.get(driver)!
       bytes += Buffer.byteLength(JSON.stringify(reading))
       // a single reading is always taken, since its own limit leaves room for it
-      if (taken.length > 0 && bytes > TOLD_MAX_BYTES) break
+      if (taken.length > 0 && bytes > SENT_MAX_BYTES) break
       taken.push(reading)
     }
-    for (const { driver } of taken) this.#untold.delete(driver)
+    for (const { driver } of taken) this.#unsent.delete(driver)
     return taken
   }
-  untold(readings: readonly Measurements[]): void {
-    for (const { driver } of readings) this.#untold.add(driver)
+  unsent(readings: readonly Measurements[]): void {
+    for (const { driver } of readings) this.#unsent.add(driver)
   }
   readonly #again = (): void => {
     const { clock, everyMs } = this.#options
@@ -192,6 +192,6 @@ export class Measuring {
     const reading = await gauge.read()
     if (reading === null || this.#closed) return
     this.#latest.set(reading.driver, reading)
-    this.#untold.add(reading.driver)
+    this.#unsent.add(reading.driver)
   }
 }

@@ -34,11 +34,11 @@ function* histories(hardware: SeededHardware, missing: number, projects: number,
 }
 
 /** The loaded rows count as already published: the relay begins after them, unless it had unpublished rows before. */
-const toldAlready = async ({ journal, journalEnd }: Store) => {
+const publishedMark = async ({ journal, journalEnd }: Store) => {
   const position = await journal.checkpoint(RELAY)
-  const [untold] = await journal.feed(position, 1)
+  const [unpublished] = await journal.feed(position, 1)
   return async () => {
-    if (!untold) await journal.saveCheckpoint(RELAY, await journalEnd())
+    if (!unpublished) await journal.saveCheckpoint(RELAY, await journalEnd())
   }
 }
 
@@ -51,7 +51,7 @@ export const seed = async (store: Store, size: SeedSize, log: Log): Promise<Seed
     isService: true,
     requestId: 'seed',
   }
-  const markPublished = await toldAlready(store)
+  const markPublished = await publishedMark(store)
   const hardware = await seedHardware(store, size, operator, SEED_PROFILE, log)
   const missing = size.arqs - hardware.bound
   if (missing < 0)
