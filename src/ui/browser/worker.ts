@@ -2,9 +2,9 @@
  * One stream of events for all pages of a browser, since a browser opens only a few connections to a server. The worker
  * tells pages that something happened, and each page then asks for its own screen.
  */
-import { createNewsReader } from './news.ts'
+import { type Happened, followStream } from './followStream.ts'
 
-type Said = 'open' | 'changed' | 'closed'
+type Said = Happened | 'closed'
 
 const ports: MessagePort[] = []
 let said: Said = 'closed'
@@ -16,27 +16,10 @@ const tell = (what: Said): void => {
 const FIRST_MS = 1000
 const LONGEST_MS = 30_000
 
-const follow = async (): Promise<void> => {
-  const answer = await fetch(new URL('../../../stream', import.meta.url), { redirect: 'error' })
-  const type = answer.headers.get('content-type') ?? ''
-  if (!answer.ok || answer.body === null || !type.startsWith('text/event-stream'))
-    throw new Error(String(answer.status))
-  tell('open')
-  // something may have happened while no stream was open
-  tell('changed')
-  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader()
-  const hasNews = createNewsReader()
-  for (;;) {
-    const { value, done } = await reader.read()
-    if (done) return
-    if (hasNews(value)) tell('changed')
-  }
-}
-
 const go = async (): Promise<void> => {
   let failures = 0
   for (;;) {
-    await follow().then(
+    await followStream(new URL('../../../stream', import.meta.url), tell).then(
       () => (failures = 0),
       () => (failures += 1),
     )
