@@ -260,6 +260,20 @@ describe('a virtual function that the vendor divides by files of its own', () =>
     expect(await io.read(`${files}/current_vgpu_type`)).toBe('0')
   })
 
+  test.each([
+    ['whose vGPU driver was unloaded', files],
+    ['that is gone', `/sys/bus/pci/devices/${VF}`],
+  ])('is released although it is one %s, and nothing else of it is remembered', async (_name, gone) => {
+    const [driver, io] = open()
+    const { name, handles } = await shown(driver, io)
+    const slot = { uuid: uuidOf(1), deployable: name, ...handles[0]! }
+    await driver.prepare(io, slot, never)
+    expect(JSON.stringify(io.kept())).toContain(slot.uuid)
+    io.remove(gone)
+    await driver.release(io, slot, never)
+    expect(JSON.stringify(io.kept())).not.toContain(slot.uuid)
+  })
+
   test('has nothing to give while others use up its card', async () => {
     const [driver, io] = open()
     const before = await shown(driver, io)
