@@ -7,7 +7,7 @@ import { noCounts } from '../../src/actors/runtime/counts.ts'
 import { type Work, counted } from '../../src/actors/runtime/commit.ts'
 import { createUnits } from '../../src/actors/runtime/unit.ts'
 import { createGuard } from '../../src/actors/runtime/unreadable.ts'
-import { systemClock } from '../../src/clock.ts'
+import { type Clock, systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
 import { type MemoryOptions, memoryStore } from '../../src/persistence/memory/memory.ts'
 
@@ -42,11 +42,11 @@ export const adding = (by: number, ...names: readonly string[]): Work<number> =>
   },
 })
 
-export const createRegion = (store: Journal, options: Partial<RegionOptions> = {}) => {
+export const createRegion = (store: Journal, options: Partial<RegionOptions> = {}, clock: Clock = systemClock) => {
   const crashes: string[] = []
   const counts = noCounts()
-  const journal = counted(store, counts, systemClock)
-  const ports = { journal, clock: systemClock, deciderOf, crashed: (name: string) => void crashes.push(name) }
+  const journal = counted(store, counts, clock)
+  const ports = { journal, clock, deciderOf, crashed: (name: string) => void crashes.push(name) }
   const region = openRegion({ ...ports, options: { ...REGION_DEFAULTS, ...options } })
   const units = createUnits(region, journal, deciderOf, createGuard(silent))
   const add = (by: number, name: string) => region.tell(key(name), adding(by, name))
@@ -57,8 +57,11 @@ export const createRegion = (store: Journal, options: Partial<RegionOptions> = {
   }
   return { region, units, journal, counts, crashes, add, addAll, count }
 }
-export const openCounters = (store: MemoryOptions = {}, options: Partial<RegionOptions> = {}) =>
-  createRegion(memoryStore(store).journal, options)
+export const openCounters = (
+  store: MemoryOptions = {},
+  options: Partial<RegionOptions> = {},
+  clock: Clock = systemClock,
+) => createRegion(memoryStore(store).journal, options, clock)
 
 /** A door in the way of an append: it stays shut until it is opened. */
 export const door = () => {

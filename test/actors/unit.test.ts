@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Append } from '../../src/actors/runtime/ports.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import { until } from '../support/lab.ts'
+import { handClock, until } from '../support/lab.ts'
 import { adding, counter, door, key, openCounters, createRegion } from './counters.ts'
 
 const SHORT = { askMs: 300, holdMs: 100 }
@@ -272,8 +272,11 @@ describe('an entity in doubt, because a borrower writes although its time is ove
 describe('work whose caller was answered that it was not done', () => {
   it('is not done afterwards by an actor that comes to it late', async () => {
     const gate = door()
-    const { add, count, region } = openCounters({ beforeCommit: gate.pass }, { askMs: 60, holdMs: 40 })
+    const clock = handClock()
+    const { add, count, region } = openCounters({ beforeCommit: gate.pass }, SHORT, clock)
     const [first, second] = [add(1, 'a'), add(10, 'a')]
+    await until(() => gate.knocks() === 1)
+    await clock.pass(SHORT.askMs)
     expect([await first, await second]).toMatchObject([unavailable, unavailable])
     gate.open()
     await until(() => region.counts().resident === 1)
