@@ -83,10 +83,10 @@ function* secondDeeds({ name, steps }: HostTrace): Iterable<Finding> {
       continue
     }
     const order = `${step.slot} ${step.number}`
-    const deed = `${step.did} of ${step.slot} by order ${step.number}`
-    if (acted.has(deed)) yield onHost(name, step, `${deed} twice in one start`)
-    if (step.did !== 'noted' && over.has(order)) yield onHost(name, step, `${deed} after its result was recorded`)
-    if (step.did !== 'noted') acted.add(deed)
+    const action = `${step.did} of ${step.slot} by order ${step.number}`
+    if (acted.has(action)) yield onHost(name, step, `${action} twice in one start`)
+    if (step.did !== 'noted' && over.has(order)) yield onHost(name, step, `${action} after its result was recorded`)
+    if (step.did !== 'noted') acted.add(action)
     else if (step.done) over.add(order)
   }
 }

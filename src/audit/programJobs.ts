@@ -23,12 +23,12 @@ const readIn = (event: DeployableEvent): string | null | undefined => {
   return event.type === 'OrdersRaised' && event.imageUnknown ? null : undefined
 }
 
-type Standing = { readonly open: readonly Job[]; readonly held: ReadonlySet<string>; readonly image: ImageUuid | null }
+type Facts = { readonly open: readonly Job[]; readonly held: ReadonlySet<string>; readonly image: ImageUuid | null }
 /**
  * Returns why the job must not begin now: a job for another image or purpose is open, or a handle is held for which no
  * job is open.
  */
-const against = (job: Job, { open, held, image }: Standing): readonly string[] => {
+const against = (job: Job, { open, held, image }: Facts): readonly string[] => {
   if (job.slot !== null && job.image === image) return []
   const what = `order ${job.number} loads image ${job.image} while`
   const sharers = new Set(open.map(({ slot }) => slot))

@@ -1,6 +1,7 @@
 /** The description of the bus, printed from the catalogue of topics. */
 import { toJsonSchema } from '@valibot/to-json-schema'
 import * as v from 'valibot'
+import { DAY_MS } from '../clock.ts'
 import { CATALOGUE, type Channel, KEEP_MS } from './catalogue.ts'
 import { Envelope } from './envelope.ts'
 
@@ -17,7 +18,7 @@ const reference = (path: string): Json => ({ $ref: `#/${path}` })
 const kept = (keep: (typeof CATALOGUE)[Channel]['keep']): string =>
   KEEP_MS[keep] === null
     ? 'Of each key the last message is kept; a tombstone says that it is gone.'
-    : `Messages are kept for ${KEEP_MS[keep] / 86_400_000} days.`
+    : `Messages are kept for ${KEEP_MS[keep] / DAY_MS} days.`
 
 const channel = (name: string, { topic, key, keep }: (typeof CATALOGUE)[Channel]): Json => ({
   address: topic,

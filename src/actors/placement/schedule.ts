@@ -1,4 +1,5 @@
 /** Decides when a host is compared with Placement next. Pure. */
+import { DAY_MS } from '../../clock.ts'
 import { type Backoff, backoffMs } from '../../waiting.ts'
 import { sha256 } from '../../wire/canonical.ts'
 import type { PlacementRecord, HostBlocker } from './decider.ts'
@@ -29,7 +30,7 @@ export const isUnfinished = ({ providers }: PlacementRecord): boolean =>
   Object.values(providers).some(({ state }) => state === 'pending')
 
 /** Comparisons that find nothing new are recorded only once in this time, to limit the size of the journal. */
-export const RECORDED_EVERY_MS = 86_400_000
+export const RECORDED_EVERY_MS = DAY_MS
 
 /** Waits as long as the trouble has lasted already, within the limits. */
 const asLongAgain = (since: number, now: number, { firstMs, maxMs }: Backoff): number =>

@@ -8,6 +8,7 @@
  *    began.
  */
 import { setImmediate as turn } from 'node:timers/promises'
+import { DAY_MS } from '../../clock.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
 import { boundSince, usageRow } from '../../actors/arq/rows.ts'
 import type { Caller, Control } from '../../actors/control.ts'
@@ -88,7 +89,7 @@ export const createUsage =
     const until = asked.until ?? asOf
     const from = asked.from ?? monthOf(until)
     if (until <= from) return refuse({ kind: 'invalid', field: 'until', rule: 'it must be after from' })
-    const days = (until - from) / 86_400_000
+    const days = (until - from) / DAY_MS
     if ((period === 'day' ? days : days / 31) > PERIODS_MAX && period !== 'total')
       return tooMany(`${PERIODS_MAX} periods`)
     const tally = openTally(boundsOf(from, until, period))

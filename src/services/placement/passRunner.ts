@@ -119,7 +119,7 @@ const noteFound = (
   host: HostName,
   { did, uuid: provider, state, reason, reserving }: Finding,
 ): void => {
-  for (const deed of did) changes[deed]++
+  for (const change of did) changes[change]++
   if (did.length > 0) log.info({ host, provider, did, state, reason, reserving }, 'placement.changed')
   if (state === 'placement_conflict') log.warn({ host, provider, reason }, 'placement.conflict')
 }
