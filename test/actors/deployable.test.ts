@@ -182,7 +182,7 @@ describe('an answer of the host', () => {
 describe('programming', () => {
   it('is ordered under the next number and blocks grants until the host answers', () => {
     given(recorded()).when(program).follows(programming)
-    const told: DeployableCommand = {
+    const answer: DeployableCommand = {
       type: 'Answer',
       slot: say.identity.uuid,
       number: 1,
@@ -190,9 +190,9 @@ describe('programming', () => {
       final: true,
       retryBy: 1,
     }
-    given(recorded(), programming).when(told).follows({ type: 'Programmed', image: IMAGE, number: 1 })
+    given(recorded(), programming).when(answer).follows({ type: 'Programmed', image: IMAGE, number: 1 })
     given(recorded(), programming)
-      .when({ ...told, number: 2 })
+      .when({ ...answer, number: 2 })
       .follows()
   })
   it('records the image only when it succeeded; after a failure nothing is known (S14)', () => {

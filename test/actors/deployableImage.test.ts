@@ -95,7 +95,7 @@ describe('who asks for an image', () => {
     ...more,
   })
   /** What the host is told to do with the image. */
-  const told = (facts: readonly Fact[], more: object = {}) => {
+  const askedOfHost = (facts: readonly Fact[], more: object = {}) => {
     const events = decide(facts, grant(more))
     if (!Array.isArray(events)) return 'refused'
     const { order: given } = events[0] as {
@@ -154,16 +154,16 @@ describe('who asks for an image', () => {
       'refused',
     ],
   ])('%s', (_, facts, expected, more) =>
-    expect(told(facts, more)).toEqual(
+    expect(askedOfHost(facts, more)).toEqual(
       typeof expected === 'string' ? expected : { load: undefined, expect: undefined, ...expected },
     ),
   )
 
   const comparing = granted('h1', 'a1', prepare('h1', 1, { bitstream: 'image' }))
   it('and is being answered leaves the other handles to those who ask for none, if the host guards what they have', () => {
-    expect(told([made, comparing], { bitstream: null })).toEqual({ load: undefined, expect: undefined })
-    expect(told([still, comparing], { bitstream: null })).toBe('refused')
-    expect(told([still, comparing])).toMatchObject({ expect: 'image' })
+    expect(askedOfHost([made, comparing], { bitstream: null })).toEqual({ load: undefined, expect: undefined })
+    expect(askedOfHost([still, comparing], { bitstream: null })).toBe('refused')
+    expect(askedOfHost([still, comparing])).toMatchObject({ expect: 'image' })
   })
   it('and gets it as it was recorded leaves the row as it is', () => {
     const held = after(made, comparing)

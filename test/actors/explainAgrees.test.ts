@@ -139,8 +139,8 @@ const waysOf = (groups: number, providers: readonly string[]): readonly (readonl
 
 /** One host at a time: a bind that is taken changes the cloud. */
 const compare = async ({ control }: Plane, { groups }: World, name: string) => {
-  const told = value(await control.profiles.check({ groups, host: name, limit: 1 }))
-  const judged: JudgedHost = told.hosts[0]!
+  const explanation = value(await control.profiles.check({ groups, host: name, limit: 1 }))
+  const judged: JudgedHost = explanation.hosts[0]!
   const own = value(await control.deployables.list({}, {})).items.filter(({ hostname }) => hostname === name)
   const providers = own.flatMap(({ rp_uuid: uuid }) => uuid ?? [])
   if (groups.length === 1)

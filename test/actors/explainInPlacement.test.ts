@@ -42,8 +42,8 @@ const asking = async (one: HostJudgement, all: Ways, eligible: Ways = all) => {
   }
   const placement = { candidates } as unknown as Placement
   const groups = [{ group: { 'resources:FPGA': '2', 'trait:A': 'required', 'trait:B': 'forbidden' }, arqs: [] }]
-  const told = await withPlacement({ placement }, groups as never, [one])
-  return { ...told, asked, host: told.judged[0]!.shown, all: told.judged[0]!.all }
+  const answer = await withPlacement({ placement }, groups as never, [one])
+  return { ...answer, asked, host: answer.judged[0]!.shown, all: answer.judged[0]!.all }
 }
 const refusal = (code: string, reason: string) => ({
   fits: false,
@@ -143,8 +143,8 @@ describe('the judgement of a host', () => {
     }
     const placement = { candidates } as unknown as Placement
     const hosts = Array.from({ length: 20 }, (_, n) => judged({ host: `h${n}` }))
-    const told = await withPlacement({ placement }, [], hosts)
+    const answer = await withPlacement({ placement }, [], hosts)
     expect(most).toBe(8)
-    expect(told.judged.map(({ shown: { host } }) => host)).toEqual(hosts.map(({ shown: { host } }) => host))
+    expect(answer.judged.map(({ shown: { host } }) => host)).toEqual(hosts.map(({ shown: { host } }) => host))
   })
 })

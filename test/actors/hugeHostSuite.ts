@@ -106,7 +106,7 @@ export const hugeHostSuite = (open: () => Promise<Store>): void => {
   const bus = inProcessBus({ clock: systemClock, partitions: 1 })
   const letters: { readonly key: string; readonly reason: string }[] = []
   /** By deployable, how many attach handles readers of the topic were told of when it was recorded. */
-  const told = new Map<string, number>()
+  const published = new Map<string, number>()
   let system: System
   let store: Store
   beforeAll(async () => {
@@ -126,7 +126,7 @@ export const hugeHostSuite = (open: () => Promise<Store>): void => {
       from: 'earliest',
       take: async ({ value: text }) => {
         const { event } = (JSON.parse(text) as { readonly data: { readonly event: DeployableEvent } }).data
-        if (event.type === 'DeployableRecorded') told.set(event.identity.name, event.description.handles.length)
+        if (event.type === 'DeployableRecorded') published.set(event.identity.name, event.description.handles.length)
       },
     })
     system = await openSystem({ store, images: imagesOf(), nova: null, log, bus })
@@ -181,8 +181,8 @@ export const hugeHostSuite = (open: () => Promise<Store>): void => {
     expect(system.inbox.counts()).toMatchObject({ retried: 0, dead: 0 })
   })
   test('readers of the topics are told all of it', async () => {
-    await until(() => told.size === EXPECTED.deployables + 2, 'the facts', LONG_MS)
-    expect(told.get('l')).toBe(MOST.handles)
+    await until(() => published.size === EXPECTED.deployables + 2, 'the facts', LONG_MS)
+    expect(published.get('l')).toBe(MOST.handles)
     expect([letters, log.said.filter(({ message }) => message === 'relay.untold')]).toEqual([[], []])
   })
   test('one handle more is a dead letter that names the list, and changes nothing', async () => {
@@ -212,7 +212,7 @@ export const hugeHostSuite = (open: () => Promise<Store>): void => {
     expect(most).toBeGreaterThan(3000)
     const beside = device(4 * HIGH, [deployable('beside', [handle(4 * HIGH)])])
     await bus.publish([reported('wide', 1, [wide(most + 1), beside])])
-    await until(() => told.has('beside'), 'the device beside it', LONG_MS)
+    await until(() => published.has('beside'), 'the device beside it', LONG_MS)
     const refusals = () => log.said.filter(({ message }) => message === 'inventory.refused')
     expect(refusals().map(({ detail }) => detail)).toEqual([
       expect.objectContaining({
@@ -221,8 +221,8 @@ export const hugeHostSuite = (open: () => Promise<Store>): void => {
       }),
     ])
     await bus.publish([reported('wide', 2, [wide(most), beside])])
-    await until(() => told.has('wide'), 'the device', LONG_MS)
-    expect([told.get('wide'), refusals().length]).toEqual([most, 1])
+    await until(() => published.has('wide'), 'the device', LONG_MS)
+    expect([published.get('wide'), refusals().length]).toEqual([most, 1])
     expect(log.said.filter(({ message }) => message === 'relay.untold')).toEqual([])
   })
 }

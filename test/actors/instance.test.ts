@@ -23,7 +23,7 @@ const settled = (
   tell,
   since: 10,
 })
-const told = (endings: Record<string, Ending>, nextAt = 700): InstanceEvent => ({
+const novaTold = (endings: Record<string, Ending>, nextAt = 700): InstanceEvent => ({
   type: 'NovaTold',
   endings,
   nextAt,
@@ -128,13 +128,13 @@ describe('what Nova has to hear', () => {
     const both = [...two, settled('failed', [ARQ, OTHER])]
     given(...both)
       .when({ type: 'ReportTold', endings: { [ARQ]: 'delivered' }, nextAt: 700, note: null, upTo: 1 })
-      .follows(told({ [ARQ]: 'delivered' }))
-    expect(given(...both, told({ [ARQ]: 'delivered' })).state.telling).toMatchObject({
+      .follows(novaTold({ [ARQ]: 'delivered' }))
+    expect(given(...both, novaTold({ [ARQ]: 'delivered' })).state.telling).toMatchObject({
       statuses: { [OTHER]: 'failed' },
       nextAt: 700,
       attempts: 1,
     })
-    expect(given(...both, told({ [ARQ]: 'gone', [OTHER]: 'refused' })).state.telling).toBe(null)
+    expect(given(...both, novaTold({ [ARQ]: 'gone', [OTHER]: 'refused' })).state.telling).toBe(null)
   })
   it('stays to be told when the request has left the instance', () => {
     expect(given(...bound, left(ARQ)).state.telling).toMatchObject({ statuses: { [ARQ]: 'completed' } })
@@ -147,8 +147,8 @@ describe('what Nova has to hear', () => {
     const failedFirst = [accepted(part(ARQ)), settled('failed', [ARQ]), left(ARQ)] as const
     const again = given(...failedFirst, accepted(part(ARQ, true)), settled('completed', [ARQ], 50))
     const ending = { type: 'ReportTold', endings: { [ARQ]: 'delivered' }, nextAt: 700, note: null } as const
-    again.when({ ...ending, upTo: 1 }).follows(told({}, 50))
-    again.when({ ...ending, upTo: 2 }).follows(told({ [ARQ]: 'delivered' }))
+    again.when({ ...ending, upTo: 1 }).follows(novaTold({}, 50))
+    again.when({ ...ending, upTo: 2 }).follows(novaTold({ [ARQ]: 'delivered' }))
   })
   it('is not told of twice when nothing is left', () => {
     given(...two)
@@ -175,30 +175,30 @@ describe('what an operator has Nova told once more', () => {
   })
   const over = [accepted(part(ARQ, true)), settled('completed', [ARQ])] as const
   it('is due at once, with a time of its own', () => {
-    given(...over, told({ [ARQ]: 'undeliverable' }))
+    given(...over, novaTold({ [ARQ]: 'undeliverable' }))
       .when(resend({ [ARQ]: 'completed' }))
       .follows(asked({ [ARQ]: 'completed' }))
-    const { state } = given(...over, told({ [ARQ]: 'undeliverable' }), asked({ [ARQ]: 'completed' }))
+    const { state } = given(...over, novaTold({ [ARQ]: 'undeliverable' }), asked({ [ARQ]: 'completed' }))
     expect(dueOfInstance(state)).toMatchObject({ at: 50_000 })
     expect(state.telling).toMatchObject({ until: 60_000, attempts: 0 })
   })
   it('goes with what Nova has not taken yet', () => {
-    given(...two, settled('failed', [ARQ, OTHER]), told({ [OTHER]: 'delivered' }), left(ARQ))
+    given(...two, settled('failed', [ARQ, OTHER]), novaTold({ [OTHER]: 'delivered' }), left(ARQ))
       .when(resend({ [OTHER]: 'failed' }))
       .follows(asked({ [ARQ]: 'failed', [OTHER]: 'failed' }))
   })
   it('is not ended by the answer to an earlier call', () => {
-    const { state } = given(...over, told({}), asked({ [ARQ]: 'completed' }))
-    given(...over, told({}), asked({ [ARQ]: 'completed' }))
+    const { state } = given(...over, novaTold({}), asked({ [ARQ]: 'completed' }))
+    given(...over, novaTold({}), asked({ [ARQ]: 'completed' }))
       .when({ type: 'ReportTold', endings: { [ARQ]: 'refused' }, upTo: 1, nextAt: 70_000, note: null })
-      .follows(told({}, 50_000))
+      .follows(novaTold({}, 50_000))
     expect(state.conversations).toBe(2)
   })
   it('is refused while a bind is under way, and where nothing has ended', () => {
     given(...two)
       .when(resend({}))
       .isRefused({ kind: 'bad_state' })
-    given(...over, told({ [ARQ]: 'delivered' }), left(ARQ))
+    given(...over, novaTold({ [ARQ]: 'delivered' }), left(ARQ))
       .when(resend({}))
       .isRefused({ kind: 'not_found' })
   })

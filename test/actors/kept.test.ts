@@ -38,7 +38,7 @@ test('nothing is kept longer than a minute', async () => {
   expect([await at(0), await at(59_999), await at(60_000)]).toEqual([1, 1, 2])
 })
 test('who asks while it is computed waits for the same answer (COUNTED-1)', async () => {
-  let finish: (told: Outcome<string>) => void = () => {}
+  let finish: (outcome: Outcome<string>) => void = () => {}
   let [now, computed] = [0, 0]
   const ask = keptAnswer({ monotonic: () => now }, 1000, () => {
     computed += 1

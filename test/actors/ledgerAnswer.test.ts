@@ -57,8 +57,8 @@ test('what is held is named with its last number; an order without an answer can
   const first = await bind()
   await w.answer(first.order)
   const second = await bind()
-  const told = slots(await ask())
-  expect(told.map(({ slot, number, arq, pending = null }) => ({ slot, number, arq, pending }))).toEqual([
+  const answer = slots(await ask())
+  expect(answer.map(({ slot, number, arq, pending = null }) => ({ slot, number, arq, pending }))).toEqual([
     { slot: first.order.slot, number: second.order.number, arq: first.arq, pending: null },
     { slot: second.order.slot, number: second.order.number, arq: second.arq, pending: 'PrepareSlot' },
   ])

@@ -76,7 +76,7 @@ const bind = async ({ control, named }: Lab, n: number, caller = NOVA) => {
   const [arq] = value(await control.arqs.create(caller, name))
   const { items } = value(await control.deployables.list({ deviceUuid: (await named())[n]!.uuid }, {}))
   const target = { arq: arq!.uuid, hostname: 'node', deviceRpUuid: items[0]!.rp_uuid!, instanceUuid: randomUUID() }
-  return { arq: arq!.uuid, told: await control.arqs.bind(NOVA, [{ ...target, projectId: caller.projectId }]) }
+  return { arq: arq!.uuid, answer: await control.arqs.bind(NOVA, [{ ...target, projectId: caller.projectId }]) }
 }
 
 const over = (pool: Pool): void => {
@@ -89,13 +89,13 @@ const over = (pool: Pool): void => {
     await lab.beat({ devices: [lab.device(0, 'ok'), lab.device(1, 'bad')] })
     expect(await lab.failing()).toEqual([null, WHY])
     expect(await lab.events()).toEqual([`deployable ${WHY}`, `device ${WHY}`])
-    expect((await bind(lab, 1)).told).toMatchObject({
+    expect((await bind(lab, 1)).answer).toMatchObject({
       fault: { kind: 'conflict', reason: expect.stringContaining(`its device is failing: ${WHY}`) },
     })
-    expect((await bind(lab, 0)).told.ok).toBe(true)
+    expect((await bind(lab, 0)).answer.ok).toBe(true)
     await lab.beat({ devices: [lab.device(0, 'ok'), lab.device(1, 'warning')] })
     expect(await lab.failing()).toEqual([null, null])
-    expect((await bind(lab, 1)).told.ok).toBe(true)
+    expect((await bind(lab, 1)).answer.ok).toBe(true)
     await lab.close()
   })
 

@@ -132,11 +132,11 @@ describe('Nova that cannot be reached', () => {
     nova.meet(503)
     const { arq } = await cloud.start()
     for (let n = 0; n < 40; n++) await pass(10_000)
-    const told = nova.requests.length
+    const requests = nova.requests.length
     expect((await cloud.steps(arq)).at(-1)).toBe('nova told: undeliverable')
     nova.meet(null)
     await pass(60_000)
-    expect(nova.requests).toHaveLength(told)
+    expect(nova.requests).toHaveLength(requests)
     expect(await cloud.states([arq])).toEqual(['Bound'])
   })
   it('because its port is broken, or judges only some, is told again all the same', async () => {

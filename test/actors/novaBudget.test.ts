@@ -78,7 +78,7 @@ describe('a Nova that never answers', () => {
     await world.pump()
     await world.answer(world.orders.at(-1)!, result)
     await until(() => calls.length > 0)
-    expect(calls.flatMap(({ events }) => events.map(({ tag, status: told }) => [tag, told]))).toEqual([[arq, status]])
+    expect(calls.flatMap(({ events }) => events.map(({ tag, status: sent }) => [tag, sent]))).toEqual([[arq, status]])
   })
   it('does not hold up the end of the process', async () => {
     const { nova } = heldNova()

@@ -103,8 +103,8 @@ const over = (pool: Pool): void => {
     expect(await control.asOf(seen[4]!.at).arqs.get(TENANT, bound[0]!)).toMatchObject({ value: { state: 'Bound' } })
     expect(await control.asOf(seen[4]!.at).arqs.get(STRANGER, bound[0]!)).toMatchObject(gone)
     const stepsAt = async (at: number, caller: Caller = TENANT) => {
-      const told = await control.asOf(at).arqs.timeline(caller, bound[0]!)
-      return told.ok ? told.value.steps.map(({ step }) => step) : told.fault.kind
+      const timeline = await control.asOf(at).arqs.timeline(caller, bound[0]!)
+      return timeline.ok ? timeline.value.steps.map(({ step }) => step) : timeline.fault.kind
     }
     const whole = value(await control.arqs.timeline(TENANT, bound[0]!)).steps
     expect([whole[0]?.step, whole.at(-1)?.step]).toEqual(['created', 'deleted'])

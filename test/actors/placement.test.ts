@@ -39,9 +39,9 @@ const rest = async ({ clock, plane }: Pick<World, 'clock' | 'plane'>, ms = 2000)
 type Shown = { readonly name: string; readonly inventories: object; readonly traits: readonly string[] }
 /** All providers below the compute node, by UUID. */
 const shown = async ({ placement }: { readonly placement: Placement }): Promise<Readonly<Record<string, Shown>>> => {
-  const told = await placement.tree(ROOT)
-  if (!told.ok) throw new Error(told.reason)
-  const below = told.value.filter(({ uuid }) => uuid !== ROOT)
+  const answer = await placement.tree(ROOT)
+  if (!answer.ok) throw new Error(answer.reason)
+  const below = answer.value.filter(({ uuid }) => uuid !== ROOT)
   const read = below.map(async ({ uuid, name }) => {
     const [inventories, traits] = [await placement.inventories(uuid), await placement.traits(uuid)]
     if (!inventories.ok || !traits.ok) throw new Error('it is gone')
@@ -207,8 +207,8 @@ describe('a host in Placement', () => {
       await prepare(world)
       await rest(world, 2 * AUDIT_MS)
       const recorded = async () => {
-        const told = await world.plane.region.readCurrent(decider, placementKey('h1'))
-        return told.ok && told.value.version
+        const answer = await world.plane.region.readCurrent(decider, placementKey('h1'))
+        return answer.ok && answer.value.version
       }
       const compared = () =>
         Object.values(world.plane.sweeper.placer!.counts().passes).reduce((sum, one) => sum + one, 0)
@@ -231,8 +231,8 @@ describe('a host in Placement', () => {
     await world.shows('h1', PLAN)
     await rest(world, hour / 2)
     const comparedAt = async () => {
-      const told = await world.plane.region.readCurrent(decider, placementKey('h1'))
-      return told.ok ? told.value.state.comparedAt! : 0
+      const answer = await world.plane.region.readCurrent(decider, placementKey('h1'))
+      return answer.ok ? answer.value.state.comparedAt! : 0
     }
     const first = await comparedAt()
     await rest(world, 23 * hour)

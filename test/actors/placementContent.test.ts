@@ -28,8 +28,8 @@ it.each(['inventories', 'traits'] as const)(
         return placement.traits(uuid).finally(first.resolve)
       },
     }
-    const told = await contentOf(torn, UUID)
-    expect(told).toMatchObject({ ok: true, value: { generation: 0 } })
+    const content = await contentOf(torn, UUID)
+    expect(content).toMatchObject({ ok: true, value: { generation: 0 } })
     const written = await placement.setTraits({ uuid: UUID, generation: 0, traits: [] })
     expect(written).toMatchObject({ ok: false })
   },

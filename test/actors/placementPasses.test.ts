@@ -368,9 +368,9 @@ const CALLS: readonly (keyof Placement)[] = [
  * made.
  */
 const summary = (lines: readonly string[], untroubled: readonly string[]): string => {
-  const told = lines.filter((line) => /^(found|waited|ended)/.test(line) && !untroubled.includes(line))
+  const seen = lines.filter((line) => /^(found|waited|ended)/.test(line) && !untroubled.includes(line))
   const calls = [...Map.groupBy(lines, callOf)].map(([name, all]) => `${name} ${all.length}`)
-  return [...told, `calls ${calls.join(', ')}`].join('\n')
+  return [...seen, `calls ${calls.join(', ')}`].join('\n')
 }
 const callOf = (line: string): string => line.split(' ', 1)[0]!
 

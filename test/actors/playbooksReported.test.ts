@@ -33,13 +33,14 @@ const over = (pool: Pool): void => {
   test('and forgotten when a later start tells nothing of it', async () => {
     const lab = await openPlane({}, await pool.take(() => AT))
     const app = createTestApp(lab.control)
-    const told = async (roles = 'admin') => (await send(app, 'GET /v2/hosts/h1', { headers: as(roles) })).json.playbooks
+    const playbooks = async (roles = 'admin') =>
+      (await send(app, 'GET /v2/hosts/h1', { headers: as(roles) })).json.playbooks
     const recorded = async () =>
       (await lab.store.journal.feed(await lab.store.journal.checkpoint('nobody'), 100)).length
 
     await lab.report('h1', [SECTION], undefined, { playbooks: [RUN] })
-    expect(await told()).toEqual([{ ...SHOWN, reason: RUN.reason, output: 'line\nthe card is not there\n' }])
-    expect(await told('manager,member,reader')).toEqual([{ ...SHOWN, reason: null, output: null }])
+    expect(await playbooks()).toEqual([{ ...SHOWN, reason: RUN.reason, output: 'line\nthe card is not there\n' }])
+    expect(await playbooks('manager,member,reader')).toEqual([{ ...SHOWN, reason: null, output: null }])
 
     const before = await recorded()
     await lab.report('h1', [SECTION], undefined, { playbooks: [RUN] })
@@ -47,9 +48,9 @@ const over = (pool: Pool): void => {
 
     const done: PlaybookRun = { ...RUN, status: 'done', reason: null, output: '' }
     await lab.report('h1', [SECTION], undefined, { playbooks: [done] })
-    expect(await told()).toMatchObject([{ status: 'done', reason: null, output: '' }])
+    expect(await playbooks()).toMatchObject([{ status: 'done', reason: null, output: '' }])
     await lab.report('h1', [SECTION], undefined, {})
-    expect(await told()).toEqual([])
+    expect(await playbooks()).toEqual([])
     await expectRebuilt(lab.store)
     await lab.plane.stop()
     await lab.store.close()

@@ -267,9 +267,10 @@ describe('units', () => {
       attributes: [{ uuid: 'u', key: 'rc', value: 'FPGA', origin: 'driver', createdAt: 0 }],
       handles: Object.fromEntries(handles.map((one) => [one.uuid, one])),
     }
-    const told = (all: Deployable['handles']) => wantedOf(hostDecider.initial, [{ ...held, handles: all }], 'never')[0]
-    expect(told(held.handles)).toMatchObject({ total: 2, reserved: 0 })
-    expect(told({ ...held.handles, a: handle('a', 0, 'quarantined') })).toMatchObject({ total: 2, reserved: 1 })
+    const wanted = (all: Deployable['handles']) =>
+      wantedOf(hostDecider.initial, [{ ...held, handles: all }], 'never')[0]
+    expect(wanted(held.handles)).toMatchObject({ total: 2, reserved: 0 })
+    expect(wanted({ ...held.handles, a: handle('a', 0, 'quarantined') })).toMatchObject({ total: 2, reserved: 1 })
   })
 
   test('whatever is held and given up, two instances never share one, and none is given in part', () => {

@@ -17,7 +17,8 @@ const allOf = async ({ archiveEnded }: Store, before = LATER, limit = 7): Promis
 }
 const fedKeys = async ({ journal }: Store): Promise<ReadonlySet<string>> =>
   new Set((await journal.feed('', 1000)).map(({ key }) => key))
-const told = async (store: Store): Promise<void> => store.journal.saveCheckpoint('relay', await store.journalEnd())
+const markPublished = async (store: Store): Promise<void> =>
+  store.journal.saveCheckpoint('relay', await store.journalEnd())
 /** Hosts have answered all orders; the feed of a server may come a moment late. */
 const answered = async (store: Store, pump: () => Promise<void>): Promise<void> => {
   const end = performance.now() + 20_000
@@ -62,7 +63,7 @@ export const archiveContract = (open: () => Promise<Opened>): void => {
     await answered(cloud.store, cloud.pump)
     const ended = await lifeOf(cloud)
     const was = [await history(store, ended.arq), await history(store, ended.instance)]
-    await told(store)
+    await markPublished(store)
     // of the instance the last row stays
     const rows = was[0]!.length + was[1]!.length - 1
     expect(await store.archiveEnded({ before: LATER, limit: 1000 })).toEqual({ entities: 2, rows, more: false })
@@ -83,7 +84,7 @@ export const archiveContract = (open: () => Promise<Opened>): void => {
     const lengths = await Promise.all(
       [one, other].flatMap(({ arq, instance }) => [history(store, arq), history(store, instance)]),
     )
-    await told(store)
+    await markPublished(store)
     const runs = [await store.archiveEnded({ before: LATER, limit: 3 })]
     while (runs.at(-1)!.more) runs.push(await store.archiveEnded({ before: LATER, limit: 3 }))
     const sum = (of: (run: (typeof runs)[0]) => number) => runs.reduce((all, run) => all + of(run), 0)
@@ -112,12 +113,12 @@ export const archiveContract = (open: () => Promise<Opened>): void => {
   test('an instance is bound again, by who remembers it and by who does not', async () => {
     const { store, cloud, dispose } = await opened()
     const first = await lifeOf(cloud)
-    await told(store)
+    await markPublished(store)
     expect(await allOf(store)).toBeGreaterThan(0)
     const versions = async () => (await folded(store, first.instance)).map(({ version }) => version)
     const count = (await versions()).length
     await lifeOf(cloud, first.at)
-    await told(store)
+    await markPublished(store)
     expect(await allOf(store)).toBeGreaterThan(0)
     const [arq] = await cloud.create()
     await cloud.stop()

@@ -148,20 +148,25 @@ export const explainContract = (given: () => PlacementLab, stores: Source = open
     let host: PlacedHost
     afterEach(() => host.stop())
     const judge = async (groups: readonly Group[]) => {
-      const told = value(await host.control.profiles.check({ groups, host: host.host, limit: 1 }))
-      const judged = told.hosts[0]!
+      const explanation = value(await host.control.profiles.check({ groups, host: host.host, limit: 1 }))
+      const judged = explanation.hosts[0]!
       const devices = judged.groups.map((group) => group.devices[0]?.obstacles ?? [])
       const codes = [...judged.obstacles, ...devices.flat()].map(({ code }) => code)
-      return { told, judged, codes: [...new Set(codes)].toSorted().join(' ') }
+      return { explanation, judged, codes: [...new Set(codes)].toSorted().join(' ') }
     }
     test.each(WORLDS)('%s', async (_, change, groups, [placement, fits, obstacles]) => {
       const lab = given()
       host = await placedHost(lab, { stores })
       await change(host, lab)
       const providers = (await host.places()).map(({ rp_uuid: uuid }) => uuid!)
-      const { told, judged, codes } = await judge(groups)
+      const { explanation, judged, codes } = await judge(groups)
       const found = await novaFinds(lab, groups, providers)
-      expect([told.placement, judged.placement, judged.fits, codes]).toEqual(['asked', placement, fits, obstacles])
+      expect([explanation.placement, judged.placement, judged.fits, codes]).toEqual([
+        'asked',
+        placement,
+        fits,
+        obstacles,
+      ])
       expect(judged.placement).toBe(found)
     })
     test('Placement does not know a trait of the profile: Nova is refused', async () => {
@@ -182,9 +187,9 @@ export const explainContract = (given: () => PlacementLab, stores: Source = open
       const lab = given()
       host = await placedHost(lab, { stores })
       lab.meddle(async () => Promise.reject(new Error('no answer')))
-      const { told, judged } = await judge(ONE)
+      const { explanation, judged } = await judge(ONE)
       lab.meddle(null)
-      expect([told.placement, judged.placement, judged.fits]).toEqual(['unreachable', null, true])
+      expect([explanation.placement, judged.placement, judged.fits]).toEqual(['unreachable', null, true])
     })
     test('it writes nothing, neither to the journal nor to Placement', async () => {
       host = await placedHost(given(), { stores })

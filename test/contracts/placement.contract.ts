@@ -118,8 +118,8 @@ export const placementContract = (cloud: () => Cloud): void => {
     test('ours are those with the trait OWNER_CYBORG', async () => {
       const { root, uuid } = await lab.ours()
       const uuids = async () => {
-        const told = await placement.owned()
-        return told.ok ? told.value.map((one) => one.uuid) : told
+        const answer = await placement.owned()
+        return answer.ok ? answer.value.map((one) => one.uuid) : answer
       }
       expect(await uuids()).not.toContain(uuid)
       await lab.setTraits(uuid, ['OWNER_CYBORG'])
@@ -131,8 +131,8 @@ export const placementContract = (cloud: () => Cloud): void => {
       const theirs = await lab.child(root)
       await lab.setTraits(uuid, ['OWNER_CYBORG'])
       await lab.setTraits(theirs, ['COMPUTE_MANAGED_PCI_DEVICE'])
-      const told = await placement.ofNova()
-      const uuids = told.ok ? told.value.map((one) => one.uuid) : told
+      const answer = await placement.ofNova()
+      const uuids = answer.ok ? answer.value.map((one) => one.uuid) : answer
       expect(uuids).toContain(theirs)
       expect(uuids).not.toContain(uuid)
     })
@@ -272,8 +272,11 @@ export const placementContract = (cloud: () => Cloud): void => {
       expect(await lab.setTraits(uuid, ['OWNER_CYBORG', custom])).toEqual(placementFailure('unknownName', custom))
       expect(await placement.ensureTrait(custom)).toEqual(well(null))
       expect(await lab.setTraits(uuid, ['OWNER_CYBORG', custom])).toEqual(well(1))
-      const told = await placement.traits(uuid)
-      expect(told.ok && [told.value.generation, told.value.traits.toSorted()]).toEqual([1, [custom, 'OWNER_CYBORG']])
+      const answer = await placement.traits(uuid)
+      expect(answer.ok && [answer.value.generation, answer.value.traits.toSorted()]).toEqual([
+        1,
+        [custom, 'OWNER_CYBORG'],
+      ])
       expect(await lab.setTraits(uuid, [custom, 'OWNER_CYBORG'])).toEqual(well(1))
       expect(await lab.setTraits(uuid, [])).toEqual(well(2))
     })

@@ -357,10 +357,10 @@ export const sharingContract = (open: () => Promise<Shared>): void => {
     const [up, removed, nobody] = [randomUUID(), randomUUID(), randomUUID()]
     await write([put('hosts', sample.hostRow(up, 'up')), put('hosts', sample.hostRow(removed, 'up'))])
     const reading = (driver: string, at: number) => ({ driver, at, devices: [], complaint: 'a \u{1f600}' })
-    const told = [up, removed, nobody].flatMap((host) =>
+    const measured = [up, removed, nobody].flatMap((host) =>
       ['b', 'a'].map((driver) => ({ host, reading: reading(driver, 1) })),
     )
-    await one().noteMeasured(told)
+    await one().noteMeasured(measured)
     await two().noteMeasured([{ host: up, reading: reading('b', 2) }])
     await two().noteMeasured([])
     expect(await two().measuredOn(up)).toEqual([reading('a', 1), reading('b', 2)])

@@ -26,7 +26,7 @@ const start = (options: Partial<RelayOptions> = {}) => {
     const row = { key, version, commandId: randomUUID(), events: [{ type }], at: 0, cause: {} }
     await journal.append({ rows: [row], changes: [] })
   }
-  const told: string[] = []
+  const published: string[] = []
   let fails = (_batch: readonly BusRecord[]): boolean => false
   const bus = {
     publish: async (batch: readonly BusRecord[]) => {
@@ -34,86 +34,86 @@ const start = (options: Partial<RelayOptions> = {}) => {
       const failed = fails(batch)
       // what a failed publish stored is not certain: here, its first half
       const stored = failed ? batch.slice(0, batch.length >> 1) : batch
-      for (const { value } of stored) told.push(JSON.parse(value).id)
+      for (const { value } of stored) published.push(JSON.parse(value).id)
       if (failed) throw new Error('the broker is away')
     },
   }
   const log = memoryLog()
   const parts = { journal, sharing, bus, reactions, log, clock: systemClock, retry: { firstMs: 1, maxMs: 5 } }
   const make = (more: Partial<RelayOptions> = {}) => relay({ ...parts, holder: randomUUID(), ...options, ...more })
-  return { journal, sharing, append, told, log, make, failWhen: (rule: typeof fails) => void (fails = rule) }
+  return { journal, sharing, append, published, log, make, failWhen: (rule: typeof fails) => void (fails = rule) }
 }
 const ids = (key: string, count: number) => Array.from({ length: count }, (_, index) => `${key}/${index + 1}`)
 /** What a consumer that knows ids keeps. */
-const once = (told: readonly string[]) => [...new Set(told)]
+const once = (published: readonly string[]) => [...new Set(published)]
 
 test('what is appended is told at once, in commit order, without waiting for the poll', async () => {
-  const { append, told, make } = start({ clock: handClock() })
+  const { append, published, make } = start({ clock: handClock() })
   const relay = make()
   await relay.start()
   for (const key of ['arq/a', 'arq/b', 'arq/a']) await append(key)
   await quiet()
-  expect(told).toEqual(['arq/a/1', 'arq/b/1', 'arq/a/2'])
+  expect(published).toEqual(['arq/a/1', 'arq/b/1', 'arq/a/2'])
   expect(relay.state()).toMatchObject({ rows: 3, messages: 3, failures: 0, lagMs: 0 })
   await relay.stop()
 })
 
 test('RELAY-3 what another process wrote is found by looking', async () => {
   const clock = handClock()
-  const { append, told, make, journal } = start({ clock, pollMs: 400 })
+  const { append, published, make, journal } = start({ clock, pollMs: 400 })
   const deaf: Journal = { ...journal, onAppended: () => () => {} }
   const relay = make({ journal: deaf })
   await relay.start()
   await quiet()
   await append('arq/a')
   await clock.pass(399)
-  expect(told).toEqual([])
+  expect(published).toEqual([])
   await clock.pass(2)
-  expect(told).toEqual(['arq/a/1'])
+  expect(published).toEqual(['arq/a/1'])
   await relay.stop()
 })
 
 test('RELAY-3 what nobody waits for is gathered, and goes with what is urgent', async () => {
   const clock = handClock()
   const urgent: RelayOptions['urgent'] = ({ events }) => events.some(({ type }) => type === 'Ordered')
-  const { append, told, make } = start({ clock, urgent, gatherMs: 25 })
+  const { append, published, make } = start({ clock, urgent, gatherMs: 25 })
   const relay = make()
   await relay.start()
   await quiet()
   await append('arq/a')
   await clock.pass(24)
-  expect(told).toEqual([])
+  expect(published).toEqual([])
   await append('arq/a', 'Ordered')
   await quiet()
-  expect(told).toEqual(ids('arq/a', 2))
+  expect(published).toEqual(ids('arq/a', 2))
   await append('arq/a')
   await clock.pass(26)
-  expect(told).toEqual(ids('arq/a', 3))
+  expect(published).toEqual(ids('arq/a', 3))
   await append('arq/a')
   await relay.drained()
-  expect(told).toEqual(ids('arq/a', 4))
+  expect(published).toEqual(ids('arq/a', 4))
   await relay.stop()
 })
 
 test('a long journal is told in rounds, each as one publish', async () => {
-  const { append, told, make } = start({ rowsMax: 10 })
+  const { append, published, make } = start({ rowsMax: 10 })
   for (let count = 0; count < 95; count++) await append('arq/a')
   const relay = make()
   await relay.start()
   await relay.drained()
-  expect(told).toEqual(ids('arq/a', 95))
+  expect(published).toEqual(ids('arq/a', 95))
   await relay.stop()
 })
 
 test('drained waits for what was journaled before it was asked, also over failures', async () => {
-  const { append, told, make, failWhen } = start()
+  const { append, published, make, failWhen } = start()
   let failures = 3
   failWhen(() => failures-- > 0)
   const relay = make()
   await relay.start()
   await append('arq/a')
   await relay.drained()
-  expect(once(told)).toEqual(['arq/a/1'])
+  expect(once(published)).toEqual(['arq/a/1'])
   await relay.stop()
   await relay.drained()
 })
@@ -122,7 +122,7 @@ describe('RELAY-1 no row is lost or out of order', () => {
   test.each([1, 2, 3, 5, 8, 13, 21, 34])(
     'stopped and started again at every %s. moment, with failing publishes',
     async (stride) => {
-      const { append, told, make, failWhen, log } = start({ rowsMax: 3, saveEveryMs: 1 })
+      const { append, published, make, failWhen, log } = start({ rowsMax: 3, saveEveryMs: 1 })
       let publishes = 0
       failWhen(() => ++publishes % 3 === 0)
       let [running, steps] = [make(), 0]
@@ -137,26 +137,27 @@ describe('RELAY-1 no row is lost or out of order', () => {
       }
       await running.drained()
       await running.stop()
-      for (const key of ['arq/a', 'arq/b']) expect(once(told.filter((id) => id.startsWith(key)))).toEqual(ids(key, 20))
+      for (const key of ['arq/a', 'arq/b'])
+        expect(once(published.filter((id) => id.startsWith(key)))).toEqual(ids(key, 20))
       // a new reader of the same checkpoint has nothing to tell
-      const before = told.length
+      const before = published.length
       const last = make()
       await last.start()
       await last.drained()
       await last.stop()
-      expect(told.length).toBe(before)
+      expect(published.length).toBe(before)
       expect(new Set(log.said.map(({ message }) => message))).toEqual(new Set(['relay.leaseTaken', 'relay.again']))
     },
   )
 
   test('the checkpoint is saved at most every saveEveryMs, and never before the publish', async () => {
     const clock = handClock()
-    const { append, make, sharing, failWhen, told } = start({ clock, saveEveryMs: 100 })
+    const { append, make, sharing, failWhen, published } = start({ clock, saveEveryMs: 100 })
     const saves: string[] = []
     const saving: RelayOptions['sharing'] = {
       ...sharing,
       saveUnder: (lease, reader, position) => {
-        saves.push(`${position} after ${told.length}`)
+        saves.push(`${position} after ${published.length}`)
         return sharing.saveUnder(lease, reader, position)
       },
     }
@@ -175,7 +176,7 @@ describe('RELAY-1 no row is lost or out of order', () => {
   })
 
   test('a store that cannot be read, and a checkpoint that cannot be saved, only delay', async () => {
-    const { append, told, make, journal, sharing } = start({ saveEveryMs: 1 })
+    const { append, published, make, journal, sharing } = start({ saveEveryMs: 1 })
     let trouble = 6
     const failing = <T>(work: () => Promise<T>) => (trouble-- > 0 ? Promise.reject(new Error('no database')) : work())
     const shaky: Journal = {
@@ -189,10 +190,10 @@ describe('RELAY-1 no row is lost or out of order', () => {
     const relay = make({ journal: shaky, sharing: saving })
     await relay.start()
     for (let count = 0; count < 3; count++) await append('arq/a')
-    await until(() => told.length === 3)
+    await until(() => published.length === 3)
     trouble = 1
     await append('arq/a')
-    await until(() => told.length === 4)
+    await until(() => published.length === 4)
     await relay.stop()
     expect(await journal.checkpoint('relay')).toBe('4')
   })

@@ -22,11 +22,11 @@ const prepared = async () => Object.keys((await lab.effects()).prepared)
 test('a slot whose card holds the image that is expected is prepared, and the inventory is not told again', async () => {
   await lab.boot()
   await loadedByOthers(IMAGE)
-  const [order, told] = [lab.order('PrepareSlot', 1, { expects: IMAGE }), lab.inventories().length]
+  const [order, reports] = [lab.order('PrepareSlot', 1, { expects: IMAGE }), lab.inventories().length]
   await lab.send(order)
   expect(results()).toEqual([{ status: 'done', bitstreamId: IMAGE }])
   expect(await prepared()).toEqual([order.slot])
-  expect(lab.inventories()).toHaveLength(told)
+  expect(lab.inventories()).toHaveLength(reports)
 })
 
 test.each([
@@ -37,13 +37,13 @@ test.each([
   async (_, image, reason) => {
     await lab.boot()
     if (image !== null) await loadedByOthers(image)
-    const told = lab.inventories().length
+    const reports = lab.inventories().length
     await lab.send(lab.order('PrepareSlot', 1, { expects: IMAGE }))
     expect(results()).toEqual([{ status: 'failed', reason: reason.replace('NAME', nameOf()), final: true }])
     expect(await prepared()).toEqual([])
     expect((await lab.effects()).loaded).toEqual(image === null ? {} : { [nameOf()]: image })
     const [section] = lab.inventories().at(-1)!.drivers
-    expect(lab.inventories().length).toBeGreaterThan(told)
+    expect(lab.inventories().length).toBeGreaterThan(reports)
     expect(section).toMatchObject({
       devices: [{ deployables: [image === null ? {} : { bitstreamId: image }] }, {}, {}],
     })

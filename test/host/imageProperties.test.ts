@@ -63,9 +63,9 @@ describe('programming', () => {
     expect(lab.results()[0]!.result).toMatchObject({ loaded: { fetchMs: 1500, programMs: 2500 } })
   })
   test('the driver is told what the image does, where the image store says it', async () => {
-    const told: unknown[] = []
+    const functionIds: unknown[] = []
     const program: Driver['program'] = async (_io, _deployable, _path, _signal, functionId) =>
-      void told.push(functionId)
+      void functionIds.push(functionId)
     let says: Readonly<Record<string, string>> = { function_uuid: '3AFB' }
     const images = filesOf(undefined, () => says)
     await lab.boot({ drivers: [{ ...lab.driver, program }], options: { images } })
@@ -74,6 +74,6 @@ describe('programming', () => {
     await lab.send(lab.order('Program', 2))
     says = {}
     await lab.send(lab.order('Program', 3))
-    expect(told).toEqual(['3afb', 'other', undefined])
+    expect(functionIds).toEqual(['3afb', 'other', undefined])
   })
 })

@@ -18,21 +18,21 @@ const booted = async (boot: Boot = {}): Promise<HostLab> => {
   hosts.push(await lab.boot(boot))
   return lab
 }
-const told = (lab: HostLab): readonly Measurements[] => lab.heartbeats().flatMap(({ measured = [] }) => measured)
+const measuredBy = (lab: HostLab): readonly Measurements[] => lab.heartbeats().flatMap(({ measured = [] }) => measured)
 const READ_MS = 30_000
 const BEAT_MS = 5000
 
 test('the first heartbeat after a discovery tells what was measured, and later ones only what was measured since', async () => {
   const lab = await booted()
   await lab.clock.pass(BEAT_MS)
-  expect(told(lab)).toMatchObject([
+  expect(measuredBy(lab)).toMatchObject([
     {
       driver: 'simulated_driver',
       devices: lab.devices.map(({ controlPath }) => ({ controlPath: controlPath.info, health: 'ok' })),
     },
   ])
   await lab.clock.pass(READ_MS)
-  expect(told(lab)).toHaveLength(2)
+  expect(measuredBy(lab)).toHaveLength(2)
   expect(lab.heartbeats().length).toBeGreaterThan(6)
 })
 
@@ -42,12 +42,12 @@ test('a device that turns bad is told with the reason, and as good only after th
   const next = async (bad: readonly number[]) => {
     lab.driver.control.faults.bad = bad
     await lab.clock.pass(READ_MS)
-    return told(lab)
+    return measuredBy(lab)
       .at(-1)!
       .devices.map(({ health }) => health)
   }
   expect(await next([1])).toEqual(['ok', 'bad', 'ok'])
-  expect(told(lab).at(-1)!.devices[1]!.reasons).toEqual(['it has reported fatal PCI errors'])
+  expect(measuredBy(lab).at(-1)!.devices[1]!.reasons).toEqual(['it has reported fatal PCI errors'])
   expect(await next([])).toEqual(['ok', 'bad', 'ok'])
   expect(await next([])).toEqual(['ok', 'bad', 'ok'])
   expect(await next([1])).toEqual(['ok', 'bad', 'ok'])
@@ -64,9 +64,9 @@ test('what could not be sent is told with the next heartbeat', async () => {
   hosts.push(await lab.boot({ bus: { ...lab.bus, publish } }))
   await lab.clock.pass(2 * BEAT_MS)
   down = false
-  expect(told(lab)).toEqual([])
+  expect(measuredBy(lab)).toEqual([])
   await lab.clock.pass(BEAT_MS)
-  expect(told(lab)).toHaveLength(1)
+  expect(measuredBy(lab)).toHaveLength(1)
 })
 
 const withMeasure = async (measure: Driver['measure']): Promise<HostLab> => {
@@ -90,7 +90,7 @@ test('a reading that hangs is given up and named, keeps no heartbeat and no repo
   await lab.clock.pass(10 * READ_MS)
   expect(lab.heartbeats().length).toBe(61)
   expect(lab.inventories().length).toBeGreaterThan(4)
-  expect(told(lab)).toMatchObject([{ complaint: 'did not answer within 10000 ms', devices: [] }])
+  expect(measuredBy(lab)).toMatchObject([{ complaint: 'did not answer within 10000 ms', devices: [] }])
   expect(begun).toBe(1)
   expect(signals[0]!.aborted).toBe(true)
   expect(lab.log.said.filter(({ message }) => message === 'measuring.failed')).toHaveLength(1)
@@ -105,7 +105,7 @@ test('a reading that fails is named, and a later one is told as usual', async ()
   await lab.clock.pass(READ_MS)
   fails = false
   await lab.clock.pass(READ_MS)
-  const kinds = new Set(told(lab).map(({ complaint, devices }) => `${complaint ?? 'well'} ${devices.length}`))
+  const kinds = new Set(measuredBy(lab).map(({ complaint, devices }) => `${complaint ?? 'well'} ${devices.length}`))
   expect([...kinds]).toEqual(['no tool 0', 'well 3'])
   expect(lab.log.said.map(({ message }) => message)).toContain('measuring.well')
 })
@@ -131,8 +131,8 @@ test.each([
 ])('a reading that is %s is replaced by a complaint', async (_, reading, complaint) => {
   const lab = await withMeasure(async () => reading)
   await lab.clock.pass(BEAT_MS)
-  expect(told(lab)).toMatchObject([{ devices: [] }])
-  expect(told(lab)[0]!.complaint).toMatch(complaint)
+  expect(measuredBy(lab)).toMatchObject([{ devices: [] }])
+  expect(measuredBy(lab)[0]!.complaint).toMatch(complaint)
 })
 
 test('a reading of which not even a complaint can be told is logged, and the heartbeats go on', async () => {
@@ -147,7 +147,7 @@ test('a reading of which not even a complaint can be told is logged, and the hea
   hosts.push(await lab.boot({ clock, drivers: [{ ...plain, measure: late }] }))
   await lab.clock.pass(BEAT_MS)
   beforeTheEpoch = false
-  expect(told(lab)).toEqual([])
+  expect(measuredBy(lab)).toEqual([])
   expect(lab.log.said.filter(({ message }) => message === 'measuring.failed')).toHaveLength(1)
 })
 
@@ -197,7 +197,7 @@ describe('a device that its tool has called bad', () => {
       next: async (then: Rows) => {
         rows = then
         await lab.clock.pass(READ_MS)
-        return told(lab).at(-1)!.devices[0]!
+        return measuredBy(lab).at(-1)!.devices[0]!
       },
     }
   }
@@ -215,7 +215,7 @@ describe('a device that its tool has called bad', () => {
         expect([health, reasons]).toEqual(['bad', ['broken memory of it could not be replaced']])
         expect(numbers).toMatchObject({ pci_fatal_errors: 0 })
         expect(numbers).not.toHaveProperty('memory_repair_failed')
-        expect(told(lab).at(-1)!.complaint).toBe(complaint)
+        expect(measuredBy(lab).at(-1)!.complaint).toBe(complaint)
       }
       expect((await next('0')).health).toBe('bad')
       expect((await next(silent)).health).toBe('bad')
@@ -257,7 +257,7 @@ describe('a device that its tool has called bad', () => {
     const HOTTEST = 'it is as hot as its critical temperature, or hotter'
     const ALARM = 'the tool of its vendor reports an alarm'
     expect(
-      told(lab)
+      measuredBy(lab)
         .slice(0, 4)
         .map(({ devices: [one] }) => [one!.health, one!.reasons.includes(HOTTEST)]),
     ).toEqual([
@@ -266,7 +266,7 @@ describe('a device that its tool has called bad', () => {
       ['bad', true],
       ['ok', false],
     ])
-    expect(told(lab)[0]!.devices[0]!.reasons).toContain(ALARM)
+    expect(measuredBy(lab)[0]!.devices[0]!.reasons).toContain(ALARM)
   })
   test('names every reason that still stands', async () => {
     const readings = [
@@ -282,7 +282,7 @@ describe('a device that its tool has called bad', () => {
     }))
     await lab.clock.pass(6 * READ_MS)
     const [ALARM, FATAL] = ['the tool of its vendor reports an alarm', 'it has reported fatal PCI errors']
-    expect(told(lab).map(({ devices: [one] }) => one!.reasons.toSorted())).toEqual([
+    expect(measuredBy(lab).map(({ devices: [one] }) => one!.reasons.toSorted())).toEqual([
       ['the tool of its vendor reports a warning', ALARM].toSorted(),
       [FATAL, ALARM],
       [FATAL, ALARM],
@@ -297,7 +297,7 @@ describe('a device that its tool has called bad', () => {
     await lab.io.write('/state/simulated_driver.failing.json', '{"a": 1}')
     hosts.push(await lab.boot())
     await lab.clock.pass(BEAT_MS)
-    expect(told(lab).at(-1)!.devices).toHaveLength(3)
+    expect(measuredBy(lab).at(-1)!.devices).toHaveLength(3)
     expect(lab.log.said.map(({ message }) => message)).toContain('measuring.failingUnknown')
     const other = await openHostLab()
     const read: typeof other.io.read = async (path) => {
@@ -306,14 +306,14 @@ describe('a device that its tool has called bad', () => {
     }
     hosts.push(await other.boot({ io: { ...other.io, read } }))
     await other.clock.pass(BEAT_MS)
-    expect(told(other).at(-1)).toMatchObject({ devices: [], complaint: 'EIO: no disk' })
+    expect(measuredBy(other).at(-1)).toMatchObject({ devices: [], complaint: 'EIO: no disk' })
   })
 })
 
 test('a driver that cannot measure tells nothing', async () => {
   const lab = await withMeasure(undefined)
   await lab.clock.pass(4 * READ_MS)
-  expect(told(lab)).toEqual([])
+  expect(measuredBy(lab)).toEqual([])
 })
 
 test('a host that is told not to measure says that nothing is measured, so that no device stays bad for ever', async () => {
@@ -321,7 +321,7 @@ test('a host that is told not to measure says that nothing is measured, so that 
   lab.driver.control.faults.bad = [0]
   hosts.push(await lab.boot({ options: { measureEveryMs: 0 } }))
   await lab.clock.pass(70_000)
-  expect(told(lab).map(({ devices, complaint }) => [devices, complaint])).toEqual([
+  expect(measuredBy(lab).map(({ devices, complaint }) => [devices, complaint])).toEqual([
     [[], undefined],
     [[], undefined],
   ])

@@ -24,8 +24,8 @@ const sendFor = async (boot: number | null, ...orders: readonly Order[]) => {
   await quiet(40)
 }
 const answer = async (host: Host, slots: LedgerAnswer['slots'], last = true) => {
-  const told: LedgerAnswer = { type: 'LedgerAnswer', host: 'h1', bootId: host.bootId, slots, last }
-  await lab.bus.publish([ledgerAnswerRecord(told, `answer/${slots.length}/${last}`, lab.clock.now())])
+  const message: LedgerAnswer = { type: 'LedgerAnswer', host: 'h1', bootId: host.bootId, slots, last }
+  await lab.bus.publish([ledgerAnswerRecord(message, `answer/${slots.length}/${last}`, lab.clock.now())])
   await quiet(40)
 }
 type Prepare = Extract<Order, { readonly type: 'PrepareSlot' }>

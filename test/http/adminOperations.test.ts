@@ -176,15 +176,15 @@ describe('other names in device profiles', () => {
     const name = await profile({ 'trait:CUSTOM_OLD': 'required', 'accel:x': 'y' })
     const arq = (await shop.arqsOf(name))[0]!
     const map = { traits: { custom_old: 'CUSTOM_NEW' }, classes: { FPGA: 'CUSTOM_FPGA' } }
-    const told = (await migrate(map)).json
-    const mine = told.profiles.find((one: { name: string }) => one.name === name)
+    const preview = (await migrate(map)).json
+    const mine = preview.profiles.find((one: { name: string }) => one.name === name)
     expect(mine.changes).toEqual([
       { group: 0, from: 'resources:FPGA', to: 'resources:CUSTOM_FPGA' },
       { group: 0, from: 'trait:CUSTOM_OLD', to: 'trait:CUSTOM_NEW' },
     ])
     expect(await groupsOf(name)).toEqual([{ 'resources:FPGA': '1', 'trait:CUSTOM_OLD': 'required', 'accel:x': 'y' }])
     const applied = await migrate({ ...map, apply: true, reason })
-    expect(applied.json).toEqual({ ...told, applied: true })
+    expect(applied.json).toEqual({ ...preview, applied: true })
     const after = [{ 'resources:CUSTOM_FPGA': '1', 'trait:CUSTOM_NEW': 'required', 'accel:x': 'y' }]
     expect(await groupsOf(name)).toEqual(after)
     expect((await migrate({ ...map, apply: true, reason })).json).toEqual({ applied: true, profiles: [] })

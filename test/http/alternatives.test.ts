@@ -35,8 +35,8 @@ test('requests are made from it and bound', async () => {
   await cloud.leave(instance)
 })
 test('the check of it warns that the key is not read', async () => {
-  const told = (await cloud.must(200, `POST /v2/device_profiles/${await stored()}/check`)).json
-  expect(told).toMatchObject({
+  const answer = (await cloud.must(200, `POST /v2/device_profiles/${await stored()}/check`)).json
+  expect(answer).toMatchObject({
     fits: true,
     warnings: [{ code: 'alternatives_not_read', group: 0, reason: expect.stringContaining('accel:any_of') }],
   })

@@ -187,17 +187,17 @@ test('14 the text of a refusal reaches whoever reads the nested or the plain for
 
 describe('what Nova sees besides its answers', () => {
   test('16 an event for each request once it can be read as bound; then delete, create and bind in one breath', async () => {
-    const told: (Told & { readonly read: string })[] = []
+    const received: (Told & { readonly read: string })[] = []
     const nova = {
       notify: async (events: readonly Told[]) => {
-        for (const event of events) told.push({ ...event, read: (await shop.arq(event.tag)).state })
+        for (const event of events) received.push({ ...event, read: (await shop.arq(event.tag)).state })
         return events.map(({ tag }) => ({ tag, outcome: 'delivered' as const, code: 200 }))
       },
     }
     const shop = await openWorkshop({ parts: { nova } })
     const { arqs, instance } = await shop.bound(2)
-    await until(() => told.length === 2)
-    expect(told.toSorted((a, b) => a.tag.localeCompare(b.tag))).toEqual(
+    await until(() => received.length === 2)
+    expect(received.toSorted((a, b) => a.tag.localeCompare(b.tag))).toEqual(
       arqs
         .map(({ uuid }) => ({
           name: 'accelerator-request-bound',

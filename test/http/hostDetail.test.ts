@@ -123,7 +123,7 @@ test('what was measured last is shown by device, and no device of which nothing 
   const [first] = await plane.discovered('hot', { seed: 3, devices: [...GPU.devices, ...GPU.devices] })
   const numbers = { temperature_celsius: 63, utilisation_percent: 87 }
   const device = { controlPath: first!.controlPath.info, health: 'warning' as const, reasons: ['why'], numbers }
-  const told = {
+  const heartbeat = {
     type: 'Heartbeat' as const,
     host: 'hot',
     bootId: randomUUID(),
@@ -132,7 +132,7 @@ test('what was measured last is shown by device, and no device of which nothing 
     measured: [{ driver: 'simulated_driver', at: clock.now(), devices: [device] }],
   }
   const at = iso()
-  expect(await plane.plane.reports.take(told, 'a beat')).toMatchObject({ ok: true })
+  expect(await plane.plane.reports.take(heartbeat, 'a beat')).toMatchObject({ ok: true })
   await clock.pass(20_000)
   await quiet(200)
   const { measured } = await hostNow('hot')

@@ -91,11 +91,11 @@ test('what is ignored is listed with its reason, and counts neither in the overv
   const { must, wish, counted, the, heal, clock } = world
   const { uuid, provider_uuid: provider } = await claimed(world)
   const until = new Date(clock.now() + 7 * DAY).toISOString()
-  const told = (await must(200, 'POST /v2/drift/ignored', wish(uuid, { until }))).json
-  expect(told).toMatchObject({ uuid, host: 'h1', kind: 'provider', provider_uuid: provider, reason: 'Nova has it' })
-  expect([Date.parse(told.until), told.ended]).toEqual([Date.parse(until), null])
-  expect((await the('provider')).ignored).toMatchObject({ reason: 'Nova has it', by: told.by })
-  expect((await must(200, 'GET /v2/drift/ignored')).json.ignored).toEqual([told])
+  const ignored = (await must(200, 'POST /v2/drift/ignored', wish(uuid, { until }))).json
+  expect(ignored).toMatchObject({ uuid, host: 'h1', kind: 'provider', provider_uuid: provider, reason: 'Nova has it' })
+  expect([Date.parse(ignored.until), ignored.ended]).toEqual([Date.parse(until), null])
+  expect((await the('provider')).ignored).toMatchObject({ reason: 'Nova has it', by: ignored.by })
+  expect((await must(200, 'GET /v2/drift/ignored')).json.ignored).toEqual([ignored])
   expect((await must(200, 'GET /v2/drift/ignored?host=another')).json.ignored).toEqual([])
   expect(await counted()).toEqual({ in_sync: 1 })
   const [healed] = (await heal()).json.healed

@@ -75,34 +75,34 @@ const concerned = () => ({
 
 describe('a dry run says whom it would concern, and writes nothing', () => {
   test('a device that is disabled', async () => {
-    const told = await dry(`POST /v2/devices/${device}/disable?dry_run=true`)
-    expect(told).toMatchObject({ ...concerned(), refusal: null, effect: 'kept', devices: [device] })
-    expect(told.projects).toHaveLength(1)
+    const impact = await dry(`POST /v2/devices/${device}/disable?dry_run=true`)
+    expect(impact).toMatchObject({ ...concerned(), refusal: null, effect: 'kept', devices: [device] })
+    expect(impact.projects).toHaveLength(1)
     expect((await shop.must(200, `GET /v2/devices/${device}`, { headers: {} })).json.uuid).toBe(device)
   })
   test('a host that is retired', async () => {
-    const told = await dry('POST /v2/hosts/sim-1/retire?dry_run=true', REASON)
-    expect(told).toMatchObject({ ...concerned(), refusal: null, effect: 'kept' })
-    expect(told.devices).toHaveLength(2)
+    const impact = await dry('POST /v2/hosts/sim-1/retire?dry_run=true', REASON)
+    expect(impact).toMatchObject({ ...concerned(), refusal: null, effect: 'kept' })
+    expect(impact.devices).toHaveLength(2)
     expect((await shop.must(200, 'GET /v2/hosts/sim-1')).json.retired).toBe(null)
   })
   test('a host that is removed: refused while it is in use', async () => {
-    const told = await dry('DELETE /v2/hosts/sim-1?reason=sold&dry_run=true')
-    expect(told).toMatchObject({ ...concerned(), effect: 'kept' })
+    const impact = await dry('DELETE /v2/hosts/sim-1?reason=sold&dry_run=true')
+    expect(impact).toMatchObject({ ...concerned(), effect: 'kept' })
     const refused = await shop.must(409, 'DELETE /v2/hosts/sim-1?reason=sold')
-    expect(refused.fault).toContain(told.refusal)
+    expect(refused.fault).toContain(impact.refusal)
   })
   test('a host that is removed by force: everything is unbound', async () => {
-    const told = await dry('DELETE /v2/hosts/sim-1?reason=sold&force=true&dry_run=true')
-    expect(told).toMatchObject({ ...concerned(), refusal: null, effect: 'unbound' })
+    const impact = await dry('DELETE /v2/hosts/sim-1?reason=sold&force=true&dry_run=true')
+    expect(impact).toMatchObject({ ...concerned(), refusal: null, effect: 'unbound' })
   })
   test('a device profile: by name, by UUID, several', async () => {
     const all = (await shop.must(200, 'GET /v2/device_profiles')).json.device_profiles
     const { uuid } = all.find(({ name }: { name: string }) => name === profile)
     const unused = await shop.newProfile()
     for (const path of [`/${profile}?`, `/${uuid}?`, `?value=${unused},${uuid}&`]) {
-      const told = await dry(`DELETE /v2/device_profiles${path}dry_run=true`)
-      expect(told).toMatchObject({ ...concerned(), refusal: expect.stringContaining(profile), devices: [] })
+      const impact = await dry(`DELETE /v2/device_profiles${path}dry_run=true`)
+      expect(impact).toMatchObject({ ...concerned(), refusal: expect.stringContaining(profile), devices: [] })
     }
     expect(await dry(`DELETE /v2/device_profiles/${unused}?dry_run=true`)).toMatchObject({ refusal: null, arqs: [] })
     await shop.must(204, `DELETE /v2/device_profiles/${unused}?dry_run=false`)
@@ -126,10 +126,10 @@ describe('a dry run says whom it would concern, and writes nothing', () => {
   test('a change of a device profile that would be refused, for the reason of the change itself', async () => {
     const { patch, change } = newer()
     const stale = { description: 'x', if_version: 7 }
-    const told = await patch(200, profile, stale)
-    expect(told).toMatchObject({ ...concerned(), effect: 'kept' })
-    expect((await change(409, profile, stale)).fault).toContain(told.refusal)
-    expect(told.refusal).toContain('was changed or deleted meanwhile')
+    const impact = await patch(200, profile, stale)
+    expect(impact).toMatchObject({ ...concerned(), effect: 'kept' })
+    expect((await change(409, profile, stale)).fault).toContain(impact.refusal)
+    expect(impact.refusal).toContain('was changed or deleted meanwhile')
     await patch(400, profile, { versions: { 9: true } })
     await patch(400, profile, {})
     await patch(404, 'nobody', { description: 'x' })

@@ -39,8 +39,8 @@ test('a deployable shows how it stands in Placement, and drift why units are to 
   expect((await must(200, 'GET /v2/drift')).json.drift).toMatchObject([{ host: 'sim-1', trouble: null, entries: [] }])
 
   const inventories = { FPGA: { total: 4, reserved: 0 } }
-  const told = await placement.provider(provider)
-  const generation = told.ok ? told.value.generation : null
+  const answer = await placement.provider(provider)
+  const generation = answer.ok ? answer.value.generation : null
   ask('PUT', `/resource_providers/${provider}/inventories`, { resource_provider_generation: generation, inventories })
   const [drift] = (await must(200, 'GET /v2/drift')).json.drift
   expect(drift.entries).toEqual([

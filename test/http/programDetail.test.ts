@@ -41,8 +41,8 @@ const opened = async () => {
 
 test('the images that fit its hardware are to choose from, and nobody uses it', async () => {
   const { detail } = await opened()
-  const told = await detail()
-  expect(told).toMatchObject({
+  const answer = await detail()
+  expect(answer).toMatchObject({
     deployable_uuid: shop.fpga.uuid,
     state: 'empty',
     refusal: null,
@@ -53,7 +53,7 @@ test('the images that fit its hardware are to choose from, and nobody uses it', 
     images_left_out: 0,
     images_problem: null,
   })
-  expect(told.images).toEqual([
+  expect(answer.images).toEqual([
     { uuid: FITS, name: 'aes', size: 7, digest: `sha512:${DIGEST.value}` },
     { uuid: LATER, name: null, size: null, digest: null },
   ])
@@ -61,9 +61,9 @@ test('the images that fit its hardware are to choose from, and nobody uses it', 
 test('what uses it is named, with the reason why it cannot be programmed', async () => {
   const { detail } = await opened()
   const { arqs } = await shop.bound()
-  const told = await detail()
-  expect(told.arqs).toEqual(arqs.map(({ uuid }: { readonly uuid: string }) => uuid))
-  expect(told.refusal).toContain('a request uses it, so it cannot be programmed now')
+  const answer = await detail()
+  expect(answer.arqs).toEqual(arqs.map(({ uuid }: { readonly uuid: string }) => uuid))
+  expect(answer.refusal).toContain('a request uses it, so it cannot be programmed now')
 })
 test('a card that cannot be programmed has nothing to choose from', async () => {
   await opened()

@@ -26,7 +26,7 @@ afterAll(async () => {
   await shop.close()
 })
 const BECAUSE = { body: { reason: 'Nova was restored' } }
-const told = (arqs: readonly { readonly uuid: string }[], times: number) =>
+const novaAsked = (arqs: readonly { readonly uuid: string }[], times: number) =>
   expect.poll(() => asked.flat().filter((tag) => tag === arqs[0]!.uuid).length).toBe(times)
 const refusedAt = (arq: { readonly uuid: string }) =>
   expect
@@ -37,12 +37,12 @@ const refusedAt = (arq: { readonly uuid: string }) =>
 
 test('an event that Nova has refused is sent again, and who asked for it stands in the timeline', async () => {
   const { arqs, instance } = await shop.bound(1)
-  await told(arqs, 1)
+  await novaAsked(arqs, 1)
   await refusedAt(arqs[0]!)
   const { json } = await shop.must(202, `POST /v2/deliveries/${instance}/resend`, BECAUSE)
   expect(json).toMatchObject({ instance_uuid: instance, statuses: { [arqs[0]!.uuid]: 'completed' }, attempts: 0 })
   expect(Date.parse(json.until)).toBeGreaterThan(Date.parse(json.next_at))
-  await told(arqs, 2)
+  await novaAsked(arqs, 2)
   const { steps } = (await shop.must(200, `GET /v2/accelerator_requests/${arqs[0]!.uuid}/timeline`)).json
   expect(steps.map(({ step }: { step: string }) => step)).toContain('nova to be told once more')
 })
@@ -56,11 +56,11 @@ test('its project reads that somebody asked for it, and not who', async () => {
     body: bindBody([arq!], shop.fpga.rp_uuid, instance),
     headers: service,
   })
-  await told([arq!], 1)
+  await novaAsked([arq!], 1)
   await refusedAt(arq!)
   const headers = as('admin', { 'X-User-Id': 'operator-7' })
   await shop.must(202, `POST /v2/deliveries/${instance}/resend`, { ...BECAUSE, headers })
-  await told([arq!], 2)
+  await novaAsked([arq!], 2)
   const timeline = `GET /v2/accelerator_requests/${arq!.uuid}/timeline?events=true`
   const { json, text } = await owner.must(200, timeline)
   const step = json.steps.find((each: { step: string }) => each.step === 'nova to be told once more')
@@ -98,12 +98,12 @@ test('only administrators do it, with a reason, for an instance that has somethi
 })
 test('the command asks for it', async () => {
   const { arqs, instance } = await shop.bound(1)
-  await told(arqs, 1)
+  await novaAsked(arqs, 1)
   const run = (...args: readonly string[]) => commandHere(args, { ACCELERANDO_URL: `${urlOf(served)}/v2` })
   const { code, out } = await run('delivery', 'resend', instance, '--reason', 'Nova was restored')
   expect(code).toBe(0)
   expect(out).toMatch(new RegExp(`^instance +${instance}$`, 'm'))
-  await told(arqs, 2)
+  await novaAsked(arqs, 2)
   await refusedAt(arqs[0]!)
   const list = await run('delivery', 'list', '--state', 'undelivered', '-f', 'json')
   expect(list.code).toBe(0)

@@ -34,12 +34,12 @@ const over = (
   const app: Hono = createApp({ control: shop.control, identify: noauth, log: silent, system, options, hindered })
   return app
 }
-const told = async (parts: Parameters<typeof over>[0] = {}) =>
+const factsWith = async (parts: Parameters<typeof over>[0] = {}) =>
   (await speaker(over(parts)).must(200, 'GET /v2/system')).json
 
 describe('the facts', () => {
   test('name each option with its value as an operator writes it and its source, and no secret', async () => {
-    const { configuration } = await told()
+    const { configuration } = await factsWith()
     const optionOf = (key: string) => configuration.find((each: { key: string }) => each.key === key)
     expect(optionOf('listen')).toEqual({
       key: 'listen',
@@ -58,7 +58,7 @@ describe('the facts', () => {
   })
 
   test('say of each neighbour whether it is used, not configured or failing, and why', async () => {
-    const { neighbours } = await told({
+    const { neighbours } = await factsWith({
       neighbours: {
         keystone: 'in use',
         images: 'the image service',
@@ -79,7 +79,7 @@ describe('the facts', () => {
     const { promise: never } = Promise.withResolvers<void>()
     await bus.consume({ topic: 'host.reports.v1', group: 'controls', from: 'earliest', take: () => never })
     await bus.publish(['a', 'a', 'a'].map((key) => ({ topic: 'host.reports.v1', key, value: '{}', headers: {} })))
-    const { consumers } = await told({ bus })
+    const { consumers } = await factsWith({ bus })
     expect(consumers).toMatchObject({ bus: 'in_process', lags_left_out: 0, problem: null })
     expect(consumers.lags.map(({ messages }: { messages: number }) => messages)).toEqual([3, 0])
     expect(consumers.lags[0]).toMatchObject({ topic: 'host.reports.v1', group: 'controls' })
@@ -90,16 +90,16 @@ describe('the facts', () => {
       ...inProcessBus({ clock: systemClock }),
       lagsByPartition: async () => Promise.reject(new Error('Kafka at 127.0.0.1:9092 cannot be reached')),
     }
-    const { consumers, versions } = await told({ bus: away })
+    const { consumers, versions } = await factsWith({ bus: away })
     expect(consumers).toMatchObject({ lags: null, problem: 'Kafka at 127.0.0.1:9092 cannot be reached' })
     expect(versions.api).toEqual({ min: '2.0', max: '2.3' })
   })
 
   test('tell how long the last writes of this process took, or that there were none', async () => {
-    expect((await told()).journal_writes).toBeNull()
+    expect((await factsWith()).journal_writes).toBeNull()
     const times = recentTimes(() => 1_000)
     for (let ms = 1; ms <= 100; ms++) times.add(ms)
-    expect((await told({ writes: times.read })).journal_writes).toEqual({
+    expect((await factsWith({ writes: times.read })).journal_writes).toEqual({
       count: 100,
       since: '1970-01-01T00:00:01+00:00',
       p50_ms: 50,
@@ -111,10 +111,10 @@ describe('the facts', () => {
 
   test('tell the last audit that is recorded in the store, and what a power loss takes away', async () => {
     const store = await openTestStore(() => 0)
-    expect(await told({ store })).toMatchObject({ last_audit: null, store: { kind: store.kind } })
+    expect(await factsWith({ store })).toMatchObject({ last_audit: null, store: { kind: store.kind } })
     const audit = { version: '1.2.3', invariants: 57, violations: 2, violated: ['S1'], rows: 9, seconds: 0.5 }
     await saveAudit(store.journal, { at: 1_000, ...audit, sources: ['the database'] })
-    const facts = await told({ store })
+    const facts = await factsWith({ store })
     expect(facts.last_audit).toEqual({ at: '1970-01-01T00:00:01+00:00', ...audit, sources: ['the database'] })
     expect(facts.store.power_loss).toBe(POWER_LOSS[store.kind])
     await store.close()

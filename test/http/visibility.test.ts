@@ -162,8 +162,8 @@ const readAll = async ({ headers, may = () => false, knows = [] }: Asking): Prom
           statuses.add(got.status)
           expect(got.status, `${mode}: ${line}`).toBeLessThan(500)
           if (may(line)) continue
-          const told = leaks(got.text, line).filter((secret) => !knows.includes(secret))
-          expect(told, `${mode}: ${line}`).toEqual([])
+          const leaked = leaks(got.text, line).filter((secret) => !knows.includes(secret))
+          expect(leaked, `${mode}: ${line}`).toEqual([])
         }
   return statuses
 }
@@ -181,7 +181,7 @@ describe.each(ROLES)('a %s of another project', (roles) => {
     await readAll({ headers: { ...headers, ...service }, may })
   })
   test('is answered as if its requests and instances did not exist', async () => {
-    const told = async (app: (typeof apps)[number][1], line: string, id: string) => {
+    const answerOf = async (app: (typeof apps)[number][1], line: string, id: string) => {
       const body = /^(POST|PATCH)/.test(line) ? { body: patch(id) } : {}
       const { status, text } = await send(app, line.replace(':uuid', id), { ...body, headers })
       return [status, text.replaceAll(/req-[0-9a-f-]{36}/g, 'req').replaceAll(id, 'id')]
@@ -199,7 +199,7 @@ describe.each(ROLES)('a %s of another project', (roles) => {
     for (const [mode, app] of apps)
       for (const line of lines)
         for (const id of [...arqs, ...instances])
-          expect(await told(app, line, id), `${mode}: ${line}`).toEqual(await told(app, line, randomUUID()))
+          expect(await answerOf(app, line, id), `${mode}: ${line}`).toEqual(await answerOf(app, line, randomUUID()))
   })
 })
 
