@@ -117,7 +117,7 @@ export type Topics = {
   /** `<topic>/<partition>` of the partitions whose oldest messages were deleted by retention. */
   readonly cut: ReadonlySet<string>
   /** The checkpoint of the relay, which has published everything up to this position; null: unknown. */
-  readonly told: string | null
+  readonly publishedTo: string | null
   /** False: a relay took over so recently that the topics may still hold the states of its predecessor. */
   readonly settled: boolean
   /**

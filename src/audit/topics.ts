@@ -92,7 +92,8 @@ const withoutLost = ({ journal, topics, lost = [] }: Records): Topics | undefine
   return { ...topics, messages: topics.messages.filter((message) => !isGone(message)) }
 }
 
-const passed = ({ told }: Topics, { position }: FeedRow): boolean => told !== null && !comesBefore(told, position)
+const passed = ({ publishedTo }: Topics, { position }: FeedRow): boolean =>
+  publishedTo !== null && !comesBefore(publishedTo, position)
 
 /**
  * For each topic that lost messages by retention: the position from which on all messages are still there; null:

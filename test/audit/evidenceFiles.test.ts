@@ -282,7 +282,7 @@ describe('all of it', () => {
       quiet: true,
       hosts: [{ name: 'h9', steps: [] }],
       clients: [{ act: 'get' }],
-      topics: { messages: [{ offset: 7 }], cut: new Set(), told: '1.2', open: null, settled: true },
+      topics: { messages: [{ offset: 7 }], cut: new Set(), publishedTo: '1.2', open: null, settled: true },
     })
     const stopped = await gatherEvidence({ ...OPTIONS, file: journal, stopped: true }, silent)
     expect(stopped.evidence.now).toBe(30)

@@ -152,7 +152,7 @@ describe('messages of lost rows', () => {
   const topics = (...messages: readonly TopicMessage[]) => ({
     messages,
     cut: new Set<string>(),
-    told: null,
+    publishedTo: null,
     settled: false,
     open: null,
   })
@@ -189,7 +189,7 @@ describe('messages of lost rows', () => {
     const journal = [{ ...first, position: '1.0' }]
     const told = {
       ...topics({ ...state, body: { entity: arq, state: { uuid: 'other' } } }),
-      told: '3.0',
+      publishedTo: '3.0',
       settled: true,
     }
     const named = (evidence: Partial<Evidence>) =>
@@ -210,17 +210,21 @@ describe('messages of lost rows', () => {
     const both = topics(stored(first, '5.0', 0), stored(first, '3.0', 1))
     // a message of an older release names no position
     const unplaced = topics({ ...stored(first, '3.0', 0), position: null })
-    expect(judged({ journal, topics: { ...unplaced, told: '3.0' }, lost: lossOf(first) })).toEqual([])
-    expect(judged({ journal, topics: { ...both, told: '3.0' }, lost: lossOf(first) })).toEqual([])
+    expect(judged({ journal, topics: { ...unplaced, publishedTo: '3.0' }, lost: lossOf(first) })).toEqual([])
+    expect(judged({ journal, topics: { ...both, publishedTo: '3.0' }, lost: lossOf(first) })).toEqual([])
     // written again later, at the position that the lost row had
     const later = [{ ...first, at: 50, position: '5.0' }]
     const lostOne = topics(stored(first, '5.0', 0))
     expect(
-      judged({ journal: later, topics: { ...lostOne, told: '5.0' }, lost: lossOf(first) }).map((one) => one.invariant),
+      judged({ journal: later, topics: { ...lostOne, publishedTo: '5.0' }, lost: lossOf(first) }).map(
+        (one) => one.invariant,
+      ),
     ).toEqual(['PUBLISHED-1'])
     const early = topics(stored(first, '5.0', 0))
     expect(
-      judged({ journal, topics: { ...early, told: '3.0' }, lost: lossOf(first) }).map(({ invariant }) => invariant),
+      judged({ journal, topics: { ...early, publishedTo: '3.0' }, lost: lossOf(first) }).map(
+        ({ invariant }) => invariant,
+      ),
     ).toEqual(['PUBLISHED-1'])
   })
 })

@@ -35,7 +35,7 @@ it('the tables of a store are read block by block, and the next block when the l
     busy = false
     taken.push(`${table} ${rows}`)
   })
-  expect(marks).toEqual({ now: 7, settledBefore: '3.0', told: 'of relay', unsettled: 'of relay.unsettled' })
+  expect(marks).toEqual({ now: 7, settledBefore: '3.0', publishedTo: 'of relay', unsettled: 'of relay.unsettled' })
   expect(taken.toSorted()).toEqual(['arqs 2', 'journal 1', 'journal 500', 'lost 1', 'snapshots 1', 'snapshots 16'])
   expect(taken.slice(0, 3)).toEqual(['journal 500', 'journal 1', 'lost 1'])
 })

@@ -33,7 +33,7 @@ export const rawTopics = (journal: readonly FeedRow[]): readonly Raw[] => {
 export const topicsOf = (journal: readonly FeedRow[]): Topics => ({
   messages: rawTopics(journal).map(messageOf),
   cut: new Set(),
-  told: journal.at(-1)!.position,
+  publishedTo: journal.at(-1)!.position,
   settled: true,
   open: null,
 })

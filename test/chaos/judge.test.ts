@@ -109,7 +109,7 @@ const message = (body: unknown, more: Partial<TopicMessage> = {}): TopicMessage 
 const shown = (rows: readonly object[], messages: readonly TopicMessage[]) =>
   statesDiffer({
     views: { arqs: rows } as unknown as NonNullable<Evidence['views']>,
-    topics: { messages, cut: new Set(), told: null, settled: true, open: null },
+    topics: { messages, cut: new Set(), publishedTo: null, settled: true, open: null },
   })
 
 describe('state topics and views', () => {
@@ -137,7 +137,7 @@ describe('state topics and views of a database that has lost rows', () => {
       topics: {
         messages: [message({ state: { ...row, state: 'Lost' } })],
         cut: new Set(),
-        told: null,
+        publishedTo: null,
         settled: true,
         open: null,
       },

@@ -243,7 +243,7 @@ export const openWorld = (
       topics: {
         messages: networks.flatMap(({ stored }) => stored),
         cut: new Set(),
-        told: await store.store.journal.checkpoint('relay'),
+        publishedTo: await store.store.journal.checkpoint('relay'),
         settled: (await store.store.journal.checkpoint('relay.unsettled')) === 'settled',
         open: null,
       },

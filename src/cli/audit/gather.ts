@@ -46,9 +46,9 @@ type Read = Pick<Records, 'journal' | 'views'> & {
   readonly lost: readonly DeclaredRow[]
   readonly now: number | null
   readonly source: string
-  readonly marks: Pick<Topics, 'told' | 'open' | 'settled'>
+  readonly marks: Pick<Topics, 'publishedTo' | 'open' | 'settled'>
 }
-const UNKNOWN = { told: null, open: null, settled: false }
+const UNKNOWN = { publishedTo: null, open: null, settled: false }
 
 export const sourceOf = ({ config, folder }: Pick<AuditOptions, 'config' | 'folder'>): SnapshotSource | null => {
   const { database, kafka, data } = config
@@ -58,13 +58,15 @@ export const sourceOf = ({ config, folder }: Pick<AuditOptions, 'config' | 'fold
 
 const fromStore = async (source: SnapshotSource): Promise<Read> => {
   const blocks = new Map<Table, Block[]>()
-  const { told, unsettled, now, settledBefore } = await withProgress({ what: 'rows read', total: null }, ({ add }) =>
-    readStore(source, (table, block) => {
-      add(block.rows)
-      const known = blocks.get(table)
-      if (known) known.push(block)
-      else blocks.set(table, [block])
-    }),
+  const { publishedTo, unsettled, now, settledBefore } = await withProgress(
+    { what: 'rows read', total: null },
+    ({ add }) =>
+      readStore(source, (table, block) => {
+        add(block.rows)
+        const known = blocks.get(table)
+        if (known) known.push(block)
+        else blocks.set(table, [block])
+      }),
   )
   const rows = <Row>(table: Table): Rows<Row> =>
     rowsIn(blocks.get(table) ?? [], table === 'snapshots' ? SNAPSHOTS_BLOCK : undefined)
@@ -76,14 +78,14 @@ const fromStore = async (source: SnapshotSource): Promise<Read> => {
     views,
     now: alone ? null : now,
     source: alone ? `the store in ${source.dir}` : 'the database',
-    marks: { told, open: alone ? null : settledBefore, settled: !unsettled.startsWith('from') },
+    marks: { publishedTo, open: alone ? null : settledBefore, settled: !unsettled.startsWith('from') },
   }
 }
 
 const fromFile = async (path: string): Promise<Read> => {
   const journal = await readJournal(path)
   const last = journal.at(-1)?.position ?? null
-  return { journal, lost: [], now: null, source: path, marks: { told: last, open: null, settled: true } }
+  return { journal, lost: [], now: null, source: path, marks: { publishedTo: last, open: null, settled: true } }
 }
 
 type Lying = Awaited<ReturnType<typeof gatherTopics>> & { readonly source: string }

@@ -11,7 +11,7 @@ export type Marks = {
   readonly now: number
   readonly settledBefore: string
   /** Checkpoints of the relay. */
-  readonly told: string
+  readonly publishedTo: string
   readonly unsettled: string
 }
 export type Table = 'journal' | 'lost' | ViewName
@@ -35,10 +35,10 @@ async function* tablesOf(snapshot: Snapshot): AsyncGenerator<readonly [Table, Bl
 
 /** Reads one block at a time; the next one is read when `take` has finished with the last. */
 export const readTables = async (snapshot: Snapshot, take: Take): Promise<Marks> => {
-  const told = await snapshot.checkpoint(RELAY)
+  const publishedTo = await snapshot.checkpoint(RELAY)
   const unsettled = await snapshot.checkpoint(`${RELAY}.unsettled`)
   for await (const [table, block] of tablesOf(snapshot)) await take(table, block)
-  return { now: snapshot.now, settledBefore: snapshot.settledBefore, told, unsettled }
+  return { now: snapshot.now, settledBefore: snapshot.settledBefore, publishedTo, unsettled }
 }
 
 export const readHere = (source: SnapshotSource, take: Take): Promise<Marks> =>

@@ -74,9 +74,9 @@ const published4: readonly Case[] = [
   ['PUBLISHED-4', 'another state came before the last', told((all) => [other, ...all]), []],
   ['PUBLISHED-4', 'an old state is the last', told(plus(old)), [isOld]],
   ['PUBLISHED-4', 'an old state is the last after a take-over', told(plus(old), { settled: false }), []],
-  ['PUBLISHED-4', 'the newest state is not to be told yet', told(plus(old), { told: '6' }), []],
-  ['PUBLISHED-4', 'the newest state is just to be told', told(plus(old), { told: '7' }), [isOld]],
-  ['PUBLISHED-4', 'nobody knows what was to be told', told(plus(old), { told: null }), []],
+  ['PUBLISHED-4', 'the newest state is not to be told yet', told(plus(old), { publishedTo: '6' }), []],
+  ['PUBLISHED-4', 'the newest state is just to be told', told(plus(old), { publishedTo: '7' }), [isOld]],
+  ['PUBLISHED-4', 'nobody knows what was to be told', told(plus(old), { publishedTo: null }), []],
   [
     'PUBLISHED-4',
     'a state that never was is the last after a take-over',
