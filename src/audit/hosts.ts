@@ -158,10 +158,10 @@ const level: Invariant = {
         for (const { uuid, state, pending, quarantine, unseen } of Object.values(held.handles)) {
           // nobody knows who gave up a handle in doubt; a handle that its host lost and could not prepare again is
           // marked for an operator
-          const isTold = quarantine?.inDoubt || quarantine?.by === COMPARISON || retired.has(held.host)
+          const isExplained = quarantine?.inDoubt || quarantine?.by === COMPARISON || retired.has(held.host)
           // a handle that its host does not show cannot be compared with the slots that the host has prepared
           const isShown = held.presence === 'present' && !unseen
-          if (held.hostWork && isShown && state === 'held' && !pending && !isTold && !there.has(uuid))
+          if (held.hostWork && isShown && state === 'held' && !pending && !isExplained && !there.has(uuid))
             yield onHost(held.host, null, `slot ${uuid} is held and not prepared`, [deployableKey(held.uuid)])
           if (state === 'free' && there.has(uuid))
             yield onHost(held.host, null, `slot ${uuid} is free and still prepared`, [deployableKey(held.uuid)])

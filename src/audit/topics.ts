@@ -22,7 +22,7 @@ const STATES: Readonly<Record<string, (id: string) => string>> = {
   [CATALOGUE.hostState.topic]: hostKey,
 }
 /** Whether the message corresponds to one entry of the journal. */
-const isTold = ({ topic }: TopicMessage): boolean => topic === ORDERS || topic.endsWith('.events.v1')
+const isInJournal = ({ topic }: TopicMessage): boolean => topic === ORDERS || topic.endsWith('.events.v1')
 /** The part to compare. A re-sent order, or a message published by an older release, may differ in the other fields. */
 const said = ({ topic, body }: Pick<TopicMessage, 'topic' | 'body'>): string => {
   if (topic === ORDERS) return canonicalJson({ ...(body as object), trace: undefined })
@@ -149,7 +149,7 @@ const ordered: Invariant = {
       const seen = new Set<string>()
       const last = new Map<string, TopicMessage>()
       for (const message of topics?.messages ?? []) {
-        if (!isTold(message) || message.position === null || seen.has(idOf(message))) continue
+        if (!isInJournal(message) || message.position === null || seen.has(idOf(message))) continue
         seen.add(idOf(message))
         const key = `${message.topic} ${message.key}`
         const before = last.get(key)
@@ -175,7 +175,7 @@ function* judged(evidence: Records, fits: (message: TopicMessage) => boolean): I
   for (const { position } of journal) if (position === undefined) return
   const unknown = new Map(
     Map.groupBy(
-      topics.messages.filter((one) => isTold(one) && fits(one)),
+      topics.messages.filter((one) => isInJournal(one) && fits(one)),
       idOf,
     ),
   )

@@ -65,19 +65,19 @@ export const gatherTopics = async (kafka: KafkaOptions, log: Log): Promise<Found
 export const wholeEntities = (messages: readonly TopicMessage[]): readonly TopicMessage[] =>
   messages.filter(({ topic }) => topic !== CATALOGUE.placementEvents.topic)
 
-type ToldFact = {
+type PublishedFact = {
   readonly entity: string
   readonly version: number
   readonly event: Event
   readonly cause?: Cause
   readonly command?: string
 }
-type Part = { readonly index: number; readonly message: TopicMessage; readonly told: ToldFact }
+type Part = { readonly index: number; readonly message: TopicMessage; readonly fact: PublishedFact }
 
 const partOf = (message: TopicMessage): Part | null => {
   const parsed = v.safeParse(Fact, message.body)
   if (!message.topic.endsWith('.events.v1') || message.position === null || !parsed.success) return null
-  return { index: Number(message.id!.slice(message.id!.lastIndexOf('.') + 1)), message, told: parsed.output }
+  return { index: Number(message.id!.slice(message.id!.lastIndexOf('.') + 1)), message, fact: parsed.output }
 }
 
 /**
@@ -85,7 +85,7 @@ const partOf = (message: TopicMessage): Part | null => {
  * one append.
  */
 const commandOf = (
-  { told: { command, cause, entity }, message: { position, time } }: Part,
+  { fact: { command, cause, entity }, message: { position, time } }: Part,
   repeats: Map<string, number>,
 ) => {
   if (command) return command
@@ -101,7 +101,7 @@ export const journalOf = (messages: readonly TopicMessage[]): readonly FeedRow[]
   for (const message of messages) {
     const part = partOf(message)
     if (!part) continue
-    const id = `${part.told.entity} ${part.told.version}`
+    const id = `${part.fact.entity} ${part.fact.version}`
     const row = rows.get(id) ?? new Map<number, Part>()
     rows.set(id, row)
     if (!row.has(part.index)) row.set(part.index, part)
@@ -113,12 +113,12 @@ export const journalOf = (messages: readonly TopicMessage[]): readonly FeedRow[]
     .map((parts) => {
       const [first] = parts as [Part, ...Part[]]
       return {
-        key: first.told.entity,
-        version: first.told.version,
+        key: first.fact.entity,
+        version: first.fact.version,
         commandId: commandOf(first, repeats),
-        events: parts.map(({ told }) => told.event),
+        events: parts.map(({ fact }) => fact.event),
         at: first.message.time!,
-        cause: first.told.cause ?? {},
+        cause: first.fact.cause ?? {},
         position: first.message.position!,
       }
     })
