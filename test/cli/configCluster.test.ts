@@ -86,9 +86,9 @@ describe('a login', () => {
     })
   })
   test.each(Object.keys(whole))('without %s it is none', (name) => {
-    const told = problems({ kafka: 'a:1' }, { ...whole, [name]: '' })
-    expect(told).toEqual([expect.stringMatching(/^kafka.sasl_mechanism: must be set together with/)])
-    expect(told.join()).not.toContain('p4ss')
+    const found = problems({ kafka: 'a:1' }, { ...whole, [name]: '' })
+    expect(found).toEqual([expect.stringMatching(/^kafka.sasl_mechanism: must be set together with/)])
+    expect(found.join()).not.toContain('p4ss')
   })
   test('where the option that is missing stands nowhere, the first one that was set says where to look', () => {
     const { ACCELERANDO_KAFKA_SASL_MECHANISM: _, ...rest } = whole

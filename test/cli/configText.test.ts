@@ -76,13 +76,13 @@ describe('flags', () => {
       'name',
       'auth',
     ]
-    const told = (names: readonly string[]) => names.map((name) => `--${name}`).toSorted()
-    expect(PROGRAM_FLAGS.start.map(flagName).toSorted()).toEqual(told([...flags, ...more]))
+    const flagsOf = (names: readonly string[]) => names.map((name) => `--${name}`).toSorted()
+    expect(PROGRAM_FLAGS.start.map(flagName).toSorted()).toEqual(flagsOf([...flags, ...more]))
     const both = ['kafka', 'config', 'images', 'log-level', 'admin-listen', 'clock-offset-ms']
     const control = ['database', 'listen', 'ui-listen', 'auth', 'noauth-anywhere', 'nova-url']
-    expect(PROGRAM_FLAGS.control.map(flagName).toSorted()).toEqual(told([...both, ...control]))
+    expect(PROGRAM_FLAGS.control.map(flagName).toSorted()).toEqual(flagsOf([...both, ...control]))
     const host = ['name', 'data', 'demo-devices', 'demo-handles', 'demo-seed']
-    expect(PROGRAM_FLAGS.host.map(flagName).toSorted()).toEqual(told([...both, ...host]))
+    expect(PROGRAM_FLAGS.host.map(flagName).toSorted()).toEqual(flagsOf([...both, ...host]))
   })
   test('arrive under the names the loader looks for', () => {
     for (const keys of Object.values(PROGRAM_FLAGS)) {

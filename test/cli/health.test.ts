@@ -6,15 +6,15 @@ import { handClock } from '../support/lab.ts'
 
 const opened = (look: () => Promise<unknown>) => {
   const clock = handClock()
-  const told: string[] = []
-  const note = (_: unknown, message?: string) => void told.push(message ?? '')
+  const logged: string[] = []
+  const note = (_: unknown, message?: string) => void logged.push(message ?? '')
   const log = { ...silent, info: note, warn: note } as Log
-  return { clock, told, ...watch({ name: 'database', look, everyMs: 1000, lateMs: 4000, clock, log }) }
+  return { clock, logged, ...watch({ name: 'database', look, everyMs: 1000, lateMs: 4000, clock, log }) }
 }
 
 test('who answers is well, who refuses is not, and both changes are told once', async () => {
   let answers = false
-  const { clock, told, whyFailing } = opened(() =>
+  const { clock, logged, whyFailing } = opened(() =>
     answers ? Promise.resolve() : Promise.reject(new Error('refused\nmore')),
   )
   expect(whyFailing()).toBeNull()
@@ -24,7 +24,7 @@ test('who answers is well, who refuses is not, and both changes are told once', 
   await clock.pass(1000)
   expect(whyFailing()).toBeNull()
   await clock.pass(5000)
-  expect(told).toEqual(['database.away', 'database.back'])
+  expect(logged).toEqual(['database.away', 'database.back'])
 })
 
 test('who says nothing is unwell after a while, and is asked once at a time', async () => {

@@ -34,44 +34,44 @@ const opened = (env: Readonly<Record<string, string>> = {}) => {
   const images = { whyFailing: () => null, source: () => 'absent' as const }
   return {
     clock,
-    told: () => log.said.map(({ detail, message }) => `${message} ${String(detail['neighbour'])}`),
+    logged: () => log.said.map(({ detail, message }) => `${message} ${String(detail['neighbour'])}`),
     neighbours: () => neighboursOf(cloud, images),
   }
 }
 
 test('a Placement and a Nova that the catalogue lacks are absent, which is said once at the start', async () => {
-  const { clock, told, neighbours } = opened()
-  await until(() => told().length === 2)
-  expect(told()).toEqual(['neighbour.absent placement', 'neighbour.absent compute'])
+  const { clock, logged, neighbours } = opened()
+  await until(() => logged().length === 2)
+  expect(logged()).toEqual(['neighbour.absent placement', 'neighbour.absent compute'])
   expect(neighbours()).toMatchObject({ keystone: 'in use', placement: 'absent', nova: 'absent' })
   await clock.pass(60_000)
-  expect(told()).toHaveLength(2)
+  expect(logged()).toHaveLength(2)
 })
 test('they are in use as soon as a later catalogue has them', async () => {
   keystone.lifeMs = 100_000
-  const { clock, told, neighbours } = opened()
-  await until(() => told().length === 2)
+  const { clock, logged, neighbours } = opened()
+  await until(() => logged().length === 2)
   keystone.services = { placement: keystone.authUrl, compute: keystone.authUrl }
   const found = async () => {
     await clock.pass(30_000)
-    return told().slice(2)
+    return logged().slice(2)
   }
   await expect.poll(found).toEqual(['neighbour.present placement', 'neighbour.present compute'])
   expect(neighbours()).toMatchObject({ placement: 'in use', nova: 'in use' })
 })
 test('only what the configuration uses is looked for: no Placement that is off, and no Nova with an address of its own', async () => {
-  const { clock, told, neighbours } = opened({
+  const { clock, logged, neighbours } = opened({
     ACCELERANDO_PLACEMENT_ENABLED: 'false',
     ACCELERANDO_NOVA_URL: 'http://127.0.0.1:1/v2.1',
   })
   expect(neighbours()).toMatchObject({ keystone: 'in use', placement: 'absent', nova: 'in use' })
   await clock.pass(60_000)
-  expect([told(), keystone.asked]).toEqual([[], []])
+  expect([logged(), keystone.asked]).toEqual([[], []])
 })
 test('a service whose catalogue could not be read is not called absent', async () => {
   keystone.mood = 'broken'
-  const { clock, told, neighbours } = opened()
-  await until(() => told().includes('keystone.noToken undefined'))
+  const { clock, logged, neighbours } = opened()
+  await until(() => logged().includes('keystone.noToken undefined'))
   expect(neighbours()).toMatchObject({ placement: 'in use', nova: 'in use' })
   keystone.mood = 'well'
   const later = async () => {

@@ -46,7 +46,7 @@ const opened = (images: string | null, withSession = true) => {
   const account = { session: sessionOptions(authUrl), cache, challengeUrl: authUrl, ca: null }
   const session = openSession({ keystone: withSession ? account : null, clock, log, open })
   const stores = openImages({ config: { images, glance, data: folder.path }, session, clock, log, open })
-  return { clock, log, session, stores, close: open.close, told: () => log.said.map(({ message }) => message) }
+  return { clock, log, session, stores, close: open.close, logged: () => log.said.map(({ message }) => message) }
 }
 const upload = async () => {
   const { token } = await signIn(keystone.authUrl, 'cyborg', { project: 'service' })
@@ -64,7 +64,7 @@ test('a folder comes before the image service, which is not asked', async () => 
   const uuid = await upload()
   const dir = join(folder.path, 'own')
   mkdirSync(dir)
-  const { stores, close, told } = opened(dir)
+  const { stores, close, logged } = opened(dir)
   expect(await stores.catalogue.find(uuid)).toEqual({ found: false, why: 'unknown' })
   writeFileSync(join(dir, uuid), 'bits')
   expect(await stores.catalogue.find(uuid)).toMatchObject({ found: true })
@@ -73,12 +73,12 @@ test('a folder comes before the image service, which is not asked', async () => 
     path: expect.stringContaining(dir),
   })
   expect(stores.source()).toBe('a folder')
-  expect(told()).toEqual([])
+  expect(logged()).toEqual([])
   await close()
 })
 test('with an account they come from the image service, which is looked at once', async () => {
-  const { stores, close, told } = opened(null)
-  await until(() => told().includes('images.reachable'))
+  const { stores, close, logged } = opened(null)
+  await until(() => logged().includes('images.reachable'))
   const file = await (await stores.files()).open(await upload(), term)
   expect(file).toMatchObject({ found: true, path: expect.stringContaining(join(folder.path, 'images', 'sha512_')) })
   expect([stores.whyFailing(), stores.source()]).toEqual([null, 'the image service'])
@@ -86,13 +86,13 @@ test('with an account they come from the image service, which is looked at once'
 })
 test('a cloud without an image service: said at the start and for as long as it lasts, once', async () => {
   keystone.services = {}
-  const { stores, close, told, clock, session } = opened(null)
-  await until(() => told().includes('images.absent'))
+  const { stores, close, logged, clock, session } = opened(null)
+  await until(() => logged().includes('images.absent'))
   expect([stores.whyFailing(), stores.source()]).toEqual([null, 'absent'])
   expect(ailingOf(session!)).toBe(null)
   await clock.pass(60_000)
   await clock.pass(60_000)
-  expect(told()).toEqual(['images.absent'])
+  expect(logged()).toEqual(['images.absent'])
   const uuid = await upload()
   expect(await stores.catalogue.find(uuid)).toMatchObject({ found: false, why: 'unavailable' })
   keystone.services = { image: double.url }

@@ -35,9 +35,9 @@ test('a table of a list, and the fields of one object', () => {
   expect(rendered(ONE, {})).toEqual(['name   b', 'size   10', 'note   one, "two"'])
 })
 test('what people read instead, unless they ask for columns', () => {
-  const told = { ...LIST, text: () => ['three things'] }
-  expect(rendered(told, {})).toEqual(['three things'])
-  expect(rendered(told, { format: 'table', column: ['name'] })).toEqual(['NAME', 'b', 'a', 'c'])
+  const withText = { ...LIST, text: () => ['three things'] }
+  expect(rendered(withText, {})).toEqual(['three things'])
+  expect(rendered(withText, { format: 'table', column: ['name'] })).toEqual(['NAME', 'b', 'a', 'c'])
 })
 test('without a terminal the same columns, with one tab between them and no padding', () => {
   expect(piped(LIST)).toEqual(['NAME\tSIZE\tNOTE', 'b\t10\tone, "two"', 'a\t9\t=1+1', 'c\t-\ttab here'])
@@ -50,11 +50,11 @@ test('what is asked for by name is the same in a pipe as at a terminal', () => {
   expect(piped(LIST, { json: true })).toEqual(rendered(LIST, { json: true }))
 })
 test('a text is for terminals, and a report is the same everywhere', () => {
-  const told = { ...LIST, text: () => ['three things'] }
-  expect(piped(told)[0]).toBe('NAME\tSIZE\tNOTE')
-  expect(piped({ ...told, report: true })).toEqual(['three things'])
-  expect(piped({ ...told, report: true }, { column: ['name'] })).toEqual(['NAME', 'b', 'a', 'c'])
-  expect(rendered({ ...told, report: true }, { format: 'csv' })[0]).toBe('name,size_gb,note')
+  const withText = { ...LIST, text: () => ['three things'] }
+  expect(piped(withText)[0]).toBe('NAME\tSIZE\tNOTE')
+  expect(piped({ ...withText, report: true })).toEqual(['three things'])
+  expect(piped({ ...withText, report: true }, { column: ['name'] })).toEqual(['NAME', 'b', 'a', 'c'])
+  expect(rendered({ ...withText, report: true }, { format: 'csv' })[0]).toBe('name,size_gb,note')
 })
 test('a single object has further fields for people, and not where columns are named', () => {
   const more = { ...ONE, more: { colour: 'red', shape: null } }

@@ -43,9 +43,9 @@ test('an address that is in use is told with the flag that chooses another; othe
   const taken = (port: number) =>
     Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE', address: '10.0.0.1', port })
   const error = taken(1)
-  const told = inWords(error, listens)
-  expect(told.message).toBe('10.0.0.1:1 is in use by another program: choose another address with --listen')
-  expect(told.cause).toBe(error)
+  const worded = inWords(error, listens)
+  expect(worded.message).toBe('10.0.0.1:1 is in use by another program: choose another address with --listen')
+  expect(worded.cause).toBe(error)
   expect(inWords(taken(2), listens).message).toBe(
     '10.0.0.1:2 is in use by another program: choose another address with --admin-listen',
   )

@@ -57,14 +57,14 @@ const bundled = async () => {
     OS_TOKEN: SECRETS.token,
     SOME_OTHER_PASSWORD: SECRETS.bearer,
   }
-  const told = await commandHere(['support-bundle', '--admin', base, '--output', output, '--json'], env)
-  return { told, output }
+  const ended = await commandHere(['support-bundle', '--admin', base, '--output', output, '--json'], env)
+  return { ended, output }
 }
 
 test('it has every part but those that cannot be had, which it names, and no secret is in it', async () => {
-  const { told, output } = await bundled()
-  expect([told.code, told.err]).toEqual([0, ''])
-  const { files, missing } = JSON.parse(told.out)
+  const { ended, output } = await bundled()
+  expect([ended.code, ended.err]).toEqual([0, ''])
+  const { files, missing } = JSON.parse(ended.out)
   expect(files).toEqual([
     'manifest.json',
     'versions.json',
@@ -91,7 +91,7 @@ test('it has every part but those that cannot be had, which it names, and no sec
   expect(read('doctor.json')).toContain('"check": "database"')
   const whole = gunzipSync(execFileSync('cat', [output])).toString('utf8')
   expect(whole.match(/.{0,30}planted.{0,30}/g) ?? []).toEqual([])
-  expect(told.out).not.toContain('planted')
+  expect(ended.out).not.toContain('planted')
   expect(read('metrics.txt')).toContain('(hidden)')
 })
 

@@ -39,7 +39,7 @@ describeWith('pip', 'with the real ansible-playbook', () => {
 
     const host = await openPlaybookHost({ ...start, drivers: ['a'] })
     expect(await endsOf(host, 1)).toMatchObject([{ driver: 'a', playbook: 'setup', status: 'done', reason: null }])
-    expect(host.told()![0]!.output).toMatch(/localhost\s+: ok=2\s+changed=2/)
+    expect(host.lastRuns()![0]!.output).toMatch(/localhost\s+: ok=2\s+changed=2/)
     expect(readFileSync(marker, 'utf8')).toBe('h1 a\n')
     expect(host.heldBack('a')).toBe(null)
     await host.stop()
@@ -61,7 +61,7 @@ describeWith('pip', 'with the real ansible-playbook', () => {
     writeFileSync(join(dir, 'a/setup.yml'), play('fail: { msg: no such card here }'))
     const host = await openPlaybookHost({ folder: join(folder, 'two'), dir, program, drivers: ['a'] })
     expect(await endsOf(host, 1)).toMatchObject([{ status: 'failed', reason: 'exit status 2' }])
-    expect(host.told()![0]!.output).toContain('no such card here')
+    expect(host.lastRuns()![0]!.output).toContain('no such card here')
     expect(host.heldBack('a')).toMatchObject({
       isOver: true,
       reason: expect.stringMatching(/^its set-up playbook failed/),

@@ -212,12 +212,13 @@ export const driftContract = (given: () => PlacementLab, stores: Source = openTe
       await host.heal()
       expect((await host.now()).traits).toContain(foreign)
       // and it is told, once
-      const told = async () => (await host.told()).filter(({ foreign: traits }) => traits?.includes(foreign))
-      expect(await told()).toEqual([
+      const foreignNow = async () =>
+        (await host.reconciled()).filter(({ foreign: traits }) => traits?.includes(foreign))
+      expect(await foreignNow()).toEqual([
         expect.objectContaining({ uuid: host.card.uuid, state: 'in_sync', foreign: [foreign] }),
       ])
       await host.heal()
-      expect(await told()).toHaveLength(1)
+      expect(await foreignNow()).toHaveLength(1)
       const fresh = customName()
       await host.shows((devices) =>
         devices.map((device) => ({

@@ -33,15 +33,15 @@ describe('a stream ends', () => {
     'STREAM-EVENTS-4 when its caller is not who it was: %s, before the next event is told',
     async (why) => {
       const { events, create } = open({ standingMs: 0 })
-      let told: typeof why | null = null
-      const client = await follow(events, null, { identifyAgain: async () => told })
+      let ending: typeof why | null = null
+      const client = await follow(events, null, { identifyAgain: async () => ending })
       await client.take()
       await create('p1')
       await client.takeUntil(1)
-      told = why
+      ending = why
       await create('p1')
       expect(await client.take()).toMatchObject({ kind: 'bye', why })
-      expect(client.told).toHaveLength(1)
+      expect(client.received).toHaveLength(1)
       await until(() => events.state().open === 0)
       expect(events.state().ended).toMatchObject({ [why]: 1 })
     },
@@ -83,8 +83,8 @@ describe('a stream ends', () => {
     await expect.poll(async () => (await client.take()).kind).toBe('bye')
     expect(client.others.at(-1)).toMatchObject({ why: 'slow' })
     const again = await follow(events, client.last())
-    const rest = await again.takeUntil(51 - client.told.length)
-    expect([...client.told, ...rest].map(({ text }) => text)).toEqual(await published(store))
+    const rest = await again.takeUntil(51 - client.received.length)
+    expect([...client.received, ...rest].map(({ text }) => text)).toEqual(await published(store))
   })
   test('when nobody takes anything from it', async () => {
     const { events } = open({ stallMs: 20 })
@@ -192,11 +192,11 @@ test('a beat never tells a place after events that are still to be sent', async 
   for (let n = 0; n < 5; n++) await write([`arq/${arq}`, { type: 'Bound', filler: 'x'.repeat(30_000) } as Event])
   await quick.takeUntil(6)
   await slow.takeUntil(1)
-  expect(slow.told.length).toBeLessThan(6)
-  const last = slow.told.at(-1)!.id
+  expect(slow.received.length).toBeLessThan(6)
+  const last = slow.received.at(-1)!.id
   await new Promise((resolve) => setTimeout(resolve, 40))
   expect(await slow.take()).toMatchObject({ kind: 'beat', id: last })
-  expect((await slow.takeUntil(6)).map(({ id }) => id)).toEqual(quick.told.map(({ id }) => id))
+  expect((await slow.takeUntil(6)).map(({ id }) => id)).toEqual(quick.received.map(({ id }) => id))
 })
 
 test('a client that comes from a control which had read more keeps its place until this one has read as far', async () => {
@@ -212,7 +212,7 @@ test('a client that comes from a control which had read more keeps its place unt
   const moved = await follow(behind.events, before.last())
   expect(await moved.take()).toMatchObject({ kind: 'beat', id: before.last() })
   expect(await moved.take()).toMatchObject({ kind: 'beat', id: before.last() })
-  expect(moved.told).toEqual([])
+  expect(moved.received).toEqual([])
 })
 
 describe('when the database is an older copy', () => {
@@ -235,7 +235,7 @@ describe('when the database is an older copy', () => {
     await createWriter(stores.open()).create('p2')
     const [, , , , , next] = await client.takeUntil(6)
     expect(next!.text).toBe((await published(stores.open())).at(-1))
-    const back = await follow(events, client.told[4]!.id)
+    const back = await follow(events, client.received[4]!.id)
     expect(await back.take()).toMatchObject({ kind: 'reset', why: 'unknown' })
   })
   test('with all of them, streams go on', async () => {

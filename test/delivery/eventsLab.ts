@@ -78,13 +78,13 @@ export const published = async ({ journal }: Pick<Store, 'journal'>): Promise<re
 
 /** A client that notes all it is told, and the id to come back with. */
 export const clientOf = (stream: EventStream) => {
-  const told: PublishedEvent[] = []
+  const received: PublishedEvent[] = []
   const others: Exclude<Portion, { kind: 'events' }>[] = []
   let last: string | null = null
   const take = async (): Promise<Portion> => {
     const portion = await stream.next()
     if (portion.kind === 'events') {
-      told.push(...portion.events)
+      received.push(...portion.events)
       last = portion.events.at(-1)!.id
     } else {
       others.push(portion)
@@ -95,13 +95,13 @@ export const clientOf = (stream: EventStream) => {
   /** Takes portions until so many events were told altogether. */
   const takeUntil = async (count: number): Promise<readonly PublishedEvent[]> => {
     const end = performance.now() + 20_000
-    while (told.length < count) {
-      if (performance.now() > end) throw new Error(`${told.length} of ${count} events were told`)
+    while (received.length < count) {
+      if (performance.now() > end) throw new Error(`${received.length} of ${count} events were told`)
       if ((await take()).kind === 'bye') throw new Error('the stream ended')
     }
-    return told
+    return received
   }
-  return { told, others, take, takeUntil, last: () => last, stream }
+  return { received, others, take, takeUntil, last: () => last, stream }
 }
 export type Client = ReturnType<typeof clientOf>
 

@@ -63,10 +63,10 @@ const hostRecords = async (): Promise<readonly BusRecord[]> => {
 }
 
 const letters = (of: BusRecord): readonly BusRecord[] => {
-  const told = { id: 'letter', time: 0 }
-  const letter = deadLetterRecord({ ...of, value: '{' }, 'message: must be JSON', told)
+  const meta = { id: 'letter', time: 0 }
+  const letter = deadLetterRecord({ ...of, value: '{' }, 'message: must be JSON', meta)
   const read = readDeadLetter(letter)
-  return read.ok ? [letter, handledRecord(read.value.body, { ...told, time: 1000 })] : [letter]
+  return read.ok ? [letter, handledRecord(read.value.body, { ...meta, time: 1000 })] : [letter]
 }
 
 export const playTopics = async (rows: readonly FeedRow[]): Promise<readonly BusRecord[]> => {

@@ -198,7 +198,7 @@ test('one that was interrupted is run again, but not beside the one that an earl
   await second.clock.pass(60_000)
   expect(await endsOf(second, 2)).toMatchObject([{ status: 'done' }])
   expect(it.calls()).toEqual(['a setup.yml', 'a setup.yml'])
-  expect(first.told()).toMatchObject([{ status: 'running' }])
+  expect(first.lastRuns()).toMatchObject([{ status: 'running' }])
   opened.splice(opened.indexOf(first), 1)
 })
 

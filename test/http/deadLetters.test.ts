@@ -33,8 +33,8 @@ let buried = 0
 const bury = async (more: { readonly value?: string; readonly topic?: string } = {}): Promise<string> => {
   const offset = ++buried
   const of = { topic: REPORTS, key: 'compute-1', value: `no JSON ${offset}`, headers: { kind: 'x' }, ...more }
-  const told = { id: `${of.topic}/3/${offset}`, time: BEGAN + offset * 1000 }
-  await plane.bus.publish([deadLetterRecord(of, 'message: must be JSON', told)])
+  const meta = { id: `${of.topic}/3/${offset}`, time: BEGAN + offset * 1000 }
+  await plane.bus.publish([deadLetterRecord(of, 'message: must be JSON', meta)])
   return (await api.must(200, 'GET /v2/dead_letters?limit=1')).json.dead_letters[0].uuid
 }
 const BECAUSE = { body: { reason: 'the host is mended' } }

@@ -125,8 +125,8 @@ test('a page and a stream tell only what was recorded under the requests that ar
   const uuids = [await under(one), await under(other), await under(wanted)]
   const page = await asked(`/v2/events?limit=1000&request=${one},${wanted}`, {})
   await until(() => page.read.ended)
-  const { events: told } = JSON.parse(page.read.text) as { events: { event: { subject: string } }[] }
-  expect(told.map(({ event }) => event.subject)).toEqual([uuids[0], uuids[2]])
+  const { events: found } = JSON.parse(page.read.text) as { events: { event: { subject: string } }[] }
+  expect(found.map(({ event }) => event.subject)).toEqual([uuids[0], uuids[2]])
   const { read, sees, leave } = await asked(`/v2/events?after=0&request=${wanted}`)
   await sees(uuids[2]!)
   const [later, last] = [await under(other), await under(wanted)]

@@ -145,7 +145,7 @@ export const placedHost = async (
       expect([trouble, entries.filter(({ kind }) => kind !== 'hardware')]).toEqual([null, []])
     },
     /** What was told of its providers on the topic of Placement so far. */
-    told: async (): Promise<readonly Found[]> => {
+    reconciled: async (): Promise<readonly Found[]> => {
       const found: Found[] = []
       let after = await store.journal.checkpoint('nobody')
       for (;;) {

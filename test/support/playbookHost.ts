@@ -42,7 +42,7 @@ export const openPlaybookHost = async ({ folder, drivers, preparedBy = () => 0, 
   return {
     clock,
     log,
-    told: () => playbooks.lastRuns(),
+    lastRuns: () => playbooks.lastRuns(),
     heldBack: playbooks.heldBack,
     stop: () => playbooks.stop(),
   }
@@ -54,8 +54,8 @@ const isEnd = (message: string): boolean => message === 'playbook.done' || messa
 /** What is told when so many runs have ended. */
 export const endsOf = async (host: PlaybookHost, count: number): Promise<readonly PlaybookRun[]> => {
   await until(() => host.log.said.filter(({ message }) => isEnd(message)).length >= count, 'the playbooks', PATIENCE_MS)
-  const told = host.told()!
+  const lastRuns = host.lastRuns()!
   const isTriedAgain = () => host.log.said.at(-1)?.message === 'playbooks.again'
-  if (told.some(({ status }) => status === 'failed')) await until(isTriedAgain, 'the pause', PATIENCE_MS)
-  return told
+  if (lastRuns.some(({ status }) => status === 'failed')) await until(isTriedAgain, 'the pause', PATIENCE_MS)
+  return lastRuns
 }

@@ -67,22 +67,22 @@ test('that another control kept from its host did nothing, and can be tried agai
   expect(page).toContain('<button type="submit"')
 })
 test('of which the API does not say what came of it is not believed', async () => {
-  for (const told of [Response.json({}), Response.json({ healed: [] }), healed('done')]) {
-    const answer = await repair(answering(async () => told).ui)
+  for (const response of [Response.json({}), Response.json({ healed: [] }), healed('done')]) {
+    const answer = await repair(answering(async () => response).ui)
     expect([answer.status, await answer.text()]).toEqual([409, expect.not.stringContaining('class="done"')])
   }
 })
 test('is waited for longer than other answers', async () => {
-  const told = Promise.withResolvers<Response>()
+  const repaired = Promise.withResolvers<Response>()
   const asked = Promise.withResolvers<void>()
   const { ui, clock } = answering(() => {
     asked.resolve()
-    return told.promise
+    return repaired.promise
   })
   const answer = repair(ui)
   await asked.promise
   await clock.pass(30_000)
-  told.resolve(healed('in_step'))
+  repaired.resolve(healed('in_step'))
   expect((await answer).status).toBe(303)
 })
 test('makes Placement agree, says so, and is not offered any more then', async () => {

@@ -182,8 +182,8 @@ describe('of profiles', () => {
 test('of instances: Nova is told once more only where there is a Nova, and when no bind is under way', () => {
   const overview = (nova: string) => loaded({ program: { nova } } as unknown as Overview)
   const members = (...states: readonly string[]) => states.map((state) => ({ state }))
-  const offered = (states: readonly string[], told: Loaded<Overview>) => {
-    const stand = instanceStanding(members(...states), told)
+  const offered = (states: readonly string[], loadedOverview: Loaded<Overview>) => {
+    const stand = instanceStanding(members(...states), loadedOverview)
     return hindrance(actionOf('instances', 'resend')!, stand, {})
   }
   expect(offered(['Bound', 'BindFailed'], overview('in use'))).toBe(null)

@@ -42,10 +42,10 @@ test('the question shows the equal command; the page of the host then shows what
     303,
     '../../../hosts/compute-9?done=probe&ended=answered',
   ])
-  const told = await page('hosts/compute-9?done=probe&ended=answered')
-  expect(told).toMatch(/class="done".*The host has answered/)
-  expect(told).toContain('Last question for a report')
-  expect(told).toMatch(/<dt>Drivers that failed<\/dt><dd>d2<\/dd>/)
+  const html = await page('hosts/compute-9?done=probe&ended=answered')
+  expect(html).toMatch(/class="done".*The host has answered/)
+  expect(html).toContain('Last question for a report')
+  expect(html).toMatch(/<dt>Drivers that failed<\/dt><dd>d2<\/dd>/)
 })
 test('a host that was asked a moment ago is not asked again, and the reason is shown', async () => {
   const again = await post(createConsole(world))
@@ -63,9 +63,9 @@ test('a host that has not answered is said to be silent, and since when', async 
   }
   const answer = await post(consoleOf(fetch))
   expect(answer.headers.get('location')).toBe('../../../hosts/compute-9?done=probe&ended=silent')
-  const told = await (await consoleOf(fetch).request('/ui/hosts/compute-9?done=probe&ended=silent')).text()
-  expect(told).toContain('the host has not answered yet')
-  expect(told).toMatch(/<dt>Silent since<\/dt><dd><time/)
+  const html = await (await consoleOf(fetch).request('/ui/hosts/compute-9?done=probe&ended=silent')).text()
+  expect(html).toContain('the host has not answered yet')
+  expect(html).toMatch(/<dt>Silent since<\/dt><dd><time/)
 })
 test('those who may not ask are told the rule', async () => {
   expect(await page(PLACE, 'token-of-member')).toContain('your roles do not allow cyborg:host:probe')

@@ -152,9 +152,9 @@ export type UiWorld = Awaited<ReturnType<typeof openUiWorld>>
 /** A message of a host that nobody can read. Returns the UUID of its dead letter. */
 export const bury = async ({ bus, clock }: Pick<UiWorld, 'bus' | 'clock'>, offset: number, value = 'no JSON') => {
   const of = { topic: 'host.reports.v1', key: 'compute-1', value, headers: { 'report-kind': 'Inventory' } }
-  const told = { id: `host.reports.v1/3/${offset}`, time: clock.now() }
-  await bus.publish([deadLetterRecord(of, 'message: must be JSON', told)])
-  return uuidOf(told)
+  const meta = { id: `host.reports.v1/3/${offset}`, time: clock.now() }
+  await bus.publish([deadLetterRecord(of, 'message: must be JSON', meta)])
+  return uuidOf(meta)
 }
 
 /** Everything once: bound, failed, waiting, not bound; withheld, disabled, retired. */
