@@ -3,6 +3,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
+import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { type Cloud, FPGA, NOVA, openCloud, value } from '../actors/cloud.ts'
 import { expectRebuilt } from '../actors/rebuilt.ts'
@@ -75,6 +76,33 @@ export const archiveContract = (open: () => Promise<Opened>): void => {
     expect([await history(store, ended.arq), await history(store, ended.instance)]).toEqual(was)
     expect(await cloud.states([living.arq])).toEqual(['Bound'])
     await expectRebuilt(store)
+    await close()
+  })
+
+  test('the newest row, and the row at a position, are found in the archive too', async () => {
+    const { store, cloud, close } = await opened()
+    const { landmarks } = store
+    const { arq } = await lifeOf(cloud)
+    const fed = await store.journal.feed('', 1000)
+    const ended = fed.filter(({ key }) => key === arq)
+    expect(ended.length).toBeGreaterThan(2)
+    const found = async () => ({
+      newest: await landmarks.newest(),
+      each: await Promise.all(ended.map(({ position }) => landmarks.at(position))),
+    })
+    expect(await found()).toEqual({ newest: fed.at(-1), each: ended })
+    expect(await landmarks.horizon()).toBe('')
+    await markPublished(store)
+    expect(await allOf(store)).toBeGreaterThan(0)
+    expect(await fedKeys(store)).not.toContain(arq)
+    expect(await found()).toEqual({ newest: fed.at(-1), each: ended })
+    expect(landmarks.isBefore(await landmarks.horizon(), ended.at(-1)!.position)).toBe(false)
+    for (const none of ['999999999.9', '999999999', 'none', '', '1.1 or true'])
+      expect([none, await landmarks.at(none)]).toEqual([none, null])
+    const [first, second] = ended as [FeedRow, FeedRow]
+    expect(landmarks.isBefore(first.position, second.position)).toBe(true)
+    expect(landmarks.isBefore(second.position, first.position)).toBe(false)
+    expect(landmarks.isBefore(first.position, first.position)).toBe(false)
     await close()
   })
 
