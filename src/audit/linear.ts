@@ -132,11 +132,12 @@ export const operationsOf = (
     ]),
   )
 }
-export const judgeHandles = ({ clients = [], lost = [] }: Pick<Records, 'clients' | 'lost'>) =>
+/** `looksMax`: the limit of each search; absent: that of `linearize`. */
+export const judgeHandles = ({ clients = [], lost = [] }: Pick<Records, 'clients' | 'lost'>, looksMax?: number) =>
   [...operationsOf(clients, lost)].map(([handle, operations]) => ({
     handle,
     operations: operations.length,
-    judged: linearize<Held>(operations, FREE),
+    judged: linearize<Held>(operations, FREE, looksMax),
   }))
 
 const PROOF_MAX = 8

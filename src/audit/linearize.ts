@@ -20,7 +20,6 @@ export type Judged<State> =
   /** `stuck`: the operations that must follow the longest order found, none of which is possible there. */
   | { readonly verdict: 'impossible'; readonly stuck: readonly Operation<State>[] }
 
-/** The number of search nodes after which the search gives up. */
 const LOOKS_MAX = 200_000
 
 type Node<State> = {
@@ -90,9 +89,11 @@ const branchesOf = <State>(
   return led.toSorted(order)
 }
 
+/** `looksMax`: the number of search nodes after which the search gives up. */
 export const linearize = <State extends string>(
   operations: readonly Operation<State>[],
   initial: State,
+  looksMax = LOOKS_MAX,
 ): Judged<State> => {
   const sorted = operations.toSorted((a, b) => a.from - b.from)
   const mark = marks(sorted.length)
@@ -102,7 +103,7 @@ export const linearize = <State extends string>(
   ]
   let best = open[0]!
   for (let looks = 0; open.length > 0; looks++) {
-    if (looks >= LOOKS_MAX) return { verdict: 'undecided' }
+    if (looks >= looksMax) return { verdict: 'undecided' }
     const node = open.pop()!
     if (node.left === 0) return { verdict: 'fits' }
     if (node.left < best.left) best = node

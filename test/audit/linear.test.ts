@@ -262,6 +262,7 @@ describe('a search for an order', () => {
     const never = { from: 0, to: 1, must: true, apply: () => null }
     expect(linearize([counting(199_999), never], '0')).toEqual({ verdict: 'impossible', stuck: [never] })
     expect(linearize([counting(200_000), never], '0')).toEqual({ verdict: 'undecided' })
+    expect(linearize([counting(200_000), never], '0', 200_001).verdict).toBe('impossible')
   })
   it('gives up after so many orders', () => {
     const bit = (n: number) => ({

@@ -28,6 +28,8 @@ const SLACK_MS = 10_000
 const SKEW_MS = 12_000
 const SETTLE_MS = 60_000
 const LOOK_MS = 1000
+/** Slow answers of a busy machine leave more orders of ownership possible than an operator's audit looks at. */
+const LOOKS_MAX = 1_500_000
 const END_MS = 10_000
 /** A client that waits for the end of a lost bind gives it up after its deadline. */
 const TIDY_MS = 60_000
@@ -134,7 +136,7 @@ export const settle = async ({ world, client, cloud, lines, struck, use, say }: 
     `audited: ${evidence.journal.length} rows, ${evidence.topics?.messages.length ?? 0} messages, ` +
       `${evidence.hosts?.length ?? 0} hosts, ${evidence.clients?.length ?? 0} requests of the client`,
   )
-  const handles = judgeHandles(evidence)
+  const handles = judgeHandles(evidence, LOOKS_MAX)
   const undecided = handles.filter(({ judged }) => judged.verdict === 'undecided').map(({ handle }) => handle)
   say(`ownership of ${handles.length} handles judged by the client's record, ${undecided.length} undecided`)
   await ended(world, account)

@@ -41,6 +41,11 @@ export const doubtful = ({ losses }: DatabaseServer): readonly string[] =>
     [...JSON.stringify(rows.map(({ events }) => events)).matchAll(HANDLE)].flatMap(([, uuid]) => uuid ?? []),
   )
 
+export const hasLostProgramming = ({ losses }: DatabaseServer): boolean =>
+  losses.some(({ rows }) =>
+    rows.some(({ events }) => events.some(({ type }) => type === 'Programmed' || type === 'ProgramFailed')),
+  )
+
 export type DatabaseServer = {
   /** The server does not answer while this is held. */
   readonly life: () => Life

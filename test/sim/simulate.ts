@@ -2,7 +2,8 @@
 import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
 import { check } from '../../src/audit/check.ts'
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'
-import { doubtful, unnamed } from './databaseServer.ts'
+import { CONTROL_DEFAULTS } from '../../src/services/kernel/kernel.ts'
+import { doubtful, hasLostProgramming, unnamed } from './databaseServer.ts'
 import { type Favourite, mend, strike } from './faults.ts'
 import { type Bite, needsKeystone, needsLoss, needsPlacement } from './lies.ts'
 import { poisoned, silence } from './hardships.ts'
@@ -46,6 +47,8 @@ const FAULTS = 12
 const NOVAS = 5
 /** Longer than a bind's deadline, Nova's patience and the retries of a release. */
 const SETTLE_MS = 350_000
+/** A programming whose result was lost ends by its deadline: its host does not carry out an order that it has had. */
+const SETTLE_PROGRAMMED_MS = CONTROL_DEFAULTS.programDeadlineMs + 20_000
 // units that were withheld for requests that are gone have to be free again by then (L3)
 const CLEAR_MS = 130_000
 
@@ -159,7 +162,7 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
     if (stage.random.chance(0.3)) await silence(world, load.tools)
     if (stage.random.chance(0.2)) await poisoned(world, load.tools)
     mend(stage)
-    await pass(world, SETTLE_MS)
+    await pass(world, hasLostProgramming(stage.store.server) ? SETTLE_PROGRAMMED_MS : SETTLE_MS)
     const evidence = await gather(world)
     // what was told by then is told at the end as well
     const { topics: _topics, ...untold } = evidence
