@@ -52,6 +52,8 @@ describe('a device profile', () => {
     const [arq] = await cloud.create()
     expect(await cloud.control.profiles.remove(NOVA, ['p'])).toMatchObject({ fault: { kind: 'conflict' } })
     expect(await names()).toEqual(['p'])
+    value(await create('unused'))
+    value(await cloud.control.profiles.remove(NOVA, ['unused']))
     value(await cloud.control.arqs.remove(TENANT, [arq!]))
     value(await cloud.control.profiles.remove(NOVA, ['p']))
     expect(await names()).toEqual([])

@@ -85,6 +85,11 @@ describe.each([
   test.each(['', 'x', 'A'.repeat(43), 'A'.repeat(86), 'A'.repeat(85)])('is refused with %j instead', (text) =>
     expect(verify(headers({ [proof]: text }))).toMatchObject({ wrong: expect.stringMatching(`^${proof}: `) }),
   )
+  test.each(['=', ' ', '\n', '.'])('is refused with %j before or after it, which a decoder would ignore', (more) => {
+    const text = signed.headers[proof]!
+    for (const spelled of [more + text, text + more])
+      expect(verify(headers({ [proof]: spelled }))).toMatchObject({ wrong: expect.stringMatching(`^${proof}: `) })
+  })
   test.each(changesOf(signed))('SIGNATURE-1 of which any character of the %s is changed is refused', (__, change) => {
     fc.assert(
       fc.property(fc.nat(100_000), fc.constantFrom('a', 'B', '7', '_', '"', '\0', 'ü'), (at, by) =>

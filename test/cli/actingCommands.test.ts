@@ -192,6 +192,7 @@ describe('a profile', () => {
     [['profile', 'set', 'p', '--project', 'a', '--all-projects', ...BECAUSE], 'exclude each other'],
     [['profile', 'create', 'p'], 'name its groups'],
     [['profile', 'create', 'p', '--group', 'FPGA'], '--group: must be KEY=VALUE'],
+    [['profile', 'create', 'p', '--group', '=a=b'], '--group: must be KEY=VALUE'],
   ])('%j is refused', async (args, why) => {
     expect(await run(...args)).toMatchObject({ code: EXITS.usage.code, out: '', err: expect.stringContaining(why) })
   })
