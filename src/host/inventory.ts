@@ -214,7 +214,7 @@ export class Inventory {
     try {
       await bus.publish([reportRecord(report, ids.uuid(), now)])
     } catch (error) {
-      measuring.unsent(measured)
+      measuring.giveBack(measured)
       log.warn({ host, reason: textOf(error) }, 'heartbeat.unsent')
     }
     this.#beating = false

@@ -163,7 +163,7 @@ export class Measuring {
   latest(): readonly Measurements[] {
     return [...this.#latest.values()]
   }
-  /** Takes readings for a heartbeat. If that heartbeat cannot be sent, its readings are given back with `unsent`. */
+  /** Takes readings for a heartbeat. If that heartbeat cannot be sent, its readings are given back with `giveBack`. */
   take(): readonly Measurements[] {
     const taken: Measurements[] = []
     let bytes = 0
@@ -177,7 +177,7 @@ export class Measuring {
     for (const { driver } of taken) this.#unsent.delete(driver)
     return taken
   }
-  unsent(readings: readonly Measurements[]): void {
+  giveBack(readings: readonly Measurements[]): void {
     for (const { driver } of readings) this.#unsent.add(driver)
   }
   readonly #again = (): void => {

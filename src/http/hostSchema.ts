@@ -54,7 +54,7 @@ export const HostDetail = v.object({
   last_report: v.pipe(
     v.nullable(v.object({ number: v.number(), at: Time })),
     v.description(
-      'The last report that changed what is recorded, with its number since the host started. A report that repeats the one before is not recorded. Null: none is known.',
+      'The last report of which something was recorded, a change of its inventory or the answer to a question for a report, with its number since the host program started. Another report that repeats what is recorded is not counted. Null: none is known.',
     ),
   ),
   orders: v.pipe(

@@ -10,7 +10,7 @@ import { sql } from 'kysely'
 import { ENDING, leavable } from '../actors/retention.ts'
 import type { EntityKey } from '../identifiers.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
-import { ARCHIVE_READER, isBefore, placeOf, positionIn } from './landmarks.ts'
+import { ARCHIVE_READER, isBefore, partsOfPosition, positionIn } from './landmarks.ts'
 import { TABLES } from './ormEntities.ts'
 import type { Archived, ArchiveOrder, Store } from './store.ts'
 import { journalRow } from './recall.ts'
@@ -37,8 +37,8 @@ const bounds = async ({ em }: Queries) => {
 const passedRows = ({ db }: Queries, from: string, published: string, limit: number) =>
   db
     .selectFrom('journal as j')
-    .where((eb) => eb(eb.refTuple('j.xid', 'j.pos'), '>', eb.tuple(...placeOf(from))))
-    .where((eb) => eb(eb.refTuple('j.xid', 'j.pos'), '<=', eb.tuple(...placeOf(published))))
+    .where((eb) => eb(eb.refTuple('j.xid', 'j.pos'), '>', eb.tuple(...partsOfPosition(from))))
+    .where((eb) => eb(eb.refTuple('j.xid', 'j.pos'), '<=', eb.tuple(...partsOfPosition(published))))
     .orderBy('j.xid')
     .orderBy('j.pos')
     .limit(limit)

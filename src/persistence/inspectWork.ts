@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import { NEVER_DUE } from '../actors/runtime/dueKinds.ts'
 import type { Clock } from '../clock.ts'
-import { placeOf, positionIn } from './landmarks.ts'
+import { partsOfPosition, positionIn } from './landmarks.ts'
 import { TABLES } from './ormEntities.ts'
 import type { Queries } from './typedQueries.ts'
 
@@ -63,7 +63,7 @@ const leaseOf = async ({ db }: Queries, relay: string): Promise<WorkFacts['lease
 
 const lagOf = async ({ em, db }: Queries, relay: string, now: number): Promise<WorkFacts['lag']> => {
   const saved = await em.findOne(TABLES.checkpoints, { reader: relay })
-  const [xid, pos] = placeOf(positionIn(saved?.position ?? '') ?? '')
+  const [xid, pos] = partsOfPosition(positionIn(saved?.position ?? '') ?? '')
   const behind = db
     .selectFrom('journal')
     .where((eb) => eb(eb.refTuple('xid', 'pos'), '>', eb.tuple(xid, pos)))

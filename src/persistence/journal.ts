@@ -1,6 +1,6 @@
 /** The journal on SQL: the writer and the tail reader, the feed in commit order, and the checkpoints of its readers. */
 import type { Journal } from '../actors/runtime/ports.ts'
-import { feedRow, placeOf } from './landmarks.ts'
+import { feedRow, partsOfPosition } from './landmarks.ts'
 import { JOURNAL, recallOf, WHOLE } from './recall.ts'
 import { reading } from './sql.ts'
 import type { Database } from './sql.ts'
@@ -30,7 +30,7 @@ export const sqlJournal = (database: Database, maxWaiting?: number): Journal => 
     history: async (keys, limit) =>
       (await read({ text: HISTORY, params: [JSON.stringify(keys), limit], name: 'history' })).map(feedRow),
     feed: async (after, limit) =>
-      (await read({ text: FEED, params: [...placeOf(after), limit], name: 'feed' })).map(feedRow),
+      (await read({ text: FEED, params: [...partsOfPosition(after), limit], name: 'feed' })).map(feedRow),
     checkpoint: async (reader) => {
       const rows = await read({ text: 'select position from checkpoints where reader = $1', params: [reader] })
       return (rows[0]?.['position'] as string | undefined) ?? ''

@@ -17,12 +17,12 @@ export const POSITION_AT_END = String.raw`\d+\.\d+$`
 const AT_END = new RegExp(POSITION_AT_END)
 export const positionIn = (text: string): string | undefined => AT_END.exec(text)?.[0]
 
-export const placeOf = (position: Position): readonly [xid: string, pos: number] => {
+export const partsOfPosition = (position: Position): readonly [xid: string, pos: number] => {
   const [xid, pos] = position.split('.')
   return [xid === undefined || xid === '' ? '0' : xid, Number(pos ?? 0)]
 }
 export const isBefore = (one: Position, other: Position): boolean => {
-  const [[xidA, posA], [xidB, posB]] = [placeOf(one), placeOf(other)]
+  const [[xidA, posA], [xidB, posB]] = [partsOfPosition(one), partsOfPosition(other)]
   return BigInt(xidA) < BigInt(xidB) || (xidA === xidB && posA < posB)
 }
 
@@ -51,7 +51,7 @@ export const sqlLandmarks = (database: Database): Landmarks => {
   }
   return {
     newest: () => one(NEWEST, [], 'newest'),
-    at: async (position) => (POSITION.test(position) ? one(AT, placeOf(position), 'at') : null),
+    at: async (position) => (POSITION.test(position) ? one(AT, partsOfPosition(position), 'at') : null),
     horizon: async () => {
       const text = 'select position from checkpoints where reader = $1'
       const [row] = await read({ text, params: [ARCHIVE_READER], name: 'horizon' })

@@ -60,7 +60,7 @@ const confirming = (id: string): Field => ({
 
 type Shown = Pick<
   Bodies['act'],
-  'trouble' | 'not' | 'facts' | 'concerned' | 'repairs' | 'commandId' | 'since' | 'sent'
+  'error' | 'not' | 'facts' | 'concerned' | 'repairs' | 'commandId' | 'since' | 'sent'
 > & {
   readonly choices?: Stand['choices']
   readonly values: Typed
@@ -88,7 +88,7 @@ const painted = ({ id, back }: ActionTarget, action: Action, { values, choices =
 
 const unknown = (c: Context, place: ActionTarget, { who }: Looking, show: Show): Promise<Response> => {
   const { error } = pageError('missing', 'This cannot be done here.')
-  return show(c, place.here, who, { view: 'trouble', title: 'Not found', body: { trouble: error } }, 404)
+  return show(c, place.here, who, { view: 'trouble', title: 'Not found', body: { error } }, 404)
 }
 
 const overlong = (fields: readonly Field[], typed: Typed): string | null => {
@@ -145,7 +145,7 @@ export const actionPage = async (c: Context, { look, show, ids }: Acting): Promi
     not === null && hasEvents(action) ? newestEventId(looking.api) : '',
   ])
   const asked = {
-    trouble: null,
+    error: null,
     not,
     values,
     choices,
@@ -235,7 +235,7 @@ const checkedPage = async (
       ? await concernedBy(looking, action, place.id, values)
       : pageError('refused', `${missing.title} is needed.`)
   const kept = { commandId: commandIn(form) ?? ids.uuid(), since: eventIdIn(form['since']), sent: sentIn(form) }
-  const shown = { trouble: null, not: null, values, facts: [], concerned, repairs: null, ...kept }
+  const shown = { error: null, not: null, values, facts: [], concerned, repairs: null, ...kept }
   return show(c, place.here, looking.who, painted(place, action, shown))
 }
 
@@ -263,7 +263,7 @@ export const act = async (c: Context, { look, show, ids }: Acting): Promise<Resp
   // an answer that did not come may have been recorded: the same command is sent again then, unless it is edited
   const { facts = [], choices } = await standAgain(looking, action, id)
   const again = {
-    trouble: next.error,
+    error: next.error,
     not: null,
     values: typed,
     facts,

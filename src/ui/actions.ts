@@ -9,7 +9,7 @@ import { LETTER_ACTIONS } from './letterActions.ts'
 import { PROBE } from './probeAction.ts'
 import { PROFILE_ACTIONS } from './profileActions.ts'
 import { PROGRAM_ACTIONS } from './programActions.ts'
-import { AT_WORK, NO_NOVA, UNCLEANED, withKey, withKeys } from './stands.ts'
+import { AT_WORK, NO_NOVA, SETTLED, UNCLEANED, withKey, withKeys } from './stands.ts'
 import type { Offer } from './view/screen.ts'
 import { HOST_STATES } from './view/states.ts'
 import { shell } from './view/words.ts'
@@ -167,7 +167,7 @@ export const ACTIONS: readonly Action[] = [
       'Nova is told how the binds of this instance ended, also what it has refused or was not reached for. It ignores what nobody waits for.',
     path: (id) => at`/deliveries/${id}/resend`,
     command: (id) => shell`accelerando delivery resend ${id} --reason TEXT`,
-    states: ['settled'],
+    states: [SETTLED],
     otherwise: 'no bind of it has ended',
     reasons: { [NO_NOVA]: 'no Nova is configured that could be told' },
   },

@@ -151,7 +151,7 @@ const finding = (app: Hono, look: Look, show: Show): void => {
     const place = text === '' ? './' : await find(looking.api, text)
     if (place !== null) return c.redirect(place, 302)
     const { error } = pageError('missing', `Nothing that you may see has the UUID or the name ${text}.`)
-    return show(c, 'find', looking.who, { view: 'trouble', title: 'Not found', body: { trouble: error } }, 404)
+    return show(c, 'find', looking.who, { view: 'trouble', title: 'Not found', body: { error } }, 404)
   })
 }
 
@@ -167,7 +167,7 @@ const supportBundle = (app: Hono, look: Look, show: Show): void => {
     const file = await looking.api.file('/system/support_bundle', BUNDLE_MS)
     if (!file.ok) {
       const { error } = file
-      const painted = { view: 'trouble', title: 'Support bundle', body: { trouble: error } } as const
+      const painted = { view: 'trouble', title: 'Support bundle', body: { error } } as const
       return show(c, here, looking.who, painted, STATUSES[error.kind])
     }
     const headers = FILE_HEADERS.map((name): [string, string] => [name, file.value.headers.get(name) ?? ''])

@@ -11,8 +11,8 @@ const kindIn = (data: unknown): string => {
 /** The event within the data of a fact. */
 export const factOf = (data: unknown): UnknownRecord => membersOf(membersOf(data)['event'])
 export const lineOf = ({ id, event: { type, subject, time, data } }: Event): EventLine => {
-  const { type: _, ...told } = factOf(data)
-  const facts = JSON.stringify(told)
+  const { type: _, ...fields } = factOf(data)
+  const facts = JSON.stringify(fields)
   return {
     id,
     kind: kindIn(data),

@@ -1,4 +1,5 @@
 /** Reads the id of the newest event, which a stream of the API sends first. */
+import { messageOf } from '../errorText.ts'
 import { type Api, refusalIn } from './api.ts'
 import { type Loaded, loaded, pageError } from './loaded.ts'
 
@@ -19,13 +20,15 @@ export const newestEvent = async (api: Api): Promise<Loaded<string>> => {
     while (reader !== undefined && text.length < BEGINNING_MAX) {
       const { value, done } = await reader.read()
       text += value ?? ''
-      const id = /^id: ?(.+)$/m.exec(text)?.[1]
+      const id = /^id: ?(.+)\n/m.exec(text)?.[1]
       if (id !== undefined) return loaded(id)
       if (done) break
     }
     return pageError('away', 'The stream of events does not begin.')
-  } catch {
-    return pageError('away', 'The stream of events did not begin in time.')
+  } catch (error) {
+    const isLate = error instanceof DOMException && error.name === 'TimeoutError'
+    const why = isLate ? 'did not begin in time' : `cannot be read: ${messageOf(error)}`
+    return pageError('away', `The stream of events ${why}.`)
   } finally {
     stop.abort()
     await reader?.cancel().catch(() => {})

@@ -37,10 +37,10 @@ const signedOut = (c: Context, ending: keyof typeof ENDINGS) => c.redirect(`sign
 export const signing = (app: Hono, parts: UiParts, show: Show): void => {
   const { signIn } = parts
   if (signIn === null) return
-  const painted = (trouble: PageError | null, user: string, back: string, ended: Done | null = null): Painted => ({
+  const painted = (error: PageError | null, user: string, back: string, ended: Done | null = null): Painted => ({
     view: 'sign_in',
     title: 'Sign in',
-    body: { trouble, identity: signIn.identity, user, back, ended },
+    body: { error, identity: signIn.identity, user, back, ended },
   })
   app.get('/ui/sign-in', (c) => {
     const out = c.req.query('out') ?? ''

@@ -51,5 +51,5 @@ export const bootMeant = ({ headers }: BusRecord): number | null => {
 export const cloudOf = ({ headers }: BusRecord): string | null => {
   const said = headers[CLOUD_HEADER]
   if (said === undefined) return null
-  return v.is(CloudId, said) ? said : 'an unreadable id'
+  return v.is(CloudId, said) ? said : 'with an unreadable id'
 }

@@ -9,7 +9,7 @@ import { openStage } from './stage.ts'
 describeWith(CHROMIUM_HERE, 'the flight recorder in a browser', (chromium) => {
   const stage = openStage(chromium, { before: lived })
   const live = (page: Page) => page.waitForSelector('.taken #live.good')
-  /** The list that has the focus, the step in it, and whether the focus can be stage.seen. */
+  /** The list that has the focus, the step in it, and whether the focus can be seen. */
   const focused = (page: Page) =>
     page.evaluate<readonly [string | undefined, string | undefined, boolean]>(
       `(() => {

@@ -30,7 +30,7 @@ describe('the start that an order is meant for', () => {
 
 test('the cloud of a message is its id, none of all clouds where that is no id, and null where nothing is said', () => {
   const ids = [CLOUD, 'x', '', `${CLOUD} `].map((id) => cloudOf(record({ cluster: id })))
-  expect(ids).toEqual([CLOUD, 'an unreadable id', 'an unreadable id', 'an unreadable id'])
+  expect(ids).toEqual([CLOUD, 'with an unreadable id', 'with an unreadable id', 'with an unreadable id'])
   expect(cloudOf(record({}))).toBe(null)
 })
 

@@ -137,9 +137,13 @@ export const settle = async ({ world, client, cloud, lines, struck, use, say }: 
       `${evidence.hosts?.length ?? 0} hosts, ${evidence.clients?.length ?? 0} requests of the client`,
   )
   const handles = judgeHandles(evidence, LOOKS_MAX)
-  const undecided = handles.filter(({ judged }) => judged.verdict === 'undecided').map(({ handle }) => handle)
+  const undecided = handles.filter(({ judged }) => judged.verdict === 'undecided')
   say(`ownership of ${handles.length} handles judged by the client's record, ${undecided.length} undecided`)
   await ended(world, account)
-  const open = undecided.map((handle) => `ownership of handle ${handle} could not be judged`)
-  return [...violations, ...differs, ...open, ...(await viewsOf(world))]
+  const unfit = handles.flatMap(({ handle, judged: { verdict } }) => {
+    if (verdict === 'fits') return []
+    const why = verdict === 'impossible' ? 'no order explains what clients saw' : 'it could not be judged'
+    return [`ownership of handle ${handle}: ${why}`]
+  })
+  return [...violations, ...differs, ...unfit, ...(await viewsOf(world))]
 }

@@ -1,6 +1,6 @@
 /** What one host answers besides its inventory: its last report, the orders that wait for it, what it has measured. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { noauth } from '../../src/http/identity.ts'
@@ -146,6 +146,7 @@ test('what was measured last is shown by device, and no device of which nothing 
 
 test('measurements that the store does not tell are 503 of the host and of its device, and no error of the service', async () => {
   const device = (await api.must(200, 'GET /v2/devices')).json.devices[0]
+  onTestFinished(() => void (tellsMeasurements = true))
   tellsMeasurements = false
   for (const path of [`/v2/hosts/${device.hostname}`, `/v2/devices/${device.uuid}`]) {
     const refused = await api.say(`GET ${path}`, { headers: version('2.4') })

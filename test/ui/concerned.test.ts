@@ -1,7 +1,17 @@
 /** Whom a change of a device profile would concern is shown before it, and can be checked with what is typed. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Screen } from '../../src/ui/view/screen.ts'
-import { type Lived, type UiWorld, apiOf, consoleOf, createConsole, lived, openUiWorld, wordsOf } from './world.ts'
+import {
+  SAME,
+  type Lived,
+  type UiWorld,
+  apiOf,
+  consoleOf,
+  createConsole,
+  lived,
+  openUiWorld,
+  wordsOf,
+} from './world.ts'
 
 let world: UiWorld
 let seen: Lived
@@ -18,7 +28,7 @@ const sent = async (place: string, fields: Fields) => {
   const answer = await ui().request(`/ui/${place}`, {
     method: 'POST',
     body: new URLSearchParams(fields),
-    headers: { 'sec-fetch-site': 'same-origin' },
+    headers: SAME,
   })
   return { status: answer.status, html: await answer.text(), to: answer.headers.get('location') }
 }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Placement } from '../../src/actors/placement/port.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { handClock } from '../support/lab.ts'
-import { type UiWorld, createConsole, openUiWorld } from './world.ts'
+import { SAME, type UiWorld, createConsole, openUiWorld } from './world.ts'
 
 const DAY_MS = 86_400_000
 const { placement: working, ask } = placementInMemory()
@@ -35,7 +35,7 @@ const pageOf = async (place: string, token = ''): Promise<string> => {
   return (await ui.request(`/ui/${place}`, { headers: { cookie: `accelerando-token=${token}` } })).text()
 }
 const send = async (place: string, fields: Readonly<Record<string, string>>) => {
-  const init = { method: 'POST', body: new URLSearchParams(fields), headers: { 'sec-fetch-site': 'same-origin' } }
+  const init = { method: 'POST', body: new URLSearchParams(fields), headers: SAME }
   const answer = await createConsole(world).request(`/ui/${place}`, init)
   return { status: answer.status, to: answer.headers.get('location'), html: await answer.text() }
 }

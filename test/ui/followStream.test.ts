@@ -18,7 +18,7 @@ const followed = async (answer: RequestListener) => {
   return { happened, ended }
 }
 
-test('it is open, something may have happened before, and each later event counts', async () => {
+test('it is open, something may have happened before, and later events count', async () => {
   const { happened, ended } = await followed((_request, response) => {
     response.writeHead(200, STREAM)
     for (const text of [EVENT, BEAT]) response.write(text)

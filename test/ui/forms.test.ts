@@ -1,6 +1,6 @@
 /** Forms of the console that are sent again, sent after an edit, or hold more than there may be. */
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type UiWorld, apiOf, consoleOf, createConsole, openUiWorld } from './world.ts'
+import { SAME, type UiWorld, apiOf, consoleOf, createConsole, openUiWorld } from './world.ts'
 
 let world: UiWorld
 beforeAll(async () => {
@@ -13,7 +13,7 @@ const send = async (ui: ReturnType<typeof consoleOf>, place: string, fields: Fie
   const answer = await ui.request(`/ui/${place}`, {
     method: 'POST',
     body: new URLSearchParams(fields),
-    headers: { 'sec-fetch-site': 'same-origin' },
+    headers: SAME,
   })
   return { status: answer.status, html: await answer.text() }
 }

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { ImageCatalogue } from '../../src/actors/neighbours.ts'
 import { imageOf } from '../support/images.ts'
-import { type UiWorld, apiOf, consoleOf, createConsole, openUiWorld } from './world.ts'
+import { SAME, type UiWorld, apiOf, consoleOf, createConsole, openUiWorld } from './world.ts'
 
 const [FITS, OTHER, LATER, UNLISTED] = [randomUUID(), randomUUID(), randomUUID(), randomUUID()] as const
 const images: ImageCatalogue = {
@@ -30,7 +30,7 @@ const pageOf = async (place: string, token = ''): Promise<string> => {
   return (await ui.request(`/ui/${place}`, { headers: { cookie: `accelerando-token=${token}` } })).text()
 }
 const send = async (name: string, fields: Readonly<Record<string, string>>) => {
-  const init = { method: 'POST', body: new URLSearchParams(fields), headers: { 'sec-fetch-site': 'same-origin' } }
+  const init = { method: 'POST', body: new URLSearchParams(fields), headers: SAME }
   const answer = await createConsole(world).request(`/ui/programs/${uuid}/do/${name}`, init)
   return { status: answer.status, to: answer.headers.get('location'), html: await answer.text() }
 }

@@ -7,7 +7,7 @@ import { recordedBy } from '../../src/ui/recorded.ts'
 import { loaded } from '../../src/ui/loaded.ts'
 import type { Screen } from '../../src/ui/view/screen.ts'
 import { handClock, until } from '../support/lab.ts'
-import { type UiWorld, apiOf, consoleOf, createConsole, openUiWorld, wordsOf } from './world.ts'
+import { SAME, type UiWorld, apiOf, consoleOf, createConsole, openUiWorld, wordsOf } from './world.ts'
 
 let world: UiWorld
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const sent = async (ui: Ui, place: string, fields: Fields): Promise<string> => {
   const answer = await ui.request(`/ui/${place}`, {
     method: 'POST',
     body: new URLSearchParams(fields),
-    headers: { 'sec-fetch-site': 'same-origin' },
+    headers: SAME,
   })
   expect(answer.status).toBe(303)
   return answer.headers.get('location')!.replace('../../../', '')

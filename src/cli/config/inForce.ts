@@ -6,7 +6,7 @@ import { type Key, KEYS, envName, flagName, rowOf } from './table.ts'
 
 export type InForce = {
   readonly options: readonly OptionInForce[]
-  /** What `hide` removes. Must not be shown. */
+  /** All secrets; `hide` removes those that are long enough (`SECRET_MIN`). Must not be shown. */
   readonly secrets: readonly string[]
   /** Removes the secrets of the configuration and of the environment from a text. */
   readonly hide: (text: string) => string

@@ -89,8 +89,8 @@ const identityOf = async (store: Store): Promise<CloudIdentity> => {
 const storedIn = ({ reads, sharing, landmarks }: SystemParts['store']) => ({ reads, sharing, landmarks })
 
 /**
- * Whether the store can be read and written; the log says why not. A store that refuses a read for good answers,
- * although it can serve nobody.
+ * Whether the store can be read and written; if not, the log says why. A store that permanently refuses a read counts
+ * as one that answers, although it can serve nobody.
  */
 export const storeAnswers = async (
   { journal, expectWriting }: Pick<Store, 'journal' | 'expectWriting'>,

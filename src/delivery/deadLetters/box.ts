@@ -35,7 +35,10 @@ export type Taken = Pick<BusRecord, 'topic' | 'key'> & {
   readonly time?: number
 }
 export type Box = {
-  /** What it was. Null: no dead letter, and ignored. A later message with the same id is the mark on it. */
+  /**
+   * Returns what the message was: a letter, or the mark on one, which is a later message with the same id. Null: it is
+   * no dead letter, and is ignored.
+   */
   readonly take: (message: Taken) => 'letter' | 'mark' | null
   /** Oldest first. */
   readonly all: () => readonly Letter[]
@@ -138,9 +141,12 @@ export const letterBox = (
     take: (message) => {
       const read = readTaken(message)
       if (read === null) return null
-      if ('mark' in read) mark(read.uuid, read.mark)
-      else put(read.uuid, read.letter)
-      return 'mark' in read ? 'mark' : 'letter'
+      if ('letter' in read) {
+        put(read.uuid, read.letter)
+        return 'letter'
+      }
+      mark(read.uuid, read.mark)
+      return 'mark'
     },
     all: () => ages.all().map((uuid) => letterOf(letters.get(uuid)!)),
     get: (uuid) => {

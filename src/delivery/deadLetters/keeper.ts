@@ -13,13 +13,14 @@
  * LETTERS-5 the number of open letters is that of the topic once it was read to its end, also while a further read has
  *    broken off. Before, it is the number of those that this process has stored, until a day has passed without one: a
  *    control that may not read the topic cannot know that they were handled;
- * LETTERS-6 operators handle one letter one after the other. Who waits for that longer than `TURN_MS` is refused.
+ * LETTERS-6 commands on the same letter are carried out one after another. One that waits longer than `TURN_MS` for its
+ *    turn is refused.
  */
 import type { DeadLetter, DeadLetterDetail, DeadLetters, DeadLettersAsked } from '../../actors/answers/deadLetters.ts'
 import type { Listed } from '../../actors/answers/rows.ts'
 import type { Caller } from '../../actors/caller.ts'
 import { type Bus, Unpublishable } from '../../bus/port.ts'
-import type { Clock } from '../../clock.ts'
+import { type Clock, DAY_MS } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
 import type { LetterUuid } from '../../identifiers.ts'
@@ -53,7 +54,7 @@ export type Keeper<Carried> = DeadLetters & {
 
 const { topic: TOPIC, keep } = CATALOGUE.deadLetters
 const TURN_MS = 10_000
-const OWN_MS = 24 * 3_600_000
+const OWN_MS = DAY_MS
 const NONE: Count = { count: 0, lastAt: null }
 
 const unstored = (error: unknown): Outcome<never> =>

@@ -3,7 +3,7 @@
  * are those of a running system, so journal and views are what the actors would have written.
  */
 import type { ArqUuid, EntityKey, ProjectId } from '../../identifiers.ts'
-import type { Ids } from '../../clock.ts'
+import { DAY_MS, type Ids } from '../../clock.ts'
 import { arq, arqKey } from '../../actors/arq/decider.ts'
 import type { Group } from '../../actors/arq/messages.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
@@ -15,7 +15,7 @@ import type { Row } from '../../actors/runtime/views.ts'
 import { instance, instanceKey } from '../../actors/instance/decider.ts'
 
 type Terms = { readonly deadline: number; readonly requestId: string }
-const HALF_A_YEAR_MS = 180 * 24 * 3_600_000
+const HALF_A_YEAR_MS = 180 * DAY_MS
 const cause = { by: 'seed' }
 export type PreboundTarget = { readonly memory: Memory; readonly row: Row<'deployables'> }
 /** The project that creates the ARQ, and the device profile and group that it asks for. */

@@ -23,6 +23,7 @@ import { type Facts, factsOf } from '../placement/facts.ts'
 import { unreachable } from '../placement/pass.ts'
 import { allocatedOn, ofOtherHosts } from '../placement/units.ts'
 import type { Placer } from '../placement/placer.ts'
+import { unknownHost } from '../retirement/retirement.ts'
 import { type Backoff, backoffMs, pause } from '../../waiting.ts'
 
 const NOT_CONFIGURED = refuse({
@@ -163,8 +164,7 @@ export const createDrift = (kernel: Kernel, placer: () => Placer | null): Contro
   const hostsIn = async (name: HostName | null, page: Page): Promise<Outcome<Listed<HostName>>> => {
     const listed = await readers.list('hosts', name === null ? {} : { name }, page)
     if (!listed.ok) return listed
-    if (name !== null && listed.value.items.length === 0)
-      return refuse({ kind: 'not_found', resource: 'host', id: name })
+    if (name !== null && listed.value.items.length === 0) return unknownHost(name)
     return done({ items: listed.value.items.map((row) => row.name), next: listed.value.next })
   }
   const list: Control['drift']['list'] = async (name, page, nova = false) => {

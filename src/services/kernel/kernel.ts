@@ -1,6 +1,6 @@
 /** What every service works with. Handed in, never global. */
 import type { EntityKey } from '../../identifiers.ts'
-import type { Clock, Ids } from '../../clock.ts'
+import { type Clock, DAY_MS, type Ids } from '../../clock.ts'
 import type { Log } from '../../log.ts'
 import { type Tracer, traceField } from '../../trace.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
@@ -66,7 +66,7 @@ export const CONTROL_DEFAULTS: ControlOptions = {
   staleAfterMs: 15_000,
   downAfterMs: 1_800_000,
   missingRounds: 2,
-  timelineKeptMs: 7 * 24 * 3_600_000,
+  timelineKeptMs: 7 * DAY_MS,
   unboundTtlMs: 0,
   collectOrphansMs: 0,
   arqsPerProject: 0,

@@ -5,7 +5,7 @@
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { DeployableUuid, EntityKey, HostName } from '../../identifiers.ts'
-import { type Outcome, done, refuse } from '../../fault.ts'
+import { type Outcome, done } from '../../fault.ts'
 import { arqsOf, bitstreamOf } from '../../actors/arq/groups.ts'
 import type { Group } from '../../actors/arq/messages.ts'
 import { chooseImage } from '../../actors/arq/images.ts'
@@ -32,6 +32,7 @@ import type { Row } from '../../actors/runtime/views.ts'
 import { createImageSearches } from '../arqs/imageSearches.ts'
 import { withPlacement } from './explainInPlacement.ts'
 import type { Kernel } from '../kernel/kernel.ts'
+import { unknownHost } from '../retirement/retirement.ts'
 
 /** How many entities are read from the journal at once. */
 const READ_MAX = 256
@@ -191,7 +192,7 @@ export const createExplain = (kernel: Kernel): Control['profiles']['check'] => {
     if (!known.ok) return known
     if (!listed.ok) return listed
     const [hosts, deployables] = [known.value, listed.value]
-    if (only !== null && hosts.length === 0) return refuse({ kind: 'not_found', resource: 'host', id: only })
+    if (only !== null && hosts.length === 0) return unknownHost(only)
     const names = hosts.filter(({ liveness }) => liveness !== 'removed').map(({ name }) => name)
     const [roots, nodes] = [
       deployables.filter(({ rp_uuid: provider }) => provider !== null),

@@ -42,11 +42,11 @@ export const capacity: Load = async ({ api, query }) => {
 
 const usageOf = ({ api, query }: Parameters<Load>[0]) => {
   const filter = filterOf(query, ['from', 'until', 'period', 'project_id'])
-  return { filter, told: api.get(`/usage?${new URLSearchParams(filter).toString()}`, shapes.Usage) }
+  return { filter, answer: api.get(`/usage?${new URLSearchParams(filter).toString()}`, shapes.Usage) }
 }
 export const usage: Load = async (asked) => {
-  const { filter, told } = usageOf(asked)
-  return { view: 'usage', title: 'Usage', body: { usage: await told, filter } }
+  const { filter, answer } = usageOf(asked)
+  return { view: 'usage', title: 'Usage', body: { usage: await answer, filter } }
 }
 
 const quoted = (value: string | number | null): string => {
@@ -58,7 +58,7 @@ const quoted = (value: string | number | null): string => {
 const CSV = ['project_id', 'resource_class', 'from', 'until', 'device_seconds', 'bindings'] as const
 /** The lines of the page about usage as comma separated values. */
 export const usageCsv = async (asked: Parameters<Load>[0]): Promise<Loaded<string>> =>
-  mapped(await usageOf(asked).told, ({ usage: lines }) =>
+  mapped(await usageOf(asked).answer, ({ usage: lines }) =>
     [CSV.join(','), ...lines.map((line) => CSV.map((name) => quoted(line[name])).join(','))]
       .join('\r\n')
       .concat('\r\n'),

@@ -113,7 +113,7 @@ export const actPage = ({ body, here, now }: Screen<'act'>): Node =>
       ),
     ),
     p({ class: 'lead' }, body.sentence),
-    body.trouble === null ? null : trouble(body.trouble),
+    body.error === null ? null : trouble(body.error),
     body.facts.length === 0 ? null : facts(body.facts),
     concern(body.concerned),
     body.not === null ? repaired(body.repairs, now) : null,

@@ -235,19 +235,19 @@ export type Bodies = {
     readonly facts: readonly (readonly [name: string, value: string])[]
     /** The differences that would be repaired; null: the action repairs none. */
     readonly repairs: Loaded<Drift['drift']> | null
-    readonly trouble: PageError | null
+    readonly error: PageError | null
     /** Why the action is impossible, if that is known beforehand; null: it is possible as far as is known. */
     readonly not: string | null
   }
   sign_in: {
-    readonly trouble: PageError | null
+    readonly error: PageError | null
     readonly identity: string
     readonly user: string
     readonly back: string
     /** How the last session ended; null: nobody has just signed out. */
     readonly ended: Done | null
   }
-  trouble: { readonly trouble: PageError }
+  trouble: { readonly error: PageError }
 }
 export type ViewName = keyof Bodies
 export type Screen<N extends ViewName = ViewName> = {

@@ -7,7 +7,7 @@ import { shell } from './words.ts'
 const field = (name: string, title: string, value = '', more: Readonly<Record<string, string | boolean>> = {}): Node =>
   label({ key: name }, span(null, title), input({ name, value, autocapitalize: 'none', spellcheck: 'false', ...more }))
 
-export const signInPage = ({ body: { trouble: problem, identity, user, back, ended } }: Screen<'sign_in'>): Node =>
+export const signInPage = ({ body: { error, identity, user, back, ended } }: Screen<'sign_in'>): Node =>
   div(
     { class: 'narrow' },
     header({ class: 'head' }, h1(null, 'Sign in')),
@@ -18,7 +18,7 @@ export const signInPage = ({ body: { trouble: problem, identity, user, back, end
       '. You see what the API would show you, and no more.',
     ),
     ended === null ? null : p({ class: 'done', role: 'status' }, mark(ended.tone), ended.text),
-    problem === null ? null : trouble(problem),
+    error === null ? null : trouble(error),
     form(
       { method: 'post', action: 'sign-in', class: 'form' },
       input({ type: 'hidden', name: 'back', value: back }),
