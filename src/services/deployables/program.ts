@@ -34,14 +34,12 @@ const imageFault = (image: ImageUuid, problem: NoImage): Fault => {
     : { kind: 'unavailable', reason, retryAfterSeconds: 5 }
 }
 
-/** The fault when the host is silent, so that no caller waits for it (rest-api 6.4); null: the host is up. */
-export const unreachable = async ({ region }: Kernel, name: HostName): Promise<Fault | null> => {
+/** Why the host cannot be reached, so that no caller waits for it (rest-api 6.4); null: the host is up. */
+export const silenceOf = async ({ region }: Kernel, name: HostName): Promise<Outcome<string | null>> => {
   const known = await region.readCurrent(host, hostKey(name))
-  if (!known.ok) return known.fault
+  if (!known.ok) return known
   const { liveness } = known.value.state
-  return liveness === 'up'
-    ? null
-    : { kind: 'unavailable', reason: `host ${name} is ${liveness}`, retryAfterSeconds: 30 }
+  return done(liveness === 'up' ? null : `host ${name} is ${liveness}`)
 }
 
 type Program = { readonly uuid: DeployableUuid; readonly image: ImageUuid; readonly deadline: number }
@@ -121,8 +119,9 @@ export const createProgram = (kernel: Kernel): Control['deployables']['program']
     if (!found.found) return refuse(imageFault(image, found))
     const misfit = misfitOf(found.image, hardwareOf(known.value), 'program')
     if (misfit !== null) return refuse(imageFault(image, noImage('unsuitable', misfit)))
-    const silent = await unreachable(kernel, known.value.host)
-    if (silent) return refuse(silent)
+    const silent = await silenceOf(kernel, known.value.host)
+    if (!silent.ok) return silent
+    if (silent.value !== null) return refuse({ kind: 'unavailable', reason: silent.value, retryAfterSeconds: 30 })
     const deadline = clock.now() + options.programDeadlineMs
     const cause = causeOf(caller)
     const started = await transact(kernel, {

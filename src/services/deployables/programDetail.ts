@@ -14,7 +14,7 @@ import { MOVED } from '../../actors/runtime/draft.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { WOULD_BE_DONE, refusalFound } from '../kernel/dryRun.ts'
 import { type Kernel, causeOf } from '../kernel/kernel.ts'
-import { type Guess, guessOf, start, unreachable } from './program.ts'
+import { type Guess, guessOf, silenceOf, start } from './program.ts'
 import { programmingOf } from './programs.ts'
 
 /** Stands for whichever image may be chosen: no rule about the deployable depends on it, and nothing is recorded. */
@@ -37,9 +37,7 @@ export const createProgramDetail = (kernel: Kernel): Control['deployables']['pro
     })
     const refusal = refusalFound(tried)
     if (!refusal.ok || refusal.value !== null) return refusal
-    const silent = await unreachable(kernel, host)
-    if (silent === null) return done(null)
-    return silent.kind === 'unavailable' ? done(silent.reason) : { ok: false, fault: silent }
+    return silenceOf(kernel, host)
   }
   const usersOf = async (guess: Guess): Promise<Outcome<ProgramDetail['users']>> => {
     const below = await allOf(guess.below.map((one) => region.readCurrent(deployable, deployableKey(one))))

@@ -1,0 +1,210 @@
+/**
+ * A small cloud that has been in use for a while: hosts that answer, that are silent and that are retired, requests in
+ * each state, and something for every operation to do. It can be put back to that moment again and again.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Caller } from '../../src/actors/control.ts'
+import type { NovaServer } from '../../src/actors/neighbours.ts'
+import type { ReportedDeployable, ReportedDevice } from '../../src/hardware.ts'
+import { silent } from '../../src/log.ts'
+import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import { openControlPlane } from '../../src/services/controlPlane.ts'
+import { systemIds } from '../../src/clock.ts'
+import type { Store } from '../../src/persistence/store.ts'
+import { card, part, shown, slot } from '../actors/cards.ts'
+import { setUp } from '../actors/placementScenes.ts'
+import { handClock } from '../support/lab.ts'
+import { catalogueOf } from '../support/images.ts'
+import { novaServersOf } from '../support/novaServers.ts'
+import { placementInMemory } from '../support/placement.ts'
+import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
+import { BOOT, resultOf } from '../support/reports.ts'
+import type { OrderResult } from '../../src/wire/reports.ts'
+
+export const NOTE = { by: 'kim', reason: 'a test' }
+export const IMAGE = '90000000-0000-4000-8000-00000000000a'
+const HOUR = 3_600_000
+const NODE = '70000000-0000-4000-8000-000000000001'
+const OPTIONS = {
+  sweepEveryMs: HOUR,
+  programWaitMs: 0,
+  unboundTtlMs: 0,
+  checkEveryMs: 0,
+  arqsPerProject: 100,
+  missingRounds: 1,
+}
+
+const node = (name: string, parent: string | null, more: Partial<ReportedDeployable> = {}): ReportedDeployable => ({
+  ...part(name, { programmable: parent === null, handles: [], numAccelerators: 1 }),
+  ...(parent === null ? {} : { parent, attributes: [] }),
+  ...more,
+})
+/** A region with two functions below it. */
+const TREE: ReportedDevice = card(0x3b, {
+  deployables: [
+    node('tree', null, { kind: 'region', numAccelerators: 2, bitstreamId: IMAGE }),
+    node('tree_1', 'tree', { kind: 'vf', handles: [{ type: 'PCI', info: slot(0x3b, 1) }] }),
+    node('tree_2', 'tree', { kind: 'vf', handles: [{ type: 'PCI', info: slot(0x3b, 3) }] }),
+  ],
+})
+const handlesOf = (bus: number, count = 2): ReportedDeployable['handles'] =>
+  Array.from({ length: count }, (_, n) => ({ type: 'PCI', info: slot(bus, n + 1) }))
+export const flat = (bus: number, name: string, more: Partial<ReportedDeployable> = {}): ReportedDevice =>
+  card(bus, { deployables: [part(name, { handles: handlesOf(bus), ...more })] })
+export const GPU = { programmable: false, attributes: [{ key: 'rc', value: 'PGPU' }, ...part('x').attributes.slice(1)] }
+/** Cleaned by the host, so that a bind, and the end of one, are orders. */
+const WORKED = { hostWork: true }
+export const DEVICES: Readonly<Record<string, readonly ReportedDevice[]>> = {
+  h1: [
+    flat(1, 'worked', { ...WORKED, numAccelerators: 4, handles: handlesOf(1, 4) }),
+    flat(2, 'gpu', GPU),
+    flat(4, 'spare', GPU),
+    TREE,
+  ],
+  h2: [flat(1, 'silent', WORKED)],
+  h3: [flat(1, 'retired', GPU)],
+}
+
+/** It was there once, and has left. */
+export const RETURNING = flat(7, 'returning', GPU)
+
+/** Placement as an operator left it who deleted all providers below the compute node. */
+const emptied = () => {
+  const cloud = placementInMemory()
+  setUp(cloud).provider(NODE, 'h1')
+  return cloud.placement
+}
+
+type Clock = ReturnType<typeof handClock>
+const partsOf = (clock: Clock, said: ReadonlyMap<string, NovaServer>) => ({
+  clock,
+  images: catalogueOf(),
+  placement: emptied(),
+  novaServers: novaServersOf(said).servers,
+  nova: {
+    notify: async (events: readonly { readonly tag: string }[]) =>
+      events.map(({ tag }) => ({ tag, outcome: 'gone' as const, code: 404 })),
+  },
+  options: OPTIONS,
+})
+
+export const openLivedIn = async () => {
+  let clock = handClock()
+  const stores = memoryStores({ exclusive: false, now: () => clock.now() })
+  const said = new Map<string, NovaServer>()
+  const world = await openPlane(partsOf(clock, said), stores(), 'when told')
+  const { control, plane, report } = world
+  const shows = (host: string) => report(host, [shown(...DEVICES[host]!)], BOOT, { bootNumber: 1 })
+  await report('h1', [shown(...DEVICES['h1']!, RETURNING)], BOOT, { bootNumber: 1 })
+  for (const host of Object.keys(DEVICES)) await shows(host)
+  const deployables = value(await control.deployables.list({}, {})).items
+  const named = (name: string) => deployables.find((row) => row.name === name)!
+  const groups = { f: 'FPGA', g: 'PGPU', t: 'FPGA' }
+  for (const [name, rc] of Object.entries({ ...groups, unused: 'FPGA' }))
+    value(await control.profiles.create(NOVA, { name, description: null, groups: [{ [`resources:${rc}`]: '1' }] }))
+  const create = async (profile: string) => value(await control.arqs.create(TENANT, profile))[0]!.uuid
+  const bindingOf = (arq: string, on: string, instanceUuid: string) => {
+    const { hostname, rp_uuid: deviceRpUuid } = named(on)
+    return { arq, hostname, deviceRpUuid: deviceRpUuid!, instanceUuid }
+  }
+  const bind = async (profile: string, on: string) => {
+    const [arq, instance] = [await create(profile), randomUUID()]
+    value(await control.arqs.bind(NOVA, [bindingOf(arq, on, instance)]))
+    await world.pump()
+    return { arq, instance }
+  }
+  /** What the host answers to the orders that it has got since. */
+  const answers = (): readonly OrderResult[] =>
+    world.orders
+      .splice(0)
+      .map(({ type: order, host, slot, deployableUuid, number, ...more }) =>
+        resultOf(host, number, { order, slot, deployableUuid, ...('arq' in more ? { arq: more.arq } : {}) }),
+      )
+  const answerAll = async () => {
+    for (const result of answers()) value(await plane.reports.take(result, `${result.slot}.${result.number}`))
+  }
+  const onSilent = await bind('f', 'silent')
+  await answerAll()
+  const onRetired = await bind('g', 'retired')
+  value(await control.hosts.retire(NOVA, 'h3', NOTE))
+  const bound = await bind('f', 'worked')
+  await answerAll()
+  const onGpu = await bind('g', 'gpu')
+  await clock.pass(HOUR)
+  for (const host of ['h1', 'h3']) await shows(host)
+  const sweep = async () => {
+    for (let n = 0; n < 8; n++) await plane.sweeper.round()
+    await plane.sweeper.idle()
+  }
+  await sweep()
+  const left = await create('g')
+  const released = await bind('f', 'worked')
+  await answerAll()
+  value(await control.arqs.unbind(NOVA, [released.arq]))
+  await world.pump()
+  const failed = await bind('f', 'worked')
+  const reports = answers()
+  const [failure] = reports.slice(-1)
+  const result = { status: 'failed', reason: 'no', final: true } as const
+  value(await plane.reports.take({ ...failure!, result }, 'a failure'))
+  await world.pump()
+  world.orders.splice(0)
+  const pending = await bind('f', 'worked')
+  const [[releasing], [preparing]] = [reports, answers()]
+  const attribute = value(await control.attributes.create(NOVA, named('spare').uuid, 'rack', '7')).uuid
+  const handles = value(await control.handles.list(NOVA, {}, {})).items
+  const handleOf = (on: string, state: string) =>
+    handles.find((row) => row.deployable_uuid === named(on).uuid && row.state === state)!.uuid
+  const [withheld, free] = [handleOf('spare', 'free'), handleOf('gpu', 'free')]
+  value(await control.handles.quarantine(NOVA, withheld, NOTE))
+  await sweep()
+  const drift = value(await control.drift.list('h1', {})).items[0]!
+  const { uuid: ignored } = drift.entries.find(({ kind }) => kind === 'hardware')!
+  value(await control.drift.ignore(NOVA, { host: 'h1', difference: ignored, until: clock.now() + HOUR }, NOTE))
+  const profiles = value(await control.profiles.list(null, {})).items
+  const profileOf = (name: string) => profiles.find((row) => row.name === name)!.uuid
+  const at = clock.now()
+  await plane.stop()
+  const restore = stores.standby()
+  said.set(onGpu.instance, { is: 'unknown' })
+  const journal = await world.store.journal.feed('', 100_000)
+  const known = new Set(JSON.stringify(journal).match(UUID))
+  return {
+    clock: () => clock,
+    store: world.store,
+    names: {
+      ...{ onSilent, onRetired, bound, onGpu, left, named, bindingOf },
+      ...{ pending, failed, released, releasing: releasing!, preparing: preparing! },
+      ...{ withheld, free, held: handleOf('worked', 'held'), attribute },
+      ...{ drift, ignored, profile: profileOf('f'), unused: profileOf('unused'), journal, at },
+    },
+    /** A control plane over the cloud as it was, in a process that remembers nothing of it. */
+    reopen: async (over: (store: Store) => Store) => {
+      restore()
+      clock = handClock()
+      await clock.pass(at + 1000 - clock.now())
+      const store = over(stores())
+      return openControlPlane({
+        ...partsOf(clock, said),
+        journal: store.journal,
+        reads: store.reads,
+        sharing: store.sharing,
+        landmarks: store.landmarks,
+        surroundings: { relay: 'relay', isStopped: async () => false, deadLetters: () => ({ count: 0, lastAt: null }) },
+        ids: systemIds,
+        publish: async () => {},
+        log: silent,
+      })
+    },
+    /** The text of an answer, in which what was made since then has no name of its own. */
+    textOf: (answer: unknown): string =>
+      JSON.stringify(answer, null, 1)
+        .replaceAll(UUID, (uuid) => (known.has(uuid) ? uuid : 'new'))
+        .replaceAll(/\b\d{13}\b/g, (moment) => (Number(moment) > at ? 'later' : moment)),
+    /** What was recorded since. */
+    recorded: async () => (await world.store.journal.feed('', 100_000)).slice(journal.length),
+  }
+}
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
+export type LivedIn = Awaited<ReturnType<typeof openLivedIn>>
+export const ADMIN: Caller = { ...NOVA, isService: false, userId: 'kim' }

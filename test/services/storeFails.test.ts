@@ -1,0 +1,149 @@
+/**
+ * Whatever call of the store fails: what cannot be answered is refused as unavailable, nothing is half done, and the
+ * same operation succeeds as soon as the store answers again.
+ */
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { check } from '../../src/audit/check.ts'
+import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
+import { type Outcome, isUndecided, refuse } from '../../src/fault.ts'
+import { type Failure, failingStore } from './failingStore.ts'
+import { ADMIN, type LivedIn, NOTE, openLivedIn } from './livedIn.ts'
+import { COMMANDS, MAKINGS, MEASURED, OF_THE_PAST, type Operation, QUESTIONS, REFUSALS, REPORTS } from './operations.ts'
+
+/** More turns than any operation needs that does not wait. */
+const TURNS = 400
+/** As long as a refusal to count is kept (COUNTED-3). */
+const KEPT_MS = 5000
+
+let cloud: LivedIn
+beforeAll(async () => {
+  cloud = await openLivedIn()
+})
+
+/** Lets time pass only while the operation waits for it. */
+const settled = async <Value>(work: Promise<Value>): Promise<Value> => {
+  let over = false
+  const ended = () => void (over = true)
+  void work.then(ended, ended)
+  for (;;) {
+    for (let turn = 0; turn < TURNS && !over; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
+    if (over) return work
+    await cloud.clock().pass(1000)
+  }
+}
+
+type Tried = {
+  readonly first: Outcome<unknown>
+  /** The answer after the store has come back, if the first one was a refusal. */
+  readonly answer: string
+  readonly recorded: readonly string[]
+  readonly reached: boolean
+}
+type Rules = {
+  /** Done again whatever the first answer was: it says in itself what was not done. */
+  readonly again?: boolean
+  /** What is recorded besides, by work that is found again without a command. */
+  readonly besides?: RegExp
+}
+const attempt = async (operation: Operation, failure: Failure, n: number, rules: Rules): Promise<Tried> => {
+  let failing!: ReturnType<typeof failingStore>
+  const plane = await cloud.reopen((store) => (failing = failingStore(store)).store)
+  const caller = { ...ADMIN, commandId: randomUUID() }
+  const run = () => settled(operation(plane.control, cloud.names, caller, plane))
+  failing.fail(failure, n)
+  const first = await run().catch((error: unknown) => {
+    if (error instanceof Unreadable) return refuse({ kind: 'unavailable', reason: error.message, retryAfterSeconds: 1 })
+    throw error
+  })
+  const reached = (failure === 'untold' ? failing.appends() : failing.calls()) >= n
+  failing.heal()
+  await settled(plane.sweeper.idle())
+  const mustRepeat = first.ok ? rules.again : isUndecided(first.fault)
+  if (mustRepeat) await cloud.clock().pass(KEPT_MS)
+  const last = mustRepeat ? await run() : first
+  await settled(plane.sweeper.idle())
+  const rows = await cloud.recorded()
+  await settled(plane.stop())
+  const recorded = rows.map(({ key, events }) => cloud.textOf({ key, events })).toSorted()
+  return {
+    first,
+    answer: cloud.textOf(last),
+    recorded: recorded.filter((text) => !rules.besides?.test(text)),
+    reached,
+  }
+}
+
+/** Answers with the number of calls that were made to fail. */
+const expectCured = async (operation: Operation, failure: Failure, rules: Rules = {}): Promise<number> => {
+  const { answer, recorded, first } = await attempt(operation, failure, Infinity, { ...rules, again: false })
+  if (!first.ok) expect(first.fault).not.toMatchObject({ reason: 'the journal does not answer' })
+  for (let n = 1; ; n++) {
+    const tried = await attempt(operation, failure, n, rules)
+    if (!tried.reached) return n - 1
+    const where = `${failure} ${n}`
+    if (!tried.first.ok && first.ok) expect([where, tried.first.fault.kind]).toEqual([where, 'unavailable'])
+    if (!rules.again) expect([where, tried.answer]).toEqual([where, answer])
+    expect([where, tried.recorded]).toEqual([where, recorded])
+    if (recorded.length === 0) continue
+    const journal = await cloud.store.journal.feed('', 100_000)
+    expect(check({ journal, now: cloud.clock().now() })).toEqual([])
+  }
+}
+
+const RULES: Readonly<Record<string, Rules>> = {
+  // Nova is told by the next round
+  'requests are bound': { besides: /NovaTold/ },
+  // the device leaves with the next report of its host
+  'a request on a retired host is unbound by force': { besides: /PresenceSet|LivenessSet/ },
+}
+// Nova is told by the next round, and a refusal that is not recorded is logged
+const OF_REPORTS: Rules = { besides: /NovaTold|ReportRefused/ }
+const rowsOf = (operations: Readonly<Record<string, Operation>>) =>
+  Object.entries(operations).map(([name, operation]) => [name, operation, RULES[name] ?? {}] as const)
+
+describe('when a call of the store fails', () => {
+  test.each(rowsOf(QUESTIONS))('%s', async (_, operation) => {
+    expect(await expectCured(operation, 'lost')).toBeGreaterThan(0)
+  })
+  test.each(rowsOf(OF_THE_PAST))('%s of the past', async (_, operation) => {
+    expect(await expectCured(operation, 'lost')).toBeGreaterThan(0)
+  })
+  test.each(rowsOf(REFUSALS))('%s is refused, or unavailable', async (_, operation) => {
+    expect(await expectCured(operation, 'lost')).toBeGreaterThan(0)
+  })
+  test.each(rowsOf({ ...COMMANDS, ...MAKINGS }))('%s', async (_, operation, rules) => {
+    expect(await expectCured(operation, 'lost', rules)).toBeGreaterThan(0)
+  })
+  test.each(Object.entries(REPORTS))('%s is taken when it is delivered again', async (_, reportOf) => {
+    const report = reportOf(cloud.names)
+    expect(
+      await expectCured((..._given) => _given[3].reports.take(report, 'the id'), 'lost', OF_REPORTS),
+    ).toBeGreaterThan(0)
+  })
+  test('a bad device is recorded with the next reading', async () => {
+    const take: Operation = (_, __, ___, { reports }) => reports.take(MEASURED, randomUUID())
+    expect(await expectCured(take, 'lost', { again: true })).toBeGreaterThan(0)
+  })
+  test('the adoption of lost rows says what it has not done, and does it when it is repeated', async () => {
+    const adopt: Operation = (_, { journal }, caller, { adoption }) => {
+      const rows = journal.map(({ key, events, commandId }) => ({ key, events, command: commandId }))
+      const ofParts = rows.filter(({ key }) => key.startsWith('deployable/')).slice(-2)
+      const others = rows.filter(({ key }) => key.startsWith('arq/')).map((row) => ({ ...row, command: 'another' }))
+      return adoption(caller, [...ofParts, ...others], NOTE)
+    }
+    expect(await expectCured(adopt, 'lost', { again: true, besides: /PassAsked/ })).toBeGreaterThan(0)
+  })
+})
+describe('when the writer of an append is not told that it is written, and the store is away afterwards', () => {
+  test.each(rowsOf(COMMANDS))('%s once, although it is repeated', async (_, operation, rules) => {
+    expect(await expectCured(operation, 'untold', rules)).toBeGreaterThan(0)
+  })
+  test.each(Object.entries(REPORTS).slice(1))(
+    '%s is taken once, although it is delivered again',
+    async (_, reportOf) => {
+      const report = reportOf(cloud.names)
+      await expectCured((..._given) => _given[3].reports.take(report, 'the id'), 'untold', OF_REPORTS)
+    },
+  )
+})
