@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { check } from '../../src/audit/check.ts'
-import { lossesOf } from '../../src/audit/loss.ts'
 import { figuresOf } from '../../src/cli/audit/figures.ts'
 import { gatherEvidence } from '../../src/cli/audit/gather.ts'
 import { auditLines } from '../../src/cli/audit/text.ts'
@@ -167,23 +166,4 @@ describeWith('postgres', 'an audit of a database that was adopted', (bin) => {
     expect(await names(asked('bind', ONE, later))).toContain('S6')
     expect(await names(...bound, asked('bind', TWO, later), shown(TWO, later + 100))).toContain('S1 clients')
   })
-})
-
-describe('the losses that a database declares', () => {
-  const row = (key: string, at: number, foundAt: number, adoptedAt: number | null) => ({
-    ...lostRow(key, at),
-    foundAt,
-    adoptedAt,
-  })
-  it('are one when their rows were found before any of them was adopted', () => {
-    const rows = [row('a', 90, 101, 120), row('b', 95, 100, 110), row('c', 190, 200, null), row('d', 185, 210, 220)]
-    expect(lossesOf(rows, 5)).toEqual([
-      { rows: [rows[1], rows[0]], fromMs: 85, toMs: 105, goneMs: 90, adoptedAt: 120 },
-      { rows: [rows[2], rows[3]], fromMs: 180, toMs: 205, goneMs: 185, adoptedAt: null },
-    ])
-  })
-  it('were not gone later than the first of them was missed, whatever the clocks of controls say', () => {
-    expect(lossesOf([row('a', 500, 100, 110)], 0)).toMatchObject([{ toMs: 100, goneMs: 100 }])
-  })
-  it('are none when nothing is declared', () => expect(lossesOf([], 5)).toEqual([]))
 })

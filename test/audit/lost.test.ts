@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { INVARIANTS, check, findingsOf } from '../../src/audit/check.ts'
 import type { ClientRequest, Evidence, Loss, LostRow, TopicMessage } from '../../src/audit/evidence.ts'
 import { judgeHandles } from '../../src/audit/linear.ts'
+import { lossesOf, untoldSince } from '../../src/audit/loss.ts'
 import { reactions } from '../../src/actors/reactions.ts'
 import { created, id, prepareOrder, recorded } from '../actors/samples.ts'
 import { clientCases } from './cases/clients.ts'
@@ -227,4 +228,43 @@ describe('messages of lost rows', () => {
       ),
     ).toEqual(['PUBLISHED-1'])
   })
+})
+
+describe('the losses that a database declares', () => {
+  const row = (key: string, at: number, foundAt: number, adoptedAt: number | null) => ({
+    ...rowOf(`arq/${key}`, 2),
+    at,
+    foundAt,
+    adoptedAt,
+  })
+  it('are one when their rows were found before any of them was adopted', () => {
+    const rows = [row('a', 90, 101, 120), row('b', 95, 100, 110), row('c', 190, 200, null), row('d', 185, 210, 220)]
+    expect(lossesOf(rows, 5)).toEqual([
+      { rows: [rows[1], rows[0]], fromMs: 85, toMs: 105, goneMs: 90, adoptedAt: 120 },
+      { rows: [rows[2], rows[3]], fromMs: 180, toMs: 205, goneMs: 185, adoptedAt: null },
+    ])
+  })
+  it('are two from the moment when the first of them was adopted, and one at that moment', () => {
+    const [one, two, three] = [row('a', 1, 100, 150), row('b', 2, 110, 140), row('c', 3, 140, 160)]
+    expect(lossesOf([one, two, three], 0).map(({ rows }) => rows)).toEqual([[one, two, three]])
+    const late = { ...three, foundAt: 141 }
+    expect(lossesOf([late, two, one], 0).map(({ rows }) => rows)).toEqual([[one, two], [late]])
+  })
+  it('were not gone later than the first of them was missed, whatever the clocks of controls say', () => {
+    const late = row('a', 500, 100, 110)
+    expect(lossesOf([late], 0)).toEqual([{ rows: [late], fromMs: 500, toMs: 100, goneMs: 100, adoptedAt: 110 }])
+  })
+  it('are none when nothing is declared', () => expect(lossesOf([], 5)).toEqual([]))
+})
+
+it('an entity is told of again from the first version that it has lost', () => {
+  const rows = [rowOf('arq/a', 4), rowOf('arq/a', 3), rowOf('arq/b', 7)]
+  const untold = untoldSince(lossOf(...rows))
+  expect([untold('arq/a', 2), untold('arq/a', 3), untold('arq/b', 6), untold('arq/b', 7), untold('arq/c', 0)]).toEqual([
+    true,
+    false,
+    true,
+    false,
+    false,
+  ])
 })

@@ -69,8 +69,7 @@ const orderChange = (
   at: number,
 ): readonly ViewChange[] => {
   if (before?.number === after?.number) return []
-  if (after) return [put('pending_orders', orderRow(after, at))]
-  return before ? [drop('pending_orders', slot)] : []
+  return [after ? put('pending_orders', orderRow(after, at)) : drop('pending_orders', slot)]
 }
 
 const handleChanges = (before: Deployable, after: Deployable): readonly ViewChange[] => {

@@ -1,0 +1,143 @@
+/** Trees of deployables that change while a request uses a part of them (GROW-1). */
+import { randomUUID } from 'node:crypto'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { ReportedDeployable, ReportedDevice } from '../../src/hardware.ts'
+import { catalogueOf } from '../support/images.ts'
+import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
+import { card, inventoryOf, part, slot } from './cards.ts'
+import { expectRebuilt } from './rebuilt.ts'
+
+let world: Awaited<ReturnType<typeof openPlane>>
+let seen: ReturnType<typeof inventoryOf>
+beforeEach(async () => {
+  world = await openPlane({}, undefined, 'at once')
+  seen = inventoryOf(world)
+  value(
+    await world.control.profiles.create(NOVA, { name: 'f', description: null, groups: [{ 'resources:FPGA': '1' }] }),
+  )
+})
+afterEach(async () => {
+  await expectRebuilt(world.store)
+  await world.plane.stop()
+})
+
+const node = (name: string, parent: string | null, handle?: number, count = 1): ReportedDeployable => ({
+  ...part(name, { handles: handle === undefined ? [] : [{ type: 'PCI', info: slot(0x3b, handle) }] }),
+  numAccelerators: count,
+  ...(parent === null ? {} : { parent, attributes: [] }),
+})
+const of = (...deployables: readonly ReportedDeployable[]): ReportedDevice => card(0x3b, { deployables })
+/** Name and number of accelerators of each deployable that is recorded, and what is above it. */
+const recorded = async () => {
+  const rows = await seen.deployables()
+  const names = new Map(rows.map(({ uuid, name }) => [uuid, name]))
+  return rows
+    .map(({ name, parent_uuid, presence, num_accelerators }) => [
+      name,
+      parent_uuid === null ? null : names.get(parent_uuid),
+      presence,
+      num_accelerators,
+    ])
+    .toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1))
+}
+const bound = async () => {
+  const [arq] = value(await world.control.arqs.create(TENANT, 'f'))
+  const root = (await seen.deployables()).find(({ name }) => name === 'r')!
+  const one = { arq: arq!.uuid, hostname: 'h1', deviceRpUuid: root.rp_uuid!, instanceUuid: randomUUID() }
+  value(await world.control.arqs.bind(NOVA, [one]))
+  return async () => value(await world.control.arqs.removeByInstance(NOVA, one.instanceUuid))
+}
+
+it('what attaches hardware that is used elsewhere is left out, with all that stands below it, until it is free', async () => {
+  await seen.shows(of(node('r', null, 1)))
+  const free = await bound()
+  const shown = of(
+    node('r', null, undefined, 3),
+    node('a', 'r', 1, 2),
+    node('a1', 'a', 2),
+    node('b', 'r', undefined, 1),
+    node('b1', 'b', 3),
+  )
+  await seen.shows(shown)
+  expect(await recorded()).toEqual([
+    ['b', 'r', 'present', 1],
+    ['b1', 'b', 'present', 1],
+    ['r', null, 'present', 1],
+  ])
+  await free()
+  await seen.shows(shown)
+  expect(await recorded()).toEqual([
+    ['a', 'r', 'present', 2],
+    ['a1', 'a', 'present', 1],
+    ['b', 'r', 'present', 1],
+    ['b1', 'b', 'present', 1],
+    ['r', null, 'present', 3],
+  ])
+})
+
+it('what is shown below another one stays where it is recorded while its tree is used, and moves afterwards', async () => {
+  const shown = (parent: string) =>
+    of(
+      node('r', null, undefined, 1),
+      node('a', 'r', undefined, parent === 'a' ? 1 : 0),
+      node('b', 'r', undefined, parent === 'b' ? 1 : 0),
+      node('leaf', parent, 1),
+    )
+  await seen.shows(shown('a'))
+  const free = await bound()
+  await seen.shows(shown('b'))
+  const before = [
+    ['a', 'r', 'present', 1],
+    ['b', 'r', 'present', 0],
+    ['leaf', 'a', 'present', 1],
+    ['r', null, 'present', 1],
+  ]
+  expect(await recorded()).toEqual(before)
+  await free()
+  await seen.shows(shown('b'))
+  expect(await recorded()).toEqual([
+    ['a', 'r', 'present', 0],
+    ['b', 'r', 'present', 1],
+    ['leaf', 'b', 'present', 1],
+    ['r', null, 'present', 1],
+  ])
+})
+
+it('what changes of a part that is used is recorded where it stands', async () => {
+  const shown = (trait: string) => {
+    const attributes = [
+      { key: 'rc', value: 'FPGA' },
+      { key: 'trait0', value: trait },
+    ]
+    return of({ ...node('r', null, undefined, 1), attributes }, { ...node('a', 'r', 1), driverName: trait })
+  }
+  await seen.shows(shown('CUSTOM_A'))
+  await bound()
+  await seen.shows(shown('CUSTOM_B'))
+  const told = (await seen.deployables()).map(({ name, attributes, driver_name }) => [name, attributes, driver_name])
+  expect(told.toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1))).toEqual([
+    ['a', [], 'CUSTOM_B'],
+    ['r', [{ rc: 'FPGA' }, { trait0: 'CUSTOM_B' }], 'some'],
+  ])
+})
+
+it('what is shown below another root stays where it is while the root above it is being programmed', async () => {
+  await world.plane.stop()
+  world = await openPlane({ images: catalogueOf(), options: { programWaitMs: 0 } }, undefined, 'when told')
+  seen = inventoryOf(world)
+  const shown = (parent: string) =>
+    of(
+      node('r', null, undefined, parent === 'r' ? 1 : 0),
+      node('s', null, 2, parent === 's' ? 2 : 1),
+      node('leaf', parent, 1),
+    )
+  await seen.shows(shown('r'))
+  const root = (await seen.deployables()).find(({ name }) => name === 'r')!
+  value(await world.control.deployables.program(NOVA, root.uuid, '90000000-0000-4000-8000-00000000000a'))
+  await seen.shows(shown('s'))
+  expect(await recorded()).toEqual([
+    ['leaf', 'r', 'missing', 1],
+    ['r', null, 'present', 1],
+    ['s', null, 'present', 1],
+  ])
+})
