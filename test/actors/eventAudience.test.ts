@@ -59,13 +59,16 @@ describe('a project reads', () => {
 })
 
 describe('the cause of an event', () => {
-  const asked = (by: string | undefined, requestId: string | undefined = 'req-1'): Cause =>
-    ({ ...(by === undefined ? {} : { by }), ...(requestId === undefined ? {} : { requestId }), trace: 't' }) as Cause
+  const asked = (by: string | undefined): Cause => ({
+    ...(by === undefined ? {} : { by }),
+    requestId: 'req-1',
+    trace: 't',
+  })
   test.each<[string, Cause, string | null]>([
     ['a user', asked('kim'), 'kim'],
     ['the service, under the id of a request', asked(SERVICE), null],
     ['the notifier of Nova', asked(NOTIFIER), null],
-    ['a part of the service, without a request', { by: 'sweeper' } as Cause, null],
+    ['a part of the service, without a request', { by: 'sweeper' }, null],
     ['nobody', asked(undefined), null],
   ])('is %s', (_, cause, user) => expect(userIn(cause)).toBe(user))
   test('names the reader and no other user', () => {
