@@ -195,7 +195,12 @@ describe('lost rows of a deployable', () => {
       [raised(1, unknown)],
     ],
     ['of an image that is unknown anyway', [made], lost({ type: 'Programmed', image: 'x', number: 5 }), [raised(5)]],
-    ['that ordered a release again count its number', [...stuck], lost(failed(2, order('h1', 7))), [raised(7), doubted]],
+    [
+      'that ordered a release again count its number',
+      [...stuck],
+      lost(failed(2, order('h1', 7))),
+      [raised(7), doubted],
+    ],
     ['that gave a release up name its handle', [...stuck], lost(failed(2, null)), [doubted]],
     ['that answered put a free handle in doubt', [made], lost(done('h1', 0)), [doubted]],
     ['that answered put a missing handle in doubt', [made, hidden], lost(done('h1', 0)), [doubted]],
