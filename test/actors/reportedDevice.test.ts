@@ -1,4 +1,4 @@
-/** Why a reported device cannot be recorded, word for word, at each limit; its tree; and whether it is the same card. */
+/** Why a reported device cannot be recorded, word for word, at each limit; its tree; whether it is the same card. */
 import { describe, expect, test } from 'vitest'
 import { isSameCard } from '../../src/actors/inventory/sameCard.ts'
 import { isVirtual, unfit } from '../../src/actors/inventory/rivalry.ts'
