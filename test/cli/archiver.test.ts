@@ -3,7 +3,7 @@
  * failure.
  */
 import { describe, expect, it } from 'vitest'
-import { createArchiver } from '../../src/cli/programs/archiver.ts'
+import { createArchiver, startArchiver } from '../../src/cli/programs/archiver.ts'
 import { systemIds } from '../../src/clock.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import type { Archived, ArchiveOrder } from '../../src/persistence/store.ts'
@@ -87,5 +87,59 @@ describe('archiving by itself', () => {
     await clock.pass(60_000)
     expect(log.said.map(({ message }) => message)).toEqual(['archive.failed', 'journal.archived'])
     await one.stop()
+  })
+  it('tells how many rows a round has moved, and nothing of one that moved none', async () => {
+    const { log, archiver } = await opened()
+    const answers = [
+      { ...MOVED, more: false },
+      { ...MOVED, rows: 0, more: false },
+    ]
+    const one = archiver(async () => answers.shift()!)
+    expect([await one.round(), await one.round()]).toEqual([10, 0])
+    expect(log.said).toEqual([{ level: 'info', detail: { rows: 10 }, message: 'journal.archived' }])
+  })
+  it('takes its lease for two minutes, and gives back the same', async () => {
+    const { clock, log, store } = await opened()
+    const asked: unknown[][] = []
+    const sharing = {
+      ...store.sharing,
+      acquire: async (...given: readonly unknown[]) => (asked.push(['acquire', ...given]), { epoch: 1 }),
+      release: async (...given: readonly unknown[]) => void asked.push(['release', ...given]),
+    }
+    const parts = { store: { sharing, archiveEnded: async () => ({ ...MOVED, more: false }) }, clock, log }
+    const one = createArchiver({ ...parts, ids: { uuid: () => 'holder-1' }, endedMs: DAY })
+    await one.round()
+    await one.stop()
+    expect(asked).toEqual([
+      ['acquire', 'archive', 'holder-1', 120_000],
+      ['release', 'archive', 'holder-1'],
+    ])
+  })
+  it('moves at most 1000 rows in a portion', async () => {
+    const { clock, archiver } = await opened()
+    const asked: ArchiveOrder[] = []
+    await archiver(async (order) => (asked.push(order), { ...MOVED, more: false })).round()
+    expect(asked).toEqual([{ before: clock.now() - 30 * DAY, limit: 1000 }])
+  })
+  it('ends although its lease cannot be given back', async () => {
+    const { clock, log, store } = await opened()
+    const sharing = { ...store.sharing, release: () => Promise.reject(new Error('away')) }
+    const parts = { store: { sharing, archiveEnded: async () => MOVED }, clock, ids: systemIds, log }
+    await createArchiver({ ...parts, endedMs: DAY }).stop()
+    expect(log.said).toEqual([
+      { level: 'warn', detail: { error: expect.stringContaining('away') }, message: 'archive.release' },
+    ])
+  })
+  it('begins only where it is configured', async () => {
+    const { clock, log, store } = await opened()
+    const asked: ArchiveOrder[] = []
+    const archiveEnded = async (order: ArchiveOrder) => (asked.push(order), { ...MOVED, more: false })
+    const parts = { store: { sharing: store.sharing, archiveEnded }, clock, ids: systemIds, log }
+    await startArchiver({ ...parts, endedMs: null }).stop()
+    expect(asked).toEqual([])
+    const one = startArchiver({ ...parts, endedMs: 5 })
+    await clock.pass(1)
+    await one.stop()
+    expect(asked).toEqual([{ before: clock.now() - 1 - 5, limit: 1000 }])
   })
 })

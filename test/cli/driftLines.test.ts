@@ -1,7 +1,7 @@
 /** The text of `accelerando drift`. */
 import { expect, test } from 'vitest'
 import type { Healing, HostDrift } from '../../src/cli/operators/apiShapes.ts'
-import { driftLines, healedEntries, healedLines } from '../../src/cli/operators/driftLines.ts'
+import { driftLines, healedEntries, healedLines, isIgnored } from '../../src/cli/operators/driftLines.ts'
 
 type Entry = HostDrift['entries'][number]
 const entry = (more: Partial<Entry>): Entry => ({
@@ -56,6 +56,24 @@ test.each([
     entry({ kind: 'arq_without_allocation', state: null, consumer_uuid: 'i1', arqs: ['a1', 'a2'] }),
     'bound to instance i1 (a1 a2), which has no allocation of all that is bound',
   ],
+  [entry({ state: null }), 'differs'],
+  [entry({ state: null, reason: 'not ours' }), 'differs: not ours'],
+  [entry({ kind: 'hardware', state: 'in_sync' }), 'differs'],
+  [entry({ kind: 'server', state: null, arqs: ['a1', 'a2'] }), 'bound to instance - (a1 a2): differs'],
+  [entry({ kind: 'nova_device', state: null }), 'Nova offers it as well'],
+  [
+    entry({ kind: 'allocation_without_arq', state: null }),
+    'allocated to nobody known, which has no accelerator request on it',
+  ],
+  [
+    entry({ kind: 'arq_without_allocation', state: null, arqs: ['a1'], reason: 'one unit is missing' }),
+    'bound to instance - (a1), which has no allocation of all that is bound (one unit is missing)',
+  ],
+  [
+    entry({ state: 'pending', ignored: { by: 'kim', reason: 'known', at: 'T1', until: 'T2' } }),
+    'pending; ignored until T2 by kim: known',
+  ],
+  [entry({ state: 'in_sync' }), 'in_sync'],
 ])('%o', (one, text) => expect(driftLines([host(one)])).toEqual([`h1: board (provider rp1) ${text}`]))
 
 type Healed = Healing['healed'][number]
@@ -109,3 +127,38 @@ test.each([
   [[host()], '1 host: nothing differs'],
   [[host(), host()], '2 hosts: nothing differs'],
 ])('nothing', (drift, text) => expect(driftLines(drift)).toEqual([text]))
+test('a difference is known as ignored, but not by a control that does not say so', () => {
+  expect(isIgnored({ ignored: { by: 'kim', reason: 'known', at: 'T1', until: 'T2' } })).toBe(true)
+  expect(isIgnored({ ignored: null })).toBe(false)
+  expect(isIgnored({})).toBe(false)
+})
+
+const same = { kind: 'server', provider_uuid: 'rp1', consumer_uuid: 'i1', repairs: ['moved'] } as const
+test.each([
+  ['the kind', { kind: 'provider' }],
+  ['the provider', { provider_uuid: 'rp2' }],
+  ['the consumer', { consumer_uuid: 'i2' }],
+] as const)('a difference that is left is another one where %s is another', (_, more) => {
+  const left = host(entry({ ...same, ...more }))
+  const healed = { host: 'h1', outcome: 'left', left } as const
+  const outcomes = healedEntries(host(entry(same)), healed).map(({ outcome, ...one }) => [outcome, one])
+  expect(outcomes).toEqual([
+    ['repaired', entry(same)],
+    ['left', entry({ ...same, ...more })],
+  ])
+})
+test('a host of which no repair is told has lost its differences without one', () => {
+  expect(healedEntries(host(created), undefined)).toEqual([{ ...created, outcome: 'repaired' }])
+})
+test('each host is told with its own repair, and what is gone without one needs no line', () => {
+  const drift = [host(created), { ...host(waiting, entry({ repairs: ['traits'] })), host: 'h2' }]
+  const healed = [
+    { host: 'h2', outcome: 'left', left: { ...host(), host: 'h2', trouble: { state: 'unreachable', reason: 'off' } } },
+    { host: 'h1', outcome: 'in_step', left: null },
+  ] as const
+  expect(healedLines({ drift, healed })).toEqual([
+    'h1: board (provider rp1) repaired: created',
+    'h2: board (provider rp1) repaired: traits',
+    'h2: unreachable: off',
+  ])
+})

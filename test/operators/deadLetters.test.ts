@@ -89,6 +89,17 @@ describe('the command', () => {
     expect(lines[1]).toBe('  message: must be JSON')
     expect(lines[2]).toMatch(/^ {3}\[31mred x+\.\.\. \(cut: cannot be retried\)$/)
   })
+  test('says of a letter that was looked after what was done, by whom and why', () => {
+    const handled = { how: 'dropped', by: 'kim', reason: `known\n${'x'.repeat(100)}`, requestId: 'r' } as const
+    const of = (more: Partial<Letter>) => letterLines({ ...letters[0]!, retriedAt: 'then', ...more })[0]
+    const head = 'a  2026-11-21T12:00:00.000Z  host.reports.v1  key compute-1'
+    expect(of({ retriedAt: null })).toBe(head)
+    expect(of({})).toBe(`${head}  retried then`)
+    expect(of({ handled })).toBe(`${head}  dropped then by kim: known ${'x'.repeat(94)}...`)
+    expect(of({ handled: { ...handled, how: 'replayed', reason: 'mended' } })).toBe(
+      `${head}  retried then by kim: mended`,
+    )
+  })
   test('sends again all that were not yet and can be, or whatever is named', () => {
     const ids = (wanted: Parameters<typeof choose>[1]) => choose(all, wanted).letters.map(({ id }) => id)
     expect(ids({ ids: [], all: true, topic: null })).toEqual(['a', 'b'])

@@ -70,13 +70,14 @@ const openStream = async (
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const over = base.startsWith('https:') ? overHttps : overHttp
   const from = last === null ? {} : { 'last-event-id': last }
-  const asked = over(
-    `${base}${path}`,
-    { headers: { ...headers, ...from, accept: 'text/event-stream' }, signal },
-    resolve,
-  )
+  const asked = over(`${base}${path}`, { headers: { ...headers, ...from, accept: 'text/event-stream' } }, resolve)
   asked.setTimeout(SILENT_MS, () => asked.destroy(new Error(`nothing came for ${SILENT_MS / 1000} s`)))
   asked.on('error', reject).end()
+  // without a reason: after the end of the answer nobody would take the error
+  const cut = (): void => void asked.destroy()
+  signal.addEventListener('abort', cut)
+  asked.once('close', () => signal.removeEventListener('abort', cut))
+  if (signal.aborted) cut()
   return { answer: await promise, base, path }
 }
 

@@ -21,6 +21,7 @@ const OBJECTS: Readonly<Record<string, string>> = {
   drift: 'drift',
   handles: 'handle list',
   hosts: 'host list',
+  letters: 'dead-letter list',
   system: 'doctor',
 }
 const commandOf = (href: string): string => {
