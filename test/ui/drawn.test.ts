@@ -3,12 +3,7 @@
  * waits. `-u` where a change is meant.
  */
 import { expect, it } from 'vitest'
-import { noWaiting, pagesOf } from './drawing.ts'
-
-const NOW = Date.UTC(2026, 2, 1, 12, 0, 0)
-const ago = (ms: number): string => new Date(NOW - ms).toISOString()
-const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
-const TIMES = { created_at: ago(7_200_000), updated_at: null }
+import { NOW, TIMES, ago, noWaiting, pagesOf, uuid } from './drawing.ts'
 
 const PROGRAM = { version: '9.9', store: 'postgres', api: 'v2', authentication: 'noauth', images: 'a folder' }
 const NOTHING = { count: 0, last_at: null }

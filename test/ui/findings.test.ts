@@ -114,6 +114,52 @@ describe('one state that is wrong', () => {
       { href: 'letters' },
     ])
   })
+  test('each row of the table to the letter, of one and of several', async () => {
+    const rows = WATCHED.map(({ tone, text, href, mend }) => ({ tone, one: text(1), several: text(2), href, mend }))
+    await expect(JSON.stringify(rows, null, 1)).toMatchFileSnapshot('golden/findings.txt')
+  })
+  const MINUTE = 60_000
+  const DAY = 1440 * MINUTE
+  const found = (ms: number) => ({ found: { ...WELL.found, slot_differences: { count: 3, last_at: ago(ms) } } })
+  test.each<[string, (ms: number) => Partial<Overview>, number, number, string]>([
+    [
+      'an order without an answer',
+      (ms) => ({ orders: { waiting: 3, oldest_at: ago(ms) } }),
+      30_000,
+      30_001,
+      '3 orders',
+    ],
+    ['a moment that is overdue', (ms) => ({ overdue_since: ago(ms) }), 30_000, 30_001, 'Deadlines have passed'],
+    [
+      'an event that no host was told',
+      (ms) => ({ journal: { ...WELL.journal, untold_since: ago(ms) } }),
+      5000,
+      5001,
+      'What is recorded does not reach',
+    ],
+    ['what was found once', found, DAY, DAY - 1, 'Hosts had 3 slots'],
+  ])('%s is shown from its limit on, with the moment since when', (_, planted, still, over, said) => {
+    expect(findingsOf({ ...WELL, ...planted(still) }, NOW)).toEqual([])
+    const [finding, ...others] = findingsOf({ ...WELL, ...planted(over) }, NOW)
+    expect([finding?.since, finding?.text.replaceAll('\u00A0', ' '), others]).toEqual([
+      ago(over),
+      expect.stringContaining(said),
+      [],
+    ])
+  })
+  test('what counts has no moment, and a neighbour is named with what it said, once', () => {
+    const program = { ...WELL.program, kafka: 'kafka: gone', nova: 'a folder', images: 'the image service' }
+    expect(findingsOf({ ...WELL, failing_devices: 1, program }, NOW)).toEqual([
+      {
+        tone: 'bad',
+        text: '1\u00A0device is failing and not offered',
+        href: 'devices?failing=true',
+        since: null,
+        mend: 'openstack accelerator device disable UUID',
+      },
+      { tone: 'bad', text: 'Kafka: gone', href: 'system', since: null, mend: 'accelerando doctor' },
+    ])
+  })
   test('every command of ours that mends exists', () => {
     const known = namesUnder(withCommands(new CommandRow()))
     const ours = WATCHED.map(({ mend }) => mend).filter((mend) => mend.startsWith('accelerando '))

@@ -87,7 +87,7 @@ const UNKNOWN: Meaning = { label: 'continues', kind: 'rest', tone: 'idle', who: 
 /** A file may call a step anything, also by a name that every object has. */
 const meaningAfter = ({ step }: Step): Meaning => (Object.hasOwn(AFTER, step) ? AFTER[step] : undefined) ?? UNKNOWN
 /** What is waited for after these steps has no limit. */
-const LIMITLESS = new Set(['unbound', 'unbound by force', 'release failed on the host'])
+const LIMITLESS = new Set(['bound', 'bind failed', 'unbound', 'unbound by force', 'release failed on the host'])
 const FAILED = new Set(['bind failed', 'release failed on the host'])
 
 /**
