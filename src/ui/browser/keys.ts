@@ -3,6 +3,7 @@
  * everything is also a link or a field.
  */
 
+import { type Meant, keyReader } from './pressed.ts'
 import { nextRow } from './rows.ts'
 
 export const isTyping = (target: EventTarget | null): boolean =>
@@ -21,11 +22,8 @@ const step = (by: 1 | -1): void => {
   links[nextRow(at, by, links.length)]?.focus()
 }
 
-const go = (selector: string): boolean => {
-  const link = document.querySelector<HTMLAnchorElement>(selector)
-  link?.click()
-  return link !== null
-}
+const linkAt = (selector: string): HTMLAnchorElement | null => document.querySelector<HTMLAnchorElement>(selector)
+const toPage = (letter: string): HTMLAnchorElement | null => linkAt(`.side [data-go="${CSS.escape(letter)}"]`)
 
 const toggleHelp = (shown: boolean): void => {
   const help = document.querySelector<HTMLElement>('#help')
@@ -35,20 +33,26 @@ const toggleHelp = (shown: boolean): void => {
 }
 export const isHelpShown = (): boolean => document.querySelector<HTMLElement>('#help')?.hidden === false
 
-const GO_MS = 1200
-
 const escape = (): void => {
   toggleHelp(false)
   if (document.activeElement instanceof HTMLElement) document.activeElement.blur()
 }
 
-const PRESSED: Readonly<Record<string, () => void>> = {
-  '/': () => document.querySelector<HTMLInputElement>('.search input')?.select(),
-  '?': () => toggleHelp(!isHelpShown()),
-  j: () => step(1),
-  k: () => step(-1),
-  '[': () => void go('.turning [data-key="["]'),
-  ']': () => void go('.turning [data-key="]"]'),
+const carryOut = (meant: Meant): void => {
+  switch (meant.does) {
+    case 'escape':
+      return escape()
+    case 'search':
+      return document.querySelector<HTMLInputElement>('.search input')?.select()
+    case 'help':
+      return toggleHelp(!isHelpShown())
+    case 'step':
+      return step(meant.by)
+    case 'turn':
+      return linkAt(`.turning [data-key="${meant.key}"]`)?.click()
+    case 'go':
+      return toPage(meant.key)?.click()
+  }
 }
 
 /** Keeps the focused link with the entry of the history, so that going back leads to the same row. */
@@ -63,17 +67,12 @@ export const keepPlace = (): void => {
 }
 
 export const listenToKeys = (): void => {
-  // a page that is younger than that has not been asked to go anywhere
-  let goneAt = -Infinity
+  const meantBy = keyReader((letter) => toPage(letter) !== null)
   document.addEventListener('keydown', (event) => {
-    if (event.key === 'Escape') return escape()
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
-    if (event.timeStamp - goneAt < GO_MS && go(`.side [data-go="${CSS.escape(event.key)}"]`))
-      return event.preventDefault()
-    goneAt = event.key === 'g' ? event.timeStamp : -Infinity
-    const pressed = PRESSED[event.key]
-    if (pressed === undefined) return
-    event.preventDefault()
-    pressed()
+    const meant = meantBy(event, { isTyping: isTyping(event.target) })
+    if (meant === null) return
+    // a dialog or a full screen is left as well
+    if (meant.does !== 'escape') event.preventDefault()
+    carryOut(meant)
   })
 }

@@ -4,8 +4,11 @@
  */
 import type { Screen } from '../view/screen.ts'
 import { type TimelineScreen, isTimelineView } from '../view/timelineViews.ts'
-import { WAY_NAMES, waysOf } from '../view/ways.ts'
+import { waysOf } from '../view/ways.ts'
+import { searchAfter } from './addresses.ts'
 import { isHelpShown, isTyping } from './keys.ts'
+import { otherParty } from './pressed.ts'
+import { nextRow } from './rows.ts'
 
 export type RecorderKeys = {
   /** The screen, as it is to be shown by the present address: that may have changed since the screen was asked for. */
@@ -31,16 +34,15 @@ const focus = (link: HTMLElement | undefined): void => {
 const step = (by: 1 | -1): void => {
   const link = focusedStep()
   const links = listOf(link)
-  const at = link === null ? -1 : links.indexOf(link)
-  focus(at < 0 ? links.at(by > 0 ? 0 : -1) : links[Math.min(Math.max(at + by, 0), links.length - 1)])
+  focus(links[nextRow(link === null ? -1 : links.indexOf(link), by, links.length)])
 }
 /** To the nearest step of another party. */
 const party = (by: 1 | -1): void => {
   const link = focusedStep()
   const links = listOf(link)
   if (link === null) return focus(links[0])
-  const others = by > 0 ? links.slice(links.indexOf(link) + 1) : links.slice(0, links.indexOf(link)).toReversed()
-  focus(others.find((other) => other.dataset['who'] !== link.dataset['who']))
+  const parties = links.map(({ dataset }) => dataset['who'])
+  focus(links[otherParty(parties, links.indexOf(link), by)])
 }
 
 const rowOf = (number: string): HTMLElement | null => document.querySelector(`#step-${CSS.escape(number)}`)
@@ -51,18 +53,6 @@ const showEvidence = (number: string): void => {
   const event = row?.querySelector<HTMLDetailsElement>('details')
   if (event) event.open = true
   focus(row?.querySelector<HTMLElement>('a[data-step]') ?? undefined)
-}
-
-/** The query of the present address with what the link chooses; other parts, such as what was just done, stay. */
-const searchAfter = ({ href }: HTMLAnchorElement): string => {
-  const [present, chosen] = [new URLSearchParams(location.search), new URL(href).searchParams]
-  for (const name of WAY_NAMES) {
-    const value = chosen.get(name)
-    if (value === null) present.delete(name)
-    else present.set(name, value)
-  }
-  const text = present.toString()
-  return text === '' ? '' : `?${text}`
 }
 
 const clicked = (key: string): void => document.querySelector<HTMLElement>(`.ways [data-key="${key}"]`)?.click()
@@ -102,7 +92,7 @@ export const openRecorder = (first: TimelineScreen, redraw: (screen: Screen) => 
     return shown
   }
   const follow = (link: HTMLAnchorElement): void => {
-    const search = searchAfter(link)
+    const search = searchAfter(location.search, link.href)
     if (search === location.search) return
     const number = focusedStep()?.dataset['step']
     history.replaceState(history.state, '', location.pathname + search + location.hash)
