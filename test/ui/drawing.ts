@@ -15,7 +15,7 @@ export const noAssets = async () => ({ hash: 'hash', scripts: (view: string) => 
 export const lines = (html: string): string => html.replaceAll(/(?<=>)(?=<)/g, '\n')
 export const mainOf = (html: string): string => lines(/<main[\s\S]*<\/main>/.exec(html)?.[0] ?? html)
 
-/** Over an API that has these documents, by path; of everything else it says that there is none. */
+/** Over an API that has these documents, by path or by method and path; there is nothing else. */
 export const pagesOf = async (
   documents: Readonly<Record<string, unknown>>,
   places: readonly string[],
@@ -24,8 +24,9 @@ export const pagesOf = async (
   let asked: string[] = []
   const fetch = (request: Request): Response => {
     const { pathname, search } = new URL(request.url)
+    const path = pathname.slice('/v2'.length)
     asked.push(`${pathname}${search}`)
-    const document = documents[pathname.slice('/v2'.length)]
+    const document = documents[`${request.method} ${path}`] ?? documents[path]
     return document === undefined ? new Response('', { status: 404 }) : Response.json(document)
   }
   const clock = { ...handClock(), now: () => now }

@@ -1,6 +1,6 @@
 /**
- * The pages that answer a question, and those about profiles and dead letters, over an API that tells of everything that
- * can be: each note, each limit on both sides, what is missing. `-u` where a change is meant.
+ * The pages that answer a question, and those about profiles and dead letters, over an API that tells of everything
+ * that can be: each note, each limit on both sides, what is missing. `-u` where a change is meant.
  */
 import { expect, it } from 'vitest'
 import { NOW, TIMES, ago, noWaiting, pagesOf, uuid } from './drawing.ts'

@@ -1,6 +1,6 @@
 /**
- * The pages of a host and of a device in the states that are rare, to the letter, and what they leave out: each limit on
- * both sides. `-u` where a change is meant.
+ * The pages of a host and of a device in the states that are rare, to the letter, and what they leave out: each limit
+ * on both sides. `-u` where a change is meant.
  */
 import { expect, it } from 'vitest'
 import { NOW, TIMES, ago, pagesOf, uuid } from './drawing.ts'

@@ -78,7 +78,7 @@ test('asks soon when the stream ends, once, and often again from then on', async
 test('what happens while it asks has it ask once more, after the answer', async () => {
   const { since, heard, world } = page()
   heard('open')
-  let answer = (_: Screen) => {}
+  let answer: (given: Screen) => void = () => {}
   world.answer = () => new Promise((resolve) => (answer = resolve))
   expect(await since(2000)).toEqual([LIVE, 2])
   heard('changed')
@@ -146,7 +146,7 @@ test('asks nothing while it is hidden or something is selected, and says that it
 })
 test('is asked again by its user at once, but not twice at the same time', async () => {
   const { since, ask, retry, world } = page()
-  let answer = (_: Screen) => {}
+  let answer: (given: Screen) => void = () => {}
   world.answer = () => new Promise((resolve) => (answer = resolve))
   retry()
   retry()

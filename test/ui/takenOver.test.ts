@@ -67,7 +67,7 @@ describe('the page of events', () => {
   const events = (ids: readonly number[], next: string, more = false) =>
     screen('events', { events: loaded({ lines: ids.map((id) => ({ id })), next, more }), after: 'a', paused: false })
   const first = events([1], '7-1') as Screen<'events'>
-  const linesIn = (given: Screen) => (given as ReturnType<typeof body>).body.events.value.lines.map(({ id }) => id)
+  const linesIn = (given: Screen) => body(given).body.events.value.lines.map(({ id }) => id)
   const body = (given: Screen) =>
     given as unknown as { body: { paused: boolean; events: { value: { lines: { id: number }[]; next: string } } } }
   const HERE = 'http://h/ui/events?kind=arq&after=0#x'

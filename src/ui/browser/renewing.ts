@@ -1,6 +1,6 @@
 /**
- * When a page asks for its screen again, and what it says of how current it is: live, paused while something is selected,
- * stale when it was not renewed in time, or reconnecting. What could not be renewed stays, with the reason.
+ * When a page asks for its screen again, and what it says of how current it is: live, paused while something is
+ * selected, stale when it was not renewed in time, or reconnecting. What could not be renewed stays, with the reason.
  */
 import { type PageError, lossOf } from '../loaded.ts'
 import type { Screen } from '../view/screen.ts'
