@@ -11,7 +11,7 @@ import { mentionsIn } from './mentions.ts'
 import { loadersOf, nearestTests } from './nearest.ts'
 import { makeRunner } from './runs.ts'
 import { strataOf } from './sample.ts'
-import { makeTests } from './tests.ts'
+import { failed, makeTests } from './tests.ts'
 import { makeTrees, withText } from './tree.ts'
 
 const never = new AbortController().signal
@@ -145,6 +145,24 @@ it('a test speaks of a place when it contains rare words that stand there', () =
   expect(ofFile[1]![1]).toBeGreaterThan(0.5)
   expect(ofFile[2]![1]).toBeLessThan(0.1)
   expect([...mentions.ofFile('nothing')]).toEqual([])
+})
+
+describe('a run', () => {
+  const passed = { file: 'test/a.test.ts', state: 'passed', ms: 1, failed: null }
+  const ran = { files: [passed], unhandled: null, late: false }
+  const how = (change: Partial<typeof ran> | { readonly unhandled: string }, asked = ['test/a.test.ts']) =>
+    failed({ ...ran, ...change }, asked, 15_000)?.how ?? null
+  it('has noticed nothing when every file that it was asked for passed', () => {
+    expect(how({})).toBe(null)
+    expect(how({ files: [{ ...passed, failed: 'is 1' }] })).toBe('is 1')
+    expect(how({ files: [{ ...passed, state: 'failed' }] })).toBe('it cannot be loaded')
+    expect(how({ unhandled: 'a rejection' })).toBe('the run failed: a rejection')
+    expect(how({ late: true })).toBe('no end within 15 s')
+  })
+  it('that left a file out has not passed', () => {
+    expect(how({}, ['test/a.test.ts', 'test/b.test.ts'])).toBe('test/b.test.ts was not run')
+    expect(how({ files: [{ ...passed, state: 'pending' }] })).toBe('test/a.test.ts was not run')
+  })
 })
 
 describe('a mutation test', () => {

@@ -35,11 +35,18 @@ export type Tests = {
   readonly end: () => void
 }
 
-const failed = ({ files, unhandled, late }: Ran, limitMs: number): Failure | null => {
+/**
+ * By what a run noticed something; null when every file of it passed. A file that was asked for and tells of no test has
+ * not been run, whatever the reason: that is no pass.
+ */
+export const failed = ({ files, unhandled, late }: Ran, asked: readonly string[], limitMs: number): Failure | null => {
   if (late) return { file: null, how: `no end within ${Math.round(limitMs / 1000)} s` }
   const bad = files.find(({ failed: test, state }) => test !== null || state === 'failed')
   if (bad) return { file: bad.file, how: bad.failed ?? 'it cannot be loaded' }
-  return unhandled === null ? null : { file: null, how: `the run failed: ${unhandled}` }
+  if (unhandled !== null) return { file: null, how: `the run failed: ${unhandled}` }
+  const ran = new Set(files.filter(({ state }) => state === 'passed' || state === 'skipped').map(({ file }) => file))
+  const missing = asked.find((file) => !ran.has(file))
+  return missing === undefined ? null : { file: null, how: `${missing} was not run` }
 }
 
 export const makeTests = (tree: string, times: Times, warn: (line: string) => void, stop: AbortSignal): Tests => {
@@ -49,13 +56,23 @@ export const makeTests = (tree: string, times: Times, warn: (line: string) => vo
     (START_MS + files.reduce((sum, file) => sum + (times.has(file) ? SLOWER * (times.get(file) ?? 0) : UNKNOWN_MS), 0))
   /** The file of the last run: its text may have been put back since. */
   let last = ''
-  const attempt = async (files: readonly string[], changed: string): Promise<Failure | null> => {
+  const attemptOnce = async (files: readonly string[], changed: string): Promise<Failure | null> => {
     const limitMs = limitOf(files)
     const ran = await runner.run({ files, changed: [last, changed] }, limitMs)
     last = changed
-    const failure = failed(ran, limitMs)
+    const failure = failed(ran, files, limitMs)
     if (failure === null) for (const { file, ms, state } of ran.files) if (state === 'passed') times.set(file, ms)
     return failure
+  }
+  /**
+   * A failure that no test tells of may come from the process of the tests, which has run others before. It counts only
+   * when a new process ends in the same way.
+   */
+  const attempt = async (files: readonly string[], changed: string): Promise<Failure | null> => {
+    const failure = await attemptOnce(files, changed)
+    if (failure === null || failure.file !== null || stop.aborted) return failure
+    runner.end()
+    return attemptOnce(files, changed)
   }
   /** Each run has a worker of its own, so one that has passed here once is not doubted again. */
   const trusted = new Set<string>()
