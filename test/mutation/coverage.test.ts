@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { coverageOf, keptRecording, recordCoverage } from './coverage.ts'
+import { coverageOf, keptRecording, recordCoverage, recordedTimes } from './coverage.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
 import { innermost, probed } from './probes.ts'
 import { makeTrees } from './tree.ts'
@@ -71,9 +71,12 @@ it('is run', () => void execFileSync(process.execPath, ['src/program.ts']))
       const { signal } = new AbortController()
       const record = () => recordCoverage(trees.copy('recorded'), signal)
       const kept = join(root, 'kept.json')
-      const covers = coverageOf(await keptRecording(kept, record, signal), root)
+      const recording = await keptRecording(kept, record, signal)
+      const covers = coverageOf(recording, root)
       trees.remove()
       const mutants = mutantsOf('src/numbers.ts', source).filter(({ kind }) => kind === 'constant')
+      expect(recordedTimes(recording)('test/two.test.ts')).toBeGreaterThan(0)
+      expect(recordedTimes(recording)('test/unknown.test.ts')).toBe(null)
       const runs = (test: string) => mutants.filter((mutant: Mutant) => covers(test, mutant)).map(({ line }) => line)
       expect(runs('test/one.test.ts')).toEqual([1, 4])
       expect(runs('test/two.test.ts')).toEqual([2, 3, 4])

@@ -6,8 +6,9 @@
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import * as v from 'valibot'
 import { readFolder } from '../tidy/source.ts'
 import { endAll, environmentOf } from './leftovers.ts'
 import type { Mutant } from './mutants.ts'
@@ -17,14 +18,16 @@ import { type Hits, RECORDING } from './recording.ts'
 /** Whether the test file runs the function that the mutant is in; also where that is not known. */
 export type Covers = (test: string, mutant: Mutant) => boolean
 
+const REPORT = 'report.json'
 const LIMIT_MS = 30 * 60_000
 const LOADED_FIRST = fileURLToPath(new URL('hits.ts', import.meta.url))
 
 /**
  * Of each source file: its functions and the number of its first. Of each test file: the numbers of the functions that
- * it runs.
+ * it runs, and how long it took.
  */
 export type Recording = {
+  readonly milliseconds: Readonly<Record<string, number>>
   readonly digests: Readonly<Record<string, string>>
   readonly sources: Readonly<Record<string, { readonly first: number; readonly functions: readonly Span[] }>>
   readonly tests: Readonly<Record<string, readonly number[]>>
@@ -50,7 +53,7 @@ const withProbes = (tree: string): Recording['sources'] => {
 
 const readHits = (folder: string): Recording['tests'] => {
   const found = new Map<string, Set<number>>()
-  for (const name of readdirSync(folder))
+  for (const name of readdirSync(folder).filter((one) => one !== REPORT))
     for (const line of readFileSync(join(folder, name), 'utf8').split('\n').filter(Boolean)) {
       const { file, functions } = JSON.parse(line) as Hits
       const known = found.get(file) ?? new Set<number>()
@@ -60,21 +63,37 @@ const readHits = (folder: string): Recording['tests'] => {
   return Object.fromEntries([...found].map(([file, functions]) => [file, [...functions]]))
 }
 
+const Report = v.object({
+  testResults: v.array(v.object({ name: v.string(), startTime: v.number(), endTime: v.number() })),
+})
+/** `file`: what vitest's reporter for machines has written; the run may have been stopped before. */
+const readTimes = (tree: string, file: string): Recording['milliseconds'] => {
+  if (!existsSync(file)) return {}
+  const { testResults } = v.parse(Report, JSON.parse(readFileSync(file, 'utf8')))
+  return Object.fromEntries(
+    testResults.map(({ name, startTime, endTime }) => [relative(tree, name), Math.round(endTime - startTime)]),
+  )
+}
+
 /** A test may fail in it: all that counts is what has run. */
 const runTests = (tree: string, folder: string, stop: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, ['node_modules/vitest/vitest.mjs', 'run'], {
-      cwd: tree,
-      env: {
-        ...environmentOf(tree),
-        [RECORDING.folder]: folder,
-        NODE_OPTIONS: `--import=${LOADED_FIRST}`,
+    const child = spawn(
+      process.execPath,
+      ['node_modules/vitest/vitest.mjs', 'run', '--reporter=json', `--outputFile=${join(folder, REPORT)}`],
+      {
+        cwd: tree,
+        env: {
+          ...environmentOf(tree),
+          [RECORDING.folder]: folder,
+          NODE_OPTIONS: `--import=${LOADED_FIRST}`,
+        },
+        stdio: 'ignore',
+        timeout: LIMIT_MS,
+        signal: stop,
+        killSignal: 'SIGKILL',
       },
-      stdio: 'ignore',
-      timeout: LIMIT_MS,
-      signal: stop,
-      killSignal: 'SIGKILL',
-    })
+    )
     child.once('error', (error) => (stop.aborted ? resolve() : reject(error)))
     child.once('exit', () => resolve())
   })
@@ -89,7 +108,7 @@ export const recordCoverage = async (tree: string, stop: AbortSignal): Promise<R
   endAll(tree)
   const tests = readHits(folder)
   if (Object.keys(tests).length === 0 && !stop.aborted) throw new Error(`no test file was recorded in ${folder}`)
-  return { digests, sources, tests }
+  return { digests, sources, tests, milliseconds: readTimes(tree, join(folder, REPORT)) }
 }
 
 /** What is kept in the file; where there is no file, what is recorded now, which is then kept there. */
@@ -102,6 +121,12 @@ export const keptRecording = async (
   const recording = await record()
   if (!stop.aborted) writeFileSync(file, JSON.stringify(recording))
   return recording
+}
+
+/** How long a test file took when everything was recorded; null where that is not known. */
+export const recordedTimes = ({ milliseconds }: Recording): ((test: string) => number | null) => {
+  const known = new Map(Object.entries(milliseconds))
+  return (test) => known.get(test) ?? null
 }
 
 /**

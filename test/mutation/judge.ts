@@ -12,7 +12,9 @@ export type Verdict =
 export type Judge = {
   /** Test files, those first that are the most likely to notice it. */
   readonly nearest: (mutant: Mutant) => readonly string[]
-  /** So many test files are run for a mutant, and so long, as measured where they passed. */
+  /** How long a test file takes, as far as it is known before it has run here. */
+  readonly expectedMs: (test: string) => number | null
+  /** So many test files are run for a mutant, and so long together, as is expected or was measured. */
   readonly filesMax: number
   readonly budgetMs: number
   readonly stop: AbortSignal
@@ -34,17 +36,36 @@ const stagesOf = (files: readonly string[]): readonly (readonly string[])[] => {
   return stages
 }
 
+/** For a file of which nothing is known. */
+const UNKNOWN_MS = 20_000
+/** The nearest few are asked first, whatever they cost; of the others the quick ones before the slow ones. */
+const NEAREST = 4
+const SLOW_MS = 3000
+/** The files to ask, best first: as many as fit into the budget. */
+export const affordable = (files: readonly string[], msOf: (file: string) => number, budgetMs: number): string[] => {
+  const [nearest, others] = [
+    files.slice(0, NEAREST),
+    Map.groupBy(files.slice(NEAREST), (file) => msOf(file) <= SLOW_MS),
+  ]
+  let left = budgetMs - nearest.reduce((sum, file) => sum + msOf(file), 0)
+  const further = [...(others.get(true) ?? []), ...(others.get(false) ?? [])].filter((file) => {
+    const ms = msOf(file)
+    if (ms > left) return false
+    left -= ms
+    return true
+  })
+  return [...nearest, ...further]
+}
+
 type Noticed = Failure & { readonly asked: readonly string[] }
 const byTests = async (mutant: Mutant, tests: Tests, judge: Judge): Promise<Noticed | null> => {
-  const { nearest, filesMax, stop } = judge
-  let left = judge.budgetMs
+  const { nearest, filesMax, expectedMs, budgetMs, stop } = judge
   const usable = nearest(mutant).filter((file) => tests.msOf(file) !== null)
-  for (const stage of stagesOf(usable.slice(0, filesMax))) {
-    const asked = stage.filter((file) => tests.msOf(file)! <= left)
-    if (stop.aborted || left <= 0) return null
-    const failure = asked.length === 0 ? null : await tests.failureOf(asked, mutant.path)
+  const msOf = (file: string): number => tests.msOf(file) ?? expectedMs(file) ?? UNKNOWN_MS
+  for (const asked of stagesOf(affordable(usable, msOf, budgetMs).slice(0, filesMax))) {
+    if (stop.aborted) return null
+    const failure = await tests.failureOf(asked, mutant.path)
     if (failure !== null) return { ...failure, asked }
-    for (const file of asked) left -= tests.msOf(file) ?? 0
   }
   return null
 }

@@ -5,11 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isAlive } from '../support/program.ts'
 import { parse } from '../tidy/source.ts'
+import { affordable } from './judge.ts'
 import { type Mutant, applied, mutantsOf } from './mutants.ts'
 import { mutate, possible } from './mutation.ts'
 import { mentionsIn } from './mentions.ts'
 import { loadersOf, nearestTests } from './nearest.ts'
-import { makeRunner } from './runs.ts'
+import { type Ran, makeRunner } from './runs.ts'
 import { strataOf } from './sample.ts'
 import { failed, makeTests } from './tests.ts'
 import { makeTrees, withText } from './tree.ts'
@@ -147,10 +148,21 @@ it('a test speaks of a place when it contains rare words that stand there', () =
   expect([...mentions.ofFile('nothing')]).toEqual([])
 })
 
+it('of the tests beyond the nearest the quick ones are asked first, and only those that the budget allows', () => {
+  const times = [4000, 1, 1, 1, 5000, 20, 9000, 30]
+  const files = times.map((_, n) => `test/${n}.test.ts`)
+  const msOf = (file: string) => times[files.indexOf(file)]!
+  const numbers = (budgetMs: number) => affordable(files, msOf, budgetMs).map((file) => files.indexOf(file))
+  expect(numbers(60_000)).toEqual([0, 1, 2, 3, 5, 7, 4, 6])
+  expect(numbers(10_000)).toEqual([0, 1, 2, 3, 5, 7, 4])
+  expect(numbers(4023)).toEqual([0, 1, 2, 3, 5])
+  expect(numbers(1)).toEqual([0, 1, 2, 3])
+})
+
 describe('a run', () => {
   const passed = { file: 'test/a.test.ts', state: 'passed', ms: 1, failed: null }
   const ran = { files: [passed], unhandled: null, late: false }
-  const how = (change: Partial<typeof ran> | { readonly unhandled: string }, asked = ['test/a.test.ts']) =>
+  const how = (change: Partial<Ran>, asked = ['test/a.test.ts']) =>
     failed({ ...ran, ...change }, asked, 15_000)?.how ?? null
   it('has noticed nothing when every file that it was asked for passed', () => {
     expect(how({})).toBe(null)

@@ -2,7 +2,7 @@
 import { join, matchesGlob } from 'node:path'
 import { GENERATED } from '../tidy/rules.ts'
 import { readFolder } from '../tidy/source.ts'
-import { type Covers, coverageOf, keptRecording, recordCoverage } from './coverage.ts'
+import { type Covers, type Recording, coverageOf, keptRecording, recordCoverage, recordedTimes } from './coverage.ts'
 import { type Equivalent, isKnown } from './equivalent.ts'
 import { type Judge, type Verdict, judged } from './judge.ts'
 import { type Mutant, mutantsOf } from './mutants.ts'
@@ -112,9 +112,9 @@ const nearestOf = async (root: string, covers: Covers): Promise<Judge['nearest']
   }
 }
 
-const recorded = async ({ root, coverageFile, stop }: Wanted, trees: Trees): Promise<Covers> => {
+const recorded = ({ coverageFile, stop }: Wanted, trees: Trees): Promise<Recording> => {
   const record = () => recordCoverage(trees.copy('recorded'), stop)
-  return coverageOf(await (coverageFile === null ? record() : keptRecording(coverageFile, record, stop)), root)
+  return coverageFile === null ? record() : keptRecording(coverageFile, record, stop)
 }
 
 export const mutate = async (wanted: Wanted): Promise<readonly Verdict[]> => {
@@ -141,8 +141,10 @@ export const mutate = async (wanted: Wanted): Promise<readonly Verdict[]> => {
   }
   const times: Times = new Map()
   try {
-    const covers = wanted.coverage ? await recorded(wanted, trees) : () => true
-    const judge = { nearest: await nearestOf(root, covers), filesMax, budgetMs, stop }
+    const recording = wanted.coverage ? await recorded(wanted, trees) : null
+    const covers = recording === null ? () => true : coverageOf(recording, root)
+    const expectedMs = recording === null ? () => null : recordedTimes(recording)
+    const judge = { nearest: await nearestOf(root, covers), expectedMs, filesMax, budgetMs, stop }
     const copies = Array.from({ length: workers }, (_, n) => trees.copy(`mutated-${n + 1}`))
     await Promise.all(
       copies.map(async (tree) => {

@@ -22,7 +22,7 @@ const { values } = parseArgs({
     workers: { type: 'string', default: '2' },
     goal: { type: 'string', default: '90' },
     tests: { type: 'string', default: '100' },
-    seconds: { type: 'string', default: '120' },
+    seconds: { type: 'string', default: '60' },
     list: { type: 'boolean', default: false },
     coverage: { type: 'boolean', default: true },
     'coverage-file': { type: 'string' },

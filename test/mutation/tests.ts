@@ -22,7 +22,8 @@ export type Times = Map<string, number | null>
 /** `file` is null when the run has no end, or ended before it could tell. */
 export type Failure = { readonly file: string | null; readonly how: string }
 export type Tests = {
-  readonly msOf: (file: string) => number | null
+  /** How long it took here at last; undefined: it has not run yet, null: it cannot be used. */
+  readonly msOf: (file: string) => number | null | undefined
   /**
    * By what these files notice that something is wrong in the tree; null when they all pass. `changed`: whose text is
    * new.
@@ -93,7 +94,7 @@ export const makeTests = (tree: string, times: Times, warn: (line: string) => vo
     return all
   }
   return {
-    msOf: (file) => (times.has(file) ? times.get(file)! : 0),
+    msOf: (file) => times.get(file),
     failureOf: attempt,
     passAgain,
     end: () => runner.end(),
