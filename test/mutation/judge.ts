@@ -27,8 +27,8 @@ const compiles = (tree: string, stop: AbortSignal): Promise<boolean> =>
     execFile(process.execPath, args, { cwd: tree, timeout: TYPES_LIMIT_MS, signal: stop }, (error) => resolve(!error))
   })
 
-const FIRST_STAGE = 2
-/** The nearest few alone, and then twice as many each time: most mutants are noticed by the first. */
+const FIRST_STAGE = 1
+/** The nearest alone, and then twice as many each time: most mutants are noticed by the first. */
 const stagesOf = (files: readonly string[]): readonly (readonly string[])[] => {
   const stages: (readonly string[])[] = []
   for (let [at, size] = [0, FIRST_STAGE]; at < files.length; at += size, size *= 2)
@@ -38,30 +38,35 @@ const stagesOf = (files: readonly string[]): readonly (readonly string[])[] => {
 
 /** For a file of which nothing is known. */
 const UNKNOWN_MS = 20_000
-/** The nearest few are asked first, whatever they cost; of the others the quick ones before the slow ones. */
+/** The nearest few are asked first; of the others the quick ones before the slow ones. */
 const NEAREST = 4
 const SLOW_MS = 3000
-/** The files to ask, best first: as many as fit into the budget. */
-export const affordable = (files: readonly string[], msOf: (file: string) => number, budgetMs: number): string[] => {
-  const [nearest, others] = [
-    files.slice(0, NEAREST),
-    Map.groupBy(files.slice(NEAREST), (file) => msOf(file) <= SLOW_MS),
-  ]
-  let left = budgetMs - nearest.reduce((sum, file) => sum + msOf(file), 0)
-  const further = [...(others.get(true) ?? []), ...(others.get(false) ?? [])].filter((file) => {
-    const ms = msOf(file)
+/**
+ * The files to ask, best first: as many as fit into the budget. `msOf`: null where nothing is known, as of a file that
+ * the recording has left out because it is long; these come last.
+ */
+export const affordable = (
+  files: readonly string[],
+  msOf: (file: string) => number | null,
+  budgetMs: number,
+): readonly string[] => {
+  const known = files.filter((file) => msOf(file) !== null)
+  const isQuick = (file: string, n: number): boolean => n < NEAREST || msOf(file)! <= SLOW_MS
+  const slow = known.filter((file, n) => !isQuick(file, n))
+  let left = budgetMs
+  return [...known.filter(isQuick), ...slow, ...files.filter((file) => msOf(file) === null)].filter((file) => {
+    const ms = msOf(file) ?? UNKNOWN_MS
     if (ms > left) return false
     left -= ms
     return true
   })
-  return [...nearest, ...further]
 }
 
 type Noticed = Failure & { readonly asked: readonly string[] }
 const byTests = async (mutant: Mutant, tests: Tests, judge: Judge): Promise<Noticed | null> => {
   const { nearest, filesMax, expectedMs, budgetMs, stop } = judge
   const usable = nearest(mutant).filter((file) => tests.msOf(file) !== null)
-  const msOf = (file: string): number => tests.msOf(file) ?? expectedMs(file) ?? UNKNOWN_MS
+  const msOf = (file: string): number | null => tests.msOf(file) ?? expectedMs(file)
   for (const asked of stagesOf(affordable(usable, msOf, budgetMs).slice(0, filesMax))) {
     if (stop.aborted) return null
     const failure = await tests.failureOf(asked, mutant.path)

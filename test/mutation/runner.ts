@@ -1,6 +1,7 @@
 /**
  * Runs in a copy of the repository and keeps one vitest alive there, since starting it takes longer than most test
- * files. A line of standard input is a `Question`, a line of standard output that begins with `MARK` is its `Answer`.
+ * files. A run goes on after a failed test: vitest may take most of a minute to cancel one, and refuses the next run
+ * for as long. A line of standard input is a `Question`, a line of standard output that begins with `MARK` is its `Answer`.
  */
 import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -17,31 +18,18 @@ const { createVitest } = (await import(
 )) as typeof VitestNode
 const vitest = await createVitest(
   'test',
-  { root, watch: true, maxWorkers: 1, bail: 1, reporters: [{ onInit: () => undefined }] },
+  { root, watch: true, maxWorkers: 1, reporters: [{ onInit: () => undefined }] },
   { server: { watch: null } },
   { stdout: silent(), stderr: silent() },
 )
 await vitest.standalone()
-
-/** A failed test cancels the rest of its run. Vitest refuses the next run for as long as it still ends that one. */
-const REFUSED = /^\[vitest-pool\]: Cannot run tasks while pool is cancelling/
-const [REFUSALS_MAX, REFUSED_REST_MS] = [50, 100]
-type Result = Awaited<ReturnType<typeof vitest.runTestSpecifications>>
-const started = async (run: () => Promise<Result>): Promise<Result> => {
-  for (let refusals = 0; ; refusals++) {
-    const result = await run()
-    const isRefused = result.unhandledErrors.some((error) => REFUSED.test(String((error as Error)?.message)))
-    if (!isRefused || refusals === REFUSALS_MAX) return result
-    await new Promise((resolve) => setTimeout(resolve, REFUSED_REST_MS))
-  }
-}
 
 const answer = async ({ files, changed }: Question): Promise<Answer> => {
   for (const path of changed) vitest.invalidateFile(join(root, path))
   const wanted = new Set(files.map((file) => join(root, file)))
   const found = await vitest.globTestSpecifications([...files])
   const specifications = found.filter(({ moduleId }) => wanted.has(moduleId))
-  const { testModules, unhandledErrors } = await started(() => vitest.runTestSpecifications(specifications, false))
+  const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications, false)
   const error = unhandledErrors[0]
   // among the modules are also those of earlier runs, as they ended then
   const asked = testModules.filter(({ moduleId }) => wanted.has(moduleId))
