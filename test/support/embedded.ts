@@ -54,6 +54,9 @@ const template = async (): Promise<string> => {
 /** For a hook before tests with short time-outs, since the first call of a run takes seconds. */
 export const embeddedStoreMade = async (): Promise<void> => void (await template())
 
+/** A folder that is removed when the test run has ended, for stores that no test closes. */
+export const folderOfRun = async (): Promise<string> => dirname(await template())
+
 /** An empty store in `dir`, which is made with the folders it lies in, and may hold nothing yet. */
 export const embeddedStoreIn = async (dir: string): Promise<void> => {
   const from = await template()

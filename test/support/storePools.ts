@@ -2,15 +2,14 @@
  * Databases for tests that open many control planes. Opening takes seconds, so each is opened once and emptied between
  * two planes.
  */
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { entities } from '../../src/persistence/ormEntities.ts'
 import { openStore, pgliteStore } from '../../src/persistence/open.ts'
 import { pgliteDatabase } from '../../src/persistence/pglite/pglite.ts'
 import type { Store } from '../../src/persistence/store.ts'
-import { embeddedStoreIn } from './embedded.ts'
+import { embeddedStoreIn, folderOfRun } from './embedded.ts'
 import { freshDatabase, sqlOnce } from './postgres.ts'
 import { ownServer } from './postgresOwn.ts'
 import { type Source, openStoresBy } from './stores.ts'
@@ -19,60 +18,68 @@ import { type Source, openStoresBy } from './stores.ts'
 type Kept = { readonly store: Store; readonly empty: () => Promise<unknown>; readonly end: () => Promise<void> }
 export type Pool = { readonly take: Source; readonly end: () => Promise<void> }
 
-const poolOf = (open: () => Promise<Kept>): Pool => {
-  const all: Kept[] = []
-  const free: Kept[] = []
-  const opened = async (): Promise<Kept> => {
-    const kept = await open()
-    all.push(kept)
-    return kept
-  }
+/** `free`: emptied stores, which may be those that other pools have left. `leave`: what becomes of them in the end. */
+const poolOf = (open: () => Promise<Kept>, free: Kept[], leave: () => Promise<void>): Pool => {
+  const taken = new Set<Kept>()
   const take = async (): Promise<Store> => {
-    const kept = free.pop() ?? (await opened())
+    const kept = free.pop() ?? (await open())
+    taken.add(kept)
     const close = async () => {
       await kept.empty()
+      taken.delete(kept)
       free.push(kept)
     }
     return { ...kept.store, close }
   }
-  return { take, end: async () => void (await Promise.all(all.map(({ end }) => end()))) }
+  const end = async () => {
+    await Promise.all([...taken].map((kept) => kept.end()))
+    taken.clear()
+    await leave()
+  }
+  return { take, end }
 }
+const endAll = async (free: Kept[]): Promise<void> => void (await Promise.all(free.splice(0).map(({ end }) => end())))
 
 /**
  * Of a few rows each. To truncate them would make new files for each table and index, which takes many times as long.
  */
-const deletes = entities.map(({ meta }, at) => `d${at} as (delete from "${meta.tableName}")`)
-const EMPTY = { text: `with ${deletes.join(', ')} select 1`, params: [] }
+const deletes = entities
+  .filter(({ meta }) => meta.tableName !== 'cluster')
+  .map(({ meta }, at) => `d${at} as (delete from "${meta.tableName}")`)
+/** The cloud keeps its id, which only a migration makes, and has no key yet. */
+const NO_KEY = 'k as (update cluster set private_key = null)'
+const EMPTY = { text: `with ${[...deletes, NO_KEY].join(', ')} select 1`, params: [] }
 
-/** Databases embedded in this process. */
-export const pglitePool = (): Pool => {
-  const home = mkdtempSync(join(tmpdir(), 'accelerando-stores-'))
-  let copies = 0
-  const pool = poolOf(async () => {
-    const dir = join(home, String(++copies))
-    await embeddedStoreIn(dir)
-    const database = await pgliteDatabase(dir)
-    const store = await pgliteStore(database)
-    return { store, empty: () => database.write(EMPTY), end: store.close }
-  })
-  const end = async () => {
-    await pool.end()
-    rmSync(home, { recursive: true })
-  }
-  return { ...pool, end }
+/**
+ * Those that no test uses now. The files of a test process share its modules, and so they share these: opening one takes
+ * a second of processor time. They end with the process.
+ */
+const embedded: Kept[] = []
+let copies = 0
+const openEmbedded = async (): Promise<Kept> => {
+  const dir = join(await folderOfRun(), `pool-${process.pid}-${++copies}`)
+  await embeddedStoreIn(dir)
+  const database = await pgliteDatabase(dir)
+  const store = await pgliteStore(database)
+  return { store, empty: () => database.write(EMPTY), end: store.close }
 }
+/** Databases embedded in this process. */
+export const pglitePool = (): Pool => poolOf(openEmbedded, embedded, async () => undefined)
 
 type Database = Awaited<ReturnType<typeof freshDatabase>>
-const poolOn = (made: () => Promise<Database>): Pool =>
-  poolOf(async () => {
-    const { url, drop } = await made()
-    const store = await openStore({ kind: 'postgres', url })
-    const end = async () => {
-      await store.close()
-      await drop()
-    }
-    return { store, empty: () => sqlOnce(url, EMPTY.text), end }
-  })
+const openOn = (made: () => Promise<Database>) => async (): Promise<Kept> => {
+  const { url, drop } = await made()
+  const store = await openStore({ kind: 'postgres', url })
+  const end = async () => {
+    await store.close()
+    await drop()
+  }
+  return { store, empty: () => sqlOnce(url, EMPTY.text), end }
+}
+const poolOn = (made: () => Promise<Database>): Pool => {
+  const free: Kept[] = []
+  return poolOf(openOn(made), free, () => endAll(free))
+}
 /** `bin`: the folder of the programs of PostgreSQL. */
 export const postgresPool = (bin: string): Pool => poolOn(() => freshDatabase(bin))
 /** On a server of its own: an open transaction of another test would keep the last rows out of the feed. */
