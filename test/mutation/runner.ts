@@ -1,7 +1,8 @@
 /**
  * Runs in a copy of the repository and keeps one vitest alive there, since starting it takes longer than most test
  * files. A run goes on after a failed test: vitest may take most of a minute to cancel one, and refuses the next run
- * for as long. A line of standard input is a `Question`, a line of standard output that begins with `MARK` is its `Answer`.
+ * for as long. A line of standard input is a `Question`, a line of standard output that begins with `MARK` is its
+ * `Answer`.
  */
 import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline'

@@ -37,8 +37,8 @@ export type Tests = {
 }
 
 /**
- * By what a run noticed something; null when every file of it passed. A file that was asked for and tells of no test has
- * not been run, whatever the reason: that is no pass.
+ * By what a run noticed something; null when every file of it passed. A file that was asked for and tells of no test
+ * has not been run, whatever the reason: that is no pass.
  */
 export const failed = ({ files, unhandled, late }: Ran, asked: readonly string[], limitMs: number): Failure | null => {
   if (late) return { file: null, how: `no end within ${Math.round(limitMs / 1000)} s` }

@@ -51,8 +51,8 @@ const NO_KEY = 'k as (update cluster set private_key = null)'
 const EMPTY = { text: `with ${[...deletes, NO_KEY].join(', ')} select 1`, params: [] }
 
 /**
- * Those that no test uses now. The files of a test process share its modules, and so they share these: opening one takes
- * a second of processor time. They end with the process.
+ * Those that no test uses now. The files of a test process share its modules, and so they share these: opening one
+ * takes a second of processor time. They end with the process.
  */
 const embedded: Kept[] = []
 let copies = 0
