@@ -87,11 +87,10 @@ export const openIncarnation = (graceMs = GRACE_MS): Incarnation => {
     cloud = id
   }
   const findLost = async ({ keepLost, stop }: IncarnationRecords): Promise<void> => {
-    const known = written.last()
-    const lost = await keepLost(known)
+    const lost = await keepLost(written.last())
     const lostReads = await keepLost(read.last())
     if (lost + lostReads === 0) return
-    const cut = lost === known.length && lost >= REMEMBERED_MAX
+    const cut = lost >= REMEMBERED_MAX
     await stop(
       cut ? `${REASON}. More rows are gone than this control remembers, so the list is not complete` : REASON,
       cut,

@@ -55,7 +55,7 @@ export const sqlLandmarks = (database: Database): Landmarks => {
     horizon: async () => {
       const text = 'select position from checkpoints where reader = $1'
       const [row] = await read({ text, params: [ARCHIVE_READER], name: 'horizon' })
-      return positionIn((row?.['position'] as string | undefined) ?? '') ?? ''
+      return (row && positionIn(row['position'] as string)) ?? ''
     },
     isBefore,
   }
