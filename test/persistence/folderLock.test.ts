@@ -1,11 +1,12 @@
 /** Who holds a folder, and who does so no more. */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { lockFolder } from '../../src/persistence/folderLock.ts'
+import { askLockSocket, openLockSocket } from '../../src/persistence/lockSocket.ts'
 
 let dir: string
 beforeEach(() => {
@@ -91,4 +92,65 @@ test('a socket that a killed process has left behind does not hold, and is remov
   fromAnother({ socket: 'lock.ab.sock' })
   ;(await lockFolder(dir)).release()
   expect(readdirSync(dir)).toEqual([])
+})
+
+const heldBy = (text: string): void => writeFileSync(join(dir, 'lock'), text)
+test('a lock that cannot be read, or is of an earlier start of the machine, holds nobody up', async () => {
+  const own = { pid: process.pid, started: statOf(process.pid)[19], boot: 'another' }
+  for (const text of ['', 'no JSON', '{"pid":', JSON.stringify(own)]) {
+    heldBy(text)
+    ;(await lockFolder(dir)).release()
+    expect(readdirSync(dir)).toEqual([])
+  }
+})
+test('a process number that another process has got meanwhile holds nobody up', async () => {
+  holdBy(process.pid)
+  await expect(lockFolder(dir)).rejects.toThrow(
+    `${dir} is in use by process ${process.pid}: only one process may open it at a time`,
+  )
+  const text = readFileSync(join(dir, 'lock'), 'utf8')
+  for (const other of [{ started: '1' }, { pid: 4_194_304 }]) {
+    heldBy(JSON.stringify({ ...(JSON.parse(text) as object), ...other }))
+    ;(await lockFolder(dir)).release()
+  }
+})
+test('a lock names its process, and is held until it is released or taken', async () => {
+  const lock = await lockFolder(dir)
+  const text = readFileSync(join(dir, 'lock'), 'utf8')
+  expect(JSON.parse(text)).toEqual({
+    pid: process.pid,
+    started: statOf(process.pid)[19],
+    boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
+    space: readlinkSync('/proc/self/ns/pid'),
+    socket: expect.stringMatching(/^lock\.[\da-f]{8}\.sock$/),
+  })
+  expect(readdirSync(dir)).toHaveLength(2)
+  await expect(lockFolder(dir)).rejects.toThrow('is in use by process')
+  // whoever was refused has left nothing, and taken nothing away
+  expect([lock.held(), readdirSync(dir).length]).toEqual([true, 2])
+  heldBy('of another')
+  expect(lock.held()).toBe(false)
+  lock.release()
+  expect(readdirSync(dir)).toEqual(['lock'])
+  rmSync(join(dir, 'lock'))
+  const again = await lockFolder(dir)
+  again.release()
+  expect([again.held(), readdirSync(dir)]).toEqual([false, []])
+})
+test('a folder that is not there is made, for its owner alone', async () => {
+  const inner = join(dir, 'a', 'b')
+  ;(await lockFolder(inner)).release()
+  expect(statSync(inner).mode & 0o777).toBe(0o700)
+})
+test('a socket that is gone, or refuses, belongs to a process that has ended', async () => {
+  const socket = openLockSocket(dir)!
+  expect(socket.name).toMatch(/^lock\.[\da-f]{8}\.sock$/)
+  expect([readdirSync(dir), await askLockSocket(dir, socket.name)]).toEqual([[socket.name], 'lives'])
+  socket.close()
+  expect([readdirSync(dir), await askLockSocket(dir, socket.name)]).toEqual([[], 'ended'])
+  writeFileSync(join(dir, 'file'), '')
+  expect(await askLockSocket(dir, 'file')).toBe('ended')
+  // what cannot be asked says nothing
+  expect(await askLockSocket(join(dir, 'file'), 'x')).toBe('unknown')
+  expect(openLockSocket(join(dir, 'none'))).toBeNull()
 })

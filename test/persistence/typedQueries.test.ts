@@ -7,6 +7,7 @@ import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
 import { systemClock } from '../../src/clock.ts'
+import { NOVA_UNDELIVERED } from '../../src/actors/runtime/dueKinds.ts'
 import { put } from '../../src/actors/runtime/views.ts'
 import { openSource } from '../../src/persistence/follow.ts'
 import type { SnapshotSource } from '../../src/persistence/follow.ts'
@@ -27,6 +28,8 @@ const QUESTIONS = { relay: 'relay', bindDeadlineMs: 60_000 }
 const clock: Clock = { ...systemClock, now: () => NOW }
 const ARQ = arqRow({ state: 'Bound', hostname: 'h1' })
 const LATE = arqRow({ state: 'BindStarted', updated_at: AT })
+/** One millisecond more than an accepted bind and a look of the sweeper may take. */
+const JUST_LATE = arqRow({ state: 'BindStarted', updated_at: NOW - 90_001 })
 const HANDLE = handleRow(ARQ.uuid)
 const DRIVERS = {
   pci_driver: { status: 'failed' as const, error: 'no sysfs' },
@@ -38,16 +41,25 @@ const order = (deadline: number) => put('pending_orders', orderRow(randomUUID(),
 const CHANGES = [
   put('arqs', ARQ),
   put('arqs', LATE),
+  put('arqs', JUST_LATE),
+  put('arqs', arqRow({ state: 'BindStarted', updated_at: NOW - 90_000 })),
   put('arqs', arqRow({ state: 'BindStarted', created_at: NOW })),
+  put('arqs', arqRow({ state: 'Bound', updated_at: AT })),
   put('handles', HANDLE),
   put('handles', handleRow(null)),
   host('h1'),
   host('h2', true),
+  put('hosts', { ...hostRow('h0', 'removed'), drivers: { mdev_driver: { status: 'failed', error: null } } }),
   order(NOW - 1),
+  order(NOW),
   order(NOW + 1),
+  put('pending_orders', { ...orderRow(randomUUID(), AT, NOW - 5), hostname: 'h0' }),
   put('due', { entity: 'arq/1', kind: 'arq', at: NOW - 40_000 }),
   put('due', { entity: 'arq/2', kind: 'arq', at: NOW - 50_000 }),
   put('due', { entity: 'arq/3', kind: 'arq', at: NOW - 10 }),
+  put('due', { entity: 'instance/1', kind: 'instance', at: NOW - 30_001 }),
+  put('due', { entity: 'deployable/1', kind: 'deployable', at: NOW - 30_000 }),
+  put('due', { entity: 'instance/2', kind: NOVA_UNDELIVERED, at: AT }),
 ]
 
 const planted = async (source: SnapshotSource): Promise<void> => {
@@ -60,6 +72,8 @@ const planted = async (source: SnapshotSource): Promise<void> => {
   const [first] = fed
   await store.journal.saveCheckpoint('relay', `told ${first!.position}`)
   await store.sharing.acquire('relay', 'control-a', 60_000)
+  await store.sharing.acquire('given back', 'control-b', 60_000)
+  await store.sharing.release('given back', 'control-b')
   await store.sharing.noteSeen(['h1'])
   await store.close()
 }
@@ -119,15 +133,33 @@ const contract = (source: () => SnapshotSource): void => {
     expect(lease!.remainsMs).toBeGreaterThan(0)
     const failed = ['pci_driver: no sysfs']
     expect(hosts).toEqual([
+      { name: 'h0', liveness: 'removed', retired: false, silentMs: null, failed: ['mdev_driver'] },
       { name: 'h1', liveness: 'up', retired: false, silentMs: expect.any(Number), failed },
       { name: 'h2', liveness: 'up', retired: true, silentMs: null, failed },
     ])
     expect(facts).toEqual({
       lag: { rows: 2, oldestMs: NOW - AT - 1 },
-      orders: [{ host: 'h1', waiting: 2, late: 1 }],
-      overdue: [{ kind: 'arq', count: 2, oldestMs: 50_000 }],
-      lateBinds: [LATE.uuid],
+      orders: [
+        { host: 'h0', waiting: 1, late: 1 },
+        { host: 'h1', waiting: 3, late: 1 },
+      ],
+      overdue: [
+        { kind: 'arq', count: 2, oldestMs: 50_000 },
+        { kind: 'instance', count: 1, oldestMs: 30_001 },
+      ],
+      lateBinds: [LATE.uuid, JUST_LATE.uuid],
     })
+  })
+
+  test('a relay that never was has told nothing, and one that ended has given its lease back', async () => {
+    const of = async (relay: string, now = NOW) => {
+      const { lease, lag } = await inspectWork(queries, { ...clock, now: () => now }, { ...QUESTIONS, relay })
+      return { lease, lag }
+    }
+    expect(await of('nobody')).toEqual({ lease: null, lag: { rows: 3, oldestMs: NOW - AT - 1 } })
+    const lag = { rows: 3, oldestMs: 0 }
+    // the rows are of a moment that this clock has not reached
+    expect(await of('given back', AT)).toEqual({ lease: { holder: 'control-b', epoch: 1, remainsMs: null }, lag })
   })
 }
 

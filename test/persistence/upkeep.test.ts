@@ -29,3 +29,27 @@ test(
     }
   },
 )
+
+test('a checkpoint is due with eight million characters, and each sixteenth one vacuums all tables', async () => {
+  const said: string[] = []
+  const query = async (text: string) => {
+    said.push(text)
+    // as at the first start, when there are no tables yet
+    if (text.startsWith('vacuum')) throw new Error('no such table')
+  }
+  const upkeep = upkeepOf({ query } as unknown as PGlite)
+  const wrote = async (...params: readonly unknown[]) => {
+    upkeep.wrote(params)
+    await upkeep.whenDue()
+    return said.splice(0)
+  }
+  // of what is no text eight are counted
+  expect(await wrote(ENOUGH.slice(9), 1)).toEqual([])
+  expect(await wrote('x')).toEqual([`vacuum ${BRISK.join(', ')}`, 'checkpoint'])
+  expect(await wrote('x')).toEqual([])
+  const more = [await wrote(ENOUGH)]
+  while (more.length < 32) more.push(await wrote(ENOUGH))
+  const all = more.flatMap(([vacuum], at) => (vacuum === 'vacuum (analyze)' ? [at + 2] : []))
+  expect(all).toEqual([16, 32])
+  expect(new Set(more.map(([, last]) => last))).toEqual(new Set(['checkpoint']))
+})
