@@ -69,3 +69,34 @@ test.each([
   const nova = serversAt({ url: 'http://nova', timeoutMs: 1000, send })
   expect(await nova.blind()).toContain(`Nova answered ${status}`)
 })
+test('one server is asked for by its UUID, and one of all projects to see whether the account may', async () => {
+  const asked: unknown[] = []
+  const answers = [
+    { status: 200, text: JSON.stringify({ server: { id: ID, status: 'ACTIVE' } }) },
+    { status: 200, text: '{"servers": []}' },
+    { status: 403, text: '{"forbidden": {"message": "no"}}' },
+  ]
+  const send = async ({ method, url, timeoutMs }: { method: string; url: string; timeoutMs: number }) => {
+    asked.push([method, url, timeoutMs])
+    return { headers: {}, ...answers.shift()! }
+  }
+  const nova = serversAt({ url: 'http://nova/v2.1/', timeoutMs: 700, send })
+  expect(await nova.server(ID)).toEqual({ is: 'known', status: 'ACTIVE', node: null })
+  expect([await nova.blind(), await nova.blind()]).toEqual([
+    null,
+    'the account for Nova needs the role admin: it may not list the servers of all projects',
+  ])
+  const list = ['GET', 'http://nova/v2.1/servers?all_tenants=true&limit=1', 700]
+  expect(asked).toEqual([['GET', `http://nova/v2.1/servers/${ID}`, 700], list, list])
+})
+test('a status or a node longer than 255 characters is not taken, and the words of Nova are told in one line', () => {
+  const server = (status: string, node: string) =>
+    read(200, { server: { id: ID, status, 'OS-EXT-SRV-ATTR:hypervisor_hostname': node } })
+  const [long, longer] = ['x'.repeat(255), 'x'.repeat(256)]
+  expect(server(long, long)).toEqual({ is: 'known', status: long, node: long })
+  expect([server(longer, long).is, server(long, longer).is]).toEqual(['unclear', 'unclear'])
+  expect(read(500, { computeFault: { message: 'Cell is\n not responding' } })).toEqual({
+    is: 'unclear',
+    reason: 'Nova answered 500: Cell is not responding',
+  })
+})
