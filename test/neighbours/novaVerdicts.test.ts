@@ -14,8 +14,7 @@ const answer = (status: number, body: unknown) => ({
   status,
   text: typeof body === 'string' ? body : JSON.stringify(body),
 })
-const of = (...args: Parameters<typeof answer>) =>
-  verdictsOf(EVENTS, answer(...args) as Parameters<typeof verdictsOf>[1])
+const of = (...args: Parameters<typeof answer>) => verdictsOf(EVENTS, answer(...args))
 const all = (judged: object) => EVENTS.map(({ tag }) => ({ tag, ...judged }))
 const coded = (codes: readonly unknown[]) => ({
   events: EVENTS.map((one, at) => ({

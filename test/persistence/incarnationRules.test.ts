@@ -1,4 +1,4 @@
-/** What a process remembers of the rows it was told are stored, and what it does with each session: without a database. */
+/** What a process remembers of rows that are stored, and what it does with each session: without a database. */
 import { expect, test } from 'vitest'
 import type { Journal, JournalRow, Recalled, Verdict } from '../../src/actors/runtime/ports.ts'
 import {

@@ -166,7 +166,7 @@ test('a silence is told to the millisecond, and its mark changes with each sight
   expect(await marks()).toEqual([before[0], expect.not.stringMatching(new RegExp(`^${before[1]}$`))])
 })
 
-const reading = (driver: string, at: number) => ({ driver, at, devices: [], complaint: null })
+const reading = (driver: string, at: number) => ({ driver, at, devices: [] })
 const LIVENESS = { up: 'up', down: 'down', removed: 'removed' }
 
 test('names that are no host, or a removed one, are forgotten with what was measured there', async () => {

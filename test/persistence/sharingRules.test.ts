@@ -159,7 +159,7 @@ test('a lease and a claim of one name are observed apart', async () => {
 
 test('everything else is one statement, whose answer is told', async () => {
   const yes: Rows = [{ reader: 'r' }]
-  const reading = { driver: 'd', at: 1, devices: [], complaint: null }
+  const reading = { driver: 'd', at: 1, devices: [] }
   const { asked, sharing } = over(
     yes,
     NONE,

@@ -25,7 +25,7 @@ const over = (...answers: readonly (Rows | Error | ((sent: readonly string[]) =>
   }
   const writer = writerOf({ write } as Database)
   const heard: (readonly Append[])[] = []
-  writer.onAppended((appends) => heard.push(appends))
+  writer.onAppended((appends) => heard.push(appends ?? []))
   return { sent, writer, heard }
 }
 const [A, B, C, D] = ['a', 'b', 'c', 'd'].map((key) => sample.one(key, 1)) as [Append, Append, Append, Append]
@@ -48,7 +48,7 @@ test('appends of one turn are one statement, and who listens is told of them tog
 test('who stops listening is told nothing more, and others are', async () => {
   const { writer, heard } = over()
   const others: number[] = []
-  const stop = writer.onAppended((appends) => others.push(appends.length))
+  const stop = writer.onAppended((appends) => others.push(appends!.length))
   await all(writer, A, B)
   stop()
   await writer.append(C)

@@ -1,4 +1,4 @@
-/** Each table of upstream: what every column is read as, which columns may be absent, and how the pages are asked for. */
+/** Each table of upstream: what every column is read as, which may be absent, and how the pages are asked for. */
 import { describe, expect, test } from 'vitest'
 import { readAddress } from '../../../src/neighbours/upstream/address.ts'
 import { readTables } from '../../../src/neighbours/upstream/read.ts'
@@ -6,7 +6,7 @@ import type { TextRow } from '../../../src/neighbours/upstream/source.ts'
 
 const BASE = { id: '1', uuid: 'u', created_at: '2025-03-01 10:00:00', updated_at: '2025-03-02 11:00:00.250' }
 const READ = { id: 1, uuid: 'u', createdAt: Date.UTC(2025, 2, 1, 10), updatedAt: Date.UTC(2025, 2, 2, 11, 0, 0, 250) }
-/** By table: a row with a value of its own in each column, what it is read as, and the columns that may be NULL or absent. */
+/** By table: a row with a value of its own in each column, what it is read as, which columns may be NULL or absent. */
 const TABLES: Readonly<Record<string, readonly [TextRow, object, nullable: string[], absent?: string[]]>> = {
   devices: [
     {
