@@ -13,6 +13,7 @@ import { deadLetterRecord } from '../../src/wire/message.ts'
 import { rawTopics } from '../audit/topicsOf.ts'
 import { playScenario } from '../golden/scenario.ts'
 import { type ScriptedBroker, scriptedBroker } from '../support/broker/broker.ts'
+import { ERRORS } from '../support/broker/protocol.ts'
 import { optionsOf, REPORTS, until } from '../support/kafkaLab.ts'
 import { openTranscript, type Replacement } from './transcript.ts'
 
@@ -133,4 +134,34 @@ test('what has happened, and that it holds', LIMIT, async () => {
   await ended
   // what comes again is not shown again
   expect(lines).toEqual([expect.stringMatching(/profile\/\S+ {2}ProfileCreated/)])
+})
+
+test('groups that are left over, and what became of them', LIMIT, async () => {
+  const { run } = opened()
+  const { groups } = broker
+  const mended = async () => {
+    const lines = (await run('doctor -f csv --mend')).split('\n')
+    return lines.filter((line) => /^(host groups|mended),/.test(line)).map((line) => line.replace(/,"?harmless.*/, ''))
+  }
+  // what the other tests have left
+  await mended()
+  for (const group of ['host-gone', 'reader-gone', 'other-gone']) groups.commit(group, REPORTS, 0, 0)
+  expect(await mended()).toEqual([
+    'host groups,warning,"0 with a host, 2 left over: host-gone, reader-gone"',
+    'mended,ok,2 left-over groups deleted,',
+  ])
+  expect(await mended()).toEqual(['host groups,ok,"0 with a host, none left over",'])
+  for (const group of ['host-back', 'host-again', 'host-gone']) groups.commit(group, REPORTS, 0, 0)
+  broker.on('DeleteGroups', async (_request, answer) => {
+    const all = await answer()
+    const refused = ({ group }: { readonly group: string }) => /back|again/.test(group)
+    return {
+      ...all,
+      groups: all.groups.map((each) => (refused(each) ? { ...each, errorCode: ERRORS.NON_EMPTY_GROUP } : each)),
+    }
+  })
+  expect(await mended()).toEqual([
+    'host groups,warning,"0 with a host, 3 left over: host-back, host-again, host-gone"',
+    'mended,warning,"1 left-over group deleted, 2 not: host-back: The group is not empty",a group that is in use again is not deleted: run the command again',
+  ])
 })

@@ -12,6 +12,7 @@ const PORTION = '--portion: must be a number from 1 to 10000'
 const LIMIT = '--limit: must be a whole number from 1 to 10000'
 const WHICH = 'name the letters to send again, or all of them with --all'
 const CHECK_ONLY = '--check changes nothing: leave out --grant-to and --adopt'
+const ENDLESS = 'without --once it goes on, so it has no order, and its format is table, jsonl, csv or value'
 const DATABASE = 'postgresql://127.0.0.1:1/nothing'
 
 test.each<readonly [line: string, err: string]>([
@@ -29,6 +30,11 @@ test.each<readonly [line: string, err: string]>([
   ['migrate --check', NO_DATABASE],
   [`migrate --check --adopt --database ${DATABASE}`, CHECK_ONLY],
   [`migrate --check --grant-to r --database ${DATABASE}`, CHECK_ONLY],
+  [`migrate --from-topics --database ${DATABASE}`, '--from-topics goes with --check or --adopt'],
+  [`migrate --from-topics --grant-to r --database ${DATABASE}`, '--from-topics goes with --check or --adopt'],
+  ['tail -f yaml', ENDLESS],
+  ['tail --sort-column time', ENDLESS],
+  ['tail --limit 0', '--limit: must be a whole number from 1 to 1000000 (is 0)'],
   ['import', "name upstream's database with --from, --from-file or ACCELERANDO_IMPORT_FROM"],
   ['import --from nothing', '--from: it is not a URL'],
   ['import --from-file /dev/null', '--from-file: it is not a URL'],

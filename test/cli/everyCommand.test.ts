@@ -83,3 +83,22 @@ test.each(asking)('%s ends with 8 when the service cannot be reached', async (_,
   expect(err).toContain(`the API at ${NOBODY} cannot be reached`)
   expect(err).toMatch(/^next: accelerando doctor --api http:\/\/127\.0\.0\.1:1$/m)
 })
+
+/** They read no configuration. */
+const WITHOUT: readonly string[] = ['completion', 'complete']
+const configured = named.filter(
+  ([name, leaf]) =>
+    (!has(leaf, '--api') || FINDING.includes(name)) && !name.startsWith('hosts ') && !WITHOUT.includes(name),
+)
+/** Values that a command takes before it reads the configuration. */
+const CHECKED: Readonly<Record<string, readonly string[]>> = {
+  'dead-letter retry': [UUID],
+  tail: [],
+}
+test.each(configured)('%s does nothing with a configuration that is not usable', async (name, leaf) => {
+  const { code, out, err } = await commandHere([...leaf.path, ...(CHECKED[name] ?? needed(leaf))], {
+    ACCELERANDO_LOG_LEVEL: 'loud',
+  })
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toMatch(/^The configuration is not usable:\n {2}- log\.level: must be one of [^\n]*\n$/)
+})

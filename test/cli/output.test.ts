@@ -4,6 +4,7 @@ import { parse } from 'yaml'
 import { API_EXITS, EXITS, exitOfStatus, USUAL_EXITS } from '../../src/cli/exits.ts'
 import {
   type Columns,
+  columnsOf,
   FORMATS,
   type OutputFlags,
   type Result,
@@ -113,6 +114,63 @@ test('csv quotes, and makes no formulas', () => {
     'c,,tab\there',
   ])
 })
+test.each([
+  ['=1', "'=1"],
+  ['+1', "'+1"],
+  ['-1', "'-1"],
+  ['@a', "'@a"],
+  ['\ta', "'\ta"],
+  ['a=1', 'a=1'],
+  ['a\nb', '"a\nb"'],
+  ['a\rb', '"a\rb"'],
+  ['"', '""""'],
+  ['', ''],
+])('csv writes %j as %j', (note, written) => {
+  const rows = [{ name: 'a', size: -1, inner: { note } }]
+  expect(rendered({ document: rows, rows, columns: COLUMNS }, { format: 'csv', header: false })).toEqual([
+    `a,-1,${written}`,
+  ])
+})
+test('fields of the API as columns: lists of words, objects, and what is not there', () => {
+  type Row = { readonly a: unknown; readonly b_c: unknown }
+  const columns = columnsOf<Row>(['a', 'b_c'], { a: 'first' })
+  expect(columns.map(({ name, head }) => [name, head])).toEqual([
+    ['a', 'first'],
+    ['b_c', undefined],
+  ])
+  const cells = (a: unknown, b: unknown) => columns.map(({ of }) => of({ a, b_c: b }))
+  expect(cells(['x', 'y'], [])).toEqual(['x y', ''])
+  expect(cells(['x', 1], { d: 'e' })).toEqual(['["x",1]', '{"d":"e"}'])
+  expect(cells(null, undefined)).toEqual([null, null])
+  expect(cells(0, false)).toEqual([0, false])
+})
+test('rows without a value come last, and rows that are alike stay in their order', () => {
+  const rows = [
+    { at: 1, by: null },
+    { at: 2, by: 'b' },
+    { at: 3, by: undefined },
+    { at: 4, by: 'a' },
+    { at: 5, by: 'b' },
+    { at: 6, by: 10 },
+    { at: 7, by: 9 },
+    { at: 8, by: true },
+  ]
+  const columns: Columns<(typeof rows)[number]> = [
+    { name: 'at', of: ({ at }) => at },
+    { name: 'by', of: ({ by }) => by },
+  ]
+  const inOrder = (sortColumn: string) =>
+    rendered({ document: rows, rows, columns }, { format: 'value', column: ['at'], sortColumn }).join('')
+  expect([inOrder('by'), inOrder('at:desc')]).toEqual(['76425813', '87654321'])
+})
+test('the end of a list that is written row by row has the names once, and a table of named columns has tabs', () => {
+  const lines = rowLines(COLUMNS, () => 'never', { format: 'table', column: ['name', 'size_gb'] }, true)!
+  expect([lines.of(THINGS[0]!, undefined), lines.of(THINGS[2]!, undefined), lines.end()]).toEqual([
+    ['NAME\tSIZE', 'b\t10'],
+    ['c\t-'],
+    [],
+  ])
+})
 test('value writes values alone, and no tab that is not between two', () => {
   expect(rendered(LIST, { format: 'value', column: ['name', 'note'] })).toEqual([
     'b\tone, "two"',
@@ -130,6 +188,8 @@ test.each([
 })
 test('--limit counts after the order; --json is the whole document', () => {
   const asked = { format: 'value', column: ['name'], sortColumn: 'name', limit: '2' } as const
+  expect(rendered(LIST, { ...asked, limit: '1' })).toEqual(['a'])
+  expect(rendered(LIST, { ...asked, limit: '1000000' })).toEqual(['a', 'b', 'c'])
   expect(rendered(LIST, asked)).toEqual(['a', 'b'])
   expect(JSON.parse(text(...rendered(LIST, { ...asked, json: true })))).toEqual({ things: THINGS })
 })
@@ -137,6 +197,9 @@ test.each([
   [{ column: ['size'] }, '--column: must be one of name, size_gb, note (is size)'],
   [{ sortColumn: 'size' }, '--sort-column: must be one of name, size_gb, note (is size)'],
   [{ sortColumn: 'name:up' }, '--sort-column: must be NAME or NAME:desc (is name:up)'],
+  [{ sortColumn: 'name:desc:desc' }, '--sort-column: must be NAME or NAME:desc (is name:desc:desc)'],
+  [{ limit: '1000001' }, '--limit: must be a whole number from 1 to 1000000 (is 1000001)'],
+  [{ limit: '1.5' }, '--limit: must be a whole number from 1 to 1000000 (is 1.5)'],
   [{ limit: '0' }, '--limit: must be a whole number from 1 to 1000000 (is 0)'],
 ])('%j is refused in every format', (flags, why) => {
   for (const format of FORMATS)
@@ -154,7 +217,11 @@ test.each([
   [403, 'denied'],
   [404, 'notFound'],
   [409, 'conflict'],
+  [418, 'failed'],
   [423, 'conflict'],
+  [429, 'unreached'],
   [500, 'failed'],
+  [502, 'unreached'],
   [503, 'unreached'],
+  [504, 'unreached'],
 ])('an answer %i ends with %s', (status, exit) => expect(exitOfStatus(status)).toBe(exit))

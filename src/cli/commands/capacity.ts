@@ -1,6 +1,6 @@
 /** `accelerando capacity`: the number of accelerators of each kind, and how many can be granted. */
 import { type Register, withPlainErrors } from '../command.ts'
-import { type ApiFlags, addApiFlags, apiOf } from '../operators/api.ts'
+import { type ApiFlags, addApiFlags, apiOf, withQuery } from '../operators/api.ts'
 import { type Columns, addOutput, columnsOf, present } from '../output.ts'
 import type { Capacity } from '../operators/apiShapes.ts'
 
@@ -34,10 +34,7 @@ export const capacity: Register = (program) => {
     .action(
       withPlainErrors(async (flags: Given) => {
         const { class: resource_class, trait, hosts } = flags
-        const given = Object.entries({ resource_class, trait }).filter(
-          (arg): arg is [string, string] => arg[1] !== undefined,
-        )
-        const json = await apiOf(flags)<Capacity>('GET', `/capacity?${new URLSearchParams(given).toString()}`)
+        const json = await apiOf(flags)<Capacity>('GET', withQuery('/capacity', { resource_class, trait }))
         const rows = rowsOf(json, hosts === true)
         present(flags, { document: json, rows, columns: COLUMNS })
       }),
