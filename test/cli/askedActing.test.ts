@@ -1,6 +1,6 @@
 /**
- * The commands that change something: what each asks of the API, in which order, and what it prints of the answers, word
- * for word. Where a change is meant: `npx vitest run test/cli/askedActing.test.ts -u`.
+ * The commands that change something: what each asks of the API, in which order, and what it prints of the answers,
+ * word for word. Where a change is meant: `npx vitest run test/cli/askedActing.test.ts -u`.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

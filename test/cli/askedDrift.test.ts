@@ -1,7 +1,6 @@
 /**
- * The commands about differences, servers that are gone and versions of profiles: what each asks of the API, and what it
- * prints of the answers, word for word. Where a change is meant:
- * `npx vitest run test/cli/askedDrift.test.ts -u`.
+ * The commands about differences, servers that are gone and versions of profiles: what each asks of the API, and what
+ * it prints of the answers, word for word. Where a change is meant: `npx vitest run test/cli/askedDrift.test.ts -u`.
  */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -133,6 +133,8 @@ describe('values', () => {
     expect(safeHostName('my_host.lan')).toBe('my-host.lan')
     expect(safeHostName('../..')).toBe('localhost')
     expect(safeHostName('')).toBe('localhost')
+    expect(safeHostName('.-a__b!c.-')).toBe('a-b-c.-')
+    expect(safeHostName('x'.repeat(101))).toBe('x'.repeat(100))
   })
 })
 
@@ -151,7 +153,16 @@ describe('the demo', () => {
       hostWork: true,
     })
   })
-  test('is asked for by a size alone', () => {
+  test('is asked for by each size alone', () => {
+    const sized = (env: Record<string, string>) => config({ env: { ACCELERANDO_DEMO_SEED: 's', ...env } }).demo
+    const one = { kind: 'sized', seed: 's', hosts: 1, devices: 1, handles: 16, hostWork: true }
+    expect(sized({ ACCELERANDO_DEMO_DEVICES: '5' })).toEqual({ ...one, devices: 5 })
+    expect(sized({ ACCELERANDO_DEMO_HANDLES: '5', ACCELERANDO_DEMO_HOST_WORK: 'false' })).toEqual({
+      ...one,
+      handles: 5,
+      hostWork: false,
+    })
+    expect(sized({ ACCELERANDO_DEMO_HOST_WORK: 'false' })).toBeNull()
     const demo = { kind: 'sized', seed: 'demo', hosts: 2, devices: 1, handles: 16, hostWork: true }
     expect(config({ env: { ACCELERANDO_DEMO_HOSTS: '2' } }).demo).toEqual(demo)
   })
@@ -172,7 +183,7 @@ describe('the policy file', () => {
   ])('as %s', (_, text) => {
     expect(config(given(text)).http.policy.rules).toEqual({ 'cyborg:arq:create': 'role:admin' })
   })
-  test.each(['{}\n', '', '---\n', '# no rules\n'])('%j sets no rule', (text) => {
+  test.each(['{}\n', '', '---\n', '# no rules\n', ' '.repeat(131_072)])('%j sets no rule', (text) => {
     expect(config(given(text)).http.policy.rules).toEqual({})
   })
   test.each([
@@ -189,7 +200,7 @@ describe('the policy file', () => {
     ['# one\n"cyborg:arq:create": "rule:nobody"', [/line 2: cyborg:arq:create: there is no rule nobody/]],
     ['{\n"cyborg:arq:create": 1}', [/line 2: cyborg:arq:create must be text/]],
     ['{', [/line 1: Flow map must end with a }/]],
-    [' '.repeat(200_000), [/must not be longer than 131072 characters/]],
+    [' '.repeat(131_073), [/must not be longer than 131072 characters/]],
   ])('%j is refused', (text, rules) => {
     const found = problems(given(text))
     expect(found).toEqual(rules.map((rule) => expect.stringMatching(rule)))

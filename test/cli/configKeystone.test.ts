@@ -1,6 +1,7 @@
 /** How an operator says where the cloud is, and who this service is there. */
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/cli/config/config.ts'
+import { cloudEntryIn, keystoneOf, overridden, type Keystone } from '../../src/cli/config/keystone.ts'
 import { authRequest } from '../../src/neighbours/openstack/credentials.ts'
 
 const CLOUDS = `
@@ -26,6 +27,12 @@ clouds:
   limited:
     auth:
       auth_url: https://keystone.example.org:5000/v3/
+      application_credential_id: id-1
+      application_credential_secret: secret-1
+  pem:
+    cacert: none.pem
+    auth:
+      auth_url: https://keystone.example.org:5000/v3
       application_credential_id: id-1
       application_credential_secret: secret-1
   odd:
@@ -165,6 +172,16 @@ describe('keystone_authtoken', () => {
       section('cloud = "x"', 'clouds_file = "bad.yaml"'),
       'clouds_file: bad.yaml: cannot be read: ',
     ],
+    [
+      'a usual file that is not there',
+      section('cloud = "x"'),
+      'clouds_file: /etc/openstack/clouds.yaml: cannot be read: ENOENT: not there (from default)',
+    ],
+    [
+      'certificates of an entry that are not there',
+      section('cloud = "pem"', 'clouds_file = "clouds.yaml"'),
+      'cafile: none.pem: cannot be read: ENOENT: not there (from default)',
+    ],
     ['no certificates', fromClouds('limited', 'cafile = "not.pem"'), 'cafile: not.pem: must hold certificates in PEM'],
   ])('%s is a problem that says what to do', (_, toml, problem) => {
     const found = problems(toml)
@@ -179,6 +196,125 @@ describe('keystone_authtoken', () => {
     expect(loaded).toMatchObject({ ok: true, config: { http: { anyHost: true } } })
     expect(problems(`tour = true\n${fromClouds('limited')}`)).toEqual([
       'tour: is not possible with auth keystone: it has no token (from c.toml)',
+    ])
+  })
+})
+
+describe('an entry of a clouds.yaml', () => {
+  const AUTH = {
+    auth_url: 'http://a',
+    username: 'u',
+    password: 'p',
+    project_name: 'n',
+    user_domain_name: 'ud',
+    project_domain_name: 'pd',
+    user_id: 'ui',
+    user_domain_id: 'udi',
+    project_id: 'pi',
+    project_domain_id: 'pdi',
+    application_credential_id: 'i',
+    application_credential_secret: 's',
+  }
+  const read = (entry: unknown) => cloudEntryIn(JSON.stringify({ clouds: { one: entry, other: 7 } }), 'one')
+  const WHOLE = {
+    authUrl: 'http://a',
+    username: 'u',
+    password: 'p',
+    userDomain: 'ud',
+    project: 'n',
+    projectDomain: 'pd',
+    userId: 'ui',
+    userDomainId: 'udi',
+    projectId: 'pi',
+    projectDomainId: 'pdi',
+    credentialId: 'i',
+    credentialSecret: 's',
+    region: 'r',
+    interfaces: ['admin'],
+    caFile: 'ca',
+  }
+  test('sets what it holds, and nothing else', () => {
+    const whole = { auth: AUTH, region_name: 'r', interface: 'admin', cacert: 'ca', unknown: 7 }
+    expect(read(whole)).toEqual({ value: WHOLE, problems: [] })
+    expect(read({ auth: {} })).toEqual({ value: {}, problems: [] })
+  })
+  test.each([
+    ...Object.keys(AUTH).map((name) => [`auth.${name}`, { auth: { [name]: 7 } }] as const),
+    ...['region_name', 'interface', 'cacert'].map((name) => [name, { auth: {}, [name]: 7 }] as const),
+  ])('of which %s is no text is refused', (path, entry) => {
+    const said = 'Invalid type: Expected string but received 7'
+    expect(read(entry)).toEqual({ value: {}, problems: [`clouds.one.${path}: ${said}`] })
+  })
+  test('is looked for in a file of that shape', () => {
+    const said = 'Invalid key: Expected "clouds" but received undefined'
+    expect(cloudEntryIn('a: b', 'one')).toEqual({ value: {}, problems: [`the file.clouds: ${said}`] })
+    expect(cloudEntryIn('7', 'one').problems).toEqual(['the file: Invalid type: Expected Object but received 7'])
+    expect(() => cloudEntryIn('clouds: &a {}\nb: *a', 'one')).toThrow('Alias resolution is disabled')
+  })
+  test.each<readonly [chosen: Partial<Keystone>, dropped: readonly (keyof typeof WHOLE)[]]>([
+    [{ username: 'x' }, ['userId']],
+    [{ userId: 'x' }, ['username']],
+    [{ userDomain: 'x' }, ['userDomainId']],
+    [{ userDomainId: 'x' }, ['userDomain']],
+    [{ project: 'x' }, ['projectId']],
+    [{ projectId: 'x' }, ['project']],
+    [{ projectDomain: 'x' }, ['projectDomainId']],
+    [{ projectDomainId: 'x' }, ['projectDomain']],
+    [{ password: 'x' }, []],
+  ])('gives way to %j', (chosen, dropped) => {
+    const kept = Object.entries(WHOLE).filter(([name]) => !dropped.some((one) => one === name))
+    expect(overridden(WHOLE, chosen)).toEqual({ ...Object.fromEntries(kept), ...chosen })
+  })
+  test('has an account if it has a user, a password and a project, or a whole application credential', () => {
+    const none = Object.fromEntries(Object.keys(WHOLE).map((name) => [name, null]))
+    const kindOf = (...fields: readonly (keyof typeof WHOLE)[]) => {
+      const given = Object.fromEntries(['authUrl' as const, ...fields].map((name) => [name, WHOLE[name]]))
+      const found = keystoneOf({ ...none, ...given } as unknown as Keystone, null)
+      return found && found.session.credentials
+    }
+    expect(kindOf('username', 'password', 'project')).toEqual({
+      kind: 'password',
+      username: 'u',
+      password: 'p',
+      userDomain: 'Default',
+      project: 'n',
+      projectDomain: 'Default',
+    })
+    expect(kindOf('userId', 'password', 'projectId', 'userDomainId', 'projectDomainId')).toEqual({
+      kind: 'password',
+      username: '',
+      password: 'p',
+      userDomain: 'Default',
+      project: '',
+      projectDomain: 'Default',
+      userId: 'ui',
+      userDomainId: 'udi',
+      projectId: 'pi',
+      projectDomainId: 'pdi',
+    })
+    expect(kindOf('credentialId', 'credentialSecret', 'username', 'password', 'project')).toEqual({
+      kind: 'application_credential',
+      id: 'i',
+      secret: 's',
+    })
+    for (const fields of [
+      ['password', 'project'],
+      ['username', 'project'],
+      ['username', 'password'],
+      ['credentialId', 'username', 'project'],
+      ['credentialSecret'],
+    ] as const)
+      expect(kindOf(...fields)).toBeNull()
+    expect(keystoneOf({ ...none, ...WHOLE, authUrl: null } as unknown as Keystone, null)).toBeNull()
+  })
+  test('has the version once at the end of its address', () => {
+    const urlOf = (authUrl: string) => keystoneOf({ ...WHOLE, authUrl } as unknown as Keystone, null)!.session.authUrl
+    expect(['http://a', 'http://a//', 'http://a/v3', 'http://a/v3/', 'http://a/v3/b'].map(urlOf)).toEqual([
+      'http://a/v3',
+      'http://a/v3',
+      'http://a/v3',
+      'http://a/v3',
+      'http://a/v3/b/v3',
     ])
   })
 })

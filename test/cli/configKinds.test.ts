@@ -11,6 +11,7 @@ const row = (name: string, kind: unknown, good: readonly unknown[], bad: readonl
   good,
   bad,
 ]
+const names = (count: number) => Array.from({ length: count }, (_, n) => `n${n}`)
 const brokers = (count: number) => Array.from({ length: count }, (_, n) => `b${n}:9092`)
 
 const ROWS: readonly Row[] = [
@@ -60,6 +61,50 @@ const ROWS: readonly Row[] = [
     [{}, { 'X-A': '' }, { a: 'b\tc ~' }],
     [{ '': 'a' }, { 'a b': 'c' }, { ' a': 'c' }, { 'a:': 'c' }, { a: 'é' }, { a: '\n' }, { a: 'b\n' }, { a: 7 }, 'a'],
   ),
+  row(
+    'hostNames',
+    kinds.hostNames,
+    [[], ['h', LABEL], names(100)],
+    [['-a'], ['a', 'a_b'], [''], [`${LABEL}a`], [7], 'a', names(101)],
+  ),
+  row('fewNames', kinds.fewNames(2), [[], ['a', 'b']], [['a', 'b', 'c'], ['a b'], 'a']),
+  row(
+    'mappings',
+    kinds.mappings,
+    [[], ['a:b', 'x'.repeat(1000)], names(1000)],
+    [['x'.repeat(1001)], [7], 'a:b', names(1001)],
+  ),
+  row(
+    'namedLists',
+    kinds.namedLists,
+    [{}, { a: [] }, { a: ['b', 'x'.repeat(255)] }, { a: names(1000) }],
+    [{ a: 'b' }, { a: [7] }, { a: ['x'.repeat(256)] }, { a: names(1001) }, 'a', null],
+  ),
+  row(
+    'functionCounts',
+    kinds.functionCounts,
+    [{}, { '0000:3d:00.0': 1, '00010000:ff:1f.7': 65_535 }],
+    [
+      { '0000:3d:00.0': 0 },
+      { '0000:3d:00.0': 65_536 },
+      { '0000:3d:00.0': 1.5 },
+      { '0000:3d:00.0': '1' },
+      { '000:3d:00.0': 1 },
+      { '000000000:3d:00.0': 1 },
+      { '0000:3d:20.0': 1 },
+      { '0000:3d:00.8': 1 },
+      { '0000:3D:00.0': 1 },
+      { ' 0000:3d:00.0': 1 },
+      { '0000:3d:00.00': 1 },
+      'a',
+    ],
+  ),
+  row(
+    'typeCounts',
+    kinds.typeCounts,
+    [{}, { 'nvidia-474': 1, 'nvidia-1': 4096 }],
+    [{ 'nvidia-474': 0 }, { 'nvidia-474': 4097 }, { 'nvidia-474': 1.5 }, { 'nvidia-474': '1' }, { 'a b': 1 }, 'a'],
+  ),
   row('whitelist', kinds.whitelist, ['anything', 7, null], []),
 ]
 
@@ -92,6 +137,12 @@ describe('an option of the kind', () => {
       choice: 'a, b',
       names: 'list of names',
       headers: 'table of texts',
+      hostNames: 'list of names',
+      fewNames: 'list of names',
+      mappings: 'list of mappings',
+      namedLists: 'table of lists',
+      functionCounts: 'table of numbers',
+      typeCounts: 'table of numbers',
       whitelist: 'list of tables; as text, JSON',
     })
     expect(v.safeParse(kinds.choice(['a', 'b']).schema, 'c').issues).toMatchObject([{ message: 'must be one of a, b' }])
@@ -115,6 +166,10 @@ describe('an option of the kind', () => {
     expect(read(kinds.toggle, 'TRUE', '1', 'False', '0', 'yes', '')).toEqual([true, true, false, false, 'yes', ''])
     expect(read(kinds.headers, '{"a":"b"}', '{')).toEqual([{ a: 'b' }, '{'])
     expect(read(kinds.word, ' a ')).toEqual([' a '])
+    for (const kind of [kinds.hostNames, kinds.fewNames(2), kinds.mappings])
+      expect(read(kind, 'a, b', '')).toEqual([['a', 'b'], []])
+    for (const kind of [kinds.namedLists, kinds.functionCounts, kinds.typeCounts])
+      expect(read(kind, '{"a":1}', '{')).toEqual([{ a: 1 }, '{'])
   })
   it('becomes what the program uses', () => {
     expect(v.parse(kinds.listenAddress.schema, '[::1]:80')).toEqual({ host: '::1', port: 80 })

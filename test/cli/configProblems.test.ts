@@ -149,3 +149,25 @@ test('what is secret is not repeated', () => {
   expect(found).toHaveLength(2)
   expect(found.join()).not.toContain('hunter2')
 })
+
+test('a long value is shown as far as it tells what it is', () => {
+  const is = (text: string) => /\(is (.*), from /.exec(problems({ env: { ACCELERANDO_LOG_LEVEL: text } })[0]!)?.[1]
+  expect(is('x'.repeat(78))).toBe(`"${'x'.repeat(78)}"`)
+  expect(is('x'.repeat(79))).toBe(`"${'x'.repeat(76)}...`)
+})
+test('a file of cleaning policies, or of cards, that is neither JSON nor YAML', () => {
+  const loaded = loadConfig({
+    env: { ACCELERANDO_CLEANING_POLICIES: 'p', ACCELERANDO_CARDS_ID_TABLE: 'p' },
+    readFile: () => '[a: {',
+    osHostname: 'here',
+  })
+  const said = (key: string, variable: string) =>
+    expect.stringMatching(new RegExp(`^${key}: p: is neither JSON nor YAML: [^\\n]+ \\(from ${variable}\\)$`))
+  expect(loaded).toEqual({
+    ok: false,
+    problems: [
+      said('cards.id_table', 'ACCELERANDO_CARDS_ID_TABLE'),
+      said('cleaning.policies', 'ACCELERANDO_CLEANING_POLICIES'),
+    ],
+  })
+})

@@ -88,6 +88,8 @@ test('each number has its unit and its limits', () => {
   ])
 })
 
+const OPEN = 'must be a loopback address, since nobody is authenticated; --noauth-anywhere listens there all the same'
+const TWICE = 'ui_listen: must not be the address of listen or of admin_listen'
 describe('a rule over several options', () => {
   const SASL = { 'kafka.sasl_mechanism': 'plain', 'kafka.sasl_username': 'u', 'kafka.sasl_password': 'p' }
   test.each<[Readonly<Record<string, string>>, readonly string[]]>([
@@ -95,6 +97,21 @@ describe('a rule over several options', () => {
     [{ listen: '127.0.0.1:0', admin_listen: '127.0.0.1:0' }, []],
     [{ listen: '127.0.0.1:7', admin_listen: '127.0.0.1:7' }, ['admin_listen: must not be the address of listen']],
     [{ admin_listen: '0.0.0.0:7' }, []],
+    [{ ui_listen: '0.0.0.0:7' }, [`ui_listen: ${OPEN}`]],
+    [{ ui_listen: '0.0.0.0:7', noauth_anywhere: 'true' }, []],
+    [{ ui_listen: '0.0.0.0:7', auth: 'noauth' }, [`ui_listen: ${OPEN}`]],
+    [{ ui_listen: '0.0.0.0:7', listen: '0.0.0.0:8' }, [`listen: ${OPEN}`, `ui_listen: ${OPEN}`]],
+    [{ listen: '127.0.0.1:7', ui_listen: '127.0.0.1:7' }, [TWICE]],
+    [{ admin_listen: '127.0.0.1:7', ui_listen: '127.0.0.1:7' }, [TWICE]],
+    [{ admin_listen: '127.0.0.1:0', ui_listen: '127.0.0.1:0', listen: '127.0.0.1:0' }, []],
+    [{ admin_listen: '127.0.0.2:7', ui_listen: '127.0.0.1:7', listen: '127.0.0.3:7' }, []],
+    [{ tour: 'true' }, []],
+    [{ demo_hosts: '2', 'host.name': 'sim-1' }, ['host.name: must not be the name of a simulated host']],
+    [{ demo_handles: '2', 'host.name': 'sim-1' }, ['host.name: must not be the name of a simulated host']],
+    [{ clock_offset_ms: '0' }, []],
+    [{ test_doors: 'true' }, []],
+    [{ 'host.stale_after_seconds': '5.1' }, []],
+    [{ 'host.stale_after_seconds': '5' }, [`host.heartbeat_every_seconds: must be less than host.stale_after_seconds`]],
     [{ admin_listen: '0.0.0.0:7', test_doors: 'true' }, ['test_doors: needs a loopback address in admin_listen']],
     [{ demo: 'true', 'host.name': 'sim-1' }, ['host.name: must not be the name of a simulated host']],
     [{ demo_devices: '2', 'host.name': 'sim-12' }, ['host.name: must not be the name of a simulated host']],
@@ -132,6 +149,12 @@ describe('a rule over several options', () => {
 
   test.each<[string, Readonly<Record<string, string>>, string?]>([
     ['noauth_anywhere', { listen: '0.0.0.0:1', noauth_anywhere: 'perhaps' }],
+    ['noauth_anywhere', { ui_listen: '0.0.0.0:1', noauth_anywhere: 'perhaps' }],
+    ['auth', { listen: '0.0.0.0:1', ui_listen: '0.0.0.0:2', auth: 'perhaps' }],
+    ['listen', { listen: 'nowhere', ui_listen: '127.0.0.1:6666' }],
+    ['admin_listen', { admin_listen: 'nowhere', ui_listen: '127.0.0.1:6671' }],
+    ['ui_listen', { ui_listen: 'nowhere', listen: '127.0.0.1:6670' }],
+    ['host.stale_after_seconds', { 'host.stale_after_seconds': 'x', 'host.heartbeat_every_seconds': '60' }],
     ['listen', { listen: 'nowhere', admin_listen: '127.0.0.1:6666' }],
     ['admin_listen', { test_doors: 'true', admin_listen: 'nowhere' }, 'admin_listen = "0.0.0.0:1"'],
     ['demo', { 'host.name': 'sim-1', demo: 'perhaps' }, 'demo = true'],

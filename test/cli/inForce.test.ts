@@ -57,3 +57,57 @@ test('a password in a URL is hidden whatever stands before it, also in a text of
     'at 10:20 nova@host, http://host:80/a@b, http://a:b c@d',
   )
 })
+
+test('passwords in URLs are secrets as they are written and as they are meant, and so are some variables', () => {
+  const secretsOf = (env: Readonly<Record<string, string>>) => {
+    const loaded = loadConfig({ env, readFile: () => '', osHostname: 'here' })
+    return loaded.ok ? loaded.inForce.secrets : loaded.problems
+  }
+  const url = 'postgresql://a:p%40ss%2Fword@db/x'
+  expect(secretsOf({ ACCELERANDO_DATABASE: url })).toEqual([url, 'p%40ss%2Fword', 'p@ss/word'])
+  const odd = 'postgresql://a:100%zz@db/x'
+  expect(secretsOf({ ACCELERANDO_DATABASE: odd })).toEqual([odd, '100%zz'])
+  expect(
+    secretsOf({
+      ACCELERANDO_NOVA_HEADERS: '{"x-a": "one", "x-b": "two"}',
+      ACCELERANDO_IMPORT_FROM: 'mysql://c:three@db/c',
+      MY_PASSWORD: 'four',
+      some_secret_of_mine: 'five',
+      TOKEN: '',
+      OTHER: 'six',
+      ACCELERANDO_GLANCE_TRUSTED_PROJECTS: 'seven',
+    }),
+  ).toEqual(['one', 'two', 'mysql://c:three@db/c', 'four', 'five', '', 'three'])
+})
+test('each form of a secret is hidden, the longest first', () => {
+  const hide = hiding(['a"b/c', 'a"b/cd', 'abc'])
+  expect(hide('a"b/c a\\"b/c a%22b%2Fc a"b/cd abc')).toBe('(hidden) (hidden) (hidden) (hidden) abc')
+})
+test('of each option: its value, where it comes from, and whether it is secret', () => {
+  const loaded = loadConfig({
+    flags: { config: 'c.toml', logLevel: 'warn' },
+    env: { ACCELERANDO_NOVA_HEADERS: '{"x-a": "planted"}', ACCELERANDO_ENABLED_DRIVERS: 'fake_driver' },
+    readFile: () => 'data = "/planted/d"\n[nova]\nurl = "http://n"\n',
+    osHostname: 'here',
+  })
+  if (!loaded.ok) throw new Error(loaded.problems.join('\n'))
+  const of = (wanted: string) => loaded.inForce.options.find(({ key }) => key === wanted)
+  const option = (key: string, value: unknown, source: string, from: string | null, secret = false) => ({
+    key,
+    value,
+    source,
+    from,
+    secret,
+  })
+  expect(of('log.level')).toEqual(option('log.level', 'warn', 'argument', '--log-level'))
+  expect(of('data')).toEqual(option('data', '/(hidden)/d', 'file', 'c.toml'))
+  expect(of('nova.url')).toEqual(option('nova.url', 'http://n', 'file', 'c.toml'))
+  expect(of('nova.headers')).toEqual(
+    option('nova.headers', '(hidden)', 'environment', 'ACCELERANDO_NOVA_HEADERS', true),
+  )
+  expect(of('enabled_drivers')).toEqual(
+    option('enabled_drivers', ['fake_driver'], 'environment', 'ACCELERANDO_ENABLED_DRIVERS'),
+  )
+  expect(of('database')).toEqual(option('database', null, 'default', null, true))
+  expect(of('pci.sriov_numvfs')).toEqual(option('pci.sriov_numvfs', {}, 'default', null))
+})

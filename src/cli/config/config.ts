@@ -227,7 +227,7 @@ const keystoneIn = (gathered: Gathered, sources: ConfigSources) => {
           problem(
             'auth',
             'keystone needs keystone_authtoken.auth_url, and username, password and project_name or an application credential there',
-            gathered.originOf('auth') ?? 'default',
+            gathered.originOf('auth')!,
           ),
         ]
       : []

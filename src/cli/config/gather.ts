@@ -35,7 +35,7 @@ const firstLine = (error: unknown): string => messageOf(error).split('\n', 1)[0]
 
 /** A value in the form in which messages show it. */
 const shown = (value: unknown): string => {
-  const text = JSON.stringify(value) ?? String(value)
+  const text = JSON.stringify(value)
   return text.length > 80 ? `${text.slice(0, 77)}...` : text
 }
 export const problem = (key: Key, rule: string, origin: string, value?: unknown): string => {

@@ -80,6 +80,7 @@ export const kafkaOf = (
     prefix,
     clientId: 'accelerando',
     tls: tls || ca !== null ? { ca } : null,
-    sasl: mechanism === null ? null : { mechanism, username: username ?? '', password: password ?? '' },
+    // a rule over these options sees to it that all of them are set, or none
+    sasl: mechanism === null ? null : { mechanism, username: username!, password: password! },
   }
 }
