@@ -66,7 +66,8 @@ export class Survivors {
     if (meant.length === 0) return
     const gone = Promise.all(meant.map((one) => one.gone))
     if (await endedWithin(this.#options.clock, waitMs, gone, signal)) return
-    const [{ card, said }] = meant as [(typeof meant)[number]]
+    // of several, one that is still there
+    const [{ card, said }] = [...meant.filter((one) => this.#cards.has(one.card)), ...meant] as [(typeof meant)[number]]
     throw new Error(
       `${card} was busy for ${waitMs} ms: an earlier start of the host program has left ${said} at work on it`,
     )
