@@ -119,11 +119,15 @@ const isOfHost = ({ driver }: PciFunction): boolean => driver !== null && driver
 const named = (functions: readonly PciFunction[]): string =>
   functions.map((one) => `${addressOf(one)} (${one.driver ?? 'no driver'})`).join(', ')
 
-type Neighbours = { readonly group: string; readonly others: readonly PciFunction[] }
+type Neighbours = {
+  readonly group: string
+  readonly others: readonly PciFunction[]
+  /** The units of the function itself. */
+  readonly own: ReadonlySet<string>
+}
 /** Why what shares the group keeps the function from being given away; null: nothing does. */
-const sharedWith = (found: PciFunction, { group, others }: Neighbours, { offered }: Offered): Passable | null => {
+const sharedWith = (found: PciFunction, { group, others, own }: Neighbours, { offered }: Offered): Passable | null => {
   const about = addressOf(found)
-  const own = offered.get(about) ?? new Set()
   const unitsOf = (one: PciFunction): readonly string[] => [...(offered.get(addressOf(one)) ?? [])]
   // of a function whose parts are given away, the group does not matter to what else is offered
   const staying = others.filter(
@@ -156,21 +160,14 @@ const functionsPassable = async (
   what: Offered,
   all: readonly PciFunction[],
 ): Promise<readonly Passable[]> => {
-  const { offered } = what
-  const groups = new Map<string, PciFunction[]>()
-  const own = new Map<string, string>()
-  for (const found of all) {
-    const address = formatPciAddress(found.address)
-    const group = await groupOf(io, sysfsRoot, address)
-    if (group === null) continue
-    own.set(address, group)
-    groups.set(group, [...(groups.get(group) ?? []), found])
-  }
+  const groups = new Map<string, string | null>()
+  for (const found of all) groups.set(addressOf(found), await groupOf(io, sysfsRoot, addressOf(found)))
   return all.flatMap((found): readonly Passable[] => {
-    const about = formatPciAddress(found.address)
-    if (!offered.has(about)) return []
-    const group = own.get(about)
-    if (group === undefined)
+    const about = addressOf(found)
+    const own = what.offered.get(about)
+    if (own === undefined) return []
+    const group = groups.get(about) ?? null
+    if (group === null)
       return [
         {
           verdict: 'problem',
@@ -179,8 +176,10 @@ const functionsPassable = async (
           advice: 'see IOMMU above',
         },
       ]
-    const others = (groups.get(group) ?? []).filter((one) => addressOf(one) !== about && !one.class.startsWith(BRIDGE))
-    return [sharedWith(found, { group, others }, what) ?? alone(found, group, what)]
+    const others = all.filter(
+      (one) => groups.get(addressOf(one)) === group && addressOf(one) !== about && !one.class.startsWith(BRIDGE),
+    )
+    return [sharedWith(found, { group, others, own }, what) ?? alone(found, group, what)]
   })
 }
 

@@ -77,6 +77,22 @@ describe('the IOMMU', () => {
       "off, by the kernel's parameter amd_iommu=off: no device can be given to a guest",
       "take amd_iommu=off out of the kernel's parameters",
     ],
+    [
+      { cpuinfo: 'vendor_id : GenuineIntel\n', cmdline: 'ro iommu=off\n' },
+      "off, by the kernel's parameter iommu=off: no device can be given to a guest",
+      "take iommu=off out of the kernel's parameters",
+    ],
+    [
+      { cpuinfo: 'vendor_id : GenuineIntel\n', cmdline: 'ro intel_iommu=off' },
+      "off, by the kernel's parameter intel_iommu=off: no device can be given to a guest",
+      "take intel_iommu=off out of the kernel's parameters",
+    ],
+    [
+      { cpuinfo: 'CPU implementer : 0x41\n', cmdline: 'ro iommu=offline xiommu=off pcie_acs_override=x\n' },
+      'off: no device can be given to a guest',
+      'enable the IOMMU (AMD-Vi, VT-d or SMMU) in the firmware',
+    ],
+    [{}, 'off: no device can be given to a guest', 'enable the IOMMU (AMD-Vi, VT-d or SMMU) in the firmware'],
   ])('is off: %j', async (proc, says, advice) => expect(await off(proc)).toEqual({ verdict: 'problem', says, advice }))
 })
 
@@ -87,7 +103,9 @@ test('groups that a parameter of the kernel has split do not isolate', async () 
     'warning',
     'on, with 1 groups, which pcie_acs_override has split: a guest may reach devices of another group',
   ])
-  expect(found.advice).toContain('must support ACS')
+  expect(found.advice).toBe(
+    "take pcie_acs_override out of the kernel's parameters, and move cards that share a group then to other slots (their bridges must support ACS)",
+  )
 })
 
 describe('a function that is offered', () => {
@@ -143,13 +161,19 @@ describe('a function that is offered', () => {
   })
   test('is a problem beside something that the host uses', async () => {
     const sys = machine({ [GPU]: '7', '0000:b0:00.0': '7' }, { '0000:b0:00.0': 'i40e' })
-    expect((await judge(sys)).get(GPU)).toMatchObject({
+    expect((await judge(sys)).get(GPU)).toEqual({
       verdict: 'problem',
       says: 'it shares IOMMU group 7 with 0000:b0:00.0 (i40e): a guest gets all of a group or nothing',
+      advice:
+        'move the card to a slot with a group of its own (its bridges must support ACS), or bind the others to vfio-pci and offer nothing else of the group',
     })
   })
   test('is a problem without a group', async () =>
-    expect((await judge(machine({ '0000:b0:00.0': '1' }))).get(GPU)).toMatchObject({ verdict: 'problem' }))
+    expect((await judge(machine({ '0000:b0:00.0': '1' }))).get(GPU)).toEqual({
+      verdict: 'problem',
+      says: 'it is in no IOMMU group, so it cannot be given to a guest',
+      advice: 'see IOMMU above',
+    }))
   test('what is not offered is not judged', async () =>
     expect([...(await judge(machine({ [GPU]: '7' }), {}, {})).keys()]).toEqual(['IOMMU', 'vfio-pci', 'huge pages']))
 })
@@ -164,4 +188,82 @@ test('vfio-pci and huge pages', async () => {
   }
   const found = await judge(sys)
   expect([found.get('vfio-pci')?.says, found.get('huge pages')?.says]).toEqual(['loaded', '512 of 2048kB'])
+})
+
+test('the whole of a machine: what is wrong is said with what to do, what is not without', async () => {
+  const bare = await judge(machine({}), {}, {})
+  expect(Object.fromEntries(bare)).toEqual({
+    IOMMU: {
+      verdict: 'problem',
+      says: 'off: no device can be given to a guest',
+      advice: 'enable the IOMMU (AMD-Vi, VT-d or SMMU) in the firmware',
+    },
+    'vfio-pci': {
+      verdict: 'warning',
+      says: 'not loaded',
+      advice: 'modprobe vfio-pci; libvirt loads it itself where the module is installed',
+    },
+    'huge pages': {
+      verdict: 'warning',
+      says: 'none are set aside: servers whose flavor has hw:mem_page_size=large do not start here',
+      advice: 'set vm.nr_hugepages if such flavors are used, otherwise leave it',
+    },
+  })
+  const sys = machine({ [GPU]: '12', [NIC]: '13' }, { [NIC]: 'i40e' }) as { bus: { pci: Tree }; kernel: Tree }
+  sys.bus.pci['drivers'] = { 'vfio-pci-core': {}, 'vfio-pci': {} }
+  sys.kernel['mm'] = {
+    hugepages: {
+      'hugepages-1048576kB': { nr_hugepages: '1\n' },
+      'hugepages-2048kB': { nr_hugepages: '512\n' },
+      'hugepages-64kB': {},
+    },
+  }
+  const found = await judge(sys, {}, { [GPU]: GPU, [NIC]: NIC })
+  expect(Object.fromEntries(found)).toEqual({
+    IOMMU: { verdict: 'ok', says: 'on, with 2 groups', advice: null },
+    'vfio-pci': { verdict: 'ok', says: 'loaded', advice: null },
+    'huge pages': { verdict: 'ok', says: '1 of 1048576kB, 512 of 2048kB', advice: null },
+    [GPU]: {
+      verdict: 'ok',
+      says: 'alone in IOMMU group 12 but for what may go with it; no kernel driver',
+      advice: null,
+    },
+    [NIC]: {
+      verdict: 'warning',
+      says: 'alone in IOMMU group 13 but for what may go with it; the kernel driver i40e',
+      advice:
+        'libvirt takes it from i40e when a server starts, which fails or waits while this machine uses it; driverctl set-override 0000:b0:00.0 vfio-pci keeps it free for guests',
+    },
+  })
+})
+
+describe('of a function that shares its group', () => {
+  const AUDIO = '0000:af:00.1'
+  const shared = async (
+    offered: Readonly<Record<string, string | null>>,
+    drivers: Readonly<Record<string, string>>,
+  ) => {
+    const sys = machine({ [GPU]: '7', [AUDIO]: '7', [NIC]: '7' }, drivers)
+    return (await judge(sys, {}, offered)).get(GPU)!.says
+  }
+  test('each one that stays with the host is named, in their order', async () => {
+    expect(await shared({ [GPU]: GPU }, { [AUDIO]: 'snd', [NIC]: 'i40e' })).toBe(
+      `it shares IOMMU group 7 with ${AUDIO} (snd), ${NIC} (i40e): a guest gets all of a group or nothing`,
+    )
+    expect(await shared({ [GPU]: GPU, [AUDIO]: GPU }, { [AUDIO]: 'snd', [NIC]: 'i40e' })).toBe(
+      `it shares IOMMU group 7 with ${NIC} (i40e): a guest gets all of a group or nothing`,
+    )
+  })
+  test('each one of another unit is named, but those of its own', async () =>
+    expect(await shared({ [GPU]: 'unit', [AUDIO]: 'unit', [NIC]: 'other' }, { [NIC]: 'vfio-pci' })).toBe(
+      `it shares IOMMU group 7 with ${NIC} (vfio-pci), which is offered as well: they cannot go to two guests`,
+    ))
+  test('whose parts are given away, only what is not offered matters', async () => {
+    expect(
+      await shared({ [GPU]: null, [AUDIO]: null, [NIC]: NIC }, { [GPU]: 'nvidia', [AUDIO]: 'snd', [NIC]: 'i40e' }),
+    ).toContain('alone in IOMMU group 7')
+    expect(await shared({ [GPU]: null, [NIC]: NIC }, { [AUDIO]: 'snd' })).toBe(
+      `it shares IOMMU group 7 with ${AUDIO} (snd): a guest gets all of a group or nothing`,
+    )
+  })
 })
