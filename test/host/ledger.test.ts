@@ -72,6 +72,26 @@ describe('disk', () => {
     expect([disk.loseLast(), await disk.read('/a')]).toEqual([true, null])
     expect(disk.loseLast()).toBe(false)
   })
+  test('of a disk in memory the last eight writes can be lost, in whatever files', async () => {
+    const disk = memoryDisk()
+    for (let n = 1; n <= 9; n++) await disk.replace(n === 5 ? '/other' : '/a', `${n}`)
+    const lost: unknown[] = []
+    while (disk.loseLast()) lost.push([await disk.read('/a'), await disk.read('/other')])
+    const [five, none] = ['5', null]
+    expect(lost).toEqual([
+      ...['8', '7', '6', '4'].map((text) => [text, five]),
+      ...['4', '3', '2', '1'].map((text) => [text, none]),
+    ])
+  })
+  test('a write that was torn is not torn again, and one that replaced a file is not torn', async () => {
+    const disk = memoryDisk()
+    await disk.replace('/a', '1')
+    await disk.append('/a', '23')
+    await disk.append('/a', '45678')
+    expect([disk.tearLast(), await disk.read('/a')]).toEqual([true, '123456'])
+    expect([disk.tearLast(), await disk.read('/a')]).toEqual([true, '12'])
+    expect([disk.tearLast(), await disk.read('/a')]).toEqual([false, '12'])
+  })
 })
 
 describe('ledger', () => {

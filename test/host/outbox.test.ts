@@ -7,7 +7,9 @@ import { memoryDisk } from '../../src/host/disk.ts'
 import type { Entry } from '../../src/host/entry.ts'
 import { openLedger } from '../../src/host/ledger.ts'
 import { Outbox } from '../../src/host/outbox.ts'
-import { handClock, memoryLog } from '../support/lab.ts'
+import { type BusRecord } from '../../src/wire/envelope.ts'
+import { readReport } from '../../src/wire/message.ts'
+import { handClock, memoryLog, quiet } from '../support/lab.ts'
 
 const entry = (n: number, number = 1): Entry => ledgerEntry(`slot-${n}`, number, { sent: false })
 const open = async (publish: Bus['publish']) => {
@@ -52,4 +54,97 @@ test('nothing is sent after the close', async () => {
   outbox.send(entry(1))
   await outbox.idle()
   expect(published).toBe(0)
+})
+
+const SLOTS = ['a', 'b', 'c'].map((one) => `b0a79999-0000-4000-8000-00000000000${one}`) as [string, string, string]
+const ARQ = 'b0a77000-0000-4000-8000-000000000000'
+test('a result is told with its order and its times, and noted as sent once the bus has it, also after a restart (OUTBOX-1)', async () => {
+  const [clock, log, disk] = [handClock(), memoryLog(), memoryDisk()]
+  const opened = () => openLedger({ boot: 1, disk, path: '/l', host: 'h1', clock, log })
+  const result = { status: 'failed', reason: 'no', final: false } as const
+  const whole = { deployableUuid: SLOTS[1], arq: ARQ, trace: '00-ab-cd-01', startedAt: 7, finishedAt: 9, result }
+  const entries = [
+    ledgerEntry(SLOTS[0], 3, { sent: false, type: 'ReleaseSlot', ...whole }),
+    ledgerEntry(SLOTS[1], 4, { deployableUuid: SLOTS[2] }),
+    ledgerEntry(SLOTS[2], 5, { sent: false, state: 'in-hand', deployableUuid: SLOTS[1] }),
+  ]
+  const before = await opened()
+  for (const one of entries) await before.write(one)
+  const ledger = await opened()
+  const heard: BusRecord[] = []
+  const publish: Bus['publish'] = async (batch) => {
+    if (heard.push(...batch) === 1) throw new Error('no broker')
+  }
+  const boot = { bootId: SLOTS[0], bootNumber: 5 }
+  const outbox = new Outbox({ host: 'h1', boot, ledger, bus: { publish }, clock, ids: systemIds, log })
+  expect(outbox.size).toBe(1)
+  await quiet()
+  expect([outbox.size, log.said]).toEqual([
+    1,
+    [
+      {
+        level: 'warn',
+        detail: { host: 'h1', results: 1, reason: 'no broker', failures: 1 },
+        message: 'outbox.again',
+      },
+    ],
+  ])
+  // it is tried again after a pause
+  await clock.pass(49)
+  expect(heard).toHaveLength(1)
+  await clock.pass(1)
+  await outbox.idle()
+  const read = heard.map((record) => readReport(record)).map((one) => (one.ok ? one.value.body : one.fault))
+  const told = {
+    type: 'OrderResult',
+    host: 'h1',
+    ...boot,
+    order: 'ReleaseSlot',
+    slot: SLOTS[0],
+    number: 3,
+    ...whole,
+  }
+  expect(read).toEqual([told, told])
+  await clock.pass(1000)
+  expect((await opened()).all().map(({ number, sent }) => [number, sent])).toEqual([
+    [4, true],
+    [5, false],
+    [3, true],
+  ])
+})
+
+test('a result is not noted as sent where another order has come for its slot meanwhile', async () => {
+  const [clock, log, disk] = [handClock(), memoryLog(), memoryDisk()]
+  const ledger = await openLedger({ boot: 1, disk, path: '/l', host: 'h1', clock, log })
+  const later: Entry[] = []
+  const publish: Bus['publish'] = async () => {
+    for (const one of later.splice(0)) await ledger.write(one)
+  }
+  const boot = { bootId: systemIds.uuid(), bootNumber: 1 }
+  const outbox = new Outbox({ host: 'h1', boot, ledger, bus: { publish }, clock, ids: systemIds, log })
+  for (const meanwhile of [entry(1, 2), { ...entry(1), state: 'in-hand' as const }, entry(1)]) {
+    await ledger.write(entry(1))
+    later.push(meanwhile)
+    outbox.send(entry(1))
+    await outbox.idle()
+    expect(ledger.get('slot-1')).toEqual(
+      meanwhile.number === 1 && meanwhile.state === 'done' ? { ...meanwhile, sent: true } : meanwhile,
+    )
+  }
+})
+
+test('the pauses between attempts become longer, and short again after a success', async () => {
+  const times: number[] = []
+  let left = 4
+  const { outbox, clock } = await open(async () => {
+    times.push(clock.now())
+    if (left-- > 0) throw new Error('no broker')
+  })
+  const begun = clock.now()
+  outbox.send(entry(1))
+  await clock.pass(10_000)
+  ;[left] = [1]
+  outbox.send(entry(2))
+  await clock.pass(10_000)
+  expect(times.map((at) => at - begun)).toEqual([0, 50, 150, 350, 750, 10_000, 10_050])
 })

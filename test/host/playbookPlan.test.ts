@@ -129,3 +129,88 @@ describe('runs that are remembered', () => {
     expect(names(left)).toEqual([...names(kept(102)).slice(0, 98), 'driver-100', 'driver-101'])
   })
 })
+
+describe('a run', () => {
+  const task = (folder: Present['folders'] extends ReadonlyMap<string, infer One> ? One : never) =>
+    ({ driver: 'a', playbook: 'teardown', folder }) as const
+  test('is recorded when it begins, with the content that it has, if that can be read', () => {
+    const recorded = {
+      playbook: 'teardown',
+      digest: 'd1',
+      machine: 'm7',
+      status: 'running',
+      startedAt: 5,
+      finishedAt: null,
+      reason: null,
+      output: '',
+    }
+    expect(begun(task(BOTH), 'm7', 5)).toStrictEqual(recorded)
+    expect(begun(task('EACCES'), 'm7', 5)).toStrictEqual({ ...recorded, digest: '' })
+  })
+  test('is recorded when it has ended, with its reason up to 1,000 characters', () => {
+    const last = run({ status: 'running', finishedAt: null })
+    const ended = (reason: string | null) => over(last, 9, reason, { output: 'out\n', cut: 0 })
+    expect(ended(null)).toStrictEqual({ ...last, status: 'done', finishedAt: 9, reason: null, output: 'out\n' })
+    expect(ended('exit status 2')).toStrictEqual({
+      ...last,
+      status: 'failed',
+      finishedAt: 9,
+      reason: 'exit status 2',
+      output: 'out\n',
+    })
+    expect(ended(`${'x'.repeat(1000)}y`).reason).toBe('x'.repeat(1000))
+  })
+  test('is told with the end of its output, and how much is missing', () => {
+    const told = (output: string, cut = 0) => over(run(), 9, null, { output, cut }).output
+    const [whole, mark] = [
+      'x'.repeat(4000),
+      (bytes: number) => `[${bytes} bytes or more before this are on the host]\n`,
+    ]
+    expect(told(whole)).toBe(whole)
+    expect(told(`y${whole}`)).toBe(`${mark(1)}${'x'.repeat(4000 - mark(1).length)}`)
+    expect(told(`yyy${whole}`, 20)).toBe(`${mark(23)}${'x'.repeat(4000 - mark(23).length)}`)
+    expect(told(`${'y'.repeat(mark(5).length)}end`, 5)).toBe(`${mark(5)}end`)
+    expect(told('a\0b\uD800c')).toBe('ab\uFFFDc')
+  })
+})
+
+test('each part of what is kept is read again, and needed', () => {
+  const all = {
+    a: run({ status: 'running', finishedAt: null }),
+    b: run({ playbook: 'teardown', status: 'failed', reason: 'no', output: 'out', startedAt: 0 }),
+    c: run(),
+  }
+  const kept = { enabled: ['a', 'b'], runs: all }
+  expect(keptIn(JSON.stringify(kept))).toEqual(kept)
+  const isRead = (one: object) => keptIn(JSON.stringify({ enabled: [], runs: { a: one } })) !== null
+  for (const name of Object.keys(all.c)) {
+    const { [name]: _, ...others } = all.c as unknown as Record<string, unknown>
+    expect([name, isRead(others)]).toEqual([name, false])
+  }
+  expect(
+    [{ playbook: 'other' }, { status: 'other' }, { startedAt: -1 }].map((more) => isRead(run(more as Partial<Run>))),
+  ).toEqual([false, false, false])
+  expect(NOTHING_KEPT).toEqual({ enabled: [], runs: {} })
+})
+
+test('why a driver is not asked: a set-up that failed is told with the last three lines, or without any', () => {
+  const told = (more: Partial<Run>) => heldBack(run({ status: 'failed', ...more })).reason
+  expect(told({ reason: 'exit status 2', output: '' })).toBe('its set-up playbook failed: exit status 2')
+  expect(told({ reason: null, output: ' \n' })).toBe('its set-up playbook failed: ')
+  expect(told({ reason: 'no', output: '\n\nb\nc' })).toBe('its set-up playbook failed: no\nb\nc')
+  expect(heldBack(run())).toEqual({ reason: 'its set-up playbook has not been run yet', isOver: false })
+  expect(heldBack(run({ playbook: 'teardown', status: 'running' })).reason).toBe(
+    'its set-up playbook has not been run yet',
+  )
+})
+
+test('a folder that cannot be read is due for both, and tear-downs come first', () => {
+  const folders = new Map<string, string>([
+    ['b', 'EACCES'],
+    ['a', 'EIO'],
+  ])
+  expect(due({ enabled: ['b', 'c'], runs: {} }, { drivers: ['a', 'c'], folders, machine: 'm1' })).toEqual([
+    { driver: 'b', playbook: 'teardown', folder: 'EACCES' },
+    { driver: 'a', playbook: 'setup', folder: 'EIO' },
+  ])
+})

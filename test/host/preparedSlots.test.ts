@@ -221,6 +221,43 @@ describe('SLOTS-2 more slots than fit into a report', () => {
       [slot(5), undefined, slot(5)],
     ])
   })
+  test('are said with their order, what becomes of them, their request and their function', () => {
+    const some: readonly Entry[] = [
+      { ...entry(1), number: 4, arq: ARQ },
+      { ...entry(2), state: 'in-hand' },
+      { ...entry(3), state: 'in-hand', type: 'ReleaseSlot' },
+      { ...entry(4), type: 'ReleaseSlot' },
+      { ...entry(5), prepared: false },
+      { ...entry(6), handle: '' },
+    ]
+    const shown = (n: number, state: string) => ({ slot: slot(n), number: 1, state, function: '0000:01:00.0' })
+    expect(pageOf(some, null, 10_000)).toStrictEqual({
+      page: {
+        prepared: [
+          { ...shown(1, 'prepared'), number: 4, arq: ARQ },
+          shown(2, 'preparing'),
+          shown(3, 'releasing'),
+          shown(4, 'prepared'),
+        ],
+      },
+      next: null,
+    })
+    expect(pageOf(some, slot(3), 10_000)).toStrictEqual({
+      page: { from: slot(3), prepared: [shown(3, 'releasing'), shown(4, 'prepared')] },
+      next: null,
+    })
+  })
+  test('are said as many as fit to the byte, and four thousand at most', () => {
+    const size = bytes - 1
+    const counts = [size - 1, size, 2 * size - 1, 2 * size].map(
+      (room) => pageOf(entries, null, room)?.page.prepared.length,
+    )
+    expect(counts).toEqual([undefined, 1, 1, 2])
+    const many = Array.from({ length: 4001 }, (_, n) => entry(n))
+    expect(pageOf(many.slice(1), null, 1e9)).toMatchObject({ next: null })
+    const { page, next } = pageOf(many, null, 1e9)!
+    expect([page.prepared.length, page.upTo, next]).toEqual([4000, slot(3999), slot(4000)])
+  })
   test('without room for one of them nothing is said', () => {
     expect(pageOf(entries, null, 10)).toBe(null)
     expect(pageOf([], null, 0)).toEqual({ page: { prepared: [] }, next: null })

@@ -1,0 +1,237 @@
+/** What the ledger notes of an order when it comes, when it has ended, and when the control tells of it. */
+import * as v from 'valibot'
+import { describe, expect, test } from 'vitest'
+import {
+  Entry,
+  attachingOf,
+  failed,
+  finished,
+  handleKey,
+  inHand,
+  isLate,
+  isOther,
+  mayBePrepared,
+  recalled,
+  slotIn,
+} from '../../src/host/entry.ts'
+import type { Order } from '../../src/wire/orders.ts'
+import { ledgerEntry } from './ledgerEntry.ts'
+
+const [SLOT, DEPLOYABLE, ARQ] = ['a', 'b', 'c'].map((one) => `b0a79999-0000-4000-8000-00000000000${one}`) as [
+  string,
+  string,
+  string,
+]
+const HANDLE = { type: 'PCI', info: { function: '1', device: '00', bus: 'af', domain: '0000' } } as const
+const KEY = '["PCI",{"bus":"af","device":"00","domain":"0000","function":"1"}]'
+const HEAD = {
+  host: 'h1',
+  slot: SLOT,
+  number: 7,
+  driver: 'pci_driver',
+  deployable: 'h1_card',
+  deployableUuid: DEPLOYABLE,
+  deadline: 99,
+}
+const PREPARE: Order = { ...HEAD, type: 'PrepareSlot', handle: HANDLE, arq: ARQ }
+const RELEASE: Order = { ...HEAD, type: 'ReleaseSlot', handle: HANDLE }
+const PROGRAM: Order = { ...HEAD, type: 'Program', image: 'image-1' }
+const PROBE: Order = { ...HEAD, type: 'Probe' }
+const NOTED = {
+  slot: SLOT,
+  number: 7,
+  driver: 'pci_driver',
+  deployable: 'h1_card',
+  deployableUuid: DEPLOYABLE,
+  state: 'in-hand',
+  startedAt: 5,
+  finishedAt: 5,
+  sent: false,
+} as const
+
+describe('an order that is in hand', () => {
+  test('is noted with its handle, its request, the image that it loads and its trace', () => {
+    expect(inHand({ ...PREPARE, bitstream: 'image-1', trace: '00-ab-cd-01' }, 5, undefined, false)).toStrictEqual({
+      ...NOTED,
+      type: 'PrepareSlot',
+      handle: KEY,
+      arq: ARQ,
+      image: 'image-1',
+      trace: '00-ab-cd-01',
+      prepared: true,
+    })
+  })
+  test.each<[string, Order, object]>([
+    ['a preparation without an image', PREPARE, { type: 'PrepareSlot', handle: KEY, arq: ARQ, prepared: true }],
+    ['a release', RELEASE, { type: 'ReleaseSlot', handle: KEY, prepared: false }],
+    ['a programming', PROGRAM, { type: 'Program', handle: '', prepared: false }],
+    ['a probe', PROBE, { type: 'Probe', handle: '', prepared: false }],
+  ])('%s is noted without what it does not have', (_, order, more) =>
+    expect(inHand(order, 5, undefined, false)).toStrictEqual({ ...NOTED, ...more }),
+  )
+  test.each<[string, Order, Entry | undefined, boolean, boolean]>([
+    ['a preparation that is refused prepares nothing', PREPARE, undefined, true, false],
+    ['but leaves prepared what was', PREPARE, ledgerEntry('a', 1), true, true],
+    ['a release in hand leaves prepared what was', RELEASE, ledgerEntry('a', 1), false, true],
+    ['and what was not stays so', RELEASE, ledgerEntry('a', 1, { type: 'ReleaseSlot' }), false, false],
+  ])('%s', (_, order, known, refused, prepared) => expect(inHand(order, 5, known, refused).prepared).toBe(prepared))
+})
+
+const FAILED = { status: 'failed', reason: 'no', final: false } as const
+const FINAL = { ...FAILED, final: true } as const
+const DONE = { status: 'done' } as const
+
+test.each<[string, Partial<Entry>, boolean]>([
+  ['as a later release has noted it', { prepared: true, type: 'ReleaseSlot' }, true],
+  ['not, as it was noted', { prepared: false }, false],
+  ['while its preparation has no result', { state: 'in-hand', result: undefined }, true],
+  ['once it was prepared', { result: DONE }, true],
+  ['when its preparation failed in the driver', { result: FAILED }, true],
+  ['not when its preparation failed before the driver', { result: FINAL }, false],
+  ['while its release has no result', { type: 'ReleaseSlot', result: undefined }, true],
+  ['when its release failed', { type: 'ReleaseSlot', result: FAILED }, true],
+  ['not once it was released', { type: 'ReleaseSlot', result: DONE }, false],
+  ['not by a programming', { type: 'Program', result: FAILED }, false],
+  ['not by a probe', { type: 'Probe', result: undefined }, false],
+])('a slot may be prepared %s', (_, more, prepared) => expect(mayBePrepared(ledgerEntry('a', 1, more))).toBe(prepared))
+test('a slot of which nothing is known is not prepared', () => expect(mayBePrepared(undefined)).toBe(false))
+
+describe('an order that has ended', () => {
+  const CLEANED = {
+    command: '/sbin/wipe',
+    startedAt: 1,
+    finishedAt: 2,
+    exitCode: 3,
+    outputSha256: 'ab'.repeat(32),
+    outputBytes: 0,
+    output: '',
+  }
+  const entry = (type: Entry['type'], prepared: boolean): Entry => ({
+    ...NOTED,
+    type,
+    handle: KEY,
+    sent: true,
+    prepared,
+  })
+  const [WAS, WAS_NOT] = [ledgerEntry('a', 1, { prepared: true }), ledgerEntry('a', 1, { prepared: false })]
+  test('is noted with its result and its time, and has to be sent', () =>
+    expect(finished(entry('PrepareSlot', true), FAILED, 9, undefined)).toStrictEqual({
+      ...NOTED,
+      type: 'PrepareSlot',
+      handle: KEY,
+      prepared: true,
+      state: 'done',
+      result: FAILED,
+      finishedAt: 9,
+      sent: false,
+    }))
+  test.each<[string, Entry, Parameters<typeof finished>[1], Entry | undefined, boolean]>([
+    ['a preparation is prepared', entry('PrepareSlot', true), DONE, undefined, true],
+    ['one that failed in the driver may be', entry('PrepareSlot', true), FAILED, WAS_NOT, true],
+    ['one that failed before the driver is as it was: not', entry('PrepareSlot', true), FINAL, WAS_NOT, false],
+    ['one that failed before the driver is as it was: prepared', entry('PrepareSlot', false), FINAL, WAS, true],
+    ['a release is not', entry('ReleaseSlot', true), DONE, WAS, false],
+    ['a release that failed is as it was', entry('ReleaseSlot', true), FAILED, WAS, true],
+    ['a release that failed before the driver is as it was', entry('ReleaseSlot', false), FINAL, WAS, true],
+    [
+      'what was released but not cleaned is not',
+      entry('ReleaseSlot', true),
+      { ...FINAL, cleaned: CLEANED },
+      WAS,
+      false,
+    ],
+    ['a programming prepares nothing', entry('Program', false), DONE, undefined, false],
+  ])('%s', (_, noted, result, known, prepared) => expect(finished(noted, result, 9, known).prepared).toBe(prepared))
+  test('a reason is kept up to 2,000 characters', () => {
+    expect(failed('no', true)).toStrictEqual({ status: 'failed', reason: 'no', final: true })
+    expect(failed(`${'x'.repeat(2000)}y`, false)).toStrictEqual({
+      status: 'failed',
+      reason: 'x'.repeat(2000),
+      final: false,
+    })
+  })
+})
+
+describe('a slot that the control holds prepared', () => {
+  const HELD = {
+    slot: SLOT,
+    number: 7,
+    driver: 'pci_driver',
+    deployable: 'h1_card',
+    deployableUuid: DEPLOYABLE,
+    handle: HANDLE,
+  }
+  const COMMON = { ...NOTED, handle: KEY, startedAt: 4, finishedAt: 4, prepared: true }
+  test('is noted as prepared, with a result that the control knows', () =>
+    expect(recalled({ ...HELD, arq: ARQ }, 4)).toStrictEqual({
+      ...COMMON,
+      type: 'PrepareSlot',
+      arq: ARQ,
+      state: 'done',
+      sent: true,
+      result: { status: 'done' },
+    }))
+  test('is noted as in hand where an order for it has no answer yet', () =>
+    expect(recalled({ ...HELD, pending: 'ReleaseSlot' }, 4)).toStrictEqual({ ...COMMON, type: 'ReleaseSlot' }))
+})
+
+test('another order of the same number is one of another type, or for another request', () => {
+  const known = ledgerEntry(SLOT, 7, { arq: ARQ })
+  expect([
+    isOther(known, PREPARE),
+    isOther(known, { ...PREPARE, arq: DEPLOYABLE }),
+    isOther(known, RELEASE),
+    isOther(ledgerEntry(SLOT, 7), PREPARE),
+    isOther({ ...known, type: 'ReleaseSlot' }, RELEASE),
+  ]).toEqual([false, true, true, false, false])
+})
+
+test('an order is late after its time, a release never', () => {
+  expect([10, 11].map((now) => isLate(PREPARE, 10, now))).toEqual([false, true])
+  expect([10, 11].map((now) => isLate(PROGRAM, 10, now))).toEqual([false, true])
+  expect([10, 11].map((now) => isLate(RELEASE, 10, now))).toEqual([false, false])
+})
+
+test('the handle of an entry is read from it; orders on a whole deployable, and damaged text, have none', () => {
+  expect(handleKey(HANDLE)).toBe(KEY)
+  const entry = ledgerEntry(SLOT, 7, { handle: KEY })
+  expect(attachingOf(entry)).toStrictEqual({ type: 'PCI', info: { ...HANDLE.info } })
+  expect(slotIn(entry)).toStrictEqual([{ uuid: SLOT, deployable: 'h1_d0', type: 'PCI', info: { ...HANDLE.info } }])
+  for (const handle of ['', '{}', 'PCI', '["PCI"]', '["USB",{}]', '["PCI",{"bus":1}]']) {
+    expect(attachingOf({ ...entry, handle })).toBe(null)
+    expect(slotIn({ ...entry, handle })).toEqual([])
+  }
+})
+
+describe('an entry on the disk', () => {
+  const WHOLE: Entry = {
+    ...NOTED,
+    type: 'PrepareSlot',
+    handle: KEY,
+    arq: ARQ,
+    image: 'image-1',
+    trace: '00-ab-cd-01',
+    state: 'done',
+    result: FINAL,
+    prepared: false,
+  }
+  const isRead = (more: object): boolean => v.safeParse(Entry, { ...WHOLE, ...more }).success
+  test('is read as it was written', () => expect(v.parse(Entry, WHOLE)).toEqual(WHOLE))
+  test('may lack what only some orders have', () => {
+    const { arq: _arq, image: _image, trace: _trace, result: _result, prepared: _prepared, ...least } = WHOLE
+    expect(v.parse(Entry, least)).toEqual(least)
+  })
+  test('is of one of four types, in one of two states', () => {
+    const types = ['PrepareSlot', 'ReleaseSlot', 'Program', 'Probe', 'Other', '']
+    expect(types.map((type) => isRead({ type }))).toEqual([true, true, true, true, false, false])
+    expect(['in-hand', 'done', 'other', ''].map((state) => isRead({ state }))).toEqual([true, true, false, false])
+  })
+  test('needs each of the others', () => {
+    const needed = ['slot', 'number', 'type', 'driver', 'deployable', 'deployableUuid', 'handle', 'state']
+    for (const name of [...needed, 'startedAt', 'finishedAt', 'sent']) {
+      const { [name]: _, ...others } = WHOLE as unknown as Record<string, unknown>
+      expect([name, v.safeParse(Entry, others).success]).toEqual([name, false])
+    }
+    expect([isRead({ number: 0 }), isRead({ number: 1 })]).toEqual([false, true])
+  })
+})
