@@ -173,3 +173,14 @@ test('topics are listed with what differs, and each advice once', () => {
     'retention.ms: apply',
   ])
 })
+
+test.each([
+  ['nonsense', 'start'],
+  ['host nonsense', 'run'],
+])('without the name of a command the default one is meant: %s', async (line, name) => {
+  const { code, err } = await commandHere(line.split(' '))
+  expect([code, err.split('\n')[0]]).toEqual([
+    2,
+    `error: too many arguments for '${name}'. Expected 0 arguments but got 1: nonsense.`,
+  ])
+})

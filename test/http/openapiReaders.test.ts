@@ -9,6 +9,8 @@ import { describe, expect, test } from 'vitest'
 import type { HttpRefused } from '../../src/http/faults.ts'
 import { openapi } from '../../src/http/openapi.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
+import { INT_MAX } from '../../src/fields.ts'
+import { intText } from '../../src/http/query.ts'
 import { textShape } from '../../src/http/shapes.ts'
 import { latestMinor, negotiate } from '../../src/http/versions.ts'
 import { brokenText } from '../../src/text.ts'
@@ -227,3 +229,23 @@ test('the description forbids those characters in text that the rule for text fo
   )
   expect(differing).toEqual([])
 })
+
+test.each([0, 1] as const)(
+  'a whole number from %i on in text is described by a pattern up to the largest id',
+  (min) => {
+    const pattern = new RegExp(intText(min)['pattern'] as string, 'u')
+    const isId = (number: number): boolean => number >= min && number <= INT_MAX
+    const described = (text: string): boolean => pattern.test(text)
+    const largest = String(INT_MAX)
+    const near = [...largest].flatMap((_, at) => [
+      largest.slice(0, at) + '9'.repeat(largest.length - at),
+      largest.slice(0, at) + '0'.repeat(largest.length - at),
+      largest.slice(0, at + 1),
+    ])
+    const numbers = [...near, largest, String(INT_MAX + 1), '1', '9', '10', '007', '0'.repeat(9) + '1']
+    expect(numbers.filter((text) => described(text) !== isId(Number(text)))).toEqual([])
+    expect([described('0'), described('00')]).toEqual([min === 0, min === 0])
+    const others = ['', '-1', '+1', ' 1', '1 ', '1\n', '1.0', '1e3', 'x', '1x', 'x1', `0${largest}`]
+    expect(others.filter(described)).toEqual([])
+  },
+)
