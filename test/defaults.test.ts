@@ -67,7 +67,7 @@ test('of streams of events and of long answers', () => {
     rowsMax: 500,
     beatMs: 10_000,
     stallMs: 30_000,
-    standingMs: 1000,
+    identifiedForMs: 1000,
     retryMs: 2000,
     lingerMs: 30_000,
     retry: { firstMs: 100, maxMs: 5000 },

@@ -7,7 +7,7 @@ import { DEVICE_STATUSES } from '../actors/deployable/messages.ts'
 import { IMPACT_EFFECTS } from '../actors/answers/impact.ts'
 import { HANDLE_STATES } from '../actors/deployable/states.ts'
 import { STANDINGS } from '../actors/host/decider.ts'
-import { STANDING_STATES } from '../actors/placement/standing.ts'
+import { COMPARISON_STATES } from '../actors/placement/comparison.ts'
 import { RESERVINGS } from '../actors/placement/wanted.ts'
 import { publicKey } from '../fields.ts'
 import { DEPLOYABLE_KINDS, DEVICE_TYPES, HANDLE_TYPES } from '../hardware.ts'
@@ -87,7 +87,7 @@ export const Device = v.object({
   links,
 })
 const InPlacement = v.object({
-  state: v.picklist(STANDING_STATES),
+  state: v.picklist(COMPARISON_STATES),
   reason: v.nullable(v.string()),
   since: v.nullable(Time),
   reserving: v.pipe(v.array(v.picklist(RESERVINGS)), v.description('Why units of it are reserved.')),

@@ -1,14 +1,14 @@
 /** The states on which depends what can be done, where the state that a page shows does not say enough. Pure. */
 import type { Arq, HandleDetail, Host, Overview } from './shapes.ts'
 import type { Loaded } from './loaded.ts'
-import { standingOf } from './view/lists.ts'
+import { listedAs } from './view/lists.ts'
 
 /** A key of the host waits for an operator. */
 export const withKey = (state: string): string => `${state}, a key waits`
 export const withKeys = (states: readonly string[]): readonly string[] => [...states, ...states.map(withKey)]
 export const hostStanding = (host: Pick<Host, 'liveness' | 'retired' | 'public_key' | 'offered_key'>): string => {
-  const standing = standingOf(host)
-  return host.public_key === null && host.offered_key !== null ? withKey(standing) : standing
+  const word = listedAs(host)
+  return host.public_key === null && host.offered_key !== null ? withKey(word) : word
 }
 
 /** Withheld, and its host has not answered an order; or withheld, and its host would not clean it. */

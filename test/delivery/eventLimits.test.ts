@@ -7,7 +7,16 @@ import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { until } from '../support/lab.ts'
 import { replacedStores } from '../support/replacedStore.ts'
-import { OPERATOR, STANDS, follow, ofProject, published, createEvents, valueOf, createWriter } from './eventsLab.ts'
+import {
+  OPERATOR,
+  SAME_CALLER,
+  follow,
+  ofProject,
+  published,
+  createEvents,
+  valueOf,
+  createWriter,
+} from './eventsLab.ts'
 
 const stopping: (() => void)[] = []
 afterEach(() => {
@@ -32,7 +41,7 @@ describe('a stream ends', () => {
   test.each(['expired', 'rights', 'failed'] as const)(
     'STREAM-EVENTS-4 when its caller is not who it was: %s, before the next event is told',
     async (why) => {
-      const { events, create } = open({ standingMs: 0 })
+      const { events, create } = open({ identifiedForMs: 0 })
       let ending: typeof why | null = null
       const client = await follow(events, null, { identifyAgain: async () => ending })
       await client.take()
@@ -47,7 +56,7 @@ describe('a stream ends', () => {
     },
   )
   test('STREAM-EVENTS-4 also when nothing happens, with the next beat; and nobody is identified more often than before what is sent', async () => {
-    const { events } = open({ standingMs: 0, beatMs: 20 })
+    const { events } = open({ identifiedForMs: 0, beatMs: 20 })
     let asked = 0
     const client = await follow(events, null, { identifyAgain: async () => (++asked > 2 ? 'expired' : null) })
     await expect.poll(async () => (await client.take()).kind).toBe('bye')
@@ -55,7 +64,7 @@ describe('a stream ends', () => {
     expect(client.others.length).toBeLessThanOrEqual(asked)
   })
   test('at once when the process stops, although nobody can say who the caller is', async () => {
-    const { events } = open({ standingMs: 0, random: () => 0 })
+    const { events } = open({ identifiedForMs: 0, random: () => 0 })
     const client = await follow(events, null, { identifyAgain: () => new Promise(() => {}) })
     const waiting = client.take()
     events.stop()
@@ -68,7 +77,7 @@ describe('a stream ends', () => {
     const waiting = client.take()
     events.stop()
     expect(await waiting).toEqual({ kind: 'bye', why: 'stopping', retryMs: 2000 })
-    expect(await events.open(OPERATOR, ASKED, STANDS)).toMatchObject({ fault: { kind: 'unavailable' } })
+    expect(await events.open(OPERATOR, ASKED, SAME_CALLER)).toMatchObject({ fault: { kind: 'unavailable' } })
     await create('p1')
   })
   test('with a gap that its client is told of, when the client falls out of the ring; it comes back to where it was', async () => {
@@ -88,7 +97,7 @@ describe('a stream ends', () => {
   })
   test('when nobody takes anything from it', async () => {
     const { events } = open({ stallMs: 20 })
-    const stream = valueOf(await events.open(OPERATOR, ASKED, STANDS))
+    const stream = valueOf(await events.open(OPERATOR, ASKED, SAME_CALLER))
     expect(await stream.closed).toBe('stalled')
     expect(events.state().ended).toMatchObject({ stalled: 1 })
   })
@@ -107,7 +116,7 @@ describe('a stream ends', () => {
     away = true
     await expect.poll(async () => (await behind.take()).kind).toBe('bye')
     expect(behind.others.at(-1)).toMatchObject({ why: 'failed' })
-    expect(await events.open(OPERATOR, { ...ASKED, after: '0' }, STANDS)).toMatchObject({
+    expect(await events.open(OPERATOR, { ...ASKED, after: '0' }, SAME_CALLER)).toMatchObject({
       fault: { kind: 'unavailable' },
     })
     expect(await waiting.take()).toMatchObject({ kind: 'beat' })
@@ -120,10 +129,10 @@ describe('a stream ends', () => {
 test('a caller has so many streams at a time, and the process so many; one that ends makes room', async () => {
   const { events } = open({ streamsMax: 3, streamsPerCaller: 2 })
   const [first] = [await follow(events), await follow(events)]
-  expect(await events.open(OPERATOR, ASKED, STANDS)).toMatchObject({ fault: { kind: 'crowded' } })
+  expect(await events.open(OPERATOR, ASKED, SAME_CALLER)).toMatchObject({ fault: { kind: 'crowded' } })
   const other = { caller: ofProject('p1') }
   await follow(events, null, other)
-  expect(await events.open(ofProject('p2'), ASKED, STANDS)).toMatchObject({ fault: { kind: 'unavailable' } })
+  expect(await events.open(ofProject('p2'), ASKED, SAME_CALLER)).toMatchObject({ fault: { kind: 'unavailable' } })
   first.stream.close('left')
   await until(() => events.state().open === 2)
   await follow(events, null, other)
@@ -133,7 +142,7 @@ test('a caller has so many streams at a time, and the process so many; one that 
 test('what is no id is refused', async () => {
   const { events } = open()
   for (const after of ['', 'x', '1', '1.1', '1-1-x', ' 0'])
-    expect(await events.open(OPERATOR, { ...ASKED, after }, STANDS)).toMatchObject({
+    expect(await events.open(OPERATOR, { ...ASKED, after }, SAME_CALLER)).toMatchObject({
       fault: { kind: 'invalid', field: 'after' },
     })
 })

@@ -106,7 +106,7 @@ export const clientOf = (stream: EventStream) => {
 export type Client = ReturnType<typeof clientOf>
 
 /** The caller stays who it is. */
-export const STANDS: IdentifyAgain = async () => null
+export const SAME_CALLER: IdentifyAgain = async () => null
 
 export const follow = async (
   events: EventSource,
@@ -114,6 +114,6 @@ export const follow = async (
   {
     caller = OPERATOR,
     filter = {},
-    identifyAgain = STANDS,
+    identifyAgain = SAME_CALLER,
   }: { readonly caller?: Caller; readonly filter?: EventFilter; readonly identifyAgain?: IdentifyAgain } = {},
 ): Promise<Client> => clientOf(valueOf(await events.open(caller, { after, filter }, identifyAgain)))

@@ -14,7 +14,7 @@ test('dead letters of the whole system are counted until an operator has looked 
   try {
     const { deadLetters, overview } = system.plane.control
     const open = async () => value(await deadLetters.list({ state: 'open', limit: 10 })).items
-    const counted = async () => value(await overview()).standing.found.deadLetters.count
+    const counted = async () => value(await overview()).progress.found.deadLetters.count
     await system.bus.publish([
       { topic: 'host.reports.v1', key: 'h1', value: 'no JSON', headers: {} },
       { ...reportRecord(resultOf('h1', 1), 'r', 0), key: 'h2' },

@@ -25,7 +25,7 @@ let identify: Identify
 beforeEach(async () => {
   log.said.length = 0
   spans.length = 0
-  events = createEvents(store, { random: () => 0, streamsPerCaller: 3, standingMs: 0 })
+  events = createEvents(store, { random: () => 0, streamsPerCaller: 3, identifiedForMs: 0 })
   identify = noauth
   const tracer = {
     enter: (name: string) => ({ trace: 'a'.repeat(20), end: () => void spans.push(name) }),

@@ -40,7 +40,7 @@ beforeEach(async () => {
     clock: systemClock,
     log: silent,
   })
-  events = createEvents(store, { random: () => 0, standingMs: 10, beatMs: 20 })
+  events = createEvents(store, { random: () => 0, identifiedForMs: 10, beatMs: 20 })
   const identity = { authUrl: keystone.authUrl, serviceType: 'accelerator', serviceTokenRoles: ['service'] }
   const app = createApp({ control: {} as Control, events, identify: tokenIdentity(tokens, identity), log: silent })
   api = await listen(app, { host: '127.0.0.1', port: 0 })

@@ -25,7 +25,7 @@ export type Overview = {
   readonly failingDevices: number
   /** Number of hosts by the worst state that is recorded of them in Placement; a state that no host has is left out. */
   readonly placement: Readonly<Record<string, number>>
-  readonly standing: Progress
+  readonly progress: Progress
 }
 /** Whether the service keeps up with its own work. */
 export type Progress = {

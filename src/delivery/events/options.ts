@@ -49,7 +49,7 @@ export type EventsOptions = Partial<EventLimits> & {
   /** A client that reads nothing for this long is disconnected. */
   readonly stallMs?: number
   /** Before anything is sent, the caller is identified anew if that was this long ago. */
-  readonly standingMs?: number
+  readonly identifiedForMs?: number
   /** A client is told to reconnect after this long, or up to twice as long. */
   readonly retryMs?: number
   /** The journal is read for this long after the last stream has ended. */
@@ -65,7 +65,7 @@ export const DEFAULTS = {
   rowsMax: 500,
   beatMs: 10_000,
   stallMs: 30_000,
-  standingMs: 1000,
+  identifiedForMs: 1000,
   // by then a load balancer has noticed that this control stops
   retryMs: 2000,
   lingerMs: 30_000,

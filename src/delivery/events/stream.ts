@@ -7,7 +7,7 @@
  *    is disconnected (`slow`); it may reconnect, and then continues from the journal;
  * STREAM-EVENTS-3 when no event was sent for a while, a beat tells the place, so that a client that may see few events
  *    continues from there and not from its last event;
- * STREAM-EVENTS-4 nothing is sent to a caller who was not identified within the last `standingMs`. A stream whose
+ * STREAM-EVENTS-4 nothing is sent to a caller who was not identified within the last `identifiedForMs`. A stream whose
  *    caller is no more accepted, or may read other events than at its beginning, ends (`expired`, `rights`).
  */
 import type { EventStream, IdentifyAgain, Lost, Portion, PublishedEvent, StreamEnding } from '../../actors/events.ts'
@@ -48,7 +48,7 @@ export class Stream implements EventStream {
   readonly #endsAt: number
   #beatAt = -Infinity
   /** When the caller was last identified. */
-  #stoodAt: number
+  #identifiedAt: number
   #generation: number
   #place: EventPosition
   #lost: Lost | null
@@ -75,7 +75,7 @@ export class Stream implements EventStream {
     this.#shared = shared
     this.#shows = shows
     this.#identifyAgain = identifyAgain
-    this.#stoodAt = clock.monotonic()
+    this.#identifiedAt = clock.monotonic()
     this.#pauses = createPauses(clock)
     this.#unsubscribe = shared.reader.onMoved(this.#pauses.wake)
     this.#endsAt = clock.monotonic() + lifeMs
@@ -128,11 +128,11 @@ export class Stream implements EventStream {
   }
   /** Closes the stream if its caller may not read it any more. */
   async #stand(): Promise<void> {
-    const { clock, standingMs } = this.#shared.settings
+    const { clock, identifiedForMs } = this.#shared.settings
     const now = clock.monotonic()
-    if (this.#over !== null || now < this.#stoodAt + standingMs) return
+    if (this.#over !== null || now < this.#identifiedAt + identifiedForMs) return
     const why = await Promise.race([this.#identifyAgain(), this.closed])
-    this.#stoodAt = now
+    this.#identifiedAt = now
     if (why !== null) this.close(why)
   }
   /** Whether there may be something to send at once. */

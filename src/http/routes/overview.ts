@@ -18,7 +18,7 @@ const LIMIT = { usual: 100, most: 500 }
 
 const maybe = (at: number | null): string | null => (at === null ? null : time(at))
 const waitingBody = ({ waiting, oldestAt }: Overview['orders']) => ({ waiting, oldest_at: maybe(oldestAt) })
-const standingBody = ({ binds, overdueSince, journal, found, viewsChecked }: Overview['standing']) => ({
+const progressBody = ({ binds, overdueSince, journal, found, viewsChecked }: Overview['progress']) => ({
   binds: { late: binds.late, next_deadline_at: maybe(binds.nextAt) },
   overdue_since: maybe(overdueSince),
   journal: {
@@ -52,7 +52,7 @@ const overview = route({
       deliveries: { ...waitingBody(deliveries), undelivered: deliveries.undelivered },
       failing_devices: more.failingDevices,
       placement: more.placement,
-      ...standingBody(more.standing),
+      ...progressBody(more.progress),
       program: about(),
     })),
 })

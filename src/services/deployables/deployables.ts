@@ -13,7 +13,7 @@ import type { DeployableCommand } from '../../actors/deployable/messages.ts'
 import { attributeRow, deployableRow } from '../../actors/deployable/rows.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
 import { placement, placementKey } from '../../actors/placement/decider.ts'
-import { standingOf } from '../../actors/placement/standing.ts'
+import { comparisonOf } from '../../actors/placement/comparison.ts'
 
 const createTell =
   (kernel: Kernel) =>
@@ -36,7 +36,7 @@ const createInPlacement =
     const read = await allOf(names.map((name) => region.readCurrent(placement, placementKey(name))))
     if (!read.ok) return read
     const records = new Map(names.map((name, at) => [name, read.value[at]!.state]))
-    return done(rows.map((row) => standingOf(records.get(row.hostname)!, row)))
+    return done(rows.map((row) => comparisonOf(records.get(row.hostname)!, row)))
   }
 
 export const createDeployables = (kernel: Kernel): Control['deployables'] => {

@@ -11,7 +11,7 @@ import { HOST_STATES, dueKindOf } from '../../actors/placement/hostState.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { deliveryOf } from '../nova/resendDelivery.ts'
 import { keptAnswer } from './kept.ts'
-import { createStanding } from './standing.ts'
+import { createProgress } from './progress.ts'
 
 /**
  * Whole views are read to count, so this process counts at most once in this time, and less often if it takes long
@@ -34,7 +34,7 @@ const inPlacement = (due: Counted): Counted =>
 
 export const createOverview = (kernel: Kernel): Control['overview'] => {
   const { reads, readers, guard, clock } = kernel
-  const standing = createStanding(kernel)
+  const progress = createProgress(kernel)
   const tally = async <N extends ViewName>(view: N, by: keyof Row<N> & string): Promise<Outcome<Counted>> => {
     return guard(counted(reads.tally(view, by)), 'views', { view })
   }
@@ -57,10 +57,10 @@ export const createOverview = (kernel: Kernel): Control['overview'] => {
       tally('due', 'kind'),
     ])
     const oldest = await allOf([oldestOrder(), oldestDelivery()])
-    const stands = await standing()
+    const ofService = await progress()
     if (!counts.ok) return counts
     if (!oldest.ok) return oldest
-    if (!stands.ok) return stands
+    if (!ofService.ok) return ofService
     const [arqs = {}, handles = {}, hosts = {}, devices = {}, failing = {}, orders = {}, due = {}] = counts.value
     const [orderAt = null, deliveryAt = null] = oldest.value
     return done({
@@ -73,7 +73,7 @@ export const createOverview = (kernel: Kernel): Control['overview'] => {
       deliveries: { waiting: due[NOVA_DUE] ?? 0, oldestAt: deliveryAt, undelivered: due[NOVA_UNDELIVERED] ?? 0 },
       failingDevices: total(failing),
       placement: inPlacement(due),
-      standing: stands.value,
+      progress: ofService.value,
     })
   }
   return keptAnswer(clock, COUNTED_FOR_MS, count)

@@ -21,11 +21,11 @@ export const arqColumns = (now: number): readonly Column<Arq>[] => [
   { title: 'Created', cell: (row) => when(row.created_at, now) },
 ]
 /** Returns the word for a host. That an operator took the host out of service counts more than its liveness. */
-export const standingOf = ({ liveness, retired }: Pick<Host, 'liveness' | 'retired'>): string =>
+export const listedAs = ({ liveness, retired }: Pick<Host, 'liveness' | 'retired'>): string =>
   retired !== null && liveness !== 'removed' ? 'retired' : liveness
 export const hostState = (row: Pick<Host, 'liveness' | 'retired'>): Node => {
-  const standing = standingOf(row)
-  return state(toneOf(HOST_STATES, standing), standing, HOST_STATES[standing]?.means)
+  const word = listedAs(row)
+  return state(toneOf(HOST_STATES, word), word, HOST_STATES[word]?.means)
 }
 const hostColumns = (now: number): readonly Column<Host>[] => [
   { title: 'State', cell: (row) => hostState(row) },

@@ -1,7 +1,7 @@
 /** How one deployable stands in Placement, by what is recorded of its host (placement 9.3). */
 import { expect, test } from 'vitest'
 import { type HeldProvider, type PlacementRecord, placement } from '../../src/actors/placement/decider.ts'
-import { standingOf } from '../../src/actors/placement/standing.ts'
+import { comparisonOf } from '../../src/actors/placement/comparison.ts'
 
 const held: HeldProvider = {
   uuid: 'rp1',
@@ -22,7 +22,7 @@ test.each([
   ['pending', 'units of VGPU are still allocated'],
   ['placement_conflict', 'not ours'],
 ] as const)('%s is shown as it was found', (state, reason) =>
-  expect(standingOf(of({ providers: { rp1: { ...held, state, reason } }, comparedAt: 9 }), card)).toEqual({
+  expect(comparisonOf(of({ providers: { rp1: { ...held, state, reason } }, comparedAt: 9 }), card)).toEqual({
     state,
     reason,
     since: 7,
@@ -32,11 +32,11 @@ test.each([
 )
 test.each(['waiting_for_compute_node', 'unreachable'] as const)('%s of the host counts for all on it', (state) =>
   expect(
-    standingOf(of({ providers: { rp1: held }, trouble: { state, reason: 'why', since: 8 }, comparedAt: 9 }), card),
+    comparisonOf(of({ providers: { rp1: held }, trouble: { state, reason: 'why', since: 8 }, comparedAt: 9 }), card),
   ).toEqual({ state, reason: 'why', since: 8, reserving: ['device disabled'], comparedAt: 9 }),
 )
 test('what was not compared yet is pending', () =>
-  expect(standingOf(of({}), card)).toEqual({
+  expect(comparisonOf(of({}), card)).toEqual({
     state: 'pending',
     reason: 'not compared with Placement yet',
     since: null,
@@ -44,7 +44,7 @@ test('what was not compared yet is pending', () =>
     comparedAt: null,
   }))
 test('what has no resource class is not shown there', () =>
-  expect(standingOf(of({}), { rp_uuid: 'rp1', attributes: [{ trait0: 'CUSTOM_A' }] })).toBeNull())
+  expect(comparisonOf(of({}), { rp_uuid: 'rp1', attributes: [{ trait0: 'CUSTOM_A' }] })).toBeNull())
 test('the moment of the last whole comparison stays while there is trouble', () => {
   const ended = { type: 'PassEnded', nextAt: null, failed: false } as const
   const whole = placement.evolve(of({}), ended, 5)

@@ -24,7 +24,7 @@ const NUMBERS: Readonly<Record<Exclude<Found, 'deadLetters'>, (counts: Counts) =
   refusedReports: ({ refusedReports }) => sumOf(refusedReports, ALARMING),
 }
 
-export const createStanding = ({
+export const createProgress = ({
   reads,
   journal,
   landmarks,

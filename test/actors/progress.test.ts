@@ -52,10 +52,10 @@ const over = (pool: Pool): void => {
 
   test('where nothing is wrong, nothing is told but the last event', async () => {
     const cloud = await open(pool)
-    const { failingDevices, placement, standing } = await cloud.counted()
+    const { failingDevices, placement, progress } = await cloud.counted()
     expect([failingDevices, placement]).toEqual([0, {}])
     const newestAt = expect.any(Number)
-    expect(standing).toMatchObject({
+    expect(progress).toMatchObject({
       binds: { late: 0, nextAt: null },
       overdueSince: null,
       journal: { newestAt, untoldSince: null, isStopped: false },
@@ -68,13 +68,13 @@ const over = (pool: Pool): void => {
     const cloud = await open(pool)
     await cloud.start()
     const began = cloud.clock.now()
-    expect((await cloud.counted()).standing.binds).toEqual({ late: 0, nextAt: null })
+    expect((await cloud.counted()).progress.binds).toEqual({ late: 0, nextAt: null })
     await cloud.clock.pass(DEADLINE_MS / 2)
-    const { standing } = await cloud.counted()
-    expect(standing.binds).toEqual({ late: 1, nextAt: began + DEADLINE_MS })
-    expect(standing.overdueSince).toBeNull()
+    const { progress } = await cloud.counted()
+    expect(progress.binds).toEqual({ late: 1, nextAt: began + DEADLINE_MS })
+    expect(progress.overdueSince).toBeNull()
     await cloud.clock.pass(DEADLINE_MS / 2)
-    expect((await cloud.counted()).standing.overdueSince).toBe(began + DEADLINE_MS)
+    expect((await cloud.counted()).progress.overdueSince).toBe(began + DEADLINE_MS)
     await cloud.close()
   })
 
@@ -82,7 +82,7 @@ const over = (pool: Pool): void => {
     const cloud = await open(pool)
     await cloud.create()
     const at = cloud.clock.now()
-    const journal = async () => (await cloud.counted()).standing.journal
+    const journal = async () => (await cloud.counted()).progress.journal
     // another test on the same server may have a transaction open, which hides the last rows from the feed until it
     // ends
     await vi.waitFor(async () => expect(await journal()).toMatchObject({ untoldSince: at, newestAt: at }), WAIT)
@@ -112,7 +112,7 @@ const over = (pool: Pool): void => {
   test('writing that is stopped, and dead letters, are told', async () => {
     const deadLetters = { count: 3, lastAt: 17 }
     const cloud = await open(pool, { isStopped: async () => true, deadLetters: () => deadLetters })
-    const { journal, found } = (await cloud.counted()).standing
+    const { journal, found } = (await cloud.counted()).progress
     expect([journal.isStopped, found.deadLetters]).toEqual([true, deadLetters])
     await cloud.close()
   })

@@ -2,9 +2,9 @@
 import { type PlacementRecord, PROVIDER_STATES, HOST_BLOCKERS } from './decider.ts'
 import type { Reserving } from './wanted.ts'
 
-export const STANDING_STATES = [...PROVIDER_STATES, ...HOST_BLOCKERS] as const
+export const COMPARISON_STATES = [...PROVIDER_STATES, ...HOST_BLOCKERS] as const
 export type ComparisonState = {
-  readonly state: (typeof STANDING_STATES)[number]
+  readonly state: (typeof COMPARISON_STATES)[number]
   readonly reason: string | null
   /** Since when the state has lasted, ms since the epoch; null: it was not compared yet. */
   readonly since: number | null
@@ -18,7 +18,7 @@ const hasClass = (attributes: unknown): boolean =>
   attributes.some((each: unknown) => typeof each === 'object' && each !== null && 'rc' in each)
 
 /** Null: the deployable has no resource class, so Placement does not show it. */
-export const standingOf = (
+export const comparisonOf = (
   { providers, trouble, comparedAt }: PlacementRecord,
   { rp_uuid: uuid, attributes }: { readonly rp_uuid: string | null; readonly attributes: unknown },
 ): ComparisonState | null => {
