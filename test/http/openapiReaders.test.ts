@@ -237,7 +237,7 @@ test.each([0, 1] as const)(
     const isId = (number: number): boolean => number >= min && number <= INT_MAX
     const described = (text: string): boolean => pattern.test(text)
     const largest = String(INT_MAX)
-    const near = [...largest].flatMap((_, at) => [
+    const near = Array.from(largest, (_, at) => at).flatMap((at) => [
       largest.slice(0, at) + '9'.repeat(largest.length - at),
       largest.slice(0, at) + '0'.repeat(largest.length - at),
       largest.slice(0, at + 1),
