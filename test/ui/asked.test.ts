@@ -140,6 +140,36 @@ describe('a question to the API', () => {
     expect(without.asked[0]).toMatchObject({ method: 'GET', url: 'http://127.0.0.1/v2/events', headers: accepted })
     expect(with_.asked[0]!['headers']).toEqual({ ...accepted, 'x-auth-token': 'secret', 'last-event-id': '7-1' })
   })
+  it('for a file has its answer, whatever it is, or the reason', async () => {
+    const { asked, api } = over({ status: 200, text: 'bytes' }, 'secret')
+    const file = await api.file('/file', 1)
+    expect([file.ok && (await file.value.text()), asked]).toEqual([
+      'bytes',
+      [{ method: 'GET', url: 'http://127.0.0.1/v2/file', headers: { ...VERSION, 'x-auth-token': 'secret' }, body: '' }],
+    ])
+    const none = { rule: null, requestId: null }
+    const refused = await over({ status: 503, text: errors('later') }).api.file('/file', 1)
+    expect(refused).toEqual({ ok: false, error: { ...none, kind: 'away', text: 'later' } })
+    const clock = handClock()
+    const late = createApi({ fetch: () => new Promise(() => {}), clock, timeoutMs: 1 })(null).file('/file', 90)
+    await clock.pass(89)
+    await clock.pass(1)
+    expect(await late).toEqual({ ok: false, error: { ...none, kind: 'away', text: 'The API did not answer in time.' } })
+    const broken = createApi({ fetch: () => Promise.reject(new Error('cut')), clock, timeoutMs: 1 })(null)
+    const text = 'The API cannot be asked: Error: cut'
+    expect(await broken.file('/file', 90)).toEqual({ ok: false, error: { ...none, kind: 'failed', text } })
+  })
+  it('for a change may take longer than others', async () => {
+    const clock = handClock()
+    const api = createApi({ fetch: () => new Promise(() => {}), clock, timeoutMs: 10 })(null)
+    const ended: string[] = []
+    void api.change(COMMAND, 'POST', '/x').then(() => ended.push('short'))
+    void api.change(COMMAND, 'POST', '/x', {}, 20).then(() => ended.push('long'))
+    await clock.pass(10)
+    expect(ended).toEqual(['short'])
+    await clock.pass(10)
+    expect(ended).toEqual(['short', 'long'])
+  })
   test('a value in an address is one segment', () => {
     expect(at`/a/${'../b?c=1'}/d?e=${7}`).toBe('/a/..%2Fb%3Fc%3D1/d?e=7')
   })

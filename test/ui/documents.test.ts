@@ -3,10 +3,10 @@
  * are built.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { documentsIn } from '../../src/ui/documents.ts'
+import { documentsIn, inlineScripts, policyOf } from '../../src/ui/documents.ts'
 import { tempFolder } from '../support/program.ts'
 import { consoleOf } from './world.ts'
 
@@ -22,6 +22,8 @@ const FILES: Readonly<Record<string, string>> = {
   'site/assets/style.Ab3d5678.css': 'a{}',
   'site/assets/picture.Ab3d5678.png': 'png',
   'site/hashmap.json': '{}',
+  'site/drawing.svg': '<svg/>',
+  'site/notes.md': '#',
   'secret.html': 'secret',
 }
 beforeAll(() => {
@@ -103,6 +105,63 @@ test('a page that has not changed is not sent again', async () => {
 test('HEAD is answered without a body', async () => {
   const answer = await ask('/docs/', {}, 'HEAD')
   expect([answer.status, await answer.text()]).toEqual([200, ''])
+})
+
+test('a file has its type by its ending, and a mark by its content', async () => {
+  const answer = await ask('/docs/assets/style.Ab3d5678.css')
+  const digest = createHash('sha256').update('a{}').digest('base64').slice(0, 22)
+  expect(Object.fromEntries(answer.headers)).toEqual({
+    'content-security-policy': answer.headers.get('content-security-policy'),
+    'cache-control': 'public, max-age=31536000, immutable',
+    'content-type': 'text/css; charset=utf-8',
+    etag: `"${digest}"`,
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'same-origin',
+  })
+  const types = ['drawing.svg', 'notes.md'].map(async (name) =>
+    (await ask(`/docs/${name}`)).headers.get('content-type'),
+  )
+  expect(await Promise.all(types)).toEqual(['image/svg+xml', 'application/octet-stream'])
+})
+test.each([
+  ['assets/app.Ab3_-xyz.js', true],
+  ['assets/chunks/a.b.Ab3d5678.lean.js', true],
+  ['assets/app.Ab3d567.js', false],
+  ['assets/app.Ab3d56789.js', false],
+  ['other/assets/app.Ab3d5678.js', false],
+  ['assets/app.Ab3d5678.js/x', false],
+])('%s is kept by a browser: %s', async (name, lasting) => {
+  const other = join(folder.path, 'names')
+  mkdirSync(dirname(join(other, name)), { recursive: true })
+  writeFileSync(join(other, 'index.html'), '')
+  writeFileSync(join(other, name), 'x')
+  const read = await (await documentsIn(other)())!.get(name)
+  rmSync(other, { recursive: true })
+  expect([read?.lasting, read?.status]).toEqual([lasting, 200])
+})
+test('the policy of the documents, to the letter: each script once, and none that is a file', () => {
+  const html =
+    '<script>a()</script><script type="module" src="/x.js"></script><script id="b">a()</script><script></script>'
+  expect(inlineScripts(html)).toEqual(['a()', 'a()'])
+  const hash = createHash('sha256').update('a()').digest('base64')
+  expect(policyOf(inlineScripts(html)).split('; ')).toEqual([
+    "default-src 'none'",
+    `script-src 'self' 'sha256-${hash}'`,
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "connect-src 'self'",
+    "form-action 'none'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ])
+})
+test('without a page of its own for what is not there, the site says so in a sentence', async () => {
+  const bare = join(folder.path, 'bare')
+  mkdirSync(bare)
+  writeFileSync(join(bare, 'index.html'), '')
+  const answer = await consoleOf(nobody, null, { documents: documentsIn(bare) }).request('/docs/none.html')
+  expect([answer.status, await answer.text()]).toEqual([404, 'there is no such page'])
+  expect(await (await ask('/docs/none.html')).text()).toBe('no such page')
 })
 
 test('where no site is built the answer says how to build it and where the Markdown files are; one that is built later is shown', async () => {

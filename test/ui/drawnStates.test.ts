@@ -118,8 +118,10 @@ it('a request: what it waits for and until when, what took longest, and how it e
   const page = [`arqs/${uuid(1)}`]
   const free = { instance_uuid: null, hostname: null, attach_handle_uuid: null, attach_handle_info: { bus: '0c' } }
   const bound: readonly Given[] = [['created', 90_000], accepted(20_000), ['bound', 8000, { host_work_ms: 500 }]]
+  const slow: readonly Given[] = [['created', 90_000], accepted(20_000), ['prepared on the host', 17_000]]
   await drawn(
     'requests',
+    [requestOf(arq(1, 'Bound'), [...slow, ['bound', 8000], ['nova told: delivered', 7000]]), page],
     [requestOf(arq(1, 'Initial', free), [['created', 9000]]), page],
     [requestOf(arq(1, 'BindStarted'), [accepted(5000)]), [...page, `${page[0]}?t=bars&r=1`, `${page[0]}?t=table`]],
     [requestOf(arq(1, 'BindStarted'), [accepted(95_000, { deadline: ago(0), order: null })]), page],

@@ -4,7 +4,21 @@
  */
 import { execFileSync } from 'node:child_process'
 import { describe, expect, it, test } from 'vitest'
-import { ago, count, duration, instant, many, moment, shell, shellWord, sum } from '../../src/ui/view/words.ts'
+import { hexOf, visible } from '../../src/ui/view/bytes.ts'
+import {
+  ago,
+  count,
+  duration,
+  instant,
+  labelOf,
+  many,
+  moment,
+  precise,
+  shell,
+  shellWord,
+  sum,
+  valueOf,
+} from '../../src/ui/view/words.ts'
 import { recorderOf } from '../../src/ui/view/recorder.ts'
 
 const AT = Date.UTC(2026, 2, 1, 8, 15, 30, 123)
@@ -14,6 +28,18 @@ const [S, MIN, H, D] = [1000, 60_000, 3_600_000, 86_400_000] as const
 describe('in words', () => {
   test('a moment, and an instant', () => {
     expect([moment(iso(0)), instant(iso(0))]).toEqual(['2026-03-01 08:15:30 UTC', '08:15:30.123'])
+    expect(precise(iso(0))).toBe('2026-03-01 08:15:30.123 UTC')
+  })
+  it.each([
+    ['product_id', 'Product ID'],
+    ['pci_numa_uuid', 'PCI NUMA UUID'],
+    ['identity', 'Identity'],
+    ['constructor', 'Constructor'],
+    ['a', 'A'],
+    ['', ''],
+  ])('the field %s as a label', (name, label) => expect(labelOf(name)).toBe(label))
+  test('a value of whatever type', () => {
+    expect(['a "b"', 7, null, { a: ['b'] }].map(valueOf)).toEqual(['a "b"', '7', 'null', '{"a":["b"]}'])
   })
   it.each<[number, string]>([
     [-5, '0 ms'],
@@ -64,6 +90,27 @@ describe('in words', () => {
     ])
     expect(sum({ a: 1, b: 2, c: 0 })).toBe(3)
     expect(sum({})).toBe(0)
+  })
+})
+
+describe('text from outside', () => {
+  it.each([
+    ['a\n\tb', 'a\n\tb'],
+    ['\u0000\r\u0007', String.raw`\u{0}\u{D}\u{7}`],
+    ['\u202E\u200B\u2028\u2029', String.raw`\u{202E}\u{200B}\u{2028}\u{2029}`],
+    ['\uD800', String.raw`\u{D800}`],
+    ['\u{E0001}x', String.raw`\u{E0001}x`],
+    ['ä<b>\u{1F600} ', 'ä<b>\u{1F600} '],
+  ])('%j shows what is invisible', (given, shown) => expect(visible(given)).toBe(shown))
+  test('in hexadecimal, sixteen bytes in a line', () => {
+    expect(hexOf('')).toBe('')
+    expect(hexOf('\u001F !~\u007Fä').split('\n')).toEqual([
+      `00000000  1f 20 21 7e 7f c3 a4                             . !~...`,
+    ])
+    expect(hexOf('0123456789abcdefX').split('\n')).toEqual([
+      '00000000  30 31 32 33 34 35 36 37 38 39 61 62 63 64 65 66  0123456789abcdef',
+      `00000010  58${' '.repeat(45)}  X`,
+    ])
   })
 })
 
