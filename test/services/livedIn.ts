@@ -2,14 +2,14 @@
  * A small cloud that has been in use for a while: hosts that answer, that are silent and that are retired, requests in
  * each state, and something for every operation to do. It can be put back to that moment again and again.
  */
-import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../src/actors/control.ts'
 import type { NovaServer } from '../../src/actors/neighbours.ts'
 import type { ReportedDeployable, ReportedDevice } from '../../src/hardware.ts'
 import { silent } from '../../src/log.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import type { ControlOptions, Paces } from '../../src/services/kernel/kernel.ts'
 import { openControlPlane } from '../../src/services/controlPlane.ts'
-import { systemIds } from '../../src/clock.ts'
+import type { Ids } from '../../src/clock.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { card, part, shown, slot } from '../actors/cards.ts'
 import { setUp } from '../actors/placementScenes.ts'
@@ -19,6 +19,7 @@ import { novaServersOf } from '../support/novaServers.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
 import { BOOT, resultOf } from '../support/reports.ts'
+import type { BusRecord } from '../../src/wire/envelope.ts'
 import type { OrderResult } from '../../src/wire/reports.ts'
 
 export const NOTE = { by: 'kim', reason: 'a test' }
@@ -72,14 +73,22 @@ export const RETURNING = flat(7, 'returning', GPU)
 const emptied = () => {
   const cloud = placementInMemory()
   setUp(cloud).provider(NODE, 'h1')
-  return cloud.placement
+  cloud.asked.length = 0
+  return cloud
+}
+
+/** The same each time, in the order in which they are made. */
+const countedIds = (first: string): Ids => {
+  let count = 0
+  const next = () => `${first}0000000-0000-4000-8000-${String(++count).padStart(12, '0')}`
+  return { uuid: next, ordered: next }
 }
 
 type Clock = ReturnType<typeof handClock>
-const partsOf = (clock: Clock, said: ReadonlyMap<string, NovaServer>) => ({
+const partsOf = (clock: Clock, ids: Ids, said: ReadonlyMap<string, NovaServer>) => ({
   clock,
+  ids,
   images: catalogueOf(),
-  placement: emptied(),
   novaServers: novaServersOf(said).servers,
   nova: {
     notify: async (events: readonly { readonly tag: string }[]) =>
@@ -92,23 +101,28 @@ export const openLivedIn = async () => {
   let clock = handClock()
   const stores = memoryStores({ exclusive: false, now: () => clock.now() })
   const said = new Map<string, NovaServer>()
-  const world = await openPlane(partsOf(clock, said), stores(), 'when told')
+  const world = await openPlane(
+    { ...partsOf(clock, countedIds('a'), said), placement: emptied().placement },
+    stores(),
+    'when told',
+  )
   const { control, plane, report } = world
   const shows = (host: string) => report(host, [shown(...DEVICES[host]!)], BOOT, { bootNumber: 1 })
   await report('h1', [shown(...DEVICES['h1']!, RETURNING)], BOOT, { bootNumber: 1 })
   for (const host of Object.keys(DEVICES)) await shows(host)
   const deployables = value(await control.deployables.list({}, {})).items
   const named = (name: string) => deployables.find((row) => row.name === name)!
-  const groups = { f: 'FPGA', g: 'PGPU', t: 'FPGA' }
+  const groups = { f: 'FPGA', g: 'PGPU' }
   for (const [name, rc] of Object.entries({ ...groups, unused: 'FPGA' }))
     value(await control.profiles.create(NOVA, { name, description: null, groups: [{ [`resources:${rc}`]: '1' }] }))
+  const instances = countedIds('c')
   const create = async (profile: string) => value(await control.arqs.create(TENANT, profile))[0]!.uuid
   const bindingOf = (arq: string, on: string, instanceUuid: string) => {
     const { hostname, rp_uuid: deviceRpUuid } = named(on)
     return { arq, hostname, deviceRpUuid: deviceRpUuid!, instanceUuid }
   }
   const bind = async (profile: string, on: string) => {
-    const [arq, instance] = [await create(profile), randomUUID()]
+    const [arq, instance] = [await create(profile), instances.uuid()]
     value(await control.arqs.bind(NOVA, [bindingOf(arq, on, instance)]))
     await world.pump()
     return { arq, instance }
@@ -167,32 +181,42 @@ export const openLivedIn = async () => {
   await plane.stop()
   const restore = stores.standby()
   said.set(onGpu.instance, { is: 'unknown' })
+  /** What the reopened control plane has put on the bus. */
+  const published: BusRecord[] = []
+  let asked: readonly string[] = []
   const journal = await world.store.journal.feed('', 100_000)
   const known = new Set(JSON.stringify(journal).match(UUID))
   return {
     clock: () => clock,
+    published,
+    /** What it has asked of Placement: method and path of each request. */
+    asked: () => asked,
     store: world.store,
     names: {
       ...{ onSilent, onRetired, bound, onGpu, left, named, bindingOf },
       ...{ pending, failed, released, releasing: releasing!, preparing: preparing! },
-      ...{ withheld, free, held: handleOf('worked', 'held'), attribute },
-      ...{ drift, ignored, profile: profileOf('f'), unused: profileOf('unused'), journal, at },
+      ...{ withheld, free, held: handleOf('worked', 'held'), leaving: handleOf('worked', 'releasing'), attribute },
+      ...{ drift, ignored, profile: profileOf('f'), unused: profileOf('unused'), journal, at, caller: ADMIN },
     },
     /** A control plane over the cloud as it was, in a process that remembers nothing of it. */
-    reopen: async (over: (store: Store) => Store) => {
+    reopen: async (over: (store: Store) => Store, options: Partial<ControlOptions & Paces> = {}) => {
       restore()
+      published.length = 0
+      const { placement, asked: lines } = emptied()
+      asked = lines
       clock = handClock()
       await clock.pass(at + 1000 - clock.now())
       const store = over(stores())
       return openControlPlane({
-        ...partsOf(clock, said),
+        ...partsOf(clock, countedIds('b'), said),
+        placement,
+        options: { ...OPTIONS, ...options },
         journal: store.journal,
         reads: store.reads,
         sharing: store.sharing,
         landmarks: store.landmarks,
         surroundings: { relay: 'relay', isStopped: async () => false, deadLetters: () => ({ count: 0, lastAt: null }) },
-        ids: systemIds,
-        publish: async () => {},
+        publish: async (records) => void published.push(...records),
         log: silent,
       })
     },

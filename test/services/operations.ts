@@ -1,6 +1,7 @@
 /** Every question and every command of the control port, with something for it to do in the cloud of `livedIn.ts`. */
 import type { Caller, Control } from '../../src/actors/control.ts'
-import type { Outcome } from '../../src/fault.ts'
+import type { Timeline } from '../../src/actors/answers/timelineSteps.ts'
+import { type Outcome, done } from '../../src/fault.ts'
 import type { ReportedDevice } from '../../src/hardware.ts'
 import type { InventoryReport, Report } from '../../src/wire/reports.ts'
 import type { ControlPlane } from '../../src/services/controlPlane.ts'
@@ -27,6 +28,12 @@ const service = (caller: Caller): Caller => ({ ...NOVA, commandId: caller.comman
 const update = { ifVersion: null, groups: [{ 'resources:FPGA': '2' }], enabled: true, versions: [] }
 const ended = (names: Names) => names.drift.entries.find(({ kind }) => kind === 'arq_without_allocation')!.uuid
 
+/** Each step with the event behind it, as it is read on demand. */
+export const withEvents = async (asked: Promise<Outcome<Timeline>>): Promise<Outcome<unknown>> => {
+  const told = await asked
+  return told.ok ? done(told.value.steps.map((step) => ({ ...step, event: step.event() }))) : told
+}
+
 export const QUESTIONS: Readonly<Record<string, Operation>> = {
   'the profiles': ({ profiles }) => profiles.list(null, {}),
   'a profile by its name': ({ profiles }) => profiles.byName('f'),
@@ -46,7 +53,7 @@ export const QUESTIONS: Readonly<Record<string, Operation>> = {
     arqs.list(NOVA, { instance: bound.instance, resolvedOnly: true }, {}),
   'the requests of an instance': ({ arqs }, { bound }) => arqs.list(NOVA, { instance: bound.instance }, {}),
   'a request': ({ arqs }, { bound }) => arqs.get(TENANT, bound.arq),
-  'the timeline of a request': ({ arqs }, { bound }) => arqs.timeline(TENANT, bound.arq),
+  'the timeline of a request': ({ arqs }, { bound }) => withEvents(arqs.timeline(TENANT, bound.arq)),
   'the orphans': ({ orphans }) => orphans.list(null),
   'the devices': ({ devices }) => devices.list({ failing: false }, {}),
   'a device': ({ devices }, { named }) => devices.get(named('worked').device_uuid),

@@ -9,10 +9,9 @@ import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { type Outcome, isUndecided, refuse } from '../../src/fault.ts'
 import { type Failure, failingStore } from './failingStore.ts'
 import { ADMIN, type LivedIn, NOTE, openLivedIn } from './livedIn.ts'
+import { settled } from './settled.ts'
 import { COMMANDS, MAKINGS, MEASURED, OF_THE_PAST, type Operation, QUESTIONS, REFUSALS, REPORTS } from './operations.ts'
 
-/** More turns than any operation needs that does not wait. */
-const TURNS = 400
 /** As long as a refusal to count is kept (COUNTED-3). */
 const KEPT_MS = 5000
 
@@ -20,18 +19,6 @@ let cloud: LivedIn
 beforeAll(async () => {
   cloud = await openLivedIn()
 })
-
-/** Lets time pass only while the operation waits for it. */
-const settled = async <Value>(work: Promise<Value>): Promise<Value> => {
-  let over = false
-  const ended = () => void (over = true)
-  void work.then(ended, ended)
-  for (;;) {
-    for (let turn = 0; turn < TURNS && !over; turn++) await new Promise<void>((resolve) => setImmediate(resolve))
-    if (over) return work
-    await cloud.clock().pass(1000)
-  }
-}
 
 type Tried = {
   readonly first: Outcome<unknown>
@@ -50,7 +37,7 @@ const attempt = async (operation: Operation, failure: Failure, n: number, rules:
   let failing!: ReturnType<typeof failingStore>
   const plane = await cloud.reopen((store) => (failing = failingStore(store)).store)
   const caller = { ...ADMIN, commandId: randomUUID() }
-  const run = () => settled(operation(plane.control, cloud.names, caller, plane))
+  const run = () => settled(cloud.clock(), operation(plane.control, cloud.names, caller, plane))
   failing.fail(failure, n)
   const first = await run().catch((error: unknown) => {
     if (error instanceof Unreadable) return refuse({ kind: 'unavailable', reason: error.message, retryAfterSeconds: 1 })
@@ -58,13 +45,13 @@ const attempt = async (operation: Operation, failure: Failure, n: number, rules:
   })
   const reached = (failure === 'untold' ? failing.appends() : failing.calls()) >= n
   failing.heal()
-  await settled(plane.sweeper.idle())
+  await settled(cloud.clock(), plane.sweeper.idle())
   const mustRepeat = first.ok ? rules.again : isUndecided(first.fault)
   if (mustRepeat) await cloud.clock().pass(KEPT_MS)
   const last = mustRepeat ? await run() : first
-  await settled(plane.sweeper.idle())
+  await settled(cloud.clock(), plane.sweeper.idle())
   const rows = await cloud.recorded()
-  await settled(plane.stop())
+  await settled(cloud.clock(), plane.stop())
   const recorded = rows.map(({ key, events }) => cloud.textOf({ key, events })).toSorted()
   return {
     first,

@@ -28,7 +28,7 @@ export const belowRoot = async (
   return found.ok ? { ok: true, value: found.value.items.map(({ uuid }) => uuid) } : found
 }
 
-export const createDirectory = ({ readers, clock }: Kernel) => {
+export const createDirectory = ({ readers, clock }: Pick<Kernel, 'readers' | 'clock'>) => {
   const owners = new Map<ResourceProviderUuid, Owner>()
   let names: { readonly read: Promise<Outcome<Names>>; readonly until: number } | null = null
 

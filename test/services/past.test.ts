@@ -1,0 +1,136 @@
+/** Refused answers about an earlier moment: what is too long, what is in the archive, and what runs already. */
+import { describe, expect, test } from 'vitest'
+import type { FeedRow, Journal, Landmarks } from '../../src/actors/runtime/ports.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { quiet } from '../support/lab.ts'
+import { NOVA, openPlane, value } from '../support/plane.ts'
+
+const AT = 1_800_000_000_000
+const PROFILE = '50000000-0000-4000-8000-000000000001'
+const row = (at: number, key = 'numbers/x'): FeedRow => ({
+  key,
+  version: 1,
+  commandId: '50000000-0000-4000-8000-000000000002',
+  at,
+  cause: {},
+  events: [],
+  position: '1',
+})
+const opened = async (more: Partial<Journal>, landmarks: Partial<Landmarks> | null = null) => {
+  const store = memoryStore()
+  const journal = { ...store.journal, ...more }
+  const parts = { landmarks: landmarks && { ...store.landmarks, ...landmarks }, options: { sweepEveryMs: 86_400_000 } }
+  return openPlane(parts, { ...store, journal })
+}
+const conflict = (reason: string) => ({ ok: false, fault: { kind: 'conflict', reason } })
+const TOO_LONG = conflict(
+  'the journal has more than 500000 rows up to that moment, which is too many for a list; ask for one object by its UUID',
+)
+const NOTHING = { ok: true, value: { items: [], next: null } }
+
+describe('a list of an earlier moment', () => {
+  test('is refused when the journal is too long', async () => {
+    const [whole, rest] = [Array.from({ length: 1000 }, () => row(AT)), Array.from({ length: 999 }, () => row(AT))]
+    const read = async (pages: number) => {
+      let calls = 0
+      const { control, plane } = await opened({ feed: async () => (++calls <= pages ? whole : rest) })
+      calls = 0
+      const answer = await control.asOf(AT).hosts.list({})
+      await plane.stop()
+      return [answer, calls]
+    }
+    expect(await read(500)).toEqual([NOTHING, 501])
+    expect(await read(501)).toEqual([TOO_LONG, 501])
+  })
+  test('ends with the first rows that are so late that no earlier one can follow', async () => {
+    const read = async (latest: number) => {
+      let calls = 0
+      const page = [...Array.from({ length: 999 }, () => row(AT + 700_000)), row(latest)]
+      const { control, plane } = await opened({ feed: async () => (calls++ === 0 ? page : []) })
+      calls = 0
+      expect(await control.asOf(AT).hosts.list({})).toEqual(NOTHING)
+      await plane.stop()
+      return calls
+    }
+    expect(await read(AT + 600_000)).toBe(2)
+    expect(await read(AT + 600_001)).toBe(1)
+  })
+  test('is refused while two others are computed, and given when one of them has ended', async () => {
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => (open = resolve))
+    const { control, plane } = await opened({ feed: () => gate.then(() => []) })
+    const one = control.asOf(AT)
+    const lists = [one.hosts.list({}), one.hosts.list({}), one.devices.list({}, {})]
+    await quiet()
+    const busy = { kind: 'unavailable', reason: 'other lists of the past are being folded', retryAfterSeconds: 2 }
+    expect(await control.asOf(AT).profiles.list(null, {})).toEqual({ ok: false, fault: busy })
+    open()
+    expect(await Promise.all(lists)).toEqual([NOTHING, NOTHING, NOTHING])
+    expect(await control.asOf(AT).profiles.list(null, {})).toEqual(NOTHING)
+    await plane.stop()
+  })
+  test('of requests is refused when some that existed then are in the archive', async () => {
+    const asked: string[] = []
+    const landmarks: Partial<Landmarks> = {
+      horizon: async () => '7',
+      at: async (position) => {
+        asked.push(position)
+        return row(AT)
+      },
+    }
+    const { control, plane } = await opened({}, landmarks)
+    const reason =
+      'accelerator requests that were deleted before 2027-01-15T08:00:00.000Z are in the archive, so there are no lists of earlier moments; ask for one by its UUID'
+    expect(await control.asOf(AT - 1).arqs.list(NOVA, {}, {})).toEqual(conflict(reason))
+    expect(await control.asOf(AT).arqs.list(NOVA, {}, {})).toEqual(NOTHING)
+    expect(asked).toEqual(['7', '7'])
+    expect(await control.asOf(AT - 1).hosts.list({})).toEqual(NOTHING)
+    expect(asked).toHaveLength(2)
+    await plane.stop()
+  })
+  test('of requests is given where nothing was archived', async () => {
+    const at = async () => Promise.reject(new Error('it is not asked'))
+    const { control, plane } = await opened({}, { horizon: async () => '', at })
+    expect(await control.asOf(AT).arqs.list(NOVA, {}, {})).toEqual(NOTHING)
+    await plane.stop()
+  })
+})
+
+test('one object of an earlier moment is refused when it has too many rows, unless the moment is among them', async () => {
+  const read = async (count: number, last: number) => {
+    const rows = Array.from({ length: count }, (_, n) => ({ ...row(AT, `profile/${PROFILE}`), version: n + 1 }))
+    const { control, plane } = await opened({
+      history: async () => [...rows.slice(1), row(last, `profile/${PROFILE}`)],
+    })
+    const answer = await control.asOf(AT).profiles.byUuid(PROFILE)
+    await plane.stop()
+    return answer
+  }
+  const missing = { ok: false, fault: { kind: 'not_found', resource: 'device profile', id: PROFILE } }
+  expect(await read(20_000, AT)).toEqual(TOO_LONG)
+  expect(await read(20_000, AT + 1)).toEqual(missing)
+  expect(await read(19_999, AT)).toEqual(missing)
+})
+
+test('what the feed does not show yet is added from the entities themselves', async () => {
+  const store = memoryStore()
+  const world = await openPlane({ options: { sweepEveryMs: 86_400_000 } }, store)
+  const made = value(await world.control.profiles.create(NOVA, { name: 'p', description: null, groups: [] }))
+  const at = Date.now()
+  await world.plane.stop()
+  const list = async (more: Partial<Journal>) => {
+    const journal = { ...store.journal, ...more }
+    const { control, plane } = await openPlane({ options: { sweepEveryMs: 86_400_000 } }, { ...store, journal })
+    const { items } = value(await control.asOf(at).profiles.list(null, {}))
+    await plane.stop()
+    return items
+  }
+  expect(await list({ feed: async () => [] })).toEqual([made])
+  // an entity that is recalled from a snapshot is folded from its whole history
+  const recall: Journal['recall'] = async (wishes) =>
+    new Map(wishes.map(({ key }) => [key, { snapshot: { version: 1, memory: null }, rows: [] }]))
+  expect(await list({ recall })).toEqual([made])
+  const lost: Journal['recall'] = async (wishes) =>
+    new Map(wishes.map(({ key }) => [key, { void: true, snapshot: null, rows: [] }]))
+  expect(await list({ recall: lost })).toEqual([made])
+})
