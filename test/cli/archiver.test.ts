@@ -142,4 +142,20 @@ describe('archiving by itself', () => {
     await one.stop()
     expect(asked).toEqual([{ before: clock.now() - 1 - 5, limit: 1000 }])
   })
+  it('a stop waits for the portion under way, and keeps its lease until then', async () => {
+    const { clock, log, store } = await opened()
+    const { promise, resolve } = Promise.withResolvers<Archived>()
+    const ended: string[] = []
+    const sharing = { ...store.sharing, release: async () => void ended.push('released') }
+    const parts = { store: { sharing, archiveEnded: () => promise }, clock, ids: systemIds, log }
+    const one = createArchiver({ ...parts, endedMs: DAY })
+    one.start()
+    await clock.pass(1)
+    const stopped = one.stop().then(() => ended.push('stopped'))
+    await clock.pass(HOUR)
+    expect(ended).toEqual([])
+    resolve(MOVED)
+    await stopped
+    expect(ended).toEqual(['released', 'stopped'])
+  })
 })

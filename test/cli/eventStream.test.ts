@@ -48,9 +48,9 @@ test('a stream that ends or is not available is asked for again from the last ev
     (response) => {
       response.writeHead(200)
       response.write('id: e1\nevent: accelerando.arq.Bound\ndata: {"subject": "q1"}\n\n')
-      response.write('event: accelerando.arq.Odd\ndata: {"subject": "q2"}\n\n')
       response.write('id: e2\nevent: beat\ndata: {}\n\n')
       response.write('id: e3\nevent: reset\ndata: too old\n\n')
+      response.write('event: accelerando.arq.Odd\ndata: {"subject": "q2"}\n\n')
       response.end('event: accelerando.arq.Cut\ndata: {"subject"')
     },
     refuses(503, 'starting'),

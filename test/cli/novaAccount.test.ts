@@ -126,3 +126,32 @@ test.each<[string, Env, boolean]>([
   expect([of(alone), of(cloud)]).toEqual(ofSession ? [0, 1] : [1, 0])
   expect(asked).toEqual([`GET /v2.1/ ${ofSession ? 'of the session' : 'named'}`])
 })
+
+test('a Nova beside the session is told after the services of the session that do not answer', async () => {
+  keystone.services = { placement: url }
+  const { tell, cloud } = opened({ ...account(), ACCELERANDO_NOVA_HEADERS: '{"X-Auth-Token": "named"}' })
+  const place = () => cloud.session!.call({ service: 'placement', method: 'GET', path: '/' })
+  status = 503
+  for (let n = 0; n < 3; n++) await place()
+  expect(cloud.whyFailing()).toBe('placement: it answers 503')
+  for (let n = 0; n < 3; n++) await tell()
+  expect([cloud.novaFailing(), cloud.whyFailing()]).toEqual([
+    'it answers 503',
+    'placement: it answers 503; compute: it answers 503',
+  ])
+})
+test('without a Nova and without a cloud nobody is told, and nothing is written to Placement', () => {
+  const cloud = openCloud({ config: configOf({ ACCELERANDO_AUTH: 'noauth' }), clock: handClock(), log: silent, open })
+  const { nova: receiver, novaServers, placement, session } = cloud
+  expect([receiver, novaServers, placement, session]).toEqual([null, null, null, null])
+  expect([cloud.novaFailing(), cloud.whyFailing()]).toEqual([null, null])
+})
+test('a token that is taken is no problem any more', async () => {
+  status = 401
+  const { tell, said } = opened({ ACCELERANDO_AUTH: 'noauth' })
+  await tell()
+  expect(said()).toBe('it answers 401: it refuses the token, or wants one')
+  status = 200
+  await tell()
+  expect(said()).toBe('in use')
+})

@@ -1,4 +1,5 @@
 /** Where a program takes images from, and what it says while they cannot be had. */
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -7,6 +8,7 @@ import { openImages } from '../../src/cli/programs/images.ts'
 import { ailingOf, openSession } from '../../src/cli/programs/session.ts'
 import { silent } from '../../src/log.ts'
 import { sessionOptions } from '../contracts/keystone.contract.ts'
+import { faultyProxy } from '../neighbours/faultyProxy.ts'
 import { type GlanceDouble, glanceDouble } from '../neighbours/openstack/glanceDouble.ts'
 import { type KeystoneDouble, keystoneDouble } from '../neighbours/openstack/keystoneDouble.ts'
 import { uploadImage } from '../support/imageUpload.ts'
@@ -97,4 +99,34 @@ test('a cloud without an image service: said at the start and for as long as it 
   expect(await stores.catalogue.find(uuid)).toMatchObject({ found: false, why: 'unavailable' })
   keystone.services = { image: double.url }
   await close()
+})
+test('an image service that stops to answer is told once with the reason, looked at, and told again when it is back', async () => {
+  const proxy = await faultyProxy(double.url)
+  keystone.services = { image: proxy.url }
+  const { stores, close, clock, log } = opened(null)
+  const images = () => log.said.filter(({ message }) => message.startsWith('images.'))
+  const logged = () => images().map(({ message }) => message)
+  await until(() => logged().length === 1)
+  await clock.pass(60_000)
+  // who answers is not looked at again
+  expect([logged(), proxy.asked.length]).toEqual([['images.reachable'], 1])
+  proxy.inject({ harm: { kind: 'answer', status: 503, body: '' } })
+  for (let n = 0; n < 3; n++) await stores.catalogue.find(randomUUID())
+  expect(stores.whyFailing()).toBe('images: it answers 503')
+  await clock.pass(30_000)
+  await until(() => logged().length === 2)
+  await clock.pass(30_000)
+  expect(images().slice(1)).toEqual([
+    { level: 'warn', detail: { store: 'glance', reason: 'it answers 503' }, message: 'images.unreachable' },
+  ])
+  proxy.heal()
+  const back = async () => {
+    await clock.pass(30_000)
+    return logged().slice(1)
+  }
+  await expect.poll(back).toEqual(['images.unreachable', 'images.reachable'])
+  expect([stores.whyFailing(), stores.source()]).toEqual([null, 'the image service'])
+  await close()
+  await proxy.close()
+  keystone.services = { image: double.url }
 })

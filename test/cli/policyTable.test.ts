@@ -1,6 +1,6 @@
 /** The table that operators see is the one of rest-api 9.3. */
 import { describe, expect, test } from 'vitest'
-import { policyTable } from '../../src/cli/operators/policyTable.ts'
+import { ROLE_NAMES, policyTable } from '../../src/cli/operators/policyTable.ts'
 
 const COLUMNS = ['admin', 'manager', 'member', 'reader', 'service', 'other']
 const shown = (enforceNewDefaults: boolean, rules: Readonly<Record<string, string>> = {}) => {
@@ -49,5 +49,18 @@ describe('who may do what', () => {
     expect(() => policyTable({ enforceNewDefaults: true, rules: {} }, 'a,,b')).toThrow(
       '--as: must be roles with commas between them',
     )
+  })
+  test('a role implies the lower ones, service and others nothing', () => {
+    const allowed = (role: string) => shown(true, { 'cyborg:device:get_all': `role:${role}` })['device:get_all']
+    expect(Object.fromEntries([...COLUMNS, 'nobody'].map((role) => [role, allowed(role)]))).toEqual({
+      admin: ['admin'],
+      manager: ['admin', 'manager'],
+      member: ['admin', 'manager', 'member'],
+      reader: ['admin', 'manager', 'member', 'reader'],
+      service: ['service'],
+      other: ['other'],
+      nobody: [],
+    })
+    expect(ROLE_NAMES).toEqual(COLUMNS)
   })
 })

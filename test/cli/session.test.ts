@@ -52,3 +52,31 @@ test('a service that did not answer is asked again though nobody needs it, and u
   expect(asked).toEqual([])
   await open.close()
 })
+
+test('a Keystone that did not answer is asked again as well, and without a cloud there is no session', async () => {
+  const clock = handClock()
+  const open = closer(silent)
+  const account = { session: sessionOptions(keystone.authUrl), ca: null } as Parameters<
+    typeof openSession
+  >[0]['keystone']
+  const session = openSession({ keystone: account, clock, log: silent, open })!
+  await session.ask('/')
+  keystone.mood = 'broken'
+  for (let n = 0; n < 3; n++) await session.ask('/').catch(() => undefined)
+  expect(ailingOf(session)).toBe('identity: it answers 503')
+  keystone.mood = 'well'
+  const before = keystone.asked.length
+  const recovered = async () => {
+    await clock.pass(15_000)
+    return ailingOf(session)
+  }
+  await expect.poll(recovered).toBe(null)
+  expect(keystone.asked.slice(before)).toContain('GET /v3/')
+  await open.close()
+  expect(openSession({ keystone: null, clock, log: silent, open })).toBeNull()
+})
+test('services that do not answer are told together, each with its reason', () => {
+  const session = (whyFailing: Readonly<Record<string, string>>) => ({ whyFailing: () => whyFailing }) as never
+  expect(ailingOf(session({}))).toBe(null)
+  expect(ailingOf(session({ identity: 'late', image: 'it answers 500' }))).toBe('identity: late; image: it answers 500')
+})

@@ -182,3 +182,9 @@ test.each(REFUSED.map(([expected, more, told]) => ({ expected, more, told })))(
     expect([well, said.at(-1)]).toEqual([false, `tour: FAILED: expected ${expected}`])
   },
 )
+
+test('a deployable that names no resource class is shown without one', async () => {
+  const plain = { ...deployable('h1_a'), attributes_list: '[{"t": "T"}]' }
+  const { said } = await tour({ 'GET /deployables': [200, { deployables: [plain] }] })
+  expect(said[0]).toBe(' 1. a device is found            h1_a ()  (N ms)')
+})
