@@ -6,6 +6,7 @@ import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { silent } from '../../src/log.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { imagesOf } from '../sim/images.ts'
+import { until } from '../support/lab.ts'
 import { NOVA, value } from '../support/plane.ts'
 
 test('options of the control are in force: a quota of one request', async () => {
@@ -41,4 +42,28 @@ test('a store that does not answer is logged with the reason; one that refuses a
     { message: 'store.doesNotAnswer', reason: 'it is a standby' },
     { message: 'store.doesNotAnswer', reason: 'no such column' },
   ])
+})
+
+test('a stop gives back what this process held, and takes nothing more', async () => {
+  const store = await openStore({ kind: 'memory' })
+  const [taken, released] = [new Set<string>(), [] as string[]]
+  const sharing: typeof store.sharing = {
+    ...store.sharing,
+    acquire: async (name, ...given) => (taken.add(name), store.sharing.acquire(name, ...given)),
+    release: async (name, ...given) => {
+      released.push(name)
+      await store.sharing.release(name, ...given)
+    },
+  }
+  const parts = { images: imagesOf(), nova: null, log: silent, archiveEndedMs: 1 }
+  const system = await openSystem({ ...parts, store: { ...store, sharing } })
+  await until(() => taken.has('archive') && system.relay.state().active)
+  expect(system.writes()).toBeNull()
+  await system.stop()
+  expect(released.toSorted()).toEqual([...taken].toSorted())
+  expect(released[0]).toBe('archive')
+  expect(system.relay.state().active).toBe(false)
+  const record = { topic: 'host.orders.v1', key: 'h', value: '', headers: {} }
+  await expect(system.bus.publish([record])).rejects.toThrow('stopped')
+  await store.close()
 })

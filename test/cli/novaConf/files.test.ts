@@ -98,7 +98,7 @@ describe('the devices', () => {
     const { mdevOf, mdevDefault, problems, specs } = novaOf(
       '[devices]',
       'enabled_vgpu_types = nvidia-9',
-      'enabled_mdev_types = nvidia-35, , nvidia-36,nvidia-37 ,NVIDIA-38',
+      'enabled_mdev_types = nvidia-35, , nvidia-36,nvidia-37 ,Nvidia-38',
       '[mdev_nvidia-35]',
       'device_addresses = 0000:84:00.0 ,, 0000:85:00.0',
       '[vgpu_nvidia-38]',
@@ -107,7 +107,7 @@ describe('the devices', () => {
     expect(Object.fromEntries(mdevOf)).toEqual({
       '0000:84:00.0': { type: 'nvidia-35', at: 'nova.conf:5' },
       '0000:85:00.0': { type: 'nvidia-35', at: 'nova.conf:5' },
-      '0000:86:00.0': { type: 'NVIDIA-38', at: 'nova.conf:7' },
+      '0000:86:00.0': { type: 'Nvidia-38', at: 'nova.conf:7' },
     })
     expect(mdevDefault).toEqual({ type: 'nvidia-36', at: 'nova.conf:3' })
     expect(problems).toEqual([
