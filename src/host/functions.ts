@@ -139,10 +139,11 @@ export const openFunctions = async (disk: Disk, path: string, log: Log): Promise
 
   const treeOf = (whole: ReportedDeployable, device: ReportedDevice): readonly ReportedDeployable[] => {
     const document = documentOf(whole)
+    if (document === undefined) return [whole]
     const base = pciAddressOf(jsonIn(device.controlPath.info))
-    const functions = document && topologyOf(document.topology)
+    const functions = topologyOf(document.topology)
     const isTree = device.deployables.some(({ parent }) => parent !== undefined)
-    if (!document || !base || !functions || isTree) return [whole]
+    if (!base || !functions || isTree) return [whole]
     const tree = dividedInto(whole, base, functions, document)
     if (tree) return [tree.root, ...tree.below]
     const mark = `${whole.name} ${document.image}`

@@ -68,18 +68,22 @@ const TOLD_BYTES = 64 * 1024
 /** The exit status of `flock` when the lock is held. */
 const LOCKED = 75
 
-/** Removes output until the rest fits. Runs that did not succeed keep theirs first, then the newest ones. Pure. */
+/**
+ * The runs as they are told: output is removed until the rest fits. Runs that did not succeed keep theirs first, then
+ * the newest ones. Pure.
+ */
 const fitting = (runs: readonly PlaybookRun[]): readonly PlaybookRun[] => {
+  const kept = new Set<PlaybookRun>()
   let left = TOLD_BYTES
-  return runs
-    .toSorted((a, b) => Number(a.status === 'done') - Number(b.status === 'done') || b.startedAt - a.startedAt)
-    .map((run) => {
-      const bytes = Buffer.byteLength(JSON.stringify(run.output))
-      if (bytes > left) return { ...run, output: '' }
-      left -= bytes
-      return run
-    })
-    .toSorted((a, b) => (a.driver < b.driver ? -1 : 1))
+  for (const run of runs.toSorted(
+    (a, b) => Number(a.status === 'done') - Number(b.status === 'done') || b.startedAt - a.startedAt,
+  )) {
+    const bytes = Buffer.byteLength(JSON.stringify(run.output))
+    if (bytes > left) continue
+    left -= bytes
+    kept.add(run)
+  }
+  return runs.map((run) => (kept.has(run) ? run : { ...run, output: '' }))
 }
 
 const failure = (reason: string): RunEnd => ({ failure: reason, output: '', cut: 0 })
@@ -141,16 +145,14 @@ export class Playbooks {
   /** The last run of each driver; null: this host has no playbooks. */
   lastRuns(): readonly PlaybookRun[] | null {
     if (this.#settings.tools === null) return null
+    const { runs } = this.#kept
     return fitting(
-      Object.entries(this.#kept.runs).map(([driver, { playbook, status, startedAt, finishedAt, reason, output }]) => ({
-        driver,
-        playbook,
-        status,
-        startedAt,
-        finishedAt,
-        reason,
-        output,
-      })),
+      Object.keys(runs)
+        .toSorted()
+        .map((driver) => {
+          const { playbook, status, startedAt, finishedAt, reason, output } = runs[driver]!
+          return { driver, playbook, status, startedAt, finishedAt, reason, output }
+        }),
     )
   }
 

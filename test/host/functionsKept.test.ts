@@ -235,6 +235,11 @@ describe('a card that holds the image', () => {
     functions.divided(found)
     expect(log.said).toEqual([said, said])
   })
+  test('is left as it is where its document is of another kind', async () => {
+    const kept = [{ deployable: 'h1_card', image: IMAGE, topology: '{"other": 1}', facts: {} }]
+    const { functions, log } = await open(JSON.stringify({ kept }))
+    expect([functions.divided(section()), log.said]).toEqual([section(), []])
+  })
   test('is left as it is, and not even looked at, where nothing is kept', async () => {
     const { functions } = await open()
     const found = section()
