@@ -169,6 +169,69 @@ describe('how the option is read', () => {
     [{ mode: 'PF' }, 'pci.passthrough_whitelist.mode: must be pf or vf'],
   ])('%j is refused', (given, problem) => expect(problemsOf(given)).toEqual([problem]))
 
+  const NONE = {
+    vendorId: null,
+    productId: null,
+    address: null,
+    devname: null,
+    deviceType: null,
+    resourceClass: null,
+    traits: [],
+    check: false,
+    mode: null,
+    tags: {},
+  }
+  test('an entry has what it says, in one form, and nothing else', () => {
+    expect(entriesOf({})).toEqual([NONE])
+    const whole = {
+      vendor_id: '0X1B36',
+      product_id: '10',
+      devname: 'eth0',
+      device_type: 'QAT',
+      resource_class: 'VGPU',
+      traits: ['CUSTOM_A', 'B_2'],
+      check: true,
+      mode: 'vf',
+      other: { a: [1] },
+    }
+    expect(entriesOf(whole)).toEqual([
+      {
+        ...NONE,
+        vendorId: '1b36',
+        productId: '0010',
+        devname: 'eth0',
+        deviceType: 'QAT',
+        resourceClass: 'VGPU',
+        traits: ['CUSTOM_A', 'B_2'],
+        check: true,
+        mode: 'vf',
+        tags: { other: { a: [1] } },
+      },
+    ])
+    expect(entriesOf({ vendor_id: '*', product_id: '*', check: 'false', traits: 'A' })).toEqual([
+      { ...NONE, traits: ['A'] },
+    ])
+  })
+  const long = (count: number, letter = 'A'): string => letter.repeat(count)
+  test.each<[string, object, object]>([
+    ['ids', { vendor_id: 'ffff' }, { vendor_id: '10000' }],
+    ['names of interfaces', { devname: long(127) }, { devname: long(128) }],
+    ['names of traits', { traits: [long(255)] }, { traits: [long(256)] }],
+    ['traits, of which each is a name', { traits: 'A,B' }, { traits: 'A,,B' }],
+    ['resource classes', { resource_class: `CUSTOM_${long(248)}` }, { resource_class: `CUSTOM_${long(249)}` }],
+    ['resource classes, which are whole', { resource_class: 'FPGA' }, { resource_class: 'XFPGA' }],
+    ['resource classes, to their end', { resource_class: 'PGPU' }, { resource_class: 'PGPUX' }],
+    ['expressions', { address: { bus: long(1000) } }, { address: { bus: long(1001) } }],
+    ['interfaces, but no part of a path', { devname: '...' }, { devname: '.' }],
+    ['interfaces, but no blank', { devname: 'a-b' }, { devname: 'a b' }],
+  ])('%s have limits', (_, fits, not) => {
+    expect([problemsOf(fits), problemsOf(not).length]).toEqual([[], 1])
+  })
+  test('what is no expression is shown by its beginning', () => {
+    const rule = (source: unknown) => problemsOf({ address: { bus: source } })[0]!.split('expression, is ')[1]
+    expect([rule(['x'.repeat(200)]), rule(null)]).toEqual([`["${'x'.repeat(98)}`, 'null'])
+  })
+
   test('all problems are named at once', () =>
     expect(problemsOf([{ vendor_id: 'x', product_id: 'y' }, '{"check": 1}', '[{}, {"address": 1}]', 'junk'])).toEqual([
       'pci.passthrough_whitelist[0].vendor_id: must be hex text or *, is "x"',
