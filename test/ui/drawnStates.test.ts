@@ -121,7 +121,10 @@ it('a request: what it waits for and until when, what took longest, and how it e
   const slow: readonly Given[] = [['created', 90_000], accepted(20_000), ['prepared on the host', 17_000]]
   await drawn(
     'requests',
-    [requestOf(arq(1, 'Bound'), [...slow, ['bound', 8000], ['nova told: delivered', 7000]]), page],
+    [
+      requestOf(arq(1, 'Bound'), [...slow, ['bound', 8000], ['nova told: delivered', 7000]]),
+      ['', '?open=1', '?open=5', '?open=5.1', '?open=7&t=table&r=1'].map((query) => `${page[0]}${query}`),
+    ],
     [requestOf(arq(1, 'Initial', free), [['created', 9000]]), page],
     [requestOf(arq(1, 'BindStarted'), [accepted(5000)]), [...page, `${page[0]}?t=bars&r=1`, `${page[0]}?t=table`]],
     [requestOf(arq(1, 'BindStarted'), [accepted(95_000, { deadline: ago(0), order: null })]), page],
@@ -216,6 +219,34 @@ it('the system and the overview: what was found, what is not known, and what was
     [{ '/overview': overview() }, ['system']],
     [{ '/overview': overview({ journal: { ...overview().journal, newest_at: null } }), ...failed }, ['']],
     [{ ...failed }, ['']],
+  )
+})
+
+it('deliveries: what Nova is told again, what it has answered, and whether it can be told once more', async () => {
+  const delivery = (n: number, more: Facts = {}) => ({
+    state: 'waiting',
+    instance_uuid: uuid(n),
+    hostname: `host ${n}`,
+    request_id: `req-${n}`,
+    statuses: { [uuid(100 + n)]: 'completed', [uuid(200 + n)]: 'failed' },
+    attempts: n,
+    next_at: ago(-1000 * n),
+    until: ago(-60_000 * n),
+    answers: {},
+    ...more,
+  })
+  const ended = { state: 'undelivered', next_at: null, answers: { a: 'refused: 400', b: 'gone', c: 'refused: 400' } }
+  const nova = (said: string) => ({ '/overview': overview({ program: { nova: said } }) })
+  const links = { deliveries_links: [{ href: 'x', rel: 'next' }] }
+  const all = { deliveries: [delivery(1), delivery(2, ended), delivery(3, { ...ended, answers: {} })] }
+  const permissions = { ...MAY, permissions: { 'cyborg:delivery:resend': false } }
+  const places = ['deliveries', 'deliveries?state=undelivered', 'deliveries?state=other&after=a%20b']
+  await drawn(
+    'deliveries',
+    [{ ...nova('in use'), '/deliveries': { ...all, ...links } }, places],
+    [{ ...nova('absent'), '/deliveries': all }, places.slice(1)],
+    [{ '/permissions': permissions, '/deliveries': all }, [places[1]!]],
+    [nova('in use'), [places[0]!]],
   )
 })
 

@@ -1,10 +1,14 @@
 /** The limits of a timeline from a file, each on both sides, and its export for trace viewers, whole. */
+import { renderToString } from 'preact-render-to-string'
 import { describe, expect, test } from 'vitest'
+import { loaded, pageError } from '../../src/ui/loaded.ts'
 import { FILE_MAX, TOO_LARGE, openedFile } from '../../src/ui/timelineFile.ts'
 import { sizeOf, sizeOfStep } from '../../src/ui/timelineSteps.ts'
 import { traceEventsOf } from '../../src/ui/traceEvents.ts'
 import { waysOf } from '../../src/ui/view/ways.ts'
-import { NOW, ago, uuid } from './drawing.ts'
+import type { Bodies, Screen } from '../../src/ui/view/screen.ts'
+import { drawnBy } from '../../src/ui/view/views.ts'
+import { NOW, ago, lines, uuid } from './drawing.ts'
 
 type Facts = Readonly<Record<string, unknown>>
 const step = (more: Facts = {}) => ({
@@ -117,6 +121,40 @@ test('an export for trace viewers, whole', async () => {
     exported([at(9000, 'created'), at(5000, 'unbound'), at(4000, 'deleted')], { deleted: true, project_id: null }),
   ]
   await expect(JSON.stringify(files, null, 1)).toMatchFileSnapshot('golden/trace-events.txt')
+})
+
+test('the page of a file: what it says, as it stands there, up to its last step', async () => {
+  const draw = await drawnBy('opened')
+  const shown = (file: Bodies['opened']['file'], query: Record<string, string> = {}) => {
+    const body = { file, ways: waysOf(query) }
+    return lines(renderToString(draw({ view: 'opened', here: 'timeline', now: NOW, body } as unknown as Screen)))
+  }
+  const file = (steps: readonly (readonly [number, string, Facts?])[], more: Facts = {}) =>
+    loaded({
+      name: 'kept "1".json',
+      timeline: timeline(
+        steps.map(([ms, name, detail = {}]) => step({ at: ago(ms), step: name, detail })),
+        { arq: 'a/1', ...more },
+      ) as Parameters<typeof traceEventsOf>[0],
+    })
+  const failed = [
+    [12_000, 'bind accepted', { order: 1, host: 'h1' }],
+    [8000, 'bind failed', { reason: 'link down' }],
+    [7000, 'nova told: delivered'],
+  ] as const
+  const again = [...failed, [6000, 'bind accepted'], [5000, 'bound'], [4000, 'nova told: delivered']] as const
+  const pages = [
+    shown(null),
+    shown(pageError('refused', 'It is not JSON')),
+    shown(file([[9000, 'created']], { project_id: null })),
+    shown(file(failed)),
+    shown(file(again), { t: 'bars', open: '1' }),
+    shown(file([...failed, [3000, 'deleted']], { deleted: true }), { t: 'table', r: '1' }),
+    shown(file([])),
+  ]
+  // the failed bind, in which h1 took longer, is not part of the one that has succeeded
+  expect(pages[4]).toContain('Bound in 1.00 s; the host took longest, 1.00 s.')
+  await expect(pages.join('\n\n')).toMatchFileSnapshot('golden/opened.txt')
 })
 
 describe('how an address says a timeline is shown', () => {

@@ -22,8 +22,10 @@ export const headline = (state: string | null, { bindMs, waitingFor, spans }: Re
     )
   if (timeline.deleted) return p({ class: 'headline' }, mark('idle'), 'It is deleted; this is what happened to it.')
   if (bindMs === null) return p({ class: 'headline' }, mark('idle'), 'Nobody has bound it yet.')
+  // an earlier bind, which failed, is not part of it
+  const accepted = timeline.steps.findLastIndex(({ step }) => step === 'bind accepted') + 1
   const longest = spans
-    .filter(({ kind }) => kind !== 'rest')
+    .filter(({ kind, step }) => kind !== 'rest' && step >= accepted)
     .toSorted((one, other) => other.to - other.from - (one.to - one.from))[0]
   return p(
     { class: 'headline' },
