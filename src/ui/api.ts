@@ -69,8 +69,8 @@ const parsed = (text: string): unknown => {
   }
 }
 
-const RULE = /^[a-z]+:[a-z_]+:[a-z_]+$/
-const kindOf = (status: number, code: string, text: string) => {
+const RULE = /[a-z]+:[a-z_]+:[a-z_]+/
+const kindOf = (status: number, text: string) => {
   if (status === 401) return 'sign_in'
   if (status === 403) return 'forbidden'
   if (status === 404) return 'missing'
@@ -84,11 +84,11 @@ const refusalOf = ({ status, json, requestId }: Said) => {
   const read = v.safeParse(Refusal, json)
   if (!read.success) {
     const text = status === 401 ? 'A valid token is needed.' : `The API answered ${status}, without a reason.`
-    return pageError(kindOf(status, '', ''), text, requestId)
+    return pageError(kindOf(status, ''), text, requestId)
   }
-  const { detail, code } = read.output.errors[0]
-  const rule = status === 403 ? (detail.match(/[a-z]+:[a-z_]+:[a-z_]+/)?.[0] ?? null) : null
-  return pageError(kindOf(status, code, detail), detail, requestId, rule !== null && RULE.test(rule) ? rule : null)
+  const { detail } = read.output.errors[0]
+  const rule = status === 403 ? (detail.match(RULE)?.[0] ?? null) : null
+  return pageError(kindOf(status, detail), detail, requestId, rule)
 }
 
 /** The refusal in an answer that is read by the caller, such as a stream. */

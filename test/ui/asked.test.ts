@@ -192,6 +192,9 @@ describe('what can be done', () => {
       JSON.stringify({ deed, to: answer.headers.get('location') }, null, 1).replace('r'.repeat(1000), '<1000 times r>'),
     ).toMatchFileSnapshot(`golden/deeds/${kind}-${name}.txt`)
   })
+  it('has a rule, states in which it is possible, and words for the others', async () => {
+    await expect(JSON.stringify(ACTIONS, null, 1)).toMatchFileSnapshot('golden/actions.txt')
+  })
   it('is hindered by a role, by a state, and by nothing else', () => {
     const disable = actionOf('devices', 'disable')!
     expect(hindrance(disable, 'enabled', {})).toBe(null)

@@ -334,6 +334,20 @@ describe('after a form was sent', () => {
     expect((await send('handles/x/do/release', { reason: 'r'.repeat(1000) })).status).toBe(303)
     expect((await send(`handles/${uuid(5)}/do/quarantine`, { reason: 'r', confirm: '00000000' })).status).toBe(303)
   })
+  test('what is only checked is told with what was typed, for the same command, and nothing is changed', async () => {
+    const fields = { version: ' 3 ', reason: '', command: uuid(5), since: '7-1', sent: 's'.repeat(43), check: 'first' }
+    const { status, main, changes } = await send('profiles/x/do/disable', fields, { answer: impact(used) })
+    expect([status, changes.map(({ method, url }) => `${method} ${url}`)]).toEqual([
+      200,
+      ['PATCH http://127.0.0.1/v2/device_profiles/x?dry_run=true'],
+    ])
+    expect(await changes[0]!.json()).toEqual({ versions: { 3: false }, reason: 'to be given' })
+    await expect(main).toMatchFileSnapshot('golden/asked-checked.txt')
+    const missing = await send('profiles/x/do/disable', { ...fields, version: '', sent: 's'.repeat(44), command: 'x' })
+    expect([missing.main, missing.changes]).toEqual([expect.stringContaining('Version is needed.'), []])
+    expect(missing.main).toContain(`name="command" value="${uuid(77)}"`)
+    expect(missing.main).not.toContain('name="sent"')
+  })
   test('an action that there is none of cannot be done', async () => {
     for (const place of ['handles/x/do/none', 'pods/x/do/release']) {
       const { status, main, changes } = await send(place, { reason: 'r' })
