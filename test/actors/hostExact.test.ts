@@ -1,7 +1,8 @@
 /** A host, to the letter. */
 import { describe, expect, it } from 'vitest'
 import { bootAge } from '../../src/actors/host/boots.ts'
-import { host, hostKey, isNews } from '../../src/actors/host/decider.ts'
+import { LIVENESS, STANDINGS, host, hostKey, isNews } from '../../src/actors/host/decider.ts'
+import { lastReportOf } from '../../src/actors/host/lastReport.ts'
 import type { Fact } from '../audit/cases/scene.ts'
 import { exactly } from './exact.ts'
 
@@ -107,6 +108,36 @@ describe('a host', () => {
     const boots = Array.from({ length: 258 }, (_, n) => picture(`b${n}`))
     expect(after(...boots).formerBoots).toEqual(boots.slice(1, 257).map((_, n) => `b${n + 1}`))
   })
+  it('remembers the last thousand devices that left', () => {
+    const all = Array.from({ length: 1001 }, (_, n) => [`c${n}`, held(`u${n}`)] as const)
+    const left = (count: number) => {
+      const names = all.slice(0, count).map(([name]) => [name, null])
+      const { departed } = after(
+        picture('b1', 1, Object.fromEntries(all)),
+        picture('b1', 2, { c1000: null }),
+        picture('b1', 3, Object.fromEntries(names)),
+      )
+      return [departed.length, departed[0]!.canonical]
+    }
+    expect([left(999), left(1000)]).toEqual([
+      [1000, 'c1000'],
+      [1000, 'c0'],
+    ])
+  })
+  it('says when it last reported, or answered a question of its present start', () => {
+    const asked = liveness('up', { probe: { did: 'asked', id: 'q', bootId: 'b1' } })
+    const answered = (number: number) =>
+      liveness('up', { probe: { did: 'answered', id: 'q', number, devices: 0, failed: [] } })
+    const last = (...facts: readonly Fact[]) => lastReportOf(after(...facts))
+    expect(last(picture('b1', 5))).toEqual({ number: 5, at: 1000 })
+    expect(last(picture('b1', 5), asked)).toEqual({ number: 5, at: 1000 })
+    expect(last(picture('b1', 5), asked, answered(6))).toEqual({ number: 6, at: 3000 })
+    expect(last(picture('b1', 5), asked, answered(5))).toEqual({ number: 5, at: 1000 })
+    expect(last(picture('b1', 5), asked, answered(6), picture('b2', 1))).toEqual({ number: 1, at: 4000 })
+    expect(last()).toBe(null)
+    const { reportedAt: _, ...older } = after(picture())
+    expect([lastReportOf(older), lastReportOf({ ...older, exists: false, reportedAt: 7 })]).toEqual([null, null])
+  })
   it('knows a former boot by its number, however many there were', () => {
     const numbered = (n: number): Fact => ({
       ...picture(),
@@ -116,6 +147,11 @@ describe('a host', () => {
     const age = (n: number, bootNumber?: number) =>
       bootAge(known, { bootId: `b${n}`, ...(bootNumber === undefined ? {} : { bootNumber }) })
     expect([age(0, 1000), age(299, 1299), age(299), age(300, 1300)]).toEqual(['former', 'present', 'present', 'newer'])
+    // a host that numbers its starts since an update, by its id
+    const before = after(picture('b1'), picture('b2'))
+    const numbers = ['b1', 'b2', 'b3'].map((bootId) => bootAge(before, { bootId, bootNumber: 1 }))
+    expect(numbers).toEqual(['former', 'present', 'newer'])
+    expect(bootAge(known, { bootId: 'other', bootNumber: 1299 })).toBe('former')
     // without its number, by its id, if that is remembered
     expect([age(298), age(300)]).toEqual(['former', 'newer'])
     expect(isNews(known, { bootId: 'b0', bootNumber: 1000, number: 1 })).toBe(false)
@@ -129,6 +165,8 @@ describe('a host', () => {
     expect(decide([picture(), refused], { ...refusing(1), reason: 'former_boot' })).toHaveLength(1)
     expect(decide([picture(), refused], refusing(3_602_000))).toEqual([refused])
     expect(after(picture(), refused)).toStrictEqual({ ...KNOWN, refusals: { foreign_host: 2000 } })
+    const both = { foreign_host: 2000, former_boot: 3000 }
+    expect(after(picture(), refused, { ...refused, reason: 'former_boot' }).refusals).toEqual(both)
   })
   it('is news of an unknown host, in a new boot or with a higher number', () => {
     const known = after(picture('b1', 5), picture('b2', 5))
@@ -179,6 +217,19 @@ describe('a host', () => {
       [liveness('up', { devices: gone })],
     ],
     ['that is retired loses nothing', [picture(), retired], { type: 'Shed', devices: {}, by: 'op' }, []],
+    [
+      'is to be compared in full',
+      [picture()],
+      { type: 'LookAgain', devices: gone, by: 'op' },
+      [liveness('up', { devices: gone })],
+    ],
+    [
+      'that is silent is to be compared in full',
+      [picture(), liveness('stale')],
+      { type: 'LookAgain', devices: gone, by: 'op' },
+      [liveness('stale', { devices: gone })],
+    ],
+    ['without devices is not to be compared', [picture()], { type: 'LookAgain', devices: {}, by: 'op' }, []],
     ['that serves loses nothing', [picture()], { type: 'Shed', devices: gone, by: 'op' }, []],
     [
       'is restored',
@@ -225,5 +276,7 @@ describe('a host', () => {
     expect(rows(liveness('stale'))).toEqual([])
     expect(rows(picture(), { type: 'Polished' })).toEqual([])
     expect([host.kind, hostKey('h1')]).toEqual(['host', 'host/h1'])
+    expect(LIVENESS).toEqual(['up', 'stale', 'down', 'removed'])
+    expect(STANDINGS).toEqual(['up', 'stale', 'down', 'removed', 'pending'])
   })
 })

@@ -59,6 +59,12 @@ describe('the key of a host', () => {
       present('first-use'),
       [{ ...byHost('pinned'), liveness: 'stale' }],
     ],
+    [
+      'of a removed host that was never recorded is still approved by an operator',
+      [removed],
+      approve('k1'),
+      [{ ...key('approved'), ...WORD, liveness: 'removed' }],
+    ],
     ['is approved as it waits', [key('offered')], approve(null), [{ ...key('approved'), ...WORD }]],
     ['is approved by its name', [key('offered')], approve('k1'), [{ ...key('approved'), ...WORD }]],
     ['is approved before it is presented', [], approve('k7'), [{ ...key('approved', 'k7'), ...WORD }]],
@@ -198,6 +204,7 @@ describe('a question to a host', () => {
     expect(open(picture(), asked, answered)).toBe(null)
     expect(open(picture(), asked, picture({ bootId: 'b2' }))).toBe(null)
     expect(open(picture(), asked, removed)).toBe(null)
-    expect([open(picture()), open(asked)]).toEqual([null, null])
+    const early = said({ probe: { did: 'asked', id: 'q1', bootId: '' } })
+    expect([open(picture()), open(asked), open(early)]).toEqual([null, null, null])
   })
 })

@@ -67,6 +67,11 @@ describe('a device profile remembers', () => {
     ['whom it is for', [made, shared(['p1', 'p2'])], { ...MADE, projects: ['p1', 'p2'], updatedAt: 2000 }],
     ['that it is for all again', [made, shared(['p1']), shared(null)], { ...MADE, updatedAt: 3000 }],
     ['nothing when it is removed', [made, second, shared(['p1']), removed], NEW],
+    [
+      'nothing of its former life',
+      [made, second, removed, made],
+      { ...MADE, createdAt: 4000, versions: [version(1, { createdAt: 4000 })] },
+    ],
     ['nothing that is said of it when it is removed', [made, removed, set(1, false), shared(['p1']), regrouped], NEW],
     ['who changed it in the journal only', [made, regrouped, { type: 'Polished' }], MADE],
   ])('%s', (_, past, state) => expect(after(...past)).toStrictEqual(state))

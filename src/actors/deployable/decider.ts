@@ -33,9 +33,8 @@ const slotOf = (held: Deployable, arq: ArqUuid): SlotHandle | undefined => {
   )
 }
 /**
- * The host gets a release order when the device needs its work or its cleaning, when it was ordered to prepare the
- * slot, when it has not answered an order, and when the last release failed. It gets none for a slot in doubt
- * (ROWS-LOST-2).
+ * The host gets a release order when the device needs its work or its cleaning, when it was ordered to prepare the slot
+ * and has not released it since, and when the last release failed. It gets none for a slot in doubt (ROWS-LOST-2).
  */
 const release = (
   held: Deployable,
@@ -43,7 +42,7 @@ const release = (
 ): Decision<DeployableEvent> => {
   const handle = slotOf(held, arq)
   if (!handle) return accept()
-  const left = held.hostWork || handle.prepared || handle.pending !== null || handle.state === 'quarantined'
+  const left = held.hostWork || handle.prepared || handle.state === 'quarantined'
   const work = (left || held.hostCleaning === 'by_host') && !handle.quarantine?.inDoubt
   const order = work ? orderFor(held, handle, { type: 'ReleaseSlot', deadline, trace }) : null
   return accept({ type: 'HandleReleased', handle: handle.uuid, arq, order }, ...withheldFor(held, handle))

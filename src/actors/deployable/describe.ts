@@ -35,7 +35,7 @@ export const describedAs = (held: Deployable, description: Description): Deploya
   description,
   ...(hidesQuarantined(held, description) ? { quarantinedStay: true } : {}),
 })
-const unseen = (old: SlotHandle, quarantinedStay: boolean): SlotHandle => {
+const unseen = (old: SlotHandle, quarantinedStay: true | undefined): SlotHandle => {
   const stays = old.quarantine || (quarantinedStay && isQuarantined(old))
   return { ...old, unseen: true, state: stays ? old.state : (next(old.state, 'vanish') ?? old.state) }
 }
@@ -44,7 +44,7 @@ export const describe = (
   held: Deployable,
   description: Description,
   at: number,
-  quarantinedStay = false,
+  quarantinedStay?: true,
 ): Partial<Deployable> => {
   const shown = new Map(description.handles.map((handle) => [handle.uuid, seen(held.handles[handle.uuid], handle)]))
   const gone = Object.values(held.handles)

@@ -47,11 +47,7 @@ const loading = (held: Deployable, asked: GrantRequest, shares: Shares): boolean
 const sharing =
   (bitstream: ImageUuid | null, mates: Mates): Shares =>
   ({ arq, pending }) =>
-    arq !== null &&
-    mates.includes(arq) &&
-    pending?.type === 'PrepareSlot' &&
-    pending.bitstream !== undefined &&
-    pending.bitstream === bitstream
+    arq !== null && mates.includes(arq) && pending?.type === 'PrepareSlot' && pending.bitstream === bitstream
 
 /** The image that must be loaded before the grant; null: none is asked for, or the region holds it already. */
 const imageToLoad = ({ bitstreamId }: Deployable, { bitstream }: Pick<GrantRequest, 'bitstream'>): ImageUuid | null =>
@@ -97,7 +93,7 @@ const freeHandle = (held: Deployable, mates: Mates, wanted?: HandleUuid): Found 
   if (handles.some(({ physfn, unseen }) => physfn !== undefined || unseen)) taken.add('taken', takenHandles(held))
   const isFree = (one: SlotHandle): boolean => one.state === 'free' && taken.against('free', [one]) === null
   if (wanted === undefined) return handleFor(handles, mates, isFree)
-  const handle = handles.find(({ uuid }) => uuid === wanted)
+  const handle = held.handles[wanted]
   return handle && isFree(handle) ? { handle, unit: [handle] } : undefined
 }
 

@@ -36,7 +36,7 @@ const change = (held: Deployable, event: WithChange, at: number): Partial<Deploy
         ...describe(initial, event.description, at),
       }
     case 'DeployableDescribed':
-      return describe(held, event.description, at, event.quarantinedStay === true)
+      return describe(held, event.description, at, event.quarantinedStay)
     case 'PresenceSet':
       return presenceSet(held, event)
     case 'StatusSet':

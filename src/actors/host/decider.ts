@@ -127,7 +127,7 @@ export const isNews = (host: Host, report: FromBoot & { readonly number: number 
   return age === 'present' ? report.number > host.number : age === 'newer'
 }
 /** Whether anything of the host is recorded that operators can see. */
-export const isKnown = ({ exists, name }: Host): boolean => exists || name !== ''
+export const isKnown = ({ name }: Host): boolean => name !== ''
 
 const keyDecision = (host: Host, command: KeyCommand): Decision<HostEvent> => {
   const { exists, liveness, keys = {} } = host
@@ -211,7 +211,7 @@ const decideOperation = (
  */
 const keyChanged = (host: Host, change: KeyChange, at: number): Partial<Host> => ({
   keys: keysAfter(change, at),
-  ...(host.exists || change.did === 'pinned' ? {} : { name: change.name, createdAt: host.createdAt || at }),
+  ...(change.did === 'pinned' ? {} : { name: change.name, createdAt: host.createdAt || at }),
 })
 
 const livenessSet = (host: Host, event: Extract<HostEvent, { type: 'LivenessSet' }>, at: number): Host => {
