@@ -102,8 +102,8 @@ const watched: Invariant = {
       *end() {
         if (!views?.due) return
         const due = new Set(Array.from(views.due, ({ entity }) => entity))
-        for (const [uuid, arqs] of binding)
-          if (arqs.size > 0 && !due.has(`instance/${uuid}`))
+        for (const uuid of binding.keys())
+          if (!due.has(`instance/${uuid}`))
             yield inView('due', instanceKey(uuid), `instance ${uuid} is being bound and has no deadline`, [
               instanceKey(uuid),
             ])

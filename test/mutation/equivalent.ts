@@ -71,6 +71,13 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     path: 'src/audit/arqs.ts',
+    line: 'const named = profileStates(history, profileUuid, 0, place)',
+    original: '0',
+    mutated: '1',
+    reason: 'the state before the first row has no versions',
+  },
+  {
+    path: 'src/audit/arqs.ts',
     line: 'target?.rpUuid === bond.deviceRpUuid &&',
     original: '?.',
     mutated: '!.',
@@ -173,6 +180,13 @@ export const EQUIVALENT: readonly Equivalent[] = [
     original: '3',
     mutated: '4',
     reason: 'ranks are only compared with each other',
+  },
+  {
+    path: 'src/audit/cleaning.ts',
+    line: 'if (done.size === 0) return {}',
+    original: 'done.size === 0',
+    mutated: 'false',
+    reason: 'it saves work: without cleanings that were observed nothing is judged',
   },
   {
     path: 'src/audit/clients.ts',

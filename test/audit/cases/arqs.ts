@@ -160,6 +160,7 @@ const versioned: readonly Case[] = [
       },
     ],
   ],
+  ['S17', 'an earlier view shows no version', { ...of(created('a1')), views: { arqs: [{ uuid: 'a1' } as never] } }, []],
 ]
 
 const boundWith = (more: Parameters<typeof bond>[1]) =>

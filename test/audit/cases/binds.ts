@@ -74,6 +74,16 @@ const usable: readonly Case[] = [
   ],
   [
     'S9',
+    'it is a part that is being programmed itself',
+    of(
+      ...baseline,
+      deployable('d2', recorded({ description: described(['h3']) }, { uuid: 'd2', tree: below }), programming),
+      arq('a1', bindStarted('h3', { deployable: 'd2' })),
+    ),
+    [here(6, ['arq/a1', 'deployable/d2'], 'arq/a1 was bound to board, which is being programmed')],
+  ],
+  [
+    'S9',
     'it is wrong in three ways',
     of(...baseline, deployable('d1', missing, programming), device(maintaining), starts),
     [boundTo('missing, maintaining, being programmed', 7)],
@@ -155,6 +165,16 @@ const watched: readonly Case[] = [
     of(starts, arq('a1', unbound), instance('i1', settled('failed'))),
     [nobodyWaits(1)],
   ],
+  [
+    'I5',
+    'one of two leaves its bind, and then nobody waits for the other',
+    of(
+      [...twoStart, instance('i1', accepted(['a1', 'a2']))],
+      [arq('a1', unbound), instance('i1', left('a1'))],
+      instance('i1', settled('completed', ['a2'])),
+    ),
+    [nobodyWaits(6, 'a2')],
+  ],
   ['I5', 'the deadline is recorded', { ...of(binding), ...due('instance/i2', 'instance/i1') }, []],
   ['I5', 'the deadline of another instance is recorded', { ...of(binding), ...due('instance/i2') }, [noDeadline]],
   ['I5', 'no deadline is needed any more', { ...of(binding, binds), ...due() }, []],
@@ -200,6 +220,17 @@ const terminal: readonly Case[] = [
     'a clock jumped too long before its acceptance to have been in between',
     jumped(240_001, 205_000),
     [lateAfterJump(30_001)],
+  ],
+  ['L1', 'a clock jumped up to its acceptance', jumped(359_000, 210_000), []],
+  [
+    'L1',
+    'what follows a bind that ended late makes it no later',
+    of(
+      { ...instance('i1', accepted()), at: 10_000 },
+      { ...instance('i1', settled('completed')), at: 60_001 },
+      { ...instance('i1', novaTold('a1')), at: 90_000 },
+    ),
+    [late('ended', 30_001)],
   ],
   ['L1', 'a bind ends 30 s after its deadline', lasting(60_000), []],
   ['L1', 'a bind ends more than 30 s after its deadline', lasting(60_001), [late('ended', 30_001)]],
