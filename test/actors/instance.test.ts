@@ -267,4 +267,31 @@ describe('what Nova has not taken and is told no more', () => {
   it('is not known of what 0.2.0 has recorded', () => {
     expect(dueOfInstance(given(...both, heard({ [ARQ]: 'refused', [OTHER]: 'refused' })).state)).toBeNull()
   })
+  it('is nothing that Nova has taken after all, nor anything that it was not told', () => {
+    const undelivered = (...facts: readonly InstanceEvent[]) => given(...facts).state.undelivered
+    expect(undelivered(...both, heard({ [ARQ]: 'delivered', [OTHER]: 'gone' }, ARQ, OTHER, id(9)))).toEqual({})
+    expect(undelivered(...two, heard({ [ARQ]: 'refused' }, ARQ))).toEqual({})
+    const later = undelivered(...both, heard({ [OTHER]: 'delivered' }), heard({ [ARQ]: 'undeliverable' }, ARQ))
+    expect(later).toEqual({
+      [ARQ]: { status: 'completed', ending: 'undeliverable', note: '403 no role', attempts: 2, at: 10 },
+    })
+  })
+})
+
+it('a bind that a program of an older release remembers ends without the moment when it began', () => {
+  const { state } = given(...two)
+  const { since: _, ...ended } = settled('failed', [ARQ, OTHER], 20, 'no') as Extract<
+    InstanceEvent,
+    { type: 'BindSettled' }
+  >
+  const decided = instance.decide({ ...state, open: { deadline: 5000 } }, { type: 'Fail', reason: 'no', at: 20 })
+  expect(decided).toStrictEqual({ ok: true, events: [ended] })
+})
+it('a bind ends before its deadline where its time is over by another clock', () => {
+  given(...two)
+    .when({ type: 'Conclude', at: 4999, isOver: true })
+    .follows(settled('failed', [ARQ, OTHER], 4999, 'the host did not answer in time'))
+  given(...two)
+    .when({ type: 'ReportPrepared', arq: ARQ, at: 20, loaded: { image: 'i' } as never })
+    .follows({ type: 'PartPrepared', arq: ARQ, loaded: { image: 'i' } as never })
 })

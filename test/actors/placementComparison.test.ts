@@ -43,6 +43,19 @@ test('what was not compared yet is pending', () =>
     reserving: [],
     comparedAt: null,
   }))
+test('what has no provider of its own yet is pending if it has a resource class', () => {
+  const all = of({ providers: { rp1: held, null: held } })
+  expect(standingOf(all, { rp_uuid: null, attributes: [{ trait0: 'A' }, null, 'rc', { rc: 'FPGA' }] })).toEqual({
+    state: 'pending',
+    reason: 'not compared with Placement yet',
+    since: null,
+    reserving: [],
+    comparedAt: null,
+  })
+  for (const attributes of [null, [null, 'rc'], { rc: 'FPGA' }])
+    expect(standingOf(all, { rp_uuid: null, attributes })).toBeNull()
+  expect(standingOf(all, { rp_uuid: 'rp1', attributes: [] })).toMatchObject({ state: 'in_sync', since: 7 })
+})
 test('what has no resource class is not shown there', () =>
   expect(comparisonOf(of({}), { rp_uuid: 'rp1', attributes: [{ trait0: 'CUSTOM_A' }] })).toBeNull())
 test('the moment of the last whole comparison stays while there is trouble', () => {

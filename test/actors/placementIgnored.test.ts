@@ -48,3 +48,39 @@ test('of several that are over, the one that has been so for longest is forgotte
     .follows({ type: 'DriftIgnoringOver', uuid: 'u9' }, ignored('another')))
 test('as long as there is room, none is forgotten', () =>
   given(ignored('u1'), ended('u1')).when(ignore('another')).follows(ignored('another')))
+
+test('a difference that is not ignored is not found, and one is ended once', () => {
+  const end = (uuid: string) => ({ type: 'Unignore', uuid, ...note }) as const
+  given(ignored('u1')).when(end('u2')).isRefused({ kind: 'not_found', resource: 'ignored difference', id: 'u2' })
+  given(ignored('u1')).when(end('u1')).follows(ended('u1'))
+  given(ignored('u1'), ended('u1')).when(end('u1')).follows()
+})
+test('each decision is one row, written when it changes and removed when it is forgotten', () => {
+  const row = (uuid: string, more: object = {}) => ({
+    uuid,
+    hostname: 'h1',
+    kind: 'provider',
+    provider_uuid: 'rp',
+    name: 'h1_card',
+    consumer_uuid: null,
+    state: null,
+    difference_reason: null,
+    ignored_by: 'operator',
+    reason: 'Nova has it',
+    until_at: 900,
+    ended: null,
+    created_at: AT,
+    ...more,
+  })
+  const rows = (...facts: readonly PlacementEvent[]) => {
+    const before = given(...facts.slice(0, -1)).state
+    return placement.rows(before, placement.evolve(before, facts.at(-1)!, AT)).filter(({ view }) => view !== 'due')
+  }
+  const put = (uuid: string, more: object = {}) => ({ view: 'ignored_drift', key: uuid, row: row(uuid, more) })
+  expect(rows(ignored('u1'), ignored('u2', 800))).toEqual([put('u2', { until_at: 800 })])
+  expect(rows(ignored('u1'), ignored('u2'), ended('u1'))).toEqual([put('u1', { ended: { ...note, at: AT } })])
+  expect(rows(ignored('u1'), ignored('u2'), { type: 'DriftIgnoringOver', uuid: 'u1' })).toEqual([
+    { view: 'ignored_drift', key: 'u1', row: null },
+  ])
+  expect(rows(ignored('u1'), { type: 'TroubleOver' })).toEqual([])
+})

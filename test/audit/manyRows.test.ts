@@ -1,10 +1,10 @@
-/** Snapshots are compared in portions, and none of them is left out: neither the first nor the last of a portion. */
+/** Of many snapshots, and of many commands of one entity, none is left out: neither at the first nor at the last place. */
 import { expect, it } from 'vitest'
 import { remember } from '../../src/actors/entities.ts'
 import { snapshotSchemaOf } from '../../src/actors/runtime/snapshots.ts'
 import { findingsOf } from '../../src/audit/check.ts'
 import { journalInvariants } from '../../src/audit/journal.ts'
-import { created, journalOf } from './cases/scene.ts'
+import { arq, created, journalOf } from './cases/scene.ts'
 
 const uuids = Array.from({ length: 130 }, (_, at) => `a${at}`)
 const journal = journalOf(...uuids.map((uuid) => created(uuid)))
@@ -34,4 +34,19 @@ it('those that are wrong are found in every portion', () => {
 })
 it('one of an entity that the journal does not hold is wrong', () => {
   expect(found([{ ...snapshotOf('a1'), entity: 'arq/unknown' }, snapshotOf('a2')])).toEqual([wrong('unknown')])
+})
+
+it('a command that is carried out again is found, however many came between', () => {
+  const rows = (...commands: readonly number[]) =>
+    journalOf(...commands.map((n) => ({ ...arq('a1', { type: 'Polished' }), command: `c${n}` })))
+  const judged = (...commands: readonly number[]) =>
+    findingsOf(journalInvariants, { journal: rows(...commands), now: 0 }).flatMap(({ findings }) =>
+      findings.map((one) => one.found),
+    )
+  const again = (place: number, n: number) => `at ${place}: arq/a1 carried out command c${n} again`
+  const twenty = Array.from({ length: 20 }, (_, at) => at + 1)
+  expect(judged(...twenty)).toEqual([])
+  expect(judged(...twenty, 1, 16, 17, 18, 20)).toEqual([1, 16, 17, 18, 20].map((n, at) => again(21 + at, n)))
+  expect(judged(...twenty.slice(0, 16), 1, 16)).toEqual([again(17, 1), again(18, 16)])
+  expect(judged(1, 2, 1)).toEqual([again(3, 1)])
 })
