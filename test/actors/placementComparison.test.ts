@@ -45,7 +45,7 @@ test('what was not compared yet is pending', () =>
   }))
 test('what has no provider of its own yet is pending if it has a resource class', () => {
   const all = of({ providers: { rp1: held, null: held } })
-  expect(standingOf(all, { rp_uuid: null, attributes: [{ trait0: 'A' }, null, 'rc', { rc: 'FPGA' }] })).toEqual({
+  expect(comparisonOf(all, { rp_uuid: null, attributes: [{ trait0: 'A' }, null, 'rc', { rc: 'FPGA' }] })).toEqual({
     state: 'pending',
     reason: 'not compared with Placement yet',
     since: null,
@@ -53,8 +53,8 @@ test('what has no provider of its own yet is pending if it has a resource class'
     comparedAt: null,
   })
   for (const attributes of [null, [null, 'rc'], { rc: 'FPGA' }])
-    expect(standingOf(all, { rp_uuid: null, attributes })).toBeNull()
-  expect(standingOf(all, { rp_uuid: 'rp1', attributes: [] })).toMatchObject({ state: 'in_sync', since: 7 })
+    expect(comparisonOf(all, { rp_uuid: null, attributes })).toBeNull()
+  expect(comparisonOf(all, { rp_uuid: 'rp1', attributes: [] })).toMatchObject({ state: 'in_sync', since: 7 })
 })
 test('what has no resource class is not shown there', () =>
   expect(comparisonOf(of({}), { rp_uuid: 'rp1', attributes: [{ trait0: 'CUSTOM_A' }] })).toBeNull())

@@ -1,4 +1,4 @@
-/** Parts of the runtime of actors by themselves: memories, pages of views, who is woken, what is logged, what is latest. */
+/** Parts of the runtime of actors: memories, pages of views, who is woken, what is logged, what is latest. */
 import { describe, expect, it } from 'vitest'
 import { deciderOf } from '../../src/actors/entities.ts'
 import { createLatest } from '../../src/actors/latest.ts'

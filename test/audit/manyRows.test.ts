@@ -1,4 +1,4 @@
-/** Of many snapshots, and of many commands of one entity, none is left out, neither the first nor the last of a part. */
+/** Of many snapshots, and of many commands of one entity, none is left out, at whatever place it is. */
 import { expect, it } from 'vitest'
 import { remember } from '../../src/actors/entities.ts'
 import { snapshotSchemaOf } from '../../src/actors/runtime/snapshots.ts'
