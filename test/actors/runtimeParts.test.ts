@@ -48,8 +48,7 @@ const memory = (more: Partial<Memory> = {}): Memory => ({
 })
 
 describe('the memory of an actor', () => {
-  const recall = (more: object, from = memory()) =>
-    recallInto(adder, from, { snapshot: null, rows: [], ...more } as never)
+  const recall = (more: object, from = memory()) => recallInto(adder, from, { snapshot: null, rows: [], ...more })
   it('takes up a row once', () => {
     expect(absorb(adder, memory(), row(3, 2))).toEqual({
       ...memory(),
@@ -99,7 +98,7 @@ describe('the memory of an actor', () => {
   it('is of a kind that is listed, and of no other', () => {
     expect(deciderOf('arq/a1').kind).toBe('arq')
     expect(() => deciderOf('thing/a1')).toThrow('no entity is of the kind of thing/a1')
-    expect(() => deciderOf('constructor/a1' as never)).toThrow('no entity is of the kind of constructor/a1')
+    expect(() => deciderOf('constructor/a1')).toThrow('no entity is of the kind of constructor/a1')
     expect([snapshotSchemaOf('thing/a1'), snapshotSchemaOf('arq/a1') > 0]).toEqual([0, true])
   })
 })
@@ -167,7 +166,7 @@ describe('whoever waits for an entity', () => {
     const clock = { after: () => () => {} }
     let stopped = 0
     const onAppended = (listener: (typeof listeners)[number]) => (listeners.push(listener), () => void stopped++)
-    const changes = createChanges({ onAppended } as never, clock as never)
+    const changes = createChanges({ onAppended } as never, clock)
     const woken: string[] = []
     const wait = (key: 'arq/a1' | 'arq/a2') => changes.next(key, 5).then(() => void woken.push(key))
     const appended = async (...keys: readonly string[]) => {
