@@ -27,6 +27,24 @@ test('a port that fetch refuses is asked like any other', async () => {
   expect({ status, text }).toEqual({ status: 409, text: '{"name":"ä"}' })
   expect(headers).toMatchObject({ 'x-method': 'POST', 'x-type': 'application/json', 'x-length': '13' })
 })
+test('an address says how it is asked, and headers and methods are those that are given', async () => {
+  const seen: unknown[] = []
+  const url = await served(await freePort(), (request, response) => {
+    const { method, headers } = request
+    seen.push([method, headers['x-a'], headers['content-type'], headers['content-length']])
+    response.end()
+  })
+  await ask(url, { timeoutMs: 5000 })
+  await ask(url, { method: 'DELETE', headers: { 'x-a': 'b', 'content-type': 'mine' }, timeoutMs: 5000 })
+  await ask(url, { method: 'PATCH', headers: { 'content-type': 'mine' }, body: null, timeoutMs: 5000 })
+  expect(seen).toEqual([
+    ['GET', undefined, undefined, undefined],
+    ['DELETE', 'b', 'mine', undefined],
+    ['PATCH', undefined, 'application/json', '4'],
+  ])
+  // the server speaks no TLS
+  await expect(ask(url.replace('http:', 'https:'), { timeoutMs: 5000 })).rejects.toThrow(/SSL|EPROTO|wrong version/)
+})
 test('whoever is not there, or does not answer, is said to', async () => {
   const nobody = `http://127.0.0.1:${await freePort()}/`
   await expect(ask(nobody, { timeoutMs: 5000 })).rejects.toThrow('ECONNREFUSED')

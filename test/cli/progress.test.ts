@@ -19,12 +19,23 @@ test('it says how much is done, how long it took, and how long it will take', ()
   expect(progressLine({ what: 'rows', total: 200 }, 0, 0)).toBe('[------------------------]   0 %  0 of 200 rows, 0 s')
 })
 
+test.each([
+  [{ what: 'rows', total: 0 }, 5, 1000, '5 rows, 1 s'],
+  [{ what: 'rows', total: -1 }, 5, 1499, '5 rows, 1 s'],
+  [{ what: 'rows', total: 1 }, 0, 1500, '[------------------------]   0 %  0 of 1 rows, 2 s'],
+  [{ what: 'rows', total: 1000 }, 999, 999, '[#######################-]  99 %  999 of 1000 rows, 1 s, 0 s to go'],
+  [{ what: 'rows', total: 10 }, 10, 2000, '[########################] 100 %  10 of 10 rows, 2 s, 0 s to go'],
+  [{ what: 'rows', total: 10 }, 12, 2000, '[########################] 100 %  12 of 10 rows, 2 s, 0 s to go'],
+] as const)('%j, %i of it: %s', (work, done, ms, line) => expect(progressLine(work, done, ms)).toBe(line))
+
 test('it is written over, at most ten times a second, no longer than the line, and taken away in the end', () => {
   const [screen, time] = [terminal(true), clock()]
   const progress = openProgress({ what: 'accelerator requests', total: 10 }, { terminal: screen, clock: time })
   progress.add(1)
   progress.add(1)
-  time.pass(100)
+  time.pass(99)
+  progress.add(0)
+  time.pass(1)
   progress.add(1)
   progress.end()
   progress.add(1)
@@ -38,7 +49,10 @@ test('it is written over, at most ten times a second, no longer than the line, a
 test('a terminal that does not say how wide it is gets the whole line', () => {
   const screen = { ...terminal(true), columns: 0 }
   openProgress({ what: 'rows', total: null }, { terminal: screen, clock: clock() }).add(1)
-  expect(screen.written).toEqual([expect.stringMatching(/1 rows, 0 s$/)])
+  expect(screen.written).toEqual(['\r\u001B[K1 rows, 0 s'])
+  const what = 'x'.repeat(200)
+  openProgress({ what, total: null }, { terminal: screen, clock: clock() }).add(1)
+  expect(screen.written[1]).toBe(`\r\u001B[K1 ${'x'.repeat(77)}`)
 })
 
 test('nothing is written where nobody looks at a terminal', async () => {
@@ -61,4 +75,14 @@ test('what is passed on is counted', () => {
   let count = 0
   expect([...counting(['a', 'b'], { add: (more) => void (count += more) })]).toEqual(['a', 'b'])
   expect(count).toBe(2)
+  const passed = counting(['abc', 'd'], { add: (more) => void (count += more) }, ({ length }) => length)
+  // an item counts when it was dealt with
+  expect([passed.next().value, count, passed.next().value, count, passed.next().done, count]).toEqual([
+    'abc',
+    2,
+    'd',
+    5,
+    true,
+    6,
+  ])
 })

@@ -25,6 +25,7 @@ const server = createServer((request, response) => {
   const echo = Object.values(SECRETS).join(' ')
   const answer = (status: number, body: unknown) => response.writeHead(status).end(JSON.stringify(body))
   if (url.pathname === '/metrics') return response.end(`metric{told="${echo}"} 1\n`)
+  if (url.pathname.endsWith('/metrics')) return answer(404, {})
   if (url.pathname === '/v2/drift') return answer(500, { errors: [{ detail: echo }] })
   if (url.pathname !== '/v2/events') return answer(200, { said: echo, headers: request.headers })
   const first = Number(url.searchParams.get('after') ?? 0)
@@ -57,7 +58,7 @@ const bundled = async () => {
     OS_TOKEN: SECRETS.token,
     SOME_OTHER_PASSWORD: SECRETS.bearer,
   }
-  const ended = await commandHere(['support-bundle', '--admin', base, '--output', output, '--json'], env)
+  const ended = await commandHere(['support-bundle', '--admin', `${base}//`, '--output', output, '--json'], env)
   return { ended, output }
 }
 
@@ -93,6 +94,24 @@ test('it has every part but those that cannot be had, which it names, and no sec
   expect(whole.match(/.{0,30}planted.{0,30}/g) ?? []).toEqual([])
   expect(ended.out).not.toContain('planted')
   expect(read('metrics.txt')).toContain('(hidden)')
+})
+
+test('for people it says what is in it, what is not, and that it should be looked through', async () => {
+  const output = join(folder.path, 'for-people.tar.gz')
+  const env = { OS_TOKEN: SECRETS.token }
+  // no metrics are at that address
+  const args = ['support-bundle', '--api', `${base}/v2`, '--admin', `${base}/v2/drift`, '--output', output]
+  const { code, out, err } = await commandHere(args, env)
+  expect([code, err]).toEqual([0, ''])
+  const [names, ...rest] = out.trimEnd().split('\n')
+  expect(names).toBe(
+    `${output}: manifest.json, versions.json, configuration.json, doctor.json, system.json, overview.json, hosts.json, deliveries.json, deliveries_undelivered.json, events.jsonl`,
+  )
+  expect(rest).toEqual([
+    expect.stringMatching(/^without drift\.json: GET \/drift: 500 /),
+    `without metrics.txt: ${base}/v2/drift answers 404`,
+    'secrets of the configuration are hidden; look through it before you send it to anybody',
+  ])
 })
 
 test('a file that is there is not written over', async () => {
