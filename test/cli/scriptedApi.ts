@@ -81,7 +81,7 @@ const open = async () => {
       const told = [...new Set(err.replaceAll(url, 'API').split('\n'))].filter(
         (line) => line !== '' && !isChance(line, code),
       )
-      return { code, out, told, asked }
+      return { code, out: out.replaceAll(url, 'API'), told, asked }
     },
     close: () => {
       server.closeAllConnections()
