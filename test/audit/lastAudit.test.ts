@@ -53,7 +53,7 @@ test('the last one is told; it is no position, so no archiving waits for it', as
   expect(positionIn(await journal.checkpoint(AUDIT_READER))).toBeUndefined()
 })
 
-test.each(['17.3', '{"at":', '{"at":"yesterday"}'])(
+test.each(['', '17.3', '{"at":', '{"at":"yesterday"}'])(
   'what another release has written counts as none: %s',
   async (text) => {
     const { journal } = memoryStore()

@@ -84,6 +84,23 @@ test.each(asking)('%s ends with 8 when the service cannot be reached', async (_,
   expect(err).toMatch(/^next: accelerando doctor --api http:\/\/127\.0\.0\.1:1$/m)
 })
 
+test('the exit codes of a command are those of all commands and its own, in their order', () => {
+  const exitsOf = (name: string) => named.find(([one]) => one === name)![1].command.exits
+  expect(exitsOf('completion')).toEqual(['done', 'failed', 'usage', 'interrupted'])
+  expect(exitsOf('doctor')).toEqual(['done', 'failed', 'usage', 'findings', 'interrupted'])
+  expect(exitsOf('arq bind')).toEqual([
+    'done',
+    'failed',
+    'usage',
+    'notFound',
+    'denied',
+    'conflict',
+    'waited',
+    'unreached',
+    'interrupted',
+  ])
+})
+
 /** They read no configuration. */
 const WITHOUT: readonly string[] = ['completion', 'complete']
 const configured = named.filter(

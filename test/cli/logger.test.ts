@@ -27,6 +27,10 @@ test('a line for people is the message and each field as key=value, and never ho
   expect(lineOf({ msg: 'm', text: 'a=b', empty: '', quote: 'say "x"', more: { at: ['1\n2'] } })).toBe(
     'm text="a=b" empty="" quote="say \\"x\\"" more={"at":["1\\n2"]}',
   )
+  expect(lineOf({ msg: 7, none: undefined, blank: 'a b', single: "it's", plain: 'a/b' })).toBe(
+    ' none=undefined blank="a b" single="it\'s" plain=a/b',
+  )
+  expect(lineOf({ level: 30, time: 1 })).toBe('')
 })
 
 test('without a terminal each entry is a JSON object with everything in it', () => {

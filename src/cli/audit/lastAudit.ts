@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import type { AuditFacts } from '../../http/system.ts'
+import { jsonIn } from '../../jsonText.ts'
 import type { Journal } from '../../actors/runtime/ports.ts'
 import { VERSION } from '../version.ts'
 import type { Verdict } from './text.ts'
@@ -39,15 +40,8 @@ export const auditFacts = (verdict: Verdict, at: number): AuditFacts => ({
 
 /** Null: none is recorded, or only by a release that writes it in another form. */
 export const lastAudit = async (journal: Pick<Journal, 'checkpoint'>): Promise<AuditFacts | null> => {
-  const text = await journal.checkpoint(AUDIT_READER)
-  if (text === '') return null
-  try {
-    const read = v.safeParse(Recorded, JSON.parse(text))
-    return read.success ? read.output : null
-  } catch (error) {
-    if (error instanceof SyntaxError) return null
-    throw error
-  }
+  const read = v.safeParse(Recorded, jsonIn(await journal.checkpoint(AUDIT_READER)))
+  return read.success ? read.output : null
 }
 
 /** The text ends with a brace, so that nobody takes its end for a position. */

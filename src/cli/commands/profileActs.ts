@@ -18,7 +18,7 @@ const several = (text: string, before: readonly string[] | undefined = []): read
 const groupOf = (text: string): Group =>
   Object.fromEntries(
     text.split(',').map((part) => {
-      const [, key, value] = /^([^=]+)=(.*)$/s.exec(part.trim()) ?? []
+      const [, key, value] = /^([^=]+)=(.*)/s.exec(part.trim()) ?? []
       if (key === undefined || value === undefined)
         throw misused(`--group: must be ${GROUP}, such as resources:FPGA=1,trait:CUSTOM_A=required (is ${text})`)
       return [key, value]

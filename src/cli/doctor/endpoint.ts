@@ -1,6 +1,7 @@
 /** Checks whether others can find this service: its endpoint in the service catalogue, and whether it answers there. */
 import * as v from 'valibot'
 import { textOf } from '../../errorText.ts'
+import { jsonIn } from '../../jsonText.ts'
 import { NotInCatalogue } from '../../neighbours/openstack/send.ts'
 import type { Session } from '../../neighbours/openstack/session.ts'
 import { SERVICE_TYPE } from '../programs/cloud.ts'
@@ -18,13 +19,7 @@ export type EndpointFacts = {
 }
 
 const API = v.object({ id: v.literal('v2.0') })
-const isApi = (text: string): boolean => {
-  try {
-    return v.is(API, JSON.parse(text))
-  } catch {
-    return false
-  }
-}
+const isApi = (text: string): boolean => v.is(API, jsonIn(text))
 
 export const lookAtEndpoint = async (session: Pick<Session, 'entry' | 'call'>): Promise<EndpointFacts> => {
   let url: string | null = null
