@@ -140,6 +140,13 @@ describe('policy show', () => {
       /^cyborg:device:enable +yes +- +- +- +- +- +\S/,
     )
   })
+  test('with a mark for each role that may', async () => {
+    const { out } = await commandHere(['policy', 'show', '-f', 'csv'])
+    const rows = Object.fromEntries(out.split('\n').map((line) => [line.slice(0, line.indexOf(',')), line]))
+    expect(rows['operation']).toBe('operation,admin,manager,member,reader,service,other,rule')
+    expect(rows['cyborg:device:enable']).toMatch(/^cyborg:device:enable,yes,,,,,,"?[^,].*$/)
+    expect(rows['cyborg:arq:get_all']).toMatch(/^cyborg:arq:get_all,yes,yes,yes,yes,(yes)?,(yes)?,"?[^,].*$/)
+  })
   test('or for the roles that are named, or as JSON', async () => {
     const { out } = await commandHere(['policy', 'show', '--as', 'Reader, member'])
     expect(out.split('\n')[0]).toMatch(/^OPERATION +READER\+MEMBER +RULE$/)

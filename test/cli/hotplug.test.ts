@@ -76,6 +76,24 @@ test('a program that ends is started again, each time later, until it is stopped
   expect(it.said()).toHaveLength(2)
 })
 
+test('a program that has told of a change is started again as soon as one that ends for the first time', async () => {
+  const it = watch(script(`${EVENT}; exit 3`))
+  await expect.poll(it.said).toEqual(['hotplug.again'])
+  await it.clock.pass(1000)
+  await expect.poll(it.said).toHaveLength(2)
+  expect(it.log.said.map(({ detail }) => detail['afterMs'])).toEqual([1000, 1000])
+  it.stop()
+})
+
+test('a program that may not be started is tried again', async () => {
+  const program = script('exit 0')
+  chmodSync(program, 0o644)
+  const it = watch(program)
+  await expect.poll(it.said).toEqual(['hotplug.again'])
+  expect(it.log.said[0]!.detail['reason']).toContain('EACCES')
+  it.stop()
+})
+
 test('stopping ends the program, and a change that was about to be told', async () => {
   const pid = join(folder.path, 'pid')
   const it = watch(script(`echo $$ > ${pid}; ${EVENT}; exec sleep 60`))

@@ -42,9 +42,13 @@ test('of recorded hosts, with drivers that are enabled and with none', async () 
   await scan('a first scan', cards, {}, '', ' --json')
   await scan('a driver is enabled', cards, { ACCELERANDO_ENABLED_DRIVERS: 'xilinx_fpga_driver' }, '', ' -f csv')
   const whitelist = '[{"vendor_id": "10ee", "product_id": "5000"}, {"devname": "eth0"}]'
-  await scan('a whitelist without its driver', cards, { ACCELERANDO_PCI_PASSTHROUGH_WHITELIST: whitelist }, '')
-  const offered = { ACCELERANDO_PCI_PASSTHROUGH_WHITELIST: whitelist, ACCELERANDO_ENABLED_DRIVERS: 'pci_driver' }
-  await scan('a whitelist', cards, offered, '', ' -f csv')
+  const offered = (drivers: string) => ({
+    ACCELERANDO_PCI_PASSTHROUGH_WHITELIST: whitelist,
+    ACCELERANDO_ENABLED_DRIVERS: drivers,
+  })
+  await scan('a whitelist without its driver', cards, offered('fake_driver'), '')
+  await scan('a whitelist', cards, offered('pci_driver'), '', ' -f csv')
+  await scan('a whitelist that takes what another driver offers', cards, offered('pci_driver,xilinx_fpga_driver'), '')
   const gpus = await recorded('gpus', { sys: vgpuTree() })
   const divided = {
     ACCELERANDO_ENABLED_DRIVERS: 'nvidia_gpu_driver',
