@@ -2,18 +2,23 @@
 import { expect, test } from 'vitest'
 import { untilAsked } from '../../src/cli/untilAsked.ts'
 
-const ends = [
-  [process, 'SIGINT'],
-  [process, 'SIGTERM'],
-  [process.stdout, 'error'],
-] as const
-test.each(ends.map((end) => [end[1], ...end] as const))('%s does', (_, emitter, event) => {
-  const before = new Map(ends.map(([each, name]) => [name, new Set(each.listeners(name))]))
+type Emitter = Pick<NodeJS.EventEmitter, 'listeners' | 'removeListener'>
+const ENDS: readonly (readonly [event: string, emitter: Emitter])[] = [
+  ['SIGINT', process],
+  ['SIGTERM', process],
+  ['error', process.stdout],
+]
+test.each(ENDS)('%s does', (event) => {
+  const before = ENDS.map(([name, emitter]) => emitter.listeners(name).length)
   const signal = untilAsked()
-  const added = ends.map(([each, name]) => [each, name, each.listeners(name).at(-1) as () => void] as const)
-  expect(added.every(([, name, listener]) => !before.get(name)!.has(listener))).toBe(true)
+  expect(ENDS.map(([name, emitter]) => emitter.listeners(name).length)).toEqual(before.map((count) => count + 1))
+  const added = ENDS.map(([name, emitter]) => ({
+    name,
+    emitter,
+    listener: emitter.listeners(name).at(-1) as () => void,
+  }))
   expect(signal.aborted).toBe(false)
-  added.find(([each, name]) => each === emitter && name === event)![2]()
+  added.find(({ name }) => name === event)!.listener()
   expect(signal.aborted).toBe(true)
-  for (const [each, name, listener] of added) each.removeListener(name, listener)
+  for (const { name, emitter, listener } of added) emitter.removeListener(name, listener)
 })
