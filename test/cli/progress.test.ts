@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { counting, openProgress, progressLine, withProgress } from '../../src/cli/progress.ts'
 
+const CLEAR = '\r\u001B[K'
 const terminal = (isTTY: boolean) => {
   const written: string[] = []
   return { isTTY, columns: 60, written, write: (text: string) => void written.push(text) }
@@ -49,10 +50,10 @@ test('it is written over, at most ten times a second, no longer than the line, a
 test('a terminal that does not say how wide it is gets the whole line', () => {
   const screen = { ...terminal(true), columns: 0 }
   openProgress({ what: 'rows', total: null }, { terminal: screen, clock: clock() }).add(1)
-  expect(screen.written).toEqual(['\r\u001B[K1 rows, 0 s'])
+  expect(screen.written).toEqual([`${CLEAR}1 rows, 0 s`])
   const what = 'x'.repeat(200)
   openProgress({ what, total: null }, { terminal: screen, clock: clock() }).add(1)
-  expect(screen.written[1]).toBe(`\r\u001B[K1 ${'x'.repeat(77)}`)
+  expect(screen.written[1]).toBe(`${CLEAR}1 ${'x'.repeat(77)}`)
 })
 
 test('nothing is written where nobody looks at a terminal', async () => {
