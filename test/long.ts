@@ -16,7 +16,7 @@ export const LONG: readonly string[] = [
   'test/e2e/archive.test.ts',
   'test/e2e/stopped.test.ts',
   'test/e2e/waiting.test.ts',
-  'test/kafka/lookup.test.ts',
+  'test/kafka/lookupWaits.test.ts',
   'test/mutation/mutation.test.ts',
   'test/neighbours/openstack/driftOverStores.test.ts',
   'test/persistence/failover.test.ts',

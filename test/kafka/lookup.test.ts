@@ -1,5 +1,4 @@
 /** What is asked of a broker over a connection of its own, and the sentence that says why there is no answer. */
-import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
 import { lookup } from '../../src/bus/kafka/lookup.ts'
@@ -7,7 +6,7 @@ import { isMisconfigured, isMissing, reasonOf } from '../../src/bus/kafka/errors
 import { silent } from '../../src/log.ts'
 import { ERRORS } from '../support/broker/protocol.ts'
 import { scriptedBroker } from '../support/broker/broker.ts'
-import { kafkaLab, optionsOf, REPORTS, say, SHORT, until } from '../support/kafkaLab.ts'
+import { kafkaLab, optionsOf, REPORTS, say, until } from '../support/kafkaLab.ts'
 
 const lab = kafkaLab()
 const UNSUPPORTED_SASL_MECHANISM = 33
@@ -52,13 +51,6 @@ const ends = () => ask().asking((_admin, questions) => questions.ends(REPORTS))
 test('a partition whose leader is not known yet is asked about again', async () => {
   leaderless(2)
   expect((await ends()).size).toBe(4)
-})
-
-test('a partition that never gets a leader is a failure in the end', async () => {
-  leaderless(Infinity)
-  expect((await failure(ends())).message).toBe(
-    `Kafka at ${lab.broker.address} failed: This server is not the leader for that topic-partition`,
-  )
 })
 
 test('the connection is closed afterwards, whatever came of it', async () => {
@@ -118,43 +110,6 @@ test('nobody who listens: it cannot be reached', async () => {
   expect(found.message).toBe(`Kafka at ${address} cannot be reached: Connection error: connect ECONNREFUSED ${address}`)
   expect(isMisconfigured(found)).toBe(false)
   await lab.broker.start()
-})
-
-test('a broker that takes the connection and never answers is named, in time', async () => {
-  lab.broker.on('ApiVersions', () => 'silence')
-  const found = await failure(partitions({ patience: SHORT }))
-  expect(found.message).toBe(`Kafka at ${lab.broker.address} failed: Broker not connected`)
-})
-
-test('a request that is never answered is a failure in time, and not taken for an answer', async () => {
-  lab.broker.on('OffsetFetch', () => 'silence')
-  const work = ask({ patience: SHORT }).asking((_admin, questions) => questions.committed('g', REPORTS))
-  expect((await failure(work)).message).toMatch(/^Kafka at .* failed: Request OffsetFetch\(.*\) timed out$/)
-})
-
-test('the time for a connection holds for its encryption as well', async () => {
-  const first = Promise.withResolvers<Buffer>()
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined)
-    socket.once('data', (data) => first.resolve(data))
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { readonly port: number }
-  const found = await failure(
-    partitions({ brokers: [`127.0.0.1:${port}`], tls: { ca: null }, patience: { connectMs: 60, answerMs: 60 } }),
-  )
-  server.close()
-  expect(found.message).toBe(`Kafka at 127.0.0.1:${port} cannot be reached: Connection timeout`)
-  // how a handshake of TLS begins
-  expect((await first.promise)[0]).toBe(0x16)
-})
-
-test('a broker may take longer to let somebody in than to answer', async () => {
-  lab.broker.on('ApiVersions', async (_request, answer) => {
-    await new Promise((resolve) => setTimeout(resolve, 1300))
-    return answer()
-  })
-  expect(await partitions({ patience: { connectMs: 20_000, answerMs: 1000 } })).toBe(4)
 })
 
 test('a connection that ends in the middle of a request is a failure', async () => {
