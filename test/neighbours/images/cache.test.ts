@@ -1,5 +1,15 @@
 /** The folder of images on a host: what leaves it when room is needed, and what never does. */
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -149,4 +159,58 @@ test('a size is that of a file, and 0 of anything else', async () => {
   expect([await sizeOf(join(dir, A, 'bits')), await sizeOf(join(dir, A)), await sizeOf(join(dir, 'nothing'))]).toEqual([
     7, 0, 0,
   ])
+})
+
+describe('the descriptions of an image', () => {
+  const UUID = '4a3bd0ae-0000-4000-8000-00000000abcd'
+  const OTHER = UUID.replace('4a', '4b')
+  const named = async (...uuids: readonly string[]) => {
+    put(A, 5, 1)
+    const cache = open()
+    for (const uuid of uuids) {
+      await cache.named(A, `${uuid}.bin`)
+      await cache.describe(A, uuid, `of ${uuid}`)
+    }
+    return cache
+  }
+  test('are forgotten one by one, and bytes and names stay', async () => {
+    const cache = await named(UUID, OTHER)
+    await cache.forget(UUID)
+    expect(readdirSync(join(dir, A)).toSorted()).toEqual([`${UUID}.bin`, `${OTHER}.bin`, `${OTHER}.json`, 'bits'])
+    expect(await cache.find(UUID)).toEqual([{ key: A, description: null }])
+    expect(await cache.find(OTHER)).toEqual([{ key: A, description: `of ${OTHER}` }])
+    // what nobody has kept is forgotten without a word
+    await cache.forget(UUID)
+    await cache.forget('none')
+  })
+  test('are written only where they differ, and nothing else is left of it', async () => {
+    const cache = await named(UUID)
+    const file = join(dir, A, `${UUID}.json`)
+    const before = statSync(file).ino
+    await cache.describe(A, UUID, `of ${UUID}`)
+    expect(statSync(file).ino).toBe(before)
+    await cache.describe(A, UUID, 'other')
+    expect([readFileSync(file, 'utf8'), readdirSync(join(dir, A)).length]).toEqual(['other', 3])
+  })
+  test('have eight MiB at most', async () => {
+    const cache = await named(UUID)
+    const file = join(dir, A, `${UUID}.json`)
+    const most = 8 * 1024 * 1024
+    writeFileSync(file, 'x'.repeat(most))
+    expect((await cache.find(UUID))[0]!.description).toHaveLength(most)
+    writeFileSync(file, 'x'.repeat(most + 1))
+    expect(await cache.find(UUID)).toEqual([{ key: A, description: null }])
+  })
+  test('are looked for in folders with the name of a digest only', async () => {
+    const cache = await named()
+    const names = ['a'.repeat(20), '0-'].map((algorithm) => `${algorithm}_${'f-'.repeat(64)}`)
+    const others = [
+      `${'a'.repeat(21)}_${'f'.repeat(32)}`,
+      `a_${'f'.repeat(129)}`,
+      `a_${'g'.repeat(32)}`,
+      `_${'f'.repeat(32)}`,
+    ]
+    for (const name of [...names, ...others]) put(name, 1, 1, `${UUID}.bin`)
+    expect((await cache.find(UUID)).map(({ key }) => key).toSorted()).toEqual(names.toSorted())
+  })
 })

@@ -193,3 +193,91 @@ describe('what a file beside the image says of it', () => {
     if (!Array.isArray(told)) expect(opened).toMatchObject({ detail })
   })
 })
+
+describe('a catalogue of the folder', () => {
+  const OTHER = IMAGE.replace(/^1/, '2')
+  const bare = { uuid: IMAGE, name: null, size: 4, digest: null, tags: ['FPGA'], properties: {} }
+  const tell = (uuid: string, told: object) => writeFileSync(join(folder, `${uuid}.json`), JSON.stringify(told))
+  const log = () => {
+    const lines: unknown[] = []
+    const warn = (detail: object, message: string) => void lines.push([message, detail])
+    return { lines, log: { debug: () => {}, info: () => {}, warn, error: () => {} } }
+  }
+  test('knows of an image without a description its size alone', async () => {
+    const path = put(`${IMAGE}.gbs`)
+    expect(await folderCatalogue(folder).find(IMAGE)).toEqual({ found: true, path, image: bare })
+    expect(await folderFiles(folder).open(IMAGE, term)).toEqual({
+      found: true,
+      path,
+      image: bare,
+      close: expect.any(Function),
+    })
+  })
+  test('finds by each property that is searched for, in the order of the UUIDs', async () => {
+    const properties = { 'bs-name': 'b1', bs_name: 'b2', function_uuid: 'f1', function_name: 'n1' }
+    for (const [uuid, told] of [
+      [OTHER, { ...properties, bs_name: 'b1' }],
+      [IMAGE, properties],
+      [IMAGE.replace(/^1/, '3'), { tags: ['other'], ...properties }],
+    ] as const) {
+      put(`${uuid}.gbs`)
+      tell(uuid, told)
+    }
+    // names that are no UUID are left out, however they end
+    for (const name of ['readme', `x${IMAGE}.gbs`, 'notes.json', `${'x'.repeat(36)}.gbs`]) put(name)
+    const found = async (by: Parameters<ReturnType<typeof folderCatalogue>['search']>[0]) => {
+      const got = await folderCatalogue(folder).search(by)
+      return got.found ? got.images.map(({ uuid }) => uuid) : got
+    }
+    expect(await found({ by: 'bitstream_name', value: 'b1' })).toEqual([IMAGE, OTHER])
+    expect(await found({ by: 'bitstream_name', value: 'b2' })).toEqual([IMAGE])
+    expect(await found({ by: 'function_id', value: 'f1' })).toEqual([IMAGE, OTHER])
+    expect(await found({ by: 'function_name', value: 'n1' })).toEqual([IMAGE, OTHER])
+    expect(await found({ by: 'function_name', value: 'f1' })).toEqual([])
+    expect(await found({ by: 'all' })).toEqual([IMAGE, OTHER])
+  })
+  test('says that a folder which cannot be read gives no list', async () => {
+    const { lines, log: told } = log()
+    const none = join(outside, 'none')
+    expect(await folderCatalogue(none, told).search({ by: 'all' })).toEqual({
+      found: false,
+      why: 'unavailable',
+      detail: 'the folder of images cannot be read',
+    })
+    expect(lines).toEqual([['images.unreadable', { folder: none, error: expect.stringContaining('ENOENT') }]])
+  })
+  test('reads descriptions of a MiB at most', async () => {
+    put(IMAGE)
+    const text = JSON.stringify({ name: 'n' })
+    const most = 1024 * 1024
+    writeFileSync(join(folder, `${IMAGE}.json`), text.padEnd(most))
+    expect(await find()).toMatchObject({ found: true, image: { name: 'n' } })
+    writeFileSync(join(folder, `${IMAGE}.json`), text.padEnd(most + 1))
+    expect(await find()).toEqual({
+      found: false,
+      why: 'unusable',
+      detail: `${IMAGE}.json: longer than 1048576 bytes`,
+    })
+  })
+  test('a description counts for its image, whatever id it names, and for nothing else', async () => {
+    put(IMAGE)
+    tell(IMAGE, { id: OTHER, status: 'queued' })
+    expect(await find()).toEqual({ found: false, why: 'inactive', detail: 'its status is queued' })
+    tell(IMAGE, { id: OTHER, size: 9 })
+    expect(await folderCatalogue(folder).find(IMAGE)).toMatchObject({ image: { uuid: IMAGE, size: 9 } })
+    rmSync(join(folder, `${IMAGE}.json`))
+    mkdirSync(join(folder, `${IMAGE}.json`))
+    expect(await folderCatalogue(folder).find(IMAGE)).toMatchObject({ image: bare })
+  })
+  test('bytes that cannot be verified any more, as nobody waits, are no image', async () => {
+    put(IMAGE)
+    tell(IMAGE, { os_hash_algo: 'sha256', os_hash_value: createHash('sha256').update('bits').digest('hex') })
+    expect(await find()).toMatchObject({ found: true })
+    const signal = AbortSignal.abort()
+    expect(await folderFiles(folder).open(IMAGE, { withinMs: 1000, signal })).toEqual({
+      found: false,
+      why: 'unavailable',
+      detail: 'The operation was aborted',
+    })
+  })
+})
