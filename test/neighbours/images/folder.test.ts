@@ -226,7 +226,11 @@ describe('a catalogue of the folder', () => {
     // names that are no UUID are left out, however they end
     for (const name of ['readme', `x${IMAGE}.gbs`, 'notes.json', `${'x'.repeat(36)}.gbs`]) put(name)
     const found = async (by: Parameters<ReturnType<typeof folderCatalogue>['search']>[0]) => {
-      const got = await folderCatalogue(folder).search(by)
+      // whatever the order of the folder is
+      const list = async function* (dir: string) {
+        yield* readdirSync(dir).toSorted().toReversed()
+      }
+      const got = await folderCatalogue(folder, undefined, list).search(by)
       return got.found ? got.images.map(({ uuid }) => uuid) : got
     }
     expect(await found({ by: 'bitstream_name', value: 'b1' })).toEqual([IMAGE, OTHER])
