@@ -41,7 +41,7 @@ test('it says whether it may be written by others', () => {
 })
 
 test('a read that fails says so as any other store, and what is said already stays', async () => {
-  const failing = (error: Error) => memoryJournal({ beforeRead: () => Promise.reject(error) }).checkpoint('r')
+  const failing = (cause: Error) => memoryJournal({ beforeRead: () => Promise.reject(cause) }).checkpoint('r')
   await expect(failing(new Error('as told'))).rejects.toEqual(
     new Unreadable('the journal cannot be read: Error: as told', { permanent: false }),
   )

@@ -9,8 +9,10 @@ import type { Database, Rows, Run, Statement } from '../../src/persistence/sql.t
 describe('a session', () => {
   const settings = (timeoutMs: number) => {
     const { options, types: _, ...rest } = clientConfig('postgres://db/c', timeoutMs)
-    const each = options!.split('-c ').slice(1)
-    return { rest, settings: Object.fromEntries(each.map((one) => one.trim().split('='))) }
+    const each = options!.split(' ')
+    expect(each.filter((_, at) => at % 2 === 0)).toEqual(each.flatMap((_, at) => (at % 2 === 0 ? ['-c'] : [])))
+    const named = each.filter((_, at) => at % 2 === 1).map((one) => one.split('='))
+    return { rest, settings: Object.fromEntries(named) as Readonly<Record<string, string>> }
   }
   test('has limits for everything that could hold others up', () => {
     expect(settings(5_000)).toEqual({
@@ -135,7 +137,7 @@ describe('migrations', () => {
   const coded = (code: string, cause?: unknown) => Object.assign(new Error('as it is', { cause }), { code })
   test('that the role may not run are left to the owner, and other failures are told as they are', async () => {
     const { database } = opened(names.slice(0, -2))
-    const failing = (error: unknown) => migrate(database, () => Promise.reject(error))
+    const failing = (cause: unknown) => migrate(database, () => Promise.reject(cause))
     const denied = `the database lacks ${names.slice(-2).join(', ')}, and this role may not change it: let its owner run \`accelerando migrate\``
     await expect(failing(coded('42501'))).rejects.toThrow(denied)
     await expect(failing(new Error('of the ORM', { cause: coded('other', coded('42501')) }))).rejects.toThrow(denied)

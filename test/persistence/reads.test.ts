@@ -36,7 +36,7 @@ describe('a page', () => {
       2,
       5,
     ])
-    expect(asked({ where: { name: ['a', 'b'] }, visible: { version: [1, null] } as never })).toEqual([
+    expect(asked({ where: { name: ['a', 'b'] }, visible: { version: [1, null] } })).toEqual([
       'where "name" = any($1::text[]) and ("version" = any($2::int[]) or "version" is null) order by "created_at" asc, "uuid" asc limit $3::int',
       ['a', 'b'],
       [1],
