@@ -1,4 +1,4 @@
-/** Which images a host takes from Glance, how often it tries, and for how long: with a Glance that does as it is told. */
+/** Which images a host takes from Glance, how often it tries, and for how long. Glance does as it is told. */
 import { createHash } from 'node:crypto'
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
