@@ -1,0 +1,326 @@
+/** What the API asks the control for each request: every argument, what is left out, and the limits of each number. */
+import { describe, expect, test } from 'vitest'
+import { commandIdOf } from '../../src/actors/runtime/commandId.ts'
+import { done } from '../../src/fault.ts'
+import type { AppParts } from '../../src/http/app.ts'
+import { as, version } from './steps.ts'
+import type { Sent } from './steps.ts'
+import { type Asked, at, tell, uuid } from './toldControl.ts'
+
+const [A, B, C] = [uuid(1), uuid(2), uuid(3)] as const
+const NO_ROWS = { items: [], next: null }
+const REASON = ' of a test '
+const NOTE = { by: 'op-7', reason: 'of a test' }
+const THE_CALLER = 'the caller'
+
+/** Lists are read in portions of 500 where nobody says less. */
+const ALL = { limit: 500 }
+describe('a list is asked for', () => {
+  test.each<[path: string, call: string, given: readonly unknown[]]>([
+    ['accelerator_requests', 'arqs.list', [THE_CALLER, {}, ALL]],
+    [
+      `accelerator_requests?instance=${A}&bind_state=resolved&arqs=${B},${C},${B}&state=Bound&project_id=p9`,
+      'arqs.list',
+      [THE_CALLER, { instance: A, uuids: [B, C], resolvedOnly: true, state: 'Bound', project: 'p9' }, ALL],
+    ],
+    ['accelerator_requests?bind_state=&state=&project_id=', 'arqs.list', [THE_CALLER, {}, ALL]],
+    ['devices', 'devices.list', [{}, ALL]],
+    [
+      'devices?type=FPGA&vendor=v&hostname=h1&status=enabled&failing=false',
+      'devices.list',
+      [{ type: 'FPGA', vendor: 'v', hostname: 'h1', status: 'enabled', failing: false }, ALL],
+    ],
+    ['devices?failing=TRUE', 'devices.list', [{ failing: true }, ALL]],
+    ['devices?type=&vendor=&hostname=&status=&failing=', 'devices.list', [{}, ALL]],
+    [
+      'devices?filters.field=vendor&filters.value=v&filters[7].field=limit&filters[7].value=3',
+      'devices.list',
+      [{ vendor: 'v' }, { limit: 3 }],
+    ],
+    ['deployables', 'deployables.list', [{}, ALL]],
+    [
+      `deployables?name=n&device_id=0&device_uuid=${A}&rp_uuid=${B}`,
+      'deployables.list',
+      [{ name: 'n', deviceId: 0, deviceUuid: A, rpUuid: B }, ALL],
+    ],
+    ['attributes', 'attributes.list', [{}, ALL]],
+    ['attributes?deployable_id=7&key=k', 'attributes.list', [{ deployableId: 7, key: 'k' }, ALL]],
+    ['attributes?deployable_id=0&key=', 'attributes.list', [{}, ALL]],
+    ['attributes?deployable_id=2147483647', 'attributes.list', [{ deployableId: 2_147_483_647 }, ALL]],
+    ['hosts', 'hosts.list', [ALL, undefined]],
+    ['hosts?liveness=retired&marker=h1', 'hosts.list', [{ limit: 500, marker: 'h1' }, 'retired']],
+    ['handles', 'handles.list', [THE_CALLER, {}, ALL]],
+    [
+      `handles?state=held&hostname=h1&deployable_uuid=${A}`,
+      'handles.list',
+      [THE_CALLER, { state: 'held', hostname: 'h1', deployable_uuid: A }, ALL],
+    ],
+    ['drift', 'drift.list', [null, ALL, false]],
+    ['drift?host=h1&nova=true', 'drift.list', ['h1', ALL, true]],
+    ['drift/ignored', 'drift.ignored', [null, ALL]],
+  ])('%s', async (path, call, given) => {
+    // from 2.4 Placement is asked about deployables as well
+    const { got, asked } = await tell(`GET /v2/${path}`, { [call]: NO_ROWS }, { headers: version(3) })
+    expect([got.status, asked]).toEqual([200, [[call, ...given]]])
+  })
+  test('with the page that is asked for, whatever the list', async () => {
+    const page = `limit=499&marker=${A}&sort_key=uuid&sort_dir=desc`
+    for (const [path, call] of [
+      ['accelerator_requests', 'arqs.list'],
+      ['devices', 'devices.list'],
+      ['deployables', 'deployables.list'],
+      ['attributes', 'attributes.list'],
+      ['device_profiles', 'profiles.list'],
+      ['handles', 'handles.list'],
+    ] as const) {
+      const { asked } = await tell(`GET /v2/${path}?${page}`, { [call]: NO_ROWS })
+      expect(asked[0], path).toContainEqual({ limit: 499, marker: A, sort: 'uuid', descending: true })
+    }
+  })
+  test('by the integer id of a deployable that is named by its UUID, and is empty where there is none', async () => {
+    const found = { 'deployables.get': { id: 9 }, 'attributes.list': NO_ROWS }
+    const { asked } = await tell(`GET /v2/attributes?deployable_id=${A}`, found)
+    expect(asked).toEqual([
+      ['deployables.get', A],
+      ['attributes.list', { deployableId: 9 }, ALL],
+    ])
+    const fault = (kind: string) => ({
+      'deployables.get': async () => ({ ok: false, fault: { kind, reason: 'why', retryAfterSeconds: 1 } }),
+    })
+    const none = await tell(`GET /v2/attributes?deployable_id=${A}`, fault('not_found'))
+    expect([none.got.status, none.got.json]).toEqual([200, { attributes: [] }])
+    expect((await tell(`GET /v2/attributes?deployable_id=${A}`, fault('unavailable'))).got.status).toBe(503)
+  })
+  test('of profiles by the names that can exist, and with disabled ones from 2.5', async () => {
+    const ask = async (query: string, minor: number) =>
+      (await tell(`GET /v2/device_profiles${query}`, { 'profiles.list': NO_ROWS }, { headers: version(minor) })).asked
+    const viewer = (disabled: boolean) => ({ caller: expect.objectContaining({ userId: 'op-7' }), disabled })
+    expect(await ask('', 4)).toEqual([['profiles.list', null, ALL, viewer(false)]])
+    expect(await ask('?name=a,b%20c,d', 5)).toEqual([['profiles.list', ['a', 'd'], ALL, viewer(true)]])
+    expect(await ask('?name=', 5)).toEqual([['profiles.list', [], ALL, viewer(true)]])
+  })
+  test('of dead letters and of deliveries up to a limit', async () => {
+    const letters = async (query: string) =>
+      (await tell(`GET /v2/dead_letters${query}`, { 'deadLetters.list': NO_ROWS })).asked[0]![1]
+    expect(await letters('')).toEqual({ state: 'open', limit: 50 })
+    expect(await letters(`?state=dropped&limit=499&topic=t&marker=${A}`)).toEqual({
+      state: 'dropped',
+      limit: 499,
+      topic: 't',
+      marker: A,
+    })
+    expect([await letters('?limit=500'), await letters('?limit=501')]).toEqual([
+      { state: 'open', limit: 500 },
+      { state: 'open', limit: 500 },
+    ])
+    const deliveries = async (query: string) =>
+      (await tell(`GET /v2/deliveries${query}`, { deliveries: NO_ROWS })).asked[0]![1]
+    expect(await deliveries('')).toEqual({ state: 'waiting', limit: 100 })
+    expect(await deliveries(`?state=undelivered&limit=499&marker=${A}`)).toEqual({
+      state: 'undelivered',
+      limit: 499,
+      marker: A,
+    })
+    expect([(await deliveries('?limit=500')).limit, (await deliveries('?limit=501')).limit]).toEqual([500, 500])
+  })
+})
+
+const operations = (op: string, ...paths: readonly string[]) => paths.map((path) => ({ op, path, value: A }))
+describe('a command is passed on', () => {
+  const reason = { reason: REASON }
+  test.each<[line: string, body: unknown, status: number, asked: Asked]>([
+    [`DELETE /v2/accelerator_requests/${A}`, undefined, 204, ['arqs.remove', THE_CALLER, [A]]],
+    [`DELETE /v2/accelerator_requests?arqs=${A},${B},${A}`, undefined, 204, ['arqs.remove', THE_CALLER, [A, B]]],
+    [`DELETE /v2/accelerator_requests?instance=${A}`, undefined, 204, ['arqs.removeByInstance', THE_CALLER, A]],
+    [
+      `PATCH /v2/accelerator_requests/${B}`,
+      { [B]: operations('remove', '/hostname', 'instance_uuid') },
+      202,
+      ['arqs.unbind', THE_CALLER, [B]],
+    ],
+    [
+      'PATCH /v2/accelerator_requests',
+      {
+        [B]: [
+          ...operations('add', '/device_rp_uuid', '//instance_uuid'),
+          { op: 'add', path: 'hostname', value: 'h1' },
+          { op: 'add', path: '/project_id', value: 'p9' },
+        ],
+      },
+      202,
+      ['arqs.bind', THE_CALLER, [{ arq: B, hostname: 'h1', deviceRpUuid: A, instanceUuid: A, projectId: 'p9' }]],
+    ],
+    [`POST /v2/devices/${A}/enable`, undefined, 204, ['devices.setStatus', THE_CALLER, A, 'enabled']],
+    [`POST /v2/devices/${A}/disable`, undefined, 204, ['devices.setStatus', THE_CALLER, A, 'maintaining']],
+    [
+      `POST /v2/devices/${A}/disable?dry_run=false`,
+      undefined,
+      204,
+      ['devices.setStatus', THE_CALLER, A, 'maintaining'],
+    ],
+    ['DELETE /v2/device_profiles/fpga', undefined, 204, ['profiles.remove', THE_CALLER, ['fpga']]],
+    [`DELETE /v2/device_profiles?name=fpga,${A}`, undefined, 204, ['profiles.remove', THE_CALLER, ['fpga', A]]],
+    [`DELETE /v2/attributes/${A}`, undefined, 204, ['attributes.remove', THE_CALLER, A]],
+    ['DELETE /v2/hosts/h1?reason=%20of%20a%20test', undefined, 204, ['hosts.remove', THE_CALLER, 'h1', NOTE, false]],
+    [
+      'DELETE /v2/hosts/h1?reason=x&force=true&reason=of%20a%20test',
+      undefined,
+      204,
+      ['hosts.remove', THE_CALLER, 'h1', NOTE, true],
+    ],
+  ])('%s', async (line, body, status, asked) => {
+    const got = await tell(line, { [asked[0]]: null }, body === undefined ? {} : { body })
+    expect([got.got.status, got.got.text, got.asked]).toEqual([status, '', [asked]])
+  })
+
+  const HOST = { drivers: {}, playbooks: [], probe: null, lastReport: null, orders: {}, measured: [], retired: null }
+  const HOST_ROW = { ...HOST, last_seen_at: null, orders: { waiting: 0, since: null }, created_at: 0, updated_at: null }
+  const KEY = `${'A'.repeat(42)}E`
+  test.each<[line: string, body: object, asked: Asked]>([
+    ['POST /v2/hosts/h1/retire', reason, ['hosts.retire', THE_CALLER, 'h1', NOTE]],
+    ['POST /v2/hosts/h1/retire?dry_run=false', reason, ['hosts.retire', THE_CALLER, 'h1', NOTE]],
+    ['POST /v2/hosts/h1/restore', reason, ['hosts.restore', THE_CALLER, 'h1', NOTE]],
+    ['POST /v2/hosts/h1/approve', reason, ['hosts.approve', THE_CALLER, 'h1', NOTE, null]],
+    ['POST /v2/hosts/h1/approve', { ...reason, public_key: KEY }, ['hosts.approve', THE_CALLER, 'h1', NOTE, KEY]],
+    ['POST /v2/hosts/h1/rekey', { ...reason, public_key: KEY }, ['hosts.rekey', THE_CALLER, 'h1', NOTE, KEY]],
+  ])('%s with %o', async (line, body, asked) => {
+    const got = await tell(line, { [asked[0]]: { ...HOST_ROW, name: 'h1' } }, { body })
+    expect([got.got.status, got.got.json.name, got.asked]).toEqual([200, 'h1', [asked]])
+  })
+  test('under a name also where the caller has none', async () => {
+    const headers = { 'X-User-Id': ' ' }
+    const { asked } = await tell('POST /v2/hosts/h1/restore', { 'hosts.restore': HOST_ROW }, { body: reason, headers })
+    expect(asked[0]![3]).toEqual({ by: 'somebody without a name', reason: 'of a test' })
+  })
+
+  const ROW = { uuid: A, created_at: at(1), updated_at: null, handle_type: null, handle_info: null }
+  test.each<[line: string, body: unknown, status: number, asked: Asked]>([
+    ['POST /v2/accelerator_requests/ID/force_unbind', reason, 200, ['arqs.forceUnbind', THE_CALLER, A, NOTE]],
+    [
+      'POST /v2/attributes',
+      { deployable_id: '0', key: 'k', value: true, parent_uuid: B.toUpperCase() },
+      201,
+      ['attributes.create', THE_CALLER, 0, 'k', 'true', B],
+    ],
+    [
+      'POST /v2/attributes',
+      { attribute: { deployable_id: 2_147_483_647, key: 'k'.repeat(255), value: 5, parent_uuid: null } },
+      201,
+      ['attributes.create', THE_CALLER, 2_147_483_647, 'k'.repeat(255), '5', undefined],
+    ],
+    [
+      'POST /v2/device_profiles',
+      [{ name: 'n', groups: [{ 'resources:FPGA': 2 }] }],
+      201,
+      ['profiles.create', THE_CALLER, { name: 'n', description: null, groups: [{ 'resources:FPGA': '2' }] }],
+    ],
+    [
+      'POST /v2/device_profiles',
+      { name: 'n', uuid: B.toUpperCase(), description: 'd', groups: [{ 'resources:FPGA': '2' }] },
+      201,
+      ['profiles.create', THE_CALLER, { uuid: B, name: 'n', description: 'd', groups: [{ 'resources:FPGA': '2' }] }],
+    ],
+  ])('%s with %o', async (line, body, status, asked) => {
+    const got = await tell(line.replace('ID', A), { [asked[0]]: ROW }, { body })
+    expect([got.got.status, got.got.json.uuid, got.asked]).toEqual([status, A, [asked]])
+  })
+  test('that makes accelerator requests, which are answered in their order', async () => {
+    const answers = { 'arqs.create': [ROW, { ...ROW, uuid: B }] }
+    const { got, asked } = await tell('POST /v2/accelerator_requests', answers, { body: { device_profile_name: 'f' } })
+    expect([got.status, got.json.arqs.map((one: { uuid: string }) => one.uuid)]).toEqual([201, [A, B]])
+    expect(asked).toEqual([['arqs.create', THE_CALLER, 'f']])
+  })
+  test('that ignores a difference until the beginning of a day', async () => {
+    const row = { ended: null, created_at: 0, until_at: 0 }
+    const body = { ...reason, host: ' h1 ', difference: A.toUpperCase(), until: '1970-01-02' }
+    const { asked } = await tell('POST /v2/drift/ignored', { 'drift.ignore': row }, { body })
+    const wish = { host: 'h1', difference: A, until: 86_400_000 }
+    expect(asked).toEqual([['drift.ignore', THE_CALLER, wish, NOTE]])
+    const ended = await tell(`POST /v2/drift/ignored/${A}/end`, { 'drift.unignore': row }, { body: reason })
+    expect(ended.asked).toEqual([['drift.unignore', THE_CALLER, A, NOTE]])
+  })
+})
+
+describe('the caller of a request', () => {
+  const UNREAD = { asOf: () => ({}), 'profiles.list': NO_ROWS, 'arqs.list': NO_ROWS, 'arqs.remove': null, usage: {} }
+  const callerOf = async (line: string, sent: Sent = {}, parts: Partial<AppParts> = {}) => {
+    const clock = { now: () => 0, monotonic: () => 5000, after: () => () => {} }
+    const { callers } = await tell(line, UNREAD, sent, { clock, ids: { uuid: () => A, ordered: () => B }, ...parts })
+    return callers[0]
+  }
+  const plain = { userId: 'op-7', projectId: 'p1', isAdmin: true, isService: true, requestId: `req-${A}` }
+  const list = 'GET /v2/accelerator_requests'
+  test('is who the headers say, until the time of the request is over', async () => {
+    expect(await callerOf(list)).toEqual({ ...plain, notAfter: 18_000 })
+    const member = { headers: { ...as('member'), 'X-Service-Roles': 'reader' } }
+    const nobody = { ...plain, userId: 'u1', isAdmin: false, isService: false }
+    expect(await callerOf(list, member)).toEqual({ ...nobody, notAfter: 18_000 })
+    expect(await callerOf(list, {}, { options: { answerMs: 7 } })).toEqual({ ...plain, notAfter: 5007 })
+  })
+  test('has no end where the request may wait for hardware or for another service', async () =>
+    expect(await callerOf('GET /v2/usage')).toEqual(plain))
+  test.each([
+    [`req-${C}`, `req-${C}`],
+    [`REQ-${C.toUpperCase()}`, `REQ-${C.toUpperCase()}`],
+    [C, `req-${A}`],
+    [`req-${C}x`, `req-${A}`],
+    [`xreq-${C}`, `req-${A}`],
+    [`req-${C.replaceAll('-', '')}`, `req-${A}`],
+  ])('is known by the request id %s as %s', async (given, requestId) => {
+    const headers = { 'X-OpenStack-Request-Id': given }
+    expect(await callerOf(list, { headers })).toMatchObject({ requestId })
+  })
+  const idFor = (user: string, method: string, path: string, key: string) =>
+    commandIdOf(JSON.stringify([user, 'p1', method, path, key]))
+  const remove = `/v2/accelerator_requests?arqs=${B}`
+  test('has a command id that belongs to it, to what is asked for, and to the key', async () => {
+    const headers = { 'Idempotency-Key': 'k' }
+    const withKey = { ...plain, commandId: idFor('op-7', 'DELETE', remove, 'k'), notAfter: 18_000 }
+    expect(await callerOf(`DELETE ${remove}`, { headers })).toEqual(withKey)
+    expect(await callerOf(list, { headers })).toEqual({ ...plain, notAfter: 18_000 })
+    expect(await callerOf(`DELETE ${remove}`)).toEqual({ ...plain, notAfter: 18_000 })
+  })
+  test.each([
+    ['!', true],
+    ['~'.repeat(255), true],
+    ['k'.repeat(256), false],
+    ['a b', false],
+    ['a\u007f', false],
+    ['\u00e9', false],
+    ['', false],
+  ])('may name the key %j: %s', async (key, taken) => {
+    const { got, asked } = await tell(`DELETE ${remove}`, UNREAD, { headers: { 'Idempotency-Key': key } })
+    const fault = 'Invalid Idempotency-Key: it must have 1 to 255 visible ASCII characters'
+    expect([got.status, got.fault, asked.length]).toEqual(taken ? [204, '', 1] : [400, fault, 0])
+  })
+})
+
+describe('of an earlier moment', () => {
+  const parts = { clock: { now: () => 86_400_000, monotonic: () => 0, after: () => () => {} } }
+  const row = { created_at: 0, updated_at: null, handle_type: null, handle_info: null }
+  test.each([
+    ['device_profiles', 'profiles', 'list', NO_ROWS],
+    [`device_profiles/${A}`, 'profiles', 'byUuid', row],
+    ['accelerator_requests', 'arqs', 'list', NO_ROWS],
+    [`accelerator_requests/${A}`, 'arqs', 'get', row],
+    [`accelerator_requests/${A}/timeline`, 'arqs', 'timeline', { steps: [] }],
+    ['devices', 'devices', 'list', NO_ROWS],
+    ['deployables', 'deployables', 'list', NO_ROWS],
+    ['hosts', 'hosts', 'list', NO_ROWS],
+  ])('%s', async (path, noun, verb, answer) => {
+    const call = `${noun}.${verb}`
+    const past: unknown[] = []
+    const read = (given: unknown) => async () => (past.push(given), done(answer))
+    const of = (as_of: string) =>
+      tell(
+        `GET /v2/${path}?as_of=${as_of}`,
+        { asOf: () => ({ [noun]: { [verb]: read('past') } }), [call]: read('present') },
+        { headers: version(3) },
+        parts,
+      )
+    expect((await of('1970-01-01T23:59:59.999Z')).asked).toEqual([['asOf', 86_399_999]])
+    for (const later of ['1970-01-02', '1970-01-03'])
+      expect((await of(later)).asked.map(([one]) => one)).toEqual([call])
+    expect(past).toEqual(['past', 'present', 'present'])
+  })
+})
