@@ -34,7 +34,7 @@ const plain = (text: string): string => text.trim().toLowerCase()
 /** The vendor's name, for its PCI id or any spelling of its name; null: the vendor is unknown. */
 export const vendorName = (given: string): string | null => {
   const text = plain(given).replace(/^0x/, '')
-  const name = VENDOR_NAMES[text] ?? text.toUpperCase().split(/[^A-Z0-9]/, 1)[0] ?? ''
+  const name = VENDOR_NAMES[text] ?? text.toUpperCase().split(/[^A-Z0-9]/, 1)[0]!
   return NOW[name] ?? (NAMES.has(name) ? name : null)
 }
 

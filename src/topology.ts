@@ -77,7 +77,7 @@ const reading = (text: string): Reading => {
     return { is: 'wrong', reason: 'topology must be a JSON object' }
   if (!('pf' in json || 'pf_num' in json || 'vf_num' in json)) return { is: 'none' }
   const { success, output, issues } = v.safeParse(DOCUMENT, json, { abortEarly: true })
-  if (!success) return { is: 'wrong', reason: `topology: ${v.getDotPath(issues[0]) ?? 'it'}: ${issues[0].message}` }
+  if (!success) return { is: 'wrong', reason: `topology: ${v.getDotPath(issues[0])}: ${issues[0].message}` }
   const found = contradiction(output)
   return found === null ? { is: 'followed', document: output } : { is: 'wrong', reason: `topology: ${found}` }
 }

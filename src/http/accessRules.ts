@@ -29,7 +29,7 @@ const isWildcard = (part: string): boolean => part.startsWith('*') || (part.star
 /** `{name}` and `*` match one segment of a path or a part of one, `**` matches any text. */
 const fits = (pattern: string, path: string): boolean => {
   const start: Reached = Array.from({ length: path.length + 1 }, (_, at) => at === 0)
-  const parts = pattern.match(PARTS) ?? []
+  const parts = Array.from(pattern.matchAll(PARTS), ([part]) => part)
   return parts.reduce(
     (reached, part) =>
       isWildcard(part) ? afterWildcard(part === '**', path, reached) : afterText(part, path, reached),

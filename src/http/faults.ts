@@ -150,7 +150,7 @@ export const errorAnswer = (fault: HttpFault, requestId: string): ErrorAnswer =>
       {
         status,
         code: `accelerator.${code}`,
-        title: STATUS_TITLES[status] ?? STATUS_CODES[status] ?? 'Error',
+        title: STATUS_TITLES[status] ?? STATUS_CODES[status],
         detail,
         request_id: requestId,
       },

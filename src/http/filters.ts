@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { problemIn } from './guard.ts'
 import { invalid } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
-import { intText } from './query.ts'
+import { intText, last } from './query.ts'
 import type { Arg, Args, Pairs } from './query.ts'
 import { UUID_SHAPE } from './shapes.ts'
 import type { Json } from './shapes.ts'
@@ -58,9 +58,9 @@ const valueShape = ({ schema, mayBeEmpty }: Arg<unknown>): Json => {
     return {
       anyOf: [schema, intText(schema['minimum'] === 0 ? 0 : 1)],
     }
-  // JSON values arrive as texts and numbers, so a boolean is a text
+  // JSON values arrive as texts and numbers, so a boolean is a text; a flag may be empty
   if (schema['type'] === 'boolean')
-    return { type: 'string', pattern: `^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])${mayBeEmpty === true ? '?' : ''}$` }
+    return { type: 'string', pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])?$' }
   const free = schema['enum'] === undefined && schema !== UUID_SHAPE
   return { anyOf: [schema, ...(free ? [{ type: 'number' }] : []), ...empty] }
 }
@@ -89,7 +89,7 @@ const leftOut = (json: unknown): string | undefined =>
 /** The argument `filters` of a list that has the arguments `args`. */
 export const createFilters = (args: Args): Arg<readonly Filter[]> => ({
   read: (values, name) => {
-    const json = parsed(values.at(-1) ?? '')
+    const json = parsed(last(values))
     const problem = problemIn(json)
     if (problem !== null) return problem
     const inherited = leftOut(json)

@@ -45,11 +45,11 @@ export type GateOptions = {
 }
 
 export const gateOf = ({ trustedHosts, anyHost }: GateOptions): Gate => {
-  const trusted = new Set(trustedHosts.map((host) => host.toLowerCase()))
+  const trusted: ReadonlySet<string | null> = new Set(trustedHosts.map((host) => host.toLowerCase()))
   const isOurs = (host: string | null) => host !== null && (isLoopback(host) || trusted.has(host))
   const isKnownOrigin = (text: string, authority: string): boolean => {
     const origin = URL.parse(text)
-    return origin !== null && (isFrom(origin, authority) || trusted.has(hostOf(origin.host) ?? ''))
+    return origin !== null && (isFrom(origin, authority) || trusted.has(hostOf(origin.host)))
   }
   return (header) => {
     const [authority, origin] = [header('host'), header('origin')]

@@ -27,7 +27,8 @@ export type Query<A extends Args> = {
   readonly [Name in keyof A]: A[Name] extends Arg<infer Value> ? Value | undefined : never
 }
 
-const last = (values: readonly string[]): string => values.at(-1) ?? ''
+/** The value that counts; an argument that was sent has at least one. */
+export const last = (values: readonly string[]): string => values.at(-1)!
 const read = <Value>(value: Value | undefined): Read<Value> => ({ ok: true, value })
 
 /** The refusal of the first text that breaks the rule for text from outside; null: none does. */
@@ -96,8 +97,9 @@ export const flag = (about: string): Arg<boolean> => ({
 /** A pattern for whole numbers up to the largest id, with leading zeros up to the same number of digits. */
 const INT_TEXT = ((): string => {
   const max = Array.from(String(INT_MAX), Number)
-  const below = max.flatMap((digit, at) =>
-    digit === 0 ? [] : [`${max.slice(0, at).join('')}[0-${digit - 1}][0-9]{${max.length - at - 1}}`],
+  // no digit of the largest id is 0, so each may be less
+  const below = max.map(
+    (digit, at) => `${max.slice(0, at).join('')}[0-${digit - 1}][0-9]{${max.length - at - 1}}`,
   )
   return `(?:[0-9]{1,${max.length - 1}}|${[...below, INT_MAX].join('|')})$`
 })()

@@ -103,7 +103,7 @@ export const unserved = ({ ids, clock, log }: Parts): Unserved => {
       write(socket, tell(faultOf(error), socket.remoteAddress), clock)
     },
     unexpected: (incoming, outgoing) =>
-      refuse({ kind: 'expectation', given: incoming.headers.expect ?? '' }, incoming, outgoing),
+      refuse({ kind: 'expectation', given: incoming.headers.expect! }, incoming, outgoing),
     misaddressed: (incoming, outgoing) => {
       const reason = addressProblem(incoming)
       if (reason !== null) refuse({ kind: 'unreadable', reason }, incoming, outgoing)

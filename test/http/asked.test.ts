@@ -114,7 +114,7 @@ describe('a list is asked for', () => {
       { state: 'open', limit: 500 },
     ])
     const deliveries = async (query: string) =>
-      (await tell(`GET /v2/deliveries${query}`, { deliveries: NO_ROWS })).asked[0]![1]
+      (await tell(`GET /v2/deliveries${query}`, { deliveries: NO_ROWS })).asked[0]![1] as { readonly limit: number }
     expect(await deliveries('')).toEqual({ state: 'waiting', limit: 100 })
     expect(await deliveries(`?state=undelivered&limit=499&marker=${A}`)).toEqual({
       state: 'undelivered',

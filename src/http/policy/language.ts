@@ -15,19 +15,9 @@ export type Check = (creds: Creds) => boolean
 export type Lookup = (name: string) => Check | undefined
 export type Parsed = { readonly check: Check; readonly names: readonly string[] }
 
-const TOKEN = /\s*(?:([()])|((?:%\(\w+\)s|[^\s()])+))/y
-
-const tokens = (text: string): readonly string[] => {
-  const found: string[] = []
-  const trimmed = text.trimEnd()
-  TOKEN.lastIndex = 0
-  while (TOKEN.lastIndex < trimmed.length) {
-    const match = TOKEN.exec(trimmed)
-    if (match === null) throw new Error(`"${text}" cannot be read`)
-    found.push(match[1] ?? match[2]!)
-  }
-  return found
-}
+/** Everything but white space is part of a token. */
+const TOKEN = /[()]|(?:%\(\w+\)s|[^\s()])+/g
+const tokens = (text: string): readonly string[] => Array.from(text.matchAll(TOKEN), ([token]) => token)
 
 /** The operands allowed on the left of a comparison. */
 const FIELDS: Readonly<Record<string, (creds: Creds) => string>> = {

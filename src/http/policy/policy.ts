@@ -32,7 +32,7 @@ const texts = (options: PolicyOptions): ReadonlyMap<string, string> => {
 /** A rule that refers to itself, directly or through other rules, cannot be evaluated. */
 const inCircle = (start: string, names: ReadonlyMap<string, readonly string[]>): boolean => {
   const seen = new Set<string>()
-  const waiting = [...(names.get(start) ?? [])]
+  const waiting = [...names.get(start)!]
   for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
     if (name === start) return true
     if (!seen.has(name)) waiting.push(...(names.get(name) ?? []))

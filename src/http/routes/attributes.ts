@@ -6,7 +6,7 @@ import { type Outcome, done } from '../../fault.ts'
 import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'
 import { INT_MAX } from '../../fields.ts'
-import { intText, text as textArg } from '../query.ts'
+import { intText, last, text as textArg } from '../query.ts'
 import type { Arg } from '../query.ts'
 import { invalid } from '../faults.ts'
 import { self, times } from '../render.ts'
@@ -43,7 +43,7 @@ const deployableId = (given: string | number): number | DeployableUuid | null =>
 
 const deployableArg: Arg<number | DeployableUuid> = {
   read: (values, name) => {
-    const id = deployableId(values.at(-1) ?? '')
+    const id = deployableId(last(values))
     // Zero is not a valid id: clients send it to mean any deployable.
     return id === null
       ? invalid(name, 'it must be the integer id or the UUID of a deployable')

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { EVENT_ID, EVENT_KINDS } from '../../actors/events.ts'
 import type { EventPage, EventsQuery } from '../../actors/events.ts'
 import { EVENT_STREAM } from '../eventStream.ts'
-import { integer, list } from '../query.ts'
+import { integer, last, list } from '../query.ts'
 import type { Arg } from '../query.ts'
 import { reply, route } from '../route.ts'
 import type { Answered, Call, Route } from '../route.ts'
@@ -17,7 +17,7 @@ const NAMES_MAX = 100
 const NO_ID = 'it must be the id of an event, as it was received'
 const after: Arg<string> = {
   read: (values, name) => {
-    const id = values.at(-1) ?? ''
+    const id = last(values)
     return id === '' || EVENT_ID.test(id) ? { ok: true, value: id || undefined } : invalid(name, NO_ID)
   },
   schema: { type: 'string', pattern: EVENT_ID.source },
@@ -75,10 +75,10 @@ const tell = async ({
   const { after: named, limit, ...filters } = asked
   const flaw = flawOf(filters)
   if (flaw !== null) return flaw
-  const last = header('last-event-id') ?? ''
-  if (last !== '' && !EVENT_ID.test(last)) return invalid('Last-Event-ID', NO_ID)
+  const received = header('last-event-id') ?? ''
+  if (received !== '' && !EVENT_ID.test(received)) return invalid('Last-Event-ID', NO_ID)
   // a client that reconnects by itself repeats its first URL, and names the last event that it received in the header
-  const wanted = { after: last || (named ?? null), filter: filterOf(filters) }
+  const wanted = { after: received || (named ?? null), filter: filterOf(filters) }
   if (!header('accept')?.toLowerCase().includes(EVENT_STREAM)) {
     const page = await events.page(caller, wanted, Math.min(limit ?? LIMIT.usual, LIMIT.max))
     return page.ok ? reply(200, pageBody(page.value)) : page

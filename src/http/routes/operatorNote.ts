@@ -6,7 +6,7 @@ import * as v from 'valibot'
 import type { Caller } from '../../actors/control.ts'
 import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
 import { time } from '../render.ts'
-import type { Arg } from '../query.ts'
+import { type Arg, last } from '../query.ts'
 import type { Body } from '../route.ts'
 import { readAs } from '../schemas.ts'
 import { trimmedShape, trimmedText } from '../shapes.ts'
@@ -25,7 +25,7 @@ export const reasonIn: Body<string> = {
 
 /** The reason of a request that has no body. The handler checks that it was sent. */
 export const reasonArg = (about: string): Arg<string> => ({
-  read: (values) => ({ ok: true, value: values.at(-1) || undefined }),
+  read: (values) => ({ ok: true, value: last(values) || undefined }),
   schema: trimmedShape({ characters: REASON_MAX }),
   required: true,
   about,
