@@ -17,13 +17,15 @@ import type { Refusal } from './guard.ts'
 export type Schema = v.GenericSchema
 
 const RULE_SHOWN = 200
+/** What valibot says where a schema has no words of its own: it names types of JavaScript. */
+const ITS_WORDS = /^Invalid [a-z_]+: (?:Expected|Received) /
 
 /** The first problem that a schema finds in a value, as a refusal that names the field. */
 export const refusalOf = (issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]]): Refusal => {
   const issue = issues[0]
   const field = v.getDotPath(issue)?.slice(0, RULE_SHOWN) ?? 'body'
   if (issue.received === 'undefined' && issue.expected !== null) return invalid(field, 'it is missing')
-  const own = issue.kind === 'validation' || issue.expected === null
+  const own = issue.kind === 'validation' || issue.expected === null || !ITS_WORDS.test(issue.message)
   return invalid(field, (own ? issue.message : `it must be ${issue.expected}`).slice(0, RULE_SHOWN))
 }
 
