@@ -67,6 +67,30 @@ describe('an image', () => {
     ])
     expect(told({ shell_id: shell, vendor: 'Intel' }, 'program')).toBe('it is for vendor Intel, and this is XILINX')
   })
+  test.each(['', 'NULL', ' none '])('with shell_id %j is a shell in any spelling', (shell) =>
+    expect(told({ shell_id: shell })).toBe('it is a shell, which only the tool of its vendor loads'),
+  )
+  const FUNCTIONS = '{"pf_num": 1, "vf_num": 0, "pf": [{"name": "p", "pci_offset": 0}]}'
+  test('that divides the card is loaded by operators only, and is not loaded where the card holds it', () => {
+    const dividing = { topology: FUNCTIONS }
+    const why = 'it divides the card into functions, so only an operator loads it'
+    expect([told(dividing), told(dividing, 'program')]).toEqual([why, null])
+    const held = (loaded: string | null) =>
+      misfitOf(image(dividing), { vendor: '0x10ee', attribute: () => null, loaded }, 'bind')
+    expect([held('i'), held('other'), held(null)]).toEqual([null, why, why])
+    expect(told({ ...dividing, vendor: 'Intel' })).toBe('it is for vendor Intel, and this is XILINX')
+    expect(told({ ...dividing, shell_id: '' })).toBe(why)
+    expect([isForAny(image(dividing)), isForAny(image({ topology: '{}' }))]).toEqual([false, true])
+  })
+  test('names its vendor by the present name of one that was bought', () => {
+    const of = (wanted: string, vendor: string) =>
+      misfitOf(image({ vendor: wanted }), { vendor, attribute: () => null }, 'bind')
+    expect([of('AMD', 'xilinx'), of('Altera', '0x8086'), of('amd', '0x8086')]).toEqual([
+      null,
+      null,
+      'it is for vendor amd, and this is INTEL',
+    ])
+  })
   test('is for any hardware when it names none', () => {
     expect(isForAny(image({ driver: 'SDX' }))).toBe(true)
     for (const key of ['vendor', 'board', 'region_uuid', 'version', 'shell_id'])

@@ -29,8 +29,9 @@ const hostOf = (authority: string): string | null =>
     ?.replace(/^\[|\]$/g, '')
     .toLowerCase() ?? null
 
+/** An origin without a host, as `file://`, is from nowhere: the host of a file on `localhost` is empty as well. */
 const isFrom = (origin: URL, authority: string): boolean =>
-  URL.parse(`${origin.protocol}//${authority}`)?.host === origin.host
+  origin.host !== '' && URL.parse(`${origin.protocol}//${authority}`)?.host === origin.host
 
 const denied = (rule: string): HttpRefused => refused({ kind: 'forbidden', rule })
 const FOREIGN_HOST = denied('The Host header names neither this machine nor a host of api.trusted_hosts.')

@@ -65,6 +65,27 @@ describe('the page that a request comes from', () => {
     expect(judge({ host: 'control.example', origin: 'https://control.example' }, ['control.example'])).toBe(true)
     expect(judge({ host: 'control.example:443', origin: 'https://control.example' }, ['control.example'])).toBe(true)
   })
+  test('cannot be named after a host that nobody has named', () => {
+    for (const origin of ['http://undefined', 'http://evil.example', 'data:text/plain,x', 'file:///x'])
+      expect(judge({ origin }, ['cloud.example'])).toBe(false)
+    for (const origin of ['file://', 'file:///page.html', 'file://localhost/page.html'])
+      expect([judge({ host: 'localhost', origin }), judge({ origin })]).toEqual([false, false])
+    expect(judge({ origin: 'https://[2001:db8::1]:8443' }, ['2001:DB8::1'])).toBe(true)
+    expect(judge({ host: '[2001:DB8::1]:443' }, ['2001:db8::1'])).toBe(true)
+  })
+  test.each([
+    ['http://evil.example', 'The Origin header names another site than the one that was addressed.', {}],
+    [undefined, 'A browser sent this for a page of another site.', { 'sec-fetch-site': 'cross-site' }],
+    [
+      undefined,
+      'The Host header names neither this machine nor a host of api.trusted_hosts.',
+      { host: 'evil.example' },
+    ],
+  ])('that is refused is told why: %s', (origin, rule, more: Headers) => {
+    const headers: Headers = { host, ...(origin && { origin }), ...more }
+    const refusal = gateOf({ trustedHosts: [], anyHost: false })((name) => headers[name])
+    expect(refusal).toEqual({ ok: false, fault: { kind: 'forbidden', rule } })
+  })
   test('may be a configured one, when a proxy changes the host', () =>
     expect(judge({ host, origin: 'https://cloud.example' }, ['cloud.example'])).toBe(true))
   test('is told by browsers also without a name', () => {

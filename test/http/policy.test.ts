@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { parseRule } from '../../src/http/policy/language.ts'
 import { readPolicy } from '../../src/http/policy/policy.ts'
-import { OPERATION_RULES } from '../../src/http/policy/rules.ts'
+import { BASE_RULES, OPERATION_RULES } from '../../src/http/policy/rules.ts'
 import type { RuleName } from '../../src/http/policy/rules.ts'
 
 const creds = (roles: string, projectId = 'p1', userId = 'u1') => ({ roles: roles.split(' '), projectId, userId })
@@ -67,6 +67,52 @@ describe('the rules in force', () => {
     expect(allows({ admin_api: 'role:boss' }, 'cyborg:device:enable', 'admin')).toBe(false)
     const rules = { auditor: 'role:audit', 'cyborg:device:get_all': 'rule:auditor' }
     expect(allows(rules, 'cyborg:device:get_all', 'audit')).toBe(true)
+  })
+  test('the text of each rule in force can be read', () => {
+    const { textOf } = readPolicy({ enforceNewDefaults: false, rules: { 'cyborg:arq:create': 'role:wizard' } })
+    expect([textOf('cyborg:arq:create'), textOf('cyborg:arq:update'), textOf('cyborg:host:retire')]).toEqual([
+      'role:wizard',
+      '(rule:project_member_or_service) or (rule:admin_or_owner)',
+      'rule:admin_api',
+    ])
+    const strict = readPolicy({ enforceNewDefaults: true, rules: {} })
+    expect(strict.textOf('cyborg:arq:update')).toBe('rule:project_member_or_service')
+  })
+  test('the rules that operators may name hold for whom their names say', () => {
+    const holders = (name: string) => {
+      const { allows } = readPolicy({ enforceNewDefaults: true, rules: { 'cyborg:arq:create': `rule:${name}` } })
+      return ['admin', 'manager', 'member', 'reader', 'service', 'other'].filter((role) =>
+        allows('cyborg:arq:create', creds(role)),
+      )
+    }
+    const all = ['admin', 'manager', 'member', 'reader', 'service', 'other']
+    expect(Object.fromEntries(Object.keys(BASE_RULES).map((name) => [name, holders(name).join(' ')]))).toEqual({
+      admin_api: 'admin',
+      project_admin_api: 'admin',
+      project_manager_api: 'manager',
+      project_member_api: 'member',
+      project_reader_api: 'reader',
+      service_api: 'service',
+      project_manager_or_admin: 'admin manager',
+      project_member_or_admin: 'admin member',
+      project_reader_or_admin: 'admin reader',
+      project_member_or_service: 'member service',
+      public_api: '',
+      allow: all.join(' '),
+      deny: '',
+      default: all.join(' '),
+      is_admin: 'admin',
+      admin_or_owner: all.join(' '),
+      admin_or_user: all.join(' '),
+    })
+  })
+  test('a circle is found however long it is, and a rule that is named twice is none', () => {
+    const read = (rules: Record<string, string>) => () => readPolicy({ enforceNewDefaults: false, rules })
+    expect(read({ a: 'rule:b and rule:c', b: 'rule:c', c: '@' })).not.toThrow()
+    expect(read({ a: 'rule:b', b: 'rule:c', c: 'rule:b' })).toThrow(
+      'policy rules: b: it leads back to itself; c: it leads back to itself',
+    )
+    expect(read({ a: 'rule:a' })).toThrow('policy rules: a: it leads back to itself')
   })
   test('everything wrong is said at once', () => {
     const rules = { a: 'rule:b', b: 'rule:a', c: 'rule:gone', d: 'nonsense' }

@@ -1,6 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { createKeyedMutex } from '../../src/keyedMutex.ts'
-import { backoffMs, bounded, createPauses, endedWithin, pause, repeatedly } from '../../src/waiting.ts'
+import {
+  backoffMs,
+  bounded,
+  createPauses,
+  endedWithin,
+  orAborted,
+  orLate,
+  pause,
+  repeatedly,
+} from '../../src/waiting.ts'
 import { handClock, quiet } from '../support/lab.ts'
 
 const never = () => new Promise<never>(() => {})
@@ -124,6 +133,93 @@ describe('work within a limit', () => {
   })
 })
 
+/** A clock that counts the timers that were begun and neither ran nor were cancelled. */
+const counted = () => {
+  const clock = handClock()
+  let open = 0
+  const after: typeof clock.after = (ms, run) => {
+    open++
+    let over = false
+    const end = () => {
+      if (!over) open--
+      over = true
+    }
+    const cancel = clock.after(ms, () => (end(), run()))
+    return () => (end(), cancel())
+  }
+  return { ...clock, after, open: () => open }
+}
+describe('nothing is left of a wait that is over', () => {
+  it('whatever ended it', async () => {
+    const clock = counted()
+    const abort = new AbortController()
+    await endedWithin(clock, 50, Promise.resolve(), abort.signal)
+    await bounded(clock, Promise.resolve(), 50, 'late')
+    await expect(bounded(clock, Promise.reject(new Error('broken')), 50, 'late')).rejects.toThrow('broken')
+    const pauses = createPauses(clock)
+    const paused = pauses.pause(50)
+    pauses.wake()
+    await paused
+    const stop = repeatedly(clock, { everyMs: 50, firstMs: 50 }, async () => {})
+    expect(clock.open()).toBe(1)
+    stop()
+    expect(clock.open()).toBe(0)
+  })
+  it('and a time that is over already is no time', async () => {
+    const clock = handClock()
+    const late = endedWithin(clock, -5, never())
+    await clock.pass(0)
+    expect(await late).toBe(false)
+  })
+})
+describe('work that may come too late', () => {
+  it('is replaced by what is said then, or by its exception', async () => {
+    const clock = handClock()
+    const lost: string[] = []
+    expect(await orLate(clock, Promise.resolve('done'), 50, () => lost.push('never'))).toBe('done')
+    const late = orLate(clock, never(), 50, () => lost.push('late'))
+    await clock.pass(49)
+    expect(lost).toEqual([])
+    await clock.pass(1)
+    expect([await late, lost]).toEqual([1, ['late']])
+    const failing = orLate(clock, never(), 50, () => {
+      throw new Error('too late')
+    })
+    const failed = stateOf(failing)
+    await clock.pass(50)
+    expect(await failed).toBe('open')
+    expect(await stateOf(failing)).toBe('failed Error: too late')
+  })
+})
+describe('work that a signal ends', () => {
+  it('gives its value or its exception as long as nobody ends it', async () => {
+    const { signal } = new AbortController()
+    expect(await orAborted(Promise.resolve('done'), signal)).toBe('done')
+    await expect(orAborted(Promise.reject(new Error('broken')), signal)).rejects.toThrow('broken')
+  })
+  it('is given up at once without a grace, also where the signal has come already', async () => {
+    const abort = new AbortController()
+    const given = orAborted(never(), abort.signal)
+    expect(await stateOf(given)).toBe('open')
+    abort.abort('stopping')
+    expect(await stateOf(given)).toBe('failed stopping')
+    expect(await stateOf(orAborted(never(), abort.signal))).toBe('failed stopping')
+  })
+  it('has a grace from then on, in which its value still counts', async () => {
+    const clock = counted()
+    const [abort, ended] = [new AbortController(), Promise.withResolvers<string>()]
+    const grace = { clock, graceMs: 50 }
+    const [given, other] = [orAborted(ended.promise, abort.signal, grace), orAborted(never(), abort.signal, grace)]
+    expect(clock.open()).toBe(0)
+    abort.abort('stopping')
+    await clock.pass(49)
+    ended.resolve('just in time')
+    expect([await given, await stateOf(other), clock.open()]).toEqual(['just in time', 'open', 1])
+    await clock.pass(1)
+    expect([await stateOf(other), clock.open()]).toEqual(['failed stopping', 0])
+  })
+})
+
 describe('a keyed mutex', () => {
   it('lets one in at a time, in the order of asking, and other keys beside', async () => {
     const mutex = createKeyedMutex(handClock())
@@ -139,8 +235,26 @@ describe('a keyed mutex', () => {
     const leaveSecond = await second
     expect(entered).toEqual(['second'])
     leaveSecond()
-    await third
+    const leaveThird = await third
     expect(entered).toEqual(['second', 'third'])
+    expect([mutex.isHeld('a'), mutex.isHeld('b'), mutex.isHeld('c')]).toEqual([true, true, false])
+    leaveThird()
+    expect([mutex.isHeld('a'), mutex.isHeld('b')]).toEqual([false, true])
+  })
+  it('waits no longer for a key that it has got', async () => {
+    const clock = counted()
+    const mutex = createKeyedMutex(clock)
+    const first = (await mutex.enter('a', 50))!
+    const [second, third] = [mutex.enter('a', 50), mutex.enter('a', 50)]
+    await quiet()
+    expect(clock.open()).toBe(2)
+    first()
+    const leave = await second
+    expect(clock.open()).toBe(1)
+    await clock.pass(50)
+    expect([await third, mutex.isHeld('a')]).toEqual([null, true])
+    leave!()
+    expect(mutex.isHeld('a')).toBe(false)
   })
   it('sends away who waits too long, and passes over them', async () => {
     const clock = handClock()
