@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { describe, expect, it } from 'vitest'
 import { createKeyedMutex } from '../../src/keyedMutex.ts'
 import {
@@ -164,6 +165,9 @@ describe('nothing is left of a wait that is over', () => {
     expect(clock.open()).toBe(1)
     stop()
     expect(clock.open()).toBe(0)
+    await orAborted(Promise.resolve(), abort.signal)
+    await orAborted(Promise.resolve(), abort.signal, { clock, graceMs: 50 })
+    expect(getEventListeners(abort.signal, 'abort')).toEqual([])
   })
   it('and a time that is over already is no time', async () => {
     const clock = handClock()
