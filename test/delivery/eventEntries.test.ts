@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { EventFilter } from '../../src/actors/events.ts'
 import { lettersOf } from '../../src/actors/reactions.ts'
-import type { FeedRow, Journal, Landmarks } from '../../src/actors/runtime/ports.ts'
+import type { FeedRow, Journal } from '../../src/actors/runtime/ports.ts'
 import { type Entry, entriesOfRow, showsTo } from '../../src/delivery/events/entries.ts'
 import { createOwners } from '../../src/delivery/events/owners.ts'
 import { BEGINNING, earlierBy, positionNamed, positionsOf } from '../../src/delivery/events/position.ts'
@@ -24,7 +24,10 @@ describe('a fact of an accelerator request', () => {
   const { entries, end } = entriesOf(row, { a: 'p1' })
   test('is known by its place, kind, subject, type, request, user and project', () => {
     expect(
-      entries.map(({ whole: _, forProject: __, forUser: ___, bytes: ____, place, ...rest }) => [place.count, rest]),
+      entries.map(({ place, kind, subject, type, hosts, instances, project, request, user }) => [
+        place.count,
+        { kind, subject, type, hosts, instances, project, request, user },
+      ]),
     ).toEqual([
       [
         1,
@@ -210,7 +213,7 @@ describe('POSITION', () => {
       expect(positionNamed(id), id).toBe(null)
   })
   test('places are ordered by rows, and within a row by their number', () => {
-    const earlier = earlierBy({ isBefore: (one, other) => Number(one) < Number(other) } as Landmarks)
+    const earlier = earlierBy({ isBefore: (one, other) => Number(one) < Number(other) })
     const at = (position: string, count = 0) => ({ position, count })
     expect([earlier(at('1', 9), at('2')), earlier(at('2'), at('1', 9)), earlier(at('10'), at('9'))]).toEqual([
       true,
@@ -225,7 +228,7 @@ describe('POSITION', () => {
 })
 
 describe('the ring', () => {
-  const earlier = earlierBy({ isBefore: (one, other) => Number(one) < Number(other) } as Landmarks)
+  const earlier = earlierBy({ isBefore: (one, other) => Number(one) < Number(other) })
   const place = (n: number) => ({ position: String(n), count: 0, id: String(n) })
   const entry = (n: number, bytes: number) => ({ place: place(n), bytes }) as Entry
   const stateOf = (ring: Ring) => [ring.floor.id, ring.head.id, ring.first, ring.end, ring.bytes]
@@ -270,7 +273,7 @@ describe('the projects of requests', () => {
         }
         return projectId === undefined ? [] : [[key, { snapshot: null, rows: [row] }] as const]
       })
-      return new Map(rows) as never
+      return new Map(rows)
     }
     return { owners: createOwners({ recall }), asked }
   }

@@ -15,7 +15,7 @@ const open = () => {
   const began = clock.monotonic()
   const asked: unknown[] = []
   const store: { answer: () => Promise<Lease>; away: boolean } = {
-    answer: async () => ({ epoch: 1 }) as Lease,
+    answer: async () => ({ epoch: 1 }),
     away: false,
   }
   let gained = 0
@@ -69,10 +69,10 @@ describe('a lease', () => {
     store.answer = async () => Promise.reject(new Error('away'))
     await clock.pass(5000)
     expect([trusted(), lease.tenure === first]).toEqual([false, true])
-    store.answer = async () => ({ epoch: 1 }) as Lease
+    store.answer = async () => ({ epoch: 1 })
     await clock.pass(1000)
     expect([trusted(), gained(), lease.tenure === first]).toEqual([true, 2, true])
-    store.answer = async () => ({ epoch: 2 }) as Lease
+    store.answer = async () => ({ epoch: 2 })
     await clock.pass(1000)
     expect([trusted(), lease.trusted(first), lease.tenure, gained()]).toEqual([true, false, { epoch: 2 }, 3])
     store.answer = async () => null
@@ -85,15 +85,15 @@ describe('a lease', () => {
     const slow = Promise.withResolvers<Lease>()
     store.answer = () => slow.promise
     await clock.pass(1700)
-    store.answer = async () => ({ epoch: 1 }) as Lease
-    slow.resolve({ epoch: 1 } as Lease)
+    store.answer = async () => ({ epoch: 1 })
+    slow.resolve({ epoch: 1 })
     await clock.pass(300)
     expect(asked).toEqual(acquiredAt(0, 1000, 2000))
     const slower = Promise.withResolvers<Lease>()
     store.answer = () => slower.promise
     await clock.pass(4000)
-    store.answer = async () => ({ epoch: 1 }) as Lease
-    slower.resolve({ epoch: 1 } as Lease)
+    store.answer = async () => ({ epoch: 1 })
+    slower.resolve({ epoch: 1 })
     await clock.pass(99)
     expect(asked).toEqual(acquiredAt(0, 1000, 2000, 3000))
     await clock.pass(1)
@@ -105,7 +105,7 @@ describe('a lease', () => {
     for (let round = 0; round < 2; round++) {
       store.answer = async () => Promise.reject(new Error('away'))
       await clock.pass(3000)
-      store.answer = async () => ({ epoch: 1 }) as Lease
+      store.answer = async () => ({ epoch: 1 })
       await clock.pass(1000)
     }
     expect(messages(log)).toEqual(['info relay.leaseTaken', 'warn relay.leaseUnanswered', 'warn relay.leaseUnanswered'])
@@ -135,7 +135,7 @@ describe('a lease', () => {
     const stopped = lease.stop()
     await quiet()
     expect(asked).toEqual(acquiredAt(0, 1000))
-    answered.resolve({ epoch: 1 } as Lease)
+    answered.resolve({ epoch: 1 })
     await stopped
     await lease.stop()
     await clock.pass(5000)
@@ -168,7 +168,7 @@ describe('a lease', () => {
     const { clock, lease, store } = open()
     await lease.start()
     const first = lease.tenure!
-    store.answer = async () => ({ epoch: 2 }) as Lease
+    store.answer = async () => ({ epoch: 2 })
     await clock.pass(1000)
     lease.lost(first)
     expect(lease.tenure).toEqual({ epoch: 2 })

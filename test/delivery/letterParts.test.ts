@@ -185,7 +185,9 @@ describe('a refusal of the keeper', () => {
   })
   const open = (error: Error) => {
     let fails = false
-    const publish = async () => (fails ? Promise.reject(error) : undefined)
+    const publish = async (_: readonly BusRecord[]) => {
+      if (fails) throw error
+    }
     const letters = openDeadLetters({ bus: { publish }, clock: handClock(), log: memoryLog(), follow: null })
     return { letters, break: () => void (fails = true) }
   }

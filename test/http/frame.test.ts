@@ -139,10 +139,9 @@ describe('the span of a request', () => {
 test('answers are measured by route, by class of status, and by the methods that HTTP knows', async () => {
   const measured = async (line: string, answers: object = ANSWERS) => {
     const { metrics } = await observed(line, answers as never)
-    const { values } = (await metrics.getSingleMetric('accelerando_http_request_seconds')!.get()) as {
-      readonly values: readonly { readonly metricName: string; readonly labels: object; readonly value: number }[]
-    }
-    const named = (name: string) => values.find(({ metricName }) => metricName.endsWith(name))!
+    const { values } = await metrics.getSingleMetric('accelerando_http_request_seconds')!.get()
+    const named = (name: string) =>
+      values.find((each) => 'metricName' in each && String(each.metricName).endsWith(name))!
     return [named('_count').labels, named('_count').value, named('_sum').value, values.length]
   }
   const labels = (method: string, route: string, status: string) => ({ method, route, status })

@@ -1,13 +1,6 @@
 /** What the API shows of each object, whole, with another value in each field, and what absent values become. */
 import { describe, expect, test } from 'vitest'
-import type {
-  ArqRow,
-  AttributeRow,
-  DeployableRow,
-  DeviceRow,
-  HostDetail,
-  ProfileRow,
-} from '../../src/actors/control.ts'
+import type { ArqRow, AttributeRow, DeployableRow, DeviceRow, ProfileRow } from '../../src/actors/control.ts'
 import type { DeviceHealth } from '../../src/actors/device/health.ts'
 import type { ComparisonState } from '../../src/actors/placement/standing.ts'
 import { as, version } from './steps.ts'

@@ -84,6 +84,7 @@ test('a public key is 32 bytes in base64url', () => {
     expect(read(publicKey, bad), bad).toBe('must be a public key: 43 characters of base64url')
 })
 
+const times = (length: number, one: object): readonly object[] => Array.from({ length }, () => one)
 describe('the hardware of a report', () => {
   const handle = { type: 'PCI', info: { bus: '0c' }, physfn: '0000:0c:00.0', set: 0 }
   const deployable = {
@@ -137,13 +138,13 @@ describe('the hardware of a report', () => {
     ['driverName', ReportedDeployable, deployable, ['d'.repeat(100)], ['', 'd'.repeat(101)]],
     ['bitstreamId', ReportedDeployable, deployable, ['b'.repeat(100)], ['b'.repeat(101)]],
     ['cleaning', ReportedDeployable, deployable, ['by_host', 'by_operator'], ['by_nobody']],
-    ['handles', ReportedDeployable, deployable, [Array(4096).fill(handle)], [Array(4097).fill(handle)]],
+    ['handles', ReportedDeployable, deployable, [times(4096, handle)], [times(4097, handle)]],
     ['type', ReportedDevice, device, ['GPU', 'FPGA', 'AICHIP', 'QAT', 'NIC', 'SSD'], ['TPU']],
     ['vendor', ReportedDevice, device, ['v'.repeat(255)], ['', 'v'.repeat(256)]],
     ['model', ReportedDevice, device, ['m'.repeat(255)], ['', 'm'.repeat(256)]],
     ['stdBoardInfo', ReportedDevice, device, ['i'.repeat(65_535)], ['i'.repeat(65_536)]],
     ['vendorBoardInfo', ReportedDevice, device, ['i'.repeat(65_535)], ['i'.repeat(65_536)]],
-    ['deployables', ReportedDevice, device, [Array(1000).fill(deployable)], [Array(1001).fill(deployable)]],
+    ['deployables', ReportedDevice, device, [times(1000, deployable)], [times(1001, deployable)]],
     [
       'controlPath',
       ReportedDevice,
@@ -167,9 +168,9 @@ describe('the hardware of a report', () => {
   test('attributes have their limits', () => {
     const of = (...attributes: readonly object[]) => ({ ...deployable, attributes })
     const one = { key: 'k', value: 'v' }
-    takes(ReportedDeployable, of({ key: 'k'.repeat(255), value: 'v'.repeat(65_535) }), of(...Array(1000).fill(one)))
+    takes(ReportedDeployable, of({ key: 'k'.repeat(255), value: 'v'.repeat(65_535) }), of(...times(1000, one)))
     refuses(ReportedDeployable, of({ key: '', value: 'v' }), of({ key: 'k'.repeat(256), value: '' }))
-    refuses(ReportedDeployable, of({ key: 'k', value: 'v'.repeat(65_536) }), of(...Array(1001).fill(one)))
+    refuses(ReportedDeployable, of({ key: 'k', value: 'v'.repeat(65_536) }), of(...times(1001, one)))
   })
 })
 
