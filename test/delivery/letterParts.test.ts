@@ -1,6 +1,6 @@
 /** The parts of the dead letters: their order, what of them is counted, how each is shown, and what is refused. */
 import { describe, expect, test } from 'vitest'
-import { Unpublishable } from '../../src/bus/port.ts'
+import { type Bus, Unpublishable } from '../../src/bus/port.ts'
 import { createAges } from '../../src/delivery/deadLetters/ages.ts'
 import { KEPT_MAX, LETTERS_MAX, type Letter, letterBox, uuidOf } from '../../src/delivery/deadLetters/box.ts'
 import { type Retried, refusalOf, retryLetters } from '../../src/delivery/deadLetters/handle.ts'
@@ -185,7 +185,7 @@ describe('a refusal of the keeper', () => {
   })
   const open = (error: Error) => {
     let fails = false
-    const publish = async (_: readonly BusRecord[]) => {
+    const publish: Bus['publish'] = async () => {
       if (fails) throw error
     }
     const letters = openDeadLetters({ bus: { publish }, clock: handClock(), log: memoryLog(), follow: null })
