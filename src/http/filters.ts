@@ -59,8 +59,7 @@ const valueShape = ({ schema, mayBeEmpty }: Arg<unknown>): Json => {
       anyOf: [schema, intText(schema['minimum'] === 0 ? 0 : 1)],
     }
   // JSON values arrive as texts and numbers, so a boolean is a text; a flag may be empty
-  if (schema['type'] === 'boolean')
-    return { type: 'string', pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])?$' }
+  if (schema['type'] === 'boolean') return { type: 'string', pattern: '^([Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee])?$' }
   const free = schema['enum'] === undefined && schema !== UUID_SHAPE
   return { anyOf: [schema, ...(free ? [{ type: 'number' }] : []), ...empty] }
 }

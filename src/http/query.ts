@@ -98,9 +98,7 @@ export const flag = (about: string): Arg<boolean> => ({
 const INT_TEXT = ((): string => {
   const max = Array.from(String(INT_MAX), Number)
   // no digit of the largest id is 0, so each may be less
-  const below = max.map(
-    (digit, at) => `${max.slice(0, at).join('')}[0-${digit - 1}][0-9]{${max.length - at - 1}}`,
-  )
+  const below = max.map((digit, at) => `${max.slice(0, at).join('')}[0-${digit - 1}][0-9]{${max.length - at - 1}}`)
   return `(?:[0-9]{1,${max.length - 1}}|${[...below, INT_MAX].join('|')})$`
 })()
 /** The schema of an integer as text, for texts that are not in the query. */
