@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { ArqRow, AttributeRow, DeployableRow, DeviceRow, ProfileRow } from '../../src/actors/control.ts'
 import type { DeviceHealth } from '../../src/actors/device/health.ts'
-import type { ComparisonState } from '../../src/actors/placement/standing.ts'
+import type { ComparisonState } from '../../src/actors/placement/comparison.ts'
 import { as, version } from './steps.ts'
 import { at, bodyOf, selfLink, shown, tell, uuid } from './toldControl.ts'
 

@@ -135,7 +135,7 @@ const OVERVIEW: Overview = {
   deliveries: { waiting: 8, oldestAt: at(9), undelivered: 10 },
   failingDevices: 11,
   placement: { in_sync: 12 },
-  standing: {
+  progress: {
     binds: { late: 13, nextAt: at(14) },
     overdueSince: at(15),
     journal: { newestAt: at(16), untoldSince: at(17), isStopped: true },
