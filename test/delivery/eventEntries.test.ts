@@ -1,4 +1,4 @@
-/** Facts of a journal row as events: who may see them, what filters select, their places, and the ring that keeps them. */
+/** Facts of a journal row as events: who may see them, what filters select, their places, and the ring. */
 import { describe, expect, test } from 'vitest'
 import type { EventFilter } from '../../src/actors/events.ts'
 import { lettersOf } from '../../src/actors/reactions.ts'

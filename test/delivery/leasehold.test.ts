@@ -1,4 +1,4 @@
-/** LEASE: when the holder of the lease may rely on it, when it asks again, and what it gives away. ASIDE: stuck records. */
+/** LEASE: when its holder may rely on it, asks again, and gives it away. ASIDE: records that the bus refuses. */
 import { describe, expect, test } from 'vitest'
 import type { Sharing } from '../../src/actors/runtime/sharing.ts'
 import { Unpublishable } from '../../src/bus/port.ts'

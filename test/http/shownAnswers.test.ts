@@ -1,4 +1,4 @@
-/** What the API answers to questions about the whole: counts, usage, histories, fitting hosts, programs, the process. */
+/** What the API answers to questions: counts, usage, histories, fitting hosts, programs, the process itself. */
 import { describe, expect, test } from 'vitest'
 import type { ProgramDetail } from '../../src/actors/deployable/programming.ts'
 import type { Explanation } from '../../src/actors/explain/answer.ts'
