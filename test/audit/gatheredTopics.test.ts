@@ -95,3 +95,7 @@ test('a broker without any of the topics is none to audit', async () => {
     `none of the topics is on Kafka at ${broker.address}, under the prefix ""`,
   )
 })
+test('a data folder that holds no store is said to, by the process that reads it', async () => {
+  const config = { database: null, data: '/nowhere', kafka: null }
+  await expect(gatherEvidence(options({ config }), silent)).rejects.toThrow(/^\/nowhere\/store holds no store$/)
+})
