@@ -73,8 +73,8 @@ export type Call = {
 const RECAP = /^localhost +: ok=(\d+) .*$/gm
 /** Exit code 0 counts only if a task was carried out (PLAYED-1). */
 const doubtOfPlay = ({ outputEnd }: ProgramEnd): string | null => {
-  const recap = outputEnd.split('\nPLAY RECAP ').at(-1)
-  const done = Number([...(recap ?? '').matchAll(RECAP)].at(-1)?.[1] ?? 0)
+  const recap = outputEnd.split('\nPLAY RECAP ').at(-1)!
+  const done = Number([...recap.matchAll(RECAP)].at(-1)?.[1] ?? 0)
   return done > 0 ? null : 'ended with exit code 0, but carried out no task on localhost'
 }
 const OF_A_PLAY = { ...ANSIBLE_ENVIRONMENT, ANSIBLE_GATHERING: 'explicit', ANSIBLE_STDOUT_CALLBACK: 'default' }

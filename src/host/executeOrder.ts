@@ -71,16 +71,10 @@ type Shown = ReportedDeployable & {
   readonly holds: string | undefined
 }
 const heldIn = (all: readonly ReportedDeployable[], one: ReportedDeployable): string | undefined => {
-  const above = all.find(({ name }) => name === one.parent)
-  return (
-    one.bitstreamId ??
-    (above && above !== one
-      ? heldIn(
-          all.filter((each) => each !== one),
-          above,
-        )
-      : undefined)
-  )
+  if (one.bitstreamId !== undefined) return one.bitstreamId
+  const others = all.filter((each) => each !== one)
+  const above = others.find(({ name }) => name === one.parent)
+  return above && heldIn(others, above)
 }
 /**
  * Returns the deployable as the driver reports it now, with the vendor of its device; null: the driver does not show

@@ -224,6 +224,17 @@ describe('a function that is configured for a type', () => {
   })
 })
 
+test('a type that was never called anything has the trait of its id', async () => {
+  const io = host({ nvidia: { creatable_vgpu_types: '', current_vgpu_type: '0\n' } })
+  const traitsOf = async () => {
+    const [device] = await driverOf().discover(io)
+    return device!.deployables[0]!.attributes.map(({ value }) => value)
+  }
+  expect(await traitsOf()).toContain('CUSTOM_NVIDIA_1EB8_NVIDIA_223')
+  await io.write('/state/nvidia_gpu_driver.made.json', `{"made":{},"names":{"${TYPE}":""}}`)
+  expect(await traitsOf()).toContain('CUSTOM_NVIDIA_1EB8_NVIDIA_223')
+})
+
 describe('a slot', () => {
   const vfio = () => host({ nvidia: { creatable_vgpu_types: '223 : T4\n', current_vgpu_type: '0\n' } })
   const slot = (more: Partial<Slot>): Slot => ({ uuid: 'u-1', deployable: 'd', type: 'MDEV', info: INFO, ...more })

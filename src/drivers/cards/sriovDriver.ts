@@ -120,7 +120,7 @@ export const sriovDriver = (kind: SriovKind, { sysfsRoot, check, known }: SriovO
     const addresses = cards.map(({ pf }) => pf.address)
     const found = await interfacesOf(io, sysfsRoot, addresses)
     return ({ address }) => {
-      const interfaces = found.get(formatPciAddress(address)) ?? []
+      const interfaces = found.get(formatPciAddress(address))!
       return { function: mappedTo(mappings.functions, interfaces), network: mappedTo(mappings.networks, interfaces) }
     }
   }

@@ -34,7 +34,7 @@ export const readXclbin = (head: Uint8Array): XclbinHeader => {
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC)) throw new Error('is not an xclbin')
   if (bytes.length < XCLBIN_HEAD_BYTES) throw new Error('its header is cut off')
   const hex = bytes.subarray(UUID_AT, UUID_AT + UUID_BYTES).toString('hex')
-  const uuid = imageUuid(canonicalUuid(hex) ?? '')
+  const uuid = imageUuid(canonicalUuid(hex)!)
   if (uuid === null) throw new Error('its header holds no UUID')
   const platform = bytes
     .subarray(PLATFORM_AT, PLATFORM_AT + PLATFORM_BYTES)

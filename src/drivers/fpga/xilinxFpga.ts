@@ -70,7 +70,7 @@ const shownImage = async (io: HostIo, sysfsRoot: string, { address }: PciFunctio
 /** The user function of a card has the product id after that of its management function. */
 const nextProduct = ({ vendor, product }: PciFunction) => ({
   vendor,
-  product: hexText((hexNumber(product) ?? 0) + 1, 4),
+  product: hexText(hexNumber(product)! + 1, 4),
 })
 
 const cardsOf = async (io: HostIo, { sysfsRoot, known }: XilinxFpgaOptions): Promise<readonly Card[]> => {

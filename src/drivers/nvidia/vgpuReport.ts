@@ -15,7 +15,15 @@ const HANDLES_MAX = 4096
 
 /** The last word of what a type is called: `GRID T4-1B` is `T4_1B` in a trait. */
 export const typeTrait = (product: string, name: string): string =>
-  traitName('CUSTOM_NVIDIA', product, (name.trim().split(/\s+/).at(-1) ?? '').replaceAll(/[^A-Za-z0-9]+/g, '_'))
+  traitName(
+    'CUSTOM_NVIDIA',
+    product,
+    name
+      .trim()
+      .split(/\s+/)
+      .at(-1)!
+      .replaceAll(/[^A-Za-z0-9]+/g, '_'),
+  )
 
 const markOf = (type: string, n: number): string => `${type}_${n}`
 

@@ -20,13 +20,15 @@ const PARTS: readonly { readonly part: Part; readonly max: number; readonly digi
 
 const refused = (part: string, broken: string): AddressReading => ({ ok: false, part, broken })
 
-/** Missing leading fields and blank fields match any value: `.1` is function 1 of every device. */
+/**
+ * The four fields. Missing leading fields and blank fields match any value: `.1` is function 1 of every device.
+ */
 const globFields = (text: string): readonly string[] | null => {
   const dot = text.indexOf('.')
   const leading = (dot < 0 ? text : text.slice(0, dot)).split(':')
   if (leading.length > 3) return null
-  const any = Array<string>(3 - leading.length).fill('*')
-  return [...any, ...leading, dot < 0 ? '*' : text.slice(dot + 1)].map((field) => field.trim() || '*')
+  const any = Array<string>(3 - leading.length).fill('')
+  return [...any, ...leading, dot < 0 ? '' : text.slice(dot + 1)].map((field) => field.trim() || '*')
 }
 
 const readGlob = (text: string): AddressReading => {
@@ -34,7 +36,7 @@ const readGlob = (text: string): AddressReading => {
   if (fields === null) return refused('', 'must have the form domain:bus:slot.function')
   const wanted = new Map<Part, string>()
   for (const [at, { part, max, digits }] of PARTS.entries()) {
-    const given = fields[at] ?? '*'
+    const given = fields[at]!
     if (given === '*') continue
     const value = hexNumber(given)
     if (value === null) return refused(part, `must be hex or *, is '${given}'`)

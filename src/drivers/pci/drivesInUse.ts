@@ -34,7 +34,7 @@ const devName = (path: string | undefined): readonly string[] => (path?.startsWi
 export const usedIn = (mountinfo: string, swaps: string): Used => {
   const mounts = mountinfo.split('\n').map((line) => line.split(' - '))
   return {
-    numbers: new Set(mounts.flatMap(([mount = '']) => mount.split(' ').slice(2, 3))),
+    numbers: new Set(mounts.flatMap((parts) => parts[0]!.split(' ').slice(2, 3))),
     names: new Set([
       ...mounts.flatMap(([, source = '']) => devName(source.split(' ')[1])),
       ...swaps.split('\n').flatMap((line) => devName(line.split(/\s/, 1)[0])),
