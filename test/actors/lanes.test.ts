@@ -69,6 +69,35 @@ describe('a lane', () => {
     for (let n = 0; n < 3; n++) await one.lane.round()
     expect(one.begun).toHaveLength(5)
   })
+  it('LANE-2 claims no more than its worker has room for, and at most 500 at once', async () => {
+    const clock = handClock()
+    const store = memoryStores({ exclusive: false, now: clock.now })()
+    const { region } = openCounters()
+    const asked: unknown[] = []
+    const sharing: typeof store.sharing = {
+      ...store.sharing,
+      claimDue: async (...call) => {
+        asked.push(call)
+        return []
+      },
+    }
+    let room = 0
+    const idle = { begin: () => {}, isInHand: () => false, ended: async () => {}, stop: async () => {} }
+    const worker: Worker = { kinds: [KIND], moment: () => 5, aheadMs: 100, room: () => room, ...idle }
+    const lane = createLane({ region, sharing, clock, options: PACES, log: silent }, worker)
+    const rounds: unknown[] = []
+    for (room of [0, 1, 500, 501]) {
+      asked.length = 0
+      await lane.round()
+      rounds.push([...asked])
+      await clock.pass(4000)
+    }
+    const start = clock.now() - 16_000
+    const due = (limit: number) => [[KIND], 5, limit, PACES.claimMs]
+    // what lies too far ahead is looked for every ten seconds (LANE-5)
+    const far = (afterMs: number, limit: number) => [[KIND], { after: start + afterMs + 100 }, limit, PACES.claimMs]
+    expect(rounds).toEqual([[], [due(1)], [due(500)], [due(500), far(12_000, 500)]])
+  })
   it('LANE-3 ends its claims when it stops, also on what was in hand until then', async () => {
     await one.due('first', 1)
     await one.lane.round()

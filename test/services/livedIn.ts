@@ -3,7 +3,7 @@
  * each state, and something for every operation to do. It can be put back to that moment again and again.
  */
 import type { Caller } from '../../src/actors/control.ts'
-import type { NovaServer } from '../../src/actors/neighbours.ts'
+import type { FoundImages, ImageCatalogue, NovaServer } from '../../src/actors/neighbours.ts'
 import type { ReportedDeployable, ReportedDevice } from '../../src/hardware.ts'
 import { silent } from '../../src/log.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
@@ -14,7 +14,8 @@ import type { Store } from '../../src/persistence/store.ts'
 import { card, part, shown, slot } from '../actors/cards.ts'
 import { setUp } from '../actors/placementScenes.ts'
 import { handClock } from '../support/lab.ts'
-import { catalogueOf } from '../support/images.ts'
+import { imageOf } from '../support/images.ts'
+import { type Image, type NoImage, noImage } from '../../src/images.ts'
 import { novaServersOf } from '../support/novaServers.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
@@ -24,6 +25,9 @@ import type { OrderResult } from '../../src/wire/reports.ts'
 
 export const NOTE = { by: 'kim', reason: 'a test' }
 export const IMAGE = '90000000-0000-4000-8000-00000000000a'
+export const FPGA_IMAGE = '90000000-0000-4000-8000-00000000000b'
+/** A shell, which nobody may load. */
+export const OTHER_IMAGE = '90000000-0000-4000-8000-00000000000c'
 const HOUR = 3_600_000
 const NODE = '70000000-0000-4000-8000-000000000001'
 const OPTIONS = {
@@ -69,6 +73,27 @@ export const DEVICES: Readonly<Record<string, readonly ReportedDevice[]>> = {
 /** It was there once, and has left. */
 export const RETURNING = flat(7, 'returning', GPU)
 
+const IMAGES: readonly Image[] = [
+  imageOf(IMAGE),
+  { ...imageOf(FPGA_IMAGE), name: 'a filter', properties: { 'accel:function_id': 'f1' } },
+  { ...imageOf(OTHER_IMAGE), properties: { shell_id: '' } },
+]
+/** By the value that is searched for. */
+const SEARCHED: Readonly<Record<string, FoundImages | NoImage>> = {
+  one: { found: true, images: IMAGES.slice(1, 2) },
+  two: { found: true, images: IMAGES.slice(0, 2) },
+  none: { found: true, images: [] },
+  away: noImage('unavailable', 'the store is away'),
+  forbidden: noImage('forbidden'),
+}
+const catalogue: ImageCatalogue = {
+  find: async (uuid) => {
+    const image = IMAGES.find((one) => one.uuid === uuid)
+    return image === undefined ? noImage('unknown') : { found: true, image }
+  },
+  search: async (wish) => (wish.by === 'all' ? { found: true, images: IMAGES } : SEARCHED[wish.value]!),
+}
+
 /** Placement as an operator left it who deleted all providers below the compute node. */
 const emptied = () => {
   const cloud = placementInMemory()
@@ -88,7 +113,7 @@ type Clock = ReturnType<typeof handClock>
 const partsOf = (clock: Clock, ids: Ids, said: ReadonlyMap<string, NovaServer>) => ({
   clock,
   ids,
-  images: catalogueOf(),
+  images: catalogue,
   novaServers: novaServersOf(said).servers,
   nova: {
     notify: async (events: readonly { readonly tag: string }[]) =>
@@ -116,6 +141,14 @@ export const openLivedIn = async () => {
   for (const [name, rc] of Object.entries({ ...groups, unused: 'FPGA' }))
     value(await control.profiles.create(NOVA, { name, description: null, groups: [{ [`resources:${rc}`]: '1' }] }))
   const instances = countedIds('c')
+  for (const by of ['one', 'two', 'away'])
+    value(
+      await control.profiles.create(NOVA, {
+        name: by,
+        description: `finds ${by}`,
+        groups: [{ 'resources:FPGA': '1', 'accel:function_id': by }],
+      }),
+    )
   const create = async (profile: string) => value(await control.arqs.create(TENANT, profile))[0]!.uuid
   const bindingOf = (arq: string, on: string, instanceUuid: string) => {
     const { hostname, rp_uuid: deviceRpUuid } = named(on)
@@ -152,6 +185,7 @@ export const openLivedIn = async () => {
   }
   await sweep()
   const left = await create('g')
+  const searching = { one: await create('one'), two: await create('two'), away: await create('away') }
   const released = await bind('f', 'worked')
   await answerAll()
   value(await control.arqs.unbind(NOVA, [released.arq]))
@@ -181,6 +215,7 @@ export const openLivedIn = async () => {
   await plane.stop()
   const restore = stores.standby()
   said.set(onGpu.instance, { is: 'unknown' })
+  said.set(bound.instance, { is: 'known', status: 'SHUTOFF', node: 'h9' })
   /** What the reopened control plane has put on the bus. */
   const published: BusRecord[] = []
   let asked: readonly string[] = []
@@ -193,7 +228,7 @@ export const openLivedIn = async () => {
     asked: () => asked,
     store: world.store,
     names: {
-      ...{ onSilent, onRetired, bound, onGpu, left, named, bindingOf },
+      ...{ onSilent, onRetired, bound, onGpu, left, searching, named, bindingOf },
       ...{ pending, failed, released, releasing: releasing!, preparing: preparing! },
       ...{ withheld, free, held: handleOf('worked', 'held'), leaving: handleOf('worked', 'releasing'), attribute },
       ...{ drift, ignored, profile: profileOf('f'), unused: profileOf('unused'), journal, at, caller: ADMIN },

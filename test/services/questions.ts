@@ -8,6 +8,15 @@ const STRANGER: Caller = { ...TENANT, userId: 'u2', projectId: 'p2' }
 const NOBODY = '90000000-0000-4000-8000-00000000dead'
 const CLASSES = [{ 'resources:FPGA': '1' }, { 'resources:PGPU': '2', 'trait:CUSTOM_B': 'required' }]
 
+const searching =
+  (value: string): Operation =>
+  ({ profiles }) =>
+    profiles.check({
+      groups: [{ 'resources:FPGA': '1', 'accel:function_id': value }],
+      host: 'h2',
+      limit: 1,
+    })
+
 export const MORE: Readonly<Record<string, Operation>> = {
   'the profiles, from the second on': ({ profiles }) =>
     profiles.list(null, { limit: 1, sort: 'name', after: { value: 'f', key: 'f' } }),
@@ -17,6 +26,10 @@ export const MORE: Readonly<Record<string, Operation>> = {
     profiles.updateImpact(caller, profile, { ifVersion: 7, enabled: false, versions: [] }, 'why'),
   'the removal of a profile that nobody uses': ({ profiles }) => profiles.impact(['unused']),
   'which hosts fit two groups': ({ profiles }) => profiles.check({ groups: CLASSES, host: null, limit: 1 }),
+  'which hosts fit one image': searching('one'),
+  'which hosts fit two images': searching('two'),
+  'which hosts fit images that nobody may read': searching('forbidden'),
+  'which hosts fit images that cannot be searched': searching('away'),
   'whether an unknown host fits': ({ profiles }) => profiles.check({ groups: CLASSES, host: 'h9', limit: 1 }),
   'the requests that failed': ({ arqs }) => arqs.list(ADMIN, { state: 'BindFailed' }, {}),
   'the resolved requests': ({ arqs }) => arqs.list(TENANT, { resolvedOnly: true }, {}),

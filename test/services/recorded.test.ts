@@ -5,6 +5,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { type LivedIn, openLivedIn } from './livedIn.ts'
 import { COMMANDS, MAKINGS, OF_THE_PAST, type Operation, QUESTIONS, REFUSALS, REPORTS } from './operations.ts'
+import { ODD } from './oddCommands.ts'
 import { MORE } from './questions.ts'
 import { settled } from './settled.ts'
 
@@ -53,6 +54,7 @@ const written = async (title: string, operation: Operation): Promise<string> => 
 const TABLES = {
   questions: { ...QUESTIONS, ...MORE },
   past: OF_THE_PAST,
+  oddCommands: ODD,
   commands: { ...COMMANDS, ...MAKINGS, ...REFUSALS },
   reports: Object.fromEntries(
     Object.entries(REPORTS).map(([name, reportOf]): [string, Operation] => [
