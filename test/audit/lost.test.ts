@@ -230,6 +230,34 @@ describe('messages of lost rows', () => {
   })
 })
 
+describe('a client that tells no times', () => {
+  const untimed = ({ fromMs: _, toMs: __, ...rest }: ClientRequest, at: number): ClientRequest => ({
+    ...rest,
+    from: at,
+    to: at + 1,
+  })
+  const verdicts = (...clients: readonly ClientRequest[]) =>
+    judgeHandles({ clients, lost: LOST }).map(({ judged }) => judged.verdict)
+  const given = [ask('bind', 11, 'a', 202), shows(13, 'a', 'Bound', HANDLE)]
+  const again = [ask('bind', 40, 'b', 202), shows(42, 'b', 'Bound', HANDLE)]
+  const unbound = shows(30, 'a', 'Unbound', null)
+  it('is taken at its word, as before the loss', () => {
+    expect(verdicts(...given, unbound)).toEqual(['fits'])
+    expect(verdicts(...given, untimed(unbound, 30))).toEqual(['impossible'])
+  })
+  it('gives nothing up by what was refused', () => {
+    const refused = ask('unbind', 30, 'a', 409)
+    expect(verdicts(...given, refused, ...again)).toEqual(['fits'])
+    expect(verdicts(...given, untimed(refused, 30), ...again)).toEqual(['impossible'])
+  })
+  it('is judged with those that name neither requests nor an instance', () => {
+    const { arqs: _, instance: __, ...nameless } = ask('bind', 30, 'a', 202)
+    const { instance: ___, ...nobody } = ask('removeByInstance', 31, 'a', 204)
+    expect(verdicts(...given, nameless, nobody, ask('removeByInstance', 32, 'c', 204))).toEqual(['fits'])
+    expect(verdicts(...given, nameless, nobody, ...again)).toEqual(['impossible'])
+  })
+})
+
 describe('the losses that a database declares', () => {
   const row = (key: string, at: number, foundAt: number, adoptedAt: number | null) => ({
     ...rowOf(`arq/${key}`, 2),
