@@ -90,7 +90,7 @@ test('the project that an event gives a request to', () => {
 describe('an event is about', () => {
   test.each<[string, string, object, readonly string[]]>([
     ['the request whose it is', 'arq', { type: 'Bound' }, ['id']],
-    ['no request, of anything else', 'device', { type: 'Bound', arqs: ['a1'] }, []],
+    ['no request, of anything else', 'device', { type: 'ArqsLeft', arqs: ['a1'] }, []],
     ['those of a bind', 'instance', { type: 'BindAccepted', parts: [{ arq: 'a1' }, { arq: 'a2' }] }, ['a1', 'a2']],
     ['the one that is prepared', 'instance', { type: 'PartPrepared', arq: 'a1' }, ['a1']],
     ['those whose bind ended', 'instance', { type: 'BindSettled', arqs: ['a1', 'a2'] }, ['a1', 'a2']],

@@ -30,6 +30,15 @@ describe('by the types of the handles that each group may be given', () => {
       [1, alone(1, 'TEST_PCI')],
     ])
   })
+  test('what to ask for instead depends on whether another group is harmed', () => {
+    const whole = 'whole functions, whose attach handles are of type PCI'
+    const change = (...types: readonly (readonly HandleType[])[]) =>
+      attachingWarnings(types.map((one) => new Set(one))).map((one) => [one.code, one.change])
+    expect(change(['MDEV', 'PCI'])).toEqual([['not_attached', `ask for ${whole}`]])
+    expect(change(['MDEV'], ['PCI'])).toEqual([
+      ['not_attached', `ask for it in a device profile of its own, or for ${whole}`],
+    ])
+  })
   test('with it the groups that get nothing because of it', () => {
     expect(said(['PCI'], ['MDEV'], ['PCI'])).toEqual([[1, `${alone(1, 'MDEV')}, and without those of group 0, 2`]])
   })

@@ -1,6 +1,7 @@
 /** Why a host does not fit, to the letter: each obstacle with its words and what it prevents. */
 import { describe, expect, test } from 'vitest'
 import { DEVICES_SHOWN, type Stop } from '../../src/actors/explain/answer.ts'
+import { CHANGES } from '../../src/actors/explain/changes.ts'
 import { type HostFacts, isOfInterest, judgeHost } from '../../src/actors/explain/host.ts'
 import type { RequestedGroup } from '../../src/actors/explain/judge.ts'
 import { type Fact, described, granted, order } from '../audit/cases/scene.ts'
@@ -292,6 +293,20 @@ describe('a host', () => {
       bind: true,
       placed: true,
     })
+  })
+  test('shows devices of another class only where it has none of the class that is asked for', () => {
+    const handles = [{ uuid: 'n-1', type: 'MDEV', canonical: 'n' }]
+    const [fpga, nic] = [board('a'), board('n', { attributes: attributes('NIC'), handles })]
+    const judged = judgeHost([asks(FPGA)], factsOf([nic, fpga]))
+    const { devices, leftOut } = judged.shown.groups[0]!
+    expect([devices.map(({ name }) => name), leftOut, judged.attaches]).toEqual([['a'], 1, [new Set(['PCI'])]])
+    const without = judgeHost([asks(FPGA)], factsOf([nic]))
+    expect([without.shown.groups[0]!.devices.map(({ name }) => name), without.attaches]).toEqual([['n'], [new Set()]])
+  })
+  test('is given with each obstacle a sentence of its own that says what would remove it', () => {
+    const sentences = Object.values(CHANGES)
+    expect(sentences.filter((one) => !/^[A-Z][^\n]{10,}[.a-zA-Z]$/.test(one))).toEqual([])
+    expect(new Set(sentences).size).toBe(sentences.length)
   })
   test('of which a device is asked for is looked at', () => {
     const of = (rc: string) => ({ attributes: [{ key: 'rc', value: rc }] })
