@@ -10,7 +10,8 @@ import { WHOLE } from './whole.ts'
 /** Ids in the order in which they are made. */
 const counted = () => {
   let made = 0
-  return { uuid: () => `id-${++made}` }
+  const next = () => `id-${++made}`
+  return { uuid: next, ordered: next }
 }
 const linesOf = ({ rows, changes }: Append): readonly string[] => [
   `append, with changes of ${[...new Set(changes.map(({ view }) => view))].toSorted().join(', ') || 'nothing'}`,
