@@ -231,11 +231,10 @@ describe('messages of lost rows', () => {
 })
 
 describe('a client that tells no times', () => {
-  const untimed = ({ fromMs: _, toMs: __, ...rest }: ClientRequest, at: number): ClientRequest => ({
-    ...rest,
-    from: at,
-    to: at + 1,
-  })
+  const untimed = (asked: ClientRequest, at: number): ClientRequest => {
+    const { fromMs: _, toMs: __, ...rest } = asked
+    return { ...rest, from: at, to: at + 1 }
+  }
   const verdicts = (...clients: readonly ClientRequest[]) =>
     judgeHandles({ clients, lost: LOST }).map(({ judged }) => judged.verdict)
   const given = [ask('bind', 11, 'a', 202), shows(13, 'a', 'Bound', HANDLE)]
