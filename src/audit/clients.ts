@@ -128,8 +128,12 @@ const stale: Invariant = {
 /** Origins that may change bound ARQs. `accelerando seed` and `import` fill a store while no service uses it. */
 const MAY_CHANGE_BOUND: ReadonlySet<string> = new Set(['service', 'seed', 'import'])
 const SERVICE_ONLY: ReadonlySet<ArqEvent['type']> = new Set(['BindStarted', 'Unbound', 'ArqRemoved'])
-/** Whether an operator forced the unbind, which the policy allows. */
-const isForced = (event: ArqEvent) => event.type === 'Unbound' && event.forced !== undefined
+/**
+ * Whether the policy allows it to others than services: an operator forced the unbind, or Nova does not know the server
+ * of a request that was deleted.
+ */
+const isAllowed = (event: ArqEvent): boolean =>
+  (event.type === 'Unbound' && event.forced !== undefined) || (event.type === 'ArqRemoved' && event.orphan === true)
 function* seenAcross(history: History, asked: ClientRequest, excuses: Excuses): Iterable<Finding> {
   const { from, to, caller, shown = [], instance } = asked
   if (caller.isAdmin || (caller.isService && instance !== undefined)) return
@@ -147,7 +151,7 @@ const walled: Invariant = {
     *step(step) {
       for (const { place, key, row, events, before, after } of arqsIn(step)) {
         const touched = before.bond !== null || after.bond !== null
-        const named = events.find((event) => SERVICE_ONLY.has(event.type) && !isForced(event))
+        const named = events.find((event) => SERVICE_ONLY.has(event.type) && !isAllowed(event))
         const who = row.cause.by ?? 'nobody'
         if (touched && named && !MAY_CHANGE_BOUND.has(who))
           yield at(place, [key], `${named.type} of ${key}, bound, by ${who}`)

@@ -51,7 +51,7 @@ const decide = (arq: Arq, command: ArqCommand): Decision<ArqEvent> => {
     case 'ReportReleased':
       return arq.gaveUp?.handle === command.handle ? accept({ type: 'Released' }) : accept()
     case 'Remove':
-      return accept({ type: 'ArqRemoved', was: arq.bond })
+      return accept({ type: 'ArqRemoved', was: arq.bond, ...(command.orphan ? { orphan: true } : {}) })
   }
 }
 

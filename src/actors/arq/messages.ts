@@ -60,7 +60,7 @@ export type ArqCommand =
   | { readonly type: 'Unbind'; readonly forced?: OperatorNote }
   | { readonly type: 'ReportReleaseFailed'; readonly handle: HandleUuid; readonly reason: string }
   | { readonly type: 'ReportReleased'; readonly handle: HandleUuid }
-  | { readonly type: 'Remove' }
+  | { readonly type: 'Remove'; readonly orphan?: true }
 
 export type ArqEvent =
   | ({ readonly type: 'ArqCreated' } & Creation)
@@ -72,4 +72,5 @@ export type ArqEvent =
   | { readonly type: 'Unbound'; readonly was: Bond | null; readonly forced?: OperatorNote }
   | { readonly type: 'ReleaseFailed'; readonly reason: string }
   | { readonly type: 'Released' }
-  | { readonly type: 'ArqRemoved'; readonly was: Bond | null }
+  /** `orphan`: it was deleted because Nova does not know its server. */
+  | { readonly type: 'ArqRemoved'; readonly was: Bond | null; readonly orphan?: true }

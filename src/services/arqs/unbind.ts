@@ -2,6 +2,7 @@
  * Unbind and removal: the ARQ is unbound or deleted at once; the deployable takes the handle back and finishes the
  * release with its host.
  */
+import type { ArqCommand } from '../../actors/arq/messages.ts'
 import type { ArqUuid, EntityKey, InstanceUuid } from '../../identifiers.ts'
 import { type Fault, type Outcome, refuse } from '../../fault.ts'
 import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'
@@ -14,7 +15,7 @@ import type { Read } from '../../actors/runtime/region.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, type Origin, RELEASE_FOR_MS, causeOf, commandOf, hasRecorded } from '../kernel/kernel.ts'
 
-type UnbindCommand = 'Unbind' | 'Remove'
+type UnbindCommand = Extract<ArqCommand, { readonly type: 'Unbind' | 'Remove' }>
 export const missingArq = (id: string) => refuse({ kind: 'not_found', resource: 'accelerator request', id })
 export const gone = (held: Arq) => held.status === 'Absent' || held.status === 'Gone'
 
@@ -31,9 +32,9 @@ export const partners = (held: Arq): readonly EntityKey[] => [
 /** Whether the deployable is in the inventory. Retired hardware has nothing left to release. */
 export const inventoried = ({ exists, presence }: Deployable) => exists && presence !== 'retired'
 
-const unbindOne = (draft: Draft, uuid: ArqUuid, type: UnbindCommand, trace: string | undefined) => {
+const unbindOne = (draft: Draft, uuid: ArqUuid, command: UnbindCommand, trace: string | undefined) => {
   const held = draft.state(arq, arqKey(uuid))
-  draft.decide(arq, arqKey(uuid), { type })
+  draft.decide(arq, arqKey(uuid), command)
   const release = { type: 'Release', arq: uuid, deadline: draft.at + RELEASE_FOR_MS, trace } as const
   const retry = held.status === 'UnbindFailed' && held.gaveUp
   const target = held.bond?.deployable ?? (retry ? retry.deployable : null)
@@ -61,7 +62,7 @@ const unbindAll = (
   kernel: Kernel,
   origin: Origin,
   uuids: readonly ArqUuid[],
-  type: UnbindCommand,
+  how: UnbindCommand,
   guard: Guard,
   command: ReturnType<typeof commandOf> = {},
 ): Promise<Outcome<null>> =>
@@ -83,7 +84,7 @@ const unbindAll = (
         if (fault) draft.refuse(fault)
       }
       if (held.some(([, one]) => partners(one).some((key) => !keys.includes(key)))) return MOVED
-      for (const [uuid, one] of held) if (!gone(one)) unbindOne(draft, uuid, type, origin.trace)
+      for (const [uuid, one] of held) if (!gone(one)) unbindOne(draft, uuid, how, origin.trace)
       return null
     },
   })
@@ -93,7 +94,7 @@ const createUnbindByUuid =
   async (caller, uuids) => {
     if (!caller.isService) return refuse({ kind: 'service_token', action: 'unbinding accelerator requests' })
     const guard: Guard = (held, uuid) => (gone(held) ? missingArq(uuid).fault : null)
-    return unbindAll(kernel, causeOf(caller), [...new Set(uuids)], 'Unbind', guard)
+    return unbindAll(kernel, causeOf(caller), [...new Set(uuids)], { type: 'Unbind' }, guard)
   }
 
 const createRemove =
@@ -108,7 +109,14 @@ const createRemove =
         ? { kind: 'service_token', action: 'deleting a bound accelerator request' }
         : null
     if (known.length > 0) {
-      const removed = await unbindAll(kernel, causeOf(caller), known, 'Remove', needsService, commandOf(caller))
+      const removed = await unbindAll(
+        kernel,
+        causeOf(caller),
+        known,
+        { type: 'Remove' },
+        needsService,
+        commandOf(caller),
+      )
       if (!removed.ok) return removed
     }
     const others = wanted.filter((uuid) => !known.includes(uuid))
@@ -139,7 +147,7 @@ const createRemoveByInstance =
         if (arqs.some((one) => !keys.includes(arqKey(one)))) return MOVED
         const held = arqs.map((one) => draft.state(arq, arqKey(one)))
         if (held.some((one) => partners(one).some((partner) => !keys.includes(partner)))) return MOVED
-        for (const one of arqs) unbindOne(draft, one, 'Remove', caller.trace)
+        for (const one of arqs) unbindOne(draft, one, { type: 'Remove' }, caller.trace)
         return null
       },
     })
@@ -168,5 +176,5 @@ export const removeUnchanged = (
     const isSame = held.bond?.instanceUuid === uuid && (held.updatedAt ?? held.createdAt) <= before
     return isSame ? null : { kind: 'conflict', reason: 'its accelerator requests have changed meanwhile' }
   }
-  return unbindAll(kernel, cause, arqs, 'Remove', guard)
+  return unbindAll(kernel, cause, arqs, { type: 'Remove', orphan: true }, guard)
 }

@@ -112,6 +112,18 @@ const walled: readonly Case[] = [
   ],
   [
     'S10',
+    'an operator deletes a request whose server Nova does not know',
+    of(...life.slice(0, 3), by('u1', arq('a1', { ...removed, orphan: true }))),
+    [],
+  ],
+  [
+    'S10',
+    'that Nova does not know the server excuses no unbind',
+    of(...life.slice(0, 3), by('u1', arq('a1', { ...unbound, orphan: true }))),
+    [changed(4, 'Unbound', 'u1')],
+  ],
+  [
+    'S10',
     'what a host reports is of nobody',
     of(created('a1'), by('service', arq('a1', bindStarted())), arq('a1', isBound)),
     [],
