@@ -122,6 +122,25 @@ describe('when a call of the store fails', () => {
     expect(await expectCured(adopt, 'lost', { again: true, besides: /PassAsked/ })).toBeGreaterThan(0)
   })
 })
+test.each<readonly [what: string, remove: Operation]>([
+  ['a request', ({ arqs }, { left }, caller) => arqs.remove(caller, [left])],
+  ['a profile', ({ profiles }, { unused }, caller) => profiles.remove(caller, [unused])],
+])('the repeated deletion of %s is unavailable, and never unknown, while the store fails', async (_, remove) => {
+  const caller = { ...ADMIN, commandId: randomUUID() }
+  let failing!: ReturnType<typeof failingStore>
+  const plane = await cloud.reopen((store) => (failing = failingStore(store)).store)
+  const run = () => settled(cloud.clock(), remove(plane.control, cloud.names, caller, plane))
+  expect(await run()).toMatchObject({ ok: true })
+  const answers: unknown[] = []
+  for (let n = 1; ; n++) {
+    failing.fail('lost', n)
+    const answer = await run()
+    if (failing.calls() < n) break
+    answers.push(answer.ok ? 'done' : answer.fault.kind)
+  }
+  expect(new Set(answers)).toEqual(new Set(['unavailable']))
+  await settled(cloud.clock(), plane.stop())
+})
 describe('when the writer of an append is not told that it is written, and the store is away afterwards', () => {
   test.each(rowsOf(COMMANDS))('%s once, although it is repeated', async (_, operation, rules) => {
     expect(await expectCured(operation, 'untold', rules)).toBeGreaterThan(0)

@@ -4,7 +4,7 @@
  */
 import type { ArqCommand } from '../../actors/arq/messages.ts'
 import type { ArqUuid, EntityKey, InstanceUuid } from '../../identifiers.ts'
-import { type Fault, type Outcome, refuse } from '../../fault.ts'
+import { type Fault, type Outcome, allOf, refuse } from '../../fault.ts'
 import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'
 import type { Caller, Control } from '../../actors/control.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
@@ -120,8 +120,11 @@ const createRemove =
       if (!removed.ok) return removed
     }
     const others = wanted.filter((uuid) => !known.includes(uuid))
-    const read = await Promise.all(others.map((uuid) => kernel.region.readCurrent(arq, arqKey(uuid))))
-    const unknown = others.filter((_, at) => !hasRecorded(read[at]!, caller))
+    const wasRemoved = async (uuid: ArqUuid): Promise<Outcome<boolean>> =>
+      hasRecorded(await kernel.region.readCurrent(arq, arqKey(uuid)), caller)
+    const removed = await allOf(others.map(wasRemoved))
+    if (!removed.ok) return removed
+    const unknown = others.filter((_, at) => !removed.value[at])
     return unknown.length > 0 ? missingArq(unknown.join(', ')) : { ok: true, value: null }
   }
 

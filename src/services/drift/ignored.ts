@@ -62,7 +62,7 @@ export const createIgnored = (kernel: Kernel, compared: Compared): Ignoring => {
       guess: async () => done({ keys: [placementKey(host)] }),
       plan: (draft) => void draft.decide(placement, placementKey(host), command),
     })
-  const isRepeated = async (caller: Caller, host: HostName): Promise<boolean> =>
+  const isRepeated = async (caller: Caller, host: HostName): Promise<Outcome<boolean>> =>
     hasRecorded(await region.readCurrent(placement, placementKey(host)), caller)
   return {
     ignored: (host, page) => {
@@ -79,7 +79,9 @@ export const createIgnored = (kernel: Kernel, compared: Compared): Ignoring => {
     ignoredOne: one,
     ignore: async (caller, wish, note) => {
       const { host, difference, until } = wish
-      if (await isRepeated(caller, host)) return one(difference)
+      const repeated = await isRepeated(caller, host)
+      if (!repeated.ok) return repeated
+      if (repeated.value) return one(difference)
       const problem = untilProblem(until, clock.now())
       if (problem !== null) return refuse({ kind: 'invalid', field: 'until', rule: problem })
       const found = await findNow(compared, wish)

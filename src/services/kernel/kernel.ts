@@ -21,7 +21,7 @@ import type { Surroundings } from '../../actors/answers/tallied.ts'
 import type { CloudIdentity } from './sealing.ts'
 import type { Plan, Work } from '../../actors/runtime/commit.ts'
 import type { Memory } from '../../actors/runtime/memory.ts'
-import type { Outcome } from '../../fault.ts'
+import { type Outcome, done } from '../../fault.ts'
 import type { Units } from '../../actors/runtime/unit.ts'
 import type { Guard } from '../../actors/runtime/unreadable.ts'
 
@@ -151,8 +151,10 @@ export const commandOf = ({ commandId }: Caller): { readonly commandId?: string 
  * Whether the entity has recorded this command before. What a command deletes is not there any more when it is
  * repeated.
  */
-export const hasRecorded = (read: Outcome<Pick<Memory, 'recent'>>, { commandId }: Caller): boolean =>
-  commandId !== undefined && read.ok && read.value.recent.includes(commandId)
+export const hasRecorded = (read: Outcome<Pick<Memory, 'recent'>>, { commandId }: Caller): Outcome<boolean> => {
+  if (commandId === undefined) return done(false)
+  return read.ok ? done(read.value.recent.includes(commandId)) : read
+}
 
 /** A command with an id of its own: repeated calls are new commands. */
 export const newWork = <Value>(

@@ -91,15 +91,16 @@ const createRemove = (kernel: Kernel, { byUuid, byName }: Finder): Control['prof
     return found
   }
 
-  const wasRemoved = async (caller: Caller, selector: string): Promise<boolean> =>
+  const wasRemoved = async (caller: Caller, selector: string): Promise<Outcome<boolean>> =>
     isUuid(selector)
       ? hasRecorded(await region.readCurrent(profile, profileKey(selector)), caller)
       : hasRecorded(await region.readCurrent(profileName, profileNameKey(selector)), caller)
 
   return async (caller, selectors) => {
     if (caller.commandId !== undefined) {
-      const removed = await Promise.all(selectors.map((selector) => wasRemoved(caller, selector)))
-      if (removed.every(Boolean)) return done(null)
+      const removed = await allOf(selectors.map((selector) => wasRemoved(caller, selector)))
+      if (!removed.ok) return removed
+      if (removed.value.every(Boolean)) return done(null)
     }
     const found = await Promise.all(selectors.map(removable))
     const refused = found.find((one) => !one.ok)
