@@ -4,13 +4,18 @@
  */
 import type { Statement } from './sql.ts'
 
-const MAX_PREPARED = 300
-const known = new Map<string, string>()
+type Prepare = (kind: string, shape: string, text: string, params: readonly unknown[]) => Statement
 
-/** `shape` distinguishes statements of one kind. Shapes beyond the limit get no name and are planned each time. */
-export const prepared = (kind: string, shape: string, text: string, params: readonly unknown[]): Statement => {
-  const id = `${kind} ${shape}`
-  const name = known.get(id) ?? `${kind}_${known.size}`
-  if (known.size < MAX_PREPARED) known.set(id, name)
-  return known.has(id) ? { text, params, name } : { text, params }
+/** `max`: so many names are given; all further shapes get none and are planned each time. */
+export const createPrepared = (max: number): Prepare => {
+  const known = new Map<string, string>()
+  return (kind, shape, text, params) => {
+    const id = `${kind} ${shape}`
+    const name = known.get(id) ?? `${kind}_${known.size}`
+    if (known.size < max) known.set(id, name)
+    return known.has(id) ? { text, params, name } : { text, params }
+  }
 }
+
+/** Names statements for all sessions of this process. `shape` distinguishes statements of one kind. */
+export const prepared = createPrepared(300)

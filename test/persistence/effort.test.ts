@@ -1,9 +1,9 @@
 /** The limits of the persistence that need no database: sizes of batches, searches for a fault, records of others. */
 import { expect, test } from 'vitest'
+import { createPrepared } from '../../src/persistence/prepared.ts'
 import { pickBatch } from '../../src/persistence/batch.ts'
 import { openEffort } from '../../src/persistence/effort.ts'
 import { createObserver } from '../../src/persistence/observer.ts'
-import { prepared } from '../../src/persistence/prepared.ts'
 import { drop } from '../../src/actors/runtime/views.ts'
 import * as sample from './samples.ts'
 
@@ -83,11 +83,14 @@ test('of what nobody has asked about for more than a minute nothing is remembere
   expect(['kept', 'asked', 'old'].map(isOver)).toEqual([true, true, false])
 })
 
-test('statements of one shape share a name, those of another kind have another', () => {
+test('statements of one shape share a name, those of another kind have another; only so many have one', () => {
+  const prepared = createPrepared(4)
   const kind = 'test'
   const [one, same, other] = ['a', 'a', 'b'].map((shape, at) => prepared(kind, shape, `select ${shape}`, [at]))
-  expect(one).toEqual({ text: 'select a', params: [0], name: expect.stringMatching(/^test_\d+$/) })
+  expect(one).toEqual({ text: 'select a', params: [0], name: 'test_0' })
   expect(same).toEqual({ ...one, params: [1] })
-  expect(other!.name).not.toBe(one!.name)
-  expect(prepared('kind', 'a', '', []).name).toMatch(/^kind_\d+$/)
+  expect(other).toEqual({ text: 'select b', params: [2], name: 'test_1' })
+  const further = ['a', 'c', 'd'].map((shape) => prepared('kind', shape, '', []))
+  expect(further.map(({ name }) => name)).toEqual(['kind_2', 'kind_3', undefined])
+  expect(prepared(kind, 'a', 'select a', [0])).toEqual(one)
 })
