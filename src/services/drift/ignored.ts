@@ -47,6 +47,12 @@ const findNow = async (compared: Compared, { host, difference }: IgnoreWish): Pr
   return refuse({ kind: 'unavailable', reason, retryAfterSeconds: RETRY_AFTER_SECONDS })
 }
 
+const isRepaired = (host: HostName) =>
+  refuse({
+    kind: 'conflict',
+    reason: `a pass over host ${host} repairs this difference, so there is nothing to ignore`,
+  })
+
 export const createIgnored = (kernel: Kernel, compared: Compared): Ignoring => {
   const { readers, region, clock } = kernel
   const one = async (uuid: string): Promise<Outcome<IgnoredRow>> => {
@@ -87,10 +93,7 @@ export const createIgnored = (kernel: Kernel, compared: Compared): Ignoring => {
       const found = await findNow(compared, wish)
       if (!found.ok) return found
       if (found.value === null) return missing(`difference of host ${host}`, difference)
-      if (found.value.repairs.length > 0) {
-        const reason = `a pass over host ${host} repairs this difference, so there is nothing to ignore`
-        return refuse({ kind: 'conflict', reason })
-      }
+      if (found.value.repairs.length > 0) return isRepaired(host)
       const recorded = await record(caller, host, {
         type: 'Ignore',
         host,
