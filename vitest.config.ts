@@ -50,8 +50,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     teardownTimeout: 10_000,
-    // One more than there are cores: many tests wait for a process, a clock or a server. The default would leave one core idle.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are cores: many tests wait for a process, a clock or a server. The default would leave one core idle.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
     reporters: ['default', './test/support/summary.ts'],
     coverage: { provider: 'v8', include: ['src/**/*.ts'], reporter: ['text-summary', 'html'] },
