@@ -48,6 +48,8 @@ export default defineConfig({
     ],
     setupFiles: MUTATION_HITS === undefined ? [] : ['test/mutation/hits.setup.ts'],
     testTimeout: 60_000,
+    // what is waited for may be done by another process, on a machine that is busy
+    expect: { poll: { timeout: 10_000 } },
     hookTimeout: 120_000,
     teardownTimeout: 10_000,
     // Two more than there are cores: many tests wait for a process, a clock or a server. The default would leave one core idle.

@@ -30,7 +30,7 @@ const EVENTS: All = {
     Unbound: 'It has no handle any more. `forced`: an operator ended it.',
     ReleaseFailed: 'Its host could not release the device.',
     Released: 'Its host has released the device after all.',
-    ArqRemoved: 'It was deleted.',
+    ArqRemoved: 'It was deleted. `orphan`: because Nova does not know its server.',
   },
   deployable: {
     DeployableRecorded: 'A host reported it for the first time.',

@@ -146,7 +146,7 @@ function* seenAcross(history: History, asked: ClientRequest, excuses: Excuses): 
 const walled: Invariant = {
   name: 'S10',
   meaning:
-    'nobody sees an ARQ of another project but admins and services, and only services, or operators by force, change bound ones',
+    'nobody sees an ARQ of another project but admins and services; only services change bound ones, or operators by force, or who deletes those whose server Nova does not know',
   judge: ({ clients = [], lost }) => ({
     *step(step) {
       for (const { place, key, row, events, before, after } of arqsIn(step)) {

@@ -162,6 +162,7 @@ const functionsPassable = async (
 ): Promise<readonly Passable[]> => {
   const groups = new Map<string, string | null>()
   for (const found of all) groups.set(addressOf(found), await groupOf(io, sysfsRoot, addressOf(found)))
+  const sharing = Map.groupBy(all, (one) => groups.get(addressOf(one)) ?? null)
   return all.flatMap((found): readonly Passable[] => {
     const about = addressOf(found)
     const own = what.offered.get(about)
@@ -176,9 +177,7 @@ const functionsPassable = async (
           advice: 'see IOMMU above',
         },
       ]
-    const others = all.filter(
-      (one) => groups.get(addressOf(one)) === group && addressOf(one) !== about && !one.class.startsWith(BRIDGE),
-    )
+    const others = sharing.get(group)!.filter((one) => one !== found && !one.class.startsWith(BRIDGE))
     return [sharedWith(found, { group, others, own }, what) ?? alone(found, group, what)]
   })
 }

@@ -31,7 +31,7 @@ const conditionsOf = (view: ViewName, where: Where, bind: Bind, prefix = ''): re
     wanted === undefined ? [] : [condition(prefix + quoted(column), columnsOf(view)[column], wanted, bind)],
   )
 
-export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statement => {
+export const pageStatement = <N extends ViewName>(query: PageQuery<N>, prepare = prepared): Statement => {
   const { view, sort, marker, after: passed, visible = {} } = query
   const types = columnsOf(view)
   const key = quoted(viewOf(view).key)
@@ -64,7 +64,7 @@ export const pageStatement = <N extends ViewName>(query: PageQuery<N>): Statemen
   const limit = bind(Math.min(query.limit, MAX_LIMIT))
   const text = `select ${columns} from ${quoted(view)}${where} order by ${order} limit ${limit}::int`
   // The best index depends on the number of values in an array, so such statements are planned each time.
-  return params.some(Array.isArray) ? { text, params } : prepared('page', text, text, params)
+  return params.some(Array.isArray) ? { text, params } : prepare('page', text, text, params)
 }
 
 const exists = async <N extends ViewName>(

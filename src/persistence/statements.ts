@@ -151,6 +151,7 @@ export const appendStatement = (
   fenced = true,
   withinMs: number | null = null,
   before = 0,
+  prepare = prepared,
 ): Statement => {
   const rows = appends.flatMap((append) => append.rows)
   const groups = grouped(lastChanges(appends.flatMap((append) => append.changes)))
@@ -166,7 +167,7 @@ export const appendStatement = (
     ...put.map(({ view, puts }) => putsParam(view, puts)),
   ]
   const id = name.join('')
-  return prepared('append', id, textOf(id, shape), params)
+  return prepare('append', id, textOf(id, shape), params)
 }
 
 /** Inserts the rows of one view into a table that was just emptied. */

@@ -154,6 +154,7 @@ test('rows without a value come last, and rows that are alike stay in their orde
     { at: 6, by: 10 },
     { at: 7, by: 9 },
     { at: 8, by: true },
+    { at: 9, by: 'z' },
   ]
   const columns: Columns<(typeof rows)[number]> = [
     { name: 'at', of: ({ at }) => at },
@@ -161,7 +162,7 @@ test('rows without a value come last, and rows that are alike stay in their orde
   ]
   const inOrder = (sortColumn: string) =>
     rendered({ document: rows, rows, columns }, { format: 'value', column: ['at'], sortColumn }).join('')
-  expect([inOrder('by'), inOrder('at:desc')]).toEqual(['76425813', '87654321'])
+  expect([inOrder('by'), inOrder('at:desc')]).toEqual(['764258913', '987654321'])
 })
 test('the end of a list that is written row by row has the names once, and a table of named columns has tabs', () => {
   const lines = rowLines(COLUMNS, () => 'never', { format: 'table', column: ['name', 'size_gb'] }, true)!

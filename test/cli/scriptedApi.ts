@@ -37,19 +37,27 @@ const isChance = (line: string, code: number): boolean => line.endsWith('1-1-abc
 /** The event, for those who listen, or for the next who does. */
 const createStreams = () => {
   const streams = new Set<ServerResponse>()
+  const waiting = new Set<NodeJS.Timeout>()
   let missed = false
   const wake = (): void => {
     missed = streams.size === 0
-    setTimeout(() => {
+    const timer = setTimeout(() => {
+      waiting.delete(timer)
       for (const stream of streams) stream.write(FRAME)
     }, SOON_MS)
+    waiting.add(timer)
   }
   const follow = (response: ServerResponse): void => {
     streams.add(response.on('close', () => streams.delete(response)))
     response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': begun\n\n')
     if (missed) wake()
   }
-  const forget = () => void (missed = false)
+  /** What one case has caused is not told to the next. */
+  const forget = (): void => {
+    missed = false
+    for (const timer of waiting) clearTimeout(timer)
+    waiting.clear()
+  }
   return { wake, follow, forget }
 }
 

@@ -21,6 +21,7 @@ export const profileVersionsContract = (stores: Source): void => {
     const close = async () => {
       await expectRebuilt(world.store)
       await world.plane.stop()
+      await world.store.close()
     }
     return { ...world, uuid, update, ask, close }
   }

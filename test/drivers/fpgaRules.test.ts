@@ -342,12 +342,7 @@ describe('the header of a GBS', () => {
   const file = (text: string, length = text.length): Buffer => {
     const size = Buffer.alloc(4)
     size.writeUInt32LE(length)
-    return Buffer.concat([
-      Buffer.from(gbs(INTEL.region, [])).subarray(0, 0),
-      Buffer.from(gbs('', []).slice(0, 16), 'latin1'),
-      size,
-      Buffer.from(text),
-    ])
+    return Buffer.concat([Buffer.from(gbs('', []).slice(0, 16), 'latin1'), size, Buffer.from(text)])
   }
   const header = (clusters: number, more: object = {}) =>
     JSON.stringify({

@@ -8,8 +8,8 @@ import { tempFolder } from '../support/program.ts'
 
 const folder = tempFolder('host-io-runs')
 afterAll(() => folder.remove())
-const warned: unknown[] = []
-const open = (limits: { readonly readMaxBytes?: number; readonly outputMaxBytes?: number } = {}) =>
+type Limits = { readonly readMaxBytes?: number; readonly outputMaxBytes?: number }
+const open = (limits: Limits = {}, warned: unknown[] = []) =>
   realHostIo({
     hostname: 'here',
     stateDir: join(folder.path, 'state'),
@@ -70,8 +70,7 @@ describe('a program that is run to its end', () => {
     const { output } = await tailed('pwd; /usr/bin/env', {
       folder: folder.path,
       environment: { OWN: 'yes', NONE: undefined },
-    })
-    delete process.env['SECRET_OF_THE_HOST']
+    }).finally(() => delete process.env['SECRET_OF_THE_HOST'])
     const [place, ...lines] = output.trim().split('\n')
     expect(place).toBe(folder.path)
     const names = lines
@@ -165,7 +164,8 @@ describe('files', () => {
 })
 
 test('the host has its name, its folder and its warnings', () => {
-  const io = open()
+  const warned: unknown[] = []
+  const io = open({}, warned)
   io.warn('event', { a: 1 })
   expect([io.hostname, io.stateDir, warned]).toEqual(['here', join(folder.path, 'state'), [['event', { a: 1 }]]])
 })

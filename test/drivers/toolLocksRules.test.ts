@@ -8,7 +8,6 @@ import { recordedHostIo, type Tree } from './recordedHostIo.ts'
 
 const CARD = 'h1_0000:5e:00.0'
 const BUSY = 'was not begun, because a program that was begun earlier still works on the same card'
-const flagsBefore = (args: readonly string[]) => args.slice(0, 3)
 /** `held`: the locks that a look finds held, by the end of their path. */
 const machine = (proc: Tree = {}, held: readonly string[] = []) => {
   const calls: (readonly unknown[])[] = []
@@ -92,7 +91,7 @@ describe('what flock says', () => {
     const told = await it.locks.toEnd(CARD, '/bin/wipe', ['-x'], async (...call) => (calls.push(call), end(given)))
     expect(told).toStrictEqual(end({ ...given, ...becomes }))
     expect(calls).toEqual([
-      ['flock', [...flagsBefore((calls[0] as [string, string[]])[1]), expect.any(String), '/bin/wipe', '-x']],
+      ['flock', ['--nonblock', '--conflict-exit-code', '213', expect.any(String), '/bin/wipe', '-x']],
     ])
   })
 })

@@ -120,12 +120,16 @@ describe('SSE-3 a stream that ends', () => {
     const portion = Promise.withResolvers<Portion>()
     const { clock, close, reader, read, broken } = open([portion.promise as never])
     await read()
-    void reader.read().catch(() => {})
+    const further = reader.read().then(
+      ({ value }) => new TextDecoder().decode(value),
+      (error: Error) => error.message,
+    )
     await quiet()
     close('stalled')
     await quiet()
     portion.resolve(BYE)
     await clock.pass(10_000)
     expect(broken()).toBe(1)
+    expect(await Promise.race([further, quiet().then(() => 'nothing is read')])).toBe('nothing is read')
   })
 })

@@ -217,7 +217,7 @@ it('is larger', () => expect([larger(1, 2), larger(2, 1), larger(2, 2)]).toEqual
       only,
       workers: 1,
       filesMax: 5,
-      budgetMs: 30_000,
+      budgetMs: 10_000,
       coverage: false,
       coverageFile: null,
       equivalent: [],

@@ -143,7 +143,7 @@ export const mutate = async (wanted: Wanted): Promise<readonly Verdict[]> => {
   try {
     const recording = wanted.coverage ? await recorded(wanted, trees) : null
     const covers = recording === null ? () => true : coverageOf(recording, root)
-    const expectedMs = recording === null ? () => null : recordedTimes(recording)
+    const expectedMs = recording === null ? () => 0 : recordedTimes(recording)
     const judge = { nearest: await nearestOf(root, covers), expectedMs, filesMax, budgetMs, stop }
     const copies = Array.from({ length: workers }, (_, n) => trees.copy(`mutated-${n + 1}`))
     await Promise.all(

@@ -117,7 +117,7 @@ const others: Readonly<Record<string, () => string>> = {
   'the last migration was edited': () => changed((it) => ({ ...it, migrations: { ...it.migrations, [last]: 'x' } })),
   'it knows a migration more': () => changed((it) => ({ ...it, migrations: { ...it.migrations, '9999_more': 'x' } })),
   'it knows one less': () => changed((it) => ({ ...it, migrations: without(it.migrations, last) })),
-  'its digest is another': () => changed((it) => ({ ...it, digest: it.digest.replaceAll('0', '1') })),
+  'its digest is another': () => changed((it) => ({ ...it, digest: `${it.digest}0` })),
   'its list of files is another': () => changed((it) => ({ ...it, entries: it.entries.slice(1) })),
   'its archive is another': () => changed((it) => it, gzipSync('aaabdx')),
   'its description lacks the database': () => changed((it) => without(it, 'database')),

@@ -5,8 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { check } from '../../src/audit/check.ts'
-import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
-import { type Outcome, isUndecided, refuse } from '../../src/fault.ts'
+import { type Outcome, isUndecided } from '../../src/fault.ts'
 import { type Failure, failingStore } from './failingStore.ts'
 import { ADMIN, type LivedIn, NOTE, openLivedIn } from './livedIn.ts'
 import { settled } from './settled.ts'
@@ -39,10 +38,7 @@ const attempt = async (operation: Operation, failure: Failure, n: number, rules:
   const caller = { ...ADMIN, commandId: randomUUID() }
   const run = () => settled(cloud.clock(), operation(plane.control, cloud.names, caller, plane))
   failing.fail(failure, n)
-  const first = await run().catch((error: unknown) => {
-    if (error instanceof Unreadable) return refuse({ kind: 'unavailable', reason: error.message, retryAfterSeconds: 1 })
-    throw error
-  })
+  const first = await run()
   const reached = (failure === 'untold' ? failing.appends() : failing.calls()) >= n
   failing.heal()
   await settled(cloud.clock(), plane.sweeper.idle())

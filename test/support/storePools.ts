@@ -2,7 +2,7 @@
  * Databases for tests that open many control planes. Opening takes seconds, so each is opened once and emptied between
  * two planes.
  */
-import { readFileSync, readdirSync } from 'node:fs'
+import { readFileSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { entities } from '../../src/persistence/ormEntities.ts'
@@ -26,8 +26,7 @@ const poolOf = (open: () => Promise<Kept>, free: Kept[], leave: () => Promise<vo
     taken.add(kept)
     const close = async () => {
       await kept.empty()
-      taken.delete(kept)
-      free.push(kept)
+      if (taken.delete(kept)) free.push(kept)
     }
     return { ...kept.store, close }
   }
@@ -38,7 +37,11 @@ const poolOf = (open: () => Promise<Kept>, free: Kept[], leave: () => Promise<vo
   }
   return { take, end }
 }
-const endAll = async (free: Kept[]): Promise<void> => void (await Promise.all(free.splice(0).map(({ end }) => end())))
+/** A pool whose stores end with it. */
+const ownPool = (open: () => Promise<Kept>): Pool => {
+  const free: Kept[] = []
+  return poolOf(open, free, async () => void (await Promise.all(free.splice(0).map(({ end }) => end()))))
+}
 
 /**
  * Of a few rows each. To truncate them would make new files for each table and index, which takes many times as long.
@@ -61,10 +64,17 @@ const openEmbedded = async (): Promise<Kept> => {
   await embeddedStoreIn(dir)
   const database = await pgliteDatabase(dir)
   const store = await pgliteStore(database)
-  return { store, empty: () => database.write(EMPTY), end: store.close }
+  const end = async () => {
+    await store.close()
+    rmSync(dir, { recursive: true })
+  }
+  return { store, empty: () => database.write(EMPTY), end }
 }
+/** A mutation test runs each file in a process of its own, and would leave a database behind for each. */
+const isShared = process.env['MUTATION_FOLDER'] === undefined
 /** Databases embedded in this process. */
-export const pglitePool = (): Pool => poolOf(openEmbedded, embedded, async () => undefined)
+export const pglitePool = (): Pool =>
+  isShared ? poolOf(openEmbedded, embedded, async () => undefined) : ownPool(openEmbedded)
 
 type Database = Awaited<ReturnType<typeof freshDatabase>>
 const openOn = (made: () => Promise<Database>) => async (): Promise<Kept> => {
@@ -76,10 +86,7 @@ const openOn = (made: () => Promise<Database>) => async (): Promise<Kept> => {
   }
   return { store, empty: () => sqlOnce(url, EMPTY.text), end }
 }
-const poolOn = (made: () => Promise<Database>): Pool => {
-  const free: Kept[] = []
-  return poolOf(openOn(made), free, () => endAll(free))
-}
+const poolOn = (made: () => Promise<Database>): Pool => ownPool(openOn(made))
 /** `bin`: the folder of the programs of PostgreSQL. */
 export const postgresPool = (bin: string): Pool => poolOn(() => freshDatabase(bin))
 /** On a server of its own: an open transaction of another test would keep the last rows out of the feed. */

@@ -118,7 +118,7 @@ export class Stream implements EventStream {
   async #next(): Promise<Portion> {
     const { clock } = this.#shared.settings
     for (;;) {
-      await this.#stand()
+      await this.#identifyIfDue()
       const portion = this.#due() ?? (await this.#reset()) ?? (await this.#found())
       if (portion !== null) return portion
       if (this.#isMoved()) continue
@@ -127,7 +127,7 @@ export class Stream implements EventStream {
     }
   }
   /** Closes the stream if its caller may not read it any more. */
-  async #stand(): Promise<void> {
+  async #identifyIfDue(): Promise<void> {
     const { clock, identifiedForMs } = this.#shared.settings
     const now = clock.monotonic()
     if (this.#over !== null || now < this.#identifiedAt + identifiedForMs) return

@@ -32,9 +32,9 @@ export const partners = (held: Arq): readonly EntityKey[] => [
 /** Whether the deployable is in the inventory. Retired hardware has nothing left to release. */
 export const inventoried = ({ exists, presence }: Deployable) => exists && presence !== 'retired'
 
-const unbindOne = (draft: Draft, uuid: ArqUuid, command: UnbindCommand, trace: string | undefined) => {
+const unbindOne = (draft: Draft, uuid: ArqUuid, how: UnbindCommand, trace: string | undefined) => {
   const held = draft.state(arq, arqKey(uuid))
-  draft.decide(arq, arqKey(uuid), command)
+  draft.decide(arq, arqKey(uuid), how)
   const release = { type: 'Release', arq: uuid, deadline: draft.at + RELEASE_FOR_MS, trace } as const
   const retry = held.status === 'UnbindFailed' && held.gaveUp
   const target = held.bond?.deployable ?? (retry ? retry.deployable : null)
@@ -122,9 +122,9 @@ const createRemove =
     const others = wanted.filter((uuid) => !known.includes(uuid))
     const wasRemoved = async (uuid: ArqUuid): Promise<Outcome<boolean>> =>
       hasRecorded(await kernel.region.readCurrent(arq, arqKey(uuid)), caller)
-    const removed = await allOf(others.map(wasRemoved))
-    if (!removed.ok) return removed
-    const unknown = others.filter((_, at) => !removed.value[at])
+    const before = await allOf(others.map(wasRemoved))
+    if (!before.ok) return before
+    const unknown = others.filter((_, at) => !before.value[at])
     return unknown.length > 0 ? missingArq(unknown.join(', ')) : { ok: true, value: null }
   }
 

@@ -22,10 +22,11 @@ export const headline = (state: string | null, { bindMs, waitingFor, spans }: Re
     )
   if (timeline.deleted) return p({ class: 'headline' }, mark('idle'), 'It is deleted; this is what happened to it.')
   if (bindMs === null) return p({ class: 'headline' }, mark('idle'), 'Nobody has bound it yet.')
-  // an earlier bind, which failed, is not part of it
+  // neither an earlier bind, which failed, is part of it, nor what follows its end
   const accepted = timeline.steps.findLastIndex(({ step }) => step === 'bind accepted') + 1
+  const bound = timeline.steps.findLastIndex(({ step }) => step === 'bound') + 1
   const longest = spans
-    .filter(({ kind, step }) => kind !== 'rest' && step >= accepted)
+    .filter(({ kind, step }) => kind !== 'rest' && step >= accepted && step < bound)
     .toSorted((one, other) => other.to - other.from - (one.to - one.from))[0]
   return p(
     { class: 'headline' },
