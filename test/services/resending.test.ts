@@ -123,8 +123,7 @@ test('a programming whose deadline has passed is neither sent nor put off', asyn
 })
 
 test('at a start everything is sent again in portions, and put off in portions', async () => {
-  const { clock } = await opened([])
-  const now = clock.now()
+  const now = handClock().now()
   const whole = Array.from({ length: AT_ONCE }, () => given(0, 'h1', 40_000, now))
   const { taken, putOff, published, stop } = await opened([whole, [given(1, 'h2', 0, now)]], { exclusive: true })
   const all = [now + 120_000, now + 120_001, AT_ONCE]
@@ -142,8 +141,7 @@ test('at a start everything is sent again in portions, and put off in portions',
 })
 
 test('orders that cannot be sent at a start are left to the rounds', async () => {
-  const { clock } = await opened([])
-  const now = clock.now()
+  const now = handClock().now()
   const orders = [given(0, 'h1', 40_000, now), given(1, 'h2', 0, now)]
   const { putOff, stop } = await opened([orders], { exclusive: true, refuses: true })
   expect(putOff).toEqual([

@@ -1,4 +1,4 @@
-/** The addresses of pages that change without a new page. Pure. */
+/** How the address of a page changes while the page stays. Pure. */
 import { DONE_NAMES } from '../doneArguments.ts'
 import { WAY_NAMES } from '../view/ways.ts'
 

@@ -9,8 +9,11 @@ const LONGEST_MS = 30_000
 /** How long the stream is not opened after so many failures without a success. */
 export const pauseMs = (failures: number): number => Math.min(FIRST_MS * 2 ** failures, LONGEST_MS)
 
-export type Hub = { readonly tell: (what: Said) => void; readonly join: (port: Port) => void }
-/** A page that joins is told how the stream stands. */
+export type Hub = {
+  readonly tell: (what: Said) => void
+  /** The page is told at once whether the stream is open, and from now on what the stream says. */
+  readonly join: (port: Port) => void
+}
 export const createHub = (): Hub => {
   const ports: Port[] = []
   let said: Said = 'closed'

@@ -1,4 +1,4 @@
-/** What the pressed keys mean on every page, and on one that shows a timeline. Pure. */
+/** What the pressed keys mean on every page, and on one that shows a timeline. Knows no document. */
 
 /** A key of the keyboard, with what was held while it was pressed. */
 export type Key = {
@@ -41,7 +41,7 @@ export const keyReader = (
   }
 }
 
-/** Of the steps of a timeline, by the party of each: that of the next step of another party; -1: there is none. */
+/** The index of the nearest step, in this direction, of another party; -1: none. `parties`: the party of each step. */
 export const otherParty = (parties: readonly (string | undefined)[], at: number, by: 1 | -1): number => {
   const isOther = (party: string | undefined): boolean => party !== parties[at]
   if (by < 0) return parties.slice(0, Math.max(at, 0)).findLastIndex(isOther)

@@ -25,7 +25,7 @@ const liveAs = (tone: LiveTone, ageMs: number): Live => ({
 })
 const AWAY = 'The console does not answer.'
 
-/** What the page cannot renew, and since when what it shows is as it is. */
+/** Says why the page was not renewed, and when what it shows was read. */
 export const staleNote = (text: string, { now }: Pick<Screen, 'now'>): string =>
   `${text} What is shown was read at ${moment(new Date(now).toISOString())}; it is asked for again.`
 
@@ -42,7 +42,7 @@ export type RenewingParts = {
   /** Nobody sees the page. */
   readonly isHidden: () => boolean
   readonly say: (live: Live) => void
-  /** `note`: null, nothing is to be explained. */
+  /** Shows why the page was not renewed; null: it was, and nothing is shown. */
   readonly explain: (note: string | null) => void
   /** Loads the whole page anew. */
   readonly reload: () => void

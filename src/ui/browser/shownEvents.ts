@@ -1,6 +1,6 @@
 /**
  * The events on the page of events: received ones are kept, and the next question continues after the last one that is
- * shown. Pure.
+ * shown. Knows no document.
  */
 import type { Screen } from '../view/screen.ts'
 

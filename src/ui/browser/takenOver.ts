@@ -1,4 +1,4 @@
-/** Which screen a page shows, once the browser has taken it over. Pure. */
+/** Which screen a page shows, once the browser has taken it over. Knows no document. */
 import { type PageError, lossOf } from '../loaded.ts'
 import type { Screen, ViewName } from '../view/screen.ts'
 import { pastIn } from '../view/ways.ts'
@@ -14,7 +14,10 @@ const isOver = (done: Screen['done']): boolean => done?.recorded === undefined |
 
 export type TakenOver = {
   readonly shown: () => Screen
-  /** The screen as it is drawn: with what was done, and with the text of the search as it was. */
+  /**
+   * The screen as it is drawn: with what was done, which is kept from now on, and with the text of the search as it
+   * was.
+   */
   readonly drawn: (screen: Screen) => Screen
   /** Whether the address need not say any more what was done. */
   readonly isOver: () => boolean
