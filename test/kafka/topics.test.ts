@@ -102,6 +102,17 @@ test('what the broker refuses to make is told with its reasons, each once', asyn
   expect(isMisconfigured(await work.catch((error: unknown) => error))).toBe(true)
 })
 
+test('too few brokers for the moment may be tried again, where as many are listed as replicas are asked for', async () => {
+  lab.broker.on('CreateTopics', async (_, answer) => {
+    const made = await answer()
+    const topics = made.topics.map((each) => ({ ...each, errorCode: 38, errorMessage: 'no broker is unfenced' }))
+    return { ...made, topics }
+  })
+  const problem = await create().catch((error: unknown) => error)
+  expect(String(problem)).toMatch(/^Error: topics could not be made: Replication-factor is invalid \(1 replicas asked/)
+  expect(isMisconfigured(problem)).toBe(false)
+})
+
 test('what another process makes at the same time is no trouble', async () => {
   lab.broker.on('CreateTopics', (request, answer) => {
     lab.broker.topics.make(REPORTS, 4, WANTED[0]!.configs)

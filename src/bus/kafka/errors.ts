@@ -1,4 +1,5 @@
 /** Classifies errors of kafkajs, which wraps the real cause in more general errors. */
+import { messageOf } from '../../errorText.ts'
 import { textOf } from '../../errorText.ts'
 
 type Wrapped = { readonly cause?: unknown; readonly name?: string; readonly type?: string }
@@ -68,3 +69,21 @@ export const reasonOf = (error: unknown): string => {
 }
 export const missingTopic = (topic: string, brokers: readonly string[]): MissingTopic =>
   new MissingTopic(`there is no topic ${topic} on Kafka at ${brokers.join(', ')}: accelerando topic create makes it`)
+
+/**
+ * Kafka reports a reason for each topic; the outer error of kafkajs has none, so the reasons of the topics are
+ * returned.
+ */
+export const reasonsOf = (error: unknown): string => {
+  const { errors } = error as { readonly errors?: readonly { readonly message: string }[] }
+  return errors === undefined ? messageOf(error) : [...new Set(errors.map(({ message }) => message))].join('; ')
+}
+
+/**
+ * Whether there are too few brokers for the replicas. One that was away for a moment is listed, and not counted by the
+ * controller until it has reported again.
+ */
+export const isTooFewBrokers = (error: unknown): boolean => {
+  const { errors = [] } = error as { readonly errors?: readonly { readonly type?: string }[] }
+  return errors.some(({ type }) => type === 'INVALID_REPLICATION_FACTOR')
+}

@@ -11,14 +11,13 @@
  */
 import { pause } from '../../waiting.ts'
 import { systemClock } from '../../clock.ts'
-import { messageOf } from '../../errorText.ts'
 import type { Admin, IResourceConfigEntry } from 'kafkajs'
 import type { Log } from '../../log.ts'
 import { CATALOGUE, KEEP_MS } from '../../wire/catalogue.ts'
 import { lookup } from './lookup.ts'
 import { clusterOf, topicsOf } from './metadata.ts'
 import type { KafkaOptions } from './options.ts'
-import { isMissingTopic, Misconfigured, Unanswered } from './errors.ts'
+import { isMissingTopic, isTooFewBrokers, Misconfigured, reasonsOf, Unanswered } from './errors.ts'
 
 export type TopicSettings = {
   readonly partitions: number
@@ -195,15 +194,6 @@ const surveyTopics = async (
 const entriesOf = (configs: Configs): IResourceConfigEntry[] =>
   Object.entries(configs).map(([name, value]) => ({ name, value }))
 
-/**
- * Kafka reports a reason for each topic; the outer error of kafkajs has none, so the reasons of the topics are
- * returned.
- */
-const reasonsOf = (error: unknown): string => {
-  const { errors } = error as { readonly errors?: readonly { readonly message: string }[] }
-  return errors === undefined ? messageOf(error) : [...new Set(errors.map(({ message }) => message))].join('; ')
-}
-
 const haveLeaders = async (admin: Admin, topics: readonly string[]): Promise<boolean> => {
   const found = await topicsOf(admin, topics).catch(() => null)
   return found?.topics.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0)) ?? false
@@ -229,11 +219,12 @@ const make = async (admin: Admin, wanted: readonly WantedTopic[], patience: Pati
     configEntries: entriesOf(configs),
   }))
   await admin.createTopics({ topics, waitForLeaders: false }).catch(async (cause: unknown) => {
-    const { brokers } = await clusterOf(admin)
-    const asked = `${wanted[0]!.replicas} replicas asked for, brokers: ${brokers.length}`
-    throw new Misconfigured(`topics could not be made: ${reasonsOf(cause)} (${asked}): ${namesOf(wanted).join(', ')}`, {
-      cause,
-    })
+    const [{ brokers }, { replicas }] = [await clusterOf(admin), wanted[0]!]
+    const asked = `${replicas} replicas asked for, brokers: ${brokers.length}`
+    const text = `topics could not be made: ${reasonsOf(cause)} (${asked}): ${namesOf(wanted).join(', ')}`
+    throw isTooFewBrokers(cause) && replicas <= brokers.length
+      ? new Error(text, { cause })
+      : new Misconfigured(text, { cause })
   })
   await untilLed(admin, namesOf(wanted), patience)
 }
