@@ -36,7 +36,7 @@ const OPTIONS: FilesOptions = {
   pauses: { firstMs: 100, maxMs: 400 },
   allowUnverified: false,
 }
-type Bits = string | NoImage | Promise<string>
+type Bits = string | NoImage | ((uuid: string) => string | Promise<string>)
 /** `find` and `bits` are asked call by call; the last one answers every later call. */
 const opened = (find: readonly (Image | NoImage)[], bits: readonly Bits[], more: Partial<FilesOptions> = {}) => {
   const [clock, log] = [handClock(), memoryLog()]
@@ -55,7 +55,8 @@ const opened = (find: readonly (Image | NoImage)[], bits: readonly Bits[], more:
     },
     bytes: async (uuid, from) => {
       asked.push(`bytes ${uuid} ${from}`)
-      const answer = await bits[Math.min(sends++, bits.length - 1)]!
+      const send = bits[Math.min(sends++, bits.length - 1)]!
+      const answer = typeof send === 'function' ? await send(uuid) : send
       if (typeof answer !== 'string') return answer
       const body = (async function* () {
         yield Buffer.from(answer)
@@ -171,27 +172,20 @@ test.each([
 })
 
 test('FILES-2 so many images are downloaded at once; the same bytes are downloaded once', async () => {
-  const gates = [0, 1, 2].map(() => Promise.withResolvers<string>())
-  const world = (downloadsMax: number) => {
-    const images = ['aaaa', 'bbbb'].map((bits) => imageOf(bits))
-    return opened(
-      images,
-      gates.map(({ promise }) => promise),
-      { downloadsMax },
-    )
-  }
+  const bitsOf = (uuid: string): string => (uuid === OTHER ? 'bbbb' : 'aaaa')
+  const images = [UUID, OTHER].map((uuid) => imageOf(bitsOf(uuid)))
   const bytes = (asked: readonly string[]) => asked.filter((line) => line.startsWith('bytes')).length
-  const narrow = world(1)
+  const gate = Promise.withResolvers<void>()
+  const narrow = opened(images, [(uuid) => gate.promise.then(() => bitsOf(uuid)), bitsOf], { downloadsMax: 1 })
   const both = [narrow.open(UUID), narrow.open(OTHER)]
   await until(() => bytes(narrow.asked) === 1)
   await quiet()
   expect(bytes(narrow.asked)).toBe(1)
-  gates[0]!.resolve('aaaa')
-  await until(() => bytes(narrow.asked) === 2)
-  gates[1]!.resolve('bbbb')
+  gate.resolve()
   expect((await Promise.all(both)).map(({ found }) => found)).toEqual([true, true])
+  expect(bytes(narrow.asked)).toBe(2)
   for (const key of readdirSync(dir)) rmSync(join(dir, key), { recursive: true })
-  const wide = world(2)
+  const wide = opened(images, [bitsOf], { downloadsMax: 2 })
   await Promise.all([wide.open(UUID), wide.open(OTHER)])
   expect(bytes(wide.asked)).toBe(2)
   for (const key of readdirSync(dir)) rmSync(join(dir, key), { recursive: true })
