@@ -160,14 +160,13 @@ const functionsPassable = async (
   what: Offered,
   all: readonly PciFunction[],
 ): Promise<readonly Passable[]> => {
-  const groups = new Map<string, string | null>()
-  for (const found of all) groups.set(addressOf(found), await groupOf(io, sysfsRoot, addressOf(found)))
-  const sharing = Map.groupBy(all, (one) => groups.get(addressOf(one)) ?? null)
-  return all.flatMap((found): readonly Passable[] => {
+  const placed: { readonly found: PciFunction; readonly group: string | null }[] = []
+  for (const found of all) placed.push({ found, group: await groupOf(io, sysfsRoot, addressOf(found)) })
+  const groups = Map.groupBy(placed, ({ group }) => group)
+  return placed.flatMap(({ found, group }): readonly Passable[] => {
     const about = addressOf(found)
     const own = what.offered.get(about)
     if (own === undefined) return []
-    const group = groups.get(about) ?? null
     if (group === null)
       return [
         {
@@ -177,7 +176,8 @@ const functionsPassable = async (
           advice: 'see IOMMU above',
         },
       ]
-    const others = sharing.get(group)!.filter((one) => one !== found && !one.class.startsWith(BRIDGE))
+    const members = groups.get(group)!.map((one) => one.found)
+    const others = members.filter((one) => one !== found && !one.class.startsWith(BRIDGE))
     return [sharedWith(found, { group, others, own }, what) ?? alone(found, group, what)]
   })
 }

@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { NovaServer } from '../../src/actors/neighbours.ts'
+import { check } from '../../src/audit/check.ts'
 import { handClock } from '../support/lab.ts'
 import { describeWith } from '../support/needs.ts'
 import { KNOWN, novaServersOf } from '../support/novaServers.ts'
@@ -12,6 +13,7 @@ import { NOVA, value } from '../support/plane.ts'
 import { type Pool, pglitePool, postgresPool } from '../support/storePools.ts'
 import { openCloud } from './cloud.ts'
 
+const OPERATOR = { ...NOVA, userId: 'kim', isAdmin: true, isService: false }
 const SETTLED = 600_000
 const CARD = { seed: 1, devices: [{ kind: 'gpu' as const, handles: 4 }] }
 
@@ -44,7 +46,7 @@ const over = (pool: Pool): void => {
     expect(await found(null)).toEqual({ orphans: [[first!.arq], [last!.arq]], asked: 3, next: null })
     expect(await found(first!.arq)).toEqual({ orphans: [[last!.arq]], asked: 2, next: null })
     const collecting = control.orphans.collect(
-      NOVA,
+      OPERATOR,
       bound.map(({ instance }) => instance),
     )
     // a database answers when it likes: the pause between the two questions may not have begun yet
@@ -56,6 +58,9 @@ const over = (pool: Pool): void => {
       [known!.instance],
     ])
     expect(value(await control.arqs.list(NOVA, {}, {})).items.map(({ uuid }) => uuid)).toEqual([known!.arq])
+    // an operator may do it, and no audit finds fault with it
+    const journal = await store.journal.feed('', 1000)
+    expect(check({ journal, now: clock.now() }).filter(({ invariant }) => invariant === 'S10')).toEqual([])
     await cloud.stop()
     await store.close()
   })

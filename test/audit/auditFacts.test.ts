@@ -45,12 +45,14 @@ test('the last one is told, as it was kept; it is no position', async () => {
   expect(await lastAudit(journal)).toEqual(second)
   expect(positionIn(await journal.checkpoint(AUDIT_READER))).toBeUndefined()
 })
-test.each([
-  '',
-  '17.3',
-  '{"at":',
-  ...Object.keys(auditFacts(verdict(), 1)).map((name) => JSON.stringify({ ...auditFacts(verdict(), 1), [name]: null })),
-])('what another release has written counts as none: %s', async (text) => {
+const KEPT = auditFacts(verdict(), 1)
+test.each<readonly [what: string, text: string]>([
+  ['nothing', ''],
+  ['a number', '17.3'],
+  ['half a document', '{"at":'],
+  ['a document without the rest', '{"at":"yesterday"}'],
+  ...Object.keys(KEPT).map((name) => [`one without ${name}`, JSON.stringify({ ...KEPT, [name]: null })] as const),
+])('what another release has written counts as none: %s', async (_, text) => {
   const { journal } = memoryStore()
   await journal.saveCheckpoint(AUDIT_READER, text)
   expect(await lastAudit(journal)).toBeNull()

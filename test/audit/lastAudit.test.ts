@@ -3,12 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { AUDIT_READER, auditFacts, lastAudit, saveAudit } from '../../src/cli/audit/lastAudit.ts'
+import { lastAudit } from '../../src/cli/audit/lastAudit.ts'
 import { keepVerdict } from '../../src/cli/audit/audit.ts'
 import type { Verdict } from '../../src/cli/audit/text.ts'
 import { VERSION } from '../../src/cli/version.ts'
-import { positionIn } from '../../src/persistence/landmarks.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { embeddedStoreIn } from '../support/embedded.ts'
 import { memoryLog } from '../support/lab.ts'
@@ -23,44 +21,6 @@ const verdict = (more: Partial<Verdict> = {}): Verdict => ({
   memoryMb: 99,
   ...more,
 })
-
-test('it names each violated invariant once, and no more than twenty', () => {
-  const violated = (invariant: string) => ({ invariant, meaning: '', found: '', proof: [] })
-  const names = Array.from({ length: 30 }, (_, at) => `S${at}`)
-  const { violations, violated: shown } = auditFacts(
-    verdict({ violations: [...names, ...names].map(violated), sources: ['x'.repeat(1000)] }),
-    7,
-  )
-  expect([violations, shown]).toEqual([60, names.slice(0, 20)])
-  expect(auditFacts(verdict({ sources: ['x'.repeat(1000)] }), 7).sources[0]).toHaveLength(300)
-})
-
-test('the last one is told; it is no position, so no archiving waits for it', async () => {
-  const { journal } = memoryStore()
-  expect(await lastAudit(journal)).toBeNull()
-  await saveAudit(journal, auditFacts(verdict({ violations: [] }), 1))
-  await saveAudit(journal, auditFacts(verdict(), 2))
-  expect(await lastAudit(journal)).toEqual({
-    at: 2,
-    version: VERSION,
-    invariants: 57,
-    violations: 0,
-    violated: [],
-    rows: 12,
-    seconds: 1.3,
-    sources: ['the database'],
-  })
-  expect(positionIn(await journal.checkpoint(AUDIT_READER))).toBeUndefined()
-})
-
-test.each(['', '17.3', '{"at":', '{"at":"yesterday"}'])(
-  'what another release has written counts as none: %s',
-  async (text) => {
-    const { journal } = memoryStore()
-    await journal.saveCheckpoint(AUDIT_READER, text)
-    expect(await lastAudit(journal)).toBeNull()
-  },
-)
 
 const options = (data: string, more: object = {}) => ({
   config: { database: null, data, kafka: null },

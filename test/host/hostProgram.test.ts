@@ -2,31 +2,10 @@
 import { expect, test } from 'vitest'
 import type { Delivered } from '../../src/bus/port.ts'
 import type { Driver } from '../../src/drivers/driver.ts'
-import { DEFAULTS } from '../../src/host/defaults.ts'
 import { hostGroup } from '../../src/host/host.ts'
 import { orderRecord, readDeadLetter, stopRecord } from '../../src/wire/message.ts'
 import { openHostLab } from '../support/hostLab.ts'
 import { quiet } from '../support/lab.ts'
-
-test('the intervals and limits of a host where nothing else is configured', () =>
-  expect(DEFAULTS).toEqual({
-    version: 'unknown',
-    reportEveryMs: 60_000,
-    heartbeatEveryMs: 5000,
-    discoverMs: 30_000,
-    measureEveryMs: 30_000,
-    measureMs: 10_000,
-    ledgerKeepMs: 604_800_000,
-    stopWaitMs: 5000,
-    limits: {
-      PrepareSlotMs: 60_000,
-      ReleaseSlotMs: 60_000,
-      ProgramMs: 900_000,
-      ProbeMs: 60_000,
-      graceMs: 5000,
-      inHandMax: 1024,
-    },
-  }))
 
 test('a host consumes the orders of its name from the earliest, in a group of this start', async () => {
   const lab = await openHostLab()

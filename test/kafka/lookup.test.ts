@@ -1,24 +1,16 @@
 /** What is asked of a broker over a connection of its own, and the sentence that says why there is no answer. */
 import { expect, test } from 'vitest'
-import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
 import { lookup } from '../../src/bus/kafka/lookup.ts'
 import { isMisconfigured, isMissing, reasonOf } from '../../src/bus/kafka/errors.ts'
 import { silent } from '../../src/log.ts'
 import { ERRORS } from '../support/broker/protocol.ts'
 import { scriptedBroker } from '../support/broker/broker.ts'
+import { askingOf, failure } from './asking.ts'
 import { kafkaLab, optionsOf, REPORTS, say, until } from '../support/kafkaLab.ts'
 
 const lab = kafkaLab()
 const UNSUPPORTED_SASL_MECHANISM = 33
-const ask = (more: Partial<KafkaOptions> = {}) => lookup(optionsOf(lab.broker, more), silent)
-const partitions = (more: Partial<KafkaOptions> = {}): Promise<number> =>
-  ask(more).asking((_admin, questions) => questions.partitions(REPORTS))
-const failure = (work: Promise<unknown>): Promise<Error> =>
-  work.then(
-    () => new Error('it worked'),
-    (error: Error) => error,
-  )
-
+const { ask, partitions } = askingOf(lab)
 test('counts of partitions, ends and committed offsets are read by partition', async () => {
   const { bus } = lab.openBus()
   await bus.publish([say('d', '1'), say('d', '2'), say('f', '1')])

@@ -1,22 +1,12 @@
 /** How long a broker is waited for that does not answer, or does not know the leader of a partition. */
 import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
-import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
-import { lookup } from '../../src/bus/kafka/lookup.ts'
-import { silent } from '../../src/log.ts'
 import { ERRORS } from '../support/broker/protocol.ts'
-import { kafkaLab, optionsOf, REPORTS, SHORT } from '../support/kafkaLab.ts'
+import { askingOf, failure } from './asking.ts'
+import { kafkaLab, REPORTS, SHORT } from '../support/kafkaLab.ts'
 
 const lab = kafkaLab()
-const ask = (more: Partial<KafkaOptions> = {}) => lookup(optionsOf(lab.broker, more), silent)
-const partitions = (more: Partial<KafkaOptions> = {}): Promise<number> =>
-  ask(more).asking((_admin, questions) => questions.partitions(REPORTS))
-const failure = (work: Promise<unknown>): Promise<Error> =>
-  work.then(
-    () => new Error('it worked'),
-    (error: Error) => error,
-  )
-
+const { ask, partitions } = askingOf(lab)
 test('a partition that never gets a leader is a failure in the end', async () => {
   lab.broker.on('ListOffsets', async (_request, answer) => {
     const all = await answer()
