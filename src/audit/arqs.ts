@@ -36,13 +36,13 @@ const MOVE_OF: Readonly<Record<ArqEvent['type'], Move>> = {
 }
 
 function* arqMoves(step: Step): Iterable<Finding> {
-  for (const { place, key, row, events, before } of arqsIn(step)) {
+  for (const { rowCount, key, row, events, before } of arqsIn(step)) {
     let state = before
     for (const event of events) {
       const to = ARQ_MOVES[state.status][MOVE_OF[event.type]]
       const after = fold<Arq>(ENTITIES['arq']!, state, [event], row.at)
       if (to !== after.status)
-        yield at(place, [key], `${key} went from ${state.status} by ${event.type} to ${after.status}`)
+        yield at(rowCount, [key], `${key} went from ${state.status} by ${event.type} to ${after.status}`)
       state = after
     }
   }
@@ -59,12 +59,12 @@ const lawful = (from: HandleState | undefined, to: HandleState, withheld: boolea
   (to === 'quarantined' && withheld && leadsTo(from, 'free'))
 /** Checks only rows of one event: a row of several events may contain intermediate states that are not visible here. */
 function* handleMoves(step: Step): Iterable<Finding> {
-  for (const { place, key, events, before, after } of deployablesIn(step)) {
+  for (const { rowCount, key, events, before, after } of deployablesIn(step)) {
     if (events.length !== 1) continue
     for (const { uuid, state, quarantine } of Object.values(after.handles)) {
       const was = before.handles[uuid]?.state
       const withheld = quarantine?.inDoubt === true || quarantine?.by === COMPARISON
-      if (!lawful(was, state, withheld)) yield at(place, [key], `handle ${uuid} went from ${was} to ${state}`)
+      if (!lawful(was, state, withheld)) yield at(rowCount, [key], `handle ${uuid} went from ${was} to ${state}`)
     }
   }
 }
@@ -83,8 +83,8 @@ const closed: Invariant = {
 /** The most time between the read of a profile and the record of its ARQs, in which the profile may change. */
 const READ_MS = 60_000
 /** The texts of the group in the states that the profile had when the ARQ was created, or up to `READ_MS` before. */
-const pinnedGroups = (history: History, { profileUuid, groupId, createdAt }: Arq, place: number) => {
-  const states = profileStates(history, profileUuid, 0, place)
+const pinnedGroups = (history: History, { profileUuid, groupId, createdAt }: Arq, rowCount: number) => {
+  const states = profileStates(history, profileUuid, 0, rowCount)
   return states.flatMap(({ facts }, n) => {
     const next = states[n + 1]
     const over = next?.facts ? (next.updatedAt ?? next.createdAt) : Number.POSITIVE_INFINITY
@@ -102,17 +102,17 @@ const pinned: Invariant = {
     const known = (text: string): string => texts.get(text) ?? (texts.set(text, text), text)
     return {
       *step(step, _, __, history) {
-        for (const { place, key, after, before } of arqsIn(step)) {
+        for (const { rowCount, key, after, before } of arqsIn(step)) {
           const now = JSON.stringify(after.group)
           if (before.status !== 'Absent') {
-            if (groups.get(key) !== now) yield at(place, [key], `the group of ${key} changed`)
+            if (groups.get(key) !== now) yield at(rowCount, [key], `the group of ${key} changed`)
             continue
           }
           groups.set(key, known(now))
-          const allowed = pinnedGroups(history, after, place)
+          const allowed = pinnedGroups(history, after, rowCount)
           if (allowed.length > 0 && !allowed.includes(now))
             yield at(
-              place,
+              rowCount,
               [key, profileKey(after.profileUuid)],
               `${key} was made with a group that its profile does not have`,
             )
@@ -127,9 +127,9 @@ const pinned: Invariant = {
   },
 }
 
-/** Whether that version of the profile had the group at any time up to `place`. Null: it is not known. */
-const hadGroup = (history: History, { profileUuid, profileVersion, groupId }: Arq, group: string, place: number) => {
-  const named = profileStates(history, profileUuid, 0, place)
+/** Whether that version of the profile had the group at any time up to `rowCount`. Null: it is not known. */
+const hadGroup = (history: History, { profileUuid, profileVersion, groupId }: Arq, group: string, rowCount: number) => {
+  const named = profileStates(history, profileUuid, 0, rowCount)
     .flatMap(({ versions }) => versions)
     .filter(({ version }) => version === profileVersion)
   return named.length === 0 ? null : named.some(({ groups }) => JSON.stringify(groups[groupId]) === group)
@@ -142,17 +142,18 @@ const versioned: Invariant = {
     const names = new Map<string, number | null>()
     return {
       *step(step, _, __, history) {
-        for (const { place, key, after, before } of arqsIn(step)) {
+        for (const { rowCount, key, after, before } of arqsIn(step)) {
           const { profileVersion: version } = after
           if (before.status !== 'Absent') {
-            if (names.get(key) !== version) yield at(place, [key], `${key} names version ${version} of its profile now`)
+            if (names.get(key) !== version)
+              yield at(rowCount, [key], `${key} names version ${version} of its profile now`)
             continue
           }
           names.set(key, version)
-          const had = version === null ? true : hadGroup(history, after, JSON.stringify(after.group), place)
+          const had = version === null ? true : hadGroup(history, after, JSON.stringify(after.group), rowCount)
           if (had === true) continue
           const found = had === null ? 'which its profile does not have' : 'which has another group'
-          yield at(place, [key, profileKey(after.profileUuid)], `${key} names version ${version}, ${found}`)
+          yield at(rowCount, [key, profileKey(after.profileUuid)], `${key} names version ${version}, ${found}`)
         }
       },
       *end() {
@@ -183,7 +184,7 @@ const complete: Invariant = {
             bond.handle.uuid
           if (!whole)
             yield at(
-              step.place,
+              step.rowCount,
               [key, ...(bond ? [deployableKey(bond.deployable)] : [])],
               `${key} is Bound with ${JSON.stringify(bond)}, of deployable ${target?.rpUuid ?? ''} on ${target?.host ?? ''}`,
             )
@@ -215,11 +216,11 @@ const empty: Invariant = {
         for (const { key, after, before } of arqsIn(step)) {
           if (!['Initial', 'Unbound', 'Gone'].includes(after.status)) continue
           if (after.bond)
-            yield at(step.place, [key], `${key} is ${after.status} and has handle ${after.bond.handle.uuid}`)
+            yield at(step.rowCount, [key], `${key} is ${after.status} and has handle ${after.bond.handle.uuid}`)
           const was = before.bond && world.instance(before.bond.instanceUuid)
           if (was?.arqs[idOf(key)])
             yield at(
-              step.place,
+              step.rowCount,
               [key, instanceKey(was.uuid)],
               `${key} is ${after.status} and still takes part in instance ${was.uuid}`,
             )
@@ -250,19 +251,19 @@ const whole: Invariant = {
         )
         if (!same(accepted, said(arqs, 'BindStarted')))
           yield at(
-            step.place,
+            step.rowCount,
             [],
             `accepted ${accepted.join() || 'nothing'}, started ${said(arqs, 'BindStarted').join() || 'nothing'}`,
           )
         if (!same(bound!, said(arqs, 'Bound')))
           yield at(
-            step.place,
+            step.rowCount,
             [],
             `settled ${bound!.join() || 'nothing'}, bound ${said(arqs, 'Bound').join() || 'nothing'}`,
           )
         if (!same(failed!, said(arqs, 'BindFailed')))
           yield at(
-            step.place,
+            step.rowCount,
             [],
             `failed ${failed!.join() || 'nothing'}, ARQs ${said(arqs, 'BindFailed').join() || 'nothing'}`,
           )
@@ -286,7 +287,7 @@ const announced: Invariant = {
           const silent = instance?.tellUntil === null
           if (!silent && owed !== (after.status === 'Bound' ? 'completed' : 'failed'))
             yield at(
-              step.place,
+              step.rowCount,
               [key, ...(instance ? [instanceKey(instance.uuid)] : [])],
               `${key} is ${after.status}, Nova is to hear ${owed ?? 'nothing'}`,
             )

@@ -58,7 +58,7 @@ const usable: Invariant = {
           ].filter((word) => word !== '' && word !== 'enabled' && word !== 'present')
           if (why.length > 0)
             yield at(
-              step.place,
+              step.rowCount,
               [key, deployableKey(after.bond.deployable)],
               `${key} was bound to ${target.name}, which is ${why.join(', ')}`,
             )
@@ -93,7 +93,7 @@ const watched: Invariant = {
           const lost = [...(binding.get(uuid) ?? [])].find((arq) => !open || !arqs[arq])
           if (lost)
             yield at(
-              step.place,
+              step.rowCount,
               [arqKey(lost), instanceKey(uuid)],
               `ARQ ${lost} is BindStarted, and nobody of instance ${uuid} waits for it`,
             )
@@ -114,7 +114,7 @@ const watched: Invariant = {
 
 type Bind = {
   readonly instance: InstanceUuid
-  readonly place: JournalCount
+  readonly rowCount: JournalCount
   readonly from: number
   readonly deadline: number
   endedAt: number | null
@@ -124,10 +124,10 @@ const openBinds = (isFine: (bind: Bind) => boolean) => {
   const binds = new Set<Bind>()
   const open = new Map<string, Bind>()
   const note = (step: Step): void => {
-    for (const { place, key, row, events, after } of instancesIn(step)) {
+    for (const { rowCount, key, row, events, after } of instancesIn(step)) {
       for (const event of events) {
         if (event.type !== 'BindAccepted') continue
-        const bind = { instance: key, place, from: row.at, deadline: event.deadline, endedAt: null }
+        const bind = { instance: key, rowCount, from: row.at, deadline: event.deadline, endedAt: null }
         binds.add(bind)
         open.set(key, bind)
       }
@@ -159,13 +159,13 @@ const terminal: Invariant = {
       },
       *end() {
         for (const bind of binds) {
-          const { instance, place, from, deadline, endedAt } = bind
+          const { instance, rowCount, from, deadline, endedAt } = bind
           if (isTooLong(bind))
-            yield at(place, [instance], `${instance}: its deadline is ${deadline - from} ms after its acceptance`)
+            yield at(rowCount, [instance], `${instance}: its deadline is ${deadline - from} ms after its acceptance`)
           if (isLate(bind))
             yield {
               found: `${instance}: accepted at ${from}, ${endedAt === null ? 'still open' : 'ended'} ${lateMs(bind)} ms after its deadline`,
-              place,
+              rowCount,
               keys: [instance],
             }
         }

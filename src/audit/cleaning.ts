@@ -78,14 +78,14 @@ const clean: Invariant = {
     const { take } = openDirty()
     return {
       *step(step): Iterable<Finding> {
-        for (const { place, key, before, events } of deployablesIn(step)) {
+        for (const { rowCount, key, before, events } of deployablesIn(step)) {
           let policy = before.hostCleaning ?? null
           for (const event of events) {
             const said = policyIn(event)
             if (said !== undefined) policy = said
             const by = take(event, policy)
             if (by !== undefined && event.type === 'Granted')
-              yield at(place, [key], `handle ${event.handle} went to ${event.arq}, and was not clean after ${by}`)
+              yield at(rowCount, [key], `handle ${event.handle} went to ${event.arq}, and was not clean after ${by}`)
           }
         }
       },
@@ -103,13 +103,13 @@ const proved: Invariant = {
     if (done.size === 0) return {}
     return {
       *step(step): Iterable<Finding> {
-        for (const { place, key, after, events } of deployablesIn(step))
+        for (const { rowCount, key, after, events } of deployablesIn(step))
           for (const event of events) {
             if (event.type !== 'OrderDone' || !isClean(event.cleaned)) continue
             const { slot, number } = event
             if (done.get(after.host)?.has(`${slot} ${number}`) === false)
               yield at(
-                place,
+                rowCount,
                 [key],
                 `order ${number} of ${slot} is recorded as cleaned, and ${after.host} cleaned nothing`,
               )

@@ -50,8 +50,8 @@ const unrecorded = (history: History, asked: ClientRequest, uuid: ArqUuid): stri
   return left ? null : `the unbind of ${uuid} was accepted and is not recorded`
 }
 
-const early = (history: History, { status, server_uuid, tag, place }: Heard): boolean =>
-  !arqStates(history, tag, 0, place).some(
+const early = (history: History, { status, server_uuid, tag, rowCount }: Heard): boolean =>
+  !arqStates(history, tag, 0, rowCount).some(
     (state) =>
       state.bond?.instanceUuid === server_uuid && state.status === (status === 'completed' ? 'Bound' : 'BindFailed'),
   )
@@ -65,7 +65,7 @@ const recorded: Invariant = {
       for (const event of nova)
         if (early(history, event) && !excuses.event(event))
           yield {
-            found: `at ${event.place}: Nova heard ${event.status} of ${event.tag} for ${event.server_uuid} before it was recorded`,
+            found: `at ${event.rowCount}: Nova heard ${event.status} of ${event.tag} for ${event.server_uuid} before it was recorded`,
             keys: [arqKey(event.tag)],
             proof: [{ of: 'nova', heard: event }],
           }
@@ -149,12 +149,12 @@ const walled: Invariant = {
     'nobody sees an ARQ of another project but admins and services; only services change bound ones, or operators by force, or who deletes those whose server Nova does not know',
   judge: ({ clients = [], lost }) => ({
     *step(step) {
-      for (const { place, key, row, events, before, after } of arqsIn(step)) {
+      for (const { rowCount, key, row, events, before, after } of arqsIn(step)) {
         const touched = before.bond !== null || after.bond !== null
         const named = events.find((event) => SERVICE_ONLY.has(event.type) && !isAllowed(event))
         const who = row.cause.by ?? 'nobody'
         if (touched && named && !MAY_CHANGE_BOUND.has(who))
-          yield at(place, [key], `${named.type} of ${key}, bound, by ${who}`)
+          yield at(rowCount, [key], `${named.type} of ${key}, bound, by ${who}`)
       }
     },
     *end(history) {

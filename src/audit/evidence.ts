@@ -56,7 +56,7 @@ export type ClientRequest = {
   }[]
 }
 /** One event as Nova received it. `outcome`: how Nova treated the event, even if its answer did not arrive. */
-export type Heard = NovaEvent & { readonly place: JournalCount; readonly outcome: NovaVerdict['outcome'] }
+export type Heard = NovaEvent & { readonly rowCount: JournalCount; readonly outcome: NovaVerdict['outcome'] }
 /**
  * The events on a host, in order: order numbers written to its disk, driver calls, and results published on the bus.
  */
@@ -71,7 +71,7 @@ export type HostStep =
       readonly preparedFor?: ArqUuid | null
     }
   | {
-      readonly did: 'prepare' | 'release' | 'program' | 'told'
+      readonly did: 'prepare' | 'release' | 'program' | 'reported'
       readonly slot: SlotUuid
       readonly number: number
       /**

@@ -25,7 +25,11 @@ const exclusive: Invariant = {
           if (!holds(after) || !after.bond) continue
           const other = holder.get(after.bond.handle.uuid)
           if (other)
-            yield at(step.place, [key, other], `handle ${after.bond.handle.uuid} went to ${key} while ${other} has it`)
+            yield at(
+              step.rowCount,
+              [key, other],
+              `handle ${after.bond.handle.uuid} went to ${key} while ${other} has it`,
+            )
           holder.set(after.bond.handle.uuid, key)
         }
       },
@@ -44,7 +48,7 @@ const capacity: Invariant = {
           // a handle that the host no longer shows does not count as an accelerator, even while a request has it
           const given = granted ? countUnits(after, 'some', ({ state, unseen }) => state === 'held' && !unseen) : 0
           if (given > after.numAccelerators)
-            yield at(step.place, [key], `${key} gave ${given} of ${after.numAccelerators}`)
+            yield at(step.rowCount, [key], `${key} gave ${given} of ${after.numAccelerators}`)
         }
       },
     }
@@ -75,14 +79,14 @@ const mutual: Invariant = {
           for (const handle of Object.values(after.handles)) {
             const wrong = before.handles[handle.uuid] === handle ? null : estranged(after, handle, world)
             const keys = [key, ...(handle.arq ? [arqKey(handle.arq)] : [])]
-            if (wrong) yield at(step.place, keys, `handle ${handle.uuid} is ${wrong}`)
+            if (wrong) yield at(step.rowCount, keys, `handle ${handle.uuid} is ${wrong}`)
           }
         for (const { key, before, after } of arqsIn(step)) {
           if (!holds(after)) {
             const kept = holds(before) && before.bond ? handleOf(world, before.bond) : undefined
             if (before.bond && kept?.state === 'held' && kept.arq === idOf(key))
               yield at(
-                step.place,
+                step.rowCount,
                 [key, deployableKey(before.bond.deployable)],
                 `${key} is ${after.status}, its handle ${kept.uuid} is held for it`,
               )
@@ -91,7 +95,7 @@ const mutual: Invariant = {
           const handle = after.bond && handleOf(world, after.bond)
           if (handle?.state !== 'held')
             yield at(
-              step.place,
+              step.rowCount,
               [key, ...(after.bond ? [deployableKey(after.bond.deployable)] : [])],
               `${key} is ${after.status}, its handle ${handle?.uuid ?? ''} is ${handle?.state ?? 'nowhere'}`,
             )
@@ -112,7 +116,7 @@ const backReference: Invariant = {
           const named = handleOf(world, after.bond)?.arq
           if (named !== idOf(key))
             yield at(
-              step.place,
+              step.rowCount,
               [key, deployableKey(after.bond.deployable)],
               `${key} has handle ${after.bond.handle.uuid}, which names ${named ?? 'nobody'}`,
             )
@@ -150,13 +154,13 @@ const together: Invariant = {
       *step(step, world, before) {
         for (const { key, events, after } of deployablesIn(step))
           if (events.some(({ type }) => type === 'Granted') && isDivided(after, world))
-            yield at(step.place, [key], `${key} gave the handles of one accelerator to several instances`)
+            yield at(step.rowCount, [key], `${key} gave the handles of one accelerator to several instances`)
         for (const { key, after, before: was } of arqsIn(step)) {
           if (!after.bond || was.bond) continue
           const { deployable, handle } = after.bond
           if (!before.deployable(deployable).handles[handle.uuid])
             yield at(
-              step.place,
+              step.rowCount,
               [key, deployableKey(deployable)],
               `${key} was given ${handle.uuid}, which is not of deployable ${deployable}`,
             )
@@ -177,13 +181,17 @@ const retired: Invariant = {
           parts.set(after.deviceUuid, (parts.get(after.deviceUuid) ?? new Set()).add(after.uuid))
           const gone = after.presence === 'retired' || world.device(after.deviceUuid).presence === 'retired'
           if (gone && heldBy(after).length > 0)
-            yield at(step.place, [key], `${key} is retired and holds ${heldBy(after)[0]!.uuid}`)
+            yield at(step.rowCount, [key], `${key} is retired and holds ${heldBy(after)[0]!.uuid}`)
         }
         for (const { key, after } of devicesIn(step)) {
           if (after.presence !== 'retired') continue
           for (const id of parts.get(after.uuid) ?? [])
             if (heldBy(world.deployable(id)).length > 0)
-              yield at(step.place, [key, deployableKey(id)], `${key} is retired, its deployable ${id} holds a handle`)
+              yield at(
+                step.rowCount,
+                [key, deployableKey(id)],
+                `${key} is retired, its deployable ${id} holds a handle`,
+              )
         }
       },
     }
@@ -254,7 +262,8 @@ const hardware: Invariant = {
           heldOnlyIn(after, before).map((handle) => ({ key, handle, other: holders.join(after.host, handle) })),
         )
         for (const { key, handle, other } of came)
-          if (other) yield at(step.place, [key], `handle ${handle.uuid} is held, and so is ${other}: the same hardware`)
+          if (other)
+            yield at(step.rowCount, [key], `handle ${handle.uuid} is held, and so is ${other}: the same hardware`)
       },
     }
   },

@@ -20,9 +20,9 @@ import type { Records, JournalCount, Proof } from './evidence.ts'
 
 /** One journal row, and the state of its entity before and after it. */
 export type Change = { readonly row: JournalRow; readonly before: unknown; readonly after: unknown }
-/** The rows of one append, which share one command id. `place` is the number of rows up to its end. */
-export type Step = { readonly place: JournalCount; readonly changes: readonly Change[] }
-type Reached<State = unknown> = { readonly place: JournalCount; readonly state: State }
+/** The rows of one append, which share one command id. `rowCount` is the number of rows up to its end. */
+export type Step = { readonly rowCount: JournalCount; readonly changes: readonly Change[] }
+type Reached<State = unknown> = { readonly rowCount: JournalCount; readonly state: State }
 export type History = {
   /** Findings about rows that no decider can read. */
   readonly unreadable: readonly Finding[]
@@ -35,8 +35,8 @@ export type History = {
 export type Finding = {
   readonly found: string
   /** The violation is in the append that ends at this row count. */
-  readonly place?: JournalCount
-  /** Entities whose last row up to `place` is part of the proof. */
+  readonly rowCount?: JournalCount
+  /** Entities whose last row up to `rowCount` is part of the proof. */
   readonly keys?: readonly string[]
   readonly proof?: readonly Proof[]
 }
@@ -52,9 +52,9 @@ export type Invariant = {
   readonly judge: (evidence: Records) => Judge
 }
 /** A finding at an append, with the entities that prove it. */
-export const at = (place: JournalCount, keys: readonly string[], line: string): Finding => ({
-  found: `at ${place}: ${line}`,
-  place,
+export const at = (rowCount: JournalCount, keys: readonly string[], line: string): Finding => ({
+  found: `at ${rowCount}: ${line}`,
+  rowCount,
   keys,
 })
 export const inView = (view: ViewName, key: string, line: string, keys: readonly string[] = []): Finding => ({
@@ -65,35 +65,37 @@ export const inView = (view: ViewName, key: string, line: string, keys: readonly
 
 const initialOf = (key: EntityKey): unknown => ENTITIES[kindOf(key)]?.initial
 
-const evolved = (row: JournalRow, place: JournalCount, before: unknown, unreadable: Finding[]): unknown => {
+const evolved = (row: JournalRow, rowCount: JournalCount, before: unknown, unreadable: Finding[]): unknown => {
   try {
     return fold(ENTITIES[kindOf(row.key)]!, before, row.events, row.at)
   } catch (error) {
-    unreadable.push(at(place, [], `${row.key} ${row.version} cannot be folded: ${String(error)}`))
+    unreadable.push(at(rowCount, [], `${row.key} ${row.version} cannot be folded: ${String(error)}`))
     return before
   }
 }
 
 type Rows = Records['journal']
 /** The rows of each append, and the number of rows up to its end. */
-function* appendsOf(journal: Rows): Generator<{ readonly place: JournalCount; readonly rows: readonly JournalRow[] }> {
+function* appendsOf(
+  journal: Rows,
+): Generator<{ readonly rowCount: JournalCount; readonly rows: readonly JournalRow[] }> {
   let rows: JournalRow[] = []
-  let place = 0
+  let rowCount = 0
   for (const row of journal) {
     const same = rows[0]?.commandId === row.commandId && !rows.some(({ key }) => key === row.key)
     if (rows.length > 0 && !same) {
-      yield { place, rows }
+      yield { rowCount, rows }
       rows = []
     }
     rows.push(row)
-    place++
+    rowCount++
   }
-  if (rows.length > 0) yield { place, rows }
+  if (rows.length > 0) yield { rowCount, rows }
 }
 
 type States = {
   readonly get: (key: string) => unknown
-  readonly set: (key: string, state: unknown, place: JournalCount) => unknown
+  readonly set: (key: string, state: unknown, rowCount: JournalCount) => unknown
 }
 /**
  * The appends of the journal in order; `states` receives the states. Rows that cannot be folded are added to
@@ -104,15 +106,15 @@ export function* stepsOf(
   unreadable: Finding[] = [],
   states: States = new Map<string, unknown>(),
 ): Generator<Step> {
-  for (const { place, rows } of appendsOf(journal)) {
+  for (const { rowCount, rows } of appendsOf(journal)) {
     const changes = rows.map((row, index): Change => {
-      const own = place - rows.length + index + 1
+      const own = rowCount - rows.length + index + 1
       const before = states.get(row.key) ?? initialOf(row.key)
       const after = evolved(row, own, before, unreadable)
       states.set(row.key, after, own)
       return { row, before, after }
     })
-    yield { place, changes }
+    yield { rowCount, changes }
   }
 }
 
@@ -130,8 +132,8 @@ const statesOf =
   <State, Name extends string>(of: Kind<State, Name>, keyOf: (id: string) => EntityKey<Name>): Past<State> =>
   ({ reached }, id, from, to) => {
     const all = reached(keyOf(id)) as readonly Reached<State>[]
-    const before = all.findLast(({ place }) => place <= from)
-    const during = all.filter(({ place }) => place > from && place <= to)
+    const before = all.findLast(({ rowCount }) => rowCount <= from)
+    const during = all.filter(({ rowCount }) => rowCount > from && rowCount <= to)
     return [before ? before.state : of.initial, ...during.map(({ state }) => state)]
   }
 export const arqStates = statesOf(arq, arqKey)
@@ -161,9 +163,9 @@ const openReached = (evidence: Records) => {
   const past = new Set(Object.keys(PASTS).filter((kind) => PASTS[kind]!(evidence)))
   const held = openHeld<Reached[]>()
   const last = (all: readonly Reached[] | undefined): unknown => all?.at(-1)?.state
-  const set = (key: EntityKey, state: unknown, place: JournalCount): void => {
+  const set = (key: EntityKey, state: unknown, rowCount: JournalCount): void => {
     const all = past.has(kindOf(key)) ? (held.get(key) ?? []) : []
-    all.push({ place, state })
+    all.push({ rowCount, state })
     held.set(key, all)
   }
   const entities = function* () {
@@ -198,7 +200,7 @@ export const walk = (
 /** A change of an entity of one kind. */
 type Of<State, E> = {
   /** The row count at the end of its append. */
-  readonly place: JournalCount
+  readonly rowCount: JournalCount
   readonly key: string
   readonly row: JournalRow
   readonly events: readonly E[]
@@ -207,11 +209,11 @@ type Of<State, E> = {
 }
 const changesOf =
   <State, Command, E extends Event>({ kind }: Decider<State, Command, E>) =>
-  ({ place, changes }: Step): readonly Of<State, E>[] =>
+  ({ rowCount, changes }: Step): readonly Of<State, E>[] =>
     changes
       .filter(({ row }) => kindOf(row.key) === kind)
       .map(({ row, before, after }) => ({
-        place,
+        rowCount,
         key: row.key,
         row,
         events: row.events as readonly E[],

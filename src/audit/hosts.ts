@@ -40,7 +40,7 @@ const fenced: Invariant = {
           if (step.did === 'noted' && step.number < last)
             yield onHost(name, step, `order ${step.number} of ${step.slot} was noted after order ${last}`)
           if (step.did === 'noted') highest.set(step.slot, Math.max(last, step.number))
-          else if (step.did !== 'told' && step.number < last)
+          else if (step.did !== 'reported' && step.number < last)
             yield onHost(
               name,
               step,
@@ -60,16 +60,16 @@ const numbered: Invariant = {
     const hosts = new Map<string, { readonly boots: Set<string>; last: { bootId: string; number: number } | null }>()
     return {
       *step(step) {
-        for (const { place, key, events } of hostsIn(step)) {
+        for (const { rowCount, key, events } of hostsIn(step)) {
           const known = hosts.get(key) ?? { boots: new Set<string>(), last: null }
           hosts.set(key, known)
           for (const event of events) {
             if (event.type !== 'PictureRecorded') continue
             const { bootId, number } = event.picture
             const same = known.last?.bootId === bootId
-            if (!same && known.boots.has(bootId)) yield at(place, [key], `${key} went back to start ${bootId}`)
+            if (!same && known.boots.has(bootId)) yield at(rowCount, [key], `${key} went back to start ${bootId}`)
             if (same && number <= known.last!.number)
-              yield at(place, [key], `${key} took report ${number} after ${known.last!.number}`)
+              yield at(rowCount, [key], `${key} took report ${number} after ${known.last!.number}`)
             known.boots.add(bootId)
             known.last = { bootId, number }
           }
@@ -134,7 +134,7 @@ const written: Invariant = {
           if (step.did === 'started') continue
           const order = `${step.slot} ${step.number}`
           if (step.did === 'noted' && step.done) done.add(order)
-          if (step.did === 'told' && !done.has(order))
+          if (step.did === 'reported' && !done.has(order))
             yield onHost(name, step, `the result of ${order} was told before it was noted`)
         }
       }

@@ -16,7 +16,7 @@ const provider: Invariant = {
           // a deployable below a root is bound by the provider of the root
           if (!after.exists || after.presence === 'retired' || after.tree) continue
           const other = owners.get(after.rpUuid)
-          if (other) yield at(step.place, [key, other], `provider ${after.rpUuid} of ${key} is that of ${other}`)
+          if (other) yield at(step.rowCount, [key, other], `provider ${after.rpUuid} of ${key} is that of ${other}`)
           owners.set(after.rpUuid, key)
         }
       },
@@ -58,7 +58,7 @@ const classed: Invariant = {
       *step(step) {
         for (const { key, after } of deployablesIn(step))
           if (after.exists && after.presence !== 'retired' && !after.tree && classes(after) !== 1)
-            yield at(step.place, [key], `${key} has ${classes(after)} resource classes`)
+            yield at(step.rowCount, [key], `${key} has ${classes(after)} resource classes`)
       },
     }
   },
@@ -103,7 +103,11 @@ const counted: Invariant = {
             ? shown.length <= after.numAccelerators
             : shown.length === after.numAccelerators
           if (!fits)
-            yield at(step.place, [key], `${key} has ${after.numAccelerators} accelerators and ${shown.length} handles`)
+            yield at(
+              step.rowCount,
+              [key],
+              `${key} has ${after.numAccelerators} accelerators and ${shown.length} handles`,
+            )
         }
       },
     }

@@ -45,8 +45,8 @@ const single: Invariant = {
   judge: () => {
     const note = openCommands()
     return {
-      *step({ place, changes }) {
-        const first = place - changes.length + 1
+      *step({ rowCount, changes }) {
+        const first = rowCount - changes.length + 1
         for (const [index, { row }] of changes.entries()) {
           const { key, version, commandId } = row
           const { last, again } = note(row)
@@ -65,11 +65,11 @@ const answers = (event: DeployableEvent): string | null => {
 const openResults = () => {
   const answered = new Set<string>()
   return function* (step: Step): Iterable<Finding> {
-    for (const { place, key, events } of deployablesIn(step))
+    for (const { rowCount, key, events } of deployablesIn(step))
       for (const answer of events.map(answers)) {
         if (answer === null) continue
         if (answered.has(`${key} ${answer}`))
-          yield at(place, [key], `${key} recorded a second result of order ${answer}`)
+          yield at(rowCount, [key], `${key} recorded a second result of order ${answer}`)
         answered.add(`${key} ${answer}`)
       }
   }
@@ -77,7 +77,7 @@ const openResults = () => {
 function* secondDeeds({ name, steps }: HostTrace): Iterable<Finding> {
   const [acted, over] = [new Set<string>(), new Set<string>()]
   for (const step of steps) {
-    if (step.did === 'told') continue
+    if (step.did === 'reported') continue
     if (step.did === 'started') {
       acted.clear()
       continue

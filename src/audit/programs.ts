@@ -42,10 +42,10 @@ const oneJob: Invariant = {
     const jobs = new Map<string, ReturnType<typeof openJobs>>()
     return {
       *step(step): Iterable<Finding> {
-        for (const { place, key, events } of deployablesIn(step)) {
+        for (const { rowCount, key, events } of deployablesIn(step)) {
           const own = jobs.get(key) ?? openJobs()
           jobs.set(key, own)
-          for (const event of events) for (const line of own.take(event)) yield at(place, [key], `${key}: ${line}`)
+          for (const event of events) for (const line of own.take(event)) yield at(rowCount, [key], `${key}: ${line}`)
         }
       },
     }
@@ -60,14 +60,14 @@ const proved: Invariant = {
     const jobs = new Map<string, ReturnType<typeof openJobs>>()
     return {
       *step(step): Iterable<Finding> {
-        for (const { place, key, events, after } of deployablesIn(step)) {
+        for (const { rowCount, key, events, after } of deployablesIn(step)) {
           const own = jobs.get(key) ?? openJobs()
           jobs.set(key, own)
           for (const event of events) own.take(event)
           const { bitstreamId } = after
           if (bitstreamId !== null && bitstreamId !== own.proved())
             yield at(
-              place,
+              rowCount,
               [key],
               `${key} is recorded with image ${bitstreamId}, and what is proved is ${own.proved() ?? 'none'}`,
             )
@@ -77,7 +77,7 @@ const proved: Invariant = {
   },
 }
 
-type Prepared = Extract<HostStep, { readonly did: 'prepare' | 'release' | 'program' | 'told' }>
+type Prepared = Extract<HostStep, { readonly did: 'prepare' | 'release' | 'program' | 'reported' }>
 /** The last preparation of a slot by each order, with the image that the card held at that time. */
 const preparedOn = ({ steps }: HostTrace): ReadonlyMap<string, Prepared> =>
   new Map(
@@ -96,17 +96,17 @@ const boundToIts: Invariant = {
     if (seen.size === 0) return {}
     return {
       *step(step): Iterable<Finding> {
-        for (const { place, key, after, events } of arqsIn(step)) {
+        for (const { rowCount, key, after, events } of arqsIn(step)) {
           const [{ image }, { bond }] = [bitstreamOf(after.group), after]
           if (image === null || bond === null || !events.some(({ type }) => type === 'Bound')) continue
           const steps = seen.get(bond.host)
           if (steps === undefined) continue
           const line = `${key} asks for image ${image}, and is bound to ${bond.deployable}`
-          if (bond.order === null) yield at(place, [key], `${line}, which nobody looked at`)
+          if (bond.order === null) yield at(rowCount, [key], `${line}, which nobody looked at`)
           const found = bond.order === null ? undefined : steps.get(`${bond.handle.uuid} ${bond.order}`)
           if (found && found.holds !== image)
             yield {
-              ...at(place, [key], `${line}, which held ${found.holds ?? 'no image'}`),
+              ...at(rowCount, [key], `${line}, which held ${found.holds ?? 'no image'}`),
               proof: [{ of: 'host', host: bond.host, step: found }],
             }
         }

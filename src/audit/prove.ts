@@ -17,10 +17,10 @@ const shown = (row: Entry): Proof => ({
   events: row.events.map(({ type }) => type),
 })
 
-/** The rows of the append that ends at `place`: the last row and those directly before it with the same command id. */
-const appendAt = (journal: Rows, place: JournalCount): readonly Entry[] => {
+/** The rows of the append that ends at `rowCount`: the last row and those directly before it with the same command id. */
+const appendAt = (journal: Rows, rowCount: JournalCount): readonly Entry[] => {
   const rows: Entry[] = []
-  for (let at = place - 1; at >= 0; at--) {
+  for (let at = rowCount - 1; at >= 0; at--) {
     const row = journal.at(at)
     if (!row || (rows.length > 0 && row.commandId !== rows[0]!.commandId)) break
     rows.unshift(row)
@@ -40,9 +40,9 @@ const lastOf = (journal: Rows, keys: readonly string[], end: number): readonly E
   return keys.flatMap((key) => last.get(key) ?? [])
 }
 
-export const prove = (journal: Rows, { place, keys = [], proof = [] }: Finding): readonly Proof[] => {
-  const append = place === undefined ? [] : appendAt(journal, place)
-  const before = lastOf(journal, keys, place ?? journal.length)
+export const prove = (journal: Rows, { rowCount, keys = [], proof = [] }: Finding): readonly Proof[] => {
+  const append = rowCount === undefined ? [] : appendAt(journal, rowCount)
+  const before = lastOf(journal, keys, rowCount ?? journal.length)
   const named = append.length > ENTRIES_MAX ? append.filter(({ key }) => keys.includes(key)) : append
   // a row may be found twice, but is named once
   const rows = new Map([...before, ...named].map((row) => [`${row.key} ${row.version} ${row.commandId}`, row]))

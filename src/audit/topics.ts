@@ -132,7 +132,7 @@ const published: Invariant = {
         if (forgotten || there.has(idOf({ topic, id })) || there.has(`${DEAD} ${row.key}/${row.version}/dead`)) continue
         yield {
           found: `${row.key} ${row.version} at ${row.position}: message ${id} is not on ${topic}`,
-          place: rowCount,
+          rowCount,
           keys: [row.key],
         }
       }
@@ -262,7 +262,7 @@ function* lastStates({ reached }: History, { journal, lost = [] }: Records, topi
   for (const [entity, message] of last) {
     const states = reached(entity)
     const newest = states.at(-1)
-    const row = newest && (journal.at(newest.place - 1) as FeedRow)
+    const row = newest && (journal.at(newest.rowCount - 1) as FeedRow)
     const certain = topics.settled && row?.position !== undefined && passed(topics, row)
     const shown = message.body === null ? null : (message.body as { readonly state: Cells }).state
     const fits = (certain ? states.slice(-1) : states).some(({ state }) => isShownAs(rowOf(entity, state), shown))

@@ -86,9 +86,9 @@ const painted = ({ id, back }: ActionTarget, action: Action, { values, choices =
   },
 })
 
-const unknown = (c: Context, place: ActionTarget, { who }: Looking, show: Show): Promise<Response> => {
+const unknown = (c: Context, target: ActionTarget, { who }: Looking, show: Show): Promise<Response> => {
   const { error } = pageError('missing', 'This cannot be done here.')
-  return show(c, place.here, who, { view: 'trouble', title: 'Not found', body: { error } }, 404)
+  return show(c, target.here, who, { view: 'trouble', title: 'Not found', body: { error } }, 404)
 }
 
 const overlong = (fields: readonly Field[], typed: Typed): string | null => {
@@ -122,11 +122,11 @@ const filledIn = (fields: readonly Field[], known: Typed): Typed =>
   Object.fromEntries(fields.map(({ name, from = name }) => [name, known[from] ?? '']))
 
 export const actionPage = async (c: Context, { look, show, ids }: Acting): Promise<Response> => {
-  const place = targetOf(c)
-  const looking = await look(c, place.here)
+  const target = targetOf(c)
+  const looking = await look(c, target.here)
   if (looking instanceof Response) return looking
-  const { action, id } = place
-  if (action === undefined) return unknown(c, place, looking, show)
+  const { action, id } = target
+  if (action === undefined) return unknown(c, target, looking, show)
   const {
     state,
     known,
@@ -156,13 +156,13 @@ export const actionPage = async (c: Context, { look, show, ids }: Acting): Promi
     since,
     sent: null,
   }
-  return show(c, place.here, looking.who, painted(place, action, asked))
+  return show(c, target.here, looking.who, painted(target, action, asked))
 }
 
 type Form = Readonly<Record<string, unknown>>
 type Sent = {
   readonly looking: Looking
-  readonly place: ActionTarget
+  readonly target: ActionTarget
   readonly action: Action
   readonly form: Form
 }
@@ -198,7 +198,7 @@ const placeOfEnding = ({ name, endings = [] }: Action, id: string, ended: string
 }
 /** The action is carried out; the answer is the page that follows. */
 const carriedOut = async (
-  { looking: { api }, place: { id, back }, action, form }: Sent,
+  { looking: { api }, target: { id, back }, action, form }: Sent,
   { commandId, typed, body }: { readonly commandId: string; readonly typed: Typed; readonly body: object | null },
 ): Promise<Loaded<string>> => {
   const change = hasEvents(action) ? await newestEventId(api) : ''
@@ -225,18 +225,18 @@ const meant = (action: Action, id: string, form: Form, typed: Typed): Loaded<obj
 /** The form as it was typed, with whom the action would concern; nothing is changed. */
 const checkedPage = async (
   c: Context,
-  { looking, place, action, form }: Sent,
+  { looking, target, action, form }: Sent,
   { show, ids }: Acting,
 ): Promise<Response> => {
   const values = typedIn(action.fields ?? [], form)
   const missing = unsaid(action, values)
   const concerned =
     missing === undefined
-      ? await concernedBy(looking, action, place.id, values)
+      ? await concernedBy(looking, action, target.id, values)
       : pageError('refused', `${missing.title} is needed.`)
   const kept = { commandId: commandIn(form) ?? ids.uuid(), since: eventIdIn(form['since']), sent: sentIn(form) }
   const shown = { error: null, not: null, values, facts: [], concerned, repairs: null, ...kept }
-  return show(c, place.here, looking.who, painted(place, action, shown))
+  return show(c, target.here, looking.who, painted(target, action, shown))
 }
 
 /** What the form showed of the entity. A repair of drift is not tried once more for it. */
@@ -244,20 +244,20 @@ const standAgain = async ({ api }: Looking, { kind }: Action, id: string): Promi
   LIST_OF[kind] === undefined || kind === 'drift' ? NEW : standFor({ api, id }, kind)
 
 export const act = async (c: Context, { look, show, ids }: Acting): Promise<Response> => {
-  const place = targetOf(c)
-  const looking = await look(c, place.here)
+  const target = targetOf(c)
+  const looking = await look(c, target.here)
   if (looking instanceof Response) return looking
-  const { action, id } = place
-  if (action === undefined) return unknown(c, place, looking, show)
+  const { action, id } = target
+  if (action === undefined) return unknown(c, target, looking, show)
   const form = await c.req.parseBody()
   if (isChecked(action) && form['check'] !== undefined)
-    return checkedPage(c, { looking, place, action, form }, { look, show, ids })
+    return checkedPage(c, { looking, target, action, form }, { look, show, ids })
   const typed = typedIn(action.fields ?? [], form)
   const sent = hash('sha256', JSON.stringify(typed), 'base64url')
   const commandId = commandOf(form, commandIn(form) ?? ids.uuid(), sent)
   const body = meant(action, id, form, typed)
   const next = body.ok
-    ? await carriedOut({ looking, place, action, form }, { commandId, typed, body: body.value })
+    ? await carriedOut({ looking, target, action, form }, { commandId, typed, body: body.value })
     : body
   if (next.ok) return c.redirect(`../../../${next.value}`, 303)
   // an answer that did not come may have been recorded: the same command is sent again then, unless it is edited
@@ -274,5 +274,5 @@ export const act = async (c: Context, { look, show, ids }: Acting): Promise<Resp
     since: eventIdIn(form['since']),
     sent,
   }
-  return show(c, place.here, looking.who, painted(place, action, again), 409)
+  return show(c, target.here, looking.who, painted(target, action, again), 409)
 }

@@ -179,7 +179,7 @@ describe('the ledger of a host', () => {
     ).toEqual([
       { ...noted, done: true, preparedFor: 'q' },
       { ...noted, done: true, preparedFor: 'q' },
-      { did: 'told', slot: 's', number: 1 },
+      { did: 'reported', slot: 's', number: 1 },
       { ...noted, done: false },
       { ...noted, done: true },
       { ...noted, done: true, preparedFor: null },

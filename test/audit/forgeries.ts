@@ -146,7 +146,7 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
       ],
     })),
   ],
-  ['S6', 'Nova hears of it too early', ({ nova = [] }) => ({ nova: nova.with(0, { ...nova[0]!, place: 1 }) })],
+  ['S6', 'Nova hears of it too early', ({ nova = [] }) => ({ nova: nova.with(0, { ...nova[0]!, rowCount: 1 }) })],
   [
     'S6',
     'a bind is accepted and not recorded',
@@ -155,7 +155,7 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
   [
     'S6',
     'a result is told before it is noted',
-    host(({ steps }) => ({ steps: [...steps, { did: 'told', slot: NOBODY, number: 5 }] })),
+    host(({ steps }) => ({ steps: [...steps, { did: 'reported', slot: NOBODY, number: 5 }] })),
   ],
   ['S7', 'a read shows what was before', stale],
   [

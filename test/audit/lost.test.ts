@@ -111,7 +111,7 @@ describe('answers about what is lost', () => {
   })
   it('and so is what Nova heard', () => {
     const nova = [
-      { place: 0, outcome: 'delivered', name: 'n', status: 'completed', tag: 'a', server_uuid: 'i' },
+      { rowCount: 0, outcome: 'delivered', name: 'n', status: 'completed', tag: 'a', server_uuid: 'i' },
     ] as never
     expect(names({ nova })).toEqual(['S6'])
     expect(names({ nova, lost: LOST })).toEqual([])

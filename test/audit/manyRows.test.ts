@@ -43,7 +43,7 @@ it('a command that is carried out again is found, however many came between', ()
     findingsOf(journalInvariants, { journal: rows(...commands), now: 0 }).flatMap(({ findings }) =>
       findings.map((one) => one.found),
     )
-  const again = (place: number, n: number) => `at ${place}: arq/a1 carried out command c${n} again`
+  const again = (rowCount: number, n: number) => `at ${rowCount}: arq/a1 carried out command c${n} again`
   const twenty = Array.from({ length: 20 }, (_, at) => at + 1)
   expect(judged(...twenty)).toEqual([])
   expect(judged(...twenty, 1, 16, 17, 18, 20)).toEqual([1, 16, 17, 18, 20].map((n, at) => again(21 + at, n)))

@@ -44,33 +44,33 @@ const proven = (finding: object, rows = journal) =>
   )
 
 describe('a finding is proven by', () => {
-  it('the rows of its append', () => expect(proven({ place: 4 })).toEqual(['arq/a1 2', 'instance/i1 1']))
+  it('the rows of its append', () => expect(proven({ rowCount: 4 })).toEqual(['arq/a1 2', 'instance/i1 1']))
   it('the rows of its append, when that is the first of the journal', () =>
-    expect(proven({ place: 1 })).toEqual(['arq/a1 1']))
+    expect(proven({ rowCount: 1 })).toEqual(['arq/a1 1']))
   it('the rows of the only append', () =>
-    expect(proven({ place: 2 }, journalOf([created('a1'), created('a2')]))).toEqual(['arq/a1 1', 'arq/a2 1']))
+    expect(proven({ rowCount: 2 }, journalOf([created('a1'), created('a2')]))).toEqual(['arq/a1 1', 'arq/a2 1']))
   it('the last rows up to it of what it names, before those of its append, each once', () =>
-    expect(proven({ place: 4, keys: ['arq/a2', 'arq/a1', 'arq/none'] })).toEqual([
+    expect(proven({ rowCount: 4, keys: ['arq/a2', 'arq/a1', 'arq/none'] })).toEqual([
       'arq/a2 1',
       'arq/a1 2',
       'instance/i1 1',
     ]))
   it('nothing that came after it', () =>
-    expect(proven({ place: 2, keys: ['arq/a1', 'instance/i1'] })).toEqual(['arq/a1 1', 'arq/a2 1']))
+    expect(proven({ rowCount: 2, keys: ['arq/a1', 'instance/i1'] })).toEqual(['arq/a1 1', 'arq/a2 1']))
   it('the last rows of all of what it names, when it is of no append', () =>
     expect(proven({ keys: ['arq/a1', 'arq/b12', 'arq/none'] })).toEqual(['arq/a1 2', 'arq/b12 1']))
   it('only the rows it names of an append that is long', () =>
-    expect(proven({ place: 17, keys: ['arq/b3', 'arq/a1'] })).toEqual(['arq/b3 1', 'arq/a1 2']))
+    expect(proven({ rowCount: 17, keys: ['arq/b3', 'arq/a1'] })).toEqual(['arq/b3 1', 'arq/a1 2']))
   it('all rows of an append of twelve', () => {
     const twelve = journalOf(many.slice(1))
-    expect(proven({ place: 12 }, twelve)).toEqual(twelve.map(({ key }) => `${key} 1`))
+    expect(proven({ rowCount: 12 }, twelve)).toEqual(twelve.map(({ key }) => `${key} 1`))
   })
   it('twelve entries at most, its own proof first', () => {
     const keys = many.map(({ key }: Entry) => key)
     const own = { of: 'host', host: 'h', step: null } as const
     expect(proven({ keys, proof: [own] })).toEqual(['host', ...keys.slice(0, 11).map((key) => `${key} 1`)])
   })
-  it('nothing at a place where nothing is', () => expect(proven({ place: 0 })).toEqual([]))
+  it('nothing at a place where nothing is', () => expect(proven({ rowCount: 0 })).toEqual([]))
   it('all that a row says, without the contents of its events', () => {
     const [row] = journalOf({ ...arq('a1', bindStarted(), isBound), command: 'c' })
     const entry = {
@@ -81,14 +81,14 @@ describe('a finding is proven by', () => {
       at: 1000,
       events: ['BindStarted', 'Bound'],
     }
-    expect(prove([row!], { found: '', place: 1 })).toEqual([entry])
-    expect(prove([{ ...row!, position: '7' }], { found: '', place: 1 })).toEqual([{ ...entry, position: '7' }])
+    expect(prove([row!], { found: '', rowCount: 1 })).toEqual([entry])
+    expect(prove([{ ...row!, position: '7' }], { found: '', rowCount: 1 })).toEqual([{ ...entry, position: '7' }])
   })
 })
 
 describe('a journal is read as appends', () => {
   const steps = (...appends: readonly Append[]) =>
-    [...stepsOf(journalOf(...appends))].map(({ place, changes }) => [place, ...changes.map(({ row }) => row.key)])
+    [...stepsOf(journalOf(...appends))].map(({ rowCount, changes }) => [rowCount, ...changes.map(({ row }) => row.key)])
   it('of rows that follow each other with one command', () =>
     expect(steps([created('a1'), created('a2')], created('a3'))).toEqual([
       [2, 'arq/a1', 'arq/a2'],

@@ -110,7 +110,7 @@ const openTrace = () => {
     for (const record of batch) {
       const message = readReport(record)
       if (!message.ok || message.value.body.type !== 'OrderResult') continue
-      steps.push({ did: 'told', slot: message.value.body.slot, number: message.value.body.number })
+      steps.push({ did: 'reported', slot: message.value.body.slot, number: message.value.body.number })
     }
   }
   /** In this start. */

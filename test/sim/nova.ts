@@ -26,7 +26,7 @@ type Ports = {
   readonly tap: Tap
   readonly random: Random
   readonly committed: () => number
-  readonly onLoss: (listener: (place: number) => void) => void
+  readonly onLoss: (listener: (rowCount: number) => void) => void
   readonly say: (line: string) => void
 }
 
@@ -37,8 +37,8 @@ const HUNG_MS = 30_000
 export const simNova = ({ schedule, tap, random, committed, onLoss, say }: Ports): SimNova => {
   const server = schedule.life('nova')
   const heard: Heard[] = []
-  onLoss((place) => {
-    for (const [at, one] of heard.entries()) if (one.place > place) heard[at] = { ...one, place }
+  onLoss((rowCount) => {
+    for (const [at, one] of heard.entries()) if (one.rowCount > rowCount) heard[at] = { ...one, rowCount }
   })
   const instances = new Set<string>()
   const waiting = new Map<string, Set<() => void>>()
@@ -58,7 +58,7 @@ export const simNova = ({ schedule, tap, random, committed, onLoss, say }: Ports
     )
     for (const [at, event] of events.entries()) {
       const { outcome } = verdicts[at]!
-      heard.push({ ...event, place: committed(), outcome })
+      heard.push({ ...event, rowCount: committed(), outcome })
       say(`nova: ${event.status} of ${event.tag} for ${event.server_uuid}: ${outcome}`)
       if (outcome === 'delivered') for (const wake of waiting.get(event.server_uuid) ?? []) wake()
     }

@@ -12,7 +12,13 @@ import { type ProfileCommand, profile } from '../../src/actors/profile/decider.t
 import { actionOf, hindrance } from '../../src/ui/actions.ts'
 import { profileStand } from '../../src/ui/profileActions.ts'
 import type { Overview } from '../../src/ui/shapes.ts'
-import { AT_WORK, UNCLEANED, handleStanding, hostStanding, instanceStanding } from '../../src/ui/stands.ts'
+import {
+  AT_WORK,
+  UNCLEANED,
+  handleActionState,
+  hostActionState,
+  instanceActionState,
+} from '../../src/ui/actionStates.ts'
 import { type Loaded, loaded, pageError } from '../../src/ui/loaded.ts'
 import {
   ARQ,
@@ -50,7 +56,7 @@ const handleIn = (events: readonly DeployableEvent[], cleaning: Pick<Description
   const shown = recorded({ handles: [handle(1)], hostWork: true, ...cleaning })
   const { state: held } = specOf(deployable).given(shown, ...events)
   const { state, pending } = held.handles[HANDLE]!
-  const stand = handleStanding({
+  const stand = handleActionState({
     state,
     order: pending?.number ?? null,
     cleaning: { policy: held.hostCleaning ?? null },
@@ -135,7 +141,7 @@ describe('of hosts', () => {
   ]
   const waiting = [...hosts.slice(0, 5), { ...known, exists: false }].map((held) => ({ ...held, keys: offered }))
   const standOf = (held: Host) =>
-    hostStanding({
+    hostActionState({
       liveness: hostRow(held).liveness,
       retired: held.retired === undefined ? null : { ...held.retired, at: '' },
       public_key: held.keys?.key ?? null,
@@ -183,7 +189,7 @@ test('of instances: Nova is told once more only where there is a Nova, and when 
   const overview = (nova: string) => loaded({ program: { nova } } as unknown as Overview)
   const members = (...states: readonly string[]) => states.map((state) => ({ state }))
   const offered = (states: readonly string[], loadedOverview: Loaded<Overview>) => {
-    const stand = instanceStanding(members(...states), loadedOverview)
+    const stand = instanceActionState(members(...states), loadedOverview)
     return hindrance(actionOf('instances', 'resend')!, stand, {})
   }
   expect(offered(['Bound', 'BindFailed'], overview('in use'))).toBe(null)

@@ -164,7 +164,7 @@ const stepsOf = (entry: Entry): readonly HostStep[] => {
   const holder = preparedFor(entry)
   const done = state === 'done'
   const noted = { did: 'noted' as const, slot, number, done, ...(holder === undefined ? {} : { preparedFor: holder }) }
-  return [noted, ...(sent && done ? [{ did: 'told' as const, slot, number }] : [])]
+  return [noted, ...(sent && done ? [{ did: 'reported' as const, slot, number }] : [])]
 }
 
 const Head = v.object({ ledger: v.literal(1), host: v.string() })

@@ -1,7 +1,7 @@
 /** Loads the pages that are lists, and the home page. */
 import { makersOf, offersOf } from '../actions.ts'
 import * as shapes from '../shapes.ts'
-import { NO_NOVA, SETTLED, canTell } from '../stands.ts'
+import { NO_NOVA, SETTLED, canTell } from '../actionStates.ts'
 import { System } from '../systemShapes.ts'
 import { type Loaded, mapped } from '../loaded.ts'
 import type { DeliveryCounts } from '../view/deliveryTabs.ts'

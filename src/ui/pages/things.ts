@@ -8,7 +8,7 @@ import { profileStand } from '../profileActions.ts'
 import { programStand } from '../programActions.ts'
 import { ProgramDetail } from '../answerShapes.ts'
 import * as shapes from '../shapes.ts'
-import { handleStanding, hostStanding, instanceStanding } from '../stands.ts'
+import { handleActionState, hostActionState, instanceActionState } from '../actionStates.ts'
 import { type Filter, cutTo, under } from '../view/rows.ts'
 import { type Loaded, loaded, mapped, pageError } from '../loaded.ts'
 import { differenceIn } from '../view/differenceId.ts'
@@ -69,7 +69,7 @@ export const instance: Load = async ({ api, id, may }) => {
   const timed = await Promise.all(some.map(async (one) => ({ arq: one, timeline: await timelineOf(api, one.uuid) })))
   const list = loaded({ some: timed, of })
   const possible =
-    members.value.length === 0 ? [] : offersOf('instances', instanceStanding(members.value, overview), may)
+    members.value.length === 0 ? [] : offersOf('instances', instanceActionState(members.value, overview), may)
   return { view: 'instance', title: `Instance ${id}`, body: { uuid: id, list, offers: possible } }
 }
 
@@ -84,7 +84,7 @@ export const host: Load = async ({ api, id, may }) => {
     body: {
       host: one,
       devices: mapped(devices, (read) => cutTo(read.devices, PAGE_ROWS)),
-      offers: one.ok ? offersOf('hosts', hostStanding(one.value), may) : [],
+      offers: one.ok ? offersOf('hosts', hostActionState(one.value), may) : [],
     },
   }
 }
@@ -125,7 +125,7 @@ export const handle: Load = async ({ api, id, may }) => {
   return {
     view: 'handle',
     title: `Attach handle ${id}`,
-    body: { handle: one, offers: one.ok ? offersOf('handles', handleStanding(one.value), may) : [] },
+    body: { handle: one, offers: one.ok ? offersOf('handles', handleActionState(one.value), may) : [] },
   }
 }
 
@@ -183,14 +183,14 @@ export const standFor = async ({ api, id }: Pick<PageRequest, 'api' | 'id'>, kin
       return standIn(await api.get(at`/accelerator_requests/${id}`, shapes.Arq), ({ state }) => state)
     case 'instances': {
       const [members, overview] = await Promise.all([membersOf(api, id), api.get('/overview', shapes.Overview)])
-      return standIn(members, (some) => instanceStanding(some, overview))
+      return standIn(members, (some) => instanceActionState(some, overview))
     }
     case 'hosts':
-      return standIn(await api.get(at`/hosts/${id}`, shapes.HostDetail), hostStanding)
+      return standIn(await api.get(at`/hosts/${id}`, shapes.HostDetail), hostActionState)
     case 'devices':
       return standIn(await api.get(at`/devices/${id}`, shapes.Device), ({ status }) => status)
     case 'handles':
-      return standIn(await api.get(at`/handles/${id}`, shapes.HandleDetail), handleStanding)
+      return standIn(await api.get(at`/handles/${id}`, shapes.HandleDetail), handleActionState)
     case 'letters':
       return standIn(await letterIn(api, id), letterStanding)
     case 'drift': {

@@ -47,13 +47,19 @@ const closed: readonly Case[] = [
     'S3',
     'a row cannot be folded, and changes nothing',
     of(created('a1'), arq('a1', bindStarted()), [deployable('d1', granted())], arq('a1', isBound)),
-    [{ found: unfoldable, place: 3, keys: [] }],
+    [{ found: unfoldable, rowCount: 3, keys: [] }],
   ],
   [
     'S3',
     'a row is of an unknown kind',
     of(entry('thing/x', { type: 'Made' })),
-    [{ found: expect.stringMatching(/^at 1: thing\/x 1 cannot be folded: TypeError: /) as string, place: 1, keys: [] }],
+    [
+      {
+        found: expect.stringMatching(/^at 1: thing\/x 1 cannot be folded: TypeError: /) as string,
+        rowCount: 1,
+        keys: [],
+      },
+    ],
   ],
 ]
 
@@ -63,8 +69,8 @@ const notThere = (uuid: string) => ({
   keys: [`arq/${uuid}`],
   proof: [{ of: 'view' as const, view: 'arqs' as const, key: uuid }],
 })
-const foreign = (place: number) =>
-  here(place, ['arq/a1', 'profile/pr1'], 'arq/a1 was made with a group that its profile does not have')
+const foreign = (rowCount: number) =>
+  here(rowCount, ['arq/a1', 'profile/pr1'], 'arq/a1 was made with a group that its profile does not have')
 const removedProfile = entry('profile/pr1', { type: 'ProfileRemoved', name: 'p' })
 const pinned: readonly Case[] = [
   ['S15', 'the profile is not known', of(created('a1', { group: PGPU })), []],
@@ -118,7 +124,8 @@ const newer = (version: number, ...groups: readonly object[]) => {
   return { ...rest, events: events.map((event) => ({ ...event, version })) }
 }
 const NONE = '2, which its profile does not have'
-const misnamed = (place: number, rest: string) => here(place, ['arq/a1', 'profile/pr1'], `arq/a1 names version ${rest}`)
+const misnamed = (rowCount: number, rest: string) =>
+  here(rowCount, ['arq/a1', 'profile/pr1'], `arq/a1 names version ${rest}`)
 const versioned: readonly Case[] = [
   ['S17', 'the group is of its version', of(profile(FPGA), created('a1', { profileVersion: 1 })), []],
   [

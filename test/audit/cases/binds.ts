@@ -34,8 +34,8 @@ const failing: Fact = { type: 'HealthSet', failing: 'too hot' }
 const programming: Fact = { type: 'ProgramStarted', image: 'image', order: order('d1', 1) }
 const below = { parentUuid: 'd1', parentId: 2, rootUuid: 'd1', rootId: 2 }
 const starts = arq('a1', bindStarted())
-const boundTo = (why: string, place = 6) =>
-  here(place, ['arq/a1', 'deployable/d1'], `arq/a1 was bound to board, which is ${why}`)
+const boundTo = (why: string, rowCount = 6) =>
+  here(rowCount, ['arq/a1', 'deployable/d1'], `arq/a1 was bound to board, which is ${why}`)
 const usable: readonly Case[] = [
   ['S9', 'all is well', of(...baseline, binding), []],
   [
@@ -108,9 +108,9 @@ const usable: readonly Case[] = [
   ],
 ]
 
-const nobodyWaits = (place: number, uuid = 'a1', of = 'i1') =>
+const nobodyWaits = (rowCount: number, uuid = 'a1', of = 'i1') =>
   here(
-    place,
+    rowCount,
     [`arq/${uuid}`, `instance/${of}`],
     `ARQ ${uuid} is BindStarted, and nobody of instance ${of} waits for it`,
   )
@@ -191,7 +191,7 @@ const lasting = (endedAt: number | null, more: Partial<Evidence> = {}): Partial<
 }
 const late = (how: string, ms: number): Finding => ({
   found: `instance/i1: accepted at 10000, ${how} ${ms} ms after its deadline`,
-  place: 1,
+  rowCount: 1,
   keys: ['instance/i1'],
 })
 const waits = (from: number, deadline: number, endedAt: number): Partial<Evidence> =>
@@ -209,7 +209,7 @@ const jumped = (endedAt: number, jumpedTo = 209_000): Partial<Evidence> => ({
 })
 const lateAfterJump = (ms: number): Finding => ({
   found: `instance/i1: accepted at 210000, ended ${ms} ms after its deadline`,
-  place: 1,
+  rowCount: 1,
   keys: ['instance/i1'],
 })
 const terminal: readonly Case[] = [
@@ -271,7 +271,7 @@ const terminal: readonly Case[] = [
       { ...instance('i1', settled('completed')), at: 2000 },
       { ...instance('i1', accepted()), at: 10_000 },
     ),
-    [{ ...late('still open', 70_000), place: 3 }],
+    [{ ...late('still open', 70_000), rowCount: 3 }],
   ],
   ['L1', 'a pause of 10 s does not count', paused([20_000, 30_000]), []],
   ['L1', 'a pause of less than 10 s is not enough', paused([20_000, 29_999]), [late('still open', 30_001)]],
@@ -311,7 +311,7 @@ const toldOf = (outcome: 'completed' | 'failed', heard: Partial<Heard> | null): 
       tag: 'a1',
       status: outcome,
       outcome: 'delivered',
-      place: 2,
+      rowCount: 2,
       ...heard,
     },
   ].slice(heard === null ? 1 : 0) as readonly Heard[],

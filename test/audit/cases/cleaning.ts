@@ -37,7 +37,7 @@ const cleared: Fact = { type: 'HandleCleared', handle: 'h1', by: 'op', reason: '
 const changed = (cleaning?: string): Fact => ({ type: 'DeployableDescribed', description: policy(cleaning) })
 const first = on(granted('h1', 'a1'))
 const again = on(granted('h1', 'a2'))
-const dirty = (place: number) => [here(place, D1, 'handle h1 went to a2, and was not clean after a1')]
+const dirty = (rowCount: number) => [here(rowCount, D1, 'handle h1 went to a2, and was not clean after a1')]
 const asking = (cleaning: string) => on({ ...granted('h1', 'a1'), cleaning })
 const failedAgain: Fact = { type: 'OrderFailed', slot: 'h1', number: 2, reason: 'busy', again: order('h1', 3) }
 const givenUp = on(released())

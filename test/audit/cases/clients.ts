@@ -10,22 +10,22 @@ const heard = (more: Partial<Heard> = {}): Heard => ({
   tag: 'a1',
   status: 'completed',
   outcome: 'delivered',
-  place: 3,
+  rowCount: 3,
   ...more,
 })
 const tellsNova = (more: Partial<Heard> = {}): Partial<Evidence> => ({ ...until(4), nova: [heard(more)] })
 const tooEarly = (more: Partial<Heard> = {}): Finding => {
   const event = heard(more)
   return {
-    found: `at ${event.place}: Nova heard ${event.status} of ${event.tag} for ${event.server_uuid} before it was recorded`,
+    found: `at ${event.rowCount}: Nova heard ${event.status} of ${event.tag} for ${event.server_uuid} before it was recorded`,
     keys: [`arq/${event.tag}`],
     proof: [{ of: 'nova', heard: event }],
   }
 }
 const nova: readonly Case[] = [
   ['S6', 'Nova hears of what is Bound', tellsNova(), []],
-  ['S6', 'Nova hears of it after it has left', tellsNova({ place: 4 }), []],
-  ['S6', 'Nova hears of it before it is Bound', tellsNova({ place: 2 }), [tooEarly({ place: 2 })]],
+  ['S6', 'Nova hears of it after it has left', tellsNova({ rowCount: 4 }), []],
+  ['S6', 'Nova hears of it before it is Bound', tellsNova({ rowCount: 2 }), [tooEarly({ rowCount: 2 })]],
   ['S6', 'Nova hears of it for another instance', tellsNova({ server_uuid: 'i2' }), [tooEarly({ server_uuid: 'i2' })]],
   ['S6', 'Nova hears of an unknown ARQ', tellsNova({ tag: 'a2' }), [tooEarly({ tag: 'a2' })]],
   ['S6', 'Nova hears that a Bound one failed', tellsNova({ status: 'failed' }), [tooEarly({ status: 'failed' })]],
@@ -130,8 +130,8 @@ const devices: readonly Case[] = [
   [
     'S6',
     'Nova hears of it before the first row of the journal',
-    { ...firstRow, nova: [heard({ place: 0 })] },
-    [tooEarly({ place: 0 })],
+    { ...firstRow, nova: [heard({ rowCount: 0 })] },
+    [tooEarly({ rowCount: 0 })],
   ],
   [
     'S6',

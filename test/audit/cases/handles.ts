@@ -27,8 +27,8 @@ import {
 
 const takes = (uuid: string, handle = 'h1') => arq(uuid, bindStarted(handle))
 const leaves = (uuid: string, handle = 'h1') => arq(uuid, { type: 'Unbound', was: bindStarted(handle)['bond'] })
-const two = (place: number, uuid: string, other: string) =>
-  here(place, [`arq/${uuid}`, `arq/${other}`], `handle h1 went to arq/${uuid} while arq/${other} has it`)
+const two = (rowCount: number, uuid: string, other: string) =>
+  here(rowCount, [`arq/${uuid}`, `arq/${other}`], `handle h1 went to arq/${uuid} while arq/${other} has it`)
 const exclusive: readonly Case[] = [
   ['S1', 'each has its own', of(takes('a1'), takes('a2', 'h2')), []],
   ['S1', 'two have one handle', of(takes('a1'), takes('a2')), [two(2, 'a2', 'a1')]],
@@ -99,9 +99,9 @@ const claims = (more: object): Fact => ({
   type: 'DeployableDescribed',
   description: described([{ uuid: 'h1', ...more }, 'h2']),
 })
-const handleIs = (place: number, keys: readonly string[], line: string) =>
-  here(place, ['deployable/d1', ...keys], `handle h1 is ${line}`)
-const itsHandle = (place: number, keys: readonly string[], line: string) => here(place, keys, line)
+const handleIs = (rowCount: number, keys: readonly string[], line: string) =>
+  here(rowCount, ['deployable/d1', ...keys], `handle h1 is ${line}`)
+const itsHandle = (rowCount: number, keys: readonly string[], line: string) => here(rowCount, keys, line)
 const mutual: readonly Case[] = [
   [
     'I1',
@@ -194,8 +194,8 @@ const inArqs = (line: string): Finding => ({
   keys: ['arq/a1'],
   proof: [{ of: 'view', view: 'arqs', key: 'a1' }],
 })
-const namesIt = (place: number, line: string, of = 'd1') =>
-  here(place, ['arq/a1', `deployable/${of}`], `arq/a1 has handle h1, which names ${line}`)
+const namesIt = (rowCount: number, line: string, of = 'd1') =>
+  here(rowCount, ['arq/a1', `deployable/${of}`], `arq/a1 has handle h1, which names ${line}`)
 const HAS = { uuid: 'a1', handle_uuid: 'h1' }
 const backReference: readonly Case[] = [
   ['I2', 'it names the ARQ', of(...baseline, binding), []],
@@ -228,8 +228,8 @@ const backReference: readonly Case[] = [
   ['I2', 'there is no view of ARQs', views(null, [{ uuid: 'h1', arq_uuid: 'a1' }]), []],
 ]
 
-const notOf = (place: number, handle: string, of = 'd1') =>
-  here(place, ['arq/a1', `deployable/${of}`], `arq/a1 was given ${handle}, which is not of deployable ${of}`)
+const notOf = (rowCount: number, handle: string, of = 'd1') =>
+  here(rowCount, ['arq/a1', `deployable/${of}`], `arq/a1 was given ${handle}, which is not of deployable ${of}`)
 /** A card of which both handles are one accelerator. */
 const pair = deployable(
   'd1',

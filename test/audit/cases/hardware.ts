@@ -12,8 +12,8 @@ const half = (uuid: string, fn: number) => ({ uuid, info: address(fn), physfn: '
 const of1 = (...handles: readonly object[]) => deployable('d1', recorded({ description: described(handles) }))
 const of2 = (host: string, ...handles: readonly object[]) =>
   deployable('d2', recorded({ description: described(handles) }, { uuid: 'd2', rpUuid: 'rp2', host }))
-const found = (place: number, uuid: string, handle: string, other: string) => [
-  here(place, [`deployable/${uuid}`], `handle ${handle} is held, and so is ${other}: the same hardware`),
+const found = (rowCount: number, uuid: string, handle: string, other: string) => [
+  here(rowCount, [`deployable/${uuid}`], `handle ${handle} is held, and so is ${other}: the same hardware`),
 ]
 const both = [deployable('d1', granted()), deployable('d2', granted('h2', 'a2'))] as const
 

@@ -26,7 +26,7 @@ export const noted = (number: number, more: object = {}): HostStep => ({
   done: true,
   ...more,
 })
-const did = (what: 'prepare' | 'release' | 'program' | 'told', number: number, slot = 'h1'): HostStep => ({
+const did = (what: 'prepare' | 'release' | 'program' | 'reported', number: number, slot = 'h1'): HostStep => ({
   did: what,
   slot,
   number,
@@ -69,7 +69,7 @@ const fenced: readonly Case[] = [
     trace(noted(2), starts, did('prepare', 1)),
     [onHost(did('prepare', 1), 'prepare of h1 by order 1, after order 2 was noted')],
   ],
-  ['S5', 'the result of an older order is told', trace(noted(2), did('told', 1)), []],
+  ['S5', 'the result of an older order is reported', trace(noted(2), did('reported', 1)), []],
   ['S5', 'an older order of another slot', trace(noted(2), noted(1, { slot: 'h2' }), did('prepare', 1, 'h2')), []],
   ['S5', 'an order is carried out that was not noted', trace(did('prepare', 1)), []],
 ]
@@ -117,31 +117,31 @@ const numbered: readonly Case[] = [
 ]
 
 const written: readonly Case[] = [
-  ['S6', 'what is told is noted', trace(noted(1), did('told', 1)), []],
-  ['S6', 'what is told was noted before a start', trace(noted(1), starts, did('told', 1)), []],
+  ['S6', 'what is reported is noted', trace(noted(1), did('reported', 1)), []],
+  ['S6', 'what is reported was noted before a start', trace(noted(1), starts, did('reported', 1)), []],
   [
     'S6',
     'a result is told that is not noted',
-    trace(did('told', 1)),
-    [onHost(did('told', 1), 'the result of h1 1 was told before it was noted')],
+    trace(did('reported', 1)),
+    [onHost(did('reported', 1), 'the result of h1 1 was told before it was noted')],
   ],
   [
     'S6',
     'a result is told of an order that is noted as not done',
-    trace(noted(1, { done: false }), did('told', 1)),
-    [onHost(did('told', 1), 'the result of h1 1 was told before it was noted')],
+    trace(noted(1, { done: false }), did('reported', 1)),
+    [onHost(did('reported', 1), 'the result of h1 1 was told before it was noted')],
   ],
   [
     'S6',
     'a result is told of another order',
-    trace(noted(1), did('told', 2)),
-    [onHost(did('told', 2), 'the result of h1 2 was told before it was noted')],
+    trace(noted(1), did('reported', 2)),
+    [onHost(did('reported', 2), 'the result of h1 2 was told before it was noted')],
   ],
   [
     'S6',
     'a result is told of another slot',
-    trace(noted(1), did('told', 1, 'h2')),
-    [onHost(did('told', 1, 'h2'), 'the result of h2 1 was told before it was noted')],
+    trace(noted(1), did('reported', 1, 'h2')),
+    [onHost(did('reported', 1, 'h2'), 'the result of h2 1 was told before it was noted')],
   ],
   ['S6', 'an order is only carried out', trace(did('prepare', 1)), []],
 ]
@@ -280,7 +280,7 @@ const agreed: readonly Case[] = [
     { ...over, ...trace(noted(1, { done: false })) },
     [behind(noted(1, { done: false }), 1)],
   ],
-  ['S5 disk', 'a disk without orders', { ...over, ...trace(starts, did('told', 9)), quiet: true }, []],
+  ['S5 disk', 'a disk without orders', { ...over, ...trace(starts, did('reported', 9)), quiet: true }, []],
   [
     'S5 disk',
     'orders are given by every event that carries one',
@@ -298,8 +298,8 @@ const agreed: readonly Case[] = [
   ],
 ]
 
-const second = (place: number, what: string) =>
-  here(place, ['deployable/d1'], `deployable/d1 recorded a second result of order ${what}`)
+const second = (rowCount: number, what: string) =>
+  here(rowCount, ['deployable/d1'], `deployable/d1 recorded a second result of order ${what}`)
 const orderFailed: Fact = { type: 'OrderFailed', slot: 'h1', number: 1, reason: 'r', again: null }
 const programmed: Fact = { type: 'Programmed', image: 'image', number: 1 }
 const programFailed: Fact = { type: 'ProgramFailed', image: 'image', number: 1, reason: 'r' }
@@ -354,7 +354,7 @@ const deeds: readonly Case[] = [
       noted(1, { done: false }),
       did('prepare', 1),
       noted(1),
-      did('told', 1),
+      did('reported', 1),
       did('release', 2),
       did('prepare', 1, 'h2'),
     ),
@@ -380,7 +380,12 @@ const deeds: readonly Case[] = [
     trace(noted(1), starts, did('program', 1)),
     [late(did('program', 1), 'program of h1 by order 1')],
   ],
-  ['S12', 'a host tells and notes as often as it likes', trace(noted(1), noted(1), did('told', 1), did('told', 1)), []],
+  [
+    'S12',
+    'a host tells and notes as often as it likes',
+    trace(noted(1), noted(1), did('reported', 1), did('reported', 1)),
+    [],
+  ],
 ]
 
 export const hostCases: readonly Case[] = [

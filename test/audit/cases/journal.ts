@@ -191,8 +191,8 @@ const replay: readonly Case[] = [
 ]
 
 const of2 = (more: object = {}, identity: object = {}) => deployable('d2', recorded(more, { uuid: 'd2', ...identity }))
-const taken = (place: number) =>
-  here(place, ['deployable/d2', 'deployable/d1'], 'provider rp1 of deployable/d2 is that of deployable/d1')
+const taken = (rowCount: number) =>
+  here(rowCount, ['deployable/d2', 'deployable/d1'], 'provider rp1 of deployable/d2 is that of deployable/d1')
 const retires = { type: 'PresenceSet', presence: 'retired' }
 const deployables = (...rows: readonly object[]): Partial<Evidence> => ({
   ...of(created('a1')),
@@ -319,8 +319,8 @@ const classed: readonly Case[] = [
 const mdev = (uuid: string) => ({ uuid, type: 'MDEV' })
 const counts = (handles: readonly (string | object)[], numAccelerators: number) =>
   deployable('d1', recorded({ description: described(handles, { numAccelerators }) }))
-const has = (place: number, accelerators: number, handles: number) =>
-  here(place, ['deployable/d1'], `deployable/d1 has ${accelerators} accelerators and ${handles} handles`)
+const has = (rowCount: number, accelerators: number, handles: number) =>
+  here(rowCount, ['deployable/d1'], `deployable/d1 has ${accelerators} accelerators and ${handles} handles`)
 const again = (handles: readonly string[], numAccelerators: number) =>
   deployable('d1', { type: 'DeployableDescribed', description: described(handles, { numAccelerators }) })
 const part = (uuid: string, parent: string, handles: readonly string[], more: object = {}) =>

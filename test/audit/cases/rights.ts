@@ -14,8 +14,8 @@ const seenBy = (caller: ClientRequest['caller'], more: Partial<ClientRequest> = 
 const OTHER = { ...TENANT, projectId: 'p2' }
 const withoutToken = (act: 'bind' | 'unbind', more: Partial<ClientRequest> = {}): ClientRequest =>
   ask(act, 1, 2, { caller: TENANT, status: 202, ...more })
-const changed = (place: number, what: string, who: string) =>
-  here(place, ['arq/a1'], `${what} of arq/a1, bound, by ${who}`)
+const changed = (rowCount: number, what: string, who: string) =>
+  here(rowCount, ['arq/a1'], `${what} of arq/a1, bound, by ${who}`)
 const forced = { ...unbound, forced: { by: 'op', reason: 'r' } }
 const walled: readonly Case[] = [
   [

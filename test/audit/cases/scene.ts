@@ -46,9 +46,9 @@ export const journalOf = (...appends: readonly Append[]): readonly JournalRow[] 
 export const of = (...appends: readonly Append[]) => ({ journal: journalOf(...appends) })
 
 /** Found at the append that ends with this row of the journal. */
-export const here = (place: number, keys: readonly string[], line: string): Finding => ({
-  found: `at ${place}: ${line}`,
-  place,
+export const here = (rowCount: number, keys: readonly string[], line: string): Finding => ({
+  found: `at ${rowCount}: ${line}`,
+  rowCount,
   keys,
 })
 

@@ -22,7 +22,7 @@ import {
 
 const lacks = (row: string, at: number, id: string, topic: string): Finding => ({
   found: `${row} at ${at}: message ${id} is not on ${topic}`,
-  place: at,
+  rowCount: at,
   keys: [row.split(' ')[0]!],
 })
 const lacksStart = lacks('arq/a1 2', 5, STARTED, 'arq.events.v1')

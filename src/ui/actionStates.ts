@@ -6,7 +6,7 @@ import { listedAs } from './view/lists.ts'
 /** A key of the host waits for an operator. */
 export const withKey = (state: string): string => `${state}, a key waits`
 export const withKeys = (states: readonly string[]): readonly string[] => [...states, ...states.map(withKey)]
-export const hostStanding = (host: Pick<Host, 'liveness' | 'retired' | 'public_key' | 'offered_key'>): string => {
+export const hostActionState = (host: Pick<Host, 'liveness' | 'retired' | 'public_key' | 'offered_key'>): string => {
   const word = listedAs(host)
   return host.public_key === null && host.offered_key !== null ? withKey(word) : word
 }
@@ -14,7 +14,7 @@ export const hostStanding = (host: Pick<Host, 'liveness' | 'retired' | 'public_k
 /** Withheld, and its host has not answered an order; or withheld, and its host would not clean it. */
 export const AT_WORK = 'quarantined, its host at work'
 export const UNCLEANED = 'quarantined, without cleaning'
-export const handleStanding = ({
+export const handleActionState = ({
   state,
   order,
   cleaning,
@@ -29,7 +29,7 @@ export const SETTLED = 'settled'
 export const canTell = (overview: Loaded<Overview>): boolean =>
   !overview.ok || overview.value.program['nova'] !== 'absent'
 /** Of the requests of an instance: whether Nova can be told once more. */
-export const instanceStanding = (members: readonly Pick<Arq, 'state'>[], overview: Loaded<Overview>): string => {
+export const instanceActionState = (members: readonly Pick<Arq, 'state'>[], overview: Loaded<Overview>): string => {
   if (members.length === 0) return 'none'
   if (!canTell(overview)) return NO_NOVA
   return members.some(({ state }) => state === 'BindStarted') ? 'binding' : SETTLED
