@@ -303,4 +303,13 @@ describe('the projects of requests', () => {
     await owners.of([rowOf('host/h', [{ type: 'HostSeen' }])])
     expect(asked).toHaveLength(1)
   })
+  test('are remembered of fifty thousand requests; the one that was read the longest ago is forgotten first', async () => {
+    const { owners, asked } = open({ 'arq/0': 'p0' })
+    const all = Array.from({ length: 50_001 }, (_, n) => created(`${n}`, `p${n}`))
+    await owners.of(all)
+    const kept = await owners.of([rowOf('arq/1', [{ type: 'Released' }])])
+    expect([kept('1'), asked]).toEqual(['p1', []])
+    const forgotten = await owners.of([rowOf('arq/0', [{ type: 'Released' }])])
+    expect([forgotten('0'), asked]).toEqual(['p0', [['arq/0']]])
+  })
 })

@@ -64,14 +64,14 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     path: 'src/audit/arqs.ts',
-    line: 'const states = profileStates(history, profileUuid, 0, place)',
+    line: 'const states = profileStates(history, profileUuid, 0, rowCount)',
     original: '0',
     mutated: '1',
     reason: 'the state before the first row has no groups',
   },
   {
     path: 'src/audit/arqs.ts',
-    line: 'const named = profileStates(history, profileUuid, 0, place)',
+    line: 'const named = profileStates(history, profileUuid, 0, rowCount)',
     original: '0',
     mutated: '1',
     reason: 'the state before the first row has no versions',
@@ -348,6 +348,20 @@ export const EQUIVALENT: readonly Equivalent[] = [
     original: '\n    .filter(([uuid]) => !ofDescriptions || descriptions.has(uuid))',
     mutated: '',
     reason: 'it saves work: an image without a description has no property that is searched for',
+  },
+  {
+    path: 'src/actors/entities.ts',
+    line: 'const ARQS = `${arq.kind}/`',
+    original: '`${arq.kind}/`',
+    mutated: '``',
+    reason: 'it saves work: entities of other kinds have no rows in lasting views',
+  },
+  {
+    path: 'src/audit/journal.ts',
+    line: 'if (!digests.delete(digestOf(`${view}/${keyOfRow(view, row)}`, comparable(view, row)))) return false',
+    original: '`${view}/${keyOfRow(view, row)}`',
+    mutated: '``',
+    reason: 'it saves memory: the differences are looked for then, and none is found where there is none',
   },
 ]
 

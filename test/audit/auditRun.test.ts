@@ -1,0 +1,29 @@
+/** What an audit of a journal file tells of itself. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { INVARIANTS } from '../../src/audit/check.ts'
+import { audit } from '../../src/cli/audit/audit.ts'
+import { memoryLog } from '../support/lab.ts'
+
+test('its seconds, the memory in MB that its process has used, and the journal that it was told to write', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'accelerando-audited-'))
+  const [file, copy] = [join(folder, 'journal.ndjson'), join(folder, 'copy.ndjson')]
+  const row = { key: 'host/h1', version: 1, commandId: 'c1', events: [], at: 5, cause: {}, position: '1' }
+  await writeFile(file, `${JSON.stringify(row)}\n`)
+  const config = { database: null, data: folder, kafka: null }
+  const moments = vi.spyOn(performance, 'now').mockReturnValueOnce(10_000).mockReturnValue(15_000)
+  const usage = vi.spyOn(process, 'resourceUsage').mockReturnValue({ maxRSS: 2048 } as NodeJS.ResourceUsage)
+  try {
+    const options = { config, folder: false, file, topicFile: null, hostData: [], clients: [] }
+    const limits = { now: null, stopped: true, settled: false, slackMs: 0, skewMs: 0 }
+    const verdict = await audit({ ...options, ...limits }, copy, memoryLog())
+    expect(verdict).toMatchObject({ invariants: INVARIANTS.length, violations: [], seconds: 5, memoryMb: 2 })
+    expect(JSON.parse(await readFile(copy, 'utf8'))).toEqual(row)
+  } finally {
+    moments.mockRestore()
+    usage.mockRestore()
+    await rm(folder, { recursive: true })
+  }
+})
