@@ -6,6 +6,7 @@
 export const LONG: readonly string[] = [
   'test/actors/hugeHost.test.ts',
   'test/audit/adopted.test.ts',
+  'test/audit/audit.test.ts',
   'test/audit/lastAudit.test.ts',
   'test/cli/completion.test.ts',
   'test/cli/devices.test.ts',

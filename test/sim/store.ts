@@ -54,6 +54,9 @@ const REFUSED: Verdict = { refused: { kind: 'invalid', field: 'devices.model', r
 const isUnrecordable = ({ rows }: Append): boolean =>
   rows.some(({ key, events }) => key.startsWith('device/') && JSON.stringify(events).includes(UNRECORDABLE))
 
+/** The same in each run of a seed: messages name it. */
+const CLOUD_UUID = 'c10d0000-0000-4000-8000-000000000000'
+
 /** What a process sent before its end is carried out by what its clock had shown, not by an endless one. */
 const untilItsEnd = (monotonic: () => number): (() => number) => {
   let last = 0
@@ -65,7 +68,7 @@ const untilItsEnd = (monotonic: () => number): (() => number) => {
 }
 
 export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, complain }: Ports): SimStore => {
-  const open = memoryStores({ exclusive, now: schedule.elapsed })
+  const open = memoryStores({ exclusive, cloudUuid: CLOUD_UUID, now: schedule.elapsed })
   const store = open()
   let opened = 0
   const watched = watchedSharing({ now: schedule.elapsed, exclusive, complain })

@@ -32,6 +32,8 @@ import type { Fold, Loaded, Store, Stream } from '../store.ts'
 
 export type MemoryOptions = {
   readonly exclusive?: boolean
+  /** The UUID of the cloud; a new one by default. */
+  readonly cloudUuid?: string
   /** The store's own clock for leases, claims and the silence of hosts; ms. */
   readonly now?: () => number
   /** Awaited before an append is checked. If it rejects, nothing is written and the verdict is `unknown`. */
@@ -221,7 +223,7 @@ export const memoryStores = (options: MemoryOptions = {}): Memories => {
     work: noSharedWork(),
     archived: new Set(),
   }
-  const id = randomUUID()
+  const id = options.cloudUuid ?? randomUUID()
   const hintsOf = memoryHints()
   let privateKey: string | null = null
   const open = (monotonic = options.now ?? (() => performance.now())): Store => {
