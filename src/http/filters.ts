@@ -36,6 +36,8 @@ const Written = v.union([
     v.transform((pair) => [pair]),
   ),
   v.pipe(
+    // an array is a record of its indices to valibot
+    v.custom<object>((json) => !Array.isArray(json)),
     v.record(v.string(), scalar),
     v.transform((map) => Object.entries(map).map(([field, value]) => ({ field, value }))),
   ),

@@ -20,13 +20,28 @@ const RULE_SHOWN = 200
 /** What valibot says where a schema has no words of its own: it names types of JavaScript. */
 const ITS_WORDS = /^Invalid [a-z_]+: (?:Expected|Received) /
 
+/** Types as valibot names them, in words. */
+const TYPE_WORDS: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  boolean: 'true or false',
+  Array: 'an array',
+  Object: 'an object',
+}
+const expectedWords = (expected: string): string =>
+  expected
+    .replaceAll(/[()]/g, '')
+    .split(' | ')
+    .map((one) => TYPE_WORDS[one] ?? one)
+    .join(' or ')
+
 /** The first problem that a schema finds in a value, as a refusal that names the field. */
 export const refusalOf = (issues: readonly [v.BaseIssue<unknown>, ...v.BaseIssue<unknown>[]]): Refusal => {
   const issue = issues[0]
   const field = v.getDotPath(issue)?.slice(0, RULE_SHOWN) ?? 'body'
   if (issue.received === 'undefined' && issue.expected !== null) return invalid(field, 'it is missing')
   const own = issue.kind === 'validation' || issue.expected === null || !ITS_WORDS.test(issue.message)
-  return invalid(field, (own ? issue.message : `it must be ${issue.expected}`).slice(0, RULE_SHOWN))
+  return invalid(field, (own ? issue.message : `it must be ${expectedWords(issue.expected)}`).slice(0, RULE_SHOWN))
 }
 
 /**

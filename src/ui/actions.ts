@@ -111,7 +111,7 @@ export const ACTIONS: readonly Action[] = [
     path: (id) => at`/hosts/${id}/restore`,
     command: (id) => shell`accelerando host restore ${id} --reason TEXT`,
     states: withKeys(['retired', 'removed']),
-    otherwise: 'it is in service',
+    otherwise: 'it is neither retired nor removed',
   },
   {
     kind: 'hosts',

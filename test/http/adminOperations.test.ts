@@ -29,7 +29,7 @@ describe('a reason', () => {
   const bad: readonly (readonly [string, unknown, string])[] = [
     ['none', {}, 'Invalid reason: it is missing'],
     ['an empty one', { reason: '  ' }, 'Invalid reason: it is empty'],
-    ['a number', { reason: 7 }, 'Invalid reason: it must be string'],
+    ['a number', { reason: 7 }, 'Invalid reason: it must be a string'],
     ['a long one', { reason: 'x'.repeat(1001) }, 'Invalid reason: it must not be longer than 1000 characters'],
   ]
   test.each(PATHS)('is needed: %s', async (line) => {
@@ -229,7 +229,7 @@ describe('other names in device profiles', () => {
     [{ classes: { FPGA: 'VCPU' } }, 'Invalid classes.FPGA: there is no such resource class'],
     [{ classes: { FPGA: 'PGPU', fpga: 'VGPU' } }, 'Invalid classes.fpga: it stands there twice'],
     [{ traits: { CUSTOM_A: 'CUSTOM_B' }, apply: true }, 'Invalid reason: it is empty'],
-    [{ traits: { CUSTOM_A: 7 } }, 'Invalid traits.CUSTOM_A: it must be string'],
+    [{ traits: { CUSTOM_A: 7 } }, 'Invalid traits.CUSTOM_A: it must be a string'],
   ])('%j is refused', async (body, fault) => {
     const got = await migrate(body)
     expectRefusal(got, 400)

@@ -191,6 +191,12 @@ describe('other requests', () => {
       400,
       'Invalid filters: it must be JSON that pairs each field with a value',
     ],
+    [
+      'GET /v2/devices?filters=[5]',
+      undefined,
+      400,
+      'Invalid filters: it must be JSON that pairs each field with a value',
+    ],
     ['GET /v2/devices?filters.field=vendor', undefined, 400, 'Invalid filters: each field needs one value'],
     ['GET /v2/devices?filters.value=x', undefined, 400, 'Invalid filters: each value needs a field'],
     [
@@ -233,7 +239,7 @@ describe('other requests', () => {
       'POST /v2/accelerator_requests',
       { device_profile_name: 5 },
       400,
-      'Invalid device_profile_name: it must be string',
+      'Invalid device_profile_name: it must be a string',
     ],
     ['DELETE /v2/accelerator_requests', undefined, 400, 'Invalid arqs: exactly one of arqs and instance must be given'],
     ['DELETE /v2/device_profiles', undefined, 400, 'Invalid value: the device profiles to delete must be named'],

@@ -32,7 +32,7 @@ test.each<[string, () => string, readonly string[], readonly string[]]>([
     'a host',
     () => 'hosts/compute-1',
     ['Restore', 'Accept its key'],
-    ['Restore: it is in service.', 'Accept its key: no key of it waits.'],
+    ['Restore: it is neither retired nor removed.', 'Accept its key: no key of it waits.'],
   ],
   [
     'an attach handle',
