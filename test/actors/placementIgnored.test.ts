@@ -82,5 +82,8 @@ test('each decision is one row, written when it changes and removed when it is f
   expect(rows(ignored('u1'), ignored('u2'), { type: 'DriftIgnoringOver', uuid: 'u1' })).toEqual([
     { view: 'ignored_drift', key: 'u1', row: null },
   ])
+  expect(rows(ignored('u1'), { type: 'DriftIgnoringOver', uuid: 'u1' })).toEqual([
+    { view: 'ignored_drift', key: 'u1', row: null },
+  ])
   expect(rows(ignored('u1'), { type: 'TroubleOver' })).toEqual([])
 })
