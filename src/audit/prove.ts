@@ -17,7 +17,7 @@ const shown = (row: Entry): Proof => ({
   events: row.events.map(({ type }) => type),
 })
 
-/** The rows of the append that ends at `rowCount`: the last row and those directly before it with the same command id. */
+/** The rows of the append that ends at `rowCount`: the last and those directly before it with the same command id. */
 const appendAt = (journal: Rows, rowCount: JournalCount): readonly Entry[] => {
   const rows: Entry[] = []
   for (let at = rowCount - 1; at >= 0; at--) {

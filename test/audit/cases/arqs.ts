@@ -53,13 +53,7 @@ const closed: readonly Case[] = [
     'S3',
     'a row is of an unknown kind',
     of(entry('thing/x', { type: 'Made' })),
-    [
-      {
-        found: expect.stringMatching(/^at 1: thing\/x 1 cannot be folded: TypeError: /) as string,
-        rowCount: 1,
-        keys: [],
-      },
-    ],
+    [{ found: expect.stringMatching(/^at 1: thing\/x 1 cannot be folded: TypeError/), rowCount: 1, keys: [] }],
   ],
 ]
 
@@ -124,8 +118,7 @@ const newer = (version: number, ...groups: readonly object[]) => {
   return { ...rest, events: events.map((event) => ({ ...event, version })) }
 }
 const NONE = '2, which its profile does not have'
-const misnamed = (rowCount: number, rest: string) =>
-  here(rowCount, ['arq/a1', 'profile/pr1'], `arq/a1 names version ${rest}`)
+const misnamed = (at: number, rest: string) => here(at, ['arq/a1', 'profile/pr1'], `arq/a1 names version ${rest}`)
 const versioned: readonly Case[] = [
   ['S17', 'the group is of its version', of(profile(FPGA), created('a1', { profileVersion: 1 })), []],
   [
