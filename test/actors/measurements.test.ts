@@ -220,11 +220,17 @@ describe('a reading', () => {
     await other.plane.stop()
     await lab.close()
   })
-  test('names a reason also when its host says none', () => {
+  test.each<readonly [what: string, reasons: readonly string[], reason: string]>([
+    ['its host says none', [], 'its host says so'],
+    ['its host says one of characters that no store takes', ['\0'], 'its host says so'],
+    ['its host says two', ['hot', 'a \0\ud800 word'], 'hot; a \ufffd word'],
+    ['its host says more than a thousand characters', ['x'.repeat(999), 'y'], `${'x'.repeat(999)};`],
+    ['half a character would be left of the last one', [`${'x'.repeat(999)}\u{1f525}`], `${'x'.repeat(999)}\ufffd`],
+  ])('names a reason that every store takes when %s', (_, reasons, reason) => {
     const held = { uuid: 'u', id: 1, driver: 'd', digest: '', missing: 0, deployables: {} }
-    const device = { controlPath: '{}', health: 'bad' as const, reasons: [], numbers: {} }
+    const device = { controlPath: '{}', health: 'bad' as const, reasons, numbers: {} }
     expect([...verdicts({ devices: { '{}': held } }, { driver: 'd', at: 1, devices: [device] })]).toEqual([
-      ['u', 'its host says so'],
+      ['u', reason],
     ])
   })
 })

@@ -46,7 +46,7 @@ const inStorableWords = ({ complaint, devices, ...reading }: Measurements): Meas
 
 /** Pure. Why the device is bad, as text; null: it is not bad. */
 const failingBy = ({ health, reasons }: MeasuredDevice): string | null =>
-  health === 'bad' ? storable(reasons.join('; ')).slice(0, REASON_MAX) || 'its host says so' : null
+  health === 'bad' ? storable(reasons.join('; ').slice(0, REASON_MAX)) || 'its host says so' : null
 
 /** Pure. The changes to record for the devices of the driver that measured; a `null` reason means not bad. */
 export const verdicts = (
