@@ -57,3 +57,16 @@ test('a refusal is forgotten after the least time, however long it took (COUNTED
   Object.assign(world, { took: 0, ok: true })
   expect(await at(8001)).toBe(2)
 })
+test('a computation that breaks is begun anew after the least time, and not before', async () => {
+  let [now, computed] = [0, 0]
+  const ask = keptAnswer({ monotonic: () => now }, 1000, async () => {
+    computed += 1
+    if (computed === 1) throw new Error('broken')
+    return done(computed)
+  })
+  await expect(ask()).rejects.toThrow('broken')
+  now = 999
+  await expect(ask()).rejects.toThrow('broken')
+  now = 1000
+  expect(await ask()).toEqual(done(2))
+})
