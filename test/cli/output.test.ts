@@ -164,6 +164,19 @@ test('rows without a value come last, and rows that are alike stay in their orde
     rendered({ document: rows, rows, columns }, { format: 'value', column: ['at'], sortColumn }).join('')
   expect([inOrder('by'), inOrder('at:desc')]).toEqual(['764258913', '987654321'])
 })
+test.each([null, undefined])('a missing value comes after every text, wherever its row is: %s', (none) => {
+  const byText = (...values: readonly (string | null | undefined)[]) => {
+    const rows = values.map((value, at) => ({ value, at }))
+    const columns: Columns<(typeof rows)[number]> = [
+      { name: 'at', of: ({ at }) => at },
+      { name: 'value', of: ({ value }) => value },
+    ]
+    return rendered({ document: rows, rows, columns }, { format: 'value', column: ['at'], sortColumn: 'value' }).join(
+      '',
+    )
+  }
+  expect([byText(none, 'zz'), byText('zz', none), byText('zz', none, 'a')]).toEqual(['10', '01', '201'])
+})
 test('the end of a list that is written row by row has the names once, and a table of named columns has tabs', () => {
   const lines = rowLines(COLUMNS, () => 'never', { format: 'table', column: ['name', 'size_gb'] }, true)!
   expect([lines.of(THINGS[0]!, undefined), lines.of(THINGS[2]!, undefined), lines.end()]).toEqual([

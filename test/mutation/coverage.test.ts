@@ -7,6 +7,7 @@ import { coverageOf, keptRecording, recordCoverage, recordedTimes } from './cove
 import { type Mutant, mutantsOf } from './mutants.ts'
 import { innermost, probed } from './probes.ts'
 import { makeTrees } from './tree.ts'
+import { passedOn } from '../support/program.ts'
 
 describe('functions that note that they run', () => {
   it.each([
@@ -92,4 +93,11 @@ it('is run', () => void execFileSync(process.execPath, ['src/program.ts']))
       expect(mutants.every((mutant) => changed('test/two.test.ts', mutant))).toBe(true)
     },
   )
+})
+
+it('the programs that tests start note what they run, but only while that is recorded', () => {
+  const options = { NODE_OPTIONS: '--import=x' }
+  expect(passedOn({ ...options, VITEST: '1', ACCELERANDO_DATA: 'd', HOME: 'h' })).toEqual({ HOME: 'h' })
+  const recording = { ...options, MUTATION_HITS: 'folder', MUTATION_TEST: 'a.test.ts' }
+  expect(passedOn({ ...recording, VITEST: '1', ACCELERANDO_DATA: 'd' })).toEqual(recording)
 })

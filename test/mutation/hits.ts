@@ -5,6 +5,7 @@ import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Hits, RECORDING } from './recording.ts'
 
+const FLUSH_MS = 500
 const seen = new Set<number>()
 /** Writes what has run since the last call. */
 const flush = (): void => {
@@ -16,3 +17,5 @@ const flush = (): void => {
 }
 Object.assign(globalThis, { __hit: (id: number) => void seen.add(id), __flushHits: flush })
 process.on('exit', flush)
+// a program may be killed
+setInterval(flush, FLUSH_MS).unref()

@@ -36,11 +36,19 @@ export type Run = {
   readonly launcher?: string | undefined
 }
 
-/** The environment without settings of accelerando and the test runner, which must not reach the program under test. */
+/**
+ * What a program under test gets of an environment: no settings of accelerando and of the test runner. While it is
+ * recorded which test runs what, the program is recorded as well (`test/mutation/hits.ts`).
+ */
+export const passedOn = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
+  const own =
+    env['MUTATION_HITS'] === undefined
+      ? /^(ACCELERANDO_|VITEST|NODE_OPTIONS|npm_lifecycle)/
+      : /^(ACCELERANDO_|VITEST|npm_lifecycle)/
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !own.test(name)))
+}
 const environment = (more: Readonly<Record<string, string>>, parentFd: boolean) => ({
-  ...Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^(ACCELERANDO_|VITEST|NODE_OPTIONS|npm_lifecycle)/.test(name)),
-  ),
+  ...passedOn(process.env),
   NO_COLOR: '1',
   ...(parentFd ? { [PARENT_FD]: '3' } : {}),
   ...more,

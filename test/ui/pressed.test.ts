@@ -1,7 +1,7 @@
 /** What pressed keys mean, and to which address a page leads that changes without a new page. */
 import { expect, test } from 'vitest'
 import { searchAfter, withoutDone } from '../../src/ui/browser/addresses.ts'
-import { GO_MS, type Meant, keyReader, otherParty } from '../../src/ui/browser/pressed.ts'
+import { GO_MS, type Meant, isForTimeline, isPlainClick, keyReader, otherParty } from '../../src/ui/browser/pressed.ts'
 
 const PLAIN = { timeStamp: 0, ctrlKey: false, metaKey: false, altKey: false }
 const isPage = (letter: string): boolean => 'hj'.includes(letter)
@@ -24,6 +24,22 @@ test('a key with Ctrl, Meta or Alt, or in a field, belongs to the browser; Escap
   for (const held of ['ctrlKey', 'metaKey', 'altKey']) expect([held, read('j', { [held]: true })]).toEqual([held, null])
   expect(read('j', {}, true)).toBeNull()
   expect(read('Escape', { ctrlKey: true }, true)).toEqual({ does: 'escape' })
+})
+
+test('a key is for the timeline while nothing is held with it, and neither a field nor the help takes it', () => {
+  const none = { ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, defaultPrevented: false }
+  const page = { isTyping: false, isHelpShown: false }
+  expect(isForTimeline(none, page)).toBe(true)
+  for (const one of Object.keys(none))
+    expect([one, isForTimeline({ ...none, [one]: true }, page)]).toEqual([one, false])
+  for (const one of Object.keys(page))
+    expect([one, isForTimeline(none, { ...page, [one]: true })]).toEqual([one, false])
+})
+test('a click shows a link here with the first button alone', () => {
+  const plain = { button: 0, ctrlKey: false, metaKey: false, shiftKey: false }
+  expect(isPlainClick(plain)).toBe(true)
+  for (const other of [{ button: 1 }, { ctrlKey: true }, { metaKey: true }, { shiftKey: true }])
+    expect([other, isPlainClick({ ...plain, ...other })]).toEqual([other, false])
 })
 
 /** What each of the keys means that are pressed one after the other, with the time of each. */

@@ -34,7 +34,7 @@ export type Worker = {
   /** How many more entities the worker can begin now. */
   readonly room: () => number
   /** Ignored when the worker already has the entity or has no room; a later round claims the entity again. */
-  readonly begin: (entity: EntityKey, read: Read, at?: number) => void
+  readonly begin: (entity: EntityKey, read: Read, at: number) => void
   readonly isInHand: (entity: EntityKey) => boolean
   /** Resolves when the worker has no entity any more. */
   readonly ended: () => Promise<void>
@@ -138,7 +138,7 @@ export const deadlineWorker = (kernel: Kernel): Worker => {
     kinds: DEADLINE_KINDS,
     moment: steps.moment,
     room: () => DEADLINES_MAX - inHand.size,
-    begin: (entity, read, at = -Infinity) => {
+    begin: (entity, read, at) => {
       if (stopped || inHand.has(entity) || inHand.size >= DEADLINES_MAX || !steps.isOver(at)) return
       inHand.set(
         entity,

@@ -145,6 +145,7 @@ export const gatheredOf = <One extends { readonly events: readonly Pick<NovaEven
 }
 
 export type Notifier = Worker & {
+  readonly begin: (entity: EntityKey, read: Read) => void
   readonly state: () => { readonly calls: number; readonly waiting: number }
 }
 

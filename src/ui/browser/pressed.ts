@@ -8,6 +8,11 @@ export type Key = {
   readonly metaKey: boolean
   readonly altKey: boolean
 }
+type TimelineKey = Pick<Key, 'ctrlKey' | 'metaKey' | 'altKey'> & {
+  readonly shiftKey: boolean
+  readonly defaultPrevented: boolean
+}
+type Click = Pick<TimelineKey, 'ctrlKey' | 'metaKey' | 'shiftKey'> & { readonly button: number }
 /** `go`: to the page with this letter; `turn`: to the previous or the next page of a list; `step`: from row to row. */
 export type Meant =
   | { readonly does: 'escape' | 'search' | 'help' }
@@ -25,6 +30,16 @@ const MEANT: Readonly<Record<string, Meant>> = {
   '[': { does: 'turn', key: '[' },
   ']': { does: 'turn', key: ']' },
 }
+
+/** Whether a pressed key may be meant for the timeline: nothing is held with it, and nothing else takes it. */
+export const isForTimeline = (
+  { ctrlKey, metaKey, altKey, shiftKey, defaultPrevented }: TimelineKey,
+  { isTyping, isHelpShown }: { readonly isTyping: boolean; readonly isHelpShown: boolean },
+): boolean => ![defaultPrevented, ctrlKey, metaKey, altKey, shiftKey, isTyping, isHelpShown].includes(true)
+
+/** Whether a click shows its link here: with these keys held, or with another button, the browser opens it elsewhere. */
+export const isPlainClick = ({ button, ctrlKey, metaKey, shiftKey }: Click): boolean =>
+  button === 0 && !ctrlKey && !metaKey && !shiftKey
 
 /** Returns a function that says what a key means; null: nothing. `leads`: whether the letter is that of a page. */
 export const keyReader = (

@@ -7,7 +7,7 @@ import { type TimelineScreen, isTimelineView } from '../view/timelineViews.ts'
 import { waysOf } from '../view/ways.ts'
 import { searchAfter } from './addresses.ts'
 import { isHelpShown, isTyping } from './keys.ts'
-import { otherParty } from './pressed.ts'
+import { isForTimeline, isPlainClick, otherParty } from './pressed.ts'
 import { nextRow } from './rows.ts'
 
 export type RecorderKeys = {
@@ -66,8 +66,8 @@ const PRESSED: Readonly<Record<string, () => void>> = {
 }
 const listenToKeys = (follow: (link: HTMLAnchorElement) => void): void =>
   document.addEventListener('keydown', (event) => {
-    const { key, target, defaultPrevented, ctrlKey, metaKey, altKey, shiftKey } = event
-    if (defaultPrevented || ctrlKey || metaKey || altKey || shiftKey || isTyping(target) || isHelpShown()) return
+    const { key, target } = event
+    if (!isForTimeline(event, { isTyping: isTyping(target), isHelpShown: isHelpShown() })) return
     const link = focusedStep()
     if (key === 'Enter' && link instanceof HTMLAnchorElement) {
       event.preventDefault()
@@ -104,9 +104,8 @@ export const openRecorder = (first: TimelineScreen, redraw: (screen: Screen) => 
   listenToKeys(follow)
   document.addEventListener('click', (event) => {
     const link = event.target instanceof Element ? event.target.closest<HTMLAnchorElement>('a[data-way]') : null
-    const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey
     // a link to the page of another request is an ordinary one
-    if (link === null || !isPlain || new URL(link.href).pathname !== location.pathname) return
+    if (link === null || !isPlainClick(event) || new URL(link.href).pathname !== location.pathname) return
     event.preventDefault()
     follow(link)
     const { step: number } = link.dataset
