@@ -37,7 +37,7 @@ export const isForTimeline = (
   { isTyping, isHelpShown }: { readonly isTyping: boolean; readonly isHelpShown: boolean },
 ): boolean => ![defaultPrevented, ctrlKey, metaKey, altKey, shiftKey, isTyping, isHelpShown].includes(true)
 
-/** Whether a click shows its link here: with these keys held, or with another button, the browser opens it elsewhere. */
+/** Whether a click shows its link here: with one of these keys or another button the browser opens it elsewhere. */
 export const isPlainClick = ({ button, ctrlKey, metaKey, shiftKey }: Click): boolean =>
   button === 0 && !ctrlKey && !metaKey && !shiftKey
 
