@@ -1,0 +1,172 @@
+/** Upstream's database on each kind of server: how a session is opened, what it asks, and how failures are told. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Connection, createServer } from 'mysql2'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { MysqlAddress } from '../../../src/neighbours/upstream/address.ts'
+import { openMysql } from '../../../src/neighbours/upstream/mysql.ts'
+import { openPostgres } from '../../../src/neighbours/upstream/postgres.ts'
+import { readUpstream } from '../../../src/neighbours/upstream/read.ts'
+import { scriptedPostgres, sqlError } from '../../persistence/scriptedPostgres.ts'
+import { freePort } from '../../support/port.ts'
+import { until } from '../../support/lab.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'accelerando-upstream-'))
+const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true })]
+afterEach(async () => {
+  for (const close of closing.splice(1).toReversed()) await close()
+})
+
+type Answer = { readonly columns: readonly string[]; readonly rows: readonly object[] } | { readonly refused: string }
+/** A server that speaks the protocol of MariaDB and MySQL. Statements without an answer are done. */
+const mysqlServer = async (answerTo: (text: string) => Answer | null, at?: string) => {
+  const [asked, entered, open]: [string[], object[], Set<Connection>] = [[], [], new Set()]
+  const listening = at ?? String(await freePort())
+  const server = createServer((connection) => {
+    open.add(connection)
+    // messages are counted anew with each statement
+    const numbered = connection as unknown as { sequenceId: number }
+    connection.serverHandshake({
+      ...{ protocolVersion: 10, serverVersion: '5.7', connectionId: 1, statusFlags: 2, characterSet: 45 },
+      capabilityFlags: 0xffffff & ~0x800,
+      authCallback: ({ user, database }: { user: string; database: string }, done: (error: null) => void) => {
+        entered.push({ user, database })
+        done(null)
+        numbered.sequenceId = 0
+      },
+    })
+    const take = (text: string): void => {
+      asked.push(text)
+      const answer = answerTo(text)
+      if (answer === null) connection.writeOk()
+      else if ('refused' in answer) connection.writeError({ code: 1064, message: answer.refused })
+      else
+        connection.writeTextResult(
+          [...answer.rows],
+          answer.columns.map((name) => ({
+            ...{ catalog: 'def', schema: 's', table: 't', orgTable: 't', name, orgName: name },
+            // a number, so that a client which decodes would not give a text
+            ...{ characterSet: 63, columnLength: 11, columnType: 3, flags: 0, decimals: 0 },
+          })),
+        )
+      numbered.sequenceId = 0
+    }
+    connection.on('query', take)
+    connection.on('stmt_prepare', take)
+    connection.on('error', () => open.delete(connection))
+    connection.on('end', () => open.delete(connection))
+  })
+  server.listen(listening as unknown as number)
+  const cut = () => {
+    for (const one of open) (one as unknown as { stream: { destroy: () => void } }).stream.destroy()
+  }
+  closing.push(cut, () => new Promise<void>((resolve) => server.close(() => resolve())))
+  return { asked, entered, cut, open: () => open.size, port: Number(listening) }
+}
+const addressOf = (more: Partial<MysqlAddress>): MysqlAddress => ({
+  ...{ host: '127.0.0.1', port: 1, user: 'cyborg', password: 'secret', database: 'c', socket: null, ca: null },
+  ...more,
+})
+const opened = async (address: MysqlAddress) => {
+  const source = await openMysql(address)
+  closing.push(source.close)
+  return source
+}
+const BEGIN = [
+  'set session transaction isolation level repeatable read',
+  'start transaction with consistent snapshot, read only',
+]
+const page = (text: string): Answer | null =>
+  text.startsWith('select') ? { columns: ['id', 'name'], rows: [{ id: 7, name: '8' }] } : null
+
+describe('on MariaDB or MySQL', () => {
+  test('a session reads from one snapshot, page by page, and leaves each value a text', async () => {
+    const { asked, entered, port } = await mysqlServer(page)
+    const source = await opened(addressOf({ port }))
+    expect(await source.page('devices', 5, 10)).toEqual([{ id: '7', name: '8' }])
+    expect(asked).toEqual([...BEGIN, 'select * from `devices` where id > 5 order by id limit 10'])
+    expect(entered).toEqual([{ user: 'cyborg', database: 'c' }])
+  })
+  test('a server may be reached by its socket', async () => {
+    const socket = join(folder, 'mysql.sock')
+    await mysqlServer(page, socket)
+    expect(await (await opened(addressOf({ socket }))).page('devices', 0, 1)).toHaveLength(1)
+  })
+  test('an answer without rows is none', async () => {
+    const { port } = await mysqlServer(() => null)
+    expect(await (await opened(addressOf({ port }))).page('devices', 0, 1)).toEqual([])
+  })
+  test('a server that refuses the snapshot is not read, and is left', async () => {
+    const { port, open } = await mysqlServer((text) => (text === BEGIN[1] ? { refused: 'no snapshot' } : null))
+    await expect(openMysql(addressOf({ port }))).rejects.toThrow('no snapshot')
+    await until(() => open() === 0)
+  })
+  test('a session is closed when it is left, and one that breaks fails the next page', async () => {
+    const { port, cut, open } = await mysqlServer(page)
+    const source = await openMysql(addressOf({ port }))
+    expect(open()).toBe(1)
+    await source.close()
+    await until(() => open() === 0)
+    const broken = await opened(addressOf({ port }))
+    cut()
+    await expect(broken.page('devices', 0, 1)).rejects.toThrow(/closed|ECONNRESET|lost/i)
+  })
+  test('TLS is asked for where a CA is named, and there is no session without it', async () => {
+    const { port, entered } = await mysqlServer(page)
+    await expect(openMysql(addressOf({ port, ca: '/no/such.pem' }))).rejects.toThrow('ENOENT')
+    const ca = import.meta.filename
+    await expect(openMysql(addressOf({ port, ca }))).rejects.toThrow('does not support secure connection')
+    expect(entered).toEqual([])
+  })
+})
+
+describe('on PostgreSQL', () => {
+  const SNAPSHOT = 'begin transaction isolation level repeatable read, read only'
+  const server = async (...script: Parameters<typeof scriptedPostgres>) => {
+    const one = await scriptedPostgres(...script)
+    closing.push(one.close)
+    return one
+  }
+  test('a session reads from one snapshot, page by page, and leaves each value a text', async () => {
+    const one = await server(({ text }) => (text.startsWith('select') ? [{ id: 7, used: true, name: null }] : null))
+    const source = await openPostgres(one.url)
+    expect(await source.page('devices', 5, 10)).toEqual([{ id: '7', used: 'true', name: null }])
+    expect(one.asked).toEqual([
+      { session: 1, text: SNAPSHOT, params: [] },
+      { session: 1, text: 'select * from "devices" where id > $1 order by id limit $2', params: ['5', '10'] },
+    ])
+    expect(one.startups[0]).toMatchObject({ user: 'me', database: 'c', application_name: 'accelerando import' })
+    await source.close()
+    await until(() => one.open().length === 0)
+  })
+  test('a server that refuses the snapshot is not read, and is left; one that breaks fails the next page', async () => {
+    const refusing = await server(({ text }) => (text === SNAPSHOT ? sqlError('0A000', 'no snapshot') : null))
+    await expect(openPostgres(refusing.url)).rejects.toThrow('no snapshot')
+    await until(() => refusing.open().length === 0)
+    const one = await server()
+    const source = await openPostgres(one.url)
+    one.cut()
+    await expect(source.page('devices', 0, 1)).rejects.toThrow(/terminated|not queryable/i)
+  })
+  test('all tables are read, and the session ends, also when one cannot be read', async () => {
+    const one = await server()
+    const none = await readUpstream({ kind: 'postgres', url: one.url })
+    expect(Object.values(none)).toEqual(Array(7).fill([]))
+    await until(() => one.open().length === 0)
+    const bad = await server(({ text }) => (text.includes('"deployables"') ? sqlError('42P01', 'no such table') : null))
+    await expect(readUpstream({ kind: 'postgres', url: bad.url })).rejects.toThrow(
+      'table deployables cannot be read: no such table',
+    )
+    await until(() => bad.open().length === 0)
+  })
+})
+
+test('a server that does not answer is told so, whatever its kind', async () => {
+  const port = await freePort()
+  const refused = `upstream's database cannot be opened: connect ECONNREFUSED 127.0.0.1:${port}`
+  await expect(readUpstream({ kind: 'mysql', at: addressOf({ port }) })).rejects.toThrow(refused)
+  await expect(readUpstream({ kind: 'postgres', url: `postgresql://u@127.0.0.1:${port}/c` })).rejects.toThrow(refused)
+  const { port: at } = await mysqlServer(() => null)
+  expect((await readUpstream({ kind: 'mysql', at: addressOf({ port: at }) })).devices).toEqual([])
+})
