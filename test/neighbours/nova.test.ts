@@ -248,9 +248,3 @@ describe('the token file', () => {
     expect(nova.asked).toEqual([])
   })
 })
-
-test('a request id that no header can carry does not keep the event back', async () => {
-  nova.answers = withCodes(200, () => 200)
-  await novaAt({ url: nova.url, timeoutMs: 2000 }).notify(some(1), 'req\n1')
-  expect(nova.asked[0]?.headers['x-openstack-request-id']).toBeUndefined()
-})

@@ -1,6 +1,6 @@
 /** Which images a host takes from Glance, how often it tries, and for how long. Glance does as it is told. */
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -36,7 +36,7 @@ const OPTIONS: FilesOptions = {
   pauses: { firstMs: 100, maxMs: 400 },
   allowUnverified: false,
 }
-type Bits = string | NoImage | ((uuid: string) => string | Promise<string>)
+type Bits = string | NoImage | ((uuid: string, signal: AbortSignal) => string | Promise<string>)
 /** `find` and `bits` are asked call by call; the last one answers every later call. */
 const opened = (find: readonly (Image | NoImage)[], bits: readonly Bits[], more: Partial<FilesOptions> = {}) => {
   const [clock, log] = [handClock(), memoryLog()]
@@ -53,10 +53,10 @@ const opened = (find: readonly (Image | NoImage)[], bits: readonly Bits[], more:
       const answer = find[Math.min(finds++, find.length - 1)]!
       return 'found' in answer ? answer : { found: true, image: { ...answer, uuid } }
     },
-    bytes: async (uuid, from) => {
+    bytes: async (uuid, from, signal) => {
       asked.push(`bytes ${uuid} ${from}`)
       const send = bits[Math.min(sends++, bits.length - 1)]!
-      const answer = typeof send === 'function' ? await send(uuid) : send
+      const answer = typeof send === 'function' ? await send(uuid, signal) : send
       if (typeof answer !== 'string') return answer
       const body = (async function* () {
         yield Buffer.from(answer)
@@ -212,12 +212,83 @@ test('images that are in use leave no room for another', async () => {
 
 test('a description that cannot be kept or removed keeps no image back', async () => {
   const image = imageOf('bits')
-  const { open, messages } = opened([image, image, noImage('forbidden')], ['bits'])
+  const { open, log } = opened([image, image, noImage('forbidden')], ['bits'])
   await open()
   const path = join(dir, keyOf(image), `${UUID}.json`)
   rmSync(path)
   mkdirSync(path)
   expect(await open()).toMatchObject({ found: true })
   expect(await open()).toEqual(noImage('forbidden'))
-  expect(messages()).toEqual(['images.downloaded', 'images.notDescribed', 'images.notForgotten'])
+  const detail = { image: UUID, reason: expect.stringMatching(/EISDIR|directory/) }
+  expect(log.said.slice(1)).toEqual([
+    { level: 'warn', message: 'images.notDescribed', detail },
+    { level: 'warn', message: 'images.notForgotten', detail },
+  ])
+})
+
+test('an image that could not be had keeps no room, however that ended', async () => {
+  const cut = () => Promise.reject(new Error('cut'))
+  for (const [bits, problem] of [
+    [noImage('forbidden'), noImage('forbidden')],
+    [cut, noImage('unavailable', 'cut')],
+  ] as const) {
+    const { cache, messages, open } = opened([imageOf('bits')], [bits])
+    const stop = new AbortController()
+    const got = open(UUID, 50_000, stop.signal)
+    if (bits === cut) {
+      await until(() => messages().length === 1)
+      stop.abort()
+    }
+    expect(await got).toEqual(problem)
+    expect(await cache.reserve('sha256_' + 'a'.repeat(64), 100)).toBe(true)
+    for (const key of readdirSync(dir)) rmSync(join(dir, key), { recursive: true })
+  }
+})
+
+test('a download is broken off when nobody waits longer, and why is told', async () => {
+  const never = (_uuid: string, signal: AbortSignal) =>
+    new Promise<string>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+  const late = opened([imageOf('bits')], [never])
+  const got = late.open(UUID, 300)
+  await until(() => late.asked.length === 2)
+  await late.clock.pass(300)
+  expect(await got).toEqual(noImage('unavailable', 'the image did not come within 300 ms'))
+  const past = opened([imageOf('bits')], [never])
+  const none = past.open(UUID, -5)
+  await quiet()
+  await past.clock.pass(0)
+  expect(await none).toMatchObject({ found: false, why: 'unavailable' })
+})
+
+test('FILES-4, FILES-5 an image is used and forgotten by its UUID in any spelling, and each is told of', async () => {
+  const image = imageOf('bits')
+  await opened([image], ['bits']).open()
+  const host = opened([noImage('unavailable', 'away')], [])
+  const without = async () => {
+    const got = host.open(UUID.toUpperCase())
+    const before = host.log.said.length
+    await until(() => host.log.said.length > before)
+    await quiet()
+    await host.clock.pass(100)
+    return got
+  }
+  expect(await without()).toMatchObject({ found: true, image })
+  expect(host.log.said).toEqual([
+    {
+      level: 'warn',
+      message: 'images.notYet',
+      detail: { image: UUID.toUpperCase(), why: 'unavailable', reason: 'away' },
+    },
+    { level: 'warn', message: 'images.usedWithoutAsking', detail: { image: UUID, reason: 'away' } },
+  ])
+  writeFileSync(join(dir, keyOf(image), 'bits'), 'stib')
+  const changed = opened([image], ['bits'])
+  expect(await changed.open()).toMatchObject({ found: true })
+  expect(changed.log.said[0]).toEqual({
+    level: 'warn',
+    message: 'images.keptFileDiffers',
+    detail: { image_digest: keyOf(image) },
+  })
+  expect(await opened([noImage('forbidden')], []).open(UUID.toUpperCase())).toEqual(noImage('forbidden'))
+  expect(inside(keyOf(image))).toEqual([`${UUID}.bin`, 'bits'])
 })
