@@ -1,5 +1,5 @@
 /** The limits of the persistence that need no database: sizes of batches, searches for a fault, records of others. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { createPrepared } from '../../src/persistence/prepared.ts'
 import { pickBatch } from '../../src/persistence/batch.ts'
 import { openEffort } from '../../src/persistence/effort.ts'
@@ -19,6 +19,25 @@ test('a fault that never passes is searched for to the end, one that passes in 2
   expect(effort.worth('refused', 2)).toBe(true)
   for (const failure of ['fenced', 'again', 'late', 'stopped', 'not sent', 'unknown'] as const)
     expect([failure, openEffort().worth(failure, 512)]).toEqual([failure, false])
+})
+
+test('a fault that passes is searched for two and a half seconds at most', () => {
+  const now = vi.spyOn(performance, 'now').mockReturnValue(1_000)
+  try {
+    const effort = openEffort()
+    const worth = (at: number) => {
+      now.mockReturnValue(at)
+      return [effort.worth('rolled back', 2), effort.worth('refused', 2)]
+    }
+    expect([1_000, 3_499, 3_500, 3_501].map(worth)).toEqual([
+      [true, true],
+      [true, true],
+      [false, true],
+      [false, true],
+    ])
+  } finally {
+    now.mockRestore()
+  }
 })
 
 const ROW = sample.journalRow('', 1)

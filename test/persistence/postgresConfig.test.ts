@@ -1,6 +1,6 @@
 /** How sessions with a server are set up, what the role of a program may do, and who migrates: without a server. */
 import { types } from 'pg'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { migrate, migrationNames, newer, pending } from '../../src/persistence/migrate.ts'
 import { clientConfig } from '../../src/persistence/postgres/postgres.ts'
 import { RIGHTS, roleGrants } from '../../src/persistence/roles.ts'
@@ -154,5 +154,22 @@ describe('migrations', () => {
       await up()
     })
     expect(ups).toEqual(['try', 'try', 'up'])
+  })
+  test('that wait too long for a lock twenty times, each half a second after the other, are given up', async () => {
+    const { database } = opened([], { exclusive: true })
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+    try {
+      const [began, error, at]: [number, Error, number[]] = [performance.now(), coded('55P03'), []]
+      const migrated = migrate(database, async () => {
+        at.push(performance.now() - began)
+        throw error
+      })
+      const ended = expect(migrated).rejects.toBe(error)
+      await vi.advanceTimersByTimeAsync(30_000)
+      await ended
+      expect(at).toEqual(Array.from({ length: 20 }, (_, n) => 500 * n))
+    } finally {
+      vi.useRealTimers()
+    }
   })
 })

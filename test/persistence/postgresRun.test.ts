@@ -1,6 +1,6 @@
 /** How a statement is run on a client, and which reads are tried again. */
 import type { Client } from 'pg'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { again, hangUp, runOn } from '../../src/persistence/postgres/run.ts'
 import type { Statement } from '../../src/persistence/sql.ts'
 
@@ -54,6 +54,29 @@ test.each([sqlError('42P01'), sqlError('57014'), sqlError('53300')])(
     expect(tries()).toBe(1)
   },
 )
+
+/** When a read is tried whose first try takes so long, and each of which fails; in ms. */
+const triedAt = async (firstTakesMs: number): Promise<readonly number[]> => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+  try {
+    const [began, error, at]: [number, Error, number[]] = [performance.now(), sqlError('57P01'), []]
+    const run = again(async () => {
+      if (at.push(performance.now() - began) === 1) vi.advanceTimersByTime(firstTakesMs)
+      throw error
+    })
+    const ended = expect(run(STATEMENT)).rejects.toBe(error)
+    await vi.advanceTimersByTimeAsync(10_000)
+    await ended
+    return at
+  } finally {
+    vi.useRealTimers()
+  }
+}
+test('a read is tried again after growing pauses, as long as the next try begins within three seconds', async () => {
+  expect(await triedAt(0)).toEqual([0, 50, 150, 350, 750, 1550, 2350])
+  expect(await triedAt(2_950)).toEqual([0, 3_000])
+  expect(await triedAt(2_951)).toEqual([0])
+})
 
 test('a connection is closed without a word, if there is one', () => {
   let destroyed = 0
