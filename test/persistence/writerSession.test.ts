@@ -44,10 +44,10 @@ describe('a session for writing', () => {
   test('that is alone looks at its session every two seconds until it is closed, and no other does', async () => {
     const looks: (readonly [() => void, number | undefined])[] = []
     const timer = { unref: () => timer } as unknown as NodeJS.Timeout
-    const every = vi.spyOn(globalThis, 'setInterval').mockImplementation(((run: () => void, ms?: number) => {
+    const every = vi.spyOn(globalThis, 'setInterval').mockImplementation((run: () => void, ms?: number) => {
       looks.push([run, ms])
       return timer
-    }) as typeof setInterval)
+    })
     const cleared = vi.spyOn(globalThis, 'clearInterval')
     closing.push(
       () => every.mockRestore(),
