@@ -104,6 +104,17 @@ describe('what was kept', () => {
     bad.found([device('a')])
     expect(bad.judged('a', {})).toEqual(OK)
   })
+  test('is not written again as it is', async () => {
+    const { bad, keeps } = await open(kept({ a: { because: { vendor_alarm: ALARM }, kind: KIND } }))
+    await bad.keep()
+    expect(keeps).toEqual([])
+  })
+  test('says what a device is that turns bad again while it is not found', async () => {
+    const { bad } = await open(kept({ c: { because: { vendor_alarm: ALARM }, kind: KIND } }))
+    bad.judged('c', { vendor_alarm: 2 })
+    bad.found([device('c', { type: 'FPGA' })])
+    expect(bad.judged('c', {})).toEqual(OK)
+  })
   test('does not count for quantities of another release', async () => {
     const text = kept({ a: { because: { other: 'x' } }, b: { because: { other: 'x', vendor_alarm: ALARM } } })
     const { bad, keeps, log } = await open(text)

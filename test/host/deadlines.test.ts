@@ -69,6 +69,17 @@ describe('what an order has left', () => {
     }
     expect(left()).toBe(TERM)
   })
+  test('DEADLINE-2 what the clock seemed to be is forgotten when no order has come for ten minutes', async () => {
+    const leftAfter = async (ms: number) => {
+      const clock = handClock()
+      const dueAt = createDeadlines(clock, BOOT)
+      const left = (sentAt: number) => dueAt({ deadline: sentAt + TERM }, { meant: BOOT, sentAt }) - clock.monotonic()
+      left(clock.now())
+      await clock.pass(ms)
+      return left(clock.now() - HOUR)
+    }
+    expect([await leftAfter(599_999), await leftAfter(600_000)]).toEqual([TERM - HOUR, TERM])
+  })
   test('an order that was sent after its deadline, by a control with another clock, is judged by the clock of the host', () => {
     const clock = handClock()
     const dueAt = createDeadlines(clock, BOOT)

@@ -6,12 +6,13 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Disk } from '../../src/host/disk.ts'
 import { fileDisk, memoryDisk } from '../../src/host/disk.ts'
-import { judge } from '../../src/host/entry.ts'
+import { handleKey, judge } from '../../src/host/entry.ts'
 import { openLedger } from '../../src/host/ledger.ts'
 import { createKeyedMutex } from '../../src/keyedMutex.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
 import { openHostLab } from '../support/hostLab.ts'
 
+const PREPARED = handleKey({ type: 'PCI', info: { domain: '0000', bus: 'af', device: '00', function: '0' } })
 const open = async (disk: Disk) => {
   const [clock, log] = [handClock(), memoryLog()]
   return { clock, log, ledger: await openLedger({ boot: 1, disk, path: '/l', host: 'h1', clock, log }) }
@@ -125,7 +126,7 @@ describe('ledger', () => {
   test('LEDGER-5 of more than 50,000 slots those without orders for longest are forgotten: first one that is not prepared', async () => {
     const { ledger } = await open(memoryDisk())
     ledger.note(ledgerEntry('in hand', 1, { state: 'in-hand' }))
-    ledger.note(ledgerEntry('prepared', 2))
+    ledger.note(ledgerEntry('prepared', 2, { handle: PREPARED }))
     ledger.note(ledgerEntry('released', 3, { type: 'ReleaseSlot' }))
     for (let n = 4; n <= 50_000; n++) ledger.note(ledgerEntry(`s${n}`, n))
     const there = () => ['in hand', 'prepared', 'released', 's4'].filter((slot) => ledger.get(slot) !== undefined)
@@ -134,8 +135,9 @@ describe('ledger', () => {
     expect(ledger.all()).toHaveLength(50_000)
     ledger.note(ledgerEntry('one more', 50_002))
     expect(there()).toEqual(['in hand', 'prepared', 's4'])
+    expect(ledger.fence.isOpen).toBe(false)
     ledger.note(ledgerEntry('another', 50_003))
-    expect(there()).toEqual(['in hand', 's4'])
+    expect([there(), ledger.fence.isOpen]).toEqual([['in hand', 's4'], true])
     expect(ledger.all()).toHaveLength(50_000)
     await ledger.close(true)
   })

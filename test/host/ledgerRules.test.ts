@@ -69,6 +69,30 @@ describe('the file', () => {
       ]),
     )
   })
+  test('is tried again after pauses that become longer, up to five seconds', async () => {
+    const times: number[] = []
+    const { ledger, clock } = await open(`${HEAD}\n`, (disk) => ({
+      ...disk,
+      append: () => (times.push(clock.now()), Promise.reject(new Error('EIO'))),
+      replace: () => (times.push(clock.now()), Promise.reject(new Error('EIO'))),
+    }))
+    void ledger.write(ledgerEntry('a', 1))
+    await clock.pass(25_000)
+    const pauses = times.slice(1).map((at, n) => at - times[n]!)
+    expect(pauses).toEqual([50, 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000])
+  })
+  test('of a process that is killed meanwhile is not said to be written', async () => {
+    const gate = Promise.withResolvers<void>()
+    const { ledger } = await open(`${HEAD}\n`, (disk) => ({ ...disk, append: () => gate.promise }))
+    let isWritten = false
+    void ledger.write(ledgerEntry('a', 1)).then(() => (isWritten = true))
+    await quiet()
+    const closed = ledger.close(true)
+    gate.resolve()
+    await closed
+    await quiet()
+    expect(isWritten).toBe(false)
+  })
   test('says what is wrong with it, and that the host does not start', async () => {
     const refused = (text: string) =>
       open(text).then(

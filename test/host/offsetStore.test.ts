@@ -36,6 +36,16 @@ describe('a place on disk', () => {
     await clock.pass(5000)
     expect(await kept()).toEqual(at(4))
   })
+  test('is written once for each second in which it moved, and not again at the end', async () => {
+    const { clock, place, kept, writes } = await open()
+    for (const offset of [1, 2]) {
+      place.moved(at(offset))
+      await clock.pass(1000)
+      expect([await kept(), writes()]).toEqual([at(offset), offset])
+    }
+    await place.close('orderly')
+    expect(writes()).toBe(2)
+  })
   test('is found by the next start', async () => {
     const { place } = await open(JSON.stringify(at(7)))
     expect(place.from).toEqual(at(7))

@@ -16,7 +16,7 @@ const open = async (publish: Bus['publish']) => {
   const [clock, log] = [handClock(), memoryLog()]
   const ledger = await openLedger({ boot: 1, disk: memoryDisk(), path: '/l', host: 'h1', clock, log })
   const boot = { bootId: systemIds.uuid(), bootNumber: 1 }
-  return { clock, outbox: new Outbox({ host: 'h1', boot, ledger, bus: { publish }, clock, ids: systemIds, log }) }
+  return { clock, ledger, outbox: new Outbox({ host: 'h1', boot, ledger, bus: { publish }, clock, ids: systemIds, log }) }
 }
 
 test('many results go in several messages to the bus, each of at most 200, one after the other', async () => {
@@ -131,6 +131,40 @@ test('a result is not noted as sent where another order has come for its slot me
       meanwhile.number === 1 && meanwhile.state === 'done' ? { ...meanwhile, sent: true } : meanwhile,
     )
   }
+})
+
+test('a result that takes the place of one under way is sent after it', async () => {
+  const numbers: number[] = []
+  const made = await open(async (batch) => {
+    numbers.push(...batch.map(({ value }) => (JSON.parse(value) as { data: { number: number } }).data.number))
+    if (numbers.length === 1) made.outbox.send(entry(1, 2))
+  })
+  made.outbox.send(entry(1, 1))
+  await made.outbox.idle()
+  expect([numbers, made.outbox.size]).toEqual([[1, 2], 0])
+})
+
+test('what the bus takes after the close is not noted as sent', async () => {
+  const gate = Promise.withResolvers<void>()
+  const { outbox, ledger } = await open(() => gate.promise)
+  await ledger.write(entry(1))
+  outbox.send(entry(1))
+  await quiet()
+  const closed = outbox.close()
+  gate.resolve()
+  await closed
+  expect(ledger.get('slot-1')?.sent).toBe(false)
+})
+
+test('a pause between attempts is no longer than five seconds', async () => {
+  const times: number[] = []
+  const { outbox, clock } = await open(async () => {
+    times.push(clock.now())
+    throw new Error('no broker')
+  })
+  outbox.send(entry(1))
+  await clock.pass(25_000)
+  expect(times.slice(1).map((at, n) => at - times[n]!)).toEqual([50, 100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000])
 })
 
 test('the pauses between attempts become longer, and short again after a success', async () => {

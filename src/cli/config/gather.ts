@@ -120,7 +120,7 @@ export const gather = (sources: ConfigSources): Gathered => {
   const written = new Map<Key, unknown>()
   for (const { key, value, origin } of inOrder) {
     const { schema, toValue } = rowOf(key)
-    const judged = v.safeParse(schema, value, { abortEarly: true })
+    const judged = v.safeParse(schema, value)
     origins.set(key, origin)
     if (judged.success) {
       values.set(key, toValue(judged.output))
