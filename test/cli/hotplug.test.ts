@@ -20,9 +20,14 @@ const script = (text: string): string => {
 const watch = (program: string) => {
   const [clock, log] = [handClock(), memoryLog()]
   let changes = 0
-  const stop = watchHotplug({ program, clock, log, changed: () => void changes++ })
+  const waits: number[] = []
+  const after: typeof clock.after = (ms, run) => {
+    waits.push(ms)
+    return clock.after(ms, run)
+  }
+  const stop = watchHotplug({ program, clock: { after }, log, changed: () => void changes++ })
   const said = () => log.said.map(({ message }) => message)
-  return { clock, log, said, stop, changes: () => changes }
+  return { clock, log, said, stop, waits, changes: () => changes }
 }
 const EVENT = 'echo "KERNEL[4.2] add /devices/pci0000:00/0000:00:04.0 (pci)"'
 
@@ -51,29 +56,44 @@ test('many events are one change, and later ones another', async () => {
     })
     .toBe(2)
   it.stop()
-  expect(it.said()).toEqual([])
+  expect([it.said(), it.waits]).toEqual([[], [1000, 1000]])
 })
 
 test('a machine without the program is told once, and nothing more', async () => {
-  const it = watch(join(folder.path, 'none'))
+  const program = join(folder.path, 'none')
+  const it = watch(program)
   await expect.poll(it.said).toEqual(['hotplug.unwatched'])
   await it.clock.pass(1_000_000)
-  expect(it.said()).toEqual(['hotplug.unwatched'])
+  const detail = { program, reason: `spawn ${program} ENOENT` }
+  expect(it.log.said).toEqual([{ level: 'info', detail, message: 'hotplug.unwatched' }])
   it.stop()
 })
 
 test('a program that ends is started again, each time later, until it is stopped', async () => {
-  const it = watch(script('exit 3'))
+  const program = script('exit 3')
+  const it = watch(program)
   await expect.poll(it.said).toEqual(['hotplug.again'])
   await it.clock.pass(1000)
   await expect.poll(it.said).toHaveLength(2)
-  expect(it.log.said.map(({ detail }) => [detail['reason'], detail['afterMs']])).toEqual([
-    ['ended with 3', 1000],
-    ['ended with 3', 2000],
+  expect(it.log.said.map(({ level, detail }) => [level, detail])).toEqual([
+    ['warn', { program, reason: 'ended with 3', afterMs: 1000 }],
+    ['warn', { program, reason: 'ended with 3', afterMs: 2000 }],
   ])
   it.stop()
   await it.clock.pass(1_000_000)
   expect(it.said()).toHaveLength(2)
+})
+
+test('a program that is killed again and again is started every five minutes at last', async () => {
+  const it = watch(script('kill -9 $$'))
+  for (let times = 1; times <= 11; times++) {
+    await expect.poll(it.said).toHaveLength(times)
+    if (times < 11) await it.clock.pass(it.waits.at(-1)!)
+  }
+  it.stop()
+  const all = it.log.said.map(({ detail }) => detail)
+  expect(new Set(all.map(({ reason }) => reason))).toEqual(new Set(['ended with a signal']))
+  expect(all.slice(-3).map(({ afterMs }) => afterMs)).toEqual([256_000, 300_000, 300_000])
 })
 
 test('a program that has told of a change is started again as soon as one that ends for the first time', async () => {

@@ -16,7 +16,11 @@ const open = async (publish: Bus['publish']) => {
   const [clock, log] = [handClock(), memoryLog()]
   const ledger = await openLedger({ boot: 1, disk: memoryDisk(), path: '/l', host: 'h1', clock, log })
   const boot = { bootId: systemIds.uuid(), bootNumber: 1 }
-  return { clock, ledger, outbox: new Outbox({ host: 'h1', boot, ledger, bus: { publish }, clock, ids: systemIds, log }) }
+  return {
+    clock,
+    ledger,
+    outbox: new Outbox({ host: 'h1', boot, ledger, bus: { publish }, clock, ids: systemIds, log }),
+  }
 }
 
 test('many results go in several messages to the bus, each of at most 200, one after the other', async () => {
