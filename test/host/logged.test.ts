@@ -150,7 +150,7 @@ test('each order that comes, what follows for it, and one that is left alone', a
     came(2, 'ReleaseSlot', 'ignore'),
   ])
   const other = await openHostLab()
-  await other.disk.replace('/state/ledger.jsonl', `{"ledger":1,"host":"h1","from":${8e15},"recalled":true}\n`)
+  await other.disk.replace('/state/ledger.jsonl', '{"ledger":1,"host":"h1","from":8000000000000000,"recalled":true}\n')
   await other.boot()
   await other.send(other.order('PrepareSlot', 3))
   expect(other.log.said.filter(({ message }) => message === 'order.leftAlone')).toEqual([
