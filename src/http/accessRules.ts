@@ -11,28 +11,27 @@ import { canonicalPath } from './paths.ts'
 type Reached = readonly boolean[]
 
 const afterText = (text: string, path: string, reached: Reached): Reached =>
-  reached.map((_, at) => at >= text.length && reached[at - text.length]! && path.startsWith(text, at - text.length))
+  reached.map((_, at) => reached[at - text.length] === true && path.startsWith(text, at - text.length))
 
 /** Matches one or more characters; a slash only if `crossing`. */
 const afterWildcard = (crossing: boolean, path: string, reached: Reached): Reached => {
   let open = false
   return reached.map((_, at) => {
-    if (at === 0) return false
-    open = (open || reached[at - 1]!) && (crossing || path[at - 1] !== '/')
+    open = (open || reached[at - 1] === true) && (crossing || path[at - 1] !== '/')
     return open
   })
 }
 
-const PARTS = /\{[^{}]*\}|\*\*|\*|[^{}*]+|[{}]/g
-const isWildcard = (part: string): boolean => part.startsWith('*') || (part.startsWith('{') && part.endsWith('}'))
+/** The parts of a pattern; what the group catches is a wildcard. */
+const PARTS = /(\{[^{}]*\}|\*\*|\*)|[^{}*]+|[{}]/g
 
 /** `{name}` and `*` match one segment of a path or a part of one, `**` matches any text. */
 const fits = (pattern: string, path: string): boolean => {
-  const start: Reached = Array.from({ length: path.length + 1 }, (_, at) => at === 0)
-  const parts = Array.from(pattern.matchAll(PARTS), ([part]) => part)
+  const start: Reached = [true, ...path.split('').map(() => false)]
+  const parts = [...pattern.matchAll(PARTS)]
   return parts.reduce(
-    (reached, part) =>
-      isWildcard(part) ? afterWildcard(part === '**', path, reached) : afterText(part, path, reached),
+    (reached, [part, wildcard]) =>
+      wildcard === undefined ? afterText(part, path, reached) : afterWildcard(part === '**', path, reached),
     start,
   )[path.length]!
 }

@@ -1,7 +1,7 @@
 /** Endpoints for operators and probes, on a separate listener. */
 import { Hono } from 'hono'
 import type { Registry } from 'prom-client'
-import { errorAnswer } from './faults.ts'
+import { faceOf } from './faults.ts'
 import { gateOf } from './gate.ts'
 
 /**
@@ -44,9 +44,7 @@ export const adminApp = ({ metrics, readiness, doors = {} }: AdminParts): Hono =
   const gate = gateOf({ trustedHosts: [], anyHost: false })
   app.use('/doors/*', async (c, next) => {
     const barred = gate((name) => c.req.header(name))
-    if (barred === null) return next()
-    const { status, detail } = errorAnswer(barred.fault, '')
-    return new Response(JSON.stringify({ error: detail }), { status, headers: { 'content-type': 'application/json' } })
+    return barred === null ? next() : c.json({ error: faceOf(barred.fault).detail }, 403)
   })
   for (const [name, open] of Object.entries(doors))
     app.post(`/doors/${name}`, async (c) => c.json({ result: (await open(await inputOf(c.req.raw))) ?? null }))

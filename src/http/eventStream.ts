@@ -73,11 +73,6 @@ export const eventBody = ({ stream, clock, breakOff, ended }: SendingEvents): Re
     if (breakOff) breakOff()
     else controller.error(new Error(`broken off: ${why}`))
   }
-  const finish = (controller: ReadableStreamDefaultController): void => {
-    if (isDone) return
-    isDone = true
-    controller.close()
-  }
   return new ReadableStream<Uint8Array>(
     {
       start: (controller) => {
@@ -98,7 +93,9 @@ export const eventBody = ({ stream, clock, breakOff, ended }: SendingEvents): Re
           stream.close('failed')
           return controller.error(new Error(`broken off: ${textOf(error)}`))
         }
-        if (portion.kind === 'bye') finish(controller)
+        if (portion.kind !== 'bye') return
+        isDone = true
+        controller.close()
       },
       cancel: () => {
         isDone = true

@@ -82,7 +82,7 @@ const FACES: Faces = {
   headers_too_large: { status: 431, say: (fault) => `The headers are larger than ${fault.limitBytes} bytes.` },
   too_slow: { status: 408, say: () => 'The request did not arrive whole in time.' },
   expectation: { status: 417, say: (fault) => `Nothing here meets the expectation ${fault.given}.` },
-  expected_500: { status: 500, say: (fault) => face(fault.instead).detail },
+  expected_500: { status: 500, say: (fault) => faceOf(fault.instead).detail },
   broken: { status: 500, say: () => 'The service failed to handle this request; its log knows the request id.' },
 }
 
@@ -111,7 +111,14 @@ export const STATUS_TITLES: Readonly<Record<number, string>> = {
 /** The text repeats names and values of the request, so it is cut at this length. */
 const DETAIL_MAX = 500
 
-const face = (fault: HttpFault): { status: number; detail: string; retryAfterSeconds: number | undefined } => {
+type Shown = {
+  readonly status: number
+  /** The text of the fault in the body. */
+  readonly detail: string
+  readonly retryAfterSeconds: number | undefined
+}
+
+export const faceOf = (fault: HttpFault): Shown => {
   // The table has a row for every kind, but the compiler cannot infer the type of the row from the look-up.
   const row = FACES[fault.kind] as Face<HttpFault>
   const text = row.say(fault)
@@ -126,25 +133,16 @@ const face = (fault: HttpFault): { status: number; detail: string; retryAfterSec
 export const withoutExpected500 = (fault: HttpFault): HttpFault =>
   fault.kind === 'expected_500' ? fault.instead : fault
 
-export type ErrorAnswer = {
-  readonly status: number
-  readonly text: string
-  /** The text of the fault in the body. */
-  readonly detail: string
-  readonly retryAfterSeconds: number | undefined
-}
+export type ErrorAnswer = Shown & { readonly text: string }
 
 /** The error format of identity services, which their clients know (rest-api 1.9). */
 const identityError = (code: number, message: string): string =>
   JSON.stringify({ error: { code, title: STATUS_TITLES[code], message } })
 
-export const errorAnswer = (fault: HttpFault, requestId: string): ErrorAnswer => {
-  const { status, detail, retryAfterSeconds } = face(fault)
-  if (fault.kind === 'unauthenticated')
-    return { status, detail, retryAfterSeconds, text: identityError(status, detail) }
+const serviceError = (fault: HttpFault, { status, detail }: Shown, requestId: string): string => {
   const code = fault.kind === 'expected_500' ? fault.instead.kind : fault.kind
   const nested = { faultcode: status < 500 ? 'Client' : 'Server', faultstring: detail, debuginfo: null }
-  const text = JSON.stringify({
+  return JSON.stringify({
     error_message: JSON.stringify(nested),
     errors: [
       {
@@ -156,5 +154,11 @@ export const errorAnswer = (fault: HttpFault, requestId: string): ErrorAnswer =>
       },
     ],
   })
-  return { status, text, detail, retryAfterSeconds }
+}
+
+export const errorAnswer = (fault: HttpFault, requestId: string): ErrorAnswer => {
+  const shown = faceOf(fault)
+  const text =
+    fault.kind === 'unauthenticated' ? identityError(shown.status, shown.detail) : serviceError(fault, shown, requestId)
+  return { ...shown, text }
 }

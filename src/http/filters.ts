@@ -107,18 +107,18 @@ export const createFilters = (args: Args): Arg<readonly Filter[]> => ({
 
 /**
  * `filters.field=a&filters.value=1`: the n-th field belongs to the n-th value. Both names may carry an index in
- * brackets.
+ * brackets. No other argument has a name with such an end.
  */
 const paired = (pairs: Pairs): readonly Filter[] | HttpRefused => {
   const found: Filter[] = []
   for (const [name, fields] of pairs) {
-    if (!name.startsWith('filters') || !name.endsWith('.field')) continue
-    const values = pairs.get(name.replace(/field$/, 'value')) ?? []
+    if (!name.endsWith('.field')) continue
+    const values = pairs.get(name.replace('.field', '.value')) ?? []
     if (values.length !== fields.length) return invalid('filters', 'each field needs one value')
     found.push(...fields.map((field, index) => ({ field, value: values[index]! })))
   }
   const orphan = [...pairs.keys()].some(
-    (name) => /^filters.*\.value$/.test(name) && !pairs.has(name.replace(/value$/, 'field')),
+    (name) => name.endsWith('.value') && !pairs.has(name.replace('.value', '.field')),
   )
   return orphan ? invalid('filters', 'each value needs a field') : found
 }
@@ -132,7 +132,6 @@ export const withFilters = <Q extends { readonly filters?: readonly Filter[] | u
   const apart = paired(pairs)
   if ('fault' in apart) return apart
   const all = [...(query.filters ?? []), ...apart]
-  if (all.length === 0) return { ok: true, query }
   const fields = fieldsOf(args)
   const under: Record<string, unknown> = {}
   for (const { field, value } of all) {

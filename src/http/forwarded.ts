@@ -28,10 +28,10 @@ export const parseForwarded = (text: string): readonly Element[] | null => {
   for (let end = ','; end !== '';) {
     const found = step.exec(text)
     if (found === null) return null
-    const [, name, bare, quoted = ''] = found
+    const [, name, bare, quoted] = found
     const element = elements.at(-1)!
     if (name !== undefined && element.has(name.toLowerCase())) return null
-    if (name !== undefined) element.set(name.toLowerCase(), bare ?? quoted.replace(/\\(.)/g, '$1'))
+    if (name !== undefined) element.set(name.toLowerCase(), bare ?? quoted!.replace(/\\(.)/g, '$1'))
     end = found[4]!
     if (end === ',') elements.push(new Map())
   }
@@ -47,7 +47,7 @@ const originIn = (header: Header): readonly [proto: string | undefined, host: st
     const nearest = parseForwarded(forwarded)?.[0]
     return [nearest?.get('proto'), nearest?.get('host')]
   }
-  const first = (name: string) => header(name)?.split(',', 1)[0]?.trim()
+  const first = (name: string) => header(name)?.split(',')[0]!.trim()
   return [first('x-forwarded-proto'), first('x-forwarded-host')]
 }
 
@@ -57,7 +57,7 @@ const originIn = (header: Header): readonly [proto: string | undefined, host: st
  */
 export const originThrough = (origin: string, header: Header): string => {
   const [scheme, own] = origin.split('://') as [string, string]
-  const [proto = '', host = ''] = originIn(header)
-  const known = /^https?$/i.test(proto) ? proto.toLowerCase() : scheme
+  const [proto, host = ''] = originIn(header)
+  const known = proto !== undefined && /^https?$/i.test(proto) ? proto.toLowerCase() : scheme
   return `${known}://${HOST.test(host) ? host : own}`
 }

@@ -1,5 +1,6 @@
 /** Handles what surrounds each request: its id, its trace, the headers of the answer, metrics and the log entry. */
 import { isUuid } from '../uuid.ts'
+import type { HttpBindings } from '@hono/node-server'
 import type { Context } from 'hono'
 import type { Control } from '../actors/control.ts'
 import type { Events, EventStream } from '../actors/events.ts'
@@ -48,7 +49,10 @@ export type Frame = {
 }
 
 /** Whether the text is `req-` followed by a UUID, in any case. */
-const isRequestId = (text: string): boolean => /^req-/i.test(text) && isUuid(text.slice('req-'.length).toLowerCase())
+const isRequestId = (text: string): boolean => {
+  const lower = text.toLowerCase()
+  return lower.startsWith('req-') && isUuid(lower.slice('req-'.length))
+}
 
 const open = (c: Context, row: string, ports: Ports, versioned: boolean): Frame => {
   const requestId = `req-${ports.ids.uuid()}`
@@ -135,49 +139,57 @@ const answerOf = async (work: () => Promise<Answered>, ports: Ports, frame: Fram
 const CROWDED = refused({ kind: 'unavailable', reason: 'too many long lists are being sent', retryAfterSeconds: 1 })
 
 /** The connection of the request, if the server that runs the application passes it on. */
-const connectionOf = ({ env }: Context): { readonly destroy: () => unknown } | null => {
-  const outgoing: unknown = (env as { readonly outgoing?: unknown } | undefined)?.outgoing
-  return typeof outgoing === 'object' && outgoing !== null && 'destroy' in outgoing
-    ? (outgoing as { readonly destroy: () => unknown })
-    : null
-}
+const connectionOf = ({ env }: Context): HttpBindings['outgoing'] | null =>
+  (env as Partial<HttpBindings> | undefined)?.outgoing ?? null
+
+type InPieces = { readonly status: number; readonly pieces: Pieces }
+type AsEvents = { readonly status: number; readonly stream: EventStream }
 
 /**
  * Sends the pieces one after the other. The request counts as answered when the last piece is sent or the answer is
  * broken off.
  */
-const respondInPieces = (c: Context, row: string, ports: Ports, frame: Frame, pieces: Pieces): Response => {
+const respondInPieces = (
+  c: Context,
+  row: string,
+  ports: Ports,
+  frame: Frame,
+  { status, pieces }: InPieces,
+): Response => {
   const whole = (response: Response): Response => {
-    void pieces.return(undefined)
     close(c, row, ports, frame, response.status)
     return response
   }
   const headers = { ...frame.headers, 'content-type': 'application/json' }
-  if (c.req.method === 'HEAD') return whole(new Response(null, { status: 200, headers }))
+  if (c.req.method === 'HEAD') return whole(new Response(null, { status, headers }))
   const connection = connectionOf(c)
   const stream = ports.streams.open({
     pieces,
     breakOff: connection && (() => void connection.destroy()),
     ended: (why) => {
       if (why !== null) ports.log.warn({ request: frame.requestId, reason: why }, 'http.broken_off')
-      close(c, row, ports, frame, 200)
+      close(c, row, ports, frame, status)
     },
   })
-  return stream === null
-    ? whole(respond(CROWDED, frame, ports.options))
-    : new Response(stream, { status: 200, headers })
+  return stream === null ? whole(respond(CROWDED, frame, ports.options)) : new Response(stream, { status, headers })
 }
 
 /**
  * A stream counts as answered when it begins, so that its length is not measured as a request. Its end has a log entry
  * of its own.
  */
-const respondWithEvents = (c: Context, row: string, ports: Ports, frame: Frame, stream: EventStream): Response => {
+const respondWithEvents = (
+  c: Context,
+  row: string,
+  ports: Ports,
+  frame: Frame,
+  { status, stream }: AsEvents,
+): Response => {
   const headers = { ...frame.headers, ...STREAM_HEADERS }
-  close(c, row, ports, frame, 200)
+  close(c, row, ports, frame, status)
   if (c.req.method === 'HEAD') {
     stream.close('left')
-    return new Response(null, { status: 200, headers })
+    return new Response(null, { status, headers })
   }
   const connection = connectionOf(c)
   const body = eventBody({
@@ -190,7 +202,7 @@ const respondWithEvents = (c: Context, row: string, ports: Ports, frame: Frame, 
         'http.stream_ended',
       ),
   })
-  return new Response(body, { status: 200, headers })
+  return new Response(body, { status, headers })
 }
 
 /** `row` is the path of the route that serves the request. Never rejects. */
@@ -206,8 +218,14 @@ export const run = async (
   const answered = barred ?? (await answerOf(() => work(frame), ports, frame))
   if (!answered.ok && answered.fault.kind === 'device_failure')
     ports.log.warn({ request: frame.requestId, reason: answered.fault.reason }, 'http.device_failed')
-  if (answered.ok && answered.pieces) return respondInPieces(c, row, ports, frame, answered.pieces)
-  if (answered.ok && answered.events) return respondWithEvents(c, row, ports, frame, answered.events)
+  if (answered.ok && answered.pieces) {
+    const { status, pieces } = answered
+    return respondInPieces(c, row, ports, frame, { status, pieces })
+  }
+  if (answered.ok && answered.events) {
+    const { status, events: stream } = answered
+    return respondWithEvents(c, row, ports, frame, { status, stream })
+  }
   const response = respond(answered, frame, ports.options)
   close(c, row, ports, frame, response.status)
   return response

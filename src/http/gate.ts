@@ -25,13 +25,11 @@ export const isLoopback = (host: string): boolean =>
   /^127(\.\d{1,3}){3}$/.test(host) || host === '::1' || host.toLowerCase() === 'localhost'
 
 const hostOf = (authority: string): string | null =>
-  AUTHORITY.exec(authority)?.[1]
-    ?.replace(/^\[|\]$/g, '')
-    .toLowerCase() ?? null
+  AUTHORITY.exec(authority)?.[1]?.replace(/[[\]]/g, '').toLowerCase() ?? null
 
 /** An origin without a host, as `file://`, is from nowhere: the host of a file on `localhost` is empty as well. */
-const isFrom = (origin: URL, authority: string): boolean =>
-  origin.host !== '' && URL.parse(`${origin.protocol}//${authority}`)?.host === origin.host
+const isFrom = (origin: URL, authority: string | undefined): boolean =>
+  authority !== undefined && origin.host !== '' && URL.parse(`${origin.protocol}//${authority}`)?.host === origin.host
 
 const denied = (rule: string): HttpRefused => refused({ kind: 'forbidden', rule })
 const FOREIGN_HOST = denied('The Host header names neither this machine nor a host of api.trusted_hosts.')
@@ -48,14 +46,14 @@ export type GateOptions = {
 export const gateOf = ({ trustedHosts, anyHost }: GateOptions): Gate => {
   const trusted: ReadonlySet<string | null> = new Set(trustedHosts.map((host) => host.toLowerCase()))
   const isOurs = (host: string | null) => host !== null && (isLoopback(host) || trusted.has(host))
-  const isKnownOrigin = (text: string, authority: string): boolean => {
+  const isKnownOrigin = (text: string, authority: string | undefined): boolean => {
     const origin = URL.parse(text)
     return origin !== null && (isFrom(origin, authority) || trusted.has(hostOf(origin.host)))
   }
   return (header) => {
     const [authority, origin] = [header('host'), header('origin')]
     if (!anyHost && authority !== undefined && !isOurs(hostOf(authority))) return FOREIGN_HOST
-    if (origin !== undefined && !isKnownOrigin(origin, authority ?? '')) return FOREIGN_ORIGIN
+    if (origin !== undefined && !isKnownOrigin(origin, authority)) return FOREIGN_ORIGIN
     return header('sec-fetch-site')?.trim().toLowerCase() === 'cross-site' ? CROSS_SITE : null
   }
 }

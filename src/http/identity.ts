@@ -48,7 +48,9 @@ const ROLES_LIMIT = { bytes: 8192 } as const
 /** The first header that breaks the rule for text from outside. */
 const problemIn = (header: Header): HttpRefused | null => {
   for (const name of NAMES) {
-    const broken = brokenText(header(name)?.trim() ?? '', name.endsWith('roles') ? ROLES_LIMIT : NAME_LIMIT)
+    const given = header(name)
+    if (given === undefined) continue
+    const broken = brokenText(given.trim(), name.endsWith('roles') ? ROLES_LIMIT : NAME_LIMIT)
     if (broken !== null) return invalid(name, broken.problem)
   }
   return null

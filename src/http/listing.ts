@@ -29,15 +29,17 @@ const nextHref = (base: string, collection: string, pairs: Pairs, marker: string
   return `${base}/accelerator/v2/${collection}?${next.toString()}`
 }
 
-/** The link to the next page. `last`: the last row of the page; undefined: no rows follow it. */
-const linksOf = <R>({ key, collection, base, pairs, markerOf }: Listing<R>, last: R | undefined): object =>
-  last === undefined
+/** The link to the page that follows the last of these rows; empty when no rows follow it. */
+const linksOf = <R>({ items, next }: Listed<R>, { key, collection, base, pairs, markerOf }: Listing<R>): object => {
+  const last = next === null ? undefined : items.at(-1)
+  return last === undefined
     ? {}
     : { [`${key}_links`]: [{ rel: 'next', href: nextHref(base, collection, pairs, markerOf(last)) }] }
+}
 
-export const listBody = <R>({ items, next }: Listed<R>, listing: Listing<R>): object => ({
-  [listing.key]: items.map(listing.item),
-  ...linksOf(listing, next === null ? undefined : items.at(-1)),
+export const listBody = <R>(listed: Listed<R>, listing: Listing<R>): object => ({
+  [listing.key]: listed.items.map(listing.item),
+  ...linksOf(listed, listing),
 })
 
 /** Thrown when a portion cannot be read after the answer has begun, so that the answer must be broken off. */
@@ -55,7 +57,7 @@ async function* piecesOf<R>(
   { limit, ...page }: Page,
   listing: Listing<R>,
 ): AsyncGenerator<string> {
-  let [listed, last, count] = [first, first.items.at(-1), 0]
+  let [listed, count] = [first, 0]
   let text = `{${JSON.stringify(listing.key)}:[`
   for (;;) {
     for (const row of listed.items) {
@@ -64,14 +66,13 @@ async function* piecesOf<R>(
       yield text
       text = ''
     }
-    last = listed.items.at(-1) ?? last
     const left = (limit ?? Number.POSITIVE_INFINITY) - count
     if (listed.next === null || left <= 0) break
     const outcome = await read({ ...page, after: listed.next, limit: Math.min(left, PORTION.rows) })
     if (!outcome.ok) throw new PortionFailed(outcome.fault)
     listed = outcome.value
   }
-  const [links] = Object.entries(linksOf(listing, listed.next === null ? undefined : last))
+  const [links] = Object.entries(linksOf(listed, listing))
   yield `${text}]${links ? `,${JSON.stringify(links[0])}:${JSON.stringify(links[1])}` : ''}}`
 }
 

@@ -31,8 +31,8 @@ const lost = (rows: readonly Route[], ports: Ports) => {
   const judgeLost = async (c: Context, versioned: boolean, frame: Frame): Promise<Answered> => {
     const identity = await identityOf(c, ports)
     if (isRefused(identity)) return identity
-    const minor = versioned ? versionOf(c, ports, frame) : 0
-    return typeof minor === 'number' ? refused(astray(rows, c)) : minor
+    const minor = versioned ? versionOf(c, ports, frame) : null
+    return typeof minor === 'object' && minor !== null ? minor : refused(astray(rows, c))
   }
   return (c: Context): Promise<Response> => {
     const versioned = isVersioned(pathOf(c.req.raw))

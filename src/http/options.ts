@@ -47,7 +47,7 @@ export const DEFAULTS: Options = {
 
 export const withDefaults = (options: Partial<Options>): Options => {
   const all = { ...DEFAULTS, ...options }
-  const own = URL.parse(all.publicEndpoint ?? '')
+  const own = all.publicEndpoint === null ? null : URL.parse(all.publicEndpoint)
   return {
     ...all,
     publicEndpoint: all.publicEndpoint?.replace(/\/+$/, '') ?? null,

@@ -138,7 +138,7 @@ export const moment = (about: string): Arg<number> => ({
 
 const decode = (part: string): string | null => {
   try {
-    return decodeURIComponent(part.includes('+') ? part.replaceAll('+', ' ') : part)
+    return decodeURIComponent(part.replaceAll('+', ' '))
   } catch {
     return null
   }
@@ -164,8 +164,6 @@ export const pairsOf = (query: string): { readonly ok: true; readonly pairs: Pai
   return { ok: true, pairs }
 }
 
-const NONE: Pairs = new Map()
-
 /** The argument that handles a family of names, such as `filters[0].field`. */
 export const family = (name: string): string => (/^filters(\[\d{1,3}\])?\.(field|value)$/.test(name) ? 'filters' : name)
 
@@ -173,7 +171,6 @@ export const readQuery = (
   args: Args,
   sent: string,
 ): { readonly ok: true; readonly query: Readonly<Record<string, unknown>>; readonly pairs: Pairs } | HttpRefused => {
-  if (sent === '') return { ok: true, query: {}, pairs: NONE }
   const split = pairsOf(sent)
   if (!split.ok) return split
   const query: Record<string, unknown> = {}

@@ -50,9 +50,9 @@ const faultOf = ({ code, reason }: ClientError): HttpFault => {
   return { kind: 'unreadable', reason: reason ?? 'it breaks the grammar of HTTP' }
 }
 
-const addressProblem = ({ httpVersion, headers: { host }, url = '' }: IncomingMessage): string | null => {
+const addressProblem = ({ httpVersion, headers: { host }, url }: IncomingMessage): string | null => {
   if (httpVersion === '1.1' && host === undefined) return 'it has no Host header'
-  const named = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1]
+  const named = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url!)?.[1]
   return named === undefined || named.toLowerCase() === host?.toLowerCase()
     ? null
     : 'its target and its Host header name different hosts'

@@ -37,7 +37,7 @@ const ours = (header: string): string | undefined =>
     .split(',')
     .map((part) => part.trim())
     .findLast((part) => !/\s/.test(part) || /^accelerator\s/i.test(part))
-    ?.replace(/^accelerator\s+/i, '')
+    ?.replace(/accelerator\s+/i, '')
 
 const BLANKS = '[ \\t]*'
 const SERVICE = '[Aa][Cc][Cc][Ee][Ll][Ee][Rr][Aa][Tt][Oo][Rr][ \\t]+'

@@ -26,10 +26,12 @@ describe('the listener for operators', () => {
       503,
       { status: 'not ready', reason: 'recovering', detail: { store: 'pglite' } },
     ])
-    expect((await send(open('recovering').app, 'GET /healthz')).status).toBe(200)
+    const alive = await send(open('recovering').app, 'GET /healthz')
+    expect([alive.status, alive.json]).toEqual([200, { status: 'ok' }])
   })
   test('has no doors but those handed in', async () => {
-    expect((await send(open().app, 'POST /doors/stop')).status).toBe(404)
+    const none = await send(open().app, 'POST /doors/stop')
+    expect([none.status, none.json]).toEqual([404, { error: 'there is nothing here' }])
     const doors = {
       stop: async (input: unknown) => ({ stopped: input }),
       jam: async () => {
@@ -42,7 +44,8 @@ describe('the listener for operators', () => {
       result: { stopped: { key: 'arq/1' } },
     })
     expect((await send(app, 'POST /doors/mute')).json).toEqual({ result: null })
-    expect((await send(app, 'POST /doors/jam')).json).toEqual({ error: 'it is stuck' })
+    const stuck = await send(app, 'POST /doors/jam')
+    expect([stuck.status, stuck.json]).toEqual([500, { error: 'it is stuck' }])
     expect((await send(app, 'GET /doors/stop')).status).toBe(404)
   })
 })

@@ -265,6 +265,7 @@ describe('the caller of a request', () => {
     [C, `req-${A}`],
     [`req-${C}x`, `req-${A}`],
     [`xreq-${C}`, `req-${A}`],
+    [`abc-${C}`, `req-${A}`],
     [`req-${C.replaceAll('-', '')}`, `req-${A}`],
   ])('is known by the request id %s as %s', async (given, requestId) => {
     const headers = { 'X-OpenStack-Request-Id': given }
@@ -278,6 +279,7 @@ describe('the caller of a request', () => {
     const withKey = { ...plain, commandId: idFor('op-7', 'DELETE', remove, 'k'), notAfter: 18_000 }
     expect(await callerOf(`DELETE ${remove}`, { headers })).toEqual(withKey)
     expect(await callerOf(list, { headers })).toEqual({ ...plain, notAfter: 18_000 })
+    expect(await callerOf('HEAD /v2/accelerator_requests', { headers })).toEqual({ ...plain, notAfter: 18_000 })
     expect(await callerOf(`DELETE ${remove}`)).toEqual({ ...plain, notAfter: 18_000 })
   })
   test.each([

@@ -200,6 +200,7 @@ describe('without an identity service', () => {
   test.each([
     [{ 'x-roles': '' }, nobody],
     [{ 'x-user-id': ' u ' }, { ...nobody, userId: 'u' }],
+    [{ 'x-user-id': ` ${'u'.repeat(255)} ` }, { ...nobody, userId: 'u'.repeat(255) }],
     [
       { 'x-project-id': ' p ', 'x-roles': 'A, b' },
       { ...nobody, projectId: 'p', roles: ['a', 'b'] },
@@ -311,6 +312,7 @@ describe('filters of the older form', () => {
     const form = { kind: 'invalid', field: 'filters', rule: 'it must be JSON that pairs each field with a value' }
     for (const bad of ['{"a": true}', '{"a": null}', '5', '', '{']) expect(read(bad), bad).toEqual(form)
     expect(read('{"__proto__": "x"}')).toMatchObject({ rule: 'there is no field "__proto__"' })
+    expect(read('{"constructor": "x", "prototype": "x"}')).toMatchObject({ rule: 'there is no field "prototype"' })
     expect(read('{"a": "\\u0000"}')).toEqual({ kind: 'invalid', field: 'a', rule: 'it holds a NUL character' })
   })
 })

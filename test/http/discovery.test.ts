@@ -17,7 +17,7 @@ describe('the two documents of discovery', () => {
     }
     expect(got.status).toBe(200)
     expect(got.json).toEqual({
-      name: expect.any(String),
+      name: 'accelerando',
       description: expect.any(String),
       versions: [entry],
       default_version: entry,
@@ -37,6 +37,11 @@ describe('the two documents of discovery', () => {
       })
     },
   )
+
+  test('beside them stands whether the process answers', async () => {
+    const got = await send(strictApp().app, 'GET /healthz')
+    expect([got.status, got.json]).toEqual([200, { status: 'ok' }])
+  })
 
   test('they need no identity, not even a scope', async () => {
     for (const path of ['/', '/v2', '/healthz', '/openapi.json', '/asyncapi.json'])

@@ -65,6 +65,22 @@ describe('SSE-2 what is sent', () => {
       null,
     ])
   })
+  test('is encoded once, however often it is sent', async () => {
+    let read = 0
+    const shared = {
+      ...event(1),
+      get text() {
+        read++
+        return '{}'
+      },
+    }
+    const portions = () => [{ kind: 'events', events: [shared] }] as const
+    for (const stream of [open(portions()), open(portions())]) {
+      await stream.read()
+      expect(await stream.read()).toBe('id: 1-1-a\nevent: accelerando.fact.Bound\ndata: {}\n\n')
+    }
+    expect(read).toBe(1)
+  })
   test('SSE-1 is made only when the client has read what was before', async () => {
     const { read, asked } = open([{ kind: 'beat', id: '0', newest: '0', at: 0 }])
     await quiet()

@@ -87,6 +87,18 @@ describe('the face of a fault', () => {
     expect(JSON.parse(text).errors[0].detail.isWellFormed()).toBe(true)
   })
 
+  test('is cut after 500 characters', () => {
+    const shown = (length: number) =>
+      errorAnswer({ kind: 'conflict', reason: `a${'b'.repeat(length - 1)}` }, 'r').detail
+    expect([shown(500), shown(501)]).toEqual([`a${'b'.repeat(499)}`, `a${'b'.repeat(499)}\u2026`])
+  })
+
+  test('has the title that HTTP has for its status today, also where Node knows an older one', () => {
+    const titleOf = (fault: HttpFault) => JSON.parse(errorAnswer(fault, 'r').text).errors[0].title
+    expect(titleOf({ kind: 'too_large', limitBytes: 1 })).toBe('Content Too Large')
+    expect(titleOf({ kind: 'headers_too_large', limitBytes: 1 })).toBe('Request Header Fields Too Large')
+  })
+
   test('the expected server faults turn into plain refusals', () => {
     const instead = { kind: 'exists', resource: 'device_profile', field: 'uuid', value: 'u' } as const
     expect(withoutExpected500({ kind: 'expected_500', instead })).toBe(instead)

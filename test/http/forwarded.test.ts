@@ -61,6 +61,7 @@ describe('scheme and host of links behind a proxy', () => {
     ['nothing said', {}, OWN],
     ['the older headers', X, 'https://x.example'],
     ['of several proxies the first', { ...X, 'x-forwarded-host': 'x.example, y.example' }, 'https://x.example'],
+    ['a name with a blank behind it', { ...X, 'x-forwarded-host': 'x.example , y.example' }, 'https://x.example'],
     ['both of Forwarded', { forwarded: 'proto=https;host="f.example:8443"' }, 'https://f.example:8443'],
     ['one of Forwarded', { forwarded: 'proto=https' }, 'https://own.example:6666'],
     ['the other of Forwarded', { forwarded: 'for=1.2.3.4;host=f.example' }, 'http://f.example'],

@@ -1,6 +1,7 @@
 /** What surrounds each request: the headers of its answer, its entry in the log, its span and its measurement. */
 import { Registry } from 'prom-client'
 import { describe, expect, test } from 'vitest'
+import { done } from '../../src/fault.ts'
 import type { AppParts } from '../../src/http/app.ts'
 import { refused } from '../../src/http/faults.ts'
 import { memoryLog } from '../support/lab.ts'
@@ -107,6 +108,56 @@ describe('the entry in the log', () => {
   test('of other refusals is the only one', async () => {
     const { entries } = await observed('GET /v2/devices', { 'devices.list': failing('conflict') })
     expect(entries.map(([, message]) => message)).toEqual(['http.answered'])
+  })
+})
+
+describe('a list of several portions', () => {
+  const device = (id: string) => ({ uuid: id, created_at: 0, updated_at: null })
+  const first = done({ items: [device(A)], next: { value: 1, key: A } })
+  const last = done({ items: [device(B)], next: null })
+  /** What the control answers, one after the other. */
+  const portions = (...all: readonly unknown[]) => {
+    const left = [...all]
+    return { 'devices.list': async () => left.shift() }
+  }
+  const headers = { ...VERSIONED, ...JSON_TYPE, 'openstack-api-version': 'accelerator 2.5' }
+  const entryOf = (method: string, status: number) => [
+    'debug',
+    'http.answered',
+    { request: `req-${A}`, caused_by: undefined, method, path: '/v2/devices', status, took_ms: expect.any(Number) },
+  ]
+  test('has the headers of any other, and one entry in the log', async () => {
+    const whole = await observed('GET /v2/devices', portions(first, last))
+    expect(whole.got.json.devices.map((one: { uuid: string }) => one.uuid)).toEqual([A, B])
+    expect([whole.got.status, whole.headers, whole.entries]).toEqual([200, headers, [entryOf('GET', 200)]])
+    const head = await observed('HEAD /v2/devices', portions(first))
+    expect([head.got.status, head.got.text, head.headers, head.entries]).toEqual([
+      200,
+      '',
+      headers,
+      [entryOf('HEAD', 200)],
+    ])
+  })
+  test('is refused while too many are being sent, and when to ask again', async () => {
+    const {
+      got,
+      headers: found,
+      entries,
+    } = await observed('GET /v2/devices', portions(first), {}, { streams: { open: 0 } })
+    expect([got.status, got.fault, found, entries]).toEqual([
+      503,
+      'too many long lists are being sent',
+      { ...headers, 'retry-after': '1' },
+      [entryOf('GET', 503)],
+    ])
+  })
+  test('that is broken off says why in the log', async () => {
+    const log = memoryLog()
+    const refusal = { ok: false, fault: { kind: 'conflict', reason: 'no more' } }
+    const why = 'the next portion of the list: no more'
+    await expect(observed('GET /v2/devices', portions(first, refusal), {}, { log })).rejects.toThrow(why)
+    const entries = log.said.map(({ level, message, detail }) => [level, message, detail])
+    expect(entries).toEqual([['warn', 'http.broken_off', { request: `req-${A}`, reason: why }], entryOf('GET', 200)])
   })
 })
 

@@ -28,6 +28,7 @@ describe('the host that a request was addressed to', () => {
     'evil.example',
     'evil.example:6666',
     '127.0.0.1.evil.example',
+    'evil.127.0.0.1',
     'localhost.evil.example',
     '128.0.0.1',
     '[::2]',
@@ -96,7 +97,7 @@ describe('the page that a request comes from', () => {
 })
 
 test('an address of the loopback network is recognized', () => {
-  for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost']) expect(isLoopback(host)).toBe(true)
+  for (const host of ['127.0.0.1', '127.1.2.3', '::1', 'localhost', 'LocalHost']) expect(isLoopback(host)).toBe(true)
   for (const host of ['0.0.0.0', '::', '10.0.0.1', 'localhost.example', '127.0.0.1.example'])
     expect(isLoopback(host)).toBe(false)
 })
@@ -184,6 +185,7 @@ test('the doors of the admin listener are shut to pages, its readings are not', 
   for (const headers of FOREIGN) {
     const got = await send(app, 'POST /doors/stop', { headers })
     expect([got.status, got.json]).toEqual([403, { error: expect.stringMatching(/^(The|A) /) }])
+    expect(got.headers.get('content-type')).toBe('application/json')
     expect((await send(app, 'GET /healthz', { headers })).status).toBe(200)
   }
   expect(opened).toBe(0)

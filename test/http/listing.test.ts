@@ -72,7 +72,7 @@ describe('a longer one is sent in the same form', () => {
     expect((await piecesOf(answered)).join('')).toBe(JSON.stringify({ rows: all, rows_links: link('r503') }))
     expect(asked.map(({ limit }) => limit)).toEqual([500, 3, 1])
   })
-  test('with the link after the last row that there was, where a portion is empty', async () => {
+  test('without a link where its last portions are empty', async () => {
     const { answered } = await answer({ limit: 501 }, [
       { items: rows(1, 500), next: next(500) },
       { items: [], next: next(500) },
@@ -93,6 +93,19 @@ describe('a longer one is sent in the same form', () => {
     const pieces = await piecesOf(answered)
     expect(pieces.map(({ length }) => length > 65_000)).toEqual([true, true])
     expect(JSON.parse(pieces.join(''))).toEqual({ rows: rows(1, 4).map(item) })
+  })
+  test('in a piece that is exactly long enough', async () => {
+    const [before, between] = ['{"rows":[', ',']
+    const item = ({ id }: Row) => (id === 'r1' ? 'x'.repeat(PORTION.characters - before.length - '""'.length) : id)
+    const { answered } = await answer(
+      {},
+      [
+        { items: rows(1, 1), next: next(1) },
+        { items: rows(2, 1), next: null },
+      ],
+      item,
+    )
+    expect((await piecesOf(answered)).map(({ length }) => length)).toEqual([131_072, `${between}"r2"]}`.length])
   })
   test.each([
     [refuse({ kind: 'unavailable', reason: 'not now', retryAfterSeconds: 1 }), 'not now'],

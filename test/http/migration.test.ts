@@ -29,6 +29,10 @@ describe('profiles that use a name', () => {
     const change = { uuid: A, name: 'a', was: [group(), OLD], groups: [group(), NEW], steps }
     expect(asked[1]).toEqual(['profiles.regroup', 'the caller', [change], 'r'])
   })
+  test('are not those whose name is another one without its blanks', async () => {
+    const { got } = await tell(LINE, answers, { body: { traits: { 'CUSTOM_ OLD': 'CUSTOM_NEW' } } })
+    expect(got.json).toEqual({ applied: false, profiles: [] })
+  })
   test('are asked for once where none does', async () => {
     const { got, asked } = await tell(LINE, listOf(row(B, 'b', group())), {
       body: { traits, apply: true, reason: 'r' },

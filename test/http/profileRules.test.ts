@@ -1,7 +1,7 @@
 /** Device profiles: the table of refusals, row by row, and the form in which the rest is kept. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { newProfile } from '../../src/http/routes/profileRules.ts'
+import { isProfileName, newProfile } from '../../src/http/routes/profileRules.ts'
 import { strictApp } from './app.ts'
 import { expectRefusal, send } from './steps.ts'
 
@@ -130,6 +130,11 @@ test('11a the refusal of alternatives says why, and what to do instead', async (
     /because Nova asks for all of its groups at the same time; ask in one group .* or make a device profile and a flavor/,
   )
 })
+test('11a the refusal shows 100 characters of the key', () => {
+  const key = `accel:any_of:${'x'.repeat(100)}`
+  const field = `groups[0].${key.slice(0, 100)}`
+  expect(readProfile(withGroup({ [key]: 'x' }))).toMatchObject({ ok: false, fault: { kind: 'invalid', field } })
+})
 test('11a a key that only begins alike is kept', () => {
   const read = readProfile(withGroup({ 'accel:any_office': 'x' }))
   expect(read).toMatchObject({ ok: true, value: { groups: [{ 'accel:any_office': 'x' }] } })
@@ -174,6 +179,17 @@ describe('what is kept', () => {
     const got = await post([profile({ groups: [...most, { 'resources:PGPU': 1 }] })])
     expect(got.fault).toBe('Invalid groups: the amounts of a profile must not sum to more than 256; these ask for 257')
   })
+  test('groups of as many characters as are kept together', () => {
+    const filled = (length: number) => {
+      const text = 'y'.repeat(length - JSON.stringify([{ ...group, 'accel:x': '' }]).length)
+      return profile({ groups: [{ ...group, 'accel:x': text }] })
+    }
+    expect(JSON.stringify(kept(filled(65_535)).groups)).toHaveLength(65_535)
+    const rule = 'they must not be longer than 65535 characters'
+    expect(readProfile(filled(65_536))).toEqual({ ok: false, fault: { kind: 'invalid', field: 'groups', rule } })
+  })
+  test('a name of 255 characters can be one, and a longer one cannot', () =>
+    expect([isProfileName('a'.repeat(255)), isProfileName('a'.repeat(256))]).toEqual([true, false]))
   test('names at their longest', () => expect(kept(profile({ name: 'a'.repeat(255) })).name).toHaveLength(255))
   test.each([
     [{ 'resources: FPGA ': 2 }, { 'resources:FPGA': '2' }],

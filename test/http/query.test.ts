@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createFilters, withFilters } from '../../src/http/filters.ts'
 import { pageArgs, pageOf } from '../../src/http/pages.ts'
 import { listBody } from '../../src/http/listing.ts'
-import { list, pairsOf, readQuery, text, uuid } from '../../src/http/query.ts'
+import { integer, list, pairsOf, readQuery, text, uuid } from '../../src/http/query.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { brokenText, NAME_LIMIT } from '../../src/text.ts'
 import { canonicalUuid } from '../../src/uuid.ts'
@@ -60,6 +60,8 @@ describe('arguments', () => {
     ['name=%zz', 'query'],
     ['name=%ff', 'query'],
     ['%=1', 'query'],
+    ['=x', ''],
+    ['=%zz', 'query'],
     ['name=a%00b', 'name'],
     ['na%00me=a', 'na�me'],
     ['name=%ed%a0%80', 'query'],
@@ -72,6 +74,16 @@ describe('arguments', () => {
     )
   })
 })
+
+test.each([
+  [0, '0', true],
+  [1, '0', false],
+  [1, '1', true],
+  [1, '2147483647', true],
+  [1, '2147483648', false],
+] as const)('an integer from %i may be %s: %s', (min, value, ok) =>
+  expect(integer(min, '').read([value], 'n')).toMatchObject(ok ? { ok, value: Number(value) } : { ok }),
+)
 
 describe('filters', () => {
   const plain = { ...pageArgs(['created_at', 'name']), name: text(''), vendor: text('') }
@@ -109,6 +121,7 @@ describe('filters', () => {
     ['filters.field=&filters.value=red'],
     ['filters.field=limit'],
     ['filters.value=2'],
+    ['limit=5&filters.value=2'],
     ['filters[0].field=limit&filters[1].value=2'],
     ['filters.field=limit&filters.value=two'],
     ['filters.field=limit&filters.value=0'],

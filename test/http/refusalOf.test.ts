@@ -15,3 +15,31 @@ test('a refusal shows no more than 200 characters of the name of a field, and of
   expect(rule).toContain('r'.repeat(150))
   expect(rule).not.toContain('r'.repeat(201))
 })
+
+const faultOf = (schema: v.GenericSchema, value: unknown) => {
+  const parsed = v.safeParse(schema, value)
+  return parsed.success ? null : refusalOf(parsed.issues).fault
+}
+test.each<[schema: v.GenericSchema, value: unknown, rule: string]>([
+  [v.string(), 5, 'it must be a string'],
+  [v.number(), 'x', 'it must be a number'],
+  [v.boolean(), 5, 'it must be true or false'],
+  [v.array(v.string()), 5, 'it must be an array'],
+  [v.object({}), 5, 'it must be an object'],
+  [v.union([v.string(), v.number()]), true, 'it must be a string or a number'],
+  [v.picklist(['a', 'b']), 'c', 'it must be "a" or "b"'],
+  [v.string('words of its own'), 5, 'words of its own'],
+  [v.pipe(v.number(), v.minValue(1)), 0, 'Invalid value: Expected >=1 but received 0'],
+])('a refusal says in words what a value must be: case %#', (schema, value, rule) =>
+  expect(faultOf(schema, value)).toEqual({ kind: 'invalid', field: 'body', rule }),
+)
+test('a field that is missing is called missing, unless its own rule says something else', () => {
+  expect(faultOf(v.object({ a: v.string() }), {})).toEqual({ kind: 'invalid', field: 'a', rule: 'it is missing' })
+  const own = v.object({
+    a: v.pipe(
+      v.unknown(),
+      v.check(() => false, 'words of its own'),
+    ),
+  })
+  expect(faultOf(own, { a: undefined })).toEqual({ kind: 'invalid', field: 'a', rule: 'words of its own' })
+})

@@ -24,7 +24,14 @@ const byHand = () => {
 }
 const open = (limits: Partial<typeof LIMITS> = {}) => {
   const clock = handClock()
-  const streams = createStreams(clock, { ...LIMITS, ...limits })
+  /** The limits that were reached, in ms. */
+  const reached: number[] = []
+  const after: typeof clock.after = (ms, run) =>
+    clock.after(ms, () => {
+      reached.push(ms)
+      run()
+    })
+  const streams = createStreams({ after }, { ...LIMITS, ...limits })
   const start = (cutsConnection = false) => {
     const made = byHand()
     const ended: (string | null)[] = []
@@ -35,7 +42,7 @@ const open = (limits: Partial<typeof LIMITS> = {}) => {
     const read = async () => Buffer.from((await reader!.read()).value ?? []).toString()
     return { ...made, stream, reader: reader!, read, ended, broken: () => broken }
   }
-  return { clock, start }
+  return { clock, start, reached }
 }
 
 test('the limits of the service', () => {
@@ -84,21 +91,21 @@ test('STREAM-2 a piece is made when it is asked for, and not before', async () =
 
 describe('an answer ends once', () => {
   test('with its last piece: then nothing of it is left to wait for', async () => {
-    const { start, clock } = open()
+    const { start, clock, reached } = open()
     const one = start(true)
     const last = one.reader.read()
     await quiet()
     one.asked[0]!(null)
     expect(await last).toEqual({ done: true, value: undefined })
     await clock.pass(10_000)
-    expect([one.ended, one.broken(), one.isReturned()]).toEqual([[null], 0, true])
+    expect([one.ended, one.broken(), one.isReturned(), reached]).toEqual([[null], 0, true, []])
   })
   test('with its client', async () => {
-    const { start, clock } = open()
+    const { start, clock, reached } = open()
     const one = start(true)
     await one.reader.cancel()
     await clock.pass(10_000)
-    expect([one.ended, one.broken(), one.isReturned()]).toEqual([['the client left'], 0, true])
+    expect([one.ended, one.broken(), one.isReturned(), reached]).toEqual([['the client left'], 0, true, []])
   })
   test.each([true, false])(
     'with a client that asks for nothing for too long; its connection is cut: %s',
@@ -119,17 +126,18 @@ describe('an answer ends once', () => {
     },
   )
   test('after a time as a whole, also while a piece is made, which then comes too late', async () => {
-    const { start, clock } = open({ pieceMs: 9000, stallMs: 20_000 })
+    const { start, clock, reached } = open({ pieceMs: 9000, stallMs: 20_000 })
     const one = start(true)
     await clock.pass(4999)
-    void one.read()
+    const late = one.read()
     await quiet()
     expect(one.ended).toEqual([])
     await clock.pass(1)
     expect([one.ended, one.broken()]).toEqual([['it took longer than 5000 ms'], 1])
     one.asked[0]!('late')
     await clock.pass(30_000)
-    expect([one.ended, one.broken()]).toEqual([['it took longer than 5000 ms'], 1])
+    expect([one.ended, one.broken(), reached]).toEqual([['it took longer than 5000 ms'], 1, [5000]])
+    expect(await Promise.race([late, quiet().then(() => 'nothing is read')])).toBe('nothing is read')
   })
   test('while a piece is made nobody counts how long the client takes', async () => {
     const { start, clock } = open({ pieceMs: 3000 })

@@ -23,7 +23,9 @@ const HELD: Readonly<Record<string, Token>> = {
   below: limited(rule('GET', '/v2/devices/**')),
   dots: limited(rule('GET', '/v2/device.profiles')),
   hostile: limited(rule('GET', `/v2/${'**a'.repeat(40)}`)),
-  odd: limited(rule('GET', '/v2/a{b'), rule('GET', '/v2/x*y')),
+  odd: limited(rule('GET', '/v2/a{b'), rule('GET', '/v2/c}d'), rule('GET', '/v2/x*y')),
+  titled: token(['member'], { names: { user: 'Ann', project: 'blue' } }),
+  operator: token(['operator', 'member']),
   elsewhere: limited(rule('GET', '/v2/devices/**', 'compute')),
   nothing: limited(),
 }
@@ -39,7 +41,7 @@ const tokens: Tokens = {
 const identify = tokenIdentity(tokens, {
   authUrl: 'http://keystone/v3',
   serviceType: 'accelerator',
-  serviceTokenRoles: ['service'],
+  serviceTokenRoles: ['service', 'operator'],
 })
 const read = (headers: Record<string, string>, method = 'GET', path = '/v2/devices') =>
   identify((name) => headers[name], { method, path })
@@ -65,6 +67,14 @@ describe('TOKEN-1', () => {
       fault: { kind: 'unavailable', retryAfterSeconds: 1 },
     })
   })
+  test('names of the user and the project are passed on where the token has them', async () => {
+    const known = { userId: 'u', projectId: 'p', roles: ['member'], serviceRoles: [] }
+    expect(await read({ 'x-auth-token': 'titled' })).toStrictEqual({
+      ...known,
+      names: { user: 'Ann', project: 'blue' },
+    })
+    expect(await read({ 'x-auth-token': 'member' })).toStrictEqual(known)
+  })
   test('a token without scope has no project', async () => {
     expect(await read({ 'x-auth-token': 'unscoped' })).toMatchObject({ projectId: null })
   })
@@ -77,6 +87,8 @@ describe('TOKEN-2, TOKEN-3 a service token', () => {
     expect(identity).toMatchObject({ roles: ['member'], serviceRoles: ['service'] })
     expect(callerOf(identity, 'p', 'r', ['service']).isService).toBe(true)
   })
+  test('needs one of the roles, and not all of them', async () =>
+    expect(await beside('member', 'operator')).toMatchObject({ serviceRoles: ['operator', 'member'] }))
   test.each(['invented', 'member', 'old-service', ''])('%j makes the whole request 401', async (service) =>
     expect(await beside('member', service)).toEqual(UNAUTHENTICATED),
   )
@@ -112,6 +124,9 @@ describe('TOKEN-4 access rules', () => {
     ['hostile', 'GET', `/v2/${'a'.repeat(5000)}b`, false],
     ['hostile', 'GET', `/v2/${'ba'.repeat(41)}`, true],
     ['odd', 'GET', '/v2/a{b', true],
+    ['odd', 'GET', '/v2/axb', false],
+    ['odd', 'GET', '/v2/c}d', true],
+    ['odd', 'GET', '/v2/cxd', false],
     ['odd', 'GET', '/v2/x12y', true],
     ['odd', 'GET', '/v2/xy', false],
     ['odd', 'GET', '/v2/x/y', false],

@@ -26,6 +26,14 @@ describe('a header that is understood', () => {
   })
 })
 
+test.each([
+  ['accelerator 2.1, accelerator 2.2', 2],
+  ['2.9, accelerator 2.1, compute 2.9', 1],
+  ['myaccelerator 2.9', 0],
+])('of several parts the last for this service counts: "%s" means 2.%i', (header, minor) =>
+  expect(negotiate(header, 3)).toEqual({ ok: true, minor }),
+)
+
 describe('a header that is not', () => {
   test.each(HEADER_MATRIX.filter(([, effective]) => effective === null))('"%s" is not acceptable', async (header) => {
     const got = await ask(header)
@@ -44,6 +52,22 @@ describe('a header that is not', () => {
       /not a list of services and versions in ASCII.*\[2\.0, 2\.3\]/,
     )
   })
+
+  const range = 'the supported range is [2.0, 2.3].'
+  const noVersion = (text: string) => `"${text}" is not a version; ${range}`
+  test.each([
+    ['accelerator 2.9', `Version 2.9 is not supported; ${range}`],
+    ['accelerator 3.0', `Version 3.0 has another major number; ${range}`],
+    ['accelerator foo', noVersion('foo')],
+    ['accelerator 2.01', noVersion('2.01')],
+    ['accelerator -2.1', noVersion('-2.1')],
+    ['accelerator 2.1x', noVersion('2.1x')],
+    [`accelerator ${'x'.repeat(41)}`, noVersion('x'.repeat(40))],
+    ['compute \u00e9', noVersion('compute \u00e9')],
+    ['accelerator\u00a02.3', `The header is not a list of services and versions in ASCII; ${range}`],
+  ])('the refusal of "%s" says what it is', (header, reason) =>
+    expect(negotiate(header, 3)).toEqual({ ok: false, fault: { kind: 'not_acceptable', reason } }),
+  )
 
   test('it is judged before the path, also without /v2', async () => {
     expectRefusal(await ask('accelerator 9.9', '/v2/nothing'), 406)

@@ -95,6 +95,15 @@ describe('a device profile', () => {
     [profile({ groups: [{ 'trait:CUSTOM_A': 'required' }] }), 'groups[0]: it asks for no resources'],
     [profile({ groups: [group({ x: 1 })] }), 'groups[0].x: its name must start with resources:, trait: or accel:'],
     [
+      profile({ groups: [group({ traits: 1 })] }),
+      'groups[0].traits: its name must start with resources:, trait: or accel:',
+    ],
+    [
+      profile({ groups: [group({ [`x${'y'.repeat(100)}`]: 1 })] }),
+      `groups[0].x${'y'.repeat(99)}: its name must start with resources:, trait: or accel:`,
+    ],
+    [profile({ groups: [group({ 'accel:bitstream_id': [] })] }), 'groups[0].accel:bitstream_id: it must be a string'],
+    [
       profile({ groups: [group({ 'constructor:x': 1 })] }),
       'groups[0].constructor:x: its name must start with resources:, trait: or accel:',
     ],
@@ -248,6 +257,7 @@ describe('other requests', () => {
     ['DELETE /v2/device_profiles?value=a&name=a', undefined, 400, 'Invalid name: it cannot stand beside value'],
     ['DELETE /v2/attributes', undefined, 400, 'Invalid uuid: the attribute to delete must be named in the path'],
     ['DELETE /v2/hosts/h1', undefined, 400, 'Invalid reason: it is missing'],
+    ['DELETE /v2/hosts/h1?reason=', undefined, 400, 'Invalid reason: it is missing'],
     [
       `PATCH /v2/deployables/${A}/program/${B}`,
       [{ op: 'add', path: '/program', value: B }],
@@ -281,6 +291,7 @@ describe('other requests', () => {
       'Invalid instance_uuids: it must name at most 100 instances',
     ],
     ['POST /v2/orphans/collect', { instance_uuids: [A, 'x'] }, 400, 'Invalid instance_uuids.1: it must be a UUID'],
+    ['POST /v2/orphans/collect', { instance_uuids: ['x', A] }, 400, 'Invalid instance_uuids.0: it must be a UUID'],
     [
       'POST /v2/hosts/h1/approve',
       { reason: 'r', public_key: 'x' },

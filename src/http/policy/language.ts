@@ -86,18 +86,19 @@ class Reader {
     if (token === undefined) throw new Error('it ends too early')
     if (token === '@') return () => true
     if (token === '!') return () => false
+    if (!token.includes(':')) throw new Error(`"${token}" is not a check`)
     const colon = token.indexOf(':')
     const [kind, value] = [token.slice(0, colon), token.slice(colon + 1)]
-    if (colon > 0 && kind === 'role')
+    if (kind === 'role')
       return (
         (role) => (creds: Creds) =>
           creds.roles.includes(role)
       )(value.toLowerCase())
-    if (colon > 0 && kind === 'rule') {
+    if (kind === 'rule') {
       this.names.push(value)
       return (creds) => this.#lookup(value)?.(creds) ?? false
     }
-    const field = colon > 0 && Object.hasOwn(FIELDS, kind) ? FIELDS[kind] : undefined
+    const field = Object.hasOwn(FIELDS, kind) ? FIELDS[kind] : undefined
     if (field === undefined) throw new Error(`"${token}" is not a check`)
     const right = wanted(value)
     return (creds) => field(creds) === right(creds)

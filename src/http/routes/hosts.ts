@@ -8,7 +8,7 @@ import { DRY_RUN, answerImpact } from '../impact.ts'
 import { answerList } from '../listing.ts'
 import { namedPageArgs, pageOf } from '../pages.ts'
 import { flag, oneOf } from '../query.ts'
-import { ReasonBody, reasonArg, reasonIn, noteBody, noteOf } from './operatorNote.ts'
+import { ReasonBody, readReason, reasonArg, reasonIn, noteBody, noteOf } from './operatorNote.ts'
 import { time, times } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
 import type { Body, Route } from '../route.ts'
@@ -203,7 +203,7 @@ const remove = route({
     refusals: [404, 409],
   },
   handle: ({ control, caller, params, query }) => {
-    const reason = reasonIn.read({ reason: query.reason }, { minor: 0, isAdmin: true })
+    const reason = readReason({ reason: query.reason })
     if (!reason.ok) return reason
     if (query.dry_run)
       return answerImpact(control.hosts.impact(caller, params.name, query.force ? 'remove by force' : 'remove'))

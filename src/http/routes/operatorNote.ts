@@ -5,6 +5,7 @@
 import * as v from 'valibot'
 import type { Caller } from '../../actors/control.ts'
 import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
+import type { Refusal } from '../guard.ts'
 import { time } from '../render.ts'
 import { type Arg, last } from '../query.ts'
 import type { Body } from '../route.ts'
@@ -15,13 +16,11 @@ export const REASON_MAX = 1000
 const Reason = trimmedText({ characters: REASON_MAX })
 
 export const ReasonBody = v.looseObject({ reason: Reason })
-export const reasonIn: Body<string> = {
-  schema: ReasonBody,
-  read: (json) => {
-    const parsed = readAs(ReasonBody, json)
-    return parsed.ok ? { ok: true, value: parsed.value.reason } : parsed
-  },
+export const readReason = (json: unknown): { readonly ok: true; readonly value: string } | Refusal => {
+  const parsed = readAs(ReasonBody, json)
+  return parsed.ok ? { ok: true, value: parsed.value.reason } : parsed
 }
+export const reasonIn: Body<string> = { schema: ReasonBody, read: readReason }
 
 /** The reason of a request that has no body. The handler checks that it was sent. */
 export const reasonArg = (about: string): Arg<string> => ({

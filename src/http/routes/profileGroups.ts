@@ -124,7 +124,7 @@ export const GROUP_SHAPE: Json = {
 const entryOf = (key: string, given: unknown, place: string): Entry => {
   const field = `${place}.${key.slice(0, 100)}`
   const colon = key.indexOf(':')
-  const kind = colon < 0 ? undefined : ownValue(KINDS, key.slice(0, colon))
+  const kind = key.includes(':') ? ownValue(KINDS, key.slice(0, colon)) : undefined
   if (kind === undefined) return invalid(field, 'its name must start with resources:, trait: or accel:')
   const name = key.slice(colon + 1)
   if (!kind.name.test(name)) return invalid(field, kind.otherwise)

@@ -10,7 +10,7 @@ import type { HttpRefused } from '../faults.ts'
 import { groupOf, NAMES } from './profileGroups.ts'
 import type { Group } from './profileGroups.ts'
 import { sizeProblem } from './profileRules.ts'
-import { REASON_MAX, reasonIn } from './operatorNote.ts'
+import { readReason, REASON_MAX } from './operatorNote.ts'
 import { reply, route } from '../route.ts'
 import type { Answered, Body, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
@@ -68,7 +68,7 @@ const Posted = v.pipe(
 /** The name in the form that profiles store; null: no profile can contain it. */
 const canonical = (kind: keyof typeof PREFIX, name: string): string | null => {
   const probe =
-    kind === 'traits' ? { [`trait:${name}`]: 'required', 'resources:FPGA': 1 } : { [`resources:${name}`]: 1 }
+    kind === 'traits' ? { [`trait:${name}`]: 'required', 'resources:FPGA': '1' } : { [`resources:${name}`]: '1' }
   const read = groupOf(probe, kind)
   return read.ok ? Object.keys(read.value)[0]!.slice(PREFIX[kind].length) : null
 }
@@ -101,7 +101,7 @@ const namesOf = (kind: keyof typeof PREFIX, given: Readonly<Record<string, strin
 
 const asked: Body<MigrationBody> = {
   schema: Posted,
-  read: (json, context) => {
+  read: (json) => {
     const parsed = schemas.readAs(Posted, json)
     if (!parsed.ok) return parsed
     const { apply } = parsed.value
@@ -109,7 +109,7 @@ const asked: Body<MigrationBody> = {
     if (!traits.ok) return traits
     if (!classes.ok) return classes
     if (traits.value.size + classes.value.size === 0) return invalid('traits', 'neither traits nor classes are renamed')
-    const reason = apply ? reasonIn.read(parsed.value, context) : { ok: true as const, value: '' }
+    const reason = apply ? readReason(parsed.value) : { ok: true as const, value: '' }
     if (!reason.ok) return reason
     return { ok: true, value: { traits: traits.value, classes: classes.value, apply, reason: reason.value } }
   },

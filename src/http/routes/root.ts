@@ -59,12 +59,8 @@ const readyz = route({
 
 /** `rows` contains all routes including this one, because the description covers it too. */
 const description = (rows: () => readonly Route[]): Route => {
-  const printed = new Map<number, unknown>()
-  const print = (max: Latest): unknown => {
-    const known = printed.get(max) ?? openapi(rows(), max)
-    printed.set(max, known)
-    return known
-  }
+  const printed: { [max in Latest]?: unknown } = {}
+  const print = (max: Latest): unknown => (printed[max] ??= openapi(rows(), max))
   return route({
     method: 'GET',
     path: '/openapi.json',
