@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { endAtOnce } from '../../src/cli/programs/start.ts'
 import { ended, untilEnded } from '../../src/cli/programs/untilEnded.ts'
-import { memoryLog, quiet } from '../support/lab.ts'
+import { handClock, memoryLog, quiet } from '../support/lab.ts'
 
 class Ended extends Error {}
 const exit = Object.getOwnPropertyDescriptor(process, 'exit')!
@@ -76,6 +76,22 @@ test('a stop that comes to its end leaves the process to itself', async () => {
   let stopped = false
   await ended(async () => void (stopped = true))
   expect([stopped, codes]).toEqual([true, []])
+})
+test('a stop that takes longer than 9.5 seconds ends the process as it is, and one in time does not', async () => {
+  const clock = handClock()
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stopped = ended(() => promise, clock)
+  await clock.pass(9499)
+  expect(codes).toEqual([])
+  resolve()
+  await stopped
+  await clock.pass(60_000)
+  expect(codes).toEqual([])
+  void ended(() => new Promise(() => {}), clock)
+  await clock.pass(9499)
+  expect(codes).toEqual([])
+  await expect(clock.pass(1)).rejects.toThrow(Ended)
+  expect(codes).toEqual([75])
 })
 
 test('a store that is lost ends the process', () => {

@@ -105,7 +105,7 @@ type Refused = {
   readonly base: string
   readonly status: number
   readonly text: string
-  readonly requestId: string | readonly string[] | undefined
+  readonly requestId?: string | readonly string[] | undefined
   /** The request was made as a service. */
   readonly service?: boolean
 }

@@ -34,8 +34,7 @@ const apiAs =
     const answer = await app.fetch(new Request(`http://127.0.0.1/v2${path}`, { method, headers }))
     const text = await textIn(answer, LIMITS.partBytes)
     if (answer.ok) return JSON.parse(text) as Document
-    const requestId = answer.headers.get('x-openstack-request-id') ?? undefined
-    throw refusal({ what: `${method} ${path}`, base: origin, status: answer.status, text, requestId })
+    throw refusal({ what: `${method} ${path}`, base: origin, status: answer.status, text })
   }
 
 const make = async (

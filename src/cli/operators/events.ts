@@ -2,7 +2,7 @@
 import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import { text as wholeText } from 'node:stream/consumers'
-import { systemClock } from '../../clock.ts'
+import { type Clock, systemClock } from '../../clock.ts'
 import { messageOf as reasonOf } from '../../errorText.ts'
 import { pause } from '../../waiting.ts'
 import { messageOf } from '../audit/topics.ts'
@@ -29,6 +29,9 @@ type Page = {
 
 /** A stream is broken when nothing has come for this time; beats come every ten seconds. */
 const SILENT_MS = 35_000
+/** By which clock it pauses, and how long a stream may be silent. */
+export type Patience = { readonly clock: Pick<Clock, 'after'>; readonly silentMs: number }
+const USUAL: Patience = { clock: systemClock, silentMs: SILENT_MS }
 /** Temporary failures, after which the stream is requested again. */
 const AGAIN: readonly number[] = [429, 502, 503, 504]
 const PREFIX = 'accelerando.'
@@ -63,6 +66,7 @@ const openStream = async (
   { flags, query }: EventsWanted,
   last: string | null,
   signal: AbortSignal,
+  silentMs: number,
 ): Promise<Answer> => {
   // signs in each time, because a token may have expired
   const { base, headers } = await entryOf(flags)
@@ -71,7 +75,7 @@ const openStream = async (
   const over = base.startsWith('https:') ? overHttps : overHttp
   const from = last === null ? {} : { 'last-event-id': last }
   const asked = over(`${base}${path}`, { headers: { ...headers, ...from, accept: 'text/event-stream' } }, resolve)
-  asked.setTimeout(SILENT_MS, () => asked.destroy(new Error(`nothing came for ${SILENT_MS / 1000} s`)))
+  asked.setTimeout(silentMs, () => asked.destroy(new Error(`nothing came for ${silentMs / 1000} s`)))
   asked.on('error', reject).end()
   // without a reason: after the end of the answer nobody would take the error
   const cut = (): void => void asked.destroy()
@@ -87,11 +91,12 @@ export const follow = async (
   take: (event: ReceivedEvent) => void,
   warn: Out,
   signal: AbortSignal,
+  { clock, silentMs }: Patience = USUAL,
 ): Promise<void> => {
   let last = wanted.after
   let retryMs = 0
   const once = async (): Promise<string | null> => {
-    const { answer, base, path } = await openStream(wanted, last, signal)
+    const { answer, base, path } = await openStream(wanted, last, signal, silentMs)
     const { statusCode = 0 } = answer
     if (statusCode !== 200) {
       const requestId = answer.headers['x-openstack-request-id']
@@ -123,6 +128,6 @@ export const follow = async (
     })
     if (signal.aborted) return
     if (why !== null) warn(`${why}; it is tried again`)
-    await pause(systemClock, Math.max(retryMs, 1000), signal).catch(() => undefined)
+    await pause(clock, Math.max(retryMs, 1000), signal).catch(() => undefined)
   }
 }

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pause } from '../../waiting.ts'
 import type { Control } from '../../actors/control.ts'
-import { systemClock, systemIds } from '../../clock.ts'
+import { type Clock, systemClock, systemIds } from '../../clock.ts'
 import { createApp } from '../../http/app.ts'
 import type { Identify } from '../../http/identity.ts'
 import { unserved } from '../../http/unserved.ts'
@@ -33,24 +33,30 @@ export type Running = { readonly base: string; readonly console: string; readonl
 /** Time limit for running requests. The whole stop, running requests included, takes at most ten seconds. */
 const GRACE_MS = 4000
 const RECORDED_MS = 10_000
+const LOOK_MS = 10
 
 /**
  * Waits until the first inventory report of every host is recorded, so that clients that read after `ready` see the
  * hardware. The wait is bounded, so that a slow driver does not delay the start without limit.
  */
-const recorded = async (control: Control, hosts: readonly Host[], log: Log) => {
-  const end = Date.now() + RECORDED_MS
+export const recorded = async (
+  control: Pick<Control, 'hosts'>,
+  hosts: readonly Pick<Host, 'name' | 'bootId'>[],
+  log: Log,
+  clock: Pick<Clock, 'monotonic' | 'after'> = systemClock,
+): Promise<void> => {
+  const end = clock.monotonic() + RECORDED_MS
   for (;;) {
     const listed = await control.hosts.list({})
     const boots = new Set(listed.ok ? listed.value.items.map(({ boot_id: boot }) => boot) : [])
     const missing = hosts.filter(({ bootId }) => !boots.has(bootId))
     if (missing.length === 0) return
-    if (Date.now() >= end)
+    if (clock.monotonic() >= end)
       return log.warn(
         { hosts: missing.map(({ name }) => name) },
         'ready before the first inventory of these hosts is recorded',
       )
-    await pause(systemClock, 10)
+    await pause(clock, LOOK_MS)
   }
 }
 

@@ -1,4 +1,5 @@
 /** Runs a program until it receives a stop signal. */
+import { type Clock, systemClock } from '../../clock.ts'
 import { codeOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
 import { complain } from '../command.ts'
@@ -18,10 +19,10 @@ const untilSignal = (): Promise<string> =>
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => resolve(signal))
   })
 
-export const ended = async (stop: () => Promise<void>): Promise<void> => {
-  const late = setTimeout(() => process.exit(75), STOP_MS)
+export const ended = async (stop: () => Promise<void>, clock: Pick<Clock, 'after'> = systemClock): Promise<void> => {
+  const inTime = clock.after(STOP_MS, () => process.exit(75))
   await stop()
-  clearTimeout(late)
+  inTime()
 }
 
 /** The addresses on which a program listens, by the flag that sets them. */
