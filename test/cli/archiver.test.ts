@@ -85,7 +85,10 @@ describe('archiving by itself', () => {
     })
     one.start()
     await clock.pass(60_000)
-    expect(log.said.map(({ message }) => message)).toEqual(['archive.failed', 'journal.archived'])
+    expect(log.said).toEqual([
+      { level: 'warn', detail: { error: expect.stringContaining('the database is away') }, message: 'archive.failed' },
+      { level: 'info', detail: { rows: 10 }, message: 'journal.archived' },
+    ])
     await one.stop()
   })
   it('tells how many rows a round has moved, and nothing of one that moved none', async () => {

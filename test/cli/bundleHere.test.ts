@@ -20,7 +20,8 @@ const opened = (answer: Answer | null) => {
   const api = () => (answer === null ? null : { app: { fetch }, origin: 'http://127.0.0.1:1' })
   const meter = openMeter()
   meter.count('orders_resent_total', {}, 3)
-  return { asked, bundles: bundlesOf({ config, meter, api, clock: handClock() }) }
+  const clock = handClock()
+  return { asked, clock, bundles: bundlesOf({ config, meter, api, clock }) }
 }
 const made = async (answer: Answer, identity: Readonly<Record<string, string>> = {}) => {
   const { asked, bundles } = opened(answer)
@@ -47,7 +48,7 @@ test('the program asks its own API with the headers of the caller and the newest
   expect(text).toContain('"said": "(hidden) and planted-role"')
   expect(text).not.toContain('planted-token')
   expect(text).toContain('accelerando_orders_resent_total 3\n')
-  expect(text).toContain('"check":')
+  expect(text).toContain('"says": "http://127.0.0.1:1/readyz does not answer: ')
 })
 test('what the API refuses is missing in it, with the reason', async () => {
   const { text } = await made(() =>
@@ -59,6 +60,8 @@ test('what the API refuses is missing in it, with the reason', async () => {
   expect(text).toContain('"problem": "GET /hosts: 403 no such right"')
   const empty = await made(() => new Response(null, { status: 500 }))
   expect(empty.text).toContain('"problem": "GET /hosts: 500 it answered nothing"')
+  const denied = await made(() => new Response(null, { status: 401 }))
+  expect(denied.text).toContain('"problem": "GET /hosts: 401 the API at http://127.0.0.1:1 wants a valid token: ')
 })
 test('a document of 16 MiB is taken, and of a larger one the rest is not read', async () => {
   let [pulled, cancelled] = [0, 0]
@@ -79,6 +82,35 @@ test('a document of 16 MiB is taken, and of a larger one the rest is not read', 
   expect(text.match(/"problem": /g)).toHaveLength(1)
   expect(pulled).toBeLessThan(20)
   expect(cancelled).toBe(1)
+})
+test('a part may take 15 seconds, and all of them together 45', async () => {
+  const { asked, clock, bundles } = opened(() => new Promise<Response>(() => {}))
+  let ended = false
+  const making = bundles({}).finally(() => (ended = true))
+  for (const count of [1, 2, 3]) {
+    await until(() => asked.length === count)
+    await clock.pass(15_000)
+  }
+  while (!ended) await clock.pass(1)
+  const file = await making
+  const text = file.ok ? gunzipSync(file.value.content).toString('utf8') : expect.fail('there is none')
+  const problems = [...text.matchAll(/"name": "(\w+)\.json",\s+"problem": "(.*)"/g)]
+  expect(problems.map(([, name, problem]) => `${name}: ${problem}`)).toEqual([
+    ...['system', 'overview', 'hosts'].map((name) => `${name}: it was not there within 15000 ms`),
+    ...['deliveries', 'deliveries_undelivered', 'drift'].map((name) => `${name}: it was not there within 0 ms`),
+  ])
+})
+test('all parts together have at most 48 MiB', async () => {
+  const large = ['/system', '/overview', '/hosts']
+  const { text } = await made(({ url }) => {
+    const mib = large.some((name) => url.endsWith(name)) ? 15 : url.endsWith('/deliveries') ? 4 : 0
+    return new Response(`"${'x'.repeat(mib * MIB)}"`)
+  })
+  const [problem, ...others] = [...text.slice(0, 10_000).matchAll(/"problem": "(.*)"/g)].map(([, said]) => said!)
+  expect(others).toEqual([])
+  const [, room] = /^it has 4194307 bytes, and there is room for (\d+)$/.exec(problem!)!
+  // the parts before it are small: the versions, the configuration, the findings of the doctor
+  expect([Number(room) < 3 * MIB, Number(room) > 3 * MIB - 10_000]).toEqual([true, true])
 })
 test('a program that is starting has none yet, and one that makes one makes no second', async () => {
   expect(await opened(null).bundles({})).toEqual(again('unavailable', 'the program is starting'))

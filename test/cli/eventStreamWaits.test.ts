@@ -76,10 +76,21 @@ test('a stream that falls silent after its head is asked for again', async () =>
 })
 test('an end that comes before the request is made is noticed', async () => {
   let cut = 0
-  script = [(response) => response.on('close', () => cut++).writeHead(200).write(': \n')]
+  script = [
+    (response) =>
+      response
+        .on('close', () => cut++)
+        .writeHead(200)
+        .write(': \n'),
+  ]
   const [taken, end]: [unknown[], AbortController] = [[], new AbortController()]
   const wanted = { flags: { api }, query: {}, after: null }
-  const following = follow(wanted, (event) => void taken.push(event), (line) => void taken.push(line), end.signal)
+  const following = follow(
+    wanted,
+    (event) => void taken.push(event),
+    (line) => void taken.push(line),
+    end.signal,
+  )
   end.abort()
   await following
   expect(taken).toEqual([])

@@ -1,5 +1,6 @@
 /** The connection of a program to Kafka: what it waits for, what it says meanwhile, and what ends it. */
 import { expect, test } from 'vitest'
+import { Misconfigured, missingTopic } from '../../src/bus/kafka/errors.ts'
 import { kafkaLink } from '../../src/cli/programs/kafkaLink.ts'
 import { StartProblem } from '../../src/cli/programs/startProblem.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
@@ -82,6 +83,33 @@ test('what only an operator can mend ends the start, and is not begun again', as
   await clock.pass(10_000)
   expect([begun, link.whyFailing()]).toEqual([1, 'kafka: make the topics'])
   await link.stop()
+})
+
+test('so does a wrong setting, but not a topic that another program is going to make', async () => {
+  const wrong = opened()
+  await expect(wrong.link.join(() => Promise.reject(new Misconfigured('a wrong password')))).rejects.toThrow(
+    'a wrong password',
+  )
+  await wrong.link.stop()
+  const { link, clock } = opened()
+  let begun = 0
+  await link.join(async () => {
+    if (++begun === 1) throw missingTopic('host.orders.v1', ['127.0.0.1:1'])
+  })
+  expect(link.whyFailing()).toMatch(/^kafka: there is no topic host\.orders\.v1 /)
+  await clock.pass(1000)
+  expect([begun, link.whyFailing()]).toEqual([2, null])
+  await link.stop()
+})
+
+test('a stop before anything is begun leaves it so', async () => {
+  const { link } = opened()
+  let begun = 0
+  const join = link.join(async () => begun++)
+  const stop = link.stop()
+  await join
+  await stop
+  expect([begun, link.whyFailing()]).toEqual([0, 'kafka: not joined yet'])
 })
 
 test('being well is waited for, and the wait ends with the stop', async () => {

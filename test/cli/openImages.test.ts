@@ -41,13 +41,19 @@ afterAll(async () => {
 })
 const term = { withinMs: 4000, signal: new AbortController().signal }
 
-const opened = (images: string | null, withSession = true) => {
+const opened = (images: string | null, withSession = true, more: Partial<typeof glance> = {}) => {
   const [clock, log, open] = [handClock(), memoryLog(), closer(silent)]
   const { authUrl } = keystone
   const cache = { cacheMs: 0, entries: 1 }
   const account = { session: sessionOptions(authUrl), cache, challengeUrl: authUrl, ca: null }
   const session = openSession({ keystone: withSession ? account : null, clock, log, open })
-  const stores = openImages({ config: { images, glance, data: folder.path }, session, clock, log, open })
+  const stores = openImages({
+    config: { images, glance: { ...glance, ...more }, data: folder.path },
+    session,
+    clock,
+    log,
+    open,
+  })
   return { clock, log, session, stores, close: open.close, logged: () => log.said.map(({ message }) => message) }
 }
 const upload = async () => {
@@ -79,8 +85,9 @@ test('a folder comes before the image service, which is not asked', async () => 
   await close()
 })
 test('with an account they come from the image service, which is looked at once', async () => {
-  const { stores, close, logged } = opened(null)
+  const { stores, close, log, logged } = opened(null)
   await until(() => logged().includes('images.reachable'))
+  expect(log.said).toEqual([{ level: 'info', detail: { store: 'glance' }, message: 'images.reachable' }])
   const file = await (await stores.files()).open(await upload(), term)
   expect(file).toMatchObject({ found: true, path: expect.stringContaining(join(folder.path, 'images', 'sha512_')) })
   expect([stores.whyFailing(), stores.source()]).toEqual([null, 'the image service'])
@@ -126,6 +133,27 @@ test('an image service that stops to answer is told once with the reason, looked
   }
   await expect.poll(back).toEqual(['images.unreachable', 'images.reachable'])
   expect([stores.whyFailing(), stores.source()]).toEqual([null, 'the image service'])
+  await close()
+  await proxy.close()
+  keystone.services = { image: double.url }
+})
+test('an image that cannot be had is asked for after half a second, then ever later, at most after 15 seconds', async () => {
+  const uuid = await upload()
+  const proxy = await faultyProxy(double.url)
+  proxy.inject({ harm: { kind: 'answer', status: 503, body: '' } })
+  keystone.services = { image: proxy.url }
+  const { stores, close, clock, logged } = opened(null, true, { totalMs: 600_000 })
+  const opening = (await stores.files()).open(uuid, { ...term, withinMs: 600_000 })
+  const attempts = () => logged().filter((message) => message === 'images.notYet').length
+  await until(() => attempts() === 1)
+  for (const [at, ms] of [500, 1000, 2000, 4000, 8000, 15_000, 15_000].entries()) {
+    await clock.pass(ms - 1)
+    expect(attempts()).toBe(at + 1)
+    await clock.pass(1)
+    await until(() => attempts() === at + 2)
+  }
+  await clock.pass(600_000)
+  expect(await opening).toMatchObject({ found: false, why: 'unavailable' })
   await close()
   await proxy.close()
   keystone.services = { image: double.url }

@@ -4,7 +4,7 @@ import { delimiter, join, relative } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Config } from '../../src/cli/config/config.ts'
 import { demoHosts } from '../../src/cli/programs/demo.ts'
-import { localDrivers, playbooksOf, reportedAtOnce } from '../../src/cli/programs/hosts.ts'
+import { cleansUnder, localDrivers, playbooksOf, reportedAtOnce } from '../../src/cli/programs/hosts.ts'
 import { isWell } from '../../src/cli/programs/neighbours.ts'
 import { clientIdIn, foreignMember } from '../../src/cli/programs/oneCloud.ts'
 import { programAt } from '../../src/cli/programs/programAt.ts'
@@ -63,6 +63,23 @@ test('playbooks are those of the configured folder, with their program and limit
     programAt: expect.any(Function),
     run: expect.any(Function),
   })
+})
+
+test('a program that cleans runs under the lock of its card, with its own environment and limits', async () => {
+  const asked: unknown[] = []
+  const run = cleansUnder({
+    toEnd: async (card: string, program: string, args: readonly string[], below: never) => {
+      asked.push([card, program, args])
+      return (below as (program: string, args: readonly string[]) => unknown)(process.execPath, [
+        '-p',
+        'process.env.SLOT + process.cwd()',
+      ])
+    },
+  } as never)
+  const limits = { timeoutMs: 60_000, folder: process.cwd(), signal: new AbortController().signal }
+  const ended = await run('/sbin/wipe', ['-q'], { SLOT: 's1 ' }, limits, 'card-1')
+  expect(asked).toEqual([['card-1', '/sbin/wipe', ['-q']]])
+  expect(ended).toMatchObject({ code: 0, outputEnd: `s1 ${process.cwd()}\n` })
 })
 
 test('simulated hosts are as many as the demo says, a mixed cloud without sizes, and always the same', () => {

@@ -53,6 +53,22 @@ test('on a terminal each look replaces the one before', async () => {
   )
   expect(written).toEqual(['\u001B[H\u001B[2J1: 5\n', '\u001B[H\u001B[2J2: 5\n'])
 })
+test('each page is written in lines, whatever is in them', async () => {
+  const [clock, written, end] = [handClock(), [] as string[], new AbortController()]
+  const following = followStatus({
+    look: async () => (end.abort(), ['a\nb', '\u001B[2Jc']),
+    keyOf: (lines) => lines.join(),
+    linesOf: (lines) => lines,
+    redraw: false,
+    write: (text) => void written.push(text),
+    warn: (text) => void written.push(text),
+    signal: end.signal,
+    clock,
+  })
+  await clock.pass(2000)
+  await following
+  expect(written).toEqual(['a b\n [2Jc\n'])
+})
 test('a service that is away is said once, waited for, and shown again when it is back', async () => {
   const { written, warned } = await follow([{ at: 1, count: 5 }, away, away, { at: 4, count: 5 }], false)
   expect(warned).toEqual(['the API cannot be reached; it is tried again'])

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import type { Bus, KnowsLags } from '../../src/bus/port.ts'
+import { NOTHING_IN_FORCE, hidingAlso } from '../../src/cli/config/inForce.ts'
 import { openMeter } from '../../src/cli/observe/metrics.ts'
 import { noBundles, systemPortOf } from '../../src/cli/programs/systemPort.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
@@ -10,7 +11,12 @@ import { handClock } from '../support/lab.ts'
 
 type Lag = Awaited<ReturnType<KnowsLags['lagsByPartition']>>[number]
 const lag = (messages: number, topic = 't', group = 'g', partition = 0): Lag => ({ topic, group, partition, messages })
-type Given = { readonly bus?: Partial<Bus & KnowsLags> & object; readonly store?: object; readonly self?: null }
+type Given = {
+  readonly bus?: Partial<Bus & KnowsLags> & object
+  readonly store?: object
+  readonly self?: null
+  readonly more?: object
+}
 const opened = ({ bus = {}, store = {}, ...more }: Given = {}) => {
   const clock = handClock()
   const port = systemPortOf({
@@ -24,6 +30,7 @@ const opened = ({ bus = {}, store = {}, ...more }: Given = {}) => {
     bundles: noBundles,
     clock,
     api: () => null,
+    ...more.more,
   })
   const facts = async () => {
     const answered = await port.facts()
@@ -100,6 +107,39 @@ test('a store that cannot be read is told, and another error is an error', async
   }
   expect(await failing(new Unreadable('it is away'))).toMatchObject({ audit: null, auditProblem: 'it is away' })
   await expect(failing(new Error('a mistake'))).rejects.toThrow('a mistake')
+})
+test('neighbours are in use, absent or failing, and what is said of them hides what is secret', async () => {
+  const neighbours = () => ({
+    keystone: 'in use',
+    placement: 'absent',
+    nova: 'it answers 401 to planted',
+    images: 'the image service',
+  })
+  const failing = () => Promise.reject(new Unreadable('no planted'))
+  const { journal } = memoryStore()
+  const { facts } = opened({
+    more: { neighbours, config: { inForce: hidingAlso(NOTHING_IN_FORCE, ['planted']) } },
+    bus: { lagsByPartition: () => Promise.reject(new Error('planted is refused')) },
+    store: {
+      journal: { ...journal, checkpoint: failing, recall: failing, feed: failing },
+      schema: 's7',
+      newer: ['s8'],
+    },
+  })
+  expect(await facts()).toMatchObject({
+    versions: { accelerando: '1', node: '24', schema: 's7', newer: ['s8'] },
+    store: { kind: 'memory', powerLoss: 'everything' },
+    neighbours: [
+      { name: 'keystone', state: 'in_use', detail: null },
+      { name: 'placement', state: 'absent', detail: null },
+      { name: 'nova', state: 'failing', detail: 'it answers 401 to (hidden)' },
+      { name: 'images', state: 'in_use', detail: 'the image service' },
+    ],
+    consumers: { bus: 'in_process', lags: null, leftOut: 0, problem: '(hidden) is refused' },
+    writes: null,
+    audit: null,
+    auditProblem: 'no (hidden)',
+  })
 })
 test('it tells when it was started and of which program, by itself', async () => {
   const { clock, facts } = opened({ self: null })

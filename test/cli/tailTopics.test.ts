@@ -5,7 +5,7 @@ import { type TailOptions, tail, topicsNamed } from '../../src/cli/operators/tai
 import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
 import { type ScriptedBroker, scriptedBroker } from '../support/broker/broker.ts'
-import { KEYS, optionsOf } from '../support/kafkaLab.ts'
+import { KEYS, optionsOf, until } from '../support/kafkaLab.ts'
 
 const TOPIC = 'arq.events.v1'
 let broker: ScriptedBroker
@@ -89,6 +89,20 @@ test('of one request: what has it as key or in its text', async () => {
   expect(await shown({ arq: C })).toContain(`4.0 ${C} 10.1`)
   expect(await shown({ arq: '"about":"a"' })).toEqual([`2.0 ${C} 6.1`])
   expect(await shown({ arq: 'nobody' })).toEqual([])
+})
+test('neither once nor since a position: only what comes from now on', { timeout: 120_000 }, async () => {
+  const [ids, stop] = [[] as (string | null)[], new AbortController()]
+  const options = { topic: 'host.orders', arq: null, since: null, once: false }
+  const order = (id: string) => ({ ...told('h1', id, undefined), topic: 'host.orders.v1' })
+  await bus.publish([order('earlier')])
+  const source = { kind: 'kafka', kafka: optionsOf(broker) } as const
+  const ended = tail(source, options, ({ id }) => void ids.push(id), stop.signal, silent)
+  const telling = setInterval(() => void bus.publish([order('later')]), 50)
+  await until(() => ids.length > 0)
+  clearInterval(telling)
+  stop.abort()
+  await ended
+  expect(new Set(ids)).toEqual(new Set(['later']))
 })
 test('a topic that the broker does not have is named', async () => {
   await expect(shown({ topic: 'device.events' })).rejects.toThrow(`not on Kafka at ${broker.address}: device.events.v1`)

@@ -55,6 +55,31 @@ test('an account that may not read events waits nevertheless, and is told why no
   expect(looks).toBe(2)
   expect(said).toEqual(['what happens cannot be followed: GET /events?arq=q1: 403 Access is denied.\n'])
 })
+test('what happens is told, and the state is looked at again at once', { timeout: 20_000 }, async () => {
+  const event = { specversion: '1.0', id: 'm', source: '/s', type: 't', datacontenttype: 'application/json' }
+  const data = { entity: 'arq/q1', event: { type: 'Bound' } }
+  const line = JSON.stringify({ ...event, time: '2026-01-01T00:00:00.000Z', data })
+  const telling = createServer((_, response) => {
+    response.writeHead(200).write(`id: e1\nevent: accelerando.arq.Bound\ndata: ${line}\n\n`)
+  })
+  await new Promise<void>((resolve) => telling.listen(0, '127.0.0.1', resolve))
+  const { port } = telling.address() as AddressInfo
+  // the second after which it would look again anyway never ends
+  const { setTimeout: later } = globalThis
+  vi.spyOn(globalThis, 'setTimeout').mockImplementation(((run: () => void, ms: number) =>
+    ms >= 1000 ? undefined : later(run, ms)) as typeof setTimeout)
+  let looks = 0
+  await waitUntil({
+    flags: { api: `http://127.0.0.1:${port}/v2` },
+    query: { arq: 'q1' },
+    unfinished: async () => (++looks === 2 ? null : 'it is not bound'),
+    limitMs: 60_000,
+    next: 'accelerando arq show q1',
+  })
+  expect([looks, said]).toEqual([2, ['2026-01-01T00:00:00.000Z  arq/q1  Bound  e1\n']])
+  telling.closeAllConnections()
+  telling.close()
+})
 test('when the time is over, the failure says what is unfinished and which command shows it later', async () => {
   const failed = await waited(async () => 'it is not bound', 20).catch((error: unknown) => error)
   expect(failed).toBeInstanceOf(Failure)

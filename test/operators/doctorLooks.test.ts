@@ -1,4 +1,7 @@
 /** What `doctor` takes from the answers of Keystone, Nova and the own endpoint, to the letter. */
+import { createServer, type IncomingHttpHeaders } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
 import { lookAtEndpoint } from '../../src/cli/doctor/endpoint.ts'
 import { lookAtKeystone } from '../../src/cli/doctor/keystone.ts'
@@ -35,19 +38,37 @@ test('of Keystone: the token, its roles and its project, or why there is none', 
   const reason = expect.stringMatching(/^it does not answer: .*ECONNREFUSED/)
   expect(await look()).toEqual({ ...none, reason, status: null, skewMs: null })
 })
+test('Keystone is asked in its own language, and gives no token where it names none', async () => {
+  const asked: unknown[] = []
+  const server = createServer((request, response) => {
+    const { 'content-type': type, accept }: IncomingHttpHeaders = request.headers
+    void text(request).then((body) => {
+      asked.push([request.method, request.url, type, accept, Object.keys(JSON.parse(body) as object)])
+      response.writeHead(201, { connection: 'close' }).end('{}')
+    })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v3`
+  const { reason, status } = await lookAtKeystone({ session: sessionOptions(url), ca: null }, systemClock)
+  expect([reason, status]).toEqual(['it gives this service no token (201)', 201])
+  expect(asked).toEqual([['POST', '/v3/auth/tokens', 'application/json', 'application/json', ['auth']]])
+  server.close()
+})
 
 type Said = readonly [status: number, body: unknown] | Error
 const looked = async (versions: Said, event: Said = [404, {}], servers: Said = [200, { servers: [] }]) => {
   const asked: string[] = []
   const bodies: unknown[] = []
-  const call: NovaCall = async ({ method, path, body }) => {
+  const named: unknown[] = []
+  const call: NovaCall = async ({ method, path, body }, headers = {}) => {
+    if (method === 'POST') named.push(headers['x-openstack-request-id'])
     asked.push(`${method} ${path}`)
     if (body !== undefined) bodies.push(JSON.parse(body))
     const said = path === '/' ? versions : method === 'POST' ? event : servers
     if (said instanceof Error) throw said
     return { status: said[0], text: JSON.stringify(said[1]) }
   }
-  return { facts: await lookAtNova('http://n', call, 1000), asked, bodies }
+  return { facts: await lookAtNova('http://n', call, 1000), asked, bodies, named }
 }
 const version = (text: unknown) => ({ version: { version: text, status: 'CURRENT' } })
 test.each<readonly [said: Said, answers: NovaFacts['answers']]>([
@@ -72,7 +93,7 @@ test.each<readonly [said: Said, answers: NovaFacts['answers']]>([
 })
 test('of a Nova that is new enough: whether it takes an event, and shows the servers of all', async () => {
   const uuid = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f-]{27}$/)
-  const { facts, asked, bodies } = await looked([200, version('2.82')])
+  const { facts, asked, bodies, named } = await looked([200, version('2.82')])
   expect(facts).toEqual({
     url: 'http://n',
     answers: { is: 'known', highest: '2.82' },
@@ -89,6 +110,7 @@ test('of a Nova that is new enough: whether it takes an event, and shows the ser
   ])
   const [{ events }] = bodies as [{ events: [{ server_uuid: string; tag: string }] }]
   expect(events[0].server_uuid).not.toBe(events[0].tag)
+  expect(named).toEqual([expect.stringMatching(/^req-[0-9a-f]{8}-[0-9a-f-]{27}$/)])
   const { facts: blind } = await looked([200, version('2.999')], [403, {}], [403, {}])
   expect(blind.event).toMatchObject({ outcome: 'retry', code: 403 })
   expect(blind.blind).toContain('needs the role admin')

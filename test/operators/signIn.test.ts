@@ -121,6 +121,30 @@ describe('signing in', () => {
       `OS_CLOUD: ${clouds}: has no cloud other`,
     )
   })
+  test('an interface is that of the variable', async () => {
+    await expect(signIn({ ...user(), OS_REGION_NAME: 'Elsewhere', OS_INTERFACE: 'internal' })).rejects.toThrow(
+      'with the interface internal in the region Elsewhere',
+    )
+  })
+  test.each([
+    [401, 'denied'],
+    [499, 'denied'],
+    [500, 'unreached'],
+    [503, 'unreached'],
+  ])('after the status %i of Keystone the command ends as %s', async (status, exit) => {
+    const server = createServer((_, response) => response.writeHead(status).end())
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const where = { OS_AUTH_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
+    await expect(signIn({ ...user(), ...where })).rejects.toMatchObject({ exit, cause: expect.any(Error) })
+    server.close()
+  })
+  test('how the command ends otherwise', async () => {
+    await expect(signIn({ ...user(), OS_AUTH_URL: 'http://127.0.0.1:1' })).rejects.toMatchObject({ exit: 'unreached' })
+    await expect(signIn({ ...user(), OS_USERNAME: undefined })).rejects.toMatchObject({ exit: 'denied' })
+    await expect(signIn({ OS_CLOUD: 'other', OS_CLIENT_CONFIG_FILE: clouds })).rejects.toMatchObject({ exit: 'usage' })
+    const none = join(folder, 'none.yaml')
+    await expect(signIn({ OS_CLOUD: 'mine', OS_CLIENT_CONFIG_FILE: none })).rejects.toMatchObject({ exit: 'usage' })
+  })
   test('a region or an interface without the API is named, and so is a Keystone that does not answer', async () => {
     await expect(signIn({ ...user(), OS_REGION_NAME: 'Elsewhere' })).rejects.toThrow(
       `Keystone at ${keystone.authUrl}: the catalogue has no endpoint of accelerator with the interface public in the region Elsewhere`,

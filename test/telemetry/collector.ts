@@ -18,14 +18,14 @@ export type Collected = {
 type Sent = {
   readonly resourceSpans: readonly {
     readonly resource: { readonly attributes: Collected['attributes'] }
-    readonly scopeSpans: readonly { readonly spans: readonly Collected[] }[]
+    readonly scopeSpans: readonly { readonly scope: { readonly name: string }; readonly spans: readonly Collected[] }[]
   }[]
 }
 
 export const openCollector = async () => {
   const spans: Collected[] = []
   const resources: Record<string, unknown>[] = []
-  const paths = new Set<string>()
+  const [paths, scopes] = [new Set<string>(), new Set<string>()]
   const server = createServer((request, response) => {
     const parts: Buffer[] = []
     request.on('data', (part: Buffer) => parts.push(part))
@@ -34,6 +34,7 @@ export const openCollector = async () => {
       const { resourceSpans } = JSON.parse(Buffer.concat(parts).toString()) as Sent
       for (const { resource, scopeSpans } of resourceSpans) {
         resources.push(Object.fromEntries(resource.attributes.map(({ key, value }) => [key, Object.values(value)[0]])))
+        for (const { scope } of scopeSpans) scopes.add(scope.name)
         spans.push(...scopeSpans.flatMap((scope) => scope.spans))
       }
       response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
@@ -45,6 +46,8 @@ export const openCollector = async () => {
     spans: spans as readonly Collected[],
     resources: resources as readonly Readonly<Record<string, unknown>>[],
     paths,
+    /** The names of the tracers. */
+    scopes,
     /** The spans of a trace, when what is looked for has come. */
     until: async (found: (spans: readonly Collected[]) => boolean, withinMs = 10_000): Promise<void> => {
       for (const end = Date.now() + withinMs; !found(spans); await sleep(10))

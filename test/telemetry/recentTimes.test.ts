@@ -27,6 +27,10 @@ test('what is older than a quarter of an hour is forgotten', () => {
   now = 14 * MINUTE
   times.add(1)
   expect(times.read()).toMatchObject({ count: 2, max: 900, since: 0 })
+  now = 15 * MINUTE
+  expect(times.read()).toMatchObject({ count: 2, since: 0 })
+  now++
+  expect(times.read()).toMatchObject({ count: 1, since: 14 * MINUTE })
   now = 16 * MINUTE
   expect(times.read()).toMatchObject({ count: 1, max: 1, since: 14 * MINUTE })
   now = 30 * MINUTE
@@ -36,5 +40,5 @@ test('what is older than a quarter of an hour is forgotten', () => {
 test('the last thousand are kept', () => {
   const times = recentTimes(() => 0)
   for (let ms = 1; ms <= 1500; ms++) times.add(ms)
-  expect(times.read()).toMatchObject({ count: 1000, max: 1500, p50: 1000 })
+  expect(times.read()).toEqual({ count: 1000, since: 0, p50: 1000, p90: 1400, p99: 1490, max: 1500 })
 })

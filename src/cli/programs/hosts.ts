@@ -92,7 +92,7 @@ export const localDrivers = ({ enabledDrivers, drivers }: Config): Found => {
 }
 
 /** A command or playbook that cleans holds the lock of its card, as a program does that loads an image. */
-const cleansUnder =
+export const cleansUnder =
   (locks: ToolLocks): RunProgram =>
   (program, args, environment, limits, card) =>
     locks.toEnd(card, program, args, (below, all) => runToEnd(below, all, environment, limits))

@@ -1,0 +1,72 @@
+/** How spans are sent: in batches, from a queue, at intervals that variables set; and what is said of a collector. */
+import { diag } from '@opentelemetry/api'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { openTelemetry } from '../../src/cli/observe/telemetry.ts'
+import { memoryLog, until } from '../support/lab.ts'
+import { openCollector } from './collector.ts'
+
+const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT'
+const before = process.env[ENDPOINT]
+let collector: Awaited<ReturnType<typeof openCollector>>
+beforeEach(async () => {
+  collector = await openCollector()
+  // the exporter reads where it sends to by itself
+  process.env[ENDPOINT] = collector.url
+})
+afterEach(async () => {
+  if (before === undefined) Reflect.deleteProperty(process.env, ENDPOINT)
+  else process.env[ENDPOINT] = before
+  await collector.close()
+})
+const opened = async (more: Readonly<Record<string, string>>) => {
+  const log = memoryLog()
+  const { tracer, close } = await openTelemetry('test', log, { [ENDPOINT]: collector.url, ...more })
+  const end = (...names: readonly string[]) => {
+    for (const name of names) tracer.enter(name, undefined).end()
+  }
+  return { log, end, close }
+}
+const names = () => collector.spans.map(({ name }) => name)
+
+test('a request to the collector has no more spans than a batch may have', async () => {
+  const { end, close } = await opened({ OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2' })
+  end('a', 'b', 'c')
+  await close()
+  expect(names().toSorted()).toEqual(['a', 'b', 'c'])
+  expect(collector.resources).toHaveLength(2)
+})
+test('what does not fit into the queue is left out', async () => {
+  const { end, close } = await opened({ OTEL_BSP_MAX_QUEUE_SIZE: '2' })
+  end('a', 'b', 'c', 'd', 'e')
+  await close()
+  expect(names().length).toBeLessThan(5)
+})
+test('spans are sent after the interval, without a stop', async () => {
+  const { end, close } = await opened({ OTEL_BSP_SCHEDULE_DELAY: '1' })
+  end('a')
+  await until(() => collector.spans.length > 0)
+  expect(names()).toEqual(['a'])
+  await close()
+})
+test('problems of the library are logged by their beginning, and what it only tells is not', async () => {
+  const { log, close } = await opened({})
+  diag.warn('w'.repeat(1001))
+  diag.error('the collector is away')
+  diag.info('no problem')
+  diag.debug('no problem')
+  diag.verbose('no problem')
+  await close()
+  expect(log.said.slice(1)).toEqual(
+    ['w'.repeat(1000), 'the collector is away'].map((reason) => ({
+      level: 'warn',
+      detail: { reason },
+      message: 'telemetry',
+    })),
+  )
+})
+test('the tracer is named after this program', async () => {
+  const { end, close } = await opened({})
+  end('a')
+  await close()
+  expect([...collector.scopes]).toEqual(['accelerando'])
+})
