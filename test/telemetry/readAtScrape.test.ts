@@ -27,7 +27,7 @@ test('each question is asked once in ten seconds', async () => {
       asked.push('whether it is stopped')
       return false
     },
-  } as never)
+  })
   showBus(meter, {
     state: () => ({ connected: true }),
     lag: async () => {
