@@ -1,4 +1,4 @@
-/** Rows that are on the topics and not in the database: which are found, and what is recorded of them only on demand. */
+/** Rows that are on the topics and not in the database: which are found, and what is recorded of them on demand. */
 import { expect, test } from 'vitest'
 import { kafkaBus } from '../../src/bus/kafka/bus.ts'
 import { stoppedIn } from '../../src/cli/store/adopt.ts'
