@@ -1,7 +1,7 @@
 /** When a relay reads, saves and tries again, to the millisecond, and what it has done when it is stopped. */
 import { describe, expect, test } from 'vitest'
 import type { Append, FeedRow } from '../../src/actors/runtime/ports.ts'
-import { type RelayOptions } from '../../src/delivery/relay/options.ts'
+import type { RelayOptions } from '../../src/delivery/relay/options.ts'
 import { relay } from '../../src/delivery/relay/relay.ts'
 import { watchedClock } from '../support/kafkaLab.ts'
 import { memoryLog, quiet } from '../support/lab.ts'

@@ -18,6 +18,8 @@ import { Ring } from './ring.ts'
 export class Reader {
   readonly #settings: Settings
   readonly #pages: Pages
+  /** Rests, which appends and hints end early, and pauses, which only a stop does. */
+  readonly #rests: Pauses
   readonly #pauses: Pauses
   readonly #listeners = new Set<() => void>()
   #ring: Ring | null = null
@@ -37,6 +39,7 @@ export class Reader {
   constructor(settings: Settings, pages: Pages) {
     this.#settings = settings
     this.#pages = pages
+    this.#rests = createPauses(settings.clock)
     this.#pauses = createPauses(settings.clock)
   }
 
@@ -82,6 +85,7 @@ export class Reader {
     this.#ring = null
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
     this.#unsubscribe = []
+    this.#rests.wake()
     this.#pauses.wake()
   }
 
@@ -99,7 +103,7 @@ export class Reader {
   }
   readonly #wake = (): void => {
     this.#woken = true
-    this.#pauses.wake()
+    this.#rests.wake()
   }
   async #keepReading(isCurrent: () => boolean): Promise<void> {
     const { log, retry, poll } = this.#settings
@@ -110,7 +114,7 @@ export class Reader {
         this.#failures = 0
         if (more) continue
         await this.#pauses.pause(poll.leastMs)
-        if (!this.#woken) await this.#pauses.pause(this.#restMs())
+        if (!this.#woken) await this.#rests.pause(this.#restMs())
       } catch (error) {
         if (this.#failures++ === 0) log.warn({ reason: textOf(error) }, 'events.unread')
         await this.#pauses.pause(backoffMs(retry, this.#failures))
