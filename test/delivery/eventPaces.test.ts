@@ -217,7 +217,11 @@ describe('a stream', () => {
     const { stream, ring } = openStream()
     ring.add(entries, placeOf(4))
     await stream.next()
-    expect([idsIn(await stream.next()), idsIn(await stream.next()), stream.sent]).toEqual([['a1', 'a2'], ['a3', 'a4'], 4])
+    expect([idsIn(await stream.next()), idsIn(await stream.next()), stream.sent]).toEqual([
+      ['a1', 'a2'],
+      ['a3', 'a4'],
+      4,
+    ])
     const far = openStream({ rest: entries })
     await far.stream.next()
     expect([idsIn(await far.stream.next()), idsIn(await far.stream.next())]).toEqual([

@@ -118,7 +118,7 @@ describe('a report steps aside', () => {
     const given = giveOf('one')
     await clock.pass(10_000)
     const waiting = [
-      ...Array(32).fill({ asides: 1, end: null }),
+      ...Array.from({ length: 32 }, () => ({ asides: 1, end: null })),
       { asides: 0, end: '32 reports of h1 wait already' },
     ]
     expect(given).toEqual(waiting)
@@ -127,7 +127,11 @@ describe('a report steps aside', () => {
     expect(other).toEqual({ asides: 1, end: null })
     fails = false
     await clock.pass(2000)
-    expect([given[0], other, box.counts().taken]).toEqual([{ asides: 1, end: 'taken' }, { asides: 1, end: 'taken' }, 33])
+    expect([given[0], other, box.counts().taken]).toEqual([
+      { asides: 1, end: 'taken' },
+      { asides: 1, end: 'taken' },
+      33,
+    ])
     // those have made room
     fails = true
     const again = giveOf('two')

@@ -1,5 +1,6 @@
 /** LEASE: when its holder may rely on it, asks again, and gives it away. ASIDE: records that the bus refuses. */
 import { describe, expect, test } from 'vitest'
+import { commandIdOf } from '../../src/actors/runtime/commandId.ts'
 import type { Sharing } from '../../src/actors/runtime/sharing.ts'
 import { Unpublishable } from '../../src/bus/port.ts'
 import { Leasehold } from '../../src/delivery/relay/lease.ts'
@@ -197,6 +198,18 @@ describe('records that the bus refuses', () => {
     expect([sent, aside.count]).toEqual([['1', 'dead-letters.v1', '3'], 1])
     const detail = { topic: 't', key: 'k2', reason: 'the bus does not take it: no' }
     expect(log.said).toEqual([{ level: 'error', message: 'relay.setAside', detail }])
+  })
+  test('ASIDE-1 become dead letters that are known again by their topic, key and content', async () => {
+    const letters: (readonly BusRecord[])[] = []
+    const clock = handClock()
+    const publish = async (batch: readonly BusRecord[]) => {
+      if (batch.some(({ topic }) => topic === 't')) throw new Unpublishable('no')
+      letters.push(batch)
+    }
+    const aside = new SetAside({ bus: { publish }, clock, log: memoryLog(), stuckAfterMs: 1000 })
+    await aside.publish([record(2)], () => true)
+    const meta = { id: `t/k2/${commandIdOf('2')}`, time: clock.now() }
+    expect(letters).toEqual([[deadLetterRecord(record(2), 'the bus does not take it: no', meta)]])
   })
   test('are left where the lease is no longer trusted', async () => {
     const { aside, sent } = openAside(never)

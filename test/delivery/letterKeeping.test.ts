@@ -3,13 +3,15 @@ import { describe, expect, test } from 'vitest'
 import { letterBox, uuidOf } from '../../src/delivery/deadLetters/box.ts'
 import { openDeadLetters } from '../../src/delivery/deadLetters/keeper.ts'
 import { type Follow, createReading } from '../../src/delivery/deadLetters/reading.ts'
+import type { BusRecord } from '../../src/wire/envelope.ts'
 import { handledRecord } from '../../src/wire/handledLetter.ts'
 import { deadLetterRecord } from '../../src/wire/message.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
 import { NOVA, value } from '../support/plane.ts'
 
 const OF = { topic: 'host.reports.v1', key: 'h1', value: 'no JSON', headers: {} }
-const letterOf = (id: string, more: Partial<typeof OF> = {}) => deadLetterRecord({ ...OF, ...more }, 'bad', { id, time: 1 })
+const letterOf = (id: string, more: Partial<typeof OF> = {}) =>
+  deadLetterRecord({ ...OF, ...more }, 'bad', { id, time: 1 })
 const markOf = (id: string, command = 'c') =>
   handledRecord({ ...OF, reason: '' }, { id, time: 1 }, { how: 'dropped', by: 'a', reason: 'b', command })
 
@@ -46,7 +48,12 @@ describe('a keeper', () => {
   const never: Follow = (_take, _caughtUp, signal) =>
     new Promise((resolve) => signal.addEventListener('abort', () => resolve()))
   const open = (follow: Follow | null) =>
-    openDeadLetters({ bus: { publish: async () => {} }, clock: handClock(), log: memoryLog(), follow })
+    openDeadLetters({
+      bus: { publish: async (_batch: readonly BusRecord[]) => {} },
+      clock: handClock(),
+      log: memoryLog(),
+      follow,
+    })
   test('LETTERS-5 counts of what it has stored only letters, and no marks', async () => {
     const { bus, count, stop } = open(never)
     await bus.publish([{ ...OF }, { ...letterOf('x'), topic: 'arq.events.v1' }])

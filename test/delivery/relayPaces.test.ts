@@ -103,7 +103,9 @@ describe('a journal is read', () => {
     await one.stop()
   })
   test('a moment later when nothing that was appended is urgent, counted from the first of it', async () => {
-    const { one, clock, of, add, tell } = await open({ urgent: ({ events }) => events.some(({ type }) => type === 'Urgent') })
+    const { one, clock, of, add, tell } = await open({
+      urgent: ({ events }) => events.some(({ type }) => type === 'Urgent'),
+    })
     const append = (...types: readonly string[]) => tell([{ rows: types.map(add), changes: [] }])
     append('Later')
     await clock.pass(20)

@@ -204,3 +204,51 @@ test('STATES-5 the same holds for a portion that failed while the lease was not 
     'saves relay.unsettled: settled',
   ])
 })
+
+test('states are read and published five hundred at a time, each portion after the one before', async () => {
+  const { states, flush, now } = opened()
+  states.noted(
+    Array.from({ length: 1001 }, (_, n) => row(`${n}`, n)),
+    true,
+  )
+  expect(await flush()).toBe(true)
+  expect([now().map((one) => one.split(', ').length), states.published]).toEqual([[500, 500, 1], 1001])
+})
+
+test('STATES-4 what came late is told thirty times at most, and noted then; what comes late afterwards is told again', async () => {
+  const { states, flush, now, clock, way, log } = opened()
+  const late = async (entity: string, position: number) => {
+    let asked = 0
+    states.noted([row(entity, position)], false)
+    await states.flush(() => ++asked < 2).catch(() => {})
+    await quiet()
+  }
+  way.fails = true
+  await late('a', 6)
+  await clock.pass(100_000)
+  expect(now().filter((one) => one.startsWith('fails')).length).toBeGreaterThan(30)
+  expect(log.said.filter(({ message }) => message === 'relay.statesLateAgain')).toHaveLength(30)
+  expect(log.said.filter(({ level }) => level === 'error')).toEqual([
+    { level: 'error', message: 'relay.statesOld', detail: { entities: 1 } },
+  ])
+  way.fails = false
+  await flush()
+  now()
+  await late('b', 7)
+  expect(now().filter((one) => one.startsWith('publishes'))).toEqual([
+    expect.stringMatching(/^publishes state of arq\/b 7 /),
+    expect.stringMatching(/^publishes state of arq\/b 7 /),
+  ])
+  await states.stop()
+})
+
+test('the entities whose states are to be published are bounded: further ones are noted, known ones are not', async () => {
+  const { states, log } = opened()
+  const rows = Array.from({ length: 200_000 }, (_, n) => row(`${n}`, n))
+  states.noted([...rows, row('0', 200_001)], false)
+  expect(log.said).toEqual([])
+  states.noted([row('further', 200_002), row('1', 200_003)], false)
+  expect(log.said).toEqual([
+    { level: 'error', message: 'relay.stateUntold', detail: { key: 'arq/further', version: 200_002 } },
+  ])
+})
