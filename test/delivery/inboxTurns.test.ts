@@ -1,4 +1,4 @@
-/** INBOX, report by report: which of them step aside, how often and for how long each is tried, and what is remembered. */
+/** INBOX, report by report: which step aside, how often and for how long each is tried, and what is remembered. */
 import { describe, expect, test } from 'vitest'
 import type { ConsumeOptions } from '../../src/bus/port.ts'
 import { type InboxOptions, inbox } from '../../src/delivery/inbox.ts'
