@@ -333,13 +333,15 @@ describe('in a tree of deployables', () => {
     const holding = { ...root, bitstreamId: 'image' }
     const divided =
       'the image that it holds gave it functions of their own, so no bind replaces it: an operator has to program it'
+    const load = (giver: typeof root, image: string | null, from: typeof root = holding) =>
+      loadOf({ root: from, below: [] }, giver, image)
     expect([
-      loadOf(holding, holding, 'other'),
-      loadOf(holding, holding, null),
-      loadOf(holding, below('v1'), 'image'),
-      loadOf(holding, below('v1'), null),
-      loadOf(holding, below('v1'), 'other'),
-      loadOf({ ...holding, program: after(made, programs).program }, below('v1'), 'image'),
+      load(holding, 'other'),
+      load(holding, null),
+      load(below('v1'), 'image'),
+      load(below('v1'), null),
+      load(below('v1'), 'other'),
+      load(below('v1'), 'image', { ...holding, program: after(made, programs).program }),
     ]).toEqual([
       { bitstream: 'other' },
       { bitstream: null },

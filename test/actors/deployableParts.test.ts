@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { pathsOf } from '../../src/actors/deployable/attributes.ts'
 import { deployable, programmingBelow } from '../../src/actors/deployable/decider.ts'
-import { giverIn } from '../../src/actors/deployable/giver.ts'
+import { giverIn, loadOf } from '../../src/actors/deployable/giver.ts'
 import { grantable } from '../../src/actors/deployable/granting.ts'
 import { attributeOf, traitsOf } from '../../src/actors/deployable/state.ts'
 import { type Fact, described, granted, order, recorded, released } from '../audit/cases/scene.ts'
@@ -152,6 +152,19 @@ describe('a grant', () => {
     const root = after(recorded({ description: described(['h1'], { nodes: 1 }) }))
     const below = after(recorded({}, { uuid: 'v1' }))
     expect(giverIn({ root, below: [below] }, ['a9'])).toBe(root)
+  })
+  it('loads no other image into a root whose parts are shown no more while one of them is used', () => {
+    const part = (uuid: string, ...facts: readonly Fact[]) => after(recorded({}, { uuid }), ...facts)
+    const flat = after(recorded({ bitstreamId: 'image' }))
+    const load = (image: string | null, one: typeof flat, root = flat) =>
+      loadOf({ root, below: [part('v0'), one] }, root, image)
+    const used = { rule: 'in_use', why: 'a part of it is in use or quarantined, so it cannot be programmed now' }
+    expect([load('other', part('v1', granted())), load('other', part('v1', keeps('h1')))]).toEqual([used, used])
+    expect(load('other', part('v1'))).toEqual({ bitstream: 'other' })
+    expect(load('image', part('v1', granted()))).toEqual({ bitstream: 'image' })
+    expect(load(null, part('v1', granted()))).toEqual({ bitstream: null })
+    // the grant is refused then, because the root is divided
+    expect(load('other', part('v1', granted()), { ...flat, nodes: 1 })).toEqual({ bitstream: 'other' })
   })
 })
 

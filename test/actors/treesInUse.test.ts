@@ -141,3 +141,34 @@ it('what is shown below another root stays where it is while the root above it i
     ['s', null, 'present', 1],
   ])
 })
+
+it('a root is not programmed, neither for an operator nor by a bind, while a part is used that is shown no more', async () => {
+  await world.plane.stop()
+  world = await openPlane({ images: catalogueOf(), options: { programWaitMs: 0 } }, undefined, 'at once')
+  seen = inventoryOf(world)
+  const groups = [{ 'resources:FPGA': '1', 'accel:bitstream_id': '90000000-0000-4000-8000-00000000000b' }]
+  value(
+    await world.control.profiles.create(NOVA, { name: 'f', description: null, groups: [{ 'resources:FPGA': '1' }] }),
+  )
+  value(await world.control.profiles.create(NOVA, { name: 'other', description: null, groups }))
+  await seen.shows(of(node('r', null, undefined, 1), node('leaf', 'r', 1)))
+  const free = await bound()
+  await seen.shows(of(node('r', null, 0)))
+  const root = (await seen.deployables()).find(({ name }) => name === 'r')!
+  const refusal = (reason: string) => ({ ok: false, fault: { kind: 'conflict', reason } })
+  expect(await world.control.deployables.program(NOVA, root.uuid, '90000000-0000-4000-8000-00000000000a')).toEqual(
+    refusal('deployable leaf: a request uses it, so its root cannot be programmed now'),
+  )
+  const another = async () => {
+    const [arq] = value(await world.control.arqs.create(TENANT, 'other'))
+    const one = { arq: arq!.uuid, hostname: 'h1', deviceRpUuid: root.rp_uuid!, instanceUuid: randomUUID() }
+    return world.control.arqs.bind(NOVA, [one])
+  }
+  const why = 'a part of it is in use or quarantined, so it cannot be programmed now'
+  expect(await another()).toEqual(refusal(`deployable r: ${why}`))
+  const { hosts } = value(await world.control.profiles.check({ groups, host: 'h1', limit: 1 }))
+  const told = hosts[0]!.groups[0]!.devices[0]!.obstacles.map(({ code, reason, stops }) => [code, reason, stops])
+  expect([hosts[0]!.bind, told]).toEqual([false, [['in_use', why, ['bind']]]])
+  await free()
+  value(await another())
+})

@@ -50,8 +50,9 @@ export const grantAll = (
   const now = new Map([root, ...below].map((node) => [node.uuid, node]))
   for (const [granted, wish] of wishes.entries()) {
     const [top, ...others] = [...now.values()] as [Deployable, ...Deployable[]]
-    const giver = giverIn({ root: top, below: others }, wish.mates) ?? top
-    const load = loadOf(top, giver, wish.bitstream)
+    const tree = { root: top, below: others }
+    const giver = giverIn(tree, wish.mates) ?? top
+    const load = loadOf(tree, giver, wish.bitstream)
     if ('why' in load) return { ok: false, ...load, granted }
     const found = grantable(giver, { ...wish, ...load })
     if (!found.ok) return { ...found, granted }
@@ -89,11 +90,11 @@ const grantObstacles = (
   const whole = wholeObstacles(tree.root, wishes[0]!)
   const found = whole.map(({ rule, why }) => obstacle(rule, why, 'bind'))
   const granted = grantAll(whole.length === 0 ? tree : { root: idle(tree.root), below: tree.below.map(idle) }, wishes)
-  if (granted.ok || (granted.rule !== 'no_free_handle' && granted.rule !== 'whole_unit')) return found
+  if (granted.ok || whole.some(({ rule }) => rule === granted.rule)) return found
   const why =
-    granted.rule === 'whole_unit'
-      ? granted.why
-      : `${granted.granted} of the ${arqs.length} attach handles that are asked for can be granted; it has: ${handlesOf(tree)}`
+    granted.rule === 'no_free_handle'
+      ? `${granted.granted} of the ${arqs.length} attach handles that are asked for can be granted; it has: ${handlesOf(tree)}`
+      : granted.why
   return [...found, obstacle(granted.rule, why, 'bind')]
 }
 

@@ -119,7 +119,7 @@ const grant = (draft: Draft, one: Target, terms: Together, searches: ImageSearch
   // the deployables below the root may come from a cache
   if (found === null && !terms.certain) return MOVED
   const giver = found ?? tree.root
-  const load = loadOf(tree.root, giver, image)
+  const load = loadOf(tree, giver, image)
   const loaded = 'why' in load ? conflict(draft, `deployable ${tree.root.name}: ${load.why}`) : load
   const key = deployableKey(giver.uuid)
   const order = { arq: one.arq, ...loaded, ...requestedCleaning(held.group), deadline, requestId, trace, mates }

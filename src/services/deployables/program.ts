@@ -53,7 +53,8 @@ export type Guess = {
 export const guessOf = async (kernel: Kernel, uuid: DeployableUuid): Promise<Outcome<Guess>> => {
   const root = await createRead(kernel)(uuid)
   if (!root.ok) return root
-  const below = root.value.nodes === 0 ? done([]) : await belowRoot(kernel, uuid)
+  // also where the host shows none: a request may still use one
+  const below = await belowRoot(kernel, uuid)
   if (!below.ok) return below
   const nodes = below.value.map(deployableKey)
   const keys = [deployableKey(uuid), ...nodes, ...(nodes.length > 0 ? [hostKey(root.value.host)] : [])]
