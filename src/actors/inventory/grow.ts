@@ -208,9 +208,7 @@ const described = (growing: Growing, uuid: DeployableUuid, reported: ReportedDep
 
 /** Writes the root although it has not changed itself (GROW-3). */
 const touch = ({ draft, known, written }: Growing, root: string): void => {
-  if (written.has(root)) return
-  draft.decide(deployable, deployableKey(known.get(root)!), { type: 'TouchTree' })
-  written.add(root)
+  if (!written.has(root)) draft.decide(deployable, deployableKey(known.get(root)!), { type: 'TouchTree' })
 }
 
 /**
