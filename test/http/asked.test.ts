@@ -256,6 +256,8 @@ describe('the caller of a request', () => {
     const nobody = { ...plain, userId: 'u1', isAdmin: false, isService: false }
     expect(await callerOf(list, member)).toEqual({ ...nobody, notAfter: 18_000 })
     expect(await callerOf(list, {}, { options: { answerMs: 7 } })).toEqual({ ...plain, notAfter: 5007 })
+    const spelled = { options: { serviceTokenRoles: ['Service'] } }
+    expect(await callerOf(list, {}, spelled)).toEqual({ ...plain, notAfter: 18_000 })
   })
   test('has no end where the request may wait for hardware or for another service', async () =>
     expect(await callerOf('GET /v2/usage')).toEqual(plain))

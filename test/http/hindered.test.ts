@@ -22,6 +22,13 @@ test.each([
   expect(asked).toEqual([])
 })
 
+test('what tells of the process itself is asked for all the same', async () => {
+  for (const path of ['/v2/system', '/v2/system/support_bundle']) {
+    const answer = await strictApp({}, away).app.request(path)
+    expect(await answer.text()).toContain('this process tells nothing of itself')
+  }
+})
+
 test('a mistake is still called a mistake, and what needs no store is answered', async () => {
   const { app } = strictApp({}, away)
   expect((await app.request('/v2/accelerator_requests?nonsense=1')).status).toBe(400)

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
+import { ROUTES } from '../../src/http/routes/all.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { silent } from '../../src/log.ts'
 import { openPlane } from '../support/plane.ts'
@@ -38,6 +39,25 @@ const hanging = async () => {
   }
   return { world, app, create, hang, late }
 }
+
+test('only requests for hardware or for another service may take as long as these take', () => {
+  const waiting = ROUTES.filter(({ waits }) => waits).map(({ method, path }) => `${method} ${path}`)
+  expect(waiting).toEqual([
+    'PATCH /v2/deployables/:uuid',
+    'PATCH /v2/deployables/:uuid/program',
+    'PATCH /v2/deployables/:uuid/program/:again',
+    'GET /v2/drift',
+    'POST /v2/drift/heal',
+    'POST /v2/drift/ignored',
+    'GET /v2/orphans',
+    'POST /v2/orphans/collect',
+    'POST /v2/profile_checks',
+    'POST /v2/device_profiles/:id/check',
+    'GET /v2/usage',
+    'GET /v2/programs/:uuid',
+    'GET /v2/system/support_bundle',
+  ])
+})
 
 test('a request that takes too long is answered 503, goes on, and is found when asked for again', async () => {
   const { world, app, create, hang } = await hanging()

@@ -94,6 +94,10 @@ test('a group that would lose a key, break a rule or ask for more than it may is
   expect(await faultOf({ traits }, group(), both)).toBe(
     'Invalid p.groups[1]: two of its keys would become trait:CUSTOM_NEW',
   )
+  const twice = group({ 'resources:GPU': '1', 'trait:A': 'required', 'trait:B': 'required' })
+  expect(await faultOf({ traits: { A: 'CUSTOM_X', B: 'CUSTOM_X' }, classes: { GPU: 'FPGA' } }, twice)).toBe(
+    'Invalid p.groups[0]: two of its keys would become resources:FPGA',
+  )
   const odd = group({ 'trait:CUSTOM_OLD': 'odd' })
   expect(await faultOf({ traits }, odd)).toBe('Invalid p.groups[0].trait:CUSTOM_NEW: it must be required or forbidden')
   // a card of Xilinx makes two requests for each accelerator

@@ -213,3 +213,10 @@ test('orphans are shown with those of which Nova says nothing, and with what was
   expect(collected.asked).toEqual([['orphans.collect', 'the caller', [A, C]]])
   expect(collected.got.json).toEqual({ orphans: [orphanShown], kept: [{ instance_uuid: C, reason: 'k' }] })
 })
+test('a question about orphans that is refused is answered as any other refusal', async () => {
+  const no = async () => ({ ok: false, fault: { kind: 'conflict', reason: 'no Nova' } })
+  const listed = await tell('GET /v2/orphans', { 'orphans.list': no })
+  const sent = { body: { instance_uuids: [A] } }
+  const collected = await tell('POST /v2/orphans/collect', { 'orphans.collect': no }, sent)
+  for (const { got } of [listed, collected]) expect([got.status, got.fault]).toEqual([409, 'no Nova'])
+})

@@ -32,6 +32,7 @@ describe('a bind', () => {
     [{ [B]: [{ op: 'add', path: '/hostname' }] }, `${B}.hostname: its value is missing`],
     [{ [B]: whole.slice(1) }, `${B}.hostname: it is missing`],
     [{ [B]: whole.slice(0, 2) }, `${B}.instance_uuid: it is missing`],
+    [{ [B]: whole.slice(0, 1) }, `${B}.device_rp_uuid: it is missing`],
     [{ [B]: [...whole.slice(0, 2), add('/instance_uuid', null)] }, `${B}.instance_uuid: it is missing`],
     [{ [B]: [...whole.slice(0, 2), add('/instance_uuid', 'x')] }, `${B}.instance_uuid: it must be a UUID`],
     [{ [B]: [...whole.slice(1), add('/hostname', '')] }, `${B}.hostname: it must be a text of 1 to 255 characters`],
@@ -238,6 +239,7 @@ describe('other requests', () => {
     ['GET /v2/device_profiles/a%20b', undefined, 404, 'The device profile a b could not be found.'],
     ['POST /v2/device_profiles/a%20b/check', undefined, 404, 'The device profile a b could not be found.'],
     ['DELETE /v2/device_profiles?value=a%20b', undefined, 404, 'The device profile a b could not be found.'],
+    ['DELETE /v2/device_profiles?value=n,a%20b,c%20d', undefined, 404, 'The device profile a b could not be found.'],
     [
       'POST /v2/accelerator_requests',
       { device_profile_name: 'a b' },
@@ -300,6 +302,7 @@ describe('other requests', () => {
     ],
     ['GET /v2/events?after=x', undefined, 400, `Invalid after: ${EVENT}`],
     [`GET /v2/events?host=${names(101)}`, undefined, 400, 'Invalid host: at most 100 may be listed'],
+    [`GET /v2/events?type=${names(101)}&host=${names(101)}`, undefined, 400, 'Invalid type: at most 100 may be listed'],
     [
       'GET /v2/events?kind=arq,card',
       undefined,

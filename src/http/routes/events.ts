@@ -55,8 +55,8 @@ const filterOf = ({ type, kind, subject, host, instance, project, request }: Fil
 const flawOf = (filters: Filters): ReturnType<typeof invalid> | null => {
   const long = Object.entries(filters).find(([, values]) => values !== undefined && values.length > NAMES_MAX)
   if (long !== undefined) return invalid(long[0], `at most ${NAMES_MAX} may be listed`)
-  const strange = filters.kind?.find((kind) => !EVENT_KINDS.some((known) => known === kind))
-  return strange === undefined ? null : invalid('kind', `it must be among ${EVENT_KINDS.join(', ')}`)
+  const known = filters.kind?.every((kind) => EVENT_KINDS.some((one) => one === kind))
+  return known === false ? invalid('kind', `it must be among ${EVENT_KINDS.join(', ')}`) : null
 }
 
 const pageBody = ({ events, next, more }: EventPage) => ({
