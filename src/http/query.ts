@@ -75,8 +75,8 @@ export const oneOf = <const Choice extends string>(choices: readonly Choice[], a
   read: (values, name) => {
     const value = last(values)
     if (value === '') return read<Choice>(undefined)
-    const choice = choices.find((each) => each === value)
-    return choice === undefined ? invalid(name, `it must be ${choices.join(' or ')}`) : read(choice)
+    const isChoice = (given: string): given is Choice => choices.some((each) => each === given)
+    return isChoice(value) ? read(value) : invalid(name, `it must be ${choices.join(' or ')}`)
   },
   schema: { type: 'string', enum: choices },
   mayBeEmpty: true,

@@ -27,6 +27,8 @@ describe('a bind', () => {
     [{ [B]: [...whole, add('/colour')] }, `${B}.path: there is no path /colour`],
     [{ [B]: [...whole, add('/hostname/x')] }, `${B}.path: there is no path /hostname/x`],
     [{ [B]: [...whole, add('x/hostname')] }, `${B}.path: there is no path x/hostname`],
+    [{ [B]: [...whole.slice(1), add('host/name')] }, `${B}.path: there is no path host/name`],
+    [{ [B]: [...whole.slice(1), add('toString')] }, `${B}.path: there is no path toString`],
     [{ [B]: [...whole, add('x'.repeat(61))] }, `${B}.path: there is no path ${'x'.repeat(60)}`],
     [{ [B]: [...whole, add('hostname', 'h2')] }, `${B}.path: the path hostname is given twice`],
     [{ [B]: [{ op: 'add', path: '/hostname' }] }, `${B}.hostname: its value is missing`],

@@ -34,8 +34,11 @@ type Name = keyof typeof FIELDS
 const NAMES = Object.keys(FIELDS) as readonly Name[]
 /** The path of a field, with any number of slashes before it. */
 const pathTo = (...names: readonly Name[]): string => `^/*(?:${names.join('|')})$`
-const PATHS = NAMES.map((name) => ({ name, path: new RegExp(pathTo(name)) }))
-const nameAt = (path: string): Name | undefined => PATHS.find((one) => one.path.test(path))?.name
+const isName = (text: string): text is Name => Object.hasOwn(FIELDS, text)
+const nameAt = (path: string): Name | undefined => {
+  const name = path.replace(/^\/+/, '')
+  return isName(name) ? name : undefined
+}
 
 /** `sets`: each operation has a value, and the fields that a bind needs must be among them. */
 const OPS = { add: { sets: true }, remove: { sets: false } } as const
