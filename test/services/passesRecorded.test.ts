@@ -1,0 +1,183 @@
+/** What a pass over a host records while it goes on and when it ends, and how many passes wait for their turn. */
+import { describe, expect, test } from 'vitest'
+import { placement as decider, placementKey } from '../../src/actors/placement/decider.ts'
+import type { Placement } from '../../src/actors/placement/port.ts'
+import type { Journal } from '../../src/actors/runtime/ports.ts'
+import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
+import { systemIds } from '../../src/clock.ts'
+import { type Outcome, done } from '../../src/fault.ts'
+import type { EntityKey } from '../../src/identifiers.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { type Kernel, newWork } from '../../src/services/kernel/kernel.ts'
+import { createPlacer } from '../../src/services/placement/placer.ts'
+import { pause } from '../../src/waiting.ts'
+import { handClock, memoryLog, quiet } from '../support/lab.ts'
+import { placementInMemory } from '../support/placement.ts'
+import { openPlane } from '../support/plane.ts'
+import { settled } from './settled.ts'
+
+const DAY = 86_400_000
+const KEY = placementKey('h1')
+const CALL_MS = 10_000
+const ROOT = '7d2cd0a4-0f3c-4d0e-8d7f-2f1f1d2b1a01'
+const gpus = (count: number) => ({
+  seed: 1,
+  devices: Array.from({ length: count }, () => ({ kind: 'gpu' as const, handles: 1 })),
+})
+
+/** `slow`: how long writes of traits take, one after the other. */
+const opened = async (devices: number, slow: readonly number[] = []) => {
+  const [clock, log, cloud] = [handClock(), memoryLog(), placementInMemory()]
+  const store = memoryStore({ now: clock.now })
+  const left = [...slow]
+  const world: { unreadable: boolean } = { unreadable: false }
+  const recall: Journal['recall'] = async (wishes) => {
+    if (world.unreadable && wishes.some(({ key }) => key === 'host/h1')) throw new Unreadable('damaged', {})
+    return store.journal.recall(wishes)
+  }
+  const placement: Placement = {
+    ...cloud.placement,
+    longestCallMs: CALL_MS,
+    setTraits: async (it) => {
+      await pause(clock, left.shift() ?? 0)
+      return cloud.placement.setTraits(it)
+    },
+  }
+  const options = { sweepEveryMs: DAY, placementAuditMs: DAY }
+  const { plane, shows } = await openPlane(
+    { clock, log, placement, options },
+    { ...store, journal: { ...store.journal, recall } },
+  )
+  cloud.ask('POST', '/resource_providers', { uuid: ROOT, name: 'h1' })
+  await shows('h1', gpus(devices))
+  await quiet(200)
+  const { placer } = plane.sweeper
+  const start = clock.now()
+  /** The events of each append, and when it was decided. */
+  const recorded = async () =>
+    (await store.journal.history([KEY], 1000)).map(({ at, events }) => [
+      at - start,
+      events.map((one) => ('until' in one ? `${one.type} until ${Number(one.until) - start}` : one.type)),
+    ])
+  const writes = () => cloud.asked.filter((line) => !line.startsWith('GET'))
+  const stop = () => settled(clock, plane.stop())
+  return { clock, log, plane, placer: placer!, world, recorded, writes, stop }
+}
+const NOT_READ = (() => {}) as never
+const found = (count: number) => Array.from({ length: count }, () => 'ProviderReconciled')
+
+describe('a pass', () => {
+  test('records twenty findings in one append, and the last ones with its end', async () => {
+    const { clock, placer, recorded, stop } = await opened(21)
+    expect(await settled(clock, placer.now('h1'))).toEqual(done(true))
+    const rows = await recorded()
+    expect(rows.map(([, events]) => events)).toEqual([
+      ['PassBegun until 40000'],
+      ['RootFound'],
+      [...found(20), 'PassContinued until 40000'],
+      [...found(1), 'PassContinued until 40000', 'PassEnded'],
+    ])
+    await stop()
+  })
+  test('says that it goes on once before a write that may outlast its claim, with what it has found', async () => {
+    const { clock, placer, recorded, stop } = await opened(3, [29_999, 1, 5])
+    expect(await settled(clock, placer.now('h1'))).toEqual(done(true))
+    const rows = await recorded()
+    expect(rows.slice(2)).toEqual([
+      [30_000, [...found(1), 'PassContinued until 70000']],
+      [30_005, [...found(2), 'PassContinued until 70005', 'PassEnded']],
+    ])
+    await stop()
+  })
+  test('writes nothing any more when another control has begun one meanwhile', async () => {
+    const { clock, placer, plane, recorded, writes, stop } = await opened(1, [40_000])
+    const passing = placer.now('h1')
+    await clock.pass(39_999)
+    await quiet(100)
+    const at = clock.now() + 1
+    const begin = { type: 'Begin', host: 'h1', at, until: at + 1000, alone: false } as const
+    const other = newWork({ ids: systemIds, clock }, { by: 'another control' }, (draft) =>
+      draft.decide(decider, KEY, begin),
+    )
+    expect(await plane.region.tell(KEY, other)).toMatchObject({ ok: true })
+    expect(await settled(clock, passing)).toEqual(done(false))
+    expect(placer.counts().passes).toMatchObject({ superseded: 1, unreachable: 0, failed: 0 })
+    expect((await recorded()).at(-1)![1]).toEqual(['PassBegun until 41000'])
+    expect(writes().filter((line) => line.includes('inventories'))).toEqual([])
+    await stop()
+  })
+  test('that cannot read what is recorded of the host says so', async () => {
+    const { clock, placer, plane, world, stop } = await opened(1)
+    for (const key of plane.region.residents()) plane.region.kill(key)
+    world.unreadable = true
+    expect(await settled(clock, placer.now('h1'))).toMatchObject({ ok: false })
+    const { passes, passMs } = placer.counts()
+    expect([passes.failed, passes.superseded, passMs]).toEqual([1, 0, 0])
+    const record = await plane.region.readCurrent(decider, KEY)
+    const reason = 'what is recorded of the host cannot be read'
+    expect(record.ok && record.value.state.trouble).toEqual({ state: 'unreachable', reason, since: clock.now() })
+    await stop()
+  })
+  test('counts the time that it takes', async () => {
+    const { clock, placer, stop } = await opened(1, [700])
+    expect(await settled(clock, placer.now('h1'))).toEqual(done(true))
+    expect(placer.counts()).toMatchObject({ passMs: 700, passes: { changed: 1 }, changes: { created: 1, traits: 1 } })
+    await stop()
+  })
+})
+
+describe('hosts that wait for a pass', () => {
+  /** A store that does not answer: passes begin, and do not end. */
+  const hanging = () => {
+    const clock = handClock()
+    const asked: string[] = []
+    const noted = (how: string, key: EntityKey) => {
+      asked.push(`${how} ${key}`)
+      return new Promise<Outcome<never>>(() => {})
+    }
+    const region = {
+      readCurrent: (_: unknown, key: EntityKey) => noted('compare', key),
+      tell: (key: EntityKey) => noted('pass', key),
+    }
+    const kernel = { ...{ clock, log: memoryLog(), region, ids: systemIds }, journal: { exclusive: false } }
+    const placer = createPlacer(kernel as unknown as Kernel, { ...placementInMemory().placement })
+    const begin = (...keys: readonly EntityKey[]) => {
+      for (const key of keys) placer.begin(key, NOT_READ, 5)
+    }
+    return { clock, asked, placer, begin }
+  }
+  test('are compared first when their moment has come, and have a pass at once when they are marked', async () => {
+    const { asked, placer, begin } = hanging()
+    begin('placement/h1', 'placement-mark/h2', 'placement/h1', 'placement/h2')
+    placer.begin('placement/h3', NOT_READ)
+    await quiet()
+    expect(asked).toEqual(['compare host/h1', 'compare placement/h1', 'pass placement/h2', 'pass placement/h3'])
+    expect(['h1', 'h2', 'h3', 'h4'].map((name) => placer.isInHand(placementKey(name)))).toEqual([
+      true,
+      true,
+      true,
+      false,
+    ])
+  })
+  test('are ten thousand at most, besides eight that are worked on', () => {
+    const { placer, begin } = hanging()
+    expect(placer.room()).toBe(10_000)
+    begin(...Array.from({ length: 10_009 }, (_, n) => placementKey(`h${n}`)))
+    expect(placer.room()).toBe(0)
+    expect([placer.isInHand('placement/h10007'), placer.isInHand('placement/h10008')]).toEqual([true, false])
+  })
+  test('are forgotten at a stop, which waits three seconds for passes under way', async () => {
+    const { clock, asked, placer, begin } = hanging()
+    begin(...Array.from({ length: 9 }, (_, n) => `placement-mark/h${n}` as EntityKey))
+    await quiet()
+    let ended = false
+    const stopping = placer.stop().then(() => (ended = true))
+    begin('placement-mark/h9')
+    expect(placer.room()).toBe(10_000)
+    await clock.pass(2999)
+    expect(ended).toBe(false)
+    await clock.pass(1)
+    await stopping
+    expect(asked).toHaveLength(8)
+  })
+})
