@@ -160,8 +160,17 @@ describe('PROVENANCE-4 two programs under one name', () => {
     expect(stops).toMatchObject([{ type: 'Stop', host: 'twin', bootId: older, by: later }])
     expect(await recorded('twin')).toHaveLength(1)
   })
-  test('a heartbeat that was sent before the later one started is a late one, and nothing else', async () => {
-    expect((await beat(older, NUMBER, NUMBER + 9000)).ok).toBe(true)
-    expect([refusals().doubled_host, stops]).toEqual([0, []])
+  test.each([9000, 11_999])(
+    'a heartbeat that was sent before the later one had started for two seconds is a late one: %i ms',
+    async (ms) => {
+      expect((await beat(older, NUMBER, NUMBER + ms)).ok).toBe(true)
+      expect([refusals().doubled_host, stops]).toEqual([0, []])
+    },
+  )
+  test('a heartbeat that was sent two seconds after the later one started is of a second program', async () => {
+    const rule = `two programs run under the name twin: boot ${older}, which is told to stop, and the later boot ${later}`
+    const fault = { kind: 'invalid', field: 'data.bootId', rule }
+    expect(await beat(older, NUMBER, NUMBER + 12_000)).toEqual({ ok: false, fault })
+    expect([refusals().doubled_host, stops.length]).toEqual([1, 1])
   })
 })

@@ -1,4 +1,4 @@
-/** When hosts were last heard from: what is stored for other processes, what is taken from them, and what is recorded. */
+/** When hosts were last heard from: what is stored for other processes, what these have stored, what is recorded. */
 import { describe, expect, test } from 'vitest'
 import type { Work } from '../../src/actors/runtime/commit.ts'
 import type { Draft } from '../../src/actors/runtime/draft.ts'
@@ -22,7 +22,7 @@ const opened = (rows: readonly Row[] = []) => {
     rows: done({ items: rows, next: null }) as Outcome<object>,
     whileNoting: () => {},
     forgotten: 0 as number | Error,
-    refuses: (_: readonly EntityKey[]) => false,
+    refuses: (() => false) as (keys: readonly EntityKey[]) => boolean,
     absent: '',
   }
   const sharing = {

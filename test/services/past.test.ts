@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import type { FeedRow, Journal, Landmarks } from '../../src/actors/runtime/ports.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import { quiet } from '../support/lab.ts'
+import { FPGA, openCloud } from '../actors/cloud.ts'
+import { handClock, quiet } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 
 const AT = 1_800_000_000_000
@@ -110,6 +111,25 @@ test('one object of an earlier moment is refused when it has too many rows, unle
   expect(await read(20_000, AT)).toEqual(TOO_LONG)
   expect(await read(20_000, AT + 1)).toEqual(missing)
   expect(await read(19_999, AT)).toEqual(missing)
+})
+
+test('whether all requests of an instance were bound is answered as of then', async () => {
+  const store = memoryStore()
+  const clock = handClock()
+  const options = { sweepEveryMs: 86_400_000 }
+  const cloud = await openCloud(FPGA, { 'resources:FPGA': '1' }, { clock, options }, store, 'when told')
+  const { arqs, arq, instance } = await cloud.start()
+  await cloud.pump()
+  const [before, bound] = [clock.now(), clock.now() + 5000]
+  await clock.pass(5000)
+  await cloud.answer(cloud.orders[0]!)
+  const resolved = (at: number) => cloud.control.asOf(at).arqs.list(NOVA, { instance, resolvedOnly: true }, {})
+  expect(await resolved(before)).toEqual({ ok: false, fault: { kind: 'unresolved', instance } })
+  expect(value(await resolved(bound)).items).toMatchObject([{ uuid: arq, state: 'Bound' }])
+  // of a service that asks for an instance, a list is refused only if a bind had failed by then
+  const listed = value(await cloud.control.asOf(before).arqs.list(NOVA, { instance }, {}))
+  expect(listed.items.map(({ uuid, state }) => [uuid, state])).toEqual(arqs.map((uuid) => [uuid, 'BindStarted']))
+  await Promise.all([cloud.stop(), clock.pass(10_000)])
 })
 
 test('what the feed does not show yet is added from the entities themselves', async () => {
