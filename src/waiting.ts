@@ -76,26 +76,21 @@ export const createPauses = (clock: Timer): Pauses => {
 }
 
 /**
- * Repeats the work until it is stopped, each time `everyMs` after the previous run ended. The first run is at once, or
- * after `firstMs`. Stopping does not wait for a run under way, which can ask whether it was stopped. The work must not
- * reject.
+ * Repeats the work until it is stopped, each time `everyMs` after the previous run ended. The first run is at once.
+ * Stopping does not wait for a run under way, which can ask whether it was stopped. The work must not reject.
  */
 export const repeatedly = (
   clock: Timer,
-  { everyMs, firstMs }: { readonly everyMs: number; readonly firstMs?: number },
+  { everyMs }: { readonly everyMs: number },
   work: (isStopped: () => boolean) => Promise<void>,
 ): Cancel => {
   let stopped = false
   let cancel: Cancel = () => {}
   const once = async (): Promise<void> => {
     await work(() => stopped)
-    if (!stopped) rest(everyMs)
+    if (!stopped) cancel = clock.after(everyMs, () => void once())
   }
-  const rest = (ms: number): void => {
-    cancel = clock.after(ms, () => void once())
-  }
-  if (firstMs === undefined) void once()
-  else rest(firstMs)
+  void once()
   return () => {
     stopped = true
     cancel()

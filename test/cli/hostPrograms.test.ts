@@ -6,15 +6,17 @@ import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import { loadConfig } from '../../src/cli/config/config.ts'
 import { openMeter } from '../../src/cli/observe/metrics.ts'
 import { demoHosts } from '../../src/cli/programs/demo.ts'
-import { type HostParts, startLocalHost, startSimulatedHosts } from '../../src/cli/programs/hosts.ts'
+import { cleanerOf, type HostParts, startLocalHost, startSimulatedHosts } from '../../src/cli/programs/hosts.ts'
 import { VERSION } from '../../src/cli/version.ts'
 import { systemClock } from '../../src/clock.ts'
 import { fakeDriver } from '../../src/drivers/simulated/fake.ts'
 import { silent } from '../../src/log.ts'
+import { CLEANED_HANDLE } from '../support/ansible.ts'
 import { untraced } from '../../src/trace.ts'
 import { folderFiles } from '../../src/neighbours/images/folder.ts'
 import { pageOf, total } from '../telemetry/page.ts'
-import { until } from '../support/lab.ts'
+import { watchedClock } from '../support/kafkaLab.ts'
+import { handClock, memoryLog, until } from '../support/lab.ts'
 import { tempFolder } from '../support/program.ts'
 
 const folder = tempFolder('host-programs')
@@ -78,4 +80,79 @@ test('the host of this machine has its configured names, and the calls of its dr
   expect(total(page, 'accelerando_host_driver_seconds_count', labels)).toBeGreaterThan(0)
   await host.stop()
   await bus.stop()
+})
+test('what a driver warns of is logged with the name of its host, and what it keeps is apart from the rest', async () => {
+  const log = memoryLog()
+  const { config, bus, parts } = await opened('warned', { log })
+  const states: string[] = []
+  const driver = {
+    ...fakeDriver(),
+    discover: async (io: Parameters<ReturnType<typeof fakeDriver>['discover']>[0]) => {
+      states.push(`${io.hostname} ${io.stateDir}`)
+      io.warn('device.odd', { device: 'd1' })
+      return []
+    },
+  }
+  const host = await startLocalHost(parts, [driver])
+  await until(() => states.length > 0)
+  expect(states[0]).toBe(`machine-1 ${join(config.data, 'hosts', 'machine-1', 'drivers')}`)
+  expect(log.said).toContainEqual({
+    level: 'warn',
+    detail: { host: 'machine-1', device: 'd1' },
+    message: 'device.odd',
+  })
+  await host.stop()
+  await bus.stop()
+})
+test('inventories, signs of life and measurements come as often as is configured', async () => {
+  const clock = watchedClock()
+  const { config, bus, parts } = await opened('paced', { clock })
+  const pace = { reportEveryMs: 70_001, heartbeatEveryMs: 8001, measureEveryMs: 9001 }
+  const paced = { ...config, host: { ...config.host, ...pace } }
+  const driver = { ...fakeDriver(), measure: async () => ({ devices: [] }) }
+  const host = await startLocalHost({ ...parts, config: paced }, [driver])
+  const seen = async () => {
+    await clock.pass(100)
+    return Object.values(pace).filter((ms) => !clock.waits.includes(ms))
+  }
+  await expect.poll(seen).toEqual([])
+  let stopped = false
+  void host.stop().finally(() => (stopped = true))
+  while (!stopped) await clock.pass(1000)
+  await bus.stop()
+})
+
+test('a playbook that cleans gets the search path and the home folder of this program, and nothing else of it', async () => {
+  const { parts } = await opened('cleaner')
+  const cleaning = [{ driver: 'pci_driver', kind: 'playbook', playbook: '/books/clean.yml', limitMs: 7 }] as const
+  const config = { ...parts.config, cleaning, playbooks: { ...parts.config.playbooks, program: process.execPath } }
+  const asked: unknown[] = []
+  const { PATH, HOME } = process.env
+  const cleaned = async () => {
+    const cleaner = cleanerOf(config, {
+      host: 'machine-1',
+      clock: handClock(),
+      run: async (program, args, environment, { timeoutMs, folder: where }, card) => {
+        const own = Object.entries(environment).filter(([name]) => /^(?:PATH|HOME|PLANTED_SECRET)$/.test(name))
+        asked.push([program, Object.fromEntries(own), timeoutMs, where, card])
+        expect(args.join(' ')).toContain('"accelerando_host":"machine-1"')
+        return { code: 1, why: null, outputSha256: '', outputBytes: 0, outputEnd: '' }
+      },
+    })
+    expect([...cleaner.policies.keys()]).toEqual(['pci_driver'])
+    await expect(cleaner.clean(CLEANED_HANDLE, new AbortController().signal)).rejects.toThrow(
+      'cleaning failed: /books/clean.yml ended with exit code 1',
+    )
+  }
+  process.env['PLANTED_SECRET'] = 'planted'
+  try {
+    await cleaned()
+    Reflect.deleteProperty(process.env, 'HOME')
+    await cleaned()
+  } finally {
+    Reflect.deleteProperty(process.env, 'PLANTED_SECRET')
+    if (HOME !== undefined) process.env['HOME'] = HOME
+  }
+  const of = (own: object) => [process.execPath, own, 7, '/books', CLEANED_HANDLE.slot.deployable]
+  expect(asked).toEqual([of({ PATH, ...(HOME === undefined ? {} : { HOME }) }), of({ PATH })])
 })

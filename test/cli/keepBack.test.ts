@@ -1,7 +1,7 @@
 /** `migrate --adopt`: what is told of each deployable, each handle and each host, and what keeps writing stopped. */
 import { expect, test } from 'vitest'
 import type { Caller } from '../../src/actors/control.ts'
-import { showLost, showStopped } from '../../src/cli/store/adopt.ts'
+import { adoptAll, showLost, showStopped } from '../../src/cli/store/adopt.ts'
 import { keepBack } from '../../src/cli/store/keepBack.ts'
 import { done, refuse } from '../../src/fault.ts'
 import type { Adopted, Adoption, Adoptions } from '../../src/services/deployables/adoption.ts'
@@ -112,4 +112,42 @@ test('lost rows are shown with their moment, their entity and their events, belo
       /^listed {2}2 rows\. Each control that runs looks for the last \d+ rows that it wrote or read; what only a control knew that has ended is among them if it was published, and --from-topics was given$/,
     ),
   ])
+})
+
+const stoppedFor = (reason: string) => ({ reason, since: new Date(0), lost: [] })
+/** `found`: what each look finds after the stop could not be ended; without more, it can. */
+const adoptedAll = async (found: readonly (ReturnType<typeof stoppedFor> | null)[], failed: readonly string[] = []) => {
+  const [done, left]: [string[], (typeof found)[number][]] = [[], [...found]]
+  const work = {
+    keepBack: async ({ reason }: { readonly reason: string }) => (done.push(`withheld ${reason}`), failed),
+    end: async ({ reason }: { readonly reason: string }) => (done.push(`ended ${reason}`), left.length === 0),
+    look: async () => left.shift() ?? null,
+  }
+  const error = await adoptAll(stoppedFor('first'), work, (line) => void done.push(line.split(/:| {2}/)[0]!)).catch(
+    String,
+  )
+  return { done, error }
+}
+const ADOPTED = 'adopted what the database holds'
+const since = (reason: string) => ['stopped since 1970-01-01T00', 'listed', `withheld ${reason}`, `ended ${reason}`]
+test('rows that are found meanwhile are shown and withheld as well, before controls write again', async () => {
+  expect(await adoptedAll([])).toEqual({ done: [...since('first'), ADOPTED], error: undefined })
+  expect(await adoptedAll([stoppedFor('second')])).toEqual({
+    done: [...since('first'), ...since('second'), ADOPTED],
+    error: undefined,
+  })
+})
+test('a stop that somebody else has ended needs no other round', async () => {
+  expect(await adoptedAll([null])).toEqual({ done: [...since('first'), ADOPTED], error: undefined })
+})
+test('what cannot be withheld keeps writing stopped, with each reason', async () => {
+  expect(await adoptedAll([], ['no host', 'no row'])).toEqual({
+    done: since('first').slice(0, 3),
+    error: 'Error: writing stays stopped:\nno host\nno row',
+  })
+})
+test('controls that find rows without an end are waited for ten times', async () => {
+  const { done, error } = await adoptedAll(Array.from({ length: 11 }, () => stoppedFor('first')))
+  expect(error).toBe('Error: writing stays stopped: controls keep finding lost rows; run it again')
+  expect(done).toEqual(Array.from({ length: 10 }, () => since('first')).flat())
 })

@@ -16,13 +16,13 @@ const AGAIN_MS = 500
  */
 const PASSING = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', '57P03', '57P01', '53300'])
 
-const isPassing = (error: unknown): boolean => {
+export const isPassing = (error: unknown): boolean => {
   if (error instanceof NotWritable) return true
   const { code, errors } = error as { readonly code?: string; readonly errors?: readonly unknown[] }
   return (code !== undefined && PASSING.has(code)) || (errors?.some(isPassing) ?? false)
 }
 /** Node tries several addresses of a name and reports all their errors in one error. */
-const inWords = (error: unknown): string => {
+export const inWords = (error: unknown): string => {
   const { errors, message } = error as { readonly errors?: readonly Error[]; readonly message: string }
   return message === '' ? (errors ?? []).map((each) => each.message).join('; ') : message
 }

@@ -62,7 +62,7 @@ const forAnsible = ({ PATH, HOME }: NodeJS.ProcessEnv): Readonly<Record<string, 
   ...(HOME === undefined ? {} : { HOME }),
 })
 type CleanerParts = { readonly host: HostName; readonly clock: Clock; readonly run: RunProgram }
-const cleanerOf = ({ cleaning, playbooks }: Config, { host, clock, run }: CleanerParts): Cleaner =>
+export const cleanerOf = ({ cleaning, playbooks }: Config, { host, clock, run }: CleanerParts): Cleaner =>
   createCleaner({
     policies: new Map(cleaning.map((policy) => [policy.driver, policy])),
     run,

@@ -58,7 +58,7 @@ const besideSession = (url: string, { nova, keystone, clock, log, open }: Parts)
   })
   const whyFailing = () =>
     circuit.whyFailing() ?? (refused ? 'it answers 401: it refuses the token, or wants one' : null)
-  const stop = repeatedly(clock, { everyMs: ASKED_AGAIN_MS, firstMs: ASKED_AGAIN_MS }, async () => {
+  const stop = repeatedly(clock, { everyMs: ASKED_AGAIN_MS }, async () => {
     // the circuit records the result
     if (whyFailing() !== null) await call({ method: 'GET', path: '/' }).catch(() => undefined)
   })

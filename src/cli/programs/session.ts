@@ -27,7 +27,7 @@ export const ASKED_AGAIN_MS = 15_000
 const askAgain = (session: Session, { clock, open }: Pick<Parts, 'clock' | 'open'>): void => {
   const one = (service: string): Promise<unknown> =>
     service === 'identity' ? session.ask('/') : session.call({ service, method: 'GET', path: '/' })
-  const stop = repeatedly(clock, { everyMs: ASKED_AGAIN_MS, firstMs: ASKED_AGAIN_MS }, async () => {
+  const stop = repeatedly(clock, { everyMs: ASKED_AGAIN_MS }, async () => {
     // the session records the results
     await Promise.allSettled(Object.keys(session.whyFailing()).map(one))
   })

@@ -56,16 +56,34 @@ const endStop = async (url: string, handled: Stopped): Promise<boolean> => {
 }
 
 const ROUNDS_MAX = 10
+type Adopting = {
+  /** Withholds the handles that the lost rows name. Returns the reasons for those that could not be withheld. */
+  readonly keepBack: (found: Stopped) => Promise<readonly string[]>
+  /** Ends the stop, unless further lost rows were found meanwhile. */
+  readonly end: (handled: Stopped) => Promise<boolean>
+  readonly look: () => Promise<Stopped | null>
+}
 /** Rejects when something cannot be withheld; writing stays stopped then. */
-export const adoptLost = async (url: string, stopped: Stopped, out: Out): Promise<void> => {
+export const adoptAll = async (stopped: Stopped, { keepBack, end, look }: Adopting, out: Out): Promise<void> => {
   let found: Stopped | null = stopped
   // a control may find further lost rows meanwhile: they are shown and their handles withheld as well
   for (let round = 0; found !== null && round < ROUNDS_MAX; round++) {
     showStopped(found, out)
-    const failed = await keepBackIn(url, found, out)
+    const failed = await keepBack(found)
     if (failed.length > 0) throw new Error(`writing stays stopped:\n${failed.join('\n')}`)
-    found = (await endStop(url, found)) ? null : await stoppedIn(url)
+    found = (await end(found)) ? null : await look()
   }
   if (found !== null) throw new Error('writing stays stopped: controls keep finding lost rows; run it again')
   out('adopted what the database holds: the controls write again')
 }
+
+export const adoptLost = (url: string, stopped: Stopped, out: Out): Promise<void> =>
+  adoptAll(
+    stopped,
+    {
+      keepBack: (found) => keepBackIn(url, found, out),
+      end: (handled) => endStop(url, handled),
+      look: () => stoppedIn(url),
+    },
+    out,
+  )
