@@ -20,9 +20,17 @@ type Given = {
   readonly control?: string | null
   readonly notReady?: () => string | null
   readonly degraded?: () => string | null
+  readonly hosts?: readonly object[]
 }
-const opened = async ({ port = 0, chosen = true, testDoors = false, control = null, ...more }: Given = {}) => {
-  const log = memoryLog()
+const opened = async ({
+  port = 0,
+  chosen = true,
+  testDoors = false,
+  control = null,
+  hosts = [],
+  ...more
+}: Given = {}) => {
+  const [log, meter] = [memoryLog(), openMeter()]
   const system = {
     plane: {
       counts: () => ({}),
@@ -37,10 +45,10 @@ const opened = async ({ port = 0, chosen = true, testDoors = false, control = nu
   }
   const listening = await openAdmin({
     config: { adminListen: { host: '127.0.0.1', port, chosen }, testDoors } as never,
-    meter: openMeter(),
+    meter,
     store: memoryStore(),
     system: system as never,
-    hosts: [],
+    hosts: hosts as never,
     log,
     neighbours: () => NEIGHBOURS,
     ...more,
@@ -50,7 +58,7 @@ const opened = async ({ port = 0, chosen = true, testDoors = false, control = nu
     const answer = await fetch(`${urlOf(listening)}${path}`, init)
     return [answer.status, await answer.json()]
   }
-  return { log, listening, asked }
+  return { log, meter, listening, asked }
 }
 
 const DETAIL = { relay: { active: true }, inbox: { taken: 3 }, actors: 1, hosts: [], neighbours: NEIGHBOURS }
@@ -65,6 +73,21 @@ test('it is ready unless somebody says why not, and degraded where it works in p
   expect(await stopping.asked('/readyz')).toEqual([503, { status: 'not ready', reason: 'stopping', detail: DETAIL }])
   const stopped = await opened({ control: 'the journal is stopped', notReady: () => null })
   expect((await stopped.asked('/readyz'))[1]).toMatchObject({ reason: 'the journal is stopped' })
+})
+
+test('the hosts of the process are named, and measured together', async () => {
+  const host = (name: string, ordersInHand: number) => ({
+    name,
+    bootId: `boot of ${name}`,
+    load: () => ({ ordersInHand, resultsWaiting: 0 }),
+    measured: () => [],
+  })
+  const { asked, meter } = await opened({ hosts: [host('h1', 1), host('h2', 2)] })
+  const named = ['h1', 'h2'].map((name) => ({ name, bootId: `boot of ${name}` }))
+  expect(await asked('/readyz')).toEqual([200, { status: 'ready', detail: { ...DETAIL, hosts: named } }])
+  const name = 'accelerando_host_orders_in_hand'
+  expect(await meter.registry.getSingleMetricAsString(name)).toMatch(/ 3$/m)
+  expect((await opened()).meter.registry.getSingleMetric(name)).toBeUndefined()
 })
 
 test('there are doors only for tests', async () => {

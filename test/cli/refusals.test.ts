@@ -1,8 +1,8 @@
 /** What a command says of a refusal of the API: its exit, its sentence, what to do next, and the page about it. */
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addAsOf, addApiFlags, limitFor, refusal, withQuery } from '../../src/cli/operators/api.ts'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { addAsOf, addApiFlags, entryOf, limitFor, refusal, withQuery } from '../../src/cli/operators/api.ts'
 import { CommandRow } from '../../src/cli/commandRow.ts'
 import { ERRORS_PAGE } from '../../src/http/explained.ts'
 import { keystoneDouble } from '../neighbours/openstack/keystoneDouble.ts'
@@ -118,6 +118,31 @@ test('what is only read is read without the rights of a service', async () => {
   asked.splice(0)
   await commandHere(['arq', 'list', '--api', api], { OS_TOKEN: 'own', OS_SERVICE_TOKEN: 'of-service' })
   expect(asked[0]!.headers).not.toHaveProperty('x-service-token')
+})
+
+test('without an address and an account it is the usual address of this machine, without who asks', async () => {
+  for (const name of ['ACCELERANDO_URL', 'OS_TOKEN', 'OS_CLOUD', 'OS_AUTH_URL']) vi.stubEnv(name, '')
+  try {
+    const headers = { 'openstack-api-version': 'accelerator latest' }
+    expect(await entryOf({})).toEqual({ base: 'http://127.0.0.1:6666/v2', headers })
+    expect(await entryOf({ as: 'kim' })).toEqual({
+      base: 'http://127.0.0.1:6666/v2',
+      headers: {
+        ...headers,
+        'x-user-id': 'kim',
+        'x-project-id': 'operations',
+        'x-roles': 'admin,manager,member,reader',
+      },
+    })
+  } finally {
+    vi.unstubAllEnvs()
+  }
+})
+test('an API that cannot be reached is told with the check to make, of its address alone', async () => {
+  const { code, err } = await commandHere(['host', 'list', '--api', 'http://127.0.0.1:1/v2'])
+  expect(code).toBe(8)
+  expect(err).toContain('the API at http://127.0.0.1:1/v2 cannot be reached: ')
+  expect(err).toContain('accelerando doctor --api http://127.0.0.1:1\n')
 })
 
 test('without an address the variable counts, then the one in the catalogue; the heads are told without the token', async () => {

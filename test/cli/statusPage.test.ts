@@ -75,6 +75,10 @@ test('what is wrong comes with the command that shows it and the one that mends 
     store: postgres · kafka: in use · images: absent"
   `)
 })
+test('a control that does not tell its version is shown without it', () => {
+  const { version: _, ...program } = WELL.program
+  expect(shown({ program }).split('\n')[0]).toBe('accelerando  at http://h/v2, 2026-03-01T12:00:00.000Z')
+})
 const verdict = (more: Partial<Overview>): string => shown(more).split('\n')[2]!
 test.each([
   [{}, 'all is well: every host answers, and nothing is stuck'],
