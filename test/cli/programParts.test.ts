@@ -3,14 +3,16 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Config } from '../../src/cli/config/config.ts'
+import { drain } from '../../src/cli/programs/control.ts'
 import { demoHosts } from '../../src/cli/programs/demo.ts'
+import { imagesIn } from '../../src/cli/programs/host.ts'
 import { cleansUnder, localDrivers, playbooksOf, reportedAtOnce } from '../../src/cli/programs/hosts.ts'
 import { isWell } from '../../src/cli/programs/neighbours.ts'
 import { clientIdIn, foreignMember } from '../../src/cli/programs/oneCloud.ts'
 import { programAt } from '../../src/cli/programs/programAt.ts'
 import { listensOf } from '../../src/cli/programs/untilEnded.ts'
 import { reachedAt, urlOf } from '../../src/cli/programs/listen.ts'
-import { memoryLog } from '../support/lab.ts'
+import { handClock, memoryLog } from '../support/lab.ts'
 import { tempFolder } from '../support/program.ts'
 
 describe('a control joins a group', () => {
@@ -80,6 +82,24 @@ test('a program that cleans runs under the lock of its card, with its own enviro
   const ended = await run('/sbin/wipe', ['-q'], { SLOT: 's1 ' }, limits, 'card-1')
   expect(asked).toEqual([['card-1', '/sbin/wipe', ['-q']]])
   expect(ended).toMatchObject({ code: 0, outputEnd: `s1 ${process.cwd()}\n` })
+})
+
+test('a control that stops says so at once, ends its streams, and goes on for a second and a half', async () => {
+  const clock = handClock()
+  const seen = { streamsEnded: 0, over: false }
+  const draining = drain(clock, () => void seen.streamsEnded++)
+  expect([draining.notReady(), seen]).toEqual([null, { streamsEnded: 0, over: false }])
+  void draining.begin().then(() => (seen.over = true))
+  await clock.pass(1499)
+  expect([draining.notReady(), seen]).toEqual(['stopping', { streamsEnded: 1, over: false }])
+  await clock.pass(1)
+  expect([draining.notReady(), seen]).toEqual(['stopping', { streamsEnded: 1, over: true }])
+})
+test('a host says where its images come from, and works in part while they cannot be had', () => {
+  const source = () => 'the image service' as const
+  expect(imagesIn({ whyFailing: () => null, source })).toEqual({ images: 'the image service' })
+  const reason = 'images: it answers 503'
+  expect(imagesIn({ whyFailing: () => reason, source })).toEqual({ images: reason, degraded: reason })
 })
 
 test('simulated hosts are as many as the demo says, a mixed cloud without sizes, and always the same', () => {

@@ -1,7 +1,10 @@
 /** How spans are sent: in batches, from a queue, at intervals that variables set; and what is said of a collector. */
 import { diag } from '@opentelemetry/api'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { closer } from '../../src/cli/closer.ts'
 import { openTelemetry } from '../../src/cli/observe/telemetry.ts'
+import { openWatching } from '../../src/cli/observe/watching.ts'
+import { silent } from '../../src/log.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { openCollector } from './collector.ts'
 
@@ -62,6 +65,18 @@ test('problems of the library are logged by their beginning, and what it only te
       detail: { reason },
       message: 'telemetry',
     })),
+  )
+})
+test('a program sends what is left when it closes, and measures itself from its start', async () => {
+  const open = closer(silent)
+  const { tracer, meter } = await openWatching('accelerando-test', silent, open)
+  tracer.enter('last', undefined).end()
+  expect(collector.spans).toEqual([])
+  await open.close()
+  expect(names()).toEqual(['last'])
+  expect(collector.resources[0]).toMatchObject({ 'service.name': 'accelerando-test' })
+  expect(await meter.registry.getSingleMetricAsString('process_cpu_seconds_total')).toMatch(
+    /^process_cpu_seconds_total /m,
   )
 })
 test('the tracer is named after this program', async () => {

@@ -102,7 +102,7 @@ const openPlane = async (
  * After `begin` the process reports at once that it is not ready. The listeners close only after load balancers have
  * had time to notice. Streams end at once, and their clients reconnect to another process.
  */
-const drain = (clock: Clock, endStreams: () => void) => {
+export const drain = (clock: Pick<Clock, 'after'>, endStreams: () => void) => {
   let draining = false
   return {
     notReady: (): string | null => (draining ? 'stopping' : null),

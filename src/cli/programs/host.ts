@@ -73,7 +73,7 @@ const admin = async (config: HostConfig, { meter }: Watching, open: Closer, { no
 }
 
 /** A host without images does all other work, so it is ready. */
-const imagesIn = ({ whyFailing, source }: ImageStores) => ({
+export const imagesIn = ({ whyFailing, source }: Pick<ImageStores, 'whyFailing' | 'source'>) => ({
   images: whyFailing() ?? source(),
   ...(whyFailing() !== null && { degraded: whyFailing() }),
 })
