@@ -1,4 +1,4 @@
-/** Who is asked who a caller is: with an account in a cloud its Keystone, in the way that is configured; else nobody. */
+/** Who a caller is: with an account in a cloud its Keystone says it, as configured; else the headers do. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { closer } from '../../src/cli/closer.ts'
 import { loadConfig } from '../../src/cli/config/config.ts'
