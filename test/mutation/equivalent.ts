@@ -336,6 +336,13 @@ export const EQUIVALENT: readonly Equivalent[] = [
     reason: 'it saves work: without dead letters in the batch none is read',
   },
   {
+    path: 'src/persistence/postgres/session.ts',
+    line: 'if (this.#standing === null) await patiently(this.#current)',
+    original: 'this.#standing === null',
+    mutated: 'true',
+    reason: 'it saves a timer: the promise of a session that stands is kept already',
+  },
+  {
     path: 'src/persistence/landmarks.ts',
     line: "const LAST = 'order by xid desc, pos desc limit 1'",
     original: "'order by xid desc, pos desc limit 1'",

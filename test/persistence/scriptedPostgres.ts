@@ -30,7 +30,9 @@ const message = (kind: string, ...parts: readonly Buffer[]): Buffer => {
   return Buffer.concat([Buffer.from(kind), int(body.length + 4), body])
 }
 const TYPES: Readonly<Record<string, number>> = { boolean: 16, number: 23, string: 25, object: 114 }
-const typeOf = (value: Value): number => (value === null ? 25 : TYPES[typeof value]!)
+const FLOAT = 701
+const typeOf = (value: Value): number =>
+  value === null ? 25 : typeof value === 'number' && !Number.isInteger(value) ? FLOAT : TYPES[typeof value]!
 const cell = (value: Value): Buffer => {
   if (value === null) return int(-1)
   const shown = Buffer.from(typeof value === 'object' ? JSON.stringify(value) : String(value))
