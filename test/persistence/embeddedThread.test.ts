@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Ask, Reply } from '../../src/persistence/pglite/protocol.ts'
 import { errorOf, serve } from '../../src/persistence/pglite/serve.ts'
 import { sessionOn } from '../../src/persistence/pglite/session.ts'
-import { until } from '../support/lab.ts'
+import { quiet, until } from '../support/lab.ts'
 
 describe('a statement', () => {
   let db: PGlite
@@ -65,11 +65,13 @@ describe('a statement', () => {
 })
 
 /** A database that does as it is told, and the channel to it. */
-const served = (query: (text: string) => Promise<object> = async () => ({ rows: [], affectedRows: 0 })) => {
+const served = (
+  query: (text: string, done: string[]) => Promise<object> = async () => ({ rows: [], affectedRows: 0 }),
+) => {
   const [done, replies]: [string[], Reply[]] = [[], []]
   let tell: (asks: readonly Ask[]) => void = () => expect.unreachable('nobody listens')
   const db = {
-    query: (text: string) => (done.push(text), query(text)),
+    query: (text: string) => (done.push(text), query(text, done)),
     close: async () => void done.push('closed'),
   } as unknown as PGlite
   serve(db, {
@@ -134,11 +136,16 @@ describe('the messages to the thread', () => {
     expect(done.map((text) => text.split(' ')[0])).toEqual(['write', 'read', 'vacuum', 'checkpoint', 'last'])
   })
   test('end with the database, also when its last checkpoint fails', async () => {
-    for (const checkpoint of [async () => ({}), () => Promise.reject(new Error('disk full'))]) {
-      const { done, replies, ask, tell } = served(checkpoint)
+    for (const fails of [false, true]) {
+      const { done, replies, ask, tell } = served(async (_text, seen) => {
+        await quiet()
+        seen.push('written')
+        if (fails) throw new Error('disk full')
+        return {}
+      })
       tell(ask(5, 'close'), ask(6, 'too late'))
       await until(() => replies.length > 0)
-      expect([done, replies]).toEqual([['checkpoint', 'closed'], [{ id: 5, rows: [] }]])
+      expect([done, replies]).toEqual([['checkpoint', 'written', 'closed'], [{ id: 5, rows: [] }]])
     }
   })
 })

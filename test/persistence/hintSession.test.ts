@@ -17,12 +17,14 @@ const serverWith = async (script: Script = () => null) => {
 }
 const plain = (text: string) => ({ text, params: [] })
 const LISTEN = 'listen accelerando_hints'
+/** No statement ends by itself. */
+const PATIENT_MS = 600_000
 const NOTIFY = `select pg_notify('accelerando_hints', json_array_elements_text($1::json))`
 
 describe('hints between processes', () => {
   const opened = async (script?: Script) => {
     const [server, log] = [await serverWith(script), memoryLog()]
-    const hints = postgresHints(clientConfig(server.url, 5_000), log)
+    const hints = postgresHints(clientConfig(server.url, PATIENT_MS), log)
     closing.push(hints.close)
     return { server, log, hints }
   }
@@ -35,7 +37,7 @@ describe('hints between processes', () => {
     await until(hints.arrive)
     expect(server.texts(1)).toEqual(['select pg_backend_pid() as own', LISTEN])
     expect(server.startups.map(({ options }) => options)).toEqual([
-      `${clientConfig(server.url, 5_000).options} -c synchronous_commit=off`,
+      `${clientConfig(server.url, PATIENT_MS).options} -c synchronous_commit=off`,
     ])
     // what this process has sent itself is no news
     server.notify(1, pidOf(1), 'accelerando_hints', 'one')
@@ -104,6 +106,7 @@ describe('hints between processes', () => {
     hints.send('a')
     await until(hints.arrive)
     await hints.close()
+    expect(hints.arrive()).toBe(false)
     await until(() => server.open().length === 0)
     const other = await opened(({ text }) => (text === LISTEN ? new Promise(() => {}) : null))
     other.hints.send('a')

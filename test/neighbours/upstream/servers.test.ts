@@ -10,7 +10,7 @@ import { openPostgres } from '../../../src/neighbours/upstream/postgres.ts'
 import { readUpstream } from '../../../src/neighbours/upstream/read.ts'
 import { scriptedPostgres, sqlError } from '../../persistence/scriptedPostgres.ts'
 import { freePort } from '../../support/port.ts'
-import { until } from '../../support/lab.ts'
+import { quiet, until } from '../../support/lab.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'accelerando-upstream-'))
 const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true })]
@@ -110,6 +110,8 @@ describe('on MariaDB or MySQL', () => {
     await until(() => open() === 0)
     const broken = await opened(addressOf({ port }))
     cut()
+    // nobody waits for an answer when it breaks
+    await quiet()
     await expect(broken.page('devices', 0, 1)).rejects.toThrow(/closed|ECONNRESET|lost/i)
   })
   test('TLS is asked for where a CA is named, and there is no session without it', async () => {
