@@ -128,11 +128,19 @@ const SCENES: Readonly<Record<string, (card: Card) => void>> = {
     const turned = { ...a, handles: a.handles.toReversed().map((one) => ({ ...one, physfn: '0000:0A:00.0' })) }
     it.shows('its handles are shown in another order, its physical function in other letters', plain, turned)
     it.changes('only the card has changed', card(1, { model: 'another', deployables: [a, plain] }))
-    const attributes = [{ key: 'rc', value: 'FPGA' }, { key: 'speed', value: '1' }, nested[1]!, { ...nested[2]!, parent: 2 }] // prettier-ignore
+    const attributes = [
+      { key: 'rc', value: 'FPGA' },
+      { key: 'speed', value: '1' },
+      nested[1]!,
+      { ...nested[2]!, parent: 2 },
+    ]
     it.shows('an attribute comes before the others', { ...a, attributes }, plain)
     const replaced = { ...a, handles: [a.handles[0]!, pci(3)] }
     it.shows('a handle is replaced by another one', replaced, plain)
-    it.is('an operator adds an attribute', 'e002', { type: 'AddAttribute', attribute: { uuid: 'o1', key: 'site', value: 'b2' } }) // prettier-ignore
+    it.is('an operator adds an attribute', 'e002', {
+      type: 'AddAttribute',
+      attribute: { uuid: 'o1', key: 'site', value: 'b2' },
+    })
     it.shows('all that is shown again', replaced, plain)
     const other = (more: object) => ({ ...replaced, handles: [{ ...a.handles[0]!, ...more }, pci(3)] })
     it.shows('only a physical function is another one', other({ physfn: '0000:0b:00.0' }), plain)
@@ -162,7 +170,11 @@ const SCENES: Readonly<Record<string, (card: Card) => void>> = {
     it.shows('it is shown below the other one', { ...root(2), handles: [pci(3)] }, leaf('s', 'r', 1))
     it.is('it is given up', 'e003', { type: 'Release', arq: 'a1', deadline: 9000 })
     it.shows('it is shown there again', { ...root(2), handles: [pci(3)] }, leaf('s', 'r', 1))
-    it.shows('it is a root again', node('r', undefined, { handles: [pci(3)] }), node('s', undefined, { handles: [pci(1)] })) // prettier-ignore
+    it.shows(
+      'it is a root again',
+      node('r', undefined, { handles: [pci(3)] }),
+      node('s', undefined, { handles: [pci(1)] }),
+    )
   },
   'a part in use that is shown as a root': (it) => {
     it.isNew('it is new', root(1), leaf('s', 'r', 1))
@@ -182,12 +194,24 @@ const SCENES: Readonly<Record<string, (card: Card) => void>> = {
   'a root that is being programmed': (it) => {
     it.isNew('it is new', root(1), leaf('v1', 'r', 1), node('s', undefined, { handles: [pci(5)] }))
     it.is('it is programmed', 'e002', { type: 'Program', image: 'i', deadline: 9000, requestId: 'req' })
-    it.shows('another tree is shown', root(2), leaf('v2', 'r', 2), leaf('v3', 'r', 3), node('s', undefined, { handles: [pci(6)] })) // prettier-ignore
+    it.shows(
+      'another tree is shown',
+      root(2),
+      leaf('v2', 'r', 2),
+      leaf('v3', 'r', 3),
+      node('s', undefined, { handles: [pci(6)] }),
+    )
   },
   'hardware that is used through another part': (it) => {
     it.isNew('it is new', node('r', undefined, { handles: [pci(1)] }))
     it.is('it is granted', 'e002', grant('a1'))
-    it.shows('it is shown in parts', root(3), node('f', 'r', { numAccelerators: 2, handles: [pci(1)] }), leaf('v', 'f', 2), leaf('w', 'r', 3)) // prettier-ignore
+    it.shows(
+      'it is shown in parts',
+      root(3),
+      node('f', 'r', { numAccelerators: 2, handles: [pci(1)] }),
+      leaf('v', 'f', 2),
+      leaf('w', 'r', 3),
+    )
   },
   'hardware that is used, and shown as that of a known part': (it) => {
     it.isNew('it is new', node('r', undefined, { handles: [pci(1)] }), leaf('f', 'r', 2))

@@ -1,0 +1,98 @@
+/** How long actors are waited for, lent and kept where nobody says otherwise, and who is woken without a clock. */
+import { expect, test } from 'vitest'
+import { createChanges } from '../../src/actors/runtime/changes.ts'
+import { createListeners, noHints } from '../../src/actors/runtime/hints.ts'
+import { handClock, quiet, until } from '../support/lab.ts'
+import { counter, door, key, openCounters } from './counters.ts'
+
+const unavailable = (reason: string) => ({ ok: false, fault: { kind: 'unavailable', reason, retryAfterSeconds: 1 } })
+/** What it has come to so far. */
+const watched = <Value>(work: Promise<Value>) => {
+  const seen: { value?: Value } = {}
+  void work.then((value) => (seen.value = value))
+  return seen
+}
+
+test('an answer is waited for 12 seconds', async () => {
+  const [gate, clock] = [door(), handClock()]
+  const { add, region } = openCounters({ beforeCommit: gate.pass }, {}, clock)
+  const answer = watched(add(1, 'a'))
+  await until(() => gate.knocks() === 1)
+  await clock.pass(11_999)
+  expect(answer).toEqual({})
+  await clock.pass(1)
+  expect(answer).toEqual({ value: unavailable('the journal does not answer') })
+  gate.open()
+  await Promise.all([region.stop(), clock.pass(100)])
+})
+test('a memory is lent for 10 seconds', async () => {
+  const [gate, clock] = [door(), handClock()]
+  const { addAll, count, region } = openCounters({ beforeCommit: gate.pass }, {}, clock)
+  const late = addAll(5, 'a', 'b')
+  await until(() => gate.knocks() === 1)
+  const look = watched(count('a'))
+  await clock.pass(9999)
+  expect(look).toEqual({})
+  await clock.pass(1)
+  expect(look).toEqual({ value: 0 })
+  gate.open()
+  expect(await late).toEqual({ ok: true, value: 5 })
+  await Promise.all([region.stop(), clock.pass(100)])
+})
+test('an actor is kept for a minute after it was used', async () => {
+  const clock = handClock()
+  const { count, region } = openCounters({}, {}, clock)
+  await count('a')
+  await clock.pass(59_999)
+  expect([region.passivate(), region.has(key('a'))]).toEqual([0, true])
+  await clock.pass(1)
+  expect([region.passivate(), region.has(key('a')), region.passivate()]).toEqual([1, false, 0])
+  expect(region.counts()).toEqual({ resident: 0, spawned: 1, passivated: 1 })
+  await region.stop()
+})
+test('a stop waits as long as an answer is waited for, and no longer', async () => {
+  const [gate, clock] = [door(), handClock()]
+  const { add, region } = openCounters({ beforeCommit: gate.pass }, { askMs: 50 }, clock)
+  void add(1, 'a')
+  await until(() => gate.knocks() === 1)
+  const stopped = watched(region.stop().then(() => 'stopped'))
+  await clock.pass(49)
+  expect(stopped).toEqual({})
+  await clock.pass(1)
+  await quiet()
+  expect(stopped).toEqual({ value: 'stopped' })
+  expect([region.kill(key('a')), region.kill(key('b'))]).toEqual([true, false])
+  expect(await region.readCached(counter, key('a'))).toEqual(unavailable('the journal does not answer'))
+  gate.open()
+})
+
+test('whoever is woken before the time is over waits for no clock any more', async () => {
+  const [clocks, stops]: [string[], string[]] = [[], []]
+  const listeners: ((appends?: readonly object[]) => void)[] = []
+  const journal = {
+    onAppended: (one: (typeof listeners)[number]) => (listeners.push(one), () => void stops.push('off')),
+  }
+  const after = (ms: number) => (clocks.push(`after ${ms}`), () => void clocks.push('cancelled'))
+  const changes = createChanges(journal as never, { after })
+  const waiting = changes.next('arq/a1', 700)
+  listeners[0]!([{ rows: [{ key: 'arq/a1' }], changes: [] }])
+  await waiting
+  changes.stop()
+  expect([clocks, stops]).toEqual([['after 700', 'cancelled'], ['off']])
+})
+
+test('a hint is told to those who listen to its name', () => {
+  const { tell, onHint } = createListeners()
+  const told: string[] = []
+  const off = onHint('a', () => told.push('first'))
+  onHint('a', () => told.push('second'))
+  onHint('b', () => told.push('other'))
+  tell('a')
+  off()
+  tell('a')
+  tell('nobody')
+  expect(told).toEqual(['first', 'second', 'second'])
+  noHints.onHint('a', () => told.push('none'))()
+  noHints.send('a')
+  expect([noHints.arrive(), told.length]).toEqual([false, 3])
+})
