@@ -72,6 +72,11 @@ describe('precedence', () => {
   test('an empty variable sets nothing', () => {
     expect(config(inFile(file, { env: { ACCELERANDO_NOVA_URL: '' } })).nova?.url).toBe('http://file')
   })
+  test('a variable without a value sets nothing', () => {
+    const env = { ACCELERANDO_NOVA_URL: undefined, ACCELERANDO_NOVA_ULR: undefined }
+    const loaded = loadConfig({ env, readFile: () => '', osHostname: 'here' })
+    expect(loaded).toMatchObject({ ok: true, config: { nova: { url: null } } })
+  })
   test('the file itself may be named by the environment, and by a flag instead', () => {
     const files = { 'a.toml': 'data = "a"', 'b.toml': 'data = "b"' }
     const env = { ACCELERANDO_CONFIG: 'a.toml' }
@@ -124,6 +129,13 @@ describe('values', () => {
     expect(config(inFile(`[nova]\n${url}\nheaders = { X-Auth-Token = "abc" }`)).nova?.headers).toEqual(headers)
     const env = { ACCELERANDO_NOVA_HEADERS: JSON.stringify(headers) }
     expect(config(inFile(`[nova]\n${url}`, { env })).nova?.headers).toEqual(headers)
+  })
+  test('any name of the service is accepted where everybody may reach it, unless names are set', () => {
+    const anyHost = (given: Given) => config(given).http.anyHost
+    const named = { env: { ACCELERANDO_API_TRUSTED_HOSTS: 'cloud.example.org' } }
+    expect([anyHost({}), anyHost(named)]).toEqual([false, false])
+    const flags = { noauthAnywhere: true }
+    expect([anyHost({ flags }), anyHost({ flags, ...named })]).toEqual([true, false])
   })
   test('lists are written with commas', () => {
     const env = { ACCELERANDO_ENABLED_DRIVERS: 'pci_driver, fake_driver' }
@@ -180,6 +192,7 @@ describe('the policy file', () => {
     ['bare values', '---\ncyborg:arq:create: role:admin\n'],
     ['JSON with tabs', '{\n\t"cyborg:arq:create":\t"role:admin"\n}\n'],
     ['a rule of several lines', 'cyborg:arq:create: >\n  role:admin\n'],
+    ['a rule with blanks around it', 'cyborg:arq:create: "\\t role:admin \\n"'],
   ])('as %s', (_, text) => {
     expect(config(given(text)).http.policy.rules).toEqual({ 'cyborg:arq:create': 'role:admin' })
   })
@@ -195,6 +208,8 @@ describe('the policy file', () => {
     ['a: "@"\na: "!"', [/line 2: Map keys must be unique/]],
     ['a: "@"\n---\nb: "@"', [/line 2: a second document begins here/]],
     ['- a', [/line 1 must be NAME: "RULE"/]],
+    ['# one\nrole:admin', [/line 2 must be NAME: "RULE"/]],
+    ['cyborg', [/line 1 must be NAME: "RULE"/]],
     ['a: !!str "@"\nb:\nc: true', [/line 1: a must be text/, /line 2: b must be text/, /line 3: c must be text/]],
     ['"cyborg:arq:craete": "@"', [/line 1: cyborg:arq:craete is not an operation/]],
     ['# one\n"cyborg:arq:create": "rule:nobody"', [/line 2: cyborg:arq:create: there is no rule nobody/]],
@@ -205,6 +220,10 @@ describe('the policy file', () => {
     const found = problems(given(text))
     expect(found).toEqual(rules.map((rule) => expect.stringMatching(rule)))
     for (const each of found) expect(each).toMatch(/^oslo_policy.policy_file: p: .*ACCELERANDO_OSLO_POLICY_POLICY_FILE/)
+  })
+  test('may have rules of its own, which others refer to', () => {
+    const rules = { mine: 'role:admin', 'my:cyborg:arq': 'rule:mine', 'cyborg:arq:create': 'rule:mine' }
+    expect(config(given(JSON.stringify(rules))).http.policy.rules).toEqual(rules)
   })
   test('that is not there is a problem', () => {
     expect(problems({ ...given(''), files: {} }).join()).toMatch(/p: cannot be read: ENOENT/)

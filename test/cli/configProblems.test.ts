@@ -64,7 +64,8 @@ describe('the file', () => {
     ])
   })
   test('keeps sections and values apart', () => {
-    expect(problems({ file: 'nova = "http://nova"' })).toEqual(['nova: must be a table (from c.toml)'])
+    for (const value of ['"http://nova"', '2026-01-01', '[1]', '7'])
+      expect(problems({ file: `nova = ${value}` })).toEqual(['nova: must be a table (from c.toml)'])
     expect(problems({ file: '[listen]\nport = 1' })).toEqual([expect.stringMatching(/^listen: must be HOST:PORT/)])
     expect(problems({ file: '[__proto__]\nx = 1\n[constructor]\ny = 1' })).toHaveLength(2)
   })

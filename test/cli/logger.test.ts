@@ -41,7 +41,22 @@ test('without a terminal each entry is a JSON object with everything in it', () 
   ])
 })
 
+test('without a terminal entries are lines as well where they always are', () => {
+  const lines = shown(process.execPath, [FIXTURE, 'always'], { NO_COLOR: '1' })
+  expect(lines.map((line) => line.replace(/^\[\d\d:\d\d:\d\d\] /, ''))).toEqual([
+    'INFO: http.answered request=req-1 path=/v2/devices took_ms=7',
+    `WARN: shown ${FIELDS}`,
+  ])
+})
+
 describeWith('terminal', 'on a terminal', (python) => {
+  test('each entry is a JSON object where none is ever a line', () => {
+    const entries = shown(python, ['-c', ON_TERMINAL, process.execPath, FIXTURE, 'never'], {})
+    expect(entries.map((line) => JSON.parse(line) as object)).toMatchObject([
+      { msg: 'http.answered', hostname: expect.any(String) },
+      { msg: 'shown' },
+    ])
+  })
   test('each entry is one line: time, level, message, fields', () => {
     const lines = shown(python, ['-c', ON_TERMINAL, process.execPath, FIXTURE], { NO_COLOR: '1' })
     expect(lines.map((line) => line.replace(/^\[\d\d:\d\d:\d\d\] /, ''))).toEqual([

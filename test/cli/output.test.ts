@@ -1,7 +1,7 @@
 /** What each format writes of a result, and with which codes commands end. */
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
-import { API_EXITS, EXITS, exitOfStatus, USUAL_EXITS } from '../../src/cli/exits.ts'
+import { API_EXITS, EXITS, exitOfStatus, Failure, misused, USUAL_EXITS } from '../../src/cli/exits.ts'
 import {
   type Columns,
   columnsOf,
@@ -220,6 +220,17 @@ test.each([
     expect(() => rendered(LIST, { format, ...flags })).toThrow(expect.objectContaining({ message: why, exit: 'usage' }))
 })
 
+test('a failure is its sentence, with what is known of it, and what has caused it', () => {
+  const about = { next: 'accelerando doctor', requestId: 'req-1', about: 'a page' }
+  const cause = new Error('no route')
+  const whole = new Failure('unreached', 'it is away', { ...about, cause })
+  expect({ ...whole, message: whole.message, cause: whole.cause }).toEqual({
+    ...about,
+    ...{ name: 'Failure', exit: 'unreached', message: 'it is away', cause },
+  })
+  expect(Object.hasOwn(new Failure('failed', 'no'), 'cause')).toBe(false)
+  expect(misused('no such file', cause)).toMatchObject({ exit: 'usage', message: 'no such file', cause })
+})
 test('no code has two meanings, and what commands share is in the table', () => {
   const codes = Object.values(EXITS).map(({ code }) => code)
   expect(codes).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 130])

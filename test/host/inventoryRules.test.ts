@@ -230,6 +230,16 @@ describe('after the stop', () => {
     await it.clock.pass(1e7)
     expect(it.reports().filter(({ type }) => type === 'Inventory')).toHaveLength(1)
   })
+  test('nothing is measured', async () => {
+    let asked = 0
+    const it = lab({ drivers: [{ measure: async () => (asked++, { devices: [] }) }] })
+    it.inventory.start()
+    await it.clock.pass(30_000)
+    expect(asked).toBe(2)
+    it.inventory.close()
+    await it.clock.pass(1e6)
+    expect(asked).toBe(2)
+  })
   test('what is looked at then is not told', async () => {
     const gate = Promise.withResolvers<readonly ReportedDevice[]>()
     const it = lab({ drivers: [{ discover: () => gate.promise }] })

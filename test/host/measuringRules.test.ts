@@ -195,6 +195,24 @@ describe('a reading', () => {
   })
 })
 
+test('a reading is told up to 512 KiB, and of a longer one a complaint', async () => {
+  const sizeOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value))
+  const one = warm('x'.repeat(900))
+  const told = async (count: number, last: number) => {
+    const { made, note } = measuring({ d: telling(...Array(count).fill(one), warm('y'.repeat(last))) })
+    await note(section('d', 'a'))
+    return made.take()[0]!
+  }
+  const [each, spare] = [sizeOf({ ...one, ...OK }) + 1, 512 * 1024 - sizeOf(await told(0, 1))]
+  const [count, rest] = [Math.floor(spare / each), spare % each]
+  const most = await told(count, 1 + rest)
+  expect([sizeOf(most), most.devices.length]).toEqual([524_288, count + 1])
+  expect(await told(count, 2 + rest)).toMatchObject({
+    devices: [],
+    complaint: 'a reading must not be longer than 524288 bytes',
+  })
+})
+
 test('a host that does not measure makes an empty reading each minute, and asks nobody', async () => {
   let asked = 0
   const { made, note, clock, began } = measuring({ d: async () => (asked++, { devices: [] }) }, 0)

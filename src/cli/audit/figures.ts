@@ -49,7 +49,8 @@ const bindsOf = (journal: Records['journal']) => {
   for (const { key, events, at } of journal)
     if (kindOf(key) === 'instance') for (const event of events as readonly InstanceEvent[]) count(event, at)
   took.sort((a, b) => a - b)
-  const part = (share: number): number => took[Math.min(took.length - 1, Math.floor(took.length * share))]!
+  /** `share`: less than 1. */
+  const part = (share: number): number => took[Math.floor(took.length * share)]!
   return {
     binds: since.size > 0 ? { ...counts, 'open or left': since.size } : counts,
     bindMs: took.length === 0 ? null : { p50: part(0.5), p99: part(0.99), max: took.at(-1)! },

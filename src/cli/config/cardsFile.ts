@@ -8,7 +8,7 @@ export const readCardsFile = (text: string): OperatorTable => {
   try {
     given = parse(text, { maxAliasCount: 0 })
   } catch (error) {
-    return { cards: [], problems: [`is neither JSON nor YAML: ${messageOf(error).split('\n', 1)[0]}`] }
+    return { cards: [], problems: [`is neither JSON nor YAML: ${messageOf(error).split('\n')[0]}`] }
   }
   return readOperatorTable(given)
 }

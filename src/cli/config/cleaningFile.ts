@@ -9,7 +9,7 @@ export const readCleaningFile = (text: string): PoliciesRead => {
   try {
     given = parse(text, { maxAliasCount: 0 })
   } catch (error) {
-    return { policies: [], problems: [`is neither JSON nor YAML: ${messageOf(error).split('\n', 1)[0]}`] }
+    return { policies: [], problems: [`is neither JSON nor YAML: ${messageOf(error).split('\n')[0]}`] }
   }
   return readCleaningPolicies(given, DRIVER_NAMES)
 }

@@ -5,6 +5,7 @@
 import { parse } from 'smol-toml'
 import * as v from 'valibot'
 import { messageOf } from '../../errorText.ts'
+import { isRecord, type UnknownRecord } from '../../record.ts'
 import { ENV_PREFIX, envName, flagField, flagName, isKey, KEYS, rowOf } from './table.ts'
 import type { Key } from './table.ts'
 import type { Sections } from './sections.ts'
@@ -31,7 +32,7 @@ export type Gathered = {
   readonly broken: ReadonlySet<Key>
 }
 
-const firstLine = (error: unknown): string => messageOf(error).split('\n', 1)[0]!.trim()
+const firstLine = (error: unknown): string => messageOf(error).split('\n')[0]!
 
 /** A value in the form in which messages show it. */
 const shown = (value: unknown): string => {
@@ -43,8 +44,7 @@ export const problem = (key: Key, rule: string, origin: string, value?: unknown)
   return `${key}: ${rule} (${is}from ${origin})`
 }
 
-const isTable = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date)
+const isTable = (value: unknown): value is UnknownRecord => isRecord(value) && !(value instanceof Date)
 
 const inFile = (
   table: Readonly<Record<string, unknown>>,
