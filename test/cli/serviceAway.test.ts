@@ -1,49 +1,8 @@
-/** Commands that go on until they are told to stop: after how many rows they end, and what they say beside the rows. */
+/** Commands that go on until they are told to stop: what they say beside their result while a service is away. */
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type KafkaBus, kafkaBus } from '../../src/bus/kafka/bus.ts'
-import { systemClock } from '../../src/clock.ts'
-import { silent } from '../../src/log.ts'
-import { type ScriptedBroker, scriptedBroker } from '../support/broker/broker.ts'
+import { describe, expect, test } from 'vitest'
 import { commandHere } from '../support/commandHere.ts'
-import { optionsOf } from '../support/kafkaLab.ts'
-
-describe('messages of a topic', () => {
-  const TOPIC = 'arq.events.v1'
-  let broker: ScriptedBroker
-  let bus: KafkaBus
-  beforeAll(async () => {
-    broker = await scriptedBroker()
-    broker.topics.make(TOPIC, 1)
-    bus = kafkaBus({ options: optionsOf(broker), clock: systemClock, log: silent })
-    for (const [n, key] of ['one', 'two', 'three'].entries()) {
-      const value = JSON.stringify({
-        specversion: '1.0',
-        id: key,
-        source: '/test',
-        type: 'accelerando.arq.Noted',
-        time: '2026-01-01T00:00:00.000Z',
-        datacontenttype: 'application/json',
-        position: `${n + 1}.1`,
-        data: {},
-      })
-      await bus.publish([{ topic: TOPIC, key, headers: {}, value }])
-    }
-  })
-  afterAll(async () => {
-    await bus.stop()
-    await broker.stop()
-  })
-  test.each([
-    ['2', 'one\ntwo\n'],
-    ['3', 'one\ntwo\nthree\n'],
-  ])('with --limit %s it ends by itself', async (limit, out) => {
-    const env = { ACCELERANDO_KAFKA_BROKERS: broker.address, ACCELERANDO_LOG_LEVEL: 'silent' }
-    const asked = ['tail', 'arq.events', '--since', '0', '--limit', limit, '-f', 'value', '-c', 'key']
-    expect(await commandHere(asked, env)).toEqual({ code: 0, out, err: '' })
-  })
-})
 
 describe('a service that is away', () => {
   const served = async (listener: RequestListener, ...args: readonly string[]) => {
