@@ -1,5 +1,6 @@
 /** Small texts of commands, word for word: what would be changed, what differs, how long a step took. */
 import { describe, expect, test } from 'vitest'
+import { archivedText } from '../../src/cli/commands/archive.ts'
 import type { Impact, ProfileVersion } from '../../src/cli/operators/apiShapes.ts'
 import { noteLine } from '../../src/cli/operators/apiShapes.ts'
 import { FOUND, type Found } from '../../src/cli/operators/foundRows.ts'
@@ -148,6 +149,10 @@ test('a deployable that a driver finds, usable or not, enabled or not', () => {
     null,
     null,
   ])
+})
+test('what was archived, and in how many seconds', () => {
+  expect(archivedText(12, 3, 1240)).toBe('archived 12 rows of 3 entities, 1.2 s')
+  expect(archivedText(0, 0, 60_060)).toBe('archived 0 rows of 0 entities, 60.1 s')
 })
 test('a note of an operator is one line', () => {
   expect(noteLine(null)).toBe('-')

@@ -1,9 +1,10 @@
 /** `accelerando status --follow`: what is drawn again, and what a service that goes away changes. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { Failure } from '../../src/cli/exits.ts'
 import { followStatus } from '../../src/cli/operators/statusFollow.ts'
+import { statusLines } from '../../src/cli/operators/statusPage.ts'
 import { commandHere } from '../support/commandHere.ts'
 import { handClock, quiet } from '../support/lab.ts'
 
@@ -80,10 +81,10 @@ test('a refusal ends it', async () => {
 })
 
 test('into a pipe the command writes a document in one line', async () => {
-  const overview = { counted_at: '2026-11-24T00:00:00Z', hosts: {} }
   let looks = 0
+  const overview = () => JSON.stringify({ counted_at: `2026-11-24T00:00:0${looks}Z`, hosts: {} })
   const server = createServer((_, response) => {
-    response.end(JSON.stringify(overview))
+    response.end(overview())
     // the reader of the output closes the pipe
     if (++looks === 2) process.stdout.emit('error', new Error('EPIPE'))
   })
@@ -91,7 +92,52 @@ test('into a pipe the command writes a document in one line', async () => {
   const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2`
   const { code, out } = await commandHere(['status', '--follow', '--api', api], {}, { terminal: false })
   server.close()
-  expect([code, out]).toEqual([0, `${JSON.stringify(overview)}\n`])
+  // the second look differs in nothing but its moment
+  expect([code, out]).toEqual([0, '{"counted_at":"2026-11-24T00:00:00Z","hosts":{}}\n'])
+})
+describe('the page for people', () => {
+  const NEVER = { count: 0, last_at: null }
+  const OVERVIEW = {
+    counted_at: '2026-01-01T00:10:00.000Z',
+    ...{ arqs: { Bound: 2 }, handles: { free: 4 }, hosts: { down: 1, up: 5 }, devices: { enabled: 6 }, placement: {} },
+    ...{ orders: { waiting: 3, oldest_at: '2026-01-01T00:00:00.000Z' }, failing_devices: 0, overdue_since: null },
+    deliveries: { waiting: 0, oldest_at: null, undelivered: 0 },
+    binds: { late: 0, next_deadline_at: null },
+    journal: { newest_at: null, untold_since: null, writing_stopped: false },
+    found: {
+      ...{ views_differing: NEVER, orphan_handles: NEVER, slot_differences: NEVER },
+      ...{ reports_refused: NEVER, dead_letters: NEVER },
+    },
+    views_checked: 7,
+    program: { version: '1.2', store: 'memory', kafka: 'in use' },
+  }
+  const followed = async (terminal: boolean, ...more: readonly string[]) => {
+    const server = createServer((_, response) => {
+      response.end(JSON.stringify(OVERVIEW))
+      process.stdout.emit('error', new Error('EPIPE'))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2`
+    try {
+      const { code, out, err } = await commandHere(['status', '--follow', '--api', api, ...more], {}, { terminal })
+      expect([code, err]).toEqual([0, ''])
+      const page = statusLines(api, OVERVIEW as never, Date.parse(OVERVIEW.counted_at))
+      return { out, page: `${page.join('\n')}\n\n` }
+    } finally {
+      server.close()
+    }
+  }
+  test('takes the whole screen of a terminal, and is written as it is into a file', async () => {
+    const [screen, written] = [await followed(true), await followed(false, '-f', 'table')]
+    expect(screen.out).toBe(`\u001B[H\u001B[2J${screen.page}`)
+    expect(written.out).toBe(written.page)
+    expect(written.page).toContain('down')
+  })
+  test('is not what a terminal gets where a document is asked for', async () => {
+    const line = `${JSON.stringify(OVERVIEW)}\n`
+    for (const more of [['--json'], ['-f', 'json'], ['-f', 'jsonl']])
+      expect((await followed(true, ...more)).out).toBe(line)
+  })
 })
 test.each([
   ['--format', 'csv'],

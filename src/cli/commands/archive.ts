@@ -16,6 +16,9 @@ const number = (name: string, text: string, min: number, max: number): number =>
   throw misused(`${name}: must be a number from ${min} to ${max}`)
 }
 
+export const archivedText = (rows: number, entities: number, ms: number): string =>
+  `archived ${rows} rows of ${entities} entities, ${(ms / 1000).toFixed(1)} s`
+
 const archive = async (database: NonNullable<Config['database']>, days: number, limit: number) => {
   const { openStore } = await import('../../persistence/open.ts')
   const store = await openStore({ kind: 'postgres', ...database })
@@ -36,7 +39,7 @@ const archive = async (database: NonNullable<Config['database']>, days: number, 
   } finally {
     await store.close()
   }
-  out(`archived ${rows} rows of ${entities} entities, ${((performance.now() - began) / 1000).toFixed(1)} s`)
+  out(archivedText(rows, entities, performance.now() - began))
 }
 
 export const archiveCommand: Register = (program) => {
