@@ -224,7 +224,7 @@ test('a failure is its sentence, with what is known of it, and what has caused i
   const about = { next: 'accelerando doctor', requestId: 'req-1', about: 'a page' }
   const cause = new Error('no route')
   const whole = new Failure('unreached', 'it is away', { ...about, cause })
-  expect({ ...whole, message: whole.message, cause: whole.cause }).toEqual({
+  expect(whole).toMatchObject({
     ...about,
     ...{ name: 'Failure', exit: 'unreached', message: 'it is away', cause },
   })

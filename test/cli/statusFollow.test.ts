@@ -121,7 +121,7 @@ describe('the page for people', () => {
     try {
       const { code, out, err } = await commandHere(['status', '--follow', '--api', api, ...more], {}, { terminal })
       expect([code, err]).toEqual([0, ''])
-      const page = statusLines(api, OVERVIEW as never, Date.parse(OVERVIEW.counted_at))
+      const page = statusLines(api, OVERVIEW, Date.parse(OVERVIEW.counted_at))
       return { out, page: `${page.join('\n')}\n\n` }
     } finally {
       server.close()
