@@ -5,7 +5,9 @@
 import { expect, test } from 'vitest'
 import { CONTROL_DEFAULTS, PACES, RELEASE_FOR_MS } from '../src/services/kernel/kernel.ts'
 import { BACKOFF } from '../src/services/nova/notifier.ts'
+import { DEFAULTS as KAFKA } from '../src/bus/kafka/bus.ts'
 import { TIMES } from '../src/bus/kafka/member.ts'
+import { PATIENCE } from '../src/bus/kafka/topics.ts'
 import { DEFAULTS as EVENTS } from '../src/delivery/events/options.ts'
 import { DEFAULTS as RELAY } from '../src/delivery/relay/options.ts'
 import { DEFAULTS as HOST } from '../src/host/defaults.ts'
@@ -76,6 +78,17 @@ test('of streams of events and of long answers', () => {
 })
 test('of a member of a group on Kafka', () => {
   expect(TIMES).toEqual({ sessionTimeout: 6000, rebalanceTimeout: 9000, heartbeatInterval: 1000, maxWaitTimeInMs: 500 })
+})
+test('of the bus on Kafka: a publish may take half a minute, a consumer is replaced after twelve silent seconds', () => {
+  expect(KAFKA).toEqual({
+    publishTimeoutMs: 30_000,
+    joinWaitMs: 10_000,
+    stopTimeoutMs: 10_000,
+    silenceMs: 12_000,
+    retry: { firstMs: 20, maxMs: 2000 },
+    full: { count: 4096, bytes: 4_194_304 },
+  })
+  expect(PATIENCE).toEqual({ leadersMs: 15_000, shownMs: 5000 })
 })
 test('of a host program', () => {
   expect(HOST).toEqual({

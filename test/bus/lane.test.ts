@@ -1,6 +1,6 @@
 /** One partition in the hands of one member of a group on Kafka. */
 import { createRequire } from 'node:module'
-import { describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, test, vi } from 'vitest'
 import { Lane } from '../../src/bus/kafka/lane.ts'
 import { mendTimer } from '../../src/bus/kafka/timer.ts'
 import type { Delivered, StepAside } from '../../src/bus/port.ts'
@@ -209,6 +209,7 @@ describe('a lane', () => {
 })
 
 describe('the timer of kafkajs', () => {
+  afterEach(() => vi.restoreAllMocks())
   test('is mended in the version that is installed', () => expect(mendTimer()).toBe(true))
   type Queue = { readonly prototype: { readonly scheduleCheckPendingRequests: (this: object) => void } }
   const load = createRequire(import.meta.url)
@@ -229,6 +230,21 @@ describe('the timer of kafkajs', () => {
     expect([waiting.throttleCheckTimeoutId, throttled.throttleCheckTimeoutId]).toEqual([null, null])
     expect(later.checks).toBe(0)
     clearTimeout(later.throttleCheckTimeoutId!)
+  })
+  test('is set for ten milliseconds, or for what is left of the time of a throttled broker', () => {
+    vi.spyOn(Date, 'now').mockReturnValue(1000)
+    const set = vi.spyOn(globalThis, 'setTimeout').mockReturnValue(7 as never)
+    const asked = (
+      [
+        [1, 900],
+        [1, 1000],
+        [0, 1000],
+        [0, 1001],
+        [1, 1500],
+      ] as const
+    ).map((each) => queue(...each))
+    expect(set.mock.calls.map(([, ms]) => ms)).toEqual([10, 10, 1, 500])
+    expect(asked.map(({ throttleCheckTimeoutId }) => throttleCheckTimeoutId)).toEqual([7, 7, null, 7, 7])
   })
   test('is set once', () => {
     const asked = queue(1, Date.now() + 60_000)

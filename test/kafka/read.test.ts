@@ -1,5 +1,6 @@
 /** Topics read from outside: to their ends, or for as long as somebody listens. */
 import { beforeEach, expect, test } from 'vitest'
+import { kafkaClient } from '../../src/bus/kafka/client.ts'
 import { followLetters, readLetters } from '../../src/bus/kafka/deadLetters.ts'
 import { letterBox } from '../../src/delivery/deadLetters/box.ts'
 import type { Raw, ReadOptions } from '../../src/bus/kafka/read.ts'
@@ -48,6 +49,25 @@ test('a bounded read gives all that was there when it began, once, and ends', as
 test('it makes no topic, whatever happens to one while it is read', async () => {
   await begin().read
   expect(lab.broker.seen('Metadata').filter(({ makeMissing }) => makeMissing)).toEqual([])
+})
+
+test('it is a member for ten seconds without a sign of it, and waits half a second for what comes', async () => {
+  await begin().read
+  expect(lab.broker.seen('JoinGroup')[0]).toMatchObject({ group: expect.stringMatching(/^reader-/), sessionMs: 10_000 })
+  expect(lab.broker.seen('Fetch')[0]).toMatchObject({ maxWaitMs: 500 })
+})
+
+test('a message without a key has an empty one', async () => {
+  const producer = kafkaClient(optionsOf(lab.broker), silent, {}).producer()
+  await producer.connect()
+  await producer.send({ topic: ORDERS, messages: [{ value: 'keyless', partition: 2 }] })
+  await producer.disconnect()
+  const { heard, read } = begin({ topics: [ORDERS] })
+  await read
+  expect(heard.map(({ partition, offset, key, value }) => [partition, offset, key, value]).toSorted()).toEqual([
+    [0, 0, 'a', '4'],
+    [2, 0, '', 'keyless'],
+  ])
 })
 
 test('its group is deleted afterwards, and nothing was committed in it', async () => {

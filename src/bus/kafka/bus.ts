@@ -54,7 +54,7 @@ export type KafkaBus = Bus &
     readonly lag: () => Promise<readonly Lag[]>
   }
 
-const DEFAULTS = {
+export const DEFAULTS = {
   publishTimeoutMs: 30_000,
   joinWaitMs: 10_000,
   stopTimeoutMs: 10_000,

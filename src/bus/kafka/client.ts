@@ -55,9 +55,10 @@ const said = (log: Log): ((entry: LogEntry) => void) => {
   }
 }
 
-export const kafkaClient = (options: KafkaOptions, log: Log, retry: RetryOptions): Kafka => {
+/** Pure: what kafkajs is told. */
+export const configOf = (options: KafkaOptions, log: Log, retry: RetryOptions): KafkaConfig => {
   const { connectMs, answerMs } = options.patience ?? PATIENCE
-  return new Kafka({
+  return {
     brokers: [...options.brokers],
     clientId: options.clientId,
     ...secured(options),
@@ -68,5 +69,7 @@ export const kafkaClient = (options: KafkaOptions, log: Log, retry: RetryOptions
     retry,
     logLevel: logLevel.WARN,
     logCreator: () => said(log),
-  })
+  }
 }
+export const kafkaClient = (options: KafkaOptions, log: Log, retry: RetryOptions): Kafka =>
+  new Kafka(configOf(options, log, retry))

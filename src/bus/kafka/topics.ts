@@ -66,7 +66,7 @@ export type CreateHow = {
 /** How long the broker may take until each topic has leaders, and until it reports changed settings. */
 export type Patience = { readonly leadersMs: number; readonly shownMs: number }
 
-const PATIENCE: Patience = { leadersMs: 15_000, shownMs: 5000 }
+export const PATIENCE: Patience = { leadersMs: 15_000, shownMs: 5000 }
 const LOOK_MS = 100
 /** `ConfigResourceTypes.TOPIC` and `ConfigSource.TOPIC_CONFIG` of kafkajs, whose enums are only types here. */
 const TOPIC = 2
