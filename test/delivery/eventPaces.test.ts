@@ -9,6 +9,7 @@ import { Reader } from '../../src/delivery/events/reader.ts'
 import { Ring } from '../../src/delivery/events/ring.ts'
 import { type From, Stream } from '../../src/delivery/events/stream.ts'
 import { silent } from '../../src/log.ts'
+import { watchedClock } from '../support/kafkaLab.ts'
 import { handClock, quiet } from '../support/lab.ts'
 
 const earlier = earlierBy({ isBefore: (one, other) => Number(one) < Number(other) })
@@ -22,15 +23,24 @@ describe('the journal is read', () => {
     const began = clock.monotonic()
     const reads: number[] = []
     const journal = { exclusive, incarnation: 0, listeners: new Set<() => void>() }
-    const way = { journaled: 0, newest: 0, fails: false, archived: false, start: 'there' as 'there' | 'unknown' }
+    const way = {
+      journaled: 0,
+      newest: 0,
+      fails: false,
+      archived: false,
+      start: 'there' as 'there' | 'unknown',
+      unreadable: false,
+      during: () => {},
+    }
     const pages = {
       earlier,
-      newest: async () => placeOf(way.newest),
+      newest: async () => (way.unreadable ? Promise.reject(new Error('away')) : placeOf(way.newest)),
       start: async (place: EventPosition) => (way.start === 'unknown' ? 'unknown' : { place, rest: [] }),
       after: async (place: EventPosition, rows: number): Promise<Page | null> => {
         reads.push(clock.monotonic() - began)
         expect(rows).toBe(500)
         if (way.fails) throw new Error('away')
+        way.during()
         if (way.archived) return null
         const end = way.journaled > Number(place.position) ? placeOf(way.journaled) : place
         return { entries: end === place ? [] : [entryAt(way.journaled)], end, last: true }
@@ -98,15 +108,22 @@ describe('the journal is read', () => {
     reader.stop()
   })
   test('for half a minute after the last stream has ended, unless another has begun', async () => {
-    const { clock, reader, reads } = open({ exclusive: true })
+    const { clock, reader, reads, way } = open({ exclusive: true })
+    way.unreadable = true
+    await expect(reader.enter()).rejects.toThrow('away')
+    way.unreadable = false
     await Promise.all([reader.enter(), reader.enter()])
     reader.leave()
-    await clock.pass(60_000)
+    await clock.pass(10_000)
     reader.leave()
     await clock.pass(29_999)
     await reader.enter()
     await clock.pass(60_000)
     reader.leave()
+    await clock.pass(10_000)
+    await reader.enter()
+    reader.leave()
+    expect(reader.generation).toBe(1)
     const before = reads.length
     await clock.pass(29_999)
     expect([reader.ring.end, reads.length > before]).toEqual([0, true])
@@ -124,22 +141,26 @@ describe('the journal is read', () => {
     await clock.pass(170)
     again()
     expect([reader.generation, reader.ring.head, moves]).toEqual([2, placeOf(7), [170]])
-    // another server with the row that was told last
-    journal.incarnation = 1
-    await clock.pass(200)
-    expect(reader.generation).toBe(2)
-    Object.assign(way, { start: 'unknown', newest: 5 })
+    // another server with the row that was told last, from which the rows of a read under way may be
+    way.journaled = 8
+    way.during = () => {
+      journal.incarnation = 1
+      way.during = () => void (way.journaled = 9)
+    }
+    await clock.pass(170)
+    expect([reader.generation, reader.ring.head, moves.length]).toEqual([2, placeOf(9), 2])
+    Object.assign(way, { start: 'unknown', newest: 5, journaled: 5, during: () => {} })
     await clock.pass(200)
     expect(reader.generation).toBe(2)
     journal.incarnation = 2
     await clock.pass(200)
-    expect([reader.generation, reader.ring.head, moves.length]).toEqual([3, placeOf(5), 2])
+    expect([reader.generation, reader.ring.head, moves.length]).toEqual([3, placeOf(5), 3])
     reader.stop()
   })
 })
 
 const openStream = (from: Partial<From> = {}, pages: Partial<Pages> = {}, floor = BEGINNING) => {
-  const clock = handClock()
+  const clock = watchedClock()
   const ring = new Ring(floor, 1e9, earlier)
   const identified: number[] = []
   const way: { ending: StreamEnding | null } = { ending: null }
@@ -250,6 +271,29 @@ describe('a stream', () => {
       [BEGINNING, 100],
       [placeOf(2), 100],
     ])
+    stream.close('left')
+  })
+  test('that has ended says why it did, whatever comes afterwards, and leaves nothing to be done', async () => {
+    const answer = Promise.withResolvers<Page>()
+    const { stream, clock } = openStream({}, { after: () => answer.promise }, placeOf(9))
+    await stream.next()
+    const next = stream.next()
+    await quiet()
+    stream.close('stopping')
+    stream.close('left')
+    answer.reject(new Error('away'))
+    const bye = { kind: 'bye', why: 'stopping', retryMs: 2000 }
+    expect([await next, await stream.next(), await stream.closed, clock.pending()]).toEqual([bye, bye, 'stopping', 0])
+  })
+  test('tells no place after events that it has read and not sent', async () => {
+    const answer = Promise.withResolvers<Page>()
+    const { stream, clock } = openStream({}, { after: () => answer.promise }, placeOf(9))
+    await stream.next()
+    const next = stream.next()
+    await clock.pass(10_000)
+    answer.resolve({ entries: [entryAt(1)], end: placeOf(2), last: true })
+    expect(await next).toMatchObject({ kind: 'beat', id: '0' })
+    expect(idsIn(await stream.next())).toEqual(['a1'])
     stream.close('left')
   })
   test.each([
