@@ -242,7 +242,7 @@ describe('the timer of kafkajs', () => {
         [0, 1001],
         [1, 1500],
       ] as const
-    ).map((each) => queue(...each))
+    ).map(([pending, until]) => queue(pending, until))
     expect(set.mock.calls.map(([, ms]) => ms)).toEqual([10, 10, 1, 500])
     expect(asked.map(({ throttleCheckTimeoutId }) => throttleCheckTimeoutId)).toEqual([7, 7, null, 7, 7])
   })
