@@ -9,8 +9,8 @@ const MOMENT_MAX = 8_640_000_000_000_000
 
 const plain = v.regex(
   /^[^\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]*$/u,
-  ({ input }) =>
-    brokenText(input, { bytes: Number.POSITIVE_INFINITY })?.problem ?? 'it holds a character that no name may hold',
+  // it breaks a rule: the pattern forbids the same characters
+  ({ input }) => brokenText(input, { bytes: Number.POSITIVE_INFINITY })!.problem,
 )
 /** One line without control and invisible format characters. */
 export const line = (max: number) => v.pipe(v.string(), v.maxLength(max), plain)

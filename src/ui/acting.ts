@@ -106,7 +106,7 @@ const unsaid = ({ fields = [] }: Action, typed: Typed): Field | undefined =>
   )
 /** Whether it depends on what is typed whom the action would concern. */
 const isChecked = ({ dryRun, fields = [] }: Action): boolean =>
-  dryRun === true && fields.some(({ name, kind }) => name !== REASON.name && kind !== 'hidden')
+  dryRun === true && fields.some(({ name }) => name !== REASON.name)
 const concernedBy = async ({ api }: Looking, action: Action, id: string, typed: Typed): Promise<Loaded<Impact>> => {
   const flaw = overlong(action.fields ?? [], typed)
   if (flaw !== null) return pageError('refused', flaw)
@@ -188,13 +188,10 @@ const placeAfter = ({ after, kind, name }: Action, back: string, typed: Typed, {
     after === 'list' ? kind : after === 'named' ? `${kind}/${encodeURIComponent(typed['name'] ?? '')}` : back
   return `${place}?${queryOfDone({ done: name, request, ...(since !== '' && { since }) })}`
 }
-const UNKNOWN_ENDING = pageError('failed', 'The API did not say what came of it.')
-const placeOfEnding = ({ name, endings = [] }: Action, id: string, ended: string): Loaded<string> => {
-  const ending: Ending | undefined = endings.find((one) => one.name === ended)
-  if (ending === undefined) return UNKNOWN_ENDING
+const placeOfEnding = ({ name }: Action, id: string, ending: Ending): Loaded<string> => {
   if (ending.place === undefined) return pageError('refused', ending.text)
   const place = ending.place(id)
-  return loaded(`${place}${place.includes('?') ? '&' : '?'}${queryOfDone({ done: name, ended })}`)
+  return loaded(`${place}${place.includes('?') ? '&' : '?'}${queryOfDone({ done: name, ended: ending.name })}`)
 }
 /** The action is carried out; the answer is the page that follows. */
 const carriedOut = async (

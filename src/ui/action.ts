@@ -51,10 +51,10 @@ export type Action = {
   readonly method: 'POST' | 'PATCH' | 'DELETE'
   readonly path: (id: string) => string
   /**
-   * The name of the ending in the answer, where the API answers an action as success that did not do all of it; such an
+   * The ending that the answer tells, where the API answers an action as success that did not do all of it; such an
    * action is recorded under no request.
    */
-  readonly endedAs?: (answer: unknown) => Loaded<string>
+  readonly endedAs?: (answer: unknown) => Loaded<Ending>
   readonly endings?: readonly Ending[]
   /** What the action records is no event of the journal, so that none is looked for afterwards. */
   readonly eventless?: true

@@ -1,7 +1,7 @@
 /** The actions on the drift of a host. The API says in its answer what came of the repair. */
-import { type Action, REASON, type Stand } from './action.ts'
+import { type Action, type Ending, REASON, type Stand } from './action.ts'
 import { at, documentAs } from './api.ts'
-import { type Drift, Healed, type IgnoredDrift } from './shapes.ts'
+import { type Drift, Healed, type HealedOutcome, type IgnoredDrift } from './shapes.ts'
 import { type Loaded, loaded, mapped } from './loaded.ts'
 import { differenceIn } from './view/differenceId.ts'
 import { DRIFT_KINDS } from './view/states.ts'
@@ -13,6 +13,22 @@ import { shell } from './view/words.ts'
  */
 const COMPARE_MS = 60_000
 
+/** What may come of a repair, by the outcome that the API names. */
+const ENDINGS = {
+  in_step: { name: 'in_step', tone: 'good', text: 'Repaired: nothing of the host differs now.', place: () => 'drift' },
+  left: {
+    name: 'left',
+    tone: 'bad',
+    text: 'Not everything is repaired: the host was compared again, and what is left is shown here.',
+    place: (id) => at`drift?host=${id}`,
+  },
+  busy: {
+    name: 'busy',
+    tone: 'busy',
+    text: 'Nothing was repaired: another control works on this host. Try again in a moment.',
+  },
+} as const satisfies Readonly<Record<HealedOutcome, Ending>>
+
 export const REPAIR: Action = {
   kind: 'drift',
   name: 'repair',
@@ -23,21 +39,8 @@ export const REPAIR: Action = {
   sentence: 'Placement is made to show what is recorded here. What is recorded, and what runs, stays as it is.',
   path: (id) => at`/drift/heal?host=${id}&dry_run=false`,
   command: (id) => shell`accelerando drift heal --host ${[id]} --apply`,
-  endedAs: (answer) => mapped(documentAs(Healed, answer), ({ healed: [{ outcome }] }) => outcome),
-  endings: [
-    { name: 'in_step', tone: 'good', text: 'Repaired: nothing of the host differs now.', place: () => 'drift' },
-    {
-      name: 'left',
-      tone: 'bad',
-      text: 'Not everything is repaired: the host was compared again, and what is left is shown here.',
-      place: (id) => at`drift?host=${id}`,
-    },
-    {
-      name: 'busy',
-      tone: 'busy',
-      text: 'Nothing was repaired: another control works on this host. Try again in a moment.',
-    },
-  ],
+  endedAs: (answer) => mapped(documentAs(Healed, answer), ({ healed: [{ outcome }] }) => ENDINGS[outcome]),
+  endings: Object.values(ENDINGS),
   states: ['differs'],
   otherwise: 'nothing of it can be repaired here',
 }

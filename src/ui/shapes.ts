@@ -263,9 +263,9 @@ export const IgnoredDrifts = v.object({ ignored: v.array(IgnoredDrift), ignored_
 export const Healing = v.object({ dry_run: v.boolean(), drift: Drift.entries.drift })
 
 /** What came of the repair of one host. */
-export const Healed = v.object({
-  healed: v.looseTuple([v.object({ outcome: v.picklist(['in_step', 'left', 'busy']) })]),
-})
+const HealedOutcome = v.picklist(['in_step', 'left', 'busy'])
+export type HealedOutcome = v.InferOutput<typeof HealedOutcome>
+export const Healed = v.object({ healed: v.looseTuple([v.object({ outcome: HealedOutcome })]) })
 
 export const Permissions = v.object({
   user_id: Text,
