@@ -1,5 +1,5 @@
 /** The clock of the machine. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
 
 test('what is to run after some time never runs before, also when it is asked for late in a busy step', async () => {
@@ -21,4 +21,12 @@ test('what was cancelled does not run', async () => {
   cancel()
   await new Promise<void>((resolve) => void systemClock.after(15, resolve))
   expect(ran).toBe(false)
+})
+
+test('a wait that is longer than a timer of Node can be is as long as that can be, and one that is over is none', () => {
+  const timers = vi.spyOn(globalThis, 'setTimeout')
+  for (const ms of [2 ** 40, 2 ** 31 - 1, -5]) systemClock.after(ms, () => {})()
+  const waits = timers.mock.calls.map(([, ms]) => ms)
+  timers.mockRestore()
+  expect(waits).toEqual([2_147_483_647, 2_147_483_647, 0])
 })

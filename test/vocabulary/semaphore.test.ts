@@ -46,4 +46,32 @@ describe('a semaphore', () => {
     expect(await Promise.all([running, next])).toEqual(['first', 'next'])
     expect({ begun, free: await inTurn(async () => 'free') }).toEqual({ begun: false, free: 'free' })
   })
+
+  test('who waits behind one that waited too long keeps its place', async () => {
+    const clock = handClock()
+    const inTurn = createSemaphore(1, { ms: 20, error: () => new Error('no turn within 20 ms'), clock })
+    const first = held()
+    const running = inTurn(() => first.promise)
+    const late = expect(inTurn(async () => 'late')).rejects.toThrow('no turn within 20 ms')
+    await clock.pass(10)
+    const behind = inTurn(async () => 'behind')
+    await clock.pass(10)
+    await late
+    first.resolve('first')
+    expect(await Promise.all([running, behind])).toEqual(['first', 'behind'])
+  })
+
+  test('the limit of the wait ends with the turn: nobody else loses a place by it', async () => {
+    const clock = handClock()
+    const inTurn = createSemaphore(1, { ms: 20, error: () => new Error('no turn within 20 ms'), clock })
+    const [first, second] = [held(), held()]
+    const [one, two] = [inTurn(() => first.promise), inTurn(() => second.promise)]
+    await clock.pass(10)
+    first.resolve('one')
+    await one
+    const three = inTurn(async () => 'three')
+    await clock.pass(15)
+    second.resolve('two')
+    expect(await Promise.all([two, three])).toEqual(['two', 'three'])
+  })
 })
