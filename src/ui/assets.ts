@@ -3,7 +3,7 @@
  * process. There is no build step, and nothing is fetched from elsewhere. Each address holds a hash of all files, so a
  * browser fetches no file twice.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createRequire, stripTypeScriptTypes } from 'node:module'
 import { dirname, join, relative, sep } from 'node:path'
@@ -77,6 +77,10 @@ const filesOfViews = (): ReadonlyMap<string, string> => {
   return new Map(files)
 }
 
+/** Another one for other files, and for files with other names. */
+export const hashOf = (files: readonly (readonly [name: string, text: string])[]): string =>
+  hash('sha256', files.map(([name, text]) => `${name}\0${text}\0`).join('')).slice(0, 12)
+
 /** Reads and strips about thirty files, once. Throws when one of them is missing. */
 export const loadAssets = async (): Promise<Assets> => {
   const here = import.meta.dirname
@@ -97,14 +101,12 @@ export const loadAssets = async (): Promise<Assets> => {
     ['style.css', readFileSync(join(here, 'style.css'), 'utf8')],
     ['icon.svg', readFileSync(join(here, 'icon.svg'), 'utf8')],
   ]
-  const digest = createHash('sha256')
-  for (const [name, text] of files) digest.update(`${name}\0${text}\0`)
   const made = new Map(await Promise.all(files.map(([name, text]) => assetOf(name, text))))
   const scripts = new Map(
     views.map(([view, , found]) => [view, ['preact.js', ...new Set([...shared.keys(), ...found.keys()].map(nameOf))]]),
   )
   return {
-    hash: digest.digest('hex').slice(0, 12),
+    hash: hashOf(files),
     scripts: (view) => scripts.get(view) ?? [],
     get: (name) => made.get(name),
   }

@@ -1,8 +1,9 @@
 /** The id of the newest event, from a stream of the API that says it first, or says nothing of the kind. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import type { Api } from '../../src/ui/api.ts'
 import { newestEvent } from '../../src/ui/newestEvent.ts'
 import { loaded, pageError } from '../../src/ui/loaded.ts'
+import { quiet } from '../support/lab.ts'
 
 const STREAM = { 'content-type': 'text/event-stream; charset=utf-8' }
 const read = async (stream: () => Response | Promise<Response>) => {
@@ -67,4 +68,16 @@ test.each<[string, unknown, string]>([
   ['because it was aborted', new DOMException('gone', 'AbortError'), 'cannot be read: gone'],
 ])('a stream that is not read %s says so', async (_, error, why) => {
   expect(await read(() => Promise.reject(error))).toEqual(pageError('away', `The stream of events ${why}.`))
+})
+test('it is waited for no longer than four seconds, and a stream that goes on is given back', async () => {
+  const limits = vi.spyOn(AbortSignal, 'timeout')
+  let isGivenBack = false
+  const endless = new ReadableStream({
+    start: (stream) => stream.enqueue(new TextEncoder().encode('id: 7-1\n\n')),
+    cancel: () => void (isGivenBack = true),
+  })
+  expect(await read(() => new Response(endless, { headers: STREAM }))).toEqual(loaded('7-1'))
+  await quiet()
+  expect([limits.mock.calls, isGivenBack]).toEqual([[[4000]], true])
+  limits.mockRestore()
 })

@@ -138,11 +138,14 @@ describe('a request', () => {
     const failing = over({}, { assets: () => Promise.reject(new Error('no file is there')) })
     const failed = { status: 500, text: 'The console failed: no file is there', headers: TEXT }
     expect(await failing.ask('/ui/timeline')).toMatchObject(failed)
-    expect(failing.log.said).toMatchObject([{ level: 'error', detail: { path: '/ui/timeline' }, message: 'ui.failed' }])
+    const detail = { err: new Error('no file is there'), path: '/ui/timeline' }
+    expect(failing.log.said).toEqual([{ level: 'error', detail, message: 'ui.failed' }])
   })
   test.each([
     ['/ui/sign-in', 32 * 1024],
     ['/ui/hosts/h1/do/none', 32 * 1024 + 270_000],
+    ['/ui/hosts/h1/do/none/more', 32 * 1024],
+    ['/ui/more/ui/hosts/h1/do/none', 32 * 1024],
   ])('with a form to %s is read up to %d bytes', async (path, max) => {
     const { ask } = over({}, { signIn })
     const send = async (bytes: number) => {
