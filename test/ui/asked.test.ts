@@ -2,8 +2,10 @@
 import * as v from 'valibot'
 import { describe, expect, it, test } from 'vitest'
 import { systemClock } from '../../src/clock.ts'
+import { bodyOf } from '../../src/ui/action.ts'
 import { ACTIONS, actionOf, hindrance, offersOf } from '../../src/ui/actions.ts'
 import { at, createApi } from '../../src/ui/api.ts'
+import { loaded } from '../../src/ui/loaded.ts'
 import { handClock } from '../support/lab.ts'
 import { SAME, consoleOf } from './world.ts'
 
@@ -195,6 +197,24 @@ describe('what can be done', () => {
   it('has a rule, states in which it is possible, and words for the others', async () => {
     await expect(JSON.stringify(ACTIONS, null, 1)).toMatchFileSnapshot('golden/actions.txt')
   })
+  it.each<[string, Readonly<Record<string, string>>, object]>([
+    ['create', { name: 'n', description: 'd', groups: '[]' }, [{ name: 'n', groups: [], description: 'd' }]],
+    ['create', { name: 'n', description: '', groups: '[]' }, [{ name: 'n', groups: [] }]],
+    [
+      'version',
+      { if_version: '7', description: 'd', groups: '[]', reason: 'r' },
+      { groups: [], description: 'd', if_version: 7, reason: 'r' },
+    ],
+    [
+      'version',
+      { if_version: '', description: '', groups: '[]', reason: 'r' },
+      { groups: [], description: null, reason: 'r' },
+    ],
+    ['disable', { version: '3', reason: 'r' }, { versions: { 3: false }, reason: 'r' }],
+    ['enable', { version: '3', reason: 'r' }, { versions: { 3: true }, reason: 'r' }],
+  ])('to a profile: %s sends what was typed, and nothing for what was not', (name, typed, body) =>
+    expect(bodyOf(actionOf('profiles', name)!, typed)).toEqual(loaded(body)),
+  )
   it('is hindered by a role, by a state, and by nothing else', () => {
     const disable = actionOf('devices', 'disable')!
     expect(hindrance(disable, 'enabled', {})).toBe(null)

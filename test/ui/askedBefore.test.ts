@@ -224,6 +224,7 @@ describe('after a form was sent', () => {
     { answer = {}, newest = [] }: Sent = {},
   ) => {
     const changes: Request[] = []
+    const asked: string[] = []
     const ids = newest.values()
     const ui = createUi({
       fetch: (request) => {
@@ -232,6 +233,7 @@ describe('after a form was sent', () => {
           changes.push(request)
           return answer instanceof Response ? answer : Response.json(answer)
         }
+        asked.push(path)
         if (path === '/permissions') return Response.json(MAY)
         if (path !== '/events') return new Response('', { status: 404 })
         if (new URL(request.url).search !== '') return Response.json({ events: [], next: '7-9', more: false })
@@ -249,7 +251,7 @@ describe('after a form was sent', () => {
     const init = { method: 'POST', body: new URLSearchParams(fields), headers: SAME }
     const given = await ui.request(`/ui/${place}`, init)
     const main = mainOf(await given.text())
-    return { status: given.status, to: given.headers.get('location'), main, changes }
+    return { status: given.status, to: given.headers.get('location'), main, changes, asked }
   }
   const refusal = (status: number) => Response.json({ errors: [{ detail: 'not now', code: 'x' }] }, { status })
 
@@ -282,7 +284,7 @@ describe('after a form was sent', () => {
     for (const key of [none, own]) expect(key).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-/)
   })
   test.each([
-    ['letters/x/do/replay', { reason: 'r' }, {}, 'letters/x?done=replay&request=REQUEST'],
+    ['letters/x/do/replay', { reason: 'r', since: '7-1' }, {}, 'letters/x?done=replay&request=REQUEST'],
     ['hosts/x/do/probe', {}, { probe: { asked_at: '', by: '', answer: null } }, 'hosts/x?done=probe&ended=silent'],
     ['drift/x/do/repair', {}, { healed: [{ outcome: 'in_step' }] }, 'drift?done=repair&ended=in_step'],
     ['drift/a b/do/repair', {}, { healed: [{ outcome: 'left' }] }, 'drift?host=a%20b&done=repair&ended=left'],
@@ -302,13 +304,13 @@ describe('after a form was sent', () => {
     ['drift/x/do/repair', { healed: [{ outcome: 'other' }] }, 'healed.0.outcome'],
     ['hosts/x/do/probe', {}, 'probe'],
   ])('%s that did not do it, or does not say so, is told on the form', async (place, answer, said) => {
-    const { status, main } = await send(place, {}, { answer })
-    expect([status, main]).toEqual([409, expect.stringContaining(said)])
+    const { status, main, changes } = await send(place, {}, { answer })
+    expect([status, main, changes.length]).toEqual([409, expect.stringContaining(said), 1])
   })
   test('what is refused is told on the form with what was typed, for the same command', async () => {
     const fields = { reason: 'because', command: uuid(5), since: '7-1', confirm: 'x' }
-    const { status, main, changes } = await send('handles/x/do/quarantine', fields, { answer: refusal(409) })
-    expect([status, changes.length]).toEqual([409, 1])
+    const { status, main, changes, asked } = await send('handles/x/do/quarantine', fields, { answer: refusal(409) })
+    expect([status, changes.length, asked]).toEqual([409, 1, ['/permissions', '/events']])
     await expect(main).toMatchFileSnapshot('golden/asked-again.txt')
   })
   test.each([
@@ -347,6 +349,14 @@ describe('after a form was sent', () => {
     expect([missing.main, missing.changes]).toEqual([expect.stringContaining('Version is needed.'), []])
     expect(missing.main).toContain(`name="command" value="${uuid(77)}"`)
     expect(missing.main).not.toContain('name="sent"')
+  })
+  test('a check does not need what the form itself fills in, where nothing is known of it', async () => {
+    const fields = { groups: '[]', if_version: '', description: '', reason: '', check: 'first' }
+    const { status, changes } = await send('profiles/x/do/version', fields, { answer: impact(used) })
+    expect([status, await Promise.all(changes.map((change) => change.json()))]).toEqual([
+      200,
+      [{ groups: [], description: null, reason: 'to be given' }],
+    ])
   })
   test('an action that there is none of cannot be done', async () => {
     for (const place of ['handles/x/do/none', 'pods/x/do/release']) {

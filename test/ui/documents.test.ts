@@ -3,7 +3,7 @@
  * are built.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { documentsIn, inlineScripts, policyOf } from '../../src/ui/documents.ts'
@@ -181,4 +181,29 @@ test('where no site is built the answer says how to build it and where the Markd
   writeFileSync(join(later, 'index.html'), 'second')
   utimesSync(join(later, 'index.html'), new Date(0), new Date(0))
   expect(await read()).toEqual({ status: 200, text: 'second' })
+})
+
+test('the folder is read once for each time that documents were built', async () => {
+  const built = join(folder.path, 'built')
+  mkdirSync(built)
+  writeFileSync(join(built, 'index.html'), '')
+  const documents = documentsIn(built)
+  const statusOf = async () => (await (await documents())!.get('more.html'))?.status
+  expect(await statusOf()).toBeUndefined()
+  writeFileSync(join(built, 'more.html'), 'more')
+  expect(await statusOf()).toBeUndefined()
+  utimesSync(join(built, 'index.html'), new Date(0), new Date(0))
+  expect(await statusOf()).toBe(200)
+})
+test('documents that could not be read, as while they are being built, are read at the next question', async () => {
+  const growing = join(folder.path, 'growing')
+  mkdirSync(growing)
+  for (const name of ['index.html', 'large.html']) writeFileSync(join(growing, name), name)
+  // a file that is too large to be read at once; it takes no room on the disk
+  truncateSync(join(growing, 'large.html'), 2 ** 31)
+  const other = consoleOf(nobody, null, { documents: documentsIn(growing) })
+  expect((await other.request('/docs/index.html')).status).toBe(500)
+  truncateSync(join(growing, 'large.html'), 0)
+  const answer = await other.request('/docs/index.html')
+  expect([answer.status, await answer.text()]).toEqual([200, 'index.html'])
 })

@@ -167,6 +167,7 @@ const STEPS = [
   'bound',
   'bind failed',
   'nova to be told',
+  'nova to be told once more',
   'nova not reached, will be told again',
   'nova not told',
   'nova told: delivered',

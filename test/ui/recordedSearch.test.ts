@@ -143,6 +143,17 @@ describe('what was recorded', () => {
     ])
     expect(await asking(pageError('away', 'no'))).toEqual(['Retire: recorded under r 1.', 0, 1])
   })
+  test('leaves no timer behind once it is found', async () => {
+    const timers = new Set<object>()
+    const after = (): (() => void) => {
+      const timer = {}
+      timers.add(timer)
+      return () => void timers.delete(timer)
+    }
+    const { api } = paged(page([event('7-1', {})]))
+    await recordedBy({ api, clock: { after } }, 'Retire', { request: 'r 1', since: '7-0', waits: true })
+    expect(timers.size).toBe(0)
+  })
 })
 
 test.each([
