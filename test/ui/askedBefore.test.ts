@@ -6,7 +6,7 @@ import { describe, expect, it, test } from 'vitest'
 import { createUi } from '../../src/ui/app.ts'
 import { silent } from '../../src/log.ts'
 import { handClock } from '../support/lab.ts'
-import { NOW, TIMES, ago, mainOf, noAssets, pagesOf, uuid } from './drawing.ts'
+import { NOW, TIMES, ago, keysDuring, mainOf, noAssets, pagesOf, uuid } from './drawing.ts'
 import { SAME } from './world.ts'
 
 type Documents = Readonly<Record<string, unknown>>
@@ -119,6 +119,19 @@ const deviceIn = (status: string) => ({
   hostname: 'h1',
   status,
   ...TIMES,
+})
+
+it('the keys of the entries, of which no two in one list are the same', async () => {
+  const many = Array.from({ length: 21 }, (_, at) => uuid(at))
+  const documents: Documents = {
+    '/permissions': MAY,
+    '/devices/d': deviceIn('enabled'),
+    '/devices/d/disable': impact({ ...used, instances: many, projects: many.map((each) => `project ${each}`) }),
+    [`/programs/${uuid(1)}`]: { ...PROGRAM, former_image_uuid: uuid(11), images: [image(20, 'aes'), image(21, null)] },
+  }
+  const places = ['devices/d/do/disable', ...['load', 'revert'].map((name) => `programs/${uuid(1)}/do/${name}`)]
+  const text = await keysDuring(places, (place) => pagesOf(documents, [place], NOW))
+  await expect(text).toMatchFileSnapshot('golden/keys-asked.txt')
 })
 
 it('of a handle, a host, an instance, a dead letter and drift: whether it is possible, and if not, why', async () => {

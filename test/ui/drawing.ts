@@ -1,4 +1,6 @@
 /** Pages as text, a line for each element, and what the API was asked for them. */
+import * as preact from 'preact'
+import { expect } from 'vitest'
 import { createUi } from '../../src/ui/app.ts'
 import { silent } from '../../src/log.ts'
 import { handClock } from '../support/lab.ts'
@@ -38,6 +40,49 @@ export const pagesOf = async (
     const answer = await ui.request(`/ui/${place}`)
     const questions = asked.toSorted().map((path) => `asked ${path}\n`)
     text += `### ${place} ${answer.status}\n${questions.join('')}${mainOf(await answer.text())}\n\n`
+  }
+  return text
+}
+
+/** What preact calls with each element that is made; our types of it name only what the console uses. */
+type Key = string | number | null | undefined
+type Element = { readonly type: unknown; readonly key?: Key; readonly props: { readonly children?: unknown } }
+const { options } = preact as unknown as { readonly options: { vnode?: (node: Element) => void } }
+const isElement = (child: unknown): child is Element => typeof child === 'object' && child !== null && 'props' in child
+
+/** The keys of what `work` draws, each with how often, and elements of which two children have the same key. */
+const drawnKeys = async (work: () => Promise<unknown>) => {
+  const [times, doubled] = [new Map<string, number>(), new Set<string>()]
+  const before = options.vnode
+  options.vnode = (node) => {
+    const { type, key, props } = node
+    const said = `${String(type)} ${String(key)}`
+    if (key !== null && key !== undefined) times.set(said, (times.get(said) ?? 0) + 1)
+    const own = [props.children].flat(2).flatMap((child) => (isElement(child) ? (child.key ?? []) : []))
+    if (new Set(own).size < own.length) doubled.add(`${String(type)} of ${own.join(', ')}`)
+    before?.(node)
+  }
+  try {
+    await work()
+  } finally {
+    if (before === undefined) delete options.vnode
+    else options.vnode = before
+  }
+  return { times, doubled: [...doubled] }
+}
+/**
+ * The keys of the entries that the pages draw, without those of the frame, which every page has. No page shows its
+ * keys: a browser that draws a page anew knows the entries again by them, so no two in one list may be the same.
+ */
+export const keysDuring = async (places: readonly string[], draw: (place: string) => Promise<unknown>) => {
+  const { times: frame } = await drawnKeys(() => draw('find?q=nothing-of-this-name'))
+  const keysIn = (times: ReadonlyMap<string, number>): string =>
+    [...times].map(([key, count]) => `${count} ${key}\n`).join('')
+  let text = `### the frame\n${keysIn(frame)}\n`
+  for (const place of places) {
+    const { times, doubled } = await drawnKeys(() => draw(place))
+    expect(doubled, place).toEqual([])
+    text += `### ${place}\n${keysIn(new Map([...times].filter(([key, count]) => frame.get(key) !== count)))}\n`
   }
   return text
 }

@@ -3,7 +3,7 @@
  * waits. `-u` where a change is meant.
  */
 import { expect, it } from 'vitest'
-import { NOW, TIMES, ago, noWaiting, pagesOf, uuid } from './drawing.ts'
+import { NOW, TIMES, ago, noWaiting, keysDuring, pagesOf, uuid } from './drawing.ts'
 
 const PROGRAM = { version: '9.9', store: 'postgres', api: 'v2', authentication: 'noauth', images: 'a folder' }
 const NOTHING = { count: 0, last_at: null }
@@ -283,6 +283,10 @@ const FILTERED = [
   'drift?after=h 1',
 ]
 
+it('the keys of the entries, of which no two in one list are the same', async () => {
+  const text = await keysDuring(LISTS, (place) => pagesOf(EVERYTHING, [place], NOW))
+  await expect(text).toMatchFileSnapshot('golden/keys-everything.txt')
+})
 it.each<[string, Readonly<Record<string, unknown>>, readonly string[]]>([
   ['everything', EVERYTHING, [...LISTS, ...FILTERED]],
   ['nothing', CALM, [...LISTS, ...FILTERED]],

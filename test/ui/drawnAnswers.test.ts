@@ -3,7 +3,7 @@
  * that can be: each note, each limit on both sides, what is missing. `-u` where a change is meant.
  */
 import { expect, it } from 'vitest'
-import { NOW, TIMES, ago, noWaiting, pagesOf, uuid } from './drawing.ts'
+import { NOW, TIMES, ago, noWaiting, keysDuring, pagesOf, uuid } from './drawing.ts'
 
 type Documents = Readonly<Record<string, unknown>>
 const MAY = { user_id: 'u1', user_name: 'kim', project_id: 'p1', project_name: null, permissions: {} }
@@ -292,6 +292,10 @@ const ASKED = [
   ...['open', 'open?form=hex', 'open?form=other', 'cut', 'replayed', 'dropped', 'none'].map((id) => `letters/${id}`),
 ]
 
+it('the keys of the entries, of which no two in one list are the same', async () => {
+  const text = await keysDuring(ASKED, (place) => pagesOf(ALL, [place], NOW))
+  await expect(text).toMatchFileSnapshot('golden/keys-answers.txt')
+})
 it.each<[string, Documents, readonly string[]]>([
   ['answers', ALL, ASKED],
   ['no answers', NOTHING, ASKED.filter((place) => !/explain|letters\/|csv/.test(place))],

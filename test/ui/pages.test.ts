@@ -1,7 +1,7 @@
 /** Every page, and every question before something is done, to the letter: `-u` where a change is meant. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { ACTIONS } from '../../src/ui/actions.ts'
-import { lines, mainOf, noAssets } from './drawing.ts'
+import { keysDuring, lines, mainOf, noAssets } from './drawing.ts'
 import { handClock } from '../support/lab.ts'
 import { ASTRAY, type Lived, type UiWorld, createConsole, lived, openUiWorld, placesOf } from './world.ts'
 
@@ -74,6 +74,12 @@ describe('to the letter', () => {
     const [others, instances] = [places((kind) => !ofInstances(kind)), places(ofInstances)]
     const text = (await drawn(ui, others)) + (await drawn(ui, instances))
     await expect(text).toMatchFileSnapshot('golden/questions.txt')
+  })
+  test('the keys of entries that are drawn, of which no two in one list are the same', async () => {
+    const ui = createConsole(world, { assets: noAssets, additive: true })
+    const places = [...placesOf(seen), 'profiles/fpga-small/versions']
+    const text = await keysDuring(places, async (place) => ui.request(`/ui/${place}`))
+    await expect(named()(text)).toMatchFileSnapshot('golden/keys.txt')
   })
   test('what a member sees', async () => {
     const headers = { cookie: 'accelerando-token=token-of-member' }
