@@ -37,6 +37,8 @@ describe('a recording', () => {
 export const two = () => 2
 export const three = () => 3
 export const four = 4
+const five = () => 5
+export const loaded = five()
 `
   beforeAll(() => {
     for (const folder of ['src', 'test']) mkdirSync(join(root, folder))
@@ -65,7 +67,7 @@ it('is run', () => void execFileSync(process.execPath, ['src/program.ts']))
   afterAll(() => rmSync(root, { recursive: true, force: true }))
 
   it(
-    'tells of each test file which functions it runs, in programs that it starts as well',
+    'tells of each test file which functions it runs, in programs that it starts as well; what loading runs is of all files',
     { timeout: 120_000 },
     async () => {
       const trees = makeTrees(root)
@@ -79,15 +81,15 @@ it('is run', () => void execFileSync(process.execPath, ['src/program.ts']))
       expect(recordedTimes(recording)('test/two.test.ts')).toBeGreaterThan(0)
       expect(recordedTimes(recording)('test/unknown.test.ts')).toBe(null)
       const runs = (test: string) => mutants.filter((mutant: Mutant) => covers(test, mutant)).map(({ line }) => line)
-      expect(runs('test/one.test.ts')).toEqual([1, 4])
-      expect(runs('test/two.test.ts')).toEqual([2, 3, 4])
-      expect(runs('test/unknown.test.ts')).toEqual([1, 2, 3, 4])
+      expect(runs('test/one.test.ts')).toEqual([1, 4, 5])
+      expect(runs('test/two.test.ts')).toEqual([2, 3, 4, 5])
+      expect(runs('test/unknown.test.ts')).toEqual([1, 2, 3, 4, 5])
       const never = () => Promise.reject(new Error('it is recorded already'))
       put('test/one.test.ts', '// another test')
       const again = coverageOf(await keptRecording(kept, never, signal), root)
       const runsAgain = (test: string) => mutants.filter((mutant) => again(test, mutant)).map(({ line }) => line)
-      expect(runsAgain('test/one.test.ts')).toEqual([1, 2, 3, 4])
-      expect(runsAgain('test/two.test.ts')).toEqual([2, 3, 4])
+      expect(runsAgain('test/one.test.ts')).toEqual([1, 2, 3, 4, 5])
+      expect(runsAgain('test/two.test.ts')).toEqual([2, 3, 4, 5])
       put('src/numbers.ts', `${source}// more\n`)
       const changed = coverageOf(await keptRecording(kept, never, signal), root)
       expect(mutants.every((mutant) => changed('test/two.test.ts', mutant))).toBe(true)

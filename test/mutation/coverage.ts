@@ -133,7 +133,7 @@ export const recordedTimes = ({ milliseconds = {} }: Partial<Recording>): ((test
 
 /**
  * `root`: the repository as it is now. Helpers of a test are not looked at: what they changed is known after the next
- * recording.
+ * recording. What runs while modules are loaded concerns every test that loads them.
  */
 export const coverageOf = (recording: Recording, root: string): Covers => {
   const now = digestsOf(root)
@@ -141,10 +141,11 @@ export const coverageOf = (recording: Recording, root: string): Covers => {
   const hits = new Map(
     Object.entries(recording.tests).flatMap(([path, ran]) => (isSame(path) ? [[path, new Set(ran)] as const] : [])),
   )
+  const loaded = new Set(recording.tests[RECORDING.loading])
   return (test, { path, start }) => {
     const own = hits.get(test)
     const known = isSame(path) ? recording.sources[path] : undefined
     const at = known === undefined ? -1 : innermost(known.functions, start)
-    return own === undefined || at < 0 || own.has(known!.first + at)
+    return own === undefined || at < 0 || own.has(known!.first + at) || loaded.has(known!.first + at)
   }
 }
