@@ -3,12 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { pathsOf } from '../../src/actors/deployable/attributes.ts'
 import { deployable, programmingBelow } from '../../src/actors/deployable/decider.ts'
 import { giverIn, loadOf } from '../../src/actors/deployable/giver.ts'
-import { grantable } from '../../src/actors/deployable/granting.ts'
-import { attributeOf, traitsOf } from '../../src/actors/deployable/state.ts'
+import { grant, grantable } from '../../src/actors/deployable/granting.ts'
+import type { DeployableCommand } from '../../src/actors/deployable/messages.ts'
+import { type Deployable, attributeOf, traitsOf } from '../../src/actors/deployable/state.ts'
 import { type Fact, described, granted, order, recorded, released } from '../audit/cases/scene.ts'
 import { exactly } from './exact.ts'
 
 const { after, decide } = exactly(deployable)
+type Grant = Extract<DeployableCommand, { type: 'Grant' }>
 type Case = readonly [string, readonly Fact[], Fact, unknown]
 const WORD = { by: 'op', reason: 'r' }
 const made = recorded()
@@ -153,18 +155,47 @@ describe('a grant', () => {
     const below = after(recorded({}, { uuid: 'v1' }))
     expect(giverIn({ root, below: [below] }, ['a9'])).toBe(root)
   })
-  it('loads no other image into a root whose parts are shown no more while one of them is used', () => {
+  describe('to a whole card whose former parts are still held', () => {
     const part = (uuid: string, ...facts: readonly Fact[]) => after(recorded({}, { uuid }), ...facts)
-    const flat = after(recorded({ bitstreamId: 'image' }))
-    const load = (image: string | null, one: typeof flat, root = flat) =>
-      loadOf({ root, below: [part('v0'), one] }, root, image)
-    const used = { rule: 'in_use', why: 'a part of it is in use or quarantined, so it cannot be programmed now' }
-    expect([load('other', part('v1', granted())), load('other', part('v1', keeps('h1')))]).toEqual([used, used])
-    expect(load('other', part('v1'))).toEqual({ bitstream: 'other' })
-    expect(load('image', part('v1', granted()))).toEqual({ bitstream: 'image' })
-    expect(load(null, part('v1', granted()))).toEqual({ bitstream: null })
-    // the grant is refused then, because the root is divided
-    expect(load('other', part('v1', granted()), { ...flat, nodes: 1 })).toEqual({ bitstream: 'other' })
+    const card = after(recorded({ bitstreamId: 'image', programmable: true }))
+    const [used, withheld] = [part('v1', granted()), part('v1', keeps('h1'))]
+    const load = (image: string | null, one: Deployable, root = card) =>
+      loadOf({ root, below: [part('v0'), one] }, root, image) as Pick<Grant, 'bitstream' | 'heldBelow'>
+    it('knows how they are held', () => {
+      expect(load('other', used)).toEqual({ bitstream: 'other', heldBelow: 'in_use' })
+      expect(load('other', withheld)).toEqual({ bitstream: 'other', heldBelow: 'not_released' })
+      expect(load('other', part('v1'))).toEqual({ bitstream: 'other' })
+      expect(load(null, used)).toEqual({ bitstream: null, heldBelow: 'in_use' })
+      // the grant is refused then, because the root is divided
+      expect(load('other', used, { ...card, nodes: 1 })).toEqual({ bitstream: 'other' })
+    })
+    it('loads no other image, and says the first reason', () => {
+      const found = (one: Deployable, root = card) => grantable(root, asked('other', load('other', one)))
+      expect([found(used), found(withheld)]).toEqual([
+        { ok: false, rule: 'in_use', why: 'another request uses a part of it, so it cannot be programmed now' },
+        { ok: false, rule: 'not_released', why: 'a part of it is quarantined, so it cannot be programmed now' },
+      ])
+      expect(found(used, { ...card, status: 'maintaining' })).toMatchObject({ rule: 'device_disabled' })
+      expect(found(used, { ...card, programmable: false })).toMatchObject({ rule: 'not_programmable' })
+      expect(found(part('v1'))).toMatchObject({ ok: true })
+    })
+    it('only compares the card with the image that is recorded', () => {
+      const order = (one: Deployable) => {
+        const decided = grant(card, {
+          type: 'Grant',
+          deadline: 9,
+          requestId: 'r',
+          ...asked('image', load('image', one)),
+        })
+        const [granted] = decided.ok ? decided.events : []
+        return granted?.type === 'Granted' && granted.order?.type === 'PrepareSlot' ? granted.order : null
+      }
+      expect(order(part('v1'))).toMatchObject({ bitstream: 'image' })
+      for (const one of [used, withheld]) {
+        expect(order(one)).toMatchObject({ expects: 'image' })
+        expect(order(one)).not.toHaveProperty('bitstream')
+      }
+    })
   })
 })
 

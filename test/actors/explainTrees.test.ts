@@ -33,9 +33,17 @@ test('handles of its parts are counted, and given', () => {
 test('its parts are judged as if they were in order where the whole card is not', () => {
   const off: Fact = { type: 'StatusSet', status: 'maintaining' }
   const gone: Fact = { type: 'PresenceSet', presence: 'missing' }
-  expect(found(cardOf(root({}, off), [part('v', {}, off, gone)]))).toEqual(
+  expect(found(cardOf(root({}, off), [part('v', {}, off)]))).toEqual(
     obstacles(['device_disabled', 'its device is in maintenance', 'bind']),
   )
+  expect(found(cardOf(root({}, gone), [part('v', {}, gone)]))).toEqual(
+    obstacles(['device_missing', 'its device is missing', 'bind']),
+  )
+  // a part that its host shows no more gives nothing, also when the maintenance is over
+  expect(found(cardOf(root({}, off), [part('v', {}, off, gone)])).map(({ code }) => code)).toEqual([
+    'device_disabled',
+    'no_free_handle',
+  ])
 })
 test('units that are left in Placement are fewer by those that its parts gave', () => {
   const two = asks({ 'resources:FPGA': '2' })

@@ -4,7 +4,8 @@
  */
 import type { ImageUuid } from '../../identifiers.ts'
 import { DIVIDED, PROGRAMMED_NOW, hasFree } from './granting.ts'
-import { type Deployable, mayBePrepared } from './state.ts'
+import type { DeployableCommand, HeldBelow } from './messages.ts'
+import { type Deployable, inUse, mayBePrepared } from './state.ts'
 import type { Mates } from './units.ts'
 
 /** `below`: in the order in which they were recorded, without the retired ones. */
@@ -19,23 +20,32 @@ export const giverIn = ({ root, below }: DeployableTree, mates: Mates): Deployab
   return [root, ...below].find((node) => node.presence === 'present' && hasFree(node, mates)) ?? null
 }
 
-const USED_BELOW = 'a part of it is in use or quarantined, so it cannot be programmed now'
 /**
- * The image that the giver is asked to load; only a root without a tree can be programmed, and not while a part is used
- * that its host shows no more. `expects`: the image the card must hold. `why`: the refusal.
+ * How parts of a whole card that its host shows no more are still held: a request uses one, or one is quarantined. Null:
+ * none is held, or the card is divided.
+ */
+const heldBelow = ({ root, below }: DeployableTree): HeldBelow | null => {
+  if (root.nodes > 0) return null
+  return below.some(inUse) ? 'in_use' : below.some(mayBePrepared) ? 'not_released' : null
+}
+/**
+ * The image that the giver is asked to load; only a root without a tree can be programmed. `expects`: the image the
+ * card must hold. `why`: the refusal.
  */
 export const loadOf = (
-  { root, below }: DeployableTree,
+  tree: DeployableTree,
   giver: Deployable,
   image: ImageUuid | null,
 ):
-  | { readonly bitstream: ImageUuid | null; readonly expects?: ImageUuid | null }
-  | { readonly rule: 'being_programmed' | 'divided' | 'in_use'; readonly why: string } => {
-  const isOther = image !== null && image !== root.bitstreamId
-  if (giver.uuid === root.uuid)
-    return isOther && root.nodes === 0 && below.some(mayBePrepared)
-      ? { rule: 'in_use', why: USED_BELOW }
-      : { bitstream: image }
+  | Pick<Extract<DeployableCommand, { type: 'Grant' }>, 'bitstream' | 'expects' | 'heldBelow'>
+  | { readonly rule: 'being_programmed' | 'divided'; readonly why: string } => {
+  const { root } = tree
+  if (giver.uuid === root.uuid) {
+    const held = heldBelow(tree)
+    return { bitstream: image, ...(held && { heldBelow: held }) }
+  }
   if (root.program) return { rule: 'being_programmed', why: PROGRAMMED_NOW }
-  return isOther ? { rule: 'divided', why: DIVIDED } : { bitstream: null, expects: image }
+  return image === null || image === root.bitstreamId
+    ? { bitstream: null, expects: image }
+    : { rule: 'divided', why: DIVIDED }
 }

@@ -11,7 +11,10 @@ import { orderFor } from './orders.ts'
 import { type Deployable, type SlotHandle, busy, takenHandles } from './state.ts'
 import { type Mates, handleFor, partOf } from './units.ts'
 
-type GrantRequest = Pick<Extract<DeployableCommand, { type: 'Grant' }>, 'arq' | 'bitstream' | 'handle' | 'mates'>
+type GrantRequest = Pick<
+  Extract<DeployableCommand, { type: 'Grant' }>,
+  'arq' | 'bitstream' | 'handle' | 'mates' | 'heldBelow'
+>
 type Found = NonNullable<ReturnType<typeof handleFor>>
 
 export const NOT_PROGRAMMABLE = 'it cannot be programmed'
@@ -77,11 +80,17 @@ const OF_THE_WHOLE: Readonly<Record<Exclude<GrantRule, 'no_free_handle' | 'whole
   being_programmed: (held, asked) =>
     held.program || loading(held, asked, sharing(asked.bitstream, matesOf(asked))) ? PROGRAMMED_NOW : null,
   not_programmable: (held, asked) => (imageToLoad(held, asked) && !held.programmable ? NOT_PROGRAMMABLE : null),
-  in_use: (held, asked) =>
-    imageToLoad(held, asked) && busy(held, sharing(asked.bitstream, matesOf(asked)))
-      ? 'another request uses it, so it cannot be programmed now'
-      : null,
-  not_released: (held, asked) => (imageToLoad(held, asked) && notReleased(held) ? NOT_RELEASED : null),
+  in_use: (held, asked) => {
+    if (!imageToLoad(held, asked)) return null
+    if (busy(held, sharing(asked.bitstream, matesOf(asked))))
+      return 'another request uses it, so it cannot be programmed now'
+    return asked.heldBelow === 'in_use' ? 'another request uses a part of it, so it cannot be programmed now' : null
+  },
+  not_released: (held, asked) => {
+    if (!imageToLoad(held, asked)) return null
+    if (notReleased(held)) return NOT_RELEASED
+    return asked.heldBelow === 'not_released' ? 'a part of it is quarantined, so it cannot be programmed now' : null
+  },
   divided: (held, asked) => (imageToLoad(held, asked) && held.nodes > 0 ? DIVIDED : null),
 }
 
@@ -130,7 +139,11 @@ export const conflict = (held: Deployable, why: string) =>
 
 /** Whether the card may be programmed if it does not hold the image that is asked for. */
 const mayBeLoaded = (held: Deployable, asked: GrantRequest): boolean =>
-  held.programmable && held.nodes === 0 && !notReleased(held) && !busy(held, sharing(asked.bitstream, matesOf(asked)))
+  held.programmable &&
+  held.nodes === 0 &&
+  asked.heldBelow === undefined &&
+  !notReleased(held) &&
+  !busy(held, sharing(asked.bitstream, matesOf(asked)))
 
 type Command = Extract<DeployableCommand, { type: 'Grant' }>
 /**

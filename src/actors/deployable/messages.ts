@@ -83,6 +83,9 @@ export type Presence = 'present' | 'missing' | 'retired'
 export const DEVICE_STATUSES = ['enabled', 'maintaining'] as const
 export type DeviceStatus = (typeof DEVICE_STATUSES)[number]
 
+/** Of the parts of a card: `in_use`: a request uses one; `not_released`: one is quarantined. */
+export type HeldBelow = 'in_use' | 'not_released'
+
 /** `deadline`: ms since the epoch; the result of the order is not awaited any longer. */
 export type DeployableCommand =
   | {
@@ -106,6 +109,8 @@ export type DeployableCommand =
       readonly bitstream: ImageUuid | null
       /** For a request to a part of a card: the recorded image of the root, which the host compares with the card. */
       readonly expects?: ImageUuid | null | undefined
+      /** For a request to a whole card whose former parts are still held: it must not be programmed now. */
+      readonly heldBelow?: HeldBelow
       readonly deadline: number
       readonly requestId: string
       readonly trace?: string | undefined

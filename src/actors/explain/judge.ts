@@ -81,15 +81,21 @@ const idle = (held: Deployable): Deployable => {
   return { ...sound, status: 'enabled', presence: 'present', program: null }
 }
 
+/** A part that its host shows no more is no giver, but where the whole device is shown no more. */
+const idleTree = ({ root, below }: DeployableTree): DeployableTree => ({
+  root: idle(root),
+  below: below.map((node) => ({ ...idle(node), ...(root.presence === 'present' && { presence: node.presence }) })),
+})
+
 const grantObstacles = (
   tree: DeployableTree,
   { arqs }: RequestedGroup,
   bitstream: ImageUuid | null,
 ): readonly Obstacle[] => {
   const wishes = arqs.map((arq): Wish => ({ arq, bitstream, mates: arqs }))
-  const whole = wholeObstacles(tree.root, wishes[0]!)
+  const whole = wholeObstacles(tree.root, { ...wishes[0]!, ...loadOf(tree, tree.root, bitstream) })
   const found = whole.map(({ rule, why }) => obstacle(rule, why, 'bind'))
-  const granted = grantAll(whole.length === 0 ? tree : { root: idle(tree.root), below: tree.below.map(idle) }, wishes)
+  const granted = grantAll(whole.length === 0 ? tree : idleTree(tree), wishes)
   if (granted.ok || whole.some(({ rule }) => rule === granted.rule)) return found
   const why =
     granted.rule === 'no_free_handle'

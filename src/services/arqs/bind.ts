@@ -116,9 +116,10 @@ const grant = (draft: Draft, one: Target, terms: Together, searches: ImageSearch
   const mates = targets.filter((each) => each.deployable === one.deployable).map((each) => each.arq)
   const tree = treeOf(draft, one)
   const found = giverIn(tree, mates)
-  // the deployables below the root may come from a cache
-  if (found === null && !terms.certain) return MOVED
   const giver = found ?? tree.root
+  // the deployables below the root may come from a cache: another may give a handle, or forbid that the card is programmed
+  const mayBeProgrammed = giver === tree.root && tree.root.programmable && image !== null
+  if ((found === null || mayBeProgrammed) && !terms.certain) return MOVED
   const load = loadOf(tree, giver, image)
   const loaded = 'why' in load ? conflict(draft, `deployable ${tree.root.name}: ${load.why}`) : load
   const key = deployableKey(giver.uuid)
