@@ -55,7 +55,10 @@ export type ClientRequest = {
     readonly handle: HandleUuid | null
   }[]
 }
-/** One event as Nova received it. `outcome`: how Nova treated the event, even if its answer did not arrive. */
+/**
+ * One event as Nova received it. `rowCount`: how many journal rows there were then. `outcome`: how Nova treated the
+ * event, even if its answer did not arrive.
+ */
 export type Heard = NovaEvent & { readonly rowCount: JournalCount; readonly outcome: NovaVerdict['outcome'] }
 /**
  * The events on a host, in order: order numbers written to its disk, driver calls, and results published on the bus.

@@ -96,7 +96,7 @@ class Gauge {
         ...this.#bad.judged(controlPath, numbers),
       })),
     }
-    const checked = v.safeParse(Measurements, reading)
+    const checked = v.safeParse(Measurements, reading, { abortEarly: true })
     if (!checked.success) {
       const [issue] = checked.issues
       return `measured what no report may hold: ${v.getDotPath(issue) ?? 'devices'}: ${issue.message}`

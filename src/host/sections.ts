@@ -17,7 +17,7 @@ export type Section = Report['drivers'][number]
 
 /** The devices as the wire schema accepts them, or the first rule that they break. */
 const checked = (driver: string, devices: unknown): Section => {
-  const result = v.safeParse(v.pipe(v.array(ReportedDevice), v.maxLength(1000)), devices)
+  const result = v.safeParse(v.pipe(v.array(ReportedDevice), v.maxLength(1000)), devices, { abortEarly: true })
   if (result.success) return { driver, status: 'ok', devices: result.output }
   const [issue] = result.issues
   return failure(driver, `reported what no report may hold: ${v.getDotPath(issue) ?? 'devices'}: ${issue.message}`)

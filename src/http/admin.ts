@@ -1,7 +1,7 @@
 /** Endpoints for operators and probes, on a separate listener. */
 import { Hono } from 'hono'
 import type { Registry } from 'prom-client'
-import { faceOf } from './faults.ts'
+import { shownOf } from './faults.ts'
 import { gateOf } from './gate.ts'
 
 /**
@@ -44,7 +44,9 @@ export const adminApp = ({ metrics, readiness, doors = {} }: AdminParts): Hono =
   const gate = gateOf({ trustedHosts: [], anyHost: false })
   app.use('/doors/*', async (c, next) => {
     const barred = gate((name) => c.req.header(name))
-    return barred === null ? next() : c.json({ error: faceOf(barred.fault).detail }, 403)
+    if (barred === null) return next()
+    const { status, detail } = shownOf(barred.fault)
+    return Response.json({ error: detail }, { status })
   })
   for (const [name, open] of Object.entries(doors))
     app.post(`/doors/${name}`, async (c) => c.json({ result: (await open(await inputOf(c.req.raw))) ?? null }))

@@ -82,7 +82,7 @@ const FACES: Faces = {
   headers_too_large: { status: 431, say: (fault) => `The headers are larger than ${fault.limitBytes} bytes.` },
   too_slow: { status: 408, say: () => 'The request did not arrive whole in time.' },
   expectation: { status: 417, say: (fault) => `Nothing here meets the expectation ${fault.given}.` },
-  expected_500: { status: 500, say: (fault) => faceOf(fault.instead).detail },
+  expected_500: { status: 500, say: (fault) => shownOf(fault.instead).detail },
   broken: { status: 500, say: () => 'The service failed to handle this request; its log knows the request id.' },
 }
 
@@ -118,7 +118,7 @@ type Shown = {
   readonly retryAfterSeconds: number | undefined
 }
 
-export const faceOf = (fault: HttpFault): Shown => {
+export const shownOf = (fault: HttpFault): Shown => {
   // The table has a row for every kind, but the compiler cannot infer the type of the row from the look-up.
   const row = FACES[fault.kind] as Face<HttpFault>
   const text = row.say(fault)
@@ -157,7 +157,7 @@ const serviceError = (fault: HttpFault, { status, detail }: Shown, requestId: st
 }
 
 export const errorAnswer = (fault: HttpFault, requestId: string): ErrorAnswer => {
-  const shown = faceOf(fault)
+  const shown = shownOf(fault)
   const text =
     fault.kind === 'unauthenticated' ? identityError(shown.status, shown.detail) : serviceError(fault, shown, requestId)
   return { ...shown, text }

@@ -32,7 +32,7 @@ const lost = (rows: readonly Route[], ports: Ports) => {
     const identity = await identityOf(c, ports)
     if (isRefused(identity)) return identity
     const minor = versioned ? versionOf(c, ports, frame) : null
-    return typeof minor === 'object' && minor !== null ? minor : refused(astray(rows, c))
+    return minor === null || typeof minor === 'number' ? refused(astray(rows, c)) : minor
   }
   return (c: Context): Promise<Response> => {
     const versioned = isVersioned(pathOf(c.req.raw))

@@ -4,8 +4,8 @@ const PREFIX = '/accelerator'
 /** First segments of paths that are not below `/v2`. */
 const OUTSIDE = /^\/(healthz|readyz|(?:open|async)api\.json)$/
 
-/** Scheme and host of a URL, and its path. */
-const PARTS = /([^/]*\/\/[^/?#]*)([^?#]*)/
+/** Scheme and host of the URL of a `Request`, which is absolute, and its path. */
+const PARTS = /^([^/]*\/\/[^/?#]*)([^?#]*)/
 const partsOf = (url: string) => PARTS.exec(url) as unknown as readonly [whole: string, origin: string, path: string]
 
 const withoutPrefix = (path: string): string =>

@@ -77,7 +77,7 @@ const filesOfViews = (): ReadonlyMap<string, string> => {
   return new Map(files)
 }
 
-/** Another one for other files, and for files with other names. */
+/** Differs whenever the name or the text of a file differs. */
 export const hashOf = (files: readonly (readonly [name: string, text: string])[]): string =>
   hash('sha256', files.map(([name, text]) => `${name}\0${text}\0`).join('')).slice(0, 12)
 

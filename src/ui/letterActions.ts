@@ -6,7 +6,7 @@ import { shell } from './view/words.ts'
 
 const unsendable = (state: string): string => `${state}, unsendable`
 /** A letter cannot be sent again whose message was not kept whole, or is neither a report nor an order of a host. */
-export const letterStanding = ({ state, replay_refusal: refusal }: Letter): string =>
+export const letterActionState = ({ state, replay_refusal: refusal }: Letter): string =>
   refusal === null ? state : unsendable(state)
 
 const KEPT = { ...REASON, hint: 'kept with the dead letter' }

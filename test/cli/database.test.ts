@@ -1,7 +1,7 @@
 /** A database that is not there when a program starts: what is waited for, how long, and what is said. */
 import { expect, test } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
-import { inWords, isPassing, openDatabase } from '../../src/cli/programs/database.ts'
+import { databaseReason, isPassingError, openDatabase } from '../../src/cli/programs/database.ts'
 import { NotWritable } from '../../src/persistence/notWritable.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { describeWith } from '../support/needs.ts'
@@ -42,25 +42,25 @@ const coded = (code: string, message = code) => Object.assign(new Error(message)
 test.each(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', '57P03', '57P01', '53300'])(
   'the error %s is waited for, also among those of several addresses',
   (code) => {
-    expect(isPassing(coded(code))).toBe(true)
-    expect(isPassing(new AggregateError([coded('28P01'), coded(code)]))).toBe(true)
+    expect(isPassingError(coded(code))).toBe(true)
+    expect(isPassingError(new AggregateError([coded('28P01'), coded(code)]))).toBe(true)
   },
 )
 test('a server that cannot be written yet is waited for, what an operator has to mend is not', () => {
-  expect(isPassing(new NotWritable('a standby'))).toBe(true)
+  expect(isPassingError(new NotWritable('a standby'))).toBe(true)
   for (const error of [
     coded('28P01'),
     new Error('ECONNREFUSED'),
     new AggregateError([]),
     new AggregateError([coded('x')]),
   ])
-    expect(isPassing(error)).toBe(false)
+    expect(isPassingError(error)).toBe(false)
 })
 test('an error without a text of its own is told with those of all addresses', () => {
   const both = [coded('x', 'connect ::1'), coded('x', 'connect 127.0.0.1')]
-  expect(inWords(new AggregateError(both))).toBe('connect ::1; connect 127.0.0.1')
-  expect(inWords(new AggregateError(both, 'all are away'))).toBe('all are away')
-  expect(inWords(new Error(''))).toBe('')
+  expect(databaseReason(new AggregateError(both))).toBe('connect ::1; connect 127.0.0.1')
+  expect(databaseReason(new AggregateError(both, 'all are away'))).toBe('all are away')
+  expect(databaseReason(new Error(''))).toBe('')
 })
 
 test('nobody answers: it is tried every half second for thirty seconds', async () => {

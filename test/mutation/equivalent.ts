@@ -384,6 +384,20 @@ export const EQUIVALENT: readonly Equivalent[] = [
     mutated: '++blocks[blockOf(place)]!.left',
     reason: 'it saves memory: a block of which nothing is used any more is kept',
   },
+  {
+    path: 'src/host/sections.ts',
+    line: 'const result = v.safeParse(v.pipe(v.array(ReportedDevice), v.maxLength(1000)), devices, { abortEarly: true })',
+    original: 'abortEarly: true',
+    mutated: '',
+    reason: 'it saves work and memory: only the first problem is named',
+  },
+  {
+    path: 'src/host/measuring.ts',
+    line: 'const checked = v.safeParse(Measurements, reading, { abortEarly: true })',
+    original: 'abortEarly: true',
+    mutated: '',
+    reason: 'it saves work and memory: only the first problem is named',
+  },
 ]
 
 export const isKnown = (

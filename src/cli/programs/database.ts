@@ -16,13 +16,13 @@ const AGAIN_MS = 500
  */
 const PASSING = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'ECONNRESET', '57P03', '57P01', '53300'])
 
-export const isPassing = (error: unknown): boolean => {
+export const isPassingError = (error: unknown): boolean => {
   if (error instanceof NotWritable) return true
   const { code, errors } = error as { readonly code?: string; readonly errors?: readonly unknown[] }
-  return (code !== undefined && PASSING.has(code)) || (errors?.some(isPassing) ?? false)
+  return (code !== undefined && PASSING.has(code)) || (errors?.some(isPassingError) ?? false)
 }
 /** Node tries several addresses of a name and reports all their errors in one error. */
-export const inWords = (error: unknown): string => {
+export const databaseReason = (error: unknown): string => {
   const { errors, message } = error as { readonly errors?: readonly Error[]; readonly message: string }
   return message === '' ? (errors ?? []).map((each) => each.message).join('; ') : message
 }
@@ -35,8 +35,9 @@ export const openDatabase = async (options: PostgresOptions, clock: Clock, log: 
       if (store.newer.length > 0) log.warn({ migrations: store.newer }, 'database.newer')
       return store
     } catch (error) {
-      const reason = inWords(error)
-      if (!isPassing(error) || clock.monotonic() >= end) throw new StartProblem(`database: cannot be used: ${reason}`)
+      const reason = databaseReason(error)
+      if (!isPassingError(error) || clock.monotonic() >= end)
+        throw new StartProblem(`database: cannot be used: ${reason}`)
       log.warn({ reason }, 'database.notThereYet')
       await pause(clock, AGAIN_MS)
     }

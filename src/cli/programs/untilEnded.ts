@@ -20,9 +20,9 @@ const untilSignal = (): Promise<string> =>
   })
 
 export const ended = async (stop: () => Promise<void>, clock: Pick<Clock, 'after'> = systemClock): Promise<void> => {
-  const inTime = clock.after(STOP_MS, () => process.exit(75))
+  const cancel = clock.after(STOP_MS, () => process.exit(75))
   await stop()
-  inTime()
+  cancel()
 }
 
 /** The addresses on which a program listens, by the flag that sets them. */

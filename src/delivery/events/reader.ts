@@ -18,8 +18,9 @@ import { Ring } from './ring.ts'
 export class Reader {
   readonly #settings: Settings
   readonly #pages: Pages
-  /** Rests, which appends and hints end early, and pauses, which only a stop does. */
-  readonly #rests: Pauses
+  /** Before each next read: only a stop ends it early. An append meanwhile is remembered (`#woken`). */
+  readonly #leastPauses: Pauses
+  /** After that: appends and hints end it early. */
   readonly #pauses: Pauses
   readonly #listeners = new Set<() => void>()
   #ring: Ring | null = null
@@ -39,8 +40,8 @@ export class Reader {
   constructor(settings: Settings, pages: Pages) {
     this.#settings = settings
     this.#pages = pages
-    this.#rests = createPauses(settings.clock)
     this.#pauses = createPauses(settings.clock)
+    this.#leastPauses = createPauses(settings.clock)
   }
 
   /** Changes whenever the ring starts empty. */
@@ -85,8 +86,8 @@ export class Reader {
     this.#ring = null
     for (const unsubscribe of this.#unsubscribe) unsubscribe()
     this.#unsubscribe = []
-    this.#rests.wake()
     this.#pauses.wake()
+    this.#leastPauses.wake()
   }
 
   async #begin(): Promise<void> {
@@ -103,23 +104,26 @@ export class Reader {
   }
   readonly #wake = (): void => {
     this.#woken = true
-    this.#rests.wake()
+    this.#pauses.wake()
   }
   async #keepReading(isCurrent: () => boolean): Promise<void> {
-    const { log, retry, poll } = this.#settings
+    const { log, retry } = this.#settings
     while (isCurrent()) {
       this.#woken = false
       try {
         const more = await this.#read()
         this.#failures = 0
         if (more) continue
-        await this.#pauses.pause(poll.leastMs)
-        if (!this.#woken) await this.#rests.pause(this.#restMs())
+        await this.#pauseBetween(this.#restMs(), isCurrent)
       } catch (error) {
         if (this.#failures++ === 0) log.warn({ reason: textOf(error) }, 'events.unread')
-        await this.#pauses.pause(backoffMs(retry, this.#failures))
+        await this.#pauseBetween(backoffMs(retry, this.#failures), isCurrent)
       }
     }
+  }
+  async #pauseBetween(ms: number, isCurrent: () => boolean): Promise<void> {
+    await this.#leastPauses.pause(this.#settings.poll.leastMs)
+    if (!this.#woken && isCurrent()) await this.#pauses.pause(ms)
   }
   #restMs(): number {
     const { poll, clock, journal } = this.#settings

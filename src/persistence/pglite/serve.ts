@@ -16,11 +16,12 @@ export const errorOf = (cause: unknown): NonNullable<Reply['error']> => {
   return { message: String(message ?? cause), code, constraint, table, column }
 }
 
-const answerOf = async (session: Session, ask: Ask): Promise<Reply> => {
+/** What cannot be sent is answered as an error of its statement. */
+const answer = async (session: Session, ask: Ask, send: (reply: Reply) => void): Promise<void> => {
   try {
-    return { id: ask.id, ...(await session(ask)) }
+    send({ id: ask.id, ...(await session(ask)) })
   } catch (cause) {
-    return { id: ask.id, error: errorOf(cause) }
+    send({ id: ask.id, error: errorOf(cause) })
   }
 }
 
@@ -39,7 +40,7 @@ export const serve = (db: PGlite, port: Port): void => {
         return send({ id: ask.id, rows: [] })
       }
       upkeep.wrote(ask.params)
-      send(await answerOf(session, ask))
+      await answer(session, ask, send)
       if (/^(begin|commit|rollback)$/.test(ask.text)) inTransaction = ask.text === 'begin'
     }
     if (!inTransaction) await upkeep.whenDue()

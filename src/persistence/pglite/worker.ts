@@ -7,7 +7,8 @@ import { filledFromTemplate } from './template.ts'
 
 const port = parentPort!
 const { folder, settings } = workerData as Start
-const opened = (reply: Reply): void => port.postMessage(reply)
+/** Answers the start: the database is open, or why it is not. */
+const answerStart = (reply: Reply): void => port.postMessage(reply)
 
 try {
   filledFromTemplate(folder)
@@ -15,7 +16,7 @@ try {
   for (const [name, value] of Object.entries(settings))
     await db.query(`select set_config('${name}', '${value}', false)`)
   serve(db, port)
-  opened({ id: 0, rows: [] })
+  answerStart({ id: 0, rows: [] })
 } catch (cause) {
-  opened({ id: 0, error: errorOf(cause) })
+  answerStart({ id: 0, error: errorOf(cause) })
 }

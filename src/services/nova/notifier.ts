@@ -145,6 +145,7 @@ export const gatheredOf = <One extends { readonly events: readonly Pick<NovaEven
 }
 
 export type Notifier = Worker & {
+  /** Also begun by an append of this process, for which no moment is known. */
   readonly begin: (entity: EntityKey, read: Read) => void
   readonly state: () => { readonly calls: number; readonly waiting: number }
 }

@@ -22,6 +22,7 @@ const WAITING_MAX = 10_000
 const STOP_MS = 3000
 
 export type Placer = Worker & {
+  /** Also begun for a host that no row names, without a moment. */
   readonly begin: (entity: EntityKey, read: Read, at?: number) => void
   /** Compares this host now. Resolves with true when the pass has ended; false: another process works on the host. */
   readonly now: (name: HostName) => Promise<Outcome<boolean>>

@@ -35,7 +35,7 @@ const MEANT: Readonly<Record<string, Meant>> = {
 export const isForTimeline = (
   { ctrlKey, metaKey, altKey, shiftKey, defaultPrevented }: TimelineKey,
   { isTyping, isHelpShown }: { readonly isTyping: boolean; readonly isHelpShown: boolean },
-): boolean => ![defaultPrevented, ctrlKey, metaKey, altKey, shiftKey, isTyping, isHelpShown].includes(true)
+): boolean => !defaultPrevented && !ctrlKey && !metaKey && !altKey && !shiftKey && !isTyping && !isHelpShown
 
 /** Whether a click shows its link here: with one of these keys or another button the browser opens it elsewhere. */
 export const isPlainClick = ({ button, ctrlKey, metaKey, shiftKey }: Click): boolean =>

@@ -1,7 +1,7 @@
 /** Loads the pages of dead letters. */
 import { offersOf } from '../actions.ts'
 import { type Api, at } from '../api.ts'
-import { letterStanding } from '../letterActions.ts'
+import { letterActionState } from '../letterActions.ts'
 import { LETTER_STATES, LetterDetail, Letters } from '../letterShapes.ts'
 import * as shapes from '../shapes.ts'
 import { type Loaded, mapped } from '../loaded.ts'
@@ -43,7 +43,7 @@ export const letter: Load = async ({ api, id, may, query }) => {
     body: {
       letter: one,
       form: query['form'] === 'hex' ? 'hex' : 'text',
-      offers: one.ok ? offersOf('letters', letterStanding(one.value), may) : [],
+      offers: one.ok ? offersOf('letters', letterActionState(one.value), may) : [],
     },
   }
 }

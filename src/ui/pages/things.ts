@@ -3,7 +3,7 @@ import type { Kind, Stand } from '../action.ts'
 import { offersOf } from '../actions.ts'
 import { at } from '../api.ts'
 import { differenceStand, ignoredStand } from '../driftAction.ts'
-import { letterStanding } from '../letterActions.ts'
+import { letterActionState } from '../letterActions.ts'
 import { profileStand } from '../profileActions.ts'
 import { programStand } from '../programActions.ts'
 import { ProgramDetail } from '../answerShapes.ts'
@@ -192,7 +192,7 @@ export const standFor = async ({ api, id }: Pick<PageRequest, 'api' | 'id'>, kin
     case 'handles':
       return standIn(await api.get(at`/handles/${id}`, shapes.HandleDetail), handleActionState)
     case 'letters':
-      return standIn(await letterIn(api, id), letterStanding)
+      return standIn(await letterIn(api, id), letterActionState)
     case 'drift': {
       const repairs = await repairsOf(api, id)
       const none = repairs.ok ? !isRepairable(repairs.value) : repairs.error.kind === 'off'
