@@ -1,7 +1,7 @@
 /** Helpers shared by all commands. Standard output carries only results; logs go to standard error. */
 import { hostname } from 'node:os'
 import { messageOf } from '../errorText.ts'
-import { CommandRow } from './commandRow.ts'
+import type { CommandRow } from './commandRow.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { lacks } from './config/programs.ts'
 import { readText } from './config/readText.ts'
@@ -53,10 +53,10 @@ const tell = (error: unknown, given: readonly unknown[]): void => {
   const failure = error instanceof Failure ? error : null
   const { exit = 'failed', requestId, about: place } = failure ?? {}
   const text = messageOf(error)
-  const command = given.at(-1)
-  const row = command instanceof CommandRow ? command : null
-  const next = failure?.next ?? (exit === 'usage' && row !== null ? `${row.path} --help` : undefined)
-  const { format } = row?.optsWithGlobals<{ readonly format?: string }>() ?? {}
+  // commander gives an action its command last
+  const row = given.at(-1) as CommandRow
+  const next = failure?.next ?? (exit === 'usage' ? `${row.path} --help` : undefined)
+  const { format } = row.optsWithGlobals<{ readonly format?: string }>()
   const id = requestId === undefined ? '' : ` (${requestId})`
   const lines = [
     `${text}${id}`,

@@ -25,8 +25,8 @@ const TAIL = fileURLToPath(new URL('./browser/tail.ts', import.meta.url))
 const RECORDER = fileURLToPath(new URL('./browser/recorder.ts', import.meta.url))
 const VIEWS = fileURLToPath(new URL('./view/views.ts', import.meta.url))
 const WORKER = fileURLToPath(new URL('./browser/worker.ts', import.meta.url))
-/** Matches comments on lines of their own. */
-const COMMENTS = /^ *\/\*\*[\s\S]*?\*\/$/gm
+/** Matches comments with which a line begins. */
+const COMMENTS = /^ *\/\*\*[\s\S]*?\*\//gm
 /** Matches the lines of the table of views. */
 const VIEW = /^ {2}(\w+): .*import\('(\.\/\w+\.[jt]s)'\)/gm
 const OWN = /from\s*'(\.{1,2}\/[^']+\.[jt]s)'/g

@@ -107,6 +107,17 @@ describe('the journal is read', () => {
     expect(reads.slice(8)).toEqual([16_300, 16_470, 16_570])
     reader.stop()
   })
+  test('after a failure at once when this control appends, since the journal is there again', async () => {
+    const { clock, reader, reads, journal, way } = open({ exclusive: true })
+    way.fails = true
+    await reader.enter()
+    await clock.pass(6400)
+    way.fails = false
+    journal.listeners.forEach((listener) => listener())
+    await clock.pass(50)
+    expect(reads.slice(6)).toEqual([6300, 6400])
+    reader.stop()
+  })
   test('for half a minute after the last stream has ended, unless another has begun', async () => {
     const { clock, reader, reads, way } = open({ exclusive: true })
     way.unreadable = true

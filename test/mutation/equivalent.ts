@@ -398,6 +398,13 @@ export const EQUIVALENT: readonly Equivalent[] = [
     mutated: '',
     reason: 'it saves work and memory: only the first problem is named',
   },
+  {
+    path: 'src/cli/observe/telemetrySettings.ts',
+    line: 'const sampler = SAMPLERS.find((name) => name === wanted)',
+    original: 'find',
+    mutated: 'findLast',
+    reason: 'no two samplers have the same name',
+  },
 ]
 
 export const isKnown = (

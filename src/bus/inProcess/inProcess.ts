@@ -92,7 +92,6 @@ class Exchange {
     const portions = Map.groupBy(batch, ({ topic, key }) => this.#partition(topic, key))
     const { promise, resolve, reject } = Promise.withResolvers<void>()
     let open = portions.size
-    if (open === 0) resolve()
     const stored = (): void => (--open === 0 ? resolve() : undefined)
     const withdraws = [...portions].map(([partition, records]) => partition.put({ records, stored }))
     if (open > 0) await this.#bounded(promise, reject).finally(() => withdraws.forEach((withdraw) => withdraw()))

@@ -107,7 +107,7 @@ export class Reader {
     this.#pauses.wake()
   }
   async #keepReading(isCurrent: () => boolean): Promise<void> {
-    const { log, retry } = this.#settings
+    const { log, retry, poll } = this.#settings
     while (isCurrent()) {
       this.#woken = false
       try {
@@ -117,10 +117,11 @@ export class Reader {
         await this.#pauseBetween(this.#restMs(), isCurrent)
       } catch (error) {
         if (this.#failures++ === 0) log.warn({ reason: textOf(error) }, 'events.unread')
-        await this.#pauseBetween(backoffMs(retry, this.#failures), isCurrent)
+        await this.#pauseBetween(backoffMs(retry, this.#failures) - poll.leastMs, isCurrent)
       }
     }
   }
+  /** `ms`: after the least pause, unless there is an append. */
   async #pauseBetween(ms: number, isCurrent: () => boolean): Promise<void> {
     await this.#leastPauses.pause(this.#settings.poll.leastMs)
     if (!this.#woken && isCurrent()) await this.#pauses.pause(ms)
