@@ -118,7 +118,8 @@ test('inventories, signs of life and measurements come as often as is configured
   await expect.poll(seen).toEqual([])
   let stopped = false
   void host.stop().finally(() => (stopped = true))
-  while (!stopped) await clock.pass(1000)
+  for (let n = 0; n < 1000 && !stopped; n++) await clock.pass(1000)
+  expect(stopped).toBe(true)
   await bus.stop()
 })
 

@@ -1,5 +1,6 @@
 /** A server that speaks the protocol of PostgreSQL and answers each statement as a test says. It keeps no data. */
-import { type AddressInfo, type Socket, createServer } from 'node:net'
+import { type Socket, createServer } from 'node:net'
+import { freePort } from '../support/port.ts'
 
 type Value = string | number | boolean | null | object
 type Row = Readonly<Record<string, Value>>
@@ -129,9 +130,11 @@ export const scriptedPostgres = async (script: Script = () => null) => {
     socket.on('error', () => undefined).on('close', () => sockets.delete(session))
     socket.on('data', serve(session, socket))
   })
-  const listen = (port: number) => new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
-  await listen(0)
-  const { port } = server.address() as AddressInfo
+  // a port that no outgoing connection takes while the server is stopped
+  const port = await freePort()
+  const listen = () =>
+    new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, '127.0.0.1', resolve))
+  await listen()
   const cut = (session?: number) => {
     for (const [one, socket] of sockets) if (session === undefined || session === one) socket.destroy()
   }
@@ -140,7 +143,7 @@ export const scriptedPostgres = async (script: Script = () => null) => {
     /** What each session said of itself when it began. */
     startups,
     asked,
-    /** The texts that a session has sent, without those that every session sends first. */
+    /** The texts that a session has sent. */
     texts: (session: number) => asked.filter((one) => one.session === session).map((one) => one.text),
     /** The sessions that are open. */
     open: () => [...sockets.keys()],
@@ -155,7 +158,7 @@ export const scriptedPostgres = async (script: Script = () => null) => {
       cut()
       await closed
     },
-    start: () => listen(port),
+    start: listen,
     close: async () => {
       cut()
       await new Promise<void>((resolve) => server.close(() => resolve()))

@@ -4,7 +4,7 @@ import { clientConfig } from '../../src/persistence/postgres/postgres.ts'
 import { type CheckSession, type Presence, writerSession } from '../../src/persistence/postgres/session.ts'
 import { NotSent } from '../../src/persistence/sql.ts'
 import { NotWritable } from '../../src/persistence/notWritable.ts'
-import { until } from '../support/lab.ts'
+import { quiet, until } from '../support/lab.ts'
 import { type Script, scriptedPostgres, sqlError } from './scriptedPostgres.ts'
 
 const closing: (() => unknown)[] = []
@@ -133,7 +133,7 @@ describe('a session that is lost', () => {
     await writer.ready()
     await server.stop()
     await until(() => server.open().length === 0)
-    await new Promise((resolve) => setImmediate(resolve))
+    await quiet()
     const began = performance.now()
     const [run, reopened] = await Promise.allSettled([writer.run(plain('select 7')), writer.reopened()])
     expect(performance.now() - began).toBeGreaterThanOrEqual(2_000)
@@ -152,7 +152,8 @@ describe('a session that is lost', () => {
     await writer.ready()
     await writer.close()
     await until(() => server.open().length === 0)
-    await new Promise((resolve) => setImmediate(resolve))
+    await quiet()
+    await expect(writer.run(plain('select 7'))).rejects.toThrow('Client was closed')
     expect([server.startups.length, writer.sessions()]).toEqual([1, 1])
   })
 })

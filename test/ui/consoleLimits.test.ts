@@ -1,7 +1,9 @@
 /** How long the console waits for the API, how long it keeps a token, and what it passes on to a browser unchanged. */
+import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { expect, test, vi } from 'vitest'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
 import { createUi } from '../../src/ui/app.ts'
 import { hashOf, loadAssets } from '../../src/ui/assets.ts'
 import { POLICY } from '../../src/ui/document.ts'
@@ -28,13 +30,15 @@ const over = (answer: (request: Request, path: string) => Response | Promise<Res
   })
 const refusal = (status: number) => Response.json({ errors: [{ detail: 'not now', code: 'x' }] }, { status })
 
-// begins before anything else has loaded the files, since Node warns once
+// in a process of its own, since Node warns once in a process
 test('nobody is warned that Node calls what strips types experimental; other warnings are given afterwards', async () => {
-  const warned = vi.spyOn(process, 'emitWarning')
+  const assets = new URL('../../src/ui/assets.ts', import.meta.url).href
+  const program = `await (await import('${assets}')).loadAssets(); process.emitWarning('another')`
+  const { stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', program])
+  expect(stderr.split('\n')[0]).toMatch(/Warning: another$/)
+})
+test('errors in a browser name the lines of the source', async () => {
   const { scripts, get } = await loadAssets()
-  expect([warned.mock.calls, Reflect.get(process, 'emitWarning')]).toEqual([[], warned])
-  warned.mockRestore()
-  // errors in a browser name the lines of the source
   const own = scripts('home').filter((name) => name !== 'preact.js')
   const linesOf = (text: string): number => text.split('\n').length
   const source = (name: string) => readFileSync(new URL(`../../src/ui/${name.replace(/js$/, 'ts')}`, import.meta.url))

@@ -74,8 +74,13 @@ const openStream = async (
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const over = base.startsWith('https:') ? overHttps : overHttp
   const from = last === null ? {} : { 'last-event-id': last }
-  const asked = over(`${base}${path}`, { headers: { ...headers, ...from, accept: 'text/event-stream' } }, resolve)
-  asked.setTimeout(silentMs, () => asked.destroy(new Error(`nothing came for ${silentMs / 1000} s`)))
+  let breakOff = (why: Error): unknown => asked.destroy(why)
+  const asked = over(`${base}${path}`, { headers: { ...headers, ...from, accept: 'text/event-stream' } }, (answer) => {
+    // who reads the answer is told why it has ended
+    breakOff = (why) => answer.destroy(why)
+    resolve(answer)
+  })
+  asked.setTimeout(silentMs, () => breakOff(new Error(`nothing came for ${silentMs / 1000} s`)))
   asked.on('error', reject).end()
   // without a reason: after the end of the answer nobody would take the error
   const cut = (): void => void asked.destroy()

@@ -247,7 +247,10 @@ test('an image that could not be had keeps no room, however that ended', async (
 
 test('a download is broken off when nobody waits longer, and why is told', async () => {
   const never = (_uuid: string, signal: AbortSignal) =>
-    new Promise<string>((_resolve, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error)))
+    new Promise<string>((_resolve, reject) => {
+      signal.throwIfAborted()
+      signal.addEventListener('abort', () => reject(signal.reason as Error))
+    })
   const late = opened([imageOf('bits')], [never])
   const got = late.open(UUID, 300)
   await until(() => late.asked.length === 2)
@@ -255,7 +258,7 @@ test('a download is broken off when nobody waits longer, and why is told', async
   expect(await got).toEqual(noImage('unavailable', 'the image did not come within 300 ms'))
   const past = opened([imageOf('bits')], [never])
   const none = past.open(UUID, -5)
-  await quiet()
+  await until(() => past.asked.length === 2)
   await past.clock.pass(0)
   expect(await none).toMatchObject({ found: false, why: 'unavailable' })
 })

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Connection, createServer } from 'mysql2'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import type { MysqlAddress } from '../../../src/neighbours/upstream/address.ts'
 import { openMysql } from '../../../src/neighbours/upstream/mysql.ts'
 import { openPostgres } from '../../../src/neighbours/upstream/postgres.ts'
@@ -13,9 +13,10 @@ import { freePort } from '../../support/port.ts'
 import { quiet, until } from '../../support/lab.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'accelerando-upstream-'))
-const closing: (() => unknown)[] = [() => rmSync(folder, { recursive: true })]
+afterAll(() => rmSync(folder, { recursive: true }))
+const closing: (() => unknown)[] = []
 afterEach(async () => {
-  for (const close of closing.splice(1).toReversed()) await close()
+  for (const close of closing.splice(0).toReversed()) await close()
 })
 
 type Answer = { readonly columns: readonly string[]; readonly rows: readonly object[] } | { readonly refused: string }
