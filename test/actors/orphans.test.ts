@@ -4,7 +4,9 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { NovaServer } from '../../src/actors/neighbours.ts'
+import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import type { Store } from '../../src/persistence/store.ts'
 import { handClock, memoryLog } from '../support/lab.ts'
 import { KNOWN, novaServersOf } from '../support/novaServers.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
@@ -16,6 +18,30 @@ const UNKNOWN: NovaServer = { is: 'unknown' }
 const UNCLEAR: NovaServer = { is: 'unclear', reason: 'Nova answered 500: no' }
 const CARD = { seed: 1, devices: [{ kind: 'gpu' as const, handles: 4 }] }
 
+type Ways = { unreadable: boolean; unwritable: boolean; isLeaseElsewhere: boolean; terms: number[] }
+const isForHolders = ({ view, where }: { readonly view: string; readonly where: object }) =>
+  view === 'arqs' && 'state' in where && Array.isArray(where.state) && where.state.includes('BindFailed')
+const wrapped = ({ journal, reads, sharing }: Store, ways: Ways): Pick<Store, 'journal' | 'reads' | 'sharing'> => ({
+  journal: {
+    ...journal,
+    append: async (wanted) => (ways.unwritable ? 'unknown' : journal.append(wanted)),
+  },
+  reads: {
+    ...reads,
+    page: async (query) => {
+      if (ways.unreadable && isForHolders(query)) throw new Unreadable('damaged')
+      return reads.page(query)
+    },
+  },
+  sharing: {
+    ...sharing,
+    acquire: async (name, holder, forMs) => {
+      if (name !== 'orphans') return sharing.acquire(name, holder, forMs)
+      ways.terms.push(forMs)
+      return ways.isLeaseElsewhere ? null : sharing.acquire(name, holder, forMs)
+    },
+  },
+})
 const opened = async (options: object = {}) => {
   const clock = handClock()
   const said = new Map<string, NovaServer>()
@@ -23,7 +49,16 @@ const opened = async (options: object = {}) => {
   const log = memoryLog()
   const stores = memoryStores({ exclusive: false, now: clock.now })
   const parts = { clock, log, novaServers: nova.servers, options: { sweepEveryMs: 24 * 60 * MINUTE, ...options } }
-  const cloud = await openCloud(CARD, { 'resources:PGPU': '1' }, parts, stores(), 'at once')
+  const store = stores()
+  /** What is wrong with the store of the first control, and the terms of the leases that it has asked for. */
+  const ways = { unreadable: false, unwritable: false, isLeaseElsewhere: false, terms: [] as number[] }
+  const cloud = await openCloud(
+    CARD,
+    { 'resources:PGPU': '1' },
+    { ...parts, ...wrapped(store, ways) },
+    store,
+    'at once',
+  )
   const { control, plane } = cloud
   const bound = async (answer: NovaServer) => {
     const { arq, instance } = await cloud.start()
@@ -44,8 +79,9 @@ const opened = async (options: object = {}) => {
   }
   const left = async () => value(await control.arqs.list(NOVA, {}, {})).items.map(({ uuid }) => uuid)
   const another = () => openPlane(parts, stores())
-  const warned = () => log.said.filter(({ message }) => /^orphans|server_gone/.test(message)).map((one) => one.message)
-  return { ...cloud, clock, said, nova, bound, sweep, collect, left, another, warned }
+  const about = () => log.said.filter(({ message }) => /^orphans|server_gone/.test(message))
+  const warned = () => about().map((one) => one.message)
+  return { ...cloud, clock, ways, about, said, nova, bound, sweep, collect, left, another, warned }
 }
 
 describe('the list of orphans', () => {
@@ -197,7 +233,108 @@ describe('collecting by itself', () => {
       expect(await world.left()).toHaveLength(2)
       await world.clock.pass(EVERY)
     }
+    const detail = { reason: 'no role admin' }
+    expect(world.about()).toEqual([{ level: 'warn', message: 'orphans.not_asked', detail }])
+    await world.stop()
+  })
+  test('begins anew when the requests could not be read in between', async () => {
+    const world = await opened(options)
+    await world.bound(UNKNOWN)
+    await world.bound(KNOWN)
+    await world.clock.pass(SETTLED)
+    for (const unreadable of [false, true, false]) {
+      world.ways.unreadable = unreadable
+      await world.sweep()
+      world.ways.unreadable = false
+      expect(await world.left()).toHaveLength(2)
+      await world.clock.pass(EVERY)
+    }
     expect(world.warned()).toEqual(['orphans.not_asked'])
+    await world.sweep()
+    expect(await world.left()).toHaveLength(1)
+    await world.stop()
+  })
+  test('waits for a minute at least, under a lease of thirty seconds', async () => {
+    const world = await opened({ collectOrphansMs: 1 })
+    await world.bound(UNKNOWN)
+    await world.bound(KNOWN)
+    await world.clock.pass(SETTLED)
+    world.ways.terms.length = 0
+    await world.sweep()
+    await world.clock.pass(MINUTE - 1)
+    await world.sweep()
+    expect([world.nova.asked.length, (await world.left()).length, world.ways.terms]).toEqual([2, 2, [30_000]])
+    await world.clock.pass(1)
+    await world.sweep()
+    expect([world.nova.asked.length, (await world.left()).length, world.ways.terms]).toEqual([4, 1, [30_000, 30_000]])
+    await world.stop()
+  })
+  test('is tried again when the requests could not be deleted', async () => {
+    const world = await opened(options)
+    const [gone] = [await world.bound(UNKNOWN), await world.bound(KNOWN)]
+    await world.clock.pass(SETTLED)
+    await world.sweep()
+    await world.clock.pass(EVERY)
+    world.ways.unwritable = true
+    await world.sweep()
+    world.ways.unwritable = false
+    expect(world.about()).toMatchObject([{ message: 'orphans.refused', detail: { instance: gone.instance } }])
+    expect(await world.left()).toHaveLength(2)
+    await world.clock.pass(EVERY)
+    await world.sweep()
+    expect(await world.left()).toHaveLength(1)
+    await world.stop()
+  })
+  type World = Awaited<ReturnType<typeof opened>>
+  type Change = (world: World, arqs: readonly string[], instance: string) => Promise<void>
+  const oneIsDeleted: Change = async ({ control }, [, second]) => void value(await control.arqs.remove(NOVA, [second!]))
+  const bothAreBoundAnew: Change = async ({ control, bind }, arqs, instance) => {
+    value(await control.arqs.unbind(NOVA, arqs))
+    value(await bind(arqs, instance))
+  }
+  test.each([
+    ['one of them is deleted', oneIsDeleted],
+    ['both are bound anew', bothAreBoundAnew],
+  ])('begins anew for two requests of one server when %s', async (_, change) => {
+    const every = 2 * SETTLED
+    const world = await opened({ collectOrphansMs: every })
+    await world.bound(KNOWN)
+    const [arqs, instance] = [[...(await world.create()), ...(await world.create())], randomUUID()]
+    value(await world.bind(arqs, instance))
+    await world.pump()
+    world.said.set(instance, UNKNOWN)
+    await world.clock.pass(SETTLED)
+    await world.sweep()
+    await change(world, arqs, instance)
+    await world.pump()
+    const kept = await world.left()
+    await world.clock.pass(every)
+    await world.sweep()
+    expect(await world.left()).toEqual(kept)
+    await world.clock.pass(every)
+    await world.sweep()
+    expect(await world.left()).toHaveLength(1)
+    await world.stop()
+  })
+  test('begins anew when another process has had the lease in between', async () => {
+    const world = await opened(options)
+    await world.bound(UNKNOWN)
+    await world.bound(KNOWN)
+    await world.clock.pass(SETTLED)
+    await world.sweep()
+    await world.clock.pass(EVERY)
+    world.ways.isLeaseElsewhere = true
+    await world.sweep()
+    world.ways.isLeaseElsewhere = false
+    await world.clock.pass(EVERY - 1)
+    await world.sweep()
+    expect(world.nova.asked).toHaveLength(2)
+    await world.clock.pass(1)
+    await world.sweep()
+    expect([world.nova.asked.length, (await world.left()).length]).toEqual([4, 2])
+    await world.clock.pass(EVERY)
+    await world.sweep()
+    expect(await world.left()).toHaveLength(1)
     await world.stop()
   })
   test('deletes nothing while Nova knows none of the servers: it may be the wrong one', async () => {
@@ -209,7 +346,7 @@ describe('collecting by itself', () => {
       await world.clock.pass(EVERY)
     }
     expect((await world.left()).toSorted()).toEqual(arqs.toSorted())
-    expect(world.warned()).toContain('orphans.none_known')
+    expect(world.about().at(-1)).toEqual({ level: 'warn', message: 'orphans.none_known', detail: { unknown: 2 } })
     await world.stop()
   })
   test('is done by one control at a time, and another begins anew when the first is gone', async () => {

@@ -8,7 +8,7 @@ import type { Caller } from '../../src/actors/control.ts'
 import { memoryStore, memoryStores } from '../../src/persistence/memory/memory.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import type { Store } from '../../src/persistence/store.ts'
-import { handClock } from '../support/lab.ts'
+import { handClock, memoryLog } from '../support/lab.ts'
 import { describeWith } from '../support/needs.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
@@ -119,8 +119,20 @@ const options = { sweepEveryMs: 24 * HOUR, unboundTtlMs: HOUR }
 const openAged = async (more: object = {}) => {
   const clock = handClock()
   const stores = memoryStores({ exclusive: false, now: clock.now })
-  const parts = { clock, options: { ...options, ...more } }
-  const cloud = await openCloud(CARD, { 'resources:PGPU': '1' }, parts, stores(), 'at once')
+  const log = memoryLog()
+  const parts = { clock, log, options: { ...options, ...more } }
+  const store = stores()
+  /** `afterPage`: happens between the reading of requests that may be too old, and their deletion. */
+  const ways = { afterPage: async () => {} }
+  const reads: Store['reads'] = {
+    ...store.reads,
+    page: async (query) => {
+      const rows = await store.reads.page(query)
+      if (query.view === 'arqs') await ways.afterPage()
+      return rows
+    },
+  }
+  const cloud = await openCloud(CARD, { 'resources:PGPU': '1' }, { ...parts, reads }, store, 'at once')
   const create = async () => value(await cloud.control.arqs.create(TENANT, 'p'))[0]!.uuid
   const left = async () => value(await cloud.control.arqs.list(NOVA, {}, {})).items.map(({ uuid }) => uuid)
   /** Enough rounds that each kind of work has its turn. */
@@ -128,7 +140,8 @@ const openAged = async (more: object = {}) => {
     for (let n = 0; n < 8; n++) await plane.sweeper.round()
   }
   const another = () => openPlane(parts, stores())
-  return { ...cloud, clock, create, left, sweep, another }
+  const deleted = () => log.said.filter(({ message }) => message === 'arq.unbound_too_long')
+  return { ...cloud, clock, ways, create, left, sweep, deleted, another }
 }
 
 describe('an accelerator request that nobody binds', () => {
@@ -144,6 +157,22 @@ describe('an accelerator request that nobody binds', () => {
     expect(await world.left()).toEqual([young])
     const { steps, deleted } = value(await world.control.arqs.timeline(NOVA, old))
     expect([deleted, steps.at(-1)]).toMatchObject([true, { step: 'deleted', cause: 'unbound_ttl' }])
+    expect(world.plane.counts().unboundDeleted).toBe(1)
+    expect(world.deleted()).toEqual([{ level: 'info', message: 'arq.unbound_too_long', detail: { arq: old } }])
+    await world.stop()
+  })
+  test('is judged again as it is when it is deleted', async () => {
+    const world = await openAged()
+    const [bound, again, old] = [await world.create(), await world.create(), await world.create()]
+    await world.clock.pass(HOUR)
+    world.ways.afterPage = async () => {
+      world.ways.afterPage = async () => {}
+      for (const arq of [bound, again]) value(await world.control.arqs.bind(NOVA, [world.bindingOf(arq, randomUUID())]))
+      value(await world.control.arqs.unbind(NOVA, [again]))
+    }
+    await world.sweep()
+    expect((await world.left()).toSorted()).toEqual([bound, again].toSorted())
+    expect(world.deleted().map(({ detail }) => detail)).toEqual([{ arq: old }])
     expect(world.plane.counts().unboundDeleted).toBe(1)
     await world.stop()
   })
