@@ -67,28 +67,22 @@ const replacing = async (
  */
 export const unwritten = (port: Placement): Placement => {
   const made = new Set<ResourceProviderUuid>()
-  const shown = async ({
-    uuid,
-    name,
-    parent,
-  }: {
-    readonly uuid: ResourceProviderUuid
-    readonly name: string
-    readonly parent: ResourceProviderUuid
-  }) => {
-    const named = await naming(port, { uuid, name })
-    return named.ok ? ok({ uuid, name, parent, root: parent, generation: 0 }) : named
-  }
   return {
     ...port,
     create: async (it) => {
       const other = await port.provider(it.uuid)
       if (other.ok) return refused('duplicate', `the provider ${it.uuid} exists`)
-      const answer = other.error === 'gone' ? await shown(it) : other
-      if (answer.ok) made.add(it.uuid)
-      return answer
+      const named = other.error === 'gone' ? await naming(port, it) : other
+      if (!named.ok) return named
+      made.add(it.uuid)
+      return ok({ ...it, root: it.parent, generation: 0 })
     },
-    update: shown,
+    update: async (it) => {
+      const known = await port.provider(it.uuid)
+      if (!known.ok) return known
+      const named = await naming(port, it)
+      return named.ok ? ok({ ...known.value, ...it, root: it.parent }) : named
+    },
     remove: async () => ok(null),
     inventories: async (uuid) => (made.has(uuid) ? ok({ generation: 0, inventories: {} }) : port.inventories(uuid)),
     setInventories: async ({ uuid, generation, inventories }) => {
