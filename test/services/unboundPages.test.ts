@@ -1,4 +1,4 @@
-/** Requests that nobody binds for too long: which pages of them a round reads, and which of these it tries to delete. */
+/** Requests that nobody binds for too long: which pages of them a round reads, and which it tries to delete. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { noCounts } from '../../src/actors/runtime/counts.ts'
