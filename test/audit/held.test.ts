@@ -41,4 +41,19 @@ describe('values held compressed', () => {
     held.set('k', value)
     expect(held.get('k')).toBe(value)
   })
+  it('HELD-2 the rest of a block is kept as objects as soon as half of it has been taken out and one more is', () => {
+    // a full block of k0 to k15; k16 to k31 are objects
+    const held = openHeld<Value>(16)
+    for (let n = 0; n < 32; n++) held.set(`k${n}`, { n, text: '' })
+    const objects = () => {
+      const [first, second] = [new Map(held.entries()), new Map(held.entries())]
+      return [...first.keys()].filter((key) => first.get(key) === second.get(key))
+    }
+    const keys = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => `k${from + n}`)
+    expect(objects()).toEqual(keys(16, 32))
+    for (const key of keys(0, 8)) held.get(key)
+    expect(objects()).toEqual(keys(0, 8))
+    held.get('k8')
+    expect(objects()).toEqual(keys(0, 16))
+  })
 })

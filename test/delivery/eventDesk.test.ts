@@ -138,10 +138,14 @@ describe('the journal is read', () => {
     way.away = true
     await events.open(OPERATOR, { ...ASKED, after: '0' }, SAME_CALLER)
     way.away = false
-    await clock.pass(30_000)
-    const before = feeds.length
-    await clock.pass(60_000)
-    expect([feeds.length - before, listeners.size]).toEqual([0, 0])
+    const read = async (ms: number) => {
+      const before = feeds.length
+      await clock.pass(ms)
+      return { reads: feeds.length > before, listens: listeners.size > 0 }
+    }
+    expect(await read(29_999)).toEqual({ reads: true, listens: true })
+    await clock.pass(1)
+    expect(await read(60_000)).toEqual({ reads: false, listens: false })
   })
   test('for one page up to ten times, five hundred rows each, and its end is told', async () => {
     const { events, feeds } = open({}, 5400)

@@ -378,13 +378,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     reason: 'it saves memory: rows are compared by a part of their digest, and another part does as well',
   },
   {
-    path: 'src/audit/held.ts',
-    line: 'if (--blocks[blockOf(place)]!.left === 0) blocks[blockOf(place)] = undefined',
-    original: '--blocks[blockOf(place)]!.left',
-    mutated: '++blocks[blockOf(place)]!.left',
-    reason: 'it saves memory: a block of which nothing is used any more is kept',
-  },
-  {
     path: 'src/host/sections.ts',
     line: 'const result = v.safeParse(v.pipe(v.array(ReportedDevice), v.maxLength(1000)), devices, { abortEarly: true })',
     original: 'abortEarly: true',
