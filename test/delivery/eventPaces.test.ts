@@ -1,20 +1,13 @@
 /** When the journal is read for streams of events, how much at a time, and when a stream speaks, to the millisecond. */
 import { describe, expect, test } from 'vitest'
-import type { StreamEnding } from '../../src/actors/events.ts'
-import type { Entry } from '../../src/delivery/events/entries.ts'
-import { DEFAULTS, type Settings } from '../../src/delivery/events/options.ts'
+import { DEFAULTS } from '../../src/delivery/events/options.ts'
 import type { Page, Pages } from '../../src/delivery/events/pages.ts'
-import { BEGINNING, type EventPosition, earlierBy } from '../../src/delivery/events/position.ts'
+import { BEGINNING, type EventPosition } from '../../src/delivery/events/position.ts'
 import { Reader } from '../../src/delivery/events/reader.ts'
-import { Ring } from '../../src/delivery/events/ring.ts'
-import { type From, Stream } from '../../src/delivery/events/stream.ts'
+import type { Stream } from '../../src/delivery/events/stream.ts'
 import { silent } from '../../src/log.ts'
-import { watchedClock } from '../support/kafkaLab.ts'
 import { handClock, quiet } from '../support/lab.ts'
-
-const earlier = earlierBy({ isBefore: (one, other) => Number(one) < Number(other) })
-const placeOf = (n: number): EventPosition => ({ position: `${n}`, count: 1, id: `${n}-1-aaaaaaaaaaaa` })
-const entryAt = (n: number, bytes = 10) => ({ place: placeOf(n), subject: `a${n}`, bytes }) as unknown as Entry
+import { earlier, entryAt, openStream, placeOf } from './streamLab.ts'
 
 describe('the journal is read', () => {
   /** `journaled`: how many rows there are; one read finds all of them. */
@@ -22,7 +15,12 @@ describe('the journal is read', () => {
     const clock = handClock()
     const began = clock.monotonic()
     const reads: number[] = []
-    const journal = { exclusive, incarnation: 0, listeners: new Set<() => void>() }
+    const listeners = new Set<() => void>()
+    const onAppended = (listener: () => void) => {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    }
+    const journal = { exclusive, incarnation: 0, onAppended, listeners }
     const way = {
       journaled: 0,
       newest: 0,
@@ -35,7 +33,7 @@ describe('the journal is read', () => {
     const pages = {
       earlier,
       newest: async () => (way.unreadable ? Promise.reject(new Error('away')) : placeOf(way.newest)),
-      start: async (place: EventPosition) => (way.start === 'unknown' ? 'unknown' : { place, rest: [] }),
+      start: async (place: EventPosition) => (way.start === 'unknown' ? way.start : { place, rest: [] }),
       after: async (place: EventPosition, rows: number): Promise<Page | null> => {
         reads.push(clock.monotonic() - began)
         expect(rows).toBe(500)
@@ -45,17 +43,8 @@ describe('the journal is read', () => {
         const end = way.journaled > Number(place.position) ? placeOf(way.journaled) : place
         return { entries: end === place ? [] : [entryAt(way.journaled)], end, last: true }
       },
-    } as unknown as Pages
-    const onAppended = (listener: () => void) => {
-      journal.listeners.add(listener)
-      return () => void journal.listeners.delete(listener)
     }
-    const settings = { ...DEFAULTS, clock, log: silent, journal: { onAppended } } as unknown as Settings
-    Object.defineProperties(settings.journal, {
-      exclusive: { get: () => journal.exclusive },
-      incarnation: { get: () => journal.incarnation },
-    })
-    const reader = new Reader(settings, pages)
+    const reader = new Reader({ ...DEFAULTS, clock, log: silent, journal }, pages)
     const moves: number[] = []
     reader.onMoved(() => moves.push(clock.monotonic() - began))
     return { clock, reader, reads, journal, way, moves }
@@ -170,28 +159,6 @@ describe('the journal is read', () => {
   })
 })
 
-const openStream = (from: Partial<From> = {}, pages: Partial<Pages> = {}, floor = BEGINNING) => {
-  const clock = watchedClock()
-  const ring = new Ring(floor, 1e9, earlier)
-  const identified: number[] = []
-  const way: { ending: StreamEnding | null } = { ending: null }
-  const began = clock.monotonic()
-  const stream = new Stream(
-    {
-      settings: { ...DEFAULTS, clock, log: silent, random: () => 0 } as unknown as Settings,
-      reader: { ring, generation: 0, onMoved: () => () => {} } as unknown as Reader,
-      pages: { earlier, ...pages } as unknown as Pages,
-      inTurn: (work) => work(),
-      shows: ({ subject }) => (subject === 'a0' ? null : { id: subject, type: 't', text: '{}' }),
-      identifyAgain: async () => {
-        identified.push(clock.monotonic() - began)
-        return way.ending as 'expired' | null
-      },
-    },
-    { place: BEGINNING, rest: [], lost: null, ...from },
-  )
-  return { clock, ring, stream, identified, way }
-}
 const idsIn = (portion: Awaited<ReturnType<Stream['next']>>) =>
   portion.kind === 'events' ? portion.events.map(({ id }) => id) : portion.kind
 
@@ -296,6 +263,19 @@ describe('a stream', () => {
     const bye = { kind: 'bye', why: 'stopping', retryMs: 2000 }
     expect([await next, await stream.next(), await stream.closed, clock.pending()]).toEqual([bye, bye, 'stopping', 0])
   })
+  test('tells no place after events of the ring that it has not sent', async () => {
+    const { stream, ring, clock } = openStream()
+    await stream.next()
+    ring.add(
+      [1, 2, 3].map((n) => entryAt(n, 32_768)),
+      placeOf(3),
+    )
+    expect(idsIn(await stream.next())).toEqual(['a1', 'a2'])
+    await clock.pass(10_000)
+    expect(await stream.next()).toMatchObject({ kind: 'beat', id: placeOf(2).id, newest: placeOf(3).id })
+    expect(idsIn(await stream.next())).toEqual(['a3'])
+    stream.close('left')
+  })
   test('tells no place after events that it has read and not sent', async () => {
     const answer = Promise.withResolvers<Page>()
     const { stream, clock } = openStream({}, { after: () => answer.promise }, placeOf(9))
@@ -308,9 +288,9 @@ describe('a stream', () => {
     stream.close('left')
   })
   test.each([
-    [true, 'beat'],
-    [false, 'reset'],
-  ])('goes on with the ring after an empty page where the journal is whole (%s): %s', async (isWhole, kind) => {
+    ['goes on with the ring after an empty page where the journal is whole', true, 'beat'],
+    ['tells of a gap after an empty page where the journal is not whole', false, 'reset'],
+  ])('%s', async (_, isWhole, kind) => {
     const after: Pages['after'] = async (place) => ({ entries: [], end: place, last: true })
     const parts = { after, oldest: async () => placeOf(4), isWholeAfter: async () => isWhole }
     const { stream, clock } = openStream({}, parts, placeOf(9))

@@ -1,50 +1,10 @@
 /** No event is missed by a stream that is about to wait for one. */
 import { expect, test } from 'vitest'
-import type { Entry } from '../../src/delivery/events/entries.ts'
-import { DEFAULTS, type Settings } from '../../src/delivery/events/options.ts'
 import type { Pages } from '../../src/delivery/events/pages.ts'
-import { BEGINNING, type EventPosition, earlierBy } from '../../src/delivery/events/position.ts'
-import type { Reader } from '../../src/delivery/events/reader.ts'
-import { Ring } from '../../src/delivery/events/ring.ts'
-import { Stream } from '../../src/delivery/events/stream.ts'
-import { silent } from '../../src/log.ts'
-import { handClock, quiet } from '../support/lab.ts'
+import type { Stream } from '../../src/delivery/events/stream.ts'
+import { quiet } from '../support/lab.ts'
+import { earlier, entryAt, openStream, placeOf } from './streamLab.ts'
 
-const earlier = earlierBy({ isBefore: (one, other) => Number(one) < Number(other) })
-
-const placeOf = (n: number) => ({ position: `${n}`, count: 1, id: `${n}-1-aaaaaaaaaaaa` })
-const entryAt = (n: number) => ({ place: placeOf(n), subject: `a${n}`, bytes: 10 }) as unknown as Entry
-
-/** A stream that begins at the first position, and a ring that begins at `floor`. The clock stands still. */
-const open = (floor: EventPosition, pages: Partial<Pages> = {}) => {
-  const listeners = new Set<() => void>()
-  const ring = new Ring(floor, 1000, earlier)
-  const reader = {
-    ring,
-    generation: 0,
-    onMoved: (listener: () => void) => {
-      listeners.add(listener)
-      return () => void listeners.delete(listener)
-    },
-  } as unknown as Reader
-  const settings = { ...DEFAULTS, clock: handClock(), log: silent } as unknown as Settings
-  const stream = new Stream(
-    {
-      settings,
-      reader,
-      pages: { earlier, ...pages } as unknown as Pages,
-      inTurn: (work) => work(),
-      shows: ({ subject }: Entry) => ({ id: subject, type: 't', text: '{}' }),
-      identifyAgain: async () => null,
-    },
-    { place: BEGINNING, rest: [], lost: null },
-  )
-  const add = (n: number) => {
-    ring.add([entryAt(n)], placeOf(n))
-    for (const listener of listeners) listener()
-  }
-  return { stream, add }
-}
 /** What the stream has sent as soon as everything was done that needs no time. */
 const sentBy = async (stream: Stream, meanwhile: () => Promise<void> = async () => {}) => {
   const sent: unknown[] = []
@@ -58,14 +18,26 @@ const eventsOf = (...ns: readonly number[]) => ({
   events: ns.map((n) => ({ id: `a${n}`, type: 't', text: '{}' })),
 })
 
-test.each(Array.from({ length: 40 }, (_, turns) => turns))(
+/** More than a stream needs until it waits; all later turns are alike. */
+const TURNS = 40
+test('a stream that has nothing to send waits after half of the turns that are tried', async () => {
+  const { stream, clock } = openStream()
+  await sentBy(stream)
+  expect(clock.pending()).toBe(1)
+  void stream.next()
+  expect(clock.pending()).toBe(0)
+  for (let n = 0; n < TURNS / 2; n++) await Promise.resolve()
+  expect(clock.pending()).toBe(1)
+  stream.close('stopping')
+})
+test.each(Array.from({ length: TURNS }, (_, turns) => turns))(
   'an event that comes %i turns after it was waited for is sent without any time passing',
   async (turns) => {
-    const { stream, add } = open(BEGINNING)
+    const { stream, add } = openStream()
     expect(await sentBy(stream)).toMatchObject([{ kind: 'beat' }])
     const sent = await sentBy(stream, async () => {
       for (let n = 0; n < turns; n++) await Promise.resolve()
-      add(1)
+      add(entryAt(1))
     })
     expect(sent).toEqual([eventsOf(1)])
     stream.close('stopping')
@@ -78,9 +50,9 @@ test('events of the journal are sent without any time passing where the ring has
     const next = rows.find((n) => earlier(place, placeOf(n)))!
     return { entries: [entryAt(next)], end: placeOf(next), last: next === 3 }
   }
-  const { stream, add } = open(placeOf(3), { after, isWholeAfter: async () => true })
+  const { stream, add } = openStream({}, { after, isWholeAfter: async () => true }, placeOf(3))
   expect(await sentBy(stream)).toMatchObject([{ kind: 'beat' }])
   for (const n of rows) expect(await sentBy(stream)).toEqual([eventsOf(n)])
-  expect(await sentBy(stream, async () => add(4))).toEqual([eventsOf(4)])
+  expect(await sentBy(stream, async () => add(entryAt(4)))).toEqual([eventsOf(4)])
   stream.close('stopping')
 })

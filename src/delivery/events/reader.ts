@@ -15,9 +15,15 @@ import type { Settings } from './options.ts'
 import type { Pages } from './pages.ts'
 import { Ring } from './ring.ts'
 
+type ReaderSettings = Pick<
+  Settings,
+  'clock' | 'log' | 'hints' | 'hint' | 'poll' | 'retry' | 'rowsMax' | 'ringBytes' | 'lingerMs'
+> & { readonly journal: Pick<Settings['journal'], 'onAppended' | 'exclusive' | 'incarnation'> }
+type ReaderPages = Pick<Pages, 'earlier' | 'newest' | 'start' | 'after'>
+
 export class Reader {
-  readonly #settings: Settings
-  readonly #pages: Pages
+  readonly #settings: ReaderSettings
+  readonly #pages: ReaderPages
   /** Before each next read: only a stop ends it early. An append meanwhile is remembered (`#woken`). */
   readonly #leastPauses: Pauses
   /** After that: appends and hints end it early. */
@@ -37,7 +43,7 @@ export class Reader {
   #linger: Cancel = () => {}
   #unsubscribe: readonly (() => void)[] = []
 
-  constructor(settings: Settings, pages: Pages) {
+  constructor(settings: ReaderSettings, pages: ReaderPages) {
     this.#settings = settings
     this.#pages = pages
     this.#pauses = createPauses(settings.clock)

@@ -25,9 +25,12 @@ const PORTION_BYTES = 64 * 1024
 const PAGE_ROWS = 100
 
 export type Shared = {
-  readonly settings: Settings
-  readonly pages: Pages
-  readonly reader: Reader
+  readonly settings: Pick<
+    Settings,
+    'clock' | 'log' | 'random' | 'lifeMs' | 'beatMs' | 'stallMs' | 'identifiedForMs' | 'retryMs'
+  >
+  readonly pages: Pick<Pages, 'earlier' | 'oldest' | 'after' | 'isWholeAfter'>
+  readonly reader: Pick<Reader, 'ring' | 'generation' | 'onMoved'>
   /** Limits how many streams read the journal at a time. */
   readonly inTurn: <Value>(work: () => Promise<Value>) => Promise<Value>
 }
