@@ -82,8 +82,10 @@ describe('a stream is refused', () => {
       },
     })
     const invalid = { ok: false, fault: { kind: 'invalid', field: 'after', rule: 'it must be the id of an event' } }
-    expect(await asks(OPERATOR, { ...ASKED, after: 'x' })).toEqual(invalid)
-    expect(await events.page(OPERATOR, { ...ASKED, after: 'x' }, 10)).toEqual(invalid)
+    for (const after of ['', 'x', '1', '1.1', '1-1-x', ' 0']) {
+      expect(await asks(OPERATOR, { ...ASKED, after })).toEqual(invalid)
+      expect(await events.page(OPERATOR, { ...ASKED, after }, 10)).toEqual(invalid)
+    }
     valueOf(await asks({ ...OPERATOR, projectId: 'another' }))
     expect(await asks({ ...OPERATOR, userId: 'another' })).toEqual(unavailable('2 streams of events are open'))
     events.stop()
@@ -131,21 +133,29 @@ describe('a stream is refused', () => {
 })
 
 describe('the journal is read', () => {
-  test('only as long as somebody is there: half a minute after a failed beginning no more', async () => {
+  test('only while somebody is there: not half a minute after a failed beginning, and again for the next stream', async () => {
     const clock = handClock()
-    const { events, way, feeds, listeners } = open({ clock })
-    valueOf(await events.open(OPERATOR, ASKED, SAME_CALLER)).close('left')
-    way.away = true
-    await events.open(OPERATOR, { ...ASKED, after: '0' }, SAME_CALLER)
-    way.away = false
+    const { events, way, feeds, listeners } = open({ clock }, 0, 1)
     const read = async (ms: number) => {
       const before = feeds.length
       await clock.pass(ms)
       return { reads: feeds.length > before, listens: listeners.size > 0 }
     }
+    expect(await read(60_000)).toEqual({ reads: false, listens: false })
+    valueOf(await events.open(OPERATOR, ASKED, SAME_CALLER)).close('left')
+    way.away = true
+    await events.open(OPERATOR, { ...ASKED, after: '0' }, SAME_CALLER)
+    way.away = false
     expect(await read(29_999)).toEqual({ reads: true, listens: true })
     await clock.pass(1)
     expect(await read(60_000)).toEqual({ reads: false, listens: false })
+    const next = clientOf(valueOf(await events.open(OPERATOR, ASKED, SAME_CALLER)))
+    await next.take()
+    way.count = 1
+    for (const listener of listeners) listener()
+    await clock.pass(20)
+    expect(await next.takeUntil(1)).toHaveLength(1)
+    events.stop()
   })
   test('for one page up to ten times, five hundred rows each, and its end is told', async () => {
     const { events, feeds } = open({}, 5400)

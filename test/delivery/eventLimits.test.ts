@@ -1,22 +1,12 @@
 /** What ends a stream of events, and what is told when the database has lost rows. On the store in memory. */
 import { afterEach, describe, expect, test } from 'vitest'
 import type { EventsOptions } from '../../src/delivery/events/options.ts'
-import type { Event } from '../../src/actors/runtime/decider.ts'
 import { noHints } from '../../src/actors/runtime/hints.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { until } from '../support/lab.ts'
 import { replacedStores } from '../support/replacedStore.ts'
-import {
-  OPERATOR,
-  SAME_CALLER,
-  follow,
-  ofProject,
-  published,
-  createEvents,
-  valueOf,
-  createWriter,
-} from './eventsLab.ts'
+import { OPERATOR, SAME_CALLER, follow, published, createEvents, valueOf, createWriter } from './eventsLab.ts'
 
 const stopping: (() => void)[] = []
 afterEach(() => {
@@ -126,47 +116,6 @@ describe('a stream ends', () => {
   })
 })
 
-test('a caller has so many streams at a time, and the process so many; one that ends makes room', async () => {
-  const { events } = open({ streamsMax: 3, streamsPerCaller: 2 })
-  const [first] = [await follow(events), await follow(events)]
-  expect(await events.open(OPERATOR, ASKED, SAME_CALLER)).toMatchObject({ fault: { kind: 'crowded' } })
-  const other = { caller: ofProject('p1') }
-  await follow(events, null, other)
-  expect(await events.open(ofProject('p2'), ASKED, SAME_CALLER)).toMatchObject({ fault: { kind: 'unavailable' } })
-  first.stream.close('left')
-  await until(() => events.state().open === 2)
-  await follow(events, null, other)
-  expect(events.state()).toMatchObject({ open: 3, ended: { left: 1 } })
-})
-
-test('what is no id is refused', async () => {
-  const { events } = open()
-  for (const after of ['', 'x', '1', '1.1', '1-1-x', ' 0'])
-    expect(await events.open(OPERATOR, { ...ASKED, after }, SAME_CALLER)).toMatchObject({
-      fault: { kind: 'invalid', field: 'after' },
-    })
-})
-
-test('the journal is read only while there are streams', async () => {
-  let reads = 0
-  const store = memoryStores({ exclusive: false, beforeRead: async () => void reads++ })()
-  const { events, create } = open({ lingerMs: 10 }, store)
-  await create('p1')
-  expect(reads).toBe(0)
-  const clients = await Promise.all([follow(events), follow(events), follow(events)])
-  for (const { stream } of clients) stream.close('left')
-  await until(() => events.state().open === 0)
-  await new Promise((resolve) => setTimeout(resolve, 50))
-  const before = reads
-  await create('p1')
-  await new Promise((resolve) => setTimeout(resolve, 50))
-  expect(reads).toBe(before)
-  const client = await follow(events)
-  await client.take()
-  await create('p1')
-  expect(await client.takeUntil(1)).toHaveLength(1)
-})
-
 test('one read serves all streams', async () => {
   let reads = 0
   const store = memoryStores({ exclusive: false, beforeRead: async () => void reads++ })()
@@ -190,22 +139,6 @@ test('for a while after something was read the journal is read often, although n
   await client.takeUntil(1)
   await createWriter(other).create('p1')
   expect(await client.takeUntil(2)).toHaveLength(2)
-})
-
-test('a beat never tells a place after events that are still to be sent', async () => {
-  const { events, create, write } = open({ beatMs: 20 })
-  const [slow, quick] = [await follow(events), await follow(events)]
-  await Promise.all([slow.take(), quick.take()])
-  const arq = await create('p1')
-  // three of them are more than one portion
-  for (let n = 0; n < 5; n++) await write([`arq/${arq}`, { type: 'Bound', filler: 'x'.repeat(30_000) } as Event])
-  await quick.takeUntil(6)
-  await slow.takeUntil(1)
-  expect(slow.received.length).toBeLessThan(6)
-  const last = slow.received.at(-1)!.id
-  await new Promise((resolve) => setTimeout(resolve, 40))
-  expect(await slow.take()).toMatchObject({ kind: 'beat', id: last })
-  expect((await slow.takeUntil(6)).map(({ id }) => id)).toEqual(quick.received.map(({ id }) => id))
 })
 
 test('a client that comes from a control which had read more keeps its place until this one has read as far', async () => {

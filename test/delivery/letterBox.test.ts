@@ -51,12 +51,6 @@ test('BOX-2 marks that are read before their letter hold for it', () => {
   expect(box.all()).toMatchObject([{ id: 'a', retriedAt: '1970-01-01T00:00:00.006Z', handled: { how: 'replayed' } }])
   expect(['c5', 'c6', 'c7'].map((command) => box.isDone(uuidOf({ id: 'a' }), command))).toEqual([true, true, false])
 })
-test('BOX-2 such marks are bounded: the first that were read are forgotten', () => {
-  const box = boxOf(10, 1000, 2)
-  for (const id of ['0', '1', '2']) box.take(markOf(id, 5))
-  for (const id of ['0', '1']) box.take(letterOf(id, 1))
-  expect(box.all().map(({ retriedAt }) => retriedAt === null)).toEqual([true, false])
-})
 test.each([
   [Number.NaN, 0],
   [-1, 0],
