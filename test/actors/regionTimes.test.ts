@@ -1,8 +1,7 @@
-/** How long actors are waited for, lent and kept where nobody says otherwise, and who is woken without a clock. */
+/** How long actors are waited for, lent and kept where nobody says otherwise, and who is told of a hint. */
 import { expect, test } from 'vitest'
-import { createChanges } from '../../src/actors/runtime/changes.ts'
 import { createListeners, noHints } from '../../src/actors/runtime/hints.ts'
-import { handClock, quiet, until } from '../support/lab.ts'
+import { handClock, quiet } from '../support/lab.ts'
 import { counter, door, key, openCounters } from './counters.ts'
 
 const unavailable = (reason: string) => ({ ok: false, fault: { kind: 'unavailable', reason, retryAfterSeconds: 1 } })
@@ -17,7 +16,8 @@ test('an answer is waited for 12 seconds', async () => {
   const [gate, clock] = [door(), handClock()]
   const { add, region } = openCounters({ beforeCommit: gate.pass }, {}, clock)
   const answer = watched(add(1, 'a'))
-  await until(() => gate.knocks() === 1)
+  await quiet()
+  expect(gate.knocks()).toBe(1)
   await clock.pass(11_999)
   expect(answer).toEqual({})
   await clock.pass(1)
@@ -29,7 +29,8 @@ test('a memory is lent for 10 seconds', async () => {
   const [gate, clock] = [door(), handClock()]
   const { addAll, count, region } = openCounters({ beforeCommit: gate.pass }, {}, clock)
   const late = addAll(5, 'a', 'b')
-  await until(() => gate.knocks() === 1)
+  await quiet()
+  expect(gate.knocks()).toBe(1)
   const look = watched(count('a'))
   await clock.pass(9999)
   expect(look).toEqual({})
@@ -54,31 +55,28 @@ test('a stop waits as long as an answer is waited for, and no longer', async () 
   const [gate, clock] = [door(), handClock()]
   const { add, region } = openCounters({ beforeCommit: gate.pass }, { askMs: 50 }, clock)
   void add(1, 'a')
-  await until(() => gate.knocks() === 1)
+  await quiet()
+  expect(gate.knocks()).toBe(1)
   const stopped = watched(region.stop().then(() => 'stopped'))
   await clock.pass(49)
   expect(stopped).toEqual({})
   await clock.pass(1)
   await quiet()
   expect(stopped).toEqual({ value: 'stopped' })
-  expect([region.kill(key('a')), region.kill(key('b'))]).toEqual([true, false])
-  expect(await region.readCached(counter, key('a'))).toEqual(unavailable('the journal does not answer'))
   gate.open()
 })
-
-test('whoever is woken before the time is over waits for no clock any more', async () => {
-  const [clocks, stops]: [string[], string[]] = [[], []]
-  const listeners: ((appends?: readonly object[]) => void)[] = []
-  const journal = {
-    onAppended: (one: (typeof listeners)[number]) => (listeners.push(one), () => void stops.push('off')),
-  }
-  const after = (ms: number) => (clocks.push(`after ${ms}`), () => void clocks.push('cancelled'))
-  const changes = createChanges(journal as never, { after })
-  const waiting = changes.next('arq/a1', 700)
-  listeners[0]!([{ rows: [{ key: 'arq/a1' }], changes: [] }])
-  await waiting
-  changes.stop()
-  expect([clocks, stops]).toEqual([['after 700', 'cancelled'], ['off']])
+test('a region that has stopped refuses to read', async () => {
+  const { count, region } = openCounters({}, {}, handClock())
+  await count('a')
+  await region.stop()
+  expect(await region.readCached(counter, key('a'))).toEqual(unavailable('the journal does not answer'))
+})
+test('an actor can be killed while it is in memory', async () => {
+  const { count, region } = openCounters({}, {}, handClock())
+  await count('a')
+  const kills = [region.kill(key('b')), region.kill(key('a')), region.kill(key('a'))]
+  expect([kills, region.has(key('a'))]).toEqual([[false, true, false], false])
+  await region.stop()
 })
 
 test('a hint is told to those who listen to its name', () => {

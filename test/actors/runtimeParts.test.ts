@@ -163,19 +163,20 @@ describe('a page of a view', () => {
 describe('whoever waits for an entity', () => {
   const opened = () => {
     const listeners: ((appends: readonly Append[] | null) => void)[] = []
-    const clock = { after: () => () => {} }
+    const timers = new Set<number>()
+    const after = (ms: number) => (timers.add(ms), () => void timers.delete(ms))
     let stopped = 0
     const onAppended = (listener: (typeof listeners)[number]) => (listeners.push(listener), () => void stopped++)
-    const changes = createChanges({ onAppended } as never, clock)
+    const changes = createChanges({ onAppended } as never, { after })
     const woken: string[] = []
-    const wait = (key: 'arq/a1' | 'arq/a2') => changes.next(key, 5).then(() => void woken.push(key))
+    const wait = (key: 'arq/a1' | 'arq/a2') => changes.next(key, 700).then(() => void woken.push(key))
     const appended = async (...keys: readonly string[]) => {
       listeners[0]!(keys.length === 0 ? null : keys.map((key) => ({ rows: [{ key }], changes: [] }) as never))
       await Promise.resolve().then(() => {})
       await Promise.resolve()
       return woken.splice(0)
     }
-    return { changes, wait, appended, woken, stops: () => stopped }
+    return { changes, wait, appended, woken, timers, stops: () => stopped }
   }
   it('is woken by an append to it, all of them and once', async () => {
     const { wait, appended } = opened()
@@ -185,6 +186,14 @@ describe('whoever waits for an entity', () => {
     expect(await appended('arq/a1')).toEqual([])
     expect(await appended('arq/a2')).toEqual(['arq/a2'])
     await Promise.all(waiting)
+  })
+  it('waits for no clock any more as soon as it is woken', async () => {
+    const { wait, appended, timers } = opened()
+    const waiting = wait('arq/a1')
+    expect([...timers]).toEqual([700])
+    await appended('arq/a1')
+    await waiting
+    expect([...timers]).toEqual([])
   })
   it('is woken by appends of which it is not known what they wrote, and when the waiting ends', async () => {
     const { changes, wait, appended, stops } = opened()
