@@ -125,7 +125,7 @@ const cleaned: Invariant = {
 
 const written: Invariant = {
   name: 'S6',
-  meaning: 'a host tells no result that is not on its disk',
+  meaning: 'a host reports no result that is not on its disk',
   judge: ({ hosts = [] }) => ({
     *end() {
       for (const { name, steps } of hosts) {
@@ -135,7 +135,7 @@ const written: Invariant = {
           const order = `${step.slot} ${step.number}`
           if (step.did === 'noted' && step.done) done.add(order)
           if (step.did === 'reported' && !done.has(order))
-            yield onHost(name, step, `the result of ${order} was told before it was noted`)
+            yield onHost(name, step, `the result of ${order} was reported before it was noted`)
         }
       }
     },

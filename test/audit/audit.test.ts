@@ -20,7 +20,7 @@ const IN_STORE = ['S13', 'I8']
 /** What the command has no file for: what a driver did, what Nova wrote down. */
 const UNWRITTEN = [
   'an old order is carried out',
-  'a result is told before it is noted',
+  'a result is reported before it is noted',
   'Nova hears of it too early',
   'Nova took nothing',
   'a provider of Nova is written',

@@ -7,7 +7,7 @@ import { INVARIANTS } from '../../src/audit/check.ts'
 import { audit } from '../../src/cli/audit/audit.ts'
 import { memoryLog } from '../support/lab.ts'
 
-test('its seconds, the memory in MB that its process has used, and the journal that it was told to write', async () => {
+test('an audit tells its seconds and the memory of its process in MB, and writes the journal that it has read', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'accelerando-audited-'))
   const [file, copy] = [join(folder, 'journal.ndjson'), join(folder, 'copy.ndjson')]
   const row = { key: 'host/h1', version: 1, commandId: 'c1', events: [], at: 5, cause: {}, position: '1' }

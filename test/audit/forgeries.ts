@@ -154,7 +154,7 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
   ],
   [
     'S6',
-    'a result is told before it is noted',
+    'a result is reported before it is noted',
     host(({ steps }) => ({ steps: [...steps, { did: 'reported', slot: NOBODY, number: 5 }] })),
   ],
   ['S7', 'a read shows what was before', stale],

@@ -16,7 +16,7 @@ import { handClock, memoryLog } from '../support/lab.ts'
 
 const entry = (level: string, message: string, detail: object) => ({ level, message, detail })
 
-describe('of a playbook', () => {
+describe('the log tells', () => {
   /** The playbook takes 70 s, and ends as it is told. */
   const machine = async (ends: readonly RunEnd[], disk: Disk = memoryDisk(), killAged?: PlaybookTools['killAged']) => {
     const [clock, log, left] = [handClock(), memoryLog(), [...ends]]
@@ -58,7 +58,7 @@ describe('of a playbook', () => {
   const about = { host: 'h1', driver: 'a', playbook: 'setup' }
   const WELL: RunEnd = { failure: null, output: '', cut: 0 }
 
-  test('its begin, its failure and its next try, and how long it took', async () => {
+  test('that a playbook begins, fails and is tried again, and how long it took', async () => {
     const { clock, log, start } = await machine([{ ...WELL, failure: 'exit status 2' }, WELL])
     start()
     await clock.pass(70_000)
@@ -74,7 +74,7 @@ describe('of a playbook', () => {
       entry('info', 'playbook.done', { ...about, ms: 70_000 }),
     ])
   })
-  test('that another start has left behind: which processes were killed, and by which limit', async () => {
+  test('which processes of a playbook of an earlier start were killed, and by which limit', async () => {
     const processes = [{ pid: 7, program: 'ansible-playbook', ageMs: 6000 }]
     const locked = { ...WELL, failure: 'exit status 75' }
     const { clock, log, start } = await machine([locked], memoryDisk(), async () => processes)
@@ -82,7 +82,7 @@ describe('of a playbook', () => {
     await clock.pass(70_000)
     expect(log.said[1]).toEqual(entry('warn', 'playbook.survivorKilled', { host: 'h1', processes, limitMs: 5000 }))
   })
-  test('that could not be recorded, and a record that cannot be read', async () => {
+  test('that a playbook could not be recorded, and that the record of earlier ones cannot be read', async () => {
     const [memory, path] = [memoryDisk(), '/state/playbooks.json']
     await memory.replace(path, '{}')
     let full = false
@@ -98,8 +98,8 @@ describe('of a playbook', () => {
   })
 })
 
-describe('of its files', () => {
-  test('the key that was made, with the public part that an operator compares', async () => {
+describe('the log tells of the files of a host', () => {
+  test('that a key was made, with the public part that an operator compares', async () => {
     const [disk, log, path] = [memoryDisk(), memoryLog(), '/state/key.pem']
     const newKey = () => privateKeyOf('h1')
     await openIdentity({ disk, path, host: 'h1', newKey, log })
@@ -107,7 +107,7 @@ describe('of its files', () => {
     const { publicKey } = signerFrom(newKey())
     expect(log.said).toEqual([entry('info', 'host.keyMade', { host: 'h1', path, publicKey })])
   })
-  test('those that cannot be read or written, by their paths', async () => {
+  test('which of them cannot be read or written', async () => {
     const [disk, log, clock, path] = [memoryDisk(), memoryLog(), handClock(), '/state/x']
     await disk.replace(path, 'no JSON')
     const replace: Disk['replace'] = () => Promise.reject(new Error('ENOSPC'))
@@ -123,7 +123,7 @@ describe('of its files', () => {
   })
 })
 
-test('a driver that cannot say what is in use, and programs on cards that cannot be looked for', async () => {
+test('the log tells which driver cannot say what is in use, and that programs on cards cannot be looked for', async () => {
   const [log, clock] = [memoryLog(), handClock()]
   const watch = { name: 'd', inUse: () => Promise.reject(new Error('no bus')) }
   expect(await hardwareInUse([watch] as never, { host: 'h1', log })).toBe(null)
@@ -135,7 +135,7 @@ test('a driver that cannot say what is in use, and programs on cards that cannot
   ])
 })
 
-test('each order that comes, what follows for it, and one that is left alone', async () => {
+test('the log tells of each order that comes what follows for it, and why one is left alone', async () => {
   const lab = await openHostLab()
   await lab.disk.replace('/state/ledger.jsonl', '{"ledger":1,"host":"h1","from":1,"recalled":true}\n')
   await lab.boot()
