@@ -6,45 +6,69 @@ import type { PlaybookTools } from '../../src/host/playbooks.ts'
 import { stopRecord } from '../../src/wire/message.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { openHostLab } from '../support/hostLab.ts'
-import { quiet } from '../support/lab.ts'
+import { until } from '../support/lab.ts'
 
 const never = <Value>() => new Promise<Value>(() => undefined)
 const OLD_LEDGER = '{"ledger":1,"host":"h1"}\n'
 
-test('a stop waits for each part as long as it may, and no longer', async () => {
+type Part = 'consumer' | 'order' | 'results' | 'ledger' | 'place'
+const STOP_WAIT_MS = 3000
+/** How long a stop takes where these parts do not end. */
+const stopMs = async (parts: readonly Part[]): Promise<number | null> => {
   const lab = await openHostLab()
   await lab.disk.replace('/state/ledger.jsonl', OLD_LEDGER)
-  let hangs = false
+  let diskHangs = false
   const held =
-    <Given extends readonly unknown[]>(work: (...given: Given) => Promise<void>) =>
+    <Given extends readonly unknown[]>(part: Part, work: (...given: Given) => Promise<void>) =>
     (...given: Given): Promise<void> =>
-      hangs ? never() : work(...given)
-  const disk: Disk = { ...lab.disk, replace: held(lab.disk.replace), append: held(lab.disk.append) }
+      diskHangs && parts.includes(part) ? never() : work(...given)
+  const disk: Disk = { ...lab.disk, replace: held('place', lab.disk.replace), append: held('ledger', lab.disk.append) }
   const publish: typeof lab.bus.publish = (batch) =>
-    batch.some(({ value }) => value.includes('report.OrderResult')) ? never() : lab.bus.publish(batch)
-  const consume: typeof lab.bus.consume = async (how) => ({ ...(await lab.bus.consume(how)), stop: () => never() })
-  const [second] = lab.devices.slice(1).map(({ deployables }) => deployables[0]!.name)
-  const prepare: Driver['prepare'] = (_io, { deployable }) => (deployable === second ? never() : Promise.resolve())
+    parts.includes('results') && batch.some(({ value }) => value.includes('report.OrderResult'))
+      ? never()
+      : lab.bus.publish(batch)
+  const consume: typeof lab.bus.consume = async (how) => {
+    const consumer = await lab.bus.consume(how)
+    return parts.includes('consumer') ? { ...consumer, stop: () => never() } : consumer
+  }
+  const second = lab.devices[1]!.deployables[0]!.name
+  const prepare: Driver['prepare'] = (_io, { deployable }) =>
+    parts.includes('order') && deployable === second ? never() : Promise.resolve()
   const host = await lab.boot({
     disk,
     bus: { publish, consume },
     drivers: [{ ...lab.driver, prepare }],
-    options: { stopWaitMs: 3000 },
+    options: { stopWaitMs: STOP_WAIT_MS },
   })
-  // its result is not taken by the bus
-  await lab.send(lab.order('PrepareSlot', 1))
-  await lab.send(lab.order('PrepareSlot', 1, { device: 1 }))
-  expect(host.load()).toEqual({ ordersInHand: 1, resultsWaiting: 1 })
-  hangs = true
-  await lab.send(lab.order('PrepareSlot', 1, { device: 2 }))
-  let isOver = false
-  void host.stop().then(() => (isOver = true))
-  // the bus and the orders as long as is set, the orders that do not heed their signal, results (twice), ledger, place
-  await lab.clock.pass(2 * 3000 + 5 * 1000 - 1)
-  expect(isOver).toBe(false)
-  await lab.clock.pass(1)
-  expect(isOver).toBe(true)
-})
+  await lab.send(lab.order('PrepareSlot', 1), lab.order('PrepareSlot', 1, { device: 1 }))
+  diskHangs = true
+  // an order that cannot be recorded any more
+  if (parts.includes('ledger')) await lab.send(lab.order('PrepareSlot', 1, { device: 2 }))
+  const began = lab.clock.now()
+  let tookMs: number | null = null
+  void host.stop().then(() => (tookMs = lab.clock.now() - began))
+  await lab.clock.pass(60_000)
+  return tookMs
+}
+/** Until the orders end by themselves, and until they end after they were told to. */
+const ORDERS_MS = STOP_WAIT_MS + 1000
+test.each<[string, number, readonly Part[]]>([
+  ['for nothing that ends', 0, []],
+  ['for the bus as long as is set', STOP_WAIT_MS, ['consumer']],
+  ['for an order as long as is set, and a second more after it was aborted', ORDERS_MS, ['order']],
+  ['for results a second until they are sent, and another until the last attempt has ended', 2000, ['results']],
+  [
+    'for the ledger a second, after the bus and the orders, which wait for it as well',
+    STOP_WAIT_MS + ORDERS_MS + 1000,
+    ['ledger'],
+  ],
+  ['for the place in the topic a second', 1000, ['place']],
+  [
+    'for all of them one after the other',
+    STOP_WAIT_MS + ORDERS_MS + 2000 + 1000 + 1000,
+    ['consumer', 'order', 'results', 'ledger', 'place'],
+  ],
+])('a stop waits %s: %i ms', async (_, ms, parts) => expect(await stopMs(parts)).toBe(ms))
 
 /** A playbook that ends only with its signal. */
 const playbooksOf = (signals: AbortSignal[]): PlaybookTools => ({
@@ -74,8 +98,8 @@ test.each(['orderly', 'at once'] as const)(
       playbooks: playbooksOf(signals),
       toolLocks: { atWork: async () => (looks++, [CARD]), kill: async () => undefined },
     })
-    await quiet(40)
-    expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+    await until(() => signals.length === 1)
+    expect(signals[0]!.aborted).toBe(false)
     await lab.clock.pass(500)
     expect(looks).toBe(2)
     await host.stop(how)
@@ -91,50 +115,10 @@ test('a host that steps back for another program of its name ends its playbook a
   const signals: AbortSignal[] = []
   const io = recordedHostIo({ books: { simulated_driver: { 'setup.yml': 'set up' } } }, 'h1')
   const host = await lab.boot({ io, playbooks: playbooksOf(signals) })
-  await quiet(40)
-  expect(signals.map(({ aborted }) => aborted)).toEqual([false])
+  await until(() => signals.length === 1)
+  expect(signals[0]!.aborted).toBe(false)
   const by = 'b0a79999-0000-4000-8000-00000000000a'
   await lab.bus.publish([stopRecord({ type: 'Stop', host: 'h1', bootId: host.bootId, by }, '1', lab.clock.now())])
-  await quiet(40)
-  expect([signals[0]!.aborted, host.notReady()]).toEqual([true, `another program runs under the name h1: boot ${by}`])
-})
-
-test('a driver is not torn down while slots are prepared through it, as the ledger of the host says (PLAYBOOKS-4)', async () => {
-  const lab = await openHostLab()
-  await lab.disk.replace('/state/ledger.jsonl', OLD_LEDGER)
-  const first = await lab.boot()
-  await lab.send(lab.order('PrepareSlot', 1), lab.order('PrepareSlot', 1, { device: 1 }))
-  await first.stop()
-  await lab.disk.replace('/state/playbooks.json', JSON.stringify({ enabled: ['simulated_driver'], runs: {} }))
-  const io = recordedHostIo({ books: { simulated_driver: { 'teardown.yml': 'tear down' } } }, 'h1')
-  await lab.boot({ io, drivers: [], playbooks: playbooksOf([]) })
-  await quiet(40)
-  const reason = '2 attach handles may be prepared through simulated_driver: enable it again until they are released'
-  expect(lab.inventories().at(-1)!.playbooks).toMatchObject([{ playbook: 'teardown', status: 'failed', reason }])
-})
-
-test('a tool of an earlier start may work on a card as long as the longest cleaning may take', async () => {
-  const command: readonly [string] = ['/sbin/wipe']
-  const policies = new Map(
-    [1_000_000, 2_000_000].map((limitMs, n) => [
-      `d${n}`,
-      { driver: `d${n}`, kind: 'command' as const, command, limitMs },
-    ]),
-  )
-  const killedAt = async (more: object) => {
-    const lab = await openHostLab()
-    const killed: number[] = []
-    const began = lab.clock.now()
-    const atWork = async () => (killed.length > 0 ? [] : [CARD])
-    const kill = async () => void killed.push(lab.clock.now() - began)
-    await lab.boot({
-      toolLocks: { atWork, kill },
-      options: { reportEveryMs: 1e9, heartbeatEveryMs: 1e9, measureEveryMs: 1e9 },
-      ...more,
-    })
-    await lab.clock.pass(2_100_000)
-    return killed
-  }
-  expect(await killedAt({})).toEqual([900_000])
-  expect(await killedAt({ cleaner: { policies, clean: async () => null } })).toEqual([2_000_000])
+  await until(() => signals[0]!.aborted)
+  expect([signals.length, host.notReady()]).toEqual([1, `another program runs under the name h1: boot ${by}`])
 })

@@ -5,10 +5,20 @@ import { type Disk, memoryDisk } from '../../src/host/disk.ts'
 import { type Run, withRun } from '../../src/host/playbookPlan.ts'
 import { type PlaybookTools, Playbooks } from '../../src/host/playbooks.ts'
 import { recordedHostIo, type Tree } from '../drivers/recordedHostIo.ts'
-import { handClock, memoryLog, quiet } from '../support/lab.ts'
+import { openHostLab } from '../support/hostLab.ts'
+import { handClock, memoryLog, quiet, until } from '../support/lab.ts'
 
 const BOTH: Tree = { 'setup.yml': 'set up', 'teardown.yml': 'tear down' }
 const WELL: RunEnd = { failure: null, output: 'all well\n', cut: 0 }
+const TOOLS: PlaybookTools = {
+  dir: '/books',
+  program: 'ansible-playbook',
+  limitMs: 5000,
+  environment: { HOME: '/root', LC_ALL: 'C' },
+  programAt: async (name) => `/usr/bin/${name}`,
+  killAged: async () => [],
+  run: async () => WELL,
+}
 type Given = Partial<PlaybookTools> & {
   readonly drivers?: readonly string[]
   readonly books?: Tree
@@ -30,12 +40,7 @@ const machine = async ({
   const requests: RunRequest[] = []
   const end = more.run ?? (async () => WELL)
   const tools: PlaybookTools = {
-    dir: '/books',
-    program: 'ansible-playbook',
-    limitMs: 5000,
-    environment: { HOME: '/root', LC_ALL: 'C' },
-    programAt: async (name) => `/usr/bin/${name}`,
-    killAged: async () => [],
+    ...TOOLS,
     ...more,
     run: (request) => {
       requests.push(request)
@@ -241,6 +246,20 @@ describe('a playbook fails with its reason', () => {
     await it.start()
     expect(it.played()).toEqual(['/books/a setup.yml'])
   })
+})
+
+test('a driver is not torn down while slots are prepared through it, as the ledger of the host says (PLAYBOOKS-4)', async () => {
+  const lab = await openHostLab()
+  await lab.disk.replace('/state/ledger.jsonl', '{"ledger":1,"host":"h1"}\n')
+  const first = await lab.boot()
+  await lab.send(lab.order('PrepareSlot', 1), lab.order('PrepareSlot', 1, { device: 1 }))
+  await first.stop()
+  await lab.disk.replace('/state/playbooks.json', JSON.stringify({ enabled: ['simulated_driver'], runs: {} }))
+  const io = recordedHostIo({ books: { simulated_driver: { 'teardown.yml': 'tear down' } } }, 'h1')
+  await lab.boot({ io, drivers: [], playbooks: TOOLS })
+  await until(() => lab.inventories().at(-1)?.playbooks?.[0]?.status === 'failed')
+  const reason = '2 attach handles may be prepared through simulated_driver: enable it again until they are released'
+  expect(lab.inventories().at(-1)!.playbooks).toMatchObject([{ playbook: 'teardown', status: 'failed', reason }])
 })
 
 describe('a stop', () => {

@@ -128,3 +128,29 @@ test('a host on which nothing can be looked for starts, and says so', async () =
   await it.send(it.order('Program', 1))
   expect(it.results()).toMatchObject([{ result: { status: 'done' } }])
 })
+
+test('a tool of an earlier start may work on a card as long as the longest cleaning may take', async () => {
+  const command: readonly [string] = ['/sbin/wipe']
+  const policies = new Map(
+    [1_000_000, 2_000_000].map((limitMs, n) => [
+      `d${n}`,
+      { driver: `d${n}`, kind: 'command' as const, command, limitMs },
+    ]),
+  )
+  const killedAt = async (more: object) => {
+    const it = await lab()
+    const killed: number[] = []
+    const began = it.clock.now()
+    const atWork = async () => (killed.length > 0 ? [] : [{ card: 'other', workers: [] }])
+    const kill = async () => void killed.push(it.clock.now() - began)
+    await it.boot({
+      toolLocks: { atWork, kill },
+      options: { reportEveryMs: 1e9, heartbeatEveryMs: 1e9, measureEveryMs: 1e9 },
+      ...more,
+    })
+    await it.clock.pass(2_100_000)
+    return killed
+  }
+  expect(await killedAt({})).toEqual([900_000])
+  expect(await killedAt({ cleaner: { policies, clean: async () => null } })).toEqual([2_000_000])
+})
