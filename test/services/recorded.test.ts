@@ -17,8 +17,8 @@ beforeAll(async () => {
   named = idNames(cloud.names.journal)
 })
 /**
- * Each section has names of its own for the UUIDs that the cloud did not have before. A value that does not fit into its
- * line begins below it, and would leave a blank at its end.
+ * Each section has names of its own for the UUIDs that the cloud did not have before. A value that does not fit into
+ * its line begins below it, and would leave a blank at its end.
  */
 const fileOf = (sections: readonly string[]): string =>
   `${sections.map((section) => named(section).replaceAll(/ +$/gm, '')).join('\n\n')}\n`
