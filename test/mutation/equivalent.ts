@@ -3,6 +3,7 @@
  * mutant is known by its file, by the line it is in (without the blanks around it) and by what it replaces by what.
  */
 import type { Mutant } from './mutants.ts'
+import { SAVING } from './saving.ts'
 
 export type Equivalent = {
   readonly path: string
@@ -13,6 +14,7 @@ export type Equivalent = {
 }
 
 export const EQUIVALENT: readonly Equivalent[] = [
+  ...SAVING,
   {
     path: 'src/uuid.ts',
     line: ".replace(/^(urn:)?(uuid:)?/, '')",
@@ -47,13 +49,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     original: '<',
     mutated: '<=',
     reason: 'the two are not equal here',
-  },
-  {
-    path: 'src/actors/deployable/rows.ts',
-    line: 'if (before.handles === after.handles) return []',
-    original: 'before.handles === after.handles',
-    mutated: 'false',
-    reason: 'it saves work: the same handles change no row',
   },
   {
     path: 'src/audit/arqs.ts',
@@ -182,34 +177,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     reason: 'ranks are only compared with each other',
   },
   {
-    path: 'src/audit/cleaning.ts',
-    line: 'if (done.size === 0) return {}',
-    original: 'done.size === 0',
-    mutated: 'false',
-    reason: 'it saves work: without cleanings that were observed nothing is judged',
-  },
-  {
-    path: 'src/audit/clients.ts',
-    line: 'if (clients.length === 0) return {}',
-    original: 'clients.length === 0',
-    mutated: 'false',
-    reason: 'it saves work: without answers of clients nothing is judged',
-  },
-  {
-    path: 'src/audit/topics.ts',
-    line: 'if (!topics || lost.length === 0) return topics',
-    original: '!topics || lost.length === 0',
-    mutated: '(!topics)',
-    reason: 'it saves work: without lost rows no message is left out',
-  },
-  {
-    path: 'src/audit/topics.ts',
-    line: 'if (gone.has(idOf(one))) there.set(`${idOf(one)} ${one.key} ${said(one)}`, one.row)',
-    original: 'gone.has(idOf(one))',
-    mutated: 'true',
-    reason: 'it saves memory: only messages of lost rows are looked up',
-  },
-  {
     path: 'src/services/arqs/prebound.ts',
     line: "if (granted?.type !== 'Granted') throw new Error('a grant that was accepted names no handle')",
     original: "granted?.type !== 'Granted'",
@@ -294,13 +261,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     reason: 'Nova is looked at once more, and nothing of the instance is due',
   },
   {
-    path: 'src/audit/prove.ts',
-    line: 'if (keys.includes(row.key)) last.set(row.key, row)',
-    original: 'keys.includes(row.key)',
-    mutated: 'true',
-    reason: 'it saves memory: only the rows of these keys are asked for',
-  },
-  {
     path: 'src/actors/inventory/describe.ts',
     line: 'parts: deployables.reduce((sum, { attributes, handles }) => sum + attributes.length + handles.length, 0),',
     original: '0',
@@ -313,83 +273,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     original: '0',
     mutated: '1',
     reason: 'the list is not empty; what stands for its first is for the compiler',
-  },
-  {
-    path: 'src/actors/runtime/changes.ts',
-    line: 'if (waiting.size === 0) return',
-    original: 'waiting.size === 0',
-    mutated: 'false',
-    reason: 'it saves work: when nobody waits nobody is woken',
-  },
-  {
-    path: 'src/cli/audit/files.ts',
-    line: 'const parsed = v.safeParse(schema, value, { abortEarly: true })',
-    original: 'abortEarly: true',
-    mutated: '',
-    reason: 'it saves work: only the first problem is named',
-  },
-  {
-    path: 'src/cli/observe/observedBus.ts',
-    line: 'if (!stored.has(CATALOGUE.deadLetters.topic)) return',
-    original: '!stored.has(CATALOGUE.deadLetters.topic)',
-    mutated: 'false',
-    reason: 'it saves work: without dead letters in the batch none is read',
-  },
-  {
-    path: 'src/persistence/postgres/session.ts',
-    line: 'if (this.#standing === null) await patiently(this.#current)',
-    original: 'this.#standing === null',
-    mutated: 'true',
-    reason: 'it saves a timer: the promise of a session that stands is kept already',
-  },
-  {
-    path: 'src/persistence/landmarks.ts',
-    line: "const LAST = 'order by xid desc, pos desc limit 1'",
-    original: "'order by xid desc, pos desc limit 1'",
-    mutated: "''",
-    reason: 'it saves work: the rows of both tables are ordered and limited once more around them',
-  },
-  {
-    path: 'src/neighbours/images/folder.ts',
-    line: 'return [...files]',
-    original: '\n    .filter(([uuid]) => !ofDescriptions || descriptions.has(uuid))',
-    mutated: '',
-    reason: 'it saves work: an image without a description has no property that is searched for',
-  },
-  {
-    path: 'src/actors/entities.ts',
-    line: 'const ARQS = `${arq.kind}/`',
-    original: '`${arq.kind}/`',
-    mutated: '``',
-    reason: 'it saves work: entities of other kinds have no rows in lasting views',
-  },
-  {
-    path: 'src/audit/journal.ts',
-    line: 'if (!digests.delete(digestOf(`${view}/${keyOfRow(view, row)}`, comparable(view, row)))) return false',
-    original: '`${view}/${keyOfRow(view, row)}`',
-    mutated: '``',
-    reason: 'it saves memory: the differences are looked for then, and none is found where there is none',
-  },
-  {
-    path: 'src/audit/usage.ts',
-    line: "const digestOf = (row: object): string => hash('sha1', canonicalJson(row), 'base64').slice(0, 20)",
-    original: '0',
-    mutated: '1',
-    reason: 'it saves memory: rows are compared by a part of their digest, and another part does as well',
-  },
-  {
-    path: 'src/host/sections.ts',
-    line: 'const result = v.safeParse(v.pipe(v.array(ReportedDevice), v.maxLength(1000)), devices, { abortEarly: true })',
-    original: 'abortEarly: true',
-    mutated: '',
-    reason: 'it saves work and memory: only the first problem is named',
-  },
-  {
-    path: 'src/host/measuring.ts',
-    line: 'const checked = v.safeParse(Measurements, reading, { abortEarly: true })',
-    original: 'abortEarly: true',
-    mutated: '',
-    reason: 'it saves work and memory: only the first problem is named',
   },
   {
     path: 'src/cli/observe/telemetrySettings.ts',

@@ -21,8 +21,8 @@ export const giverIn = ({ root, below }: DeployableTree, mates: Mates): Deployab
 }
 
 /**
- * How parts of a whole card that its host shows no more are still held: a request uses one, or one is quarantined. Null:
- * none is held, or the card is divided.
+ * How parts of a whole card that its host shows no more are still held: a request uses one, or one is quarantined.
+ * Null: none is held, or the card is divided.
  */
 const heldBelow = ({ root, below }: DeployableTree): HeldBelow | null => {
   if (root.nodes > 0) return null

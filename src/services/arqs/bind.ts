@@ -117,7 +117,7 @@ const grant = (draft: Draft, one: Target, terms: Together, searches: ImageSearch
   const tree = treeOf(draft, one)
   const found = giverIn(tree, mates)
   const giver = found ?? tree.root
-  // the deployables below the root may come from a cache: another may give a handle, or forbid that the card is programmed
+  // those below the root may come from a cache: one that is missing there may have a handle, or forbid to program
   const mayBeProgrammed = giver === tree.root && tree.root.programmable && image !== null
   if ((found === null || mayBeProgrammed) && !terms.certain) return MOVED
   const load = loadOf(tree, giver, image)
