@@ -4,7 +4,7 @@ import { postgresHints } from '../../src/persistence/postgres/hints.ts'
 import { createPool } from '../../src/persistence/postgres/pool.ts'
 import { clientConfig, postgresDatabase } from '../../src/persistence/postgres/postgres.ts'
 import { memoryLog, until } from '../support/lab.ts'
-import { pidOf, type Script, scriptedPostgres, sqlError } from './scriptedPostgres.ts'
+import { pidOf, type Script, scriptedPostgres, sqlError } from '../support/scriptedPostgres.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {

@@ -7,7 +7,7 @@ import { migrationNames } from '../../src/persistence/migrate.ts'
 import { readSnapshot, type Snapshot } from '../../src/persistence/snapshot.ts'
 import { until } from '../support/lab.ts'
 import * as sample from './samples.ts'
-import { type Script, scriptedPostgres, sqlError } from './scriptedPostgres.ts'
+import { type Script, scriptedPostgres, sqlError } from '../support/scriptedPostgres.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {

@@ -5,7 +5,7 @@ import { type CheckSession, type Presence, writerSession } from '../../src/persi
 import { NotSent } from '../../src/persistence/sql.ts'
 import { NotWritable } from '../../src/persistence/notWritable.ts'
 import { quiet, until } from '../support/lab.ts'
-import { type Script, scriptedPostgres, sqlError } from './scriptedPostgres.ts'
+import { type Script, scriptedPostgres, sqlError } from '../support/scriptedPostgres.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {

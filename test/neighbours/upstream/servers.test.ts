@@ -1,14 +1,18 @@
 /** Upstream's database on each kind of server: how a session is opened, what it asks, and how failures are told. */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import type { AddressInfo, Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { rootCertificates } from 'node:tls'
 import { type Connection, createServer } from 'mysql2'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
 import type { MysqlAddress } from '../../../src/neighbours/upstream/address.ts'
 import { openMysql } from '../../../src/neighbours/upstream/mysql.ts'
 import { openPostgres } from '../../../src/neighbours/upstream/postgres.ts'
 import { readUpstream } from '../../../src/neighbours/upstream/read.ts'
-import { scriptedPostgres, sqlError } from '../../persistence/scriptedPostgres.ts'
+import { scriptedPostgres, sqlError } from '../../support/scriptedPostgres.ts'
 import { freePort } from '../../support/port.ts'
 import { quiet, until } from '../../support/lab.ts'
 
@@ -20,19 +24,49 @@ afterEach(async () => {
 })
 
 type Answer = { readonly columns: readonly string[]; readonly rows: readonly object[] } | { readonly refused: string }
+/** What a client says of itself: its token shows that it knows the password and does not tell it. */
+type Login = {
+  readonly user: string
+  readonly database: string
+  readonly authPluginData1: Buffer
+  readonly authPluginData2: Buffer
+  readonly authToken: Buffer
+}
+const sha1 = (...parts: readonly Uint8Array[]): Buffer => createHash('sha1').update(Buffer.concat(parts)).digest()
+/** By the method mysql_native_password. */
+const knows = (password: string, { authPluginData1, authPluginData2, authToken }: Login): boolean => {
+  const once = sha1(Buffer.from(password))
+  const mask = sha1(authPluginData1, authPluginData2, sha1(once))
+  return authToken.equals(once.map((byte, at) => byte ^ mask[at]!))
+}
+const PASSWORD = 'secret'
+const ACCESS_DENIED = { code: 1045, message: 'access denied' }
+const SYNTAX_ERROR = 1064
+/** All that MySQL 5.7 can do but TLS. */
+const CLIENT_SSL = 0x800
+const capabilityFlags = 0xffffff & ~CLIENT_SSL
+const STATUS_AUTOCOMMIT = 2
+const [UTF8MB4, BINARY] = [45, 63]
+const TYPE_LONG = 3
+const column = (name: string) => ({
+  ...{ catalog: 'def', schema: 's', table: 't', orgTable: 't', name, orgName: name },
+  // a number, so that a client which decodes would not give a text
+  ...{ characterSet: BINARY, columnLength: 11, columnType: TYPE_LONG, flags: 0, decimals: 0 },
+})
+
 /** A server that speaks the protocol of MariaDB and MySQL. Statements without an answer are done. */
-const mysqlServer = async (answerTo: (text: string) => Answer | null, at?: string) => {
+const mysqlServer = async (answerTo: (text: string) => Answer | null, socket?: string) => {
   const [asked, entered, open]: [string[], object[], Set<Connection>] = [[], [], new Set()]
-  const listening = at ?? String(await freePort())
   const server = createServer((connection) => {
     open.add(connection)
     // messages are counted anew with each statement
     const numbered = connection as unknown as { sequenceId: number }
     connection.serverHandshake({
-      ...{ protocolVersion: 10, serverVersion: '5.7', connectionId: 1, statusFlags: 2, characterSet: 45 },
-      capabilityFlags: 0xffffff & ~0x800,
-      authCallback: ({ user, database }: { user: string; database: string }, done: (error: null) => void) => {
-        entered.push({ user, database })
+      ...{ protocolVersion: 10, serverVersion: '5.7', connectionId: 1, statusFlags: STATUS_AUTOCOMMIT },
+      ...{ characterSet: UTF8MB4, capabilityFlags },
+      authCallback: (login: Login, done: (error: null, refusal?: typeof ACCESS_DENIED) => void) => {
+        if (!knows(PASSWORD, login)) return done(null, ACCESS_DENIED)
+        entered.push({ user: login.user, database: login.database })
         done(null)
         numbered.sequenceId = 0
       },
@@ -41,32 +75,34 @@ const mysqlServer = async (answerTo: (text: string) => Answer | null, at?: strin
       asked.push(text)
       const answer = answerTo(text)
       if (answer === null) connection.writeOk()
-      else if ('refused' in answer) connection.writeError({ code: 1064, message: answer.refused })
-      else
-        connection.writeTextResult(
-          [...answer.rows],
-          answer.columns.map((name) => ({
-            ...{ catalog: 'def', schema: 's', table: 't', orgTable: 't', name, orgName: name },
-            // a number, so that a client which decodes would not give a text
-            ...{ characterSet: 63, columnLength: 11, columnType: 3, flags: 0, decimals: 0 },
-          })),
-        )
+      else if ('refused' in answer) connection.writeError({ code: SYNTAX_ERROR, message: answer.refused })
+      else connection.writeTextResult([...answer.rows], answer.columns.map(column))
       numbered.sequenceId = 0
     }
     connection.on('query', take)
-    connection.on('stmt_prepare', take)
+    // the server of mysql2 gives plain statements that begin with SET to this listener
+    connection.on('stmt_prepare', (text: string) => {
+      if (/^set /i.test(text)) take(text)
+      else connection.writeError({ code: SYNTAX_ERROR, message: 'this server prepares no statements' })
+    })
     connection.on('error', () => open.delete(connection))
     connection.on('end', () => open.delete(connection))
   })
-  server.listen(listening as unknown as number)
+  // it passes on all that a server of node's own takes, and has one in it
+  const { _server: own } = server as unknown as { readonly _server: Server }
+  const listening = once(own, 'listening')
+  if (socket === undefined) own.listen(0, '127.0.0.1')
+  else own.listen(socket)
+  await listening
   const cut = () => {
     for (const one of open) (one as unknown as { stream: { destroy: () => void } }).stream.destroy()
   }
   closing.push(cut, () => new Promise<void>((resolve) => server.close(() => resolve())))
-  return { asked, entered, cut, open: () => open.size, port: Number(listening) }
+  return { asked, entered, cut, open: () => open.size, port: socket === undefined ? portOf(own) : 0 }
 }
+const portOf = (server: Server): number => (server.address() as AddressInfo).port
 const addressOf = (more: Partial<MysqlAddress>): MysqlAddress => ({
-  ...{ host: '127.0.0.1', port: 1, user: 'cyborg', password: 'secret', database: 'c', socket: null, ca: null },
+  ...{ host: '127.0.0.1', port: 1, user: 'cyborg', password: PASSWORD, database: 'c', socket: null, ca: null },
   ...more,
 })
 const opened = async (address: MysqlAddress) => {
@@ -88,6 +124,14 @@ describe('on MariaDB or MySQL', () => {
     expect(await source.page('devices', 5, 10)).toEqual([{ id: '7', name: '8' }])
     expect(asked).toEqual([...BEGIN, 'select * from `devices` where id > 5 order by id limit 10'])
     expect(entered).toEqual([{ user: 'cyborg', database: 'c' }])
+  })
+  test.each([
+    ['no password', ''],
+    ['another password', 'Secret'],
+  ])('a server that gets %s refuses the session', async (_, password) => {
+    const { port, asked, entered } = await mysqlServer(page)
+    await expect(openMysql(addressOf({ port, password }))).rejects.toThrow('access denied')
+    expect([asked, entered]).toEqual([[], []])
   })
   test('a server may be reached by its socket', async () => {
     const socket = join(folder, 'mysql.sock')
@@ -118,7 +162,8 @@ describe('on MariaDB or MySQL', () => {
   test('TLS is asked for where a CA is named, and there is no session without it', async () => {
     const { port, entered } = await mysqlServer(page)
     await expect(openMysql(addressOf({ port, ca: '/no/such.pem' }))).rejects.toThrow('ENOENT')
-    const ca = import.meta.filename
+    const ca = join(folder, 'ca.pem')
+    writeFileSync(ca, rootCertificates[0]!)
     await expect(openMysql(addressOf({ port, ca }))).rejects.toThrow('does not support secure connection')
     expect(entered).toEqual([])
   })
@@ -166,7 +211,7 @@ describe('on PostgreSQL', () => {
   })
 })
 
-test('a server that does not answer is told so, whatever its kind', async () => {
+test('a server that does not answer is named with its address, whatever its kind', async () => {
   const port = await freePort()
   const refused = `upstream's database cannot be opened: connect ECONNREFUSED 127.0.0.1:${port}`
   await expect(readUpstream({ kind: 'mysql', at: addressOf({ port }) })).rejects.toThrow(refused)

@@ -1,6 +1,6 @@
 /** A server that speaks the protocol of PostgreSQL and answers each statement as a test says. It keeps no data. */
 import { type Socket, createServer } from 'node:net'
-import { freePort } from '../support/port.ts'
+import { freePort } from './port.ts'
 
 type Value = string | number | boolean | null | object
 type Row = Readonly<Record<string, Value>>
@@ -30,10 +30,16 @@ const message = (kind: string, ...parts: readonly Buffer[]): Buffer => {
   const body = Buffer.concat(parts)
   return Buffer.concat([Buffer.from(kind), int(body.length + 4), body])
 }
-const TYPES: Readonly<Record<string, number>> = { boolean: 16, number: 23, string: 25, object: 114 }
-const FLOAT = 701
-const typeOf = (value: Value): number =>
-  value === null ? 25 : typeof value === 'number' && !Number.isInteger(value) ? FLOAT : TYPES[typeof value]!
+/** The numbers by which the server names types. */
+const TYPE = { bool: 16, int8: 20, int4: 23, text: 25, json: 114, float8: 701 }
+const [INT4_MIN, INT4_MAX] = [-(2 ** 31), 2 ** 31 - 1] as const
+const typeOf = (value: Value): number => {
+  if (typeof value === 'boolean') return TYPE.bool
+  if (typeof value === 'object' && value !== null) return TYPE.json
+  if (typeof value !== 'number') return TYPE.text
+  if (!Number.isInteger(value)) return TYPE.float8
+  return value > INT4_MAX || value < INT4_MIN ? TYPE.int8 : TYPE.int4
+}
 const cell = (value: Value): Buffer => {
   if (value === null) return int(-1)
   const shown = Buffer.from(typeof value === 'object' ? JSON.stringify(value) : String(value))
@@ -47,8 +53,15 @@ const table = (rows: readonly Row[]): readonly Buffer[] => {
   return [
     message('T', int(columns.length, 2), ...columns),
     ...rows.map((row) => message('D', int(columns.length, 2), ...Object.values(row).map(cell))),
-    message('C', text(`SELECT ${rows.length}`)),
   ]
+}
+const firstWord = (said: string): string => /^\w+/.exec(said)?.[0].toUpperCase() ?? ''
+const READING = new Set(['SELECT', 'WITH', 'FETCH', 'VALUES', 'SHOW'])
+/** A statement that reads has a table, also an empty one; others have one only where the script gives them rows. */
+const resultOf = (said: string, rows: readonly Row[], undone: boolean): readonly Buffer[] => {
+  const word = firstWord(said)
+  if (!READING.has(word) && rows.length === 0) return [message('C', text(undone ? 'ROLLBACK' : word))]
+  return [...table(rows), message('C', text(`${word === 'FETCH' ? 'FETCH' : 'SELECT'} ${rows.length}`))]
 }
 const refusal = (error: Error): Buffer => {
   const { code = 'XX000', severity = 'ERROR' } = error as { readonly code?: string; readonly severity?: string }
@@ -56,10 +69,17 @@ const refusal = (error: Error): Buffer => {
   return message(
     'E',
     ...fields.map(([field, value]) => Buffer.concat([Buffer.from(field), text(value)])),
-    int(0).subarray(3),
+    Buffer.alloc(1),
   )
 }
-const READY = message('Z', Buffer.from('I'))
+/** Whether a session is outside of a transaction, in one, or in one that has failed. */
+type Standing = 'I' | 'T' | 'E'
+const ready = (standing: Standing): Buffer => message('Z', Buffer.from(standing))
+const ENDS = new Set(['COMMIT', 'END', 'ROLLBACK', 'ABORT'])
+const isEnd = (said: string): boolean => ENDS.has(firstWord(said)) && !/^rollback to /i.test(said)
+const standingAfter = (said: string, before: Standing): Standing =>
+  isEnd(said) ? 'I' : /^(?:begin|start transaction)\b/i.test(said) ? 'T' : before
+const ABORTED = sqlError('25P02', 'current transaction is aborted, commands ignored until end of transaction block')
 
 /** The messages of a client; the first has no kind. */
 const reader = (take: (kind: string, body: Buffer) => void) => {
@@ -77,7 +97,10 @@ const reader = (take: (kind: string, body: Buffer) => void) => {
     }
   }
 }
+const PROTOCOL_3 = 0x3_0000
 const startupIn = (body: Buffer): Readonly<Record<string, string>> => {
+  const code = body.readInt32BE(0)
+  if (code !== PROTOCOL_3) throw new Error(`this server knows no TLS and no cancelling: a session began with ${code}`)
   const words = body.subarray(4).toString().split('\0')
   return Object.fromEntries(words.flatMap((word, at) => (at % 2 === 0 && word !== '' ? [[word, words[at + 1]!]] : [])))
 }
@@ -99,27 +122,41 @@ export const scriptedPostgres = async (script: Script = () => null) => {
   const asked: Asked[] = []
   const serve = (session: number, socket: Socket) => {
     const parsed = new Map<string, string>()
-    let turn = Promise.resolve()
+    let [turn, standing, planned]: [Promise<void>, Standing, readonly Buffer[]] = [Promise.resolve(), 'I', []]
+    const resultTo = async (one: Asked, before: readonly Buffer[]): Promise<readonly Buffer[]> => {
+      const failed = standing === 'E'
+      const rows = failed && !isEnd(one.text) ? ABORTED : ((await script(one)) ?? well(one))
+      if (rows instanceof Error) {
+        if (standing === 'T') standing = 'E'
+        return [refusal(rows)]
+      }
+      standing = standingAfter(one.text, standing)
+      return [...before, ...resultOf(one.text, rows, failed)]
+    }
     const answer = (said: string, params: readonly (string | null)[], before: readonly Buffer[]) => {
       const one = { session, text: said, params }
       asked.push(one)
-      const result = script(one)
       turn = turn.then(async () => {
-        const rows = (await result) ?? well(one)
-        const parts = rows instanceof Error ? [refusal(rows)] : [...before, ...table(rows)]
-        socket.write(Buffer.concat([...parts, READY]))
+        const parts = await resultTo(one, before)
+        socket.write(Buffer.concat([...parts, ready(standing)]))
       })
     }
     return reader((kind, body) => {
       if (kind === 'startup') {
         startups.push(startupIn(body))
-        socket.write(Buffer.concat([message('R', int(0)), message('K', int(pidOf(session)), int(7)), READY]))
+        socket.write(Buffer.concat([message('R', int(0)), message('K', int(pidOf(session)), int(7)), ready('I')]))
       }
       if (kind === 'Q') answer(body.toString('utf8', 0, body.length - 1), [], [])
       const [first = '', second = ''] = body.toString().split('\0', 2)
       // a statement is planned under its name, and later used by that name alone
-      if (kind === 'P') parsed.set(first, second)
-      if (kind === 'B') answer(parsed.get(second)!, valuesIn(body), [message('2')])
+      if (kind === 'P') {
+        parsed.set(first, second)
+        planned = [message('1')]
+      }
+      if (kind === 'B') {
+        answer(parsed.get(second)!, valuesIn(body), [...planned, message('2')])
+        planned = []
+      }
       if (kind === 'X') socket.end()
     })
   }
