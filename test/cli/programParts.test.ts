@@ -1,5 +1,6 @@
 /** Small parts of the programs: the group of a cloud, drivers of this machine, playbooks, simulated hosts, programs. */
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { delimiter, join, relative } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { Config } from '../../src/cli/config/config.ts'
@@ -12,7 +13,8 @@ import { clientIdIn, foreignMember } from '../../src/cli/programs/oneCloud.ts'
 import { programAt } from '../../src/cli/programs/programAt.ts'
 import { listensOf } from '../../src/cli/programs/untilEnded.ts'
 import { reachedAt, urlOf } from '../../src/cli/programs/listen.ts'
-import { handClock, memoryLog } from '../support/lab.ts'
+import { realHostIo } from '../../src/drivers/hostIo.ts'
+import { handClock, memoryLog, until } from '../support/lab.ts'
 import { tempFolder } from '../support/program.ts'
 
 describe('a control joins a group', () => {
@@ -67,21 +69,46 @@ test('playbooks are those of the configured folder, with their program and limit
   })
 })
 
-test('a program that cleans runs under the lock of its card, with its own environment and limits', async () => {
-  const asked: unknown[] = []
-  const run = cleansUnder({
-    toEnd: async (card: string, program: string, args: readonly string[], below: never) => {
-      asked.push([card, program, args])
-      return (below as (program: string, args: readonly string[]) => unknown)(process.execPath, [
-        '-p',
-        'process.env.SLOT + process.cwd()',
-      ])
-    },
-  } as never)
-  const limits = { timeoutMs: 60_000, folder: process.cwd(), signal: new AbortController().signal }
-  const ended = await run('/sbin/wipe', ['-q'], { SLOT: 's1 ' }, limits, 'card-1')
-  expect(asked).toEqual([['card-1', '/sbin/wipe', ['-q']]])
-  expect(ended).toMatchObject({ code: 0, outputEnd: `s1 ${process.cwd()}\n` })
+describe('a program that cleans', () => {
+  const folder = tempFolder('cleans-under')
+  afterAll(folder.remove)
+  const warn = () => expect.fail('nothing is wrong')
+  const { locks } = realHostIo({ hostname: 'h1', stateDir: join(folder.path, 'state'), warn })
+  const run = cleansUnder(locks)
+  const limits = { timeoutMs: 60_000, folder: folder.path, signal: new AbortController().signal }
+  const WAITS = 'setInterval(() => {}, 1000)'
+  test('runs in the given folder, with its own environment', async () => {
+    const args = ['-p', 'process.env.SLOT + process.cwd()']
+    const ended = await run(process.execPath, args, { SLOT: 's1 ' }, limits, 'card-1')
+    const output = `s1 ${folder.path}\n`
+    expect(ended).toEqual({
+      ...{ code: 0, why: null, outputEnd: output, outputBytes: output.length },
+      outputSha256: createHash('sha256').update(output).digest('hex'),
+    })
+  })
+  test('holds the lock of its card, and of no other, until it is stopped', async () => {
+    const stop = new AbortController()
+    const begun = join(folder.path, 'begun')
+    const args = ['-e', `fs.writeFileSync('${begun}', ''); ${WAITS}`]
+    const first = run(process.execPath, args, {}, { ...limits, signal: stop.signal }, 'card-1')
+    await until(() => existsSync(begun))
+    expect(await run(process.execPath, ['-v'], {}, limits, 'card-1')).toMatchObject({
+      code: null,
+      why: 'was not begun, because a program that was begun earlier still works on the same card',
+    })
+    expect(await run(process.execPath, ['-v'], {}, limits, 'card-2')).toMatchObject({ code: 0, why: null })
+    stop.abort()
+    expect(await first).toMatchObject({ code: null, why: 'was stopped' })
+    expect(await run(process.execPath, ['-v'], {}, limits, 'card-1')).toMatchObject({ code: 0, why: null })
+  })
+  test('is not begun after a stop, and is ended when its time is over', async () => {
+    const stopped = { ...limits, signal: AbortSignal.abort() }
+    await expect(run(process.execPath, ['-v'], {}, stopped, 'card-1')).rejects.toThrow('aborted')
+    expect(await run(process.execPath, ['-e', WAITS], {}, { ...limits, timeoutMs: 1 }, 'card-1')).toMatchObject({
+      code: null,
+      why: 'did not end within 1 ms',
+    })
+  })
 })
 
 test('a control that stops says so at once, ends its streams, and goes on for a second and a half', async () => {
