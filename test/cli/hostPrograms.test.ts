@@ -15,8 +15,7 @@ import { CLEANED_HANDLE } from '../support/ansible.ts'
 import { untraced } from '../../src/trace.ts'
 import { folderFiles } from '../../src/neighbours/images/folder.ts'
 import { pageOf, total } from '../telemetry/page.ts'
-import { watchedClock } from '../support/kafkaLab.ts'
-import { handClock, memoryLog, until } from '../support/lab.ts'
+import { handClock, memoryLog, quiet, until } from '../support/lab.ts'
 import { tempFolder } from '../support/program.ts'
 
 const folder = tempFolder('host-programs')
@@ -26,6 +25,8 @@ type Reported = {
   readonly host: string
   readonly version: string
   readonly aliases: readonly string[]
+  readonly observedAt: number
+  readonly measured?: readonly { readonly at: number }[]
   readonly drivers: readonly { readonly driver: string; readonly devices: readonly unknown[] }[]
 }
 const opened = async (data: string, more: Partial<HostParts> = {}) => {
@@ -46,7 +47,7 @@ const opened = async (data: string, more: Partial<HostParts> = {}) => {
   })
   const parts: HostParts = { config, bus, images: folderFiles(null, silent), log: silent, ...more }
   const inventories = () => reports.filter(({ type }) => type === 'Inventory')
-  return { config, bus, parts, inventories }
+  return { config, bus, parts, reports, inventories }
 }
 
 test('simulated hosts report the devices of their plan under their names, and keep their files apart', async () => {
@@ -105,17 +106,29 @@ test('what a driver warns of is logged with the name of its host, and what it ke
   await bus.stop()
 })
 test('inventories, signs of life and measurements come as often as is configured', async () => {
-  const clock = watchedClock()
-  const { config, bus, parts } = await opened('paced', { clock })
-  const pace = { reportEveryMs: 70_001, heartbeatEveryMs: 8001, measureEveryMs: 9001 }
-  const paced = { ...config, host: { ...config.host, ...pace } }
+  const clock = handClock()
+  const { config, bus, parts, reports } = await opened('paced', { clock })
+  const pace = { reportEveryMs: 70_000, heartbeatEveryMs: 8000, measureEveryMs: 9000 }
   const driver = { ...fakeDriver(), measure: async () => ({ devices: [] }) }
-  const host = await startLocalHost({ ...parts, config: paced }, [driver])
-  const seen = async () => {
-    await clock.pass(100)
-    return Object.values(pace).filter((ms) => !clock.waits.includes(ms))
+  const host = await startLocalHost({ ...parts, config: { ...config, host: { ...config.host, ...pace } } }, [driver])
+  const of = (wanted: string) => reports.filter(({ type }) => type === wanted)
+  const reaching = async (inventories: number) => {
+    await until(() => of('Inventory').length === inventories)
+    // the next one is planned when this one is sent
+    await quiet()
   }
-  await expect.poll(seen).toEqual([])
+  await reaching(1)
+  for (const inventories of [2, 3]) {
+    for (let passed = 0; passed < 70_000; passed += 1000) await clock.pass(1000)
+    await reaching(inventories)
+  }
+  const gaps = (moments: readonly number[]) => [...new Set(moments.slice(1).map((at, before) => at - moments[before]!))]
+  const beats = of('Heartbeat')
+  expect({
+    reportEveryMs: gaps(of('Inventory').map(({ observedAt }) => observedAt)),
+    heartbeatEveryMs: gaps(beats.map(({ observedAt }) => observedAt)),
+    measureEveryMs: gaps(beats.flatMap(({ measured = [] }) => measured.map(({ at }) => at))),
+  }).toEqual(Object.fromEntries(Object.entries(pace).map(([name, ms]) => [name, [ms]])))
   let stopped = false
   void host.stop().finally(() => (stopped = true))
   for (let n = 0; n < 1000 && !stopped; n++) await clock.pass(1000)
