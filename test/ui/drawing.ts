@@ -58,7 +58,7 @@ const drawnKeys = async (work: () => Promise<unknown>) => {
     const { type, key, props } = node
     const said = `${String(type)} ${String(key)}`
     if (key !== null && key !== undefined) times.set(said, (times.get(said) ?? 0) + 1)
-    const own = [props.children].flat(2).flatMap((child) => (isElement(child) ? (child.key ?? []) : []))
+    const own = [props.children].flat(Infinity).flatMap((child) => (isElement(child) ? (child.key ?? []) : []))
     if (new Set(own).size < own.length) doubled.add(`${String(type)} of ${own.join(', ')}`)
     before?.(node)
   }
