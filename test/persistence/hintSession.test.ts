@@ -86,10 +86,15 @@ describe('hints between processes', () => {
     await until(hints.arrive)
     server.cut(1)
     await until(() => !hints.arrive())
+    hints.send('a')
     await until(hints.arrive)
+    hints.send('b')
+    const sent = () => server.asked.flatMap(({ text, params }) => (text === NOTIFY ? params : []))
+    await until(() => sent().length > 0)
+    expect(sent()).toEqual(['["b"]'])
     server.notify(2, pidOf(1), 'accelerando_hints', 'one')
     await until(() => heard.length === 1)
-    expect([server.texts(2).length, log.said]).toEqual([2, []])
+    expect([server.texts(2).length, log.said]).toEqual([3, []])
   })
   test('that are not available are told of with the reason, each time, until they are', async () => {
     let refusals = 2
