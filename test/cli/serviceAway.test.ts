@@ -35,13 +35,20 @@ describe('a service that is away', () => {
     })
   })
   test('is told on standard error, and the status goes on until its reader has gone', async () => {
+    let asked = 0
     const { code, out, err } = await served(
       (_, response) => {
-        response.writeHead(503).end('{"errors": [{"detail": "it starts"}]}')
+        if (++asked === 1) return response.writeHead(503).end('{"errors": [{"detail": "it starts"}]}')
         process.stdout.emit('error', new Error('EPIPE'))
+        response.writeHead(200).end('{"counted_at": "2026-01-01"}')
       },
-      ...['status', '--follow'],
+      ...['status', '--follow', '--format', 'jsonl'],
     )
-    expect({ code, out, err }).toEqual({ code: 0, out: '', err: 'GET /overview: 503 it starts; it is tried again\n' })
+    expect({ code, out, err }).toEqual({
+      code: 0,
+      out: '{"counted_at":"2026-01-01"}\n',
+      err: 'GET /overview: 503 it starts; it is tried again\n',
+    })
+    expect(asked).toBe(2)
   })
 })
