@@ -45,16 +45,15 @@ describeWith('postgres', 'the load balancer of the compose file', (bin) =>
         }
       }
 
-      /** Until HAProxy says that it sends requests to the server again. */
+      /** Until HAProxy sends requests to the server, which it also does until a first check has failed. */
       const used = async (name: string): Promise<void> => {
         const end = performance.now() + START_MS
-        const back = () =>
-          ['controls', 'consoles'].every((backend) =>
-            balancer
-              .said()
-              .slice(balancer.said().lastIndexOf(`Server ${backend}/${name} is DOWN`))
-              .includes(`Server ${backend}/${name} is UP`),
-          )
+        const isUp = (server: string): boolean => {
+          const said = balancer.said()
+          const down = said.lastIndexOf(`Server ${server} is DOWN`)
+          return down < 0 || said.includes(`Server ${server} is UP`, down)
+        }
+        const back = () => ['controls', 'consoles'].every((backend) => isUp(`${backend}/${name}`))
         while (!back()) {
           if (performance.now() > end) throw new Error(`${name} is not up: ${balancer.said().slice(-2000)}`)
           await sleep(100)
