@@ -1,29 +1,21 @@
-/** When hosts were last heard from: what is stored for other processes, what these have stored, what is recorded. */
+/** When hosts were last heard from: what is stored for other processes, what these have stored. */
 import { describe, expect, test } from 'vitest'
-import type { Work } from '../../src/actors/runtime/commit.ts'
-import type { Draft } from '../../src/actors/runtime/draft.ts'
 import type { Silence } from '../../src/actors/runtime/sharing.ts'
-import { type Fault, type Outcome, done, refuse } from '../../src/fault.ts'
-import type { EntityKey } from '../../src/identifiers.ts'
+import { done } from '../../src/fault.ts'
 import { createLiveness } from '../../src/services/hosts/liveness.ts'
 import type { Kernel } from '../../src/services/kernel/kernel.ts'
 import { handClock, memoryLog } from '../support/lab.ts'
 
 const HOUR = 3_600_000
-const AWAY: Fault = { kind: 'unavailable', reason: 'away', retryAfterSeconds: 1 }
-type Row = { readonly name: string; readonly liveness: string; readonly updated_at: number | null }
-const row = (name: string, liveness = 'up', at: number | null = 7): Row => ({ name, liveness, updated_at: at })
 
-const opened = (rows: readonly Row[] = []) => {
+/** What sweeps record of hosts is tried over real actors, in `silentFleet.test.ts`. */
+const opened = (rows: readonly { readonly name: string; readonly updated_at: number | null }[] = []) => {
   const [clock, log] = [handClock(), memoryLog()]
   const silences = new Map<string, Silence>()
-  const [noted, forgets, recorded]: readonly [(readonly string[])[], number[], unknown[]] = [[], [], []]
+  const [noted, forgets]: readonly [(readonly string[])[], number[]] = [[], []]
   const world = {
-    rows: done({ items: rows, next: null }) as Outcome<object>,
     whileNoting: () => {},
     forgotten: 0 as number | Error,
-    refuses: (() => false) as (keys: readonly EntityKey[]) => boolean,
-    absent: '',
   }
   const sharing = {
     noteSeen: async (names: readonly string[]) => (noted.push(names), world.whileNoting()),
@@ -34,23 +26,12 @@ const opened = (rows: readonly Row[] = []) => {
       return world.forgotten
     },
   }
-  const together = async (keys: readonly EntityKey[], { plan, cause }: Work<unknown>) => {
-    if (world.refuses(keys)) return (recorded.push(`${keys.length} refused`), refuse(AWAY))
-    const decide = (_: unknown, key: EntityKey, command: object) => {
-      if (keys.length < 3) recorded.push([key, cause, command])
-      return [command]
-    }
-    const state = (_: unknown, key: EntityKey) => ({ exists: key !== world.absent })
-    const value = plan({ decide, state } as unknown as Draft)
-    if (keys.length > 2) recorded.push(keys.length)
-    return done(value)
-  }
   const options = { noteSeenEveryMs: 2000, staleAfterMs: 15_000, downAfterMs: 60_000 }
   const liveness = createLiveness({
-    ...{ clock, log, sharing, options, units: { together }, ids: { uuid: () => 'made' } },
-    readers: { list: async () => world.rows },
+    ...{ clock, log, sharing, options },
+    readers: { list: async () => done({ items: rows.map((row) => ({ ...row, liveness: 'up' })), next: null }) },
   } as unknown as Kernel)
-  return { clock, log, silences, noted, forgets, recorded, world, liveness, start: clock.now() }
+  return { clock, log, silences, noted, forgets, world, liveness, start: clock.now() }
 }
 
 describe('the hosts that a process has heard from', () => {
@@ -151,7 +132,7 @@ describe('what other processes have stored', () => {
     await liveness.sweep()
     expect(liveness.lastSeen('h1')).toBe(null)
   })
-  test('is forgotten after an hour if it is no host, which is looked for once a minute', async () => {
+  test('the store is asked once a minute to forget names that it has not heard for an hour', async () => {
     const { clock, log, forgets, liveness, world } = opened()
     await clock.pass(59_999)
     await liveness.sweep()
@@ -172,60 +153,12 @@ describe('what other processes have stored', () => {
   })
 })
 
-describe('a sweep', () => {
-  test('records what has changed, and leaves hosts alone that wait, are removed, or are new to this process', async () => {
-    const { clock, log, recorded, liveness, world } = opened([
-      row('h1', 'up', 5),
-      row('h2', 'stale', null),
-      row('h3', 'pending'),
-      row('h4', 'removed'),
-    ])
-    await clock.pass(14_999)
-    await liveness.sweep()
-    expect([recorded, log.said]).toEqual([[], []])
-    expect([liveness.changedAt('h1'), liveness.changedAt('h2'), liveness.changedAt('h9')]).toEqual([5, null, null])
-    await clock.pass(1)
-    liveness.seen('h2')
-    liveness.seen('h3')
-    await liveness.sweep()
-    const set = (name: string, liveness: string) => [
-      `host/${name}`,
-      { by: 'liveness' },
-      { type: 'SetLiveness', liveness, by: 'silence' },
-    ]
-    expect(recorded).toEqual([set('h1', 'stale'), set('h2', 'up')])
-    expect(log.said.map(({ message, detail }) => [message, detail])).toEqual([
-      ['host.liveness', { host: 'h1', liveness: 'stale' }],
-      ['host.liveness', { host: 'h2', liveness: 'up' }],
-    ])
-    world.absent = 'host/h1'
-    await liveness.sweep()
-    expect(recorded.slice(2)).toEqual([set('h2', 'up')])
-    world.rows = refuse(AWAY)
-    await liveness.sweep()
-    expect(recorded).toHaveLength(3)
-  })
-  test('records in portions, of half the size after a failed one, and of twice the size after others', async () => {
-    const rows = Array.from({ length: 900 }, (_, n) => row(`h${n}`))
-    const { clock, log, recorded, liveness, world } = opened(rows)
-    await clock.pass(15_000)
-    let failures = 2
-    world.refuses = () => failures-- > 0
-    await liveness.sweep()
-    expect(recorded).toEqual(['256 refused', '128 refused', 64, 128, 256, 68])
-    const detail = { hosts: 256, first: 'h0', fault: AWAY }
-    expect(log.said[0]).toEqual({ level: 'warn', message: 'liveness.refused', detail })
-    recorded.length = 0
-    world.refuses = (keys) => keys.includes('host/h5')
-    await liveness.sweep()
-    expect(recorded).toEqual(['256 refused', 128, 256, 256, 4])
-  })
-  test('records hosts one by one while nothing can be recorded', async () => {
-    const { clock, recorded, liveness, world } = opened(['h1', 'h2', 'h3', 'h4'].map((name) => row(name)))
-    await clock.pass(15_000)
-    world.refuses = () => true
-    await liveness.sweep()
-    await liveness.sweep()
-    expect(recorded).toEqual(['4 refused', '2 refused', '1 refused', '1 refused'])
-  })
+test('the moment when the state of a host has last changed is known from the last sweep', async () => {
+  const { liveness } = opened([
+    { name: 'h1', updated_at: 5 },
+    { name: 'h2', updated_at: null },
+  ])
+  expect(liveness.changedAt('h1')).toBe(null)
+  await liveness.sweep()
+  expect(['h1', 'h2', 'h3'].map(liveness.changedAt)).toEqual([5, null, null])
 })
