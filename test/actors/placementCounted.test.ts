@@ -1,9 +1,9 @@
-/** How a host counts in Placement without what an operator ignores, and when its next pass is, at each limit. */
+/** How a host counts in Placement without what an operator ignores, and which providers are known as they are. */
 import { describe, expect, test } from 'vitest'
-import { type PlacementRecord, placement } from '../../src/actors/placement/decider.ts'
-import { countedStateOf } from '../../src/actors/placement/hostState.ts'
+import { type HostState, countedStateOf } from '../../src/actors/placement/hostState.ts'
 import {
   type Difference,
+  type Ignored,
   type Ignoring,
   differenceUuid,
   firstEnd,
@@ -13,12 +13,19 @@ import {
 } from '../../src/actors/placement/ignored.ts'
 import { isFunctionTrait } from '../../src/actors/placement/names.ts'
 import { ofNova } from '../../src/actors/placement/ofNova.ts'
-import { type Finding, isKnown } from '../../src/actors/placement/provider.ts'
-import { nextPassAt, nextUnrecordedAt } from '../../src/actors/placement/schedule.ts'
+import { type Finding, type RecordedProvider, isKnown } from '../../src/actors/placement/provider.ts'
 
 const NOTE = { by: 'op', reason: 'known' }
+const difference: Difference = {
+  kind: 'provider',
+  provider: 'rp',
+  name: 'card',
+  consumer: null,
+  state: 'placement_conflict',
+  reason: 'why',
+}
 const ignoring = (until: number, more: Partial<Ignoring> = {}): Ignoring => ({
-  difference: {} as Difference,
+  difference,
   until,
   at: 1,
   ...NOTE,
@@ -38,12 +45,15 @@ describe('a host counts', () => {
   type Said = typeof conflicting | ReturnType<typeof lacking>
   const ignored = (...all: readonly Said[]) =>
     Object.fromEntries(all.map((one) => [differenceUuid('h1', one), ignoring(0.5)]))
-  const of = (provider: object, of: Record<string, Ignoring>, host = 'h1') =>
-    ({ host, trouble: null, providers: { rp: { state: 'in_sync', reserving: [], ...provider } }, ignored: of }) as const
-  const conflict = { state: 'placement_conflict', reason: 'why' }
+  type Provider = Partial<Omit<RecordedProvider, 'reason'>> & Pick<RecordedProvider, 'reason'>
+  const of = (provider: Provider, decisions: Ignored, host = 'h1') => {
+    const rp: RecordedProvider = { state: 'in_sync', reserving: [], ...provider }
+    return { host, trouble: null, providers: { rp }, ignored: decisions }
+  }
+  const conflict: Provider = { state: 'placement_conflict', reason: 'why' }
   const UNALLOCATED = 'bound without allocation'
-  const units = { reserving: ['device disabled', UNALLOCATED], unallocated: { i1: 2, i2: 1 } }
-  test.each<[string, string, object]>([
+  const units: Provider = { reserving: ['device disabled', UNALLOCATED], unallocated: { i1: 2, i2: 1 } }
+  test.each<[HostState, string, ReturnType<typeof of>]>([
     ['placement_conflict', 'with nothing ignored', of(conflict, {})],
     [
       'in_sync',
@@ -70,14 +80,14 @@ describe('a host counts', () => {
     ['withheld', 'with those of one instance ignored', of(units, ignored(lacking('i1', 2)))],
     ['withheld', 'with another number ignored', of(units, ignored(lacking('i1', 1), lacking('i2', 1)))],
     ['withheld', 'where it is not known who lacks them', of({ reserving: [UNALLOCATED] }, ignored(conflicting))],
-  ] as never)('as %s %s', (state, _, record) => expect(countedStateOf(record as never)).toBe(state))
+  ])('as %s %s', (state, _, record) => expect(countedStateOf(record)).toBe(state))
   test('without what is ignored, and otherwise as it is', () => {
     const record = of({ ...units, reason: null }, ignored(lacking('i1', 2), lacking('i2', 1)))
-    expect(withoutIgnored(record as never)).toEqual({
+    expect(withoutIgnored(record)).toEqual({
       rp: { ...record.providers.rp, state: 'in_sync', reserving: ['device disabled'] },
     })
-    for (const none of [undefined, {}])
-      expect(withoutIgnored({ ...record, ignored: none } as never)).toBe(record.providers)
+    const { ignored: _, ...unignored } = record
+    for (const same of [unignored, { ...record, ignored: {} }]) expect(withoutIgnored(same)).toBe(record.providers)
   })
   test('a difference by all that it says', () => {
     const uuids = [
@@ -100,65 +110,6 @@ describe('a host counts', () => {
     expect([overdue(holder, 19), overdue(holder, 20), overdue(holder, 30)]).toEqual([[], ['u2'], ['u1', 'u2']])
     expect(overdue({ host: 'h1' }, 99)).toEqual([])
   })
-})
-
-describe('the next pass over a host', () => {
-  const NOW = 1_000_000_000
-  const AUDIT = 600_000
-  const provider = { uuid: 'p1', name: 'n', deployable: 'd', traits: [], reason: null, ours: true, since: NOW - 1 }
-  const held = (more: object = {}) => ({ p1: { ...provider, state: 'in_sync', reserving: [], ...more } }) as never
-  const recordOf = (more: Partial<PlacementRecord>): PlacementRecord => ({
-    ...placement.initial,
-    host: 'h1',
-    passes: 3,
-    endedAt: NOW - 1000,
-    providers: held(),
-    ...more,
-  })
-  const times = { now: NOW, auditEveryMs: AUDIT }
-  const unreachable = { state: 'unreachable', reason: 'r' } as const
-  const waiting = { state: 'waiting_for_compute_node', reason: 'r' } as const
-  type Found = Parameters<typeof nextPassAt>[1]
-  const after = (more: Partial<PlacementRecord>, found: Partial<Found> = {}, auditEveryMs = AUDIT) => {
-    const at = nextPassAt(recordOf(more), { trouble: null, wanted: 1, ...found }, { ...times, auditEveryMs })
-    return at === null ? null : at - NOW
-  }
-  const unrecorded = (more: Partial<PlacementRecord>) => {
-    const at = nextUnrecordedAt(recordOf(more), times)
-    return at === null ? null : at - NOW
-  }
-  const period = unrecorded({})!
-  const pending = { providers: held({ state: 'pending' }) }
-  const units = { providers: held({ reserving: ['bound without allocation'] }) }
-  test.each<[string, number | null, Partial<PlacementRecord>, Partial<Found>?, number?]>([
-    ['comes after the period where nothing is wrong', period, {}],
-    ['comes then also where nothing is wanted any more', period, {}, { wanted: 0 }],
-    ['comes then also where nothing was made yet', period, { providers: {} }],
-    ['is not needed where there is nothing', null, { providers: {} }, { wanted: 0 }],
-    ['comes soon after the first failure', 1000, {}, { trouble: unreachable }],
-    ['comes later after the fourth', 8000, { failures: 3 }, { trouble: unreachable }],
-    ['comes every 30 s at least', 30_000, { failures: 30 }, { trouble: unreachable }],
-    ['comes soon where there is no compute node', 1000, {}, { trouble: waiting }],
-    ['comes every minute at least there', 60_000, { failures: 30 }, { trouble: waiting }],
-    ['comes after 10 s where something is left to do', 10_000, pending],
-    ['comes later where it is still left', 20_000, { ...pending, failures: 1 }],
-    ['comes every five minutes at least then', 300_000, { ...pending, failures: 30 }],
-    ['comes after 30 s where units are withheld', 30_000, units],
-  ])('%s', (_, ms, more, found) => expect(after(more, found)).toBe(ms))
-  test('comes never later than the period', () => {
-    const most = (...given: Parameters<typeof after>) => expect(after(...given)).toBeLessThan(1000)
-    most({ failures: 9 }, { trouble: unreachable }, 900)
-    most({ ...pending }, {}, 900)
-    most(units, {}, 900)
-  })
-  test('comes after another time for each pass', () => expect(unrecorded({ passes: 4 })).not.toBe(period))
-  test.each([
-    [null, 0],
-    [1, 1],
-    [period, 10 * AUDIT],
-  ])('that need not be recorded comes in %s ms where a term ends in %d ms', (ms, end) =>
-    expect(unrecorded({ ignored: { u1: ignoring(NOW + end) } })).toBe(ms),
-  )
 })
 
 test('a provider is known only as it was found', () => {

@@ -1,7 +1,7 @@
 /** When a host is compared with Placement next, and which comparisons are recorded. */
 import { describe, expect, test } from 'vitest'
 import { type Finding, type PlacementRecord, isNothingNew, placement } from '../../src/actors/placement/decider.ts'
-import { RECORDED_EVERY_MS, nextUnrecordedAt } from '../../src/actors/placement/schedule.ts'
+import { RECORDED_EVERY_MS, nextPassAt, nextUnrecordedAt } from '../../src/actors/placement/schedule.ts'
 
 const NOW = 1_000_000_000
 const AUDIT = 600_000
@@ -84,6 +84,56 @@ describe('the next comparison after one that found nothing new', () => {
     expect(after(next({ providers: held({ state: 'pending', since: NOW - 50_000 }) }, 10_000))).toBeLessThanOrEqual(
       11_000,
     )
+  })
+})
+
+describe('the next comparison of a host of which an operator ignores differences', () => {
+  const ending = (at: number): Partial<PlacementRecord> => {
+    const { uuid: provider, name, state, reason } = PROVIDER
+    const difference = { kind: 'provider', provider, name, consumer: null, state, reason } as const
+    return { ignored: { u1: { difference, until: at, at: 1, by: 'op', reason: 'known' } } }
+  }
+  const period = next({})! - NOW
+  test.each([
+    ['has to be recorded when a term is over', 0, null],
+    ['comes when the term ends', 1, 1],
+    ['comes after the period when the term ends later', 10 * AUDIT, period],
+  ])('%s', (_, endsInMs, expected) => expect(after(next(ending(NOW + endsInMs)))).toBe(expected))
+  test('comes after another time for each pass', () => expect(after(next({ passes: 4 }))).not.toBe(period))
+})
+
+describe('the next pass over a host', () => {
+  type Found = Parameters<typeof nextPassAt>[1]
+  const passIn = (more: Partial<PlacementRecord>, found: Partial<Found> = {}, auditEveryMs = AUDIT) =>
+    after(nextPassAt(recordOf(more), { trouble: null, wanted: 1, ...found }, { now: NOW, auditEveryMs }))
+  const unreachable = { state: 'unreachable', reason: 'r' } as const
+  const waiting = { state: 'waiting_for_compute_node', reason: 'r' } as const
+  const pending = { providers: held({ state: 'pending' }) }
+  const units = { providers: held({ reserving: ['bound without allocation'] }) }
+  const period = next({})! - NOW
+  test.each<[string, number | null, Partial<PlacementRecord>, Partial<Found>?]>([
+    ['comes after the period where nothing is wrong', period, {}],
+    ['comes then also where nothing is wanted any more', period, {}, { wanted: 0 }],
+    ['comes then also where nothing was made yet', period, { providers: {} }],
+    ['is not needed where there is nothing', null, { providers: {} }, { wanted: 0 }],
+    ['comes soon after the first failure', 1000, {}, { trouble: unreachable }],
+    ['comes later after the fourth', 8000, { failures: 3 }, { trouble: unreachable }],
+    ['comes every 30 s at least', 30_000, { failures: 30 }, { trouble: unreachable }],
+    ['comes soon where there is no compute node', 1000, {}, { trouble: waiting }],
+    ['comes every minute at least there', 60_000, { failures: 30 }, { trouble: waiting }],
+    ['comes after 10 s where something is left to do', 10_000, pending],
+    ['comes later where it is still left', 20_000, { ...pending, failures: 1 }],
+    ['comes every five minutes at least then', 300_000, { ...pending, failures: 30 }],
+    ['comes after 30 s where units are withheld', 30_000, units],
+  ])('%s', (_, ms, more, found) => expect(passIn(more, found)).toBe(ms))
+  test.each<[string, Partial<PlacementRecord>, Partial<Found>?]>([
+    ['Placement does not answer', { failures: 9 }, { trouble: unreachable }],
+    ['something is left to do', pending],
+    ['units are withheld', units],
+  ])('comes never later than the period when %s', (_, more, found) => {
+    const auditEveryMs = 900
+    const shortPeriod = next({}, auditEveryMs)! - NOW
+    expect(passIn(more, found, auditEveryMs)).toBe(shortPeriod)
   })
 })
 
