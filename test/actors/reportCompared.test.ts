@@ -1,18 +1,17 @@
-/** What a report is compared by, to the letter: digests of devices, their length, prepared slots and loaded images. */
+/** What a report is compared by, to the letter: digests of devices, their length, and loaded images. */
 import { describe, expect, test } from 'vitest'
-import { functionOf } from '../../src/attachedFunctions.ts'
 import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
-import { markOf } from '../../src/actors/deployable/state.ts'
 import { digestOf } from '../../src/actors/inventory/digest.ts'
 import { DESCRIPTION_MAX_BYTES, untellable } from '../../src/actors/inventory/factSize.ts'
 import { imageDifferences } from '../../src/actors/inventory/imageDifferences.ts'
-import { slotDifferences, usedByOthers } from '../../src/actors/inventory/slotDifferences.ts'
 import type { ReportedDeployable, ReportedDevice } from '../../src/hardware.ts'
 import { MESSAGE_MAX_BYTES } from '../../src/wire/message.ts'
-import type { PreparedSlot } from '../../src/wire/slots.ts'
+import type { InventoryReport } from '../../src/wire/reports.ts'
 import { card, part, slot } from './cards.ts'
-import { done, given, granted, programming, released } from './deployableFacts.ts'
-import { ARQ, OTHER, handle, id, identity, recorded } from './samples.ts'
+import { given, programming } from './deployableFacts.ts'
+import { identity, recorded } from './samples.ts'
+
+type Section = InventoryReport['drivers'][number]
 
 describe('the digest of a device', () => {
   const pci = (fn: number, more: object = {}) => ({ type: 'PCI' as const, info: slot(1, fn), ...more })
@@ -65,118 +64,36 @@ test('a device is told of up to the length that a message has room for, in bytes
   expect([over - DESCRIPTION_MAX_BYTES <= 2, told(1)]).toEqual([true, null])
 })
 
-describe('a slot that differs', () => {
-  const [FIRST, SECOND, STRANGER] = [handle(1).uuid, handle(2).uuid, id(0x99)]
-  const bound = [recorded(), granted(1, 1), done(1, 1)] as const
-  const prepared = (n: number, number: number, more: Partial<PreparedSlot> = {}): PreparedSlot => ({
-    slot: handle(n).uuid,
-    number,
-    state: 'prepared',
-    function: functionOf(handle(n)),
-    ...more,
-  })
-  const compared = (facts: readonly DeployableEvent[], slots: readonly PreparedSlot[], more: object = {}) => {
-    const { state } = given(...facts)
-    return { state, ...slotDifferences({ prepared: slots, ...more }, [state]) }
-  }
-  const unexplained = (state: ReturnType<typeof compared>['state'], uuid: string, said: string, found: object) => ({
-    kind: 'unexplained',
-    deployable: identity.uuid,
-    handle: uuid,
-    mark: markOf(state.handles[uuid]!),
-    reason: `its host has ${said}`,
-    found,
-  })
-  test('is told with what the host has and with the mark of the handle', () => {
-    const { state, ...told } = compared(bound, [
-      prepared(2, 7, { slot: STRANGER, arq: OTHER }),
-      prepared(1, 2, { arq: OTHER }),
-      prepared(2, 3),
-    ])
-    const [strange, mine] = [
-      `slot ${STRANGER} prepared by order 7 with the same hardware, and the journal does not know that slot`,
-      `slot ${FIRST} prepared by order 2, which the journal never gave, and another request holds it`,
-    ]
-    expect(told).toEqual({
-      differences: [
-        unexplained(state, SECOND, strange, { slot: STRANGER, number: 7, arq: OTHER }),
-        unexplained(state, FIRST, mine, { slot: FIRST, number: 2, arq: OTHER }),
-        unexplained(state, SECOND, `slot ${SECOND} prepared by order 3, and the journal holds it free`, {
-          slot: SECOND,
-          number: 3,
-        }),
-      ],
-      unknown: [],
-      undecided: false,
-    })
-  })
-  test('is lost where the host has an order of it that the journal gave to another one, or none', () => {
-    const lost = (state: ReturnType<typeof compared>['state']) => ({
-      kind: 'lost',
-      deployable: identity.uuid,
-      handle: FIRST,
-      mark: markOf(state.handles[FIRST]!),
-      reason: 'its host does not have it prepared for the request that holds it',
-      found: null,
-    })
-    for (const [slots, more] of [
-      [[prepared(1, 1, { arq: OTHER })], {}],
-      [[], {}],
-      [[], { from: FIRST, upTo: FIRST }],
-    ] as const) {
-      const { state, ...told } = compared(bound, slots, more)
-      expect(told).toEqual({ differences: [lost(state)], unknown: [], undecided: false })
-    }
-  })
-  test('is undecided while an order is under way', () => {
-    const { state: _, ...told } = compared([...bound, released(1, 2)], [prepared(1, 1, { arq: ARQ })])
-    expect(told).toEqual({ differences: [], unknown: [], undecided: true })
-  })
-  test('is in use where somebody has its hardware', () => {
-    const { state } = given(recorded())
-    const inUse = [
-      { function: functionOf(handle(2)), by: 'qemu' },
-      { function: 'nowhere', by: 'x' },
-    ]
-    expect(usedByOthers({ prepared: [], inUse }, [state])).toEqual([
-      {
-        kind: 'in_use',
-        deployable: identity.uuid,
-        handle: SECOND,
-        mark: markOf(state.handles[SECOND]!),
-        reason: `its hardware ${functionOf(handle(2))} is in use and nobody has it: qemu`,
-        found: null,
-      },
-    ])
-  })
-})
-
 describe('the image of a card', () => {
-  const section = (bitstreamId: string | undefined, more: object = {}, device: object = {}) => ({
-    driver: 'simulated_driver',
-    status: 'ok',
-    devices: [{ ...device, deployables: [{ name: 'h1_card', ...(bitstreamId === undefined ? {} : { bitstreamId }) }] }],
-    ...more,
-  })
-  const read = (shown: object, ...facts: readonly DeployableEvent[]) =>
-    imageDifferences({ drivers: [shown] } as never, [given(recorded(), ...facts).state])
+  const section = (bitstreamId: string | undefined, more: Partial<Section> = {}): Section => {
+    const name = 'h1_card'
+    const deployable = part(name, bitstreamId === undefined ? {} : { bitstreamId })
+    return { driver: 'simulated_driver', status: 'ok', devices: [card(1, { deployables: [deployable] })], ...more }
+  }
+  const stub = (bitstreamId: string) => {
+    const { devices = [] } = section(bitstreamId)
+    return section(bitstreamId, { devices: devices.map((device) => ({ ...device, stub: true })) })
+  }
   const same = { differences: [], undecided: false }
   const loaded: DeployableEvent = { type: 'BitstreamRead', bitstreamId: 'i1' }
+  const missing: DeployableEvent = { type: 'PresenceSet', presence: 'missing' }
   const differs = (image: string | null, was: string | null) => ({
     differences: [{ deployable: identity.uuid, mark: `0 ${was ?? 'unknown'}`, image, recorded: was }],
     undecided: false,
   })
-  test.each([
-    ['differs where another one is recorded', read(section('i2'), loaded), differs('i2', 'i1')],
-    ['differs where none is recorded', read(section('i2')), differs('i2', null)],
-    ['differs where none is shown', read(section(undefined), loaded), differs(null, 'i1')],
-    ['is the same', read(section('i1'), loaded), same],
-    ['is not known of a card that is not ready', read(section('i2', {}, { stub: true })), same],
-    ['is not known of a driver that failed', read({ ...section('i2'), status: 'failed' }), same],
-    ['is not known of the card of another driver', read(section('i2', { driver: 'another' })), same],
-    ['is not known of one that is missing', read(section('i2'), { type: 'PresenceSet', presence: 'missing' }), same],
-    ['is not taken where no store takes it', read(section('i\0')), same],
-    ['is undecided while it is written', read(section('i2'), programming), { differences: [], undecided: true }],
-    ['is decided while the same one is written', read(section(undefined), programming), same],
-  ])('%s', (_, found, expected) => expect(found).toEqual(expected))
+  test.each<[string, Section, readonly DeployableEvent[], object]>([
+    ['differs where another one is recorded', section('i2'), [loaded], differs('i2', 'i1')],
+    ['differs where none is recorded', section('i2'), [], differs('i2', null)],
+    ['differs where none is shown', section(undefined), [loaded], differs(null, 'i1')],
+    ['is the same', section('i1'), [loaded], same],
+    ['is not known of a card that is not ready', stub('i2'), [], same],
+    ['is not known of a driver that failed', section('i2', { status: 'failed' }), [], same],
+    ['is not known of the card of another driver', section('i2', { driver: 'another' }), [], same],
+    ['is not known of one that is missing', section('i2'), [missing], same],
+    ['is not taken where no store takes it', section('i\0'), [], same],
+    ['is undecided while it is written', section('i2'), [programming], { differences: [], undecided: true }],
+    ['is decided while the same one is written', section(undefined), [programming], same],
+  ])('%s', (_, shown, facts, expected) =>
+    expect(imageDifferences({ drivers: [shown] }, [given(recorded(), ...facts).state])).toEqual(expected),
+  )
 })

@@ -2,11 +2,12 @@
 import { describe, expect, test } from 'vitest'
 import { functionOf } from '../../src/attachedFunctions.ts'
 import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
+import { markOf } from '../../src/actors/deployable/state.ts'
 import { type Difference, slotDifferences, usedByOthers } from '../../src/actors/inventory/slotDifferences.ts'
 import { createForeignUse } from '../../src/services/reports/foreignUse.ts'
 import type { PreparedSlot, Slots } from '../../src/wire/slots.ts'
 import { done, given, granted, quiet, released, stuck } from './deployableFacts.ts'
-import { ARQ, describing, handle, id, OTHER, recorded, WORD } from './samples.ts'
+import { ARQ, describing, handle, id, identity, OTHER, recorded, WORD } from './samples.ts'
 
 const STRANGER = id(0x99)
 const shown = (n: number, number: number, more: Partial<PreparedSlot> = {}): PreparedSlot => ({
@@ -132,6 +133,83 @@ describe('hardware that is in use', () => {
     for (const facts of [[...bound], [...stuck], [recorded(), withheld], [...bound, released(1, 2)]])
       expect(used(facts)).toEqual([])
     expect(used([recorded()], {})).toEqual([])
+  })
+})
+
+describe('a slot that differs, in full', () => {
+  const compared = (facts: readonly DeployableEvent[], slots: readonly PreparedSlot[], more: Partial<Slots> = {}) => {
+    const { state } = given(...facts)
+    return { state, ...slotDifferences({ prepared: slots, ...more }, [state]) }
+  }
+  const unexplained = (state: ReturnType<typeof compared>['state'], uuid: string, said: string, found: object) => ({
+    kind: 'unexplained',
+    deployable: identity.uuid,
+    handle: uuid,
+    mark: markOf(state.handles[uuid]!),
+    reason: `its host has ${said}`,
+    found,
+  })
+  test('is told with what the host has and with the mark of the handle', () => {
+    const { state, ...told } = compared(bound, [
+      shown(2, 7, { slot: STRANGER, arq: OTHER }),
+      shown(1, 2, { arq: OTHER }),
+      shown(2, 3),
+    ])
+    const [strange, mine] = [
+      `slot ${STRANGER} prepared by order 7 with the same hardware, and the journal does not know that slot`,
+      `slot ${FIRST} prepared by order 2, which the journal never gave, and another request holds it`,
+    ]
+    expect(told).toEqual({
+      differences: [
+        unexplained(state, SECOND, strange, { slot: STRANGER, number: 7, arq: OTHER }),
+        unexplained(state, FIRST, mine, { slot: FIRST, number: 2, arq: OTHER }),
+        unexplained(state, SECOND, `slot ${SECOND} prepared by order 3, and the journal holds it free`, {
+          slot: SECOND,
+          number: 3,
+        }),
+      ],
+      unknown: [],
+      undecided: false,
+    })
+  })
+  test('is lost where the host has an order of it that the journal gave to another one, or none', () => {
+    const lost = (state: ReturnType<typeof compared>['state']) => ({
+      kind: 'lost',
+      deployable: identity.uuid,
+      handle: FIRST,
+      mark: markOf(state.handles[FIRST]!),
+      reason: 'its host does not have it prepared for the request that holds it',
+      found: null,
+    })
+    for (const [slots, more] of [
+      [[shown(1, 1, { arq: OTHER })], {}],
+      [[], {}],
+      [[], { from: FIRST, upTo: FIRST }],
+    ] as const) {
+      const { state, ...told } = compared(bound, slots, more)
+      expect(told).toEqual({ differences: [lost(state)], unknown: [], undecided: false })
+    }
+  })
+  test('is undecided while an order is under way', () => {
+    const { state: _, ...told } = compared([...bound, released(1, 2)], [shown(1, 1, { arq: ARQ })])
+    expect(told).toEqual({ differences: [], unknown: [], undecided: true })
+  })
+  test('is in use where somebody has its hardware', () => {
+    const { state } = given(recorded())
+    const inUse = [
+      { function: functionOf(handle(2)), by: 'qemu' },
+      { function: 'nowhere', by: 'x' },
+    ]
+    expect(usedByOthers({ prepared: [], inUse }, [state])).toEqual([
+      {
+        kind: 'in_use',
+        deployable: identity.uuid,
+        handle: SECOND,
+        mark: markOf(state.handles[SECOND]!),
+        reason: `its hardware ${functionOf(handle(2))} is in use and nobody has it: qemu`,
+        found: null,
+      },
+    ])
   })
 })
 
