@@ -97,7 +97,7 @@ it('is run', () => void execFileSync(process.execPath, ['src/program.ts']))
   )
 })
 
-it('the programs that tests start note what they run, but only while that is recorded', () => {
+it('the options of Node that record what is run are passed on to programs only while that is recorded', () => {
   const options = { NODE_OPTIONS: '--import=x' }
   expect(passedOn({ ...options, VITEST: '1', ACCELERANDO_DATA: 'd', HOME: 'h' })).toEqual({ HOME: 'h' })
   const recording = { ...options, MUTATION_HITS: 'folder', MUTATION_TEST: 'a.test.ts' }
