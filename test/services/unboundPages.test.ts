@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { noCounts } from '../../src/actors/runtime/counts.ts'
-import type { PageQuery } from '../../src/actors/runtime/ports.ts'
+import type { Journal, PageQuery } from '../../src/actors/runtime/ports.ts'
 import { systemIds } from '../../src/clock.ts'
 import type { EntityKey } from '../../src/identifiers.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
@@ -21,7 +21,14 @@ const QUERY = { view: 'arqs', where: { state: ['Initial', 'Unbound'] }, sort: 'c
 const opened = async (unboundTtlMs = TTL) => {
   const clock = handClock()
   const store = memoryStore({ now: clock.now })
-  const cloud = await openCloud(CARD, { 'resources:PGPU': '1' }, { clock, options: { sweepEveryMs: DAY } }, store)
+  const world = { isLeaseElsewhere: false, unwritable: '' }
+  const journal: Journal = {
+    ...store.journal,
+    append: async (wanted) =>
+      wanted.rows.some(({ key }) => key === world.unwritable) ? 'busy' : store.journal.append(wanted),
+  }
+  const parts = { clock, journal, options: { sweepEveryMs: DAY } }
+  const cloud = await openCloud(CARD, { 'resources:PGPU': '1' }, parts, store)
   const { control, plane } = cloud
   value(
     await control.profiles.create(NOVA, {
@@ -32,7 +39,6 @@ const opened = async (unboundTtlMs = TTL) => {
   )
   const counts = noCounts()
   const [asked, leases, tried]: readonly [unknown[], unknown[], EntityKey[]] = [[], [], []]
-  const world = { isLeaseElsewhere: false }
   const reads: Pick<Kernel['reads'], 'page'> = {
     page: async (query) => (asked.push(query), store.reads.page(query)),
   }
@@ -115,5 +121,19 @@ test('a request is tried from the very moment of the limit on, by its last chang
   await clock.pass(1)
   await now()
   expect(tried).toEqual([`arq/${other}`, `arq/${changed}`])
+  await stop()
+})
+test('a request that the store does not delete is counted by nobody, keeps no other back, and is tried again', async () => {
+  const { clock, counts, tried, world, now, create, control, stop } = await opened()
+  const left = async () => value(await control.arqs.list(NOVA, {}, {})).items.map(({ uuid }) => uuid)
+  const [[kept], [deleted]] = [await create(), await create()]
+  await clock.pass(TTL)
+  world.unwritable = `arq/${kept}`
+  await now()
+  expect([tried.length, counts.unboundDeleted, await left()]).toEqual([2, 1, [kept]])
+  expect(tried).toContain(`arq/${deleted}`)
+  world.unwritable = ''
+  await now()
+  expect([counts.unboundDeleted, await left()]).toEqual([2, []])
   await stop()
 })
