@@ -160,13 +160,13 @@ describe('PROVENANCE-4 two programs under one name', () => {
     expect(stops).toMatchObject([{ type: 'Stop', host: 'twin', bootId: older, by: later }])
     expect(await recorded('twin')).toHaveLength(1)
   })
-  test.each([9000, 11_999])(
-    'a heartbeat that was sent before the later one had started for two seconds is a late one: %i ms',
-    async (ms) => {
-      expect((await beat(older, NUMBER, NUMBER + ms)).ok).toBe(true)
-      expect([refusals().doubled_host, stops]).toEqual([0, []])
-    },
-  )
+  test.each([
+    ['a second before', -1000],
+    ['1999 ms after', 1999],
+  ])('a heartbeat that the older one sent %s the start of the later one is no sign of two programs', async (_, ms) => {
+    expect((await beat(older, NUMBER, NUMBER + 10_000 + ms)).ok).toBe(true)
+    expect([refusals().doubled_host, stops]).toEqual([0, []])
+  })
   test('a heartbeat that was sent two seconds after the later one started is of a second program', async () => {
     const rule = `two programs run under the name twin: boot ${older}, which is told to stop, and the later boot ${later}`
     const fault = { kind: 'invalid', field: 'data.bootId', rule }

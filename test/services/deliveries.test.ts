@@ -1,7 +1,9 @@
 /** What Nova has not taken, as it is shown: one delivery, and the pages of a list of them. */
 import { describe, expect, test } from 'vitest'
 import { type Instance, instance } from '../../src/actors/instance/decider.ts'
+import { idOf } from '../../src/actors/runtime/memory.ts'
 import { type Outcome, done, refuse } from '../../src/fault.ts'
+import type { EntityKey } from '../../src/identifiers.ts'
 import type { Kernel } from '../../src/services/kernel/kernel.ts'
 import { deliveryOf } from '../../src/services/nova/resendDelivery.ts'
 import { createDeliveries } from '../../src/services/overview/tallies.ts'
@@ -29,7 +31,7 @@ test.each<readonly [what: string, of: Partial<Instance>, delivery: object]>([
     { state: 'waiting', statuses: { a: 'completed' }, attempts: 2, nextAt: 6, until: 90, answers: {} },
   ],
   [
-    'is not told any more: since the first that was given up, with the most attempts',
+    'is not told any more, since the first that was given up and with the most attempts',
     { undelivered },
     {
       state: 'undelivered',
@@ -40,7 +42,7 @@ test.each<readonly [what: string, of: Partial<Instance>, delivery: object]>([
       answers: { a: '503 no' },
     },
   ],
-])('of an instance that %s', (_, of, delivery) => {
+])('the delivery is shown of an instance that %s', (_, of, delivery) => {
   expect(deliveryOf(known(of), 6)).toEqual({ ...ABOUT, ...delivery })
 })
 
@@ -60,8 +62,8 @@ describe('a list', () => {
       const items = page.map(([uuid]) => ({ entity: `instance/${uuid}`, at: 6 }))
       return done({ items, next: left.length > 0 ? { value: 6, key: 'k' } : null })
     }
-    const readCurrent = async (_: unknown, key: string): Promise<Outcome<object>> => {
-      const isUndelivered = is.get(key.slice(9)) === (state === 'undelivered')
+    const readCurrent = async (_: unknown, key: EntityKey): Promise<Outcome<object>> => {
+      const isUndelivered = is.get(idOf(key)) === (state === 'undelivered')
       // the row may be older than the instance, which may have no name any more
       return done({ state: { ...instance.initial, ...(isUndelivered ? { undelivered } : { telling }) } })
     }
