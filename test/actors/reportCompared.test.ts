@@ -65,14 +65,10 @@ test('a device is told of up to the length that a message has room for, in bytes
 })
 
 describe('the image of a card', () => {
-  const section = (bitstreamId: string | undefined, more: Partial<Section> = {}): Section => {
-    const name = 'h1_card'
-    const deployable = part(name, bitstreamId === undefined ? {} : { bitstreamId })
-    return { driver: 'simulated_driver', status: 'ok', devices: [card(1, { deployables: [deployable] })], ...more }
-  }
-  const stub = (bitstreamId: string) => {
-    const { devices = [] } = section(bitstreamId)
-    return section(bitstreamId, { devices: devices.map((device) => ({ ...device, stub: true })) })
+  const DRIVER = 'simulated_driver'
+  const section = (image: string | undefined, more: Partial<ReportedDevice> = {}, driver = DRIVER): Section => {
+    const deployable = part('h1_card', image === undefined ? {} : { bitstreamId: image })
+    return { driver, status: 'ok', devices: [card(1, { deployables: [deployable], ...more })] }
   }
   const same = { differences: [], undecided: false }
   const loaded: DeployableEvent = { type: 'BitstreamRead', bitstreamId: 'i1' }
@@ -86,9 +82,9 @@ describe('the image of a card', () => {
     ['differs where none is recorded', section('i2'), [], differs('i2', null)],
     ['differs where none is shown', section(undefined), [loaded], differs(null, 'i1')],
     ['is the same', section('i1'), [loaded], same],
-    ['is not known of a card that is not ready', stub('i2'), [], same],
-    ['is not known of a driver that failed', section('i2', { status: 'failed' }), [], same],
-    ['is not known of the card of another driver', section('i2', { driver: 'another' }), [], same],
+    ['is not known of a card that is not ready', section('i2', { stub: true }), [], same],
+    ['is not known of a driver that failed', { driver: DRIVER, status: 'failed', error: 'no answer' }, [], same],
+    ['is not known of the card of another driver', section('i2', {}, 'another'), [], same],
     ['is not known of one that is missing', section('i2'), [missing], same],
     ['is not taken where no store takes it', section('i\0'), [], same],
     ['is undecided while it is written', section('i2'), [programming], { differences: [], undecided: true }],
