@@ -83,8 +83,8 @@ const CASES: readonly (readonly [string, readonly string[], number, string, RegE
     'unreadable',
     /./,
   ],
-  ['no Host header', ['GET /v2 HTTP/1.1\r\n\r\n'], 400, 'unreadable', /Host header/],
-  ['a Host header that is none', ['GET /v2 HTTP/1.1\r\nHost: a b\r\n\r\n'], 400, 'unreadable', /Host header/],
+  ['no Host header', ['GET /v2 HTTP/1.1\r\n\r\n'], 400, 'unreadable', /it has no Host header/],
+  ['a Host header that is none', ['GET /v2 HTTP/1.1\r\nHost: a b\r\n\r\n'], 400, 'unreadable', /make no URL/],
   [
     'a target that names another host than its Host header',
     ['GET http://evil.example/v2 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'],
@@ -92,6 +92,21 @@ const CASES: readonly (readonly [string, readonly string[], number, string, RegE
     'unreadable',
     /different hosts/,
   ],
+  [
+    'a target with its scheme in capitals that names another host',
+    ['GET HTTP://evil.example/v2 HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'],
+    400,
+    'unreadable',
+    /different hosts/,
+  ],
+  [
+    'a target with its scheme in capitals',
+    ['GET HTTP://x/v2 HTTP/1.1\r\nHost: x\r\n\r\n'],
+    400,
+    'unreadable',
+    /make no URL/,
+  ],
+  ['a target with a fragment', ['GET http://x#y HTTP/1.1\r\nHost: x\r\n\r\n'], 400, 'unreadable', /cannot be read/],
   ['a target with a user', ['GET http://a:b@x/v2 HTTP/1.1\r\nHost: x\r\n\r\n'], 400, 'unreadable', /different hosts/],
   ['a whole URL without a Host header', ['GET http://x/v2 HTTP/1.0\r\n\r\n'], 400, 'unreadable', /different hosts/],
   ['a target that is no path', ['GET http://[ HTTP/1.1\r\nHost: x\r\n\r\n'], 400, 'unreadable', /./],
@@ -144,8 +159,26 @@ describe('refused in the shape of every other refusal, with a request id, noted 
       },
     ])
     expect(Object.keys(json)).toEqual(['error_message', 'errors'])
-    expect(noted).toEqual([expect.objectContaining({ event: 'http.unserved', request, status })])
+    const { faultstring: reason } = nested
+    expect(noted.map(({ remote = '127.0.0.1', ...more }) => ({ ...more, remote }))).toEqual([
+      { event: 'http.unserved', request, status, reason, remote: '127.0.0.1' },
+    ])
     expect(asked).toEqual([])
+  })
+})
+
+describe('a request reaches the application', () => {
+  test.each([
+    ['that has the host in its header only', 'GET /v2 HTTP/1.1', 'localhost', 200],
+    ['whose target names the host of its header', 'GET http://localhost/v2 HTTP/1.1', 'localhost', 200],
+    ['whose target names it in other letters', 'GET http://LocalHost:1/v2 HTTP/1.1', 'localhost:1', 200],
+    ['of HTTP/1.0 without a Host header', 'GET /v2 HTTP/1.0', null, 200],
+    // the application knows none of these parameters
+    ['whose target has a query and no path', 'GET http://localhost?x=1 HTTP/1.1', 'localhost', 400],
+    ['that names another host in its query', 'GET /v2?url=http://other/ HTTP/1.1', 'localhost', 400],
+  ])('%s', async (_, line, host, status) => {
+    const got = await raw(`${line}\r\n${host === null ? '' : `Host: ${host}\r\n`}Connection: close\r\n\r\n`)
+    expect([Number(/^HTTP\/1\.1 (\d+) /.exec(got)?.[1]), noted]).toEqual([status, []])
   })
 })
 
