@@ -1,18 +1,24 @@
 /** What `device scan` shows of devices that drivers found, with all that can be known of them and with little. */
 import { expect, test } from 'vitest'
+import type { ReportedDevice } from '../../src/hardware.ts'
 import type { SurveyedDriver } from '../../src/cli/hardware/survey.ts'
 import { foundIn, providerOf, scanJson, scanLines } from '../../src/cli/operators/surveyLines.ts'
 
 const address = { domain: '0000', bus: '3b', device: '00', function: '0' }
-const card = {
+const card: ReportedDevice = {
   type: 'FPGA',
   vendor: '10ee',
   model: 'U250',
+  stdBoardInfo: null,
+  vendorBoardInfo: null,
   controlPath: { type: 'PCI', info: JSON.stringify(address) },
   deployables: [
     {
       name: 'h1_0000:3b:00.0',
       numAccelerators: 2,
+      driverName: 'd1',
+      hostWork: true,
+      programmable: true,
       bitstreamId: 'b1',
       attributes: [
         { key: 'trait1', value: 'CUSTOM_A' },
@@ -24,14 +30,21 @@ const card = {
     },
   ],
 }
-const bare = {
+const bare: ReportedDevice = {
   ...card,
   model: 'unknown',
   stub: true,
-  deployables: [{ name: 'h1_', numAccelerators: 0, attributes: [], handles: [] }],
+  deployables: [
+    {
+      ...{ name: 'h1_', numAccelerators: 0, driverName: 'd1', attributes: [], handles: [] },
+      ...{ hostWork: false, programmable: false },
+    },
+  ],
 }
-const driver = (more: object) =>
-  ({ driver: 'd1', enabled: true, error: null, devices: [], leftOut: [], ...more }) as unknown as SurveyedDriver
+const driver = (more: Partial<SurveyedDriver>): SurveyedDriver => ({
+  ...{ driver: 'd1', enabled: true, error: null, devices: [], leftOut: [] },
+  ...more,
+})
 const leftOut = [{ address: '0000:3c:00.0', reason: 'it is divided' }]
 const scan = {
   drivers: [
@@ -45,7 +58,7 @@ const scan = {
 }
 
 test('a provider has the owner as a trait once, whether the driver reports it or not', () => {
-  const [one, other] = [card, bare].map(({ deployables }) => providerOf(deployables[0] as never))
+  const [one, other] = [card, bare].map(({ deployables }) => providerOf(deployables[0]!))
   expect(one).toEqual({
     provider: 'h1_0000:3b:00.0',
     resource_class: 'FPGA',
@@ -103,7 +116,7 @@ test('the document has each device with its deployables, their handles and their
                 name: 'h1_0000:3b:00.0',
                 attach_handles: [{ type: 'PCI', info: address }],
                 bitstream_id: 'b1',
-                placement: providerOf(card.deployables[0] as never),
+                placement: providerOf(card.deployables[0]!),
               },
             ],
           },
@@ -116,7 +129,7 @@ test('the document has each device with its deployables, their handles and their
                 name: 'h1_',
                 attach_handles: [],
                 bitstream_id: null,
-                placement: providerOf(bare.deployables[0] as never),
+                placement: providerOf(bare.deployables[0]!),
               },
             ],
           },
