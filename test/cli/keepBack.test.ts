@@ -123,13 +123,15 @@ const adoptedAll = async (found: readonly (ReturnType<typeof stoppedFor> | null)
     end: async ({ reason }: { readonly reason: string }) => (done.push(`ended ${reason}`), left.length === 0),
     look: async () => left.shift() ?? null,
   }
-  const error = await adoptAll(stoppedFor('first'), work, (line) => void done.push(line.split(/:| {2}/)[0]!)).catch(
-    String,
-  )
+  const error = await adoptAll(stoppedFor('first'), work, (line) => void done.push(line)).catch(String)
   return { done, error }
 }
-const ADOPTED = 'adopted what the database holds'
-const since = (reason: string) => ['stopped since 1970-01-01T00', 'listed', `withheld ${reason}`, `ended ${reason}`]
+const ADOPTED = 'adopted what the database holds: the controls write again'
+const since = (reason: string) => [
+  `stopped since ${new Date(0).toISOString()}: ${reason}`,
+  expect.stringMatching(/^listed {2}0 rows\. /),
+  ...[`withheld ${reason}`, `ended ${reason}`],
+]
 test('rows that are found meanwhile are shown and withheld as well, before controls write again', async () => {
   expect(await adoptedAll([])).toEqual({ done: [...since('first'), ADOPTED], error: undefined })
   expect(await adoptedAll([stoppedFor('second')])).toEqual({

@@ -82,7 +82,7 @@ test('brokers that cannot be reached are a problem, with what to look at', async
     {
       check: 'kafka',
       verdict: 'problem',
-      says: expect.stringMatching(/./),
+      says: expect.stringMatching(/127\.0\.0\.1:1\b/),
       advice: 'check that a broker is running there, and that the TLS and login settings are correct',
     },
   ])
