@@ -85,7 +85,7 @@ test('what only an operator can mend ends the start, and is not begun again', as
   await link.stop()
 })
 
-test('so does a wrong setting, but not a topic that another program is going to make', async () => {
+test('a wrong setting ends the start, but not a topic that another program is going to make', async () => {
   const wrong = opened()
   await expect(wrong.link.join(() => Promise.reject(new Misconfigured('a wrong password')))).rejects.toThrow(
     'a wrong password',

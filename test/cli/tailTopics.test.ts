@@ -70,7 +70,7 @@ const shown = async (more: Partial<TailOptions> = {}) => {
 }
 const [A, C] = [ONE, TWO]
 
-test('once: all in the order of the journal, those without a position first, and nothing twice', async () => {
+test('with --once all is shown in the order of the journal, what has no position first, and nothing twice', async () => {
   expect(await shown()).toEqual([
     `none ${C} null`,
     `none ${C} null`,
@@ -81,16 +81,16 @@ test('once: all in the order of the journal, those without a position first, and
     `4.0 ${C} 10.1`,
   ])
 })
-test('since a position: only what is later, and what has no position', async () => {
+test('with --since only what is later is shown, and what has no position', async () => {
   expect(await shown({ since: '6.1' })).toEqual([`none ${C} null`, `none ${C} null`, `3.0 ${A} 7.1`, `4.0 ${C} 10.1`])
   expect((await shown({ since: '5.9' }))[2]).toBe(`2.0 ${C} 6.1`)
 })
-test('of one request: what has it as key or in its text', async () => {
+test('of one request what has it as key or in its text is shown', async () => {
   expect(await shown({ arq: C })).toContain(`4.0 ${C} 10.1`)
   expect(await shown({ arq: '"about":"a"' })).toEqual([`2.0 ${C} 6.1`])
   expect(await shown({ arq: 'nobody' })).toEqual([])
 })
-test('neither once nor since a position: only what comes from now on', { timeout: 120_000 }, async () => {
+test('without --once and --since only what comes from now on is shown', { timeout: 120_000 }, async () => {
   const [ids, stop] = [[] as (string | null)[], new AbortController()]
   const options = { topic: 'host.orders', arq: null, since: null, once: false }
   const order = (id: string) => ({ ...told('h1', id, undefined), topic: 'host.orders.v1' })

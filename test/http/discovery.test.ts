@@ -38,7 +38,7 @@ describe('the two documents of discovery', () => {
     },
   )
 
-  test('beside them stands whether the process answers', async () => {
+  test('a document beside the versions says that the process answers', async () => {
     const got = await send(strictApp().app, 'GET /healthz')
     expect([got.status, got.json]).toEqual([200, { status: 'ok' }])
   })

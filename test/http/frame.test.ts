@@ -138,7 +138,7 @@ describe('a list of several portions', () => {
       [entryOf('HEAD', 200)],
     ])
   })
-  test('is refused while too many are being sent, and when to ask again', async () => {
+  test('is refused while too many are being sent, with the time after which to ask again', async () => {
     const {
       got,
       headers: found,

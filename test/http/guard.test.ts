@@ -11,7 +11,7 @@ test.each([0, '', 'a', null, true, [], {}, { a: [{ b: 1.5 }] }, nested(16, 'a')]
   expect(problemIn(value)).toBe(null),
 )
 
-describe('what may not is named', () => {
+describe('a value that may not be kept is refused with its place and the reason', () => {
   test.each<[value: unknown, field: string, rule: string]>([
     ['\0', 'body', NUL],
     [{ a: 'b', c: ['d', 'e\0'] }, 'c[1]', NUL],
@@ -21,5 +21,5 @@ describe('what may not is named', () => {
     [{ a: Number.POSITIVE_INFINITY }, 'a', 'the number is too large'],
     [nested(17, 'a'), Array.from({ length: 16 }, () => 'a').join('.'), DEEP],
     [nested(16, []), Array.from({ length: 16 }, () => 'a').join('.'), DEEP],
-  ])('case %#', (value, field, rule) => expect(problemIn(value)).toEqual(flaw(field, rule)))
+  ])('%j at %s, since %s', (value, field, rule) => expect(problemIn(value)).toEqual(flaw(field, rule)))
 })

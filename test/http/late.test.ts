@@ -40,7 +40,7 @@ const hanging = async () => {
   return { world, app, create, hang, late }
 }
 
-test('only requests for hardware or for another service may take as long as these take', () => {
+test('only requests that wait for hardware or for another service may take longer than others', () => {
   const waiting = ROUTES.filter(({ waits }) => waits).map(({ method, path }) => `${method} ${path}`)
   expect(waiting).toEqual([
     'PATCH /v2/deployables/:uuid',

@@ -20,17 +20,17 @@ const faultOf = (schema: v.GenericSchema, value: unknown) => {
   const parsed = v.safeParse(schema, value)
   return parsed.success ? null : refusalOf(parsed.issues).fault
 }
-test.each<[schema: v.GenericSchema, value: unknown, rule: string]>([
-  [v.string(), 5, 'it must be a string'],
-  [v.number(), 'x', 'it must be a number'],
-  [v.boolean(), 5, 'it must be true or false'],
-  [v.array(v.string()), 5, 'it must be an array'],
-  [v.object({}), 5, 'it must be an object'],
-  [v.union([v.string(), v.number()]), true, 'it must be a string or a number'],
-  [v.picklist(['a', 'b']), 'c', 'it must be "a" or "b"'],
-  [v.string('words of its own'), 5, 'words of its own'],
-  [v.pipe(v.number(), v.minValue(1)), 0, 'Invalid value: Expected >=1 but received 0'],
-])('a refusal says in words what a value must be: case %#', (schema, value, rule) =>
+test.each<[rule: string, schema: v.GenericSchema, value: unknown]>([
+  ['it must be a string', v.string(), 5],
+  ['it must be a number', v.number(), 'x'],
+  ['it must be true or false', v.boolean(), 5],
+  ['it must be an array', v.array(v.string()), 5],
+  ['it must be an object', v.object({}), 5],
+  ['it must be a string or a number', v.union([v.string(), v.number()]), true],
+  ['it must be "a" or "b"', v.picklist(['a', 'b']), 'c'],
+  ['words of its own', v.string('words of its own'), 5],
+  ['Invalid value: Expected >=1 but received 0', v.pipe(v.number(), v.minValue(1)), 0],
+])('a refusal says in words what a value must be: %s', (rule, schema, value) =>
   expect(faultOf(schema, value)).toEqual({ kind: 'invalid', field: 'body', rule }),
 )
 test('a field that is missing is called missing, unless its own rule says something else', () => {

@@ -38,7 +38,7 @@ test('of Keystone: the token, its roles and its project, or why there is none', 
   const reason = expect.stringMatching(/^it does not answer: .*ECONNREFUSED/)
   expect(await look()).toEqual({ ...none, reason, status: null, skewMs: null })
 })
-test('Keystone is asked in its own language, and gives no token where it names none', async () => {
+test('Keystone is asked in JSON, and an answer without a token is told as none', async () => {
   const asked: unknown[] = []
   const server = createServer((request, response) => {
     const { 'content-type': type, accept }: IncomingHttpHeaders = request.headers

@@ -138,7 +138,7 @@ describe('signing in', () => {
     await expect(signIn({ ...user(), ...where })).rejects.toMatchObject({ exit, cause: expect.any(Error) })
     server.close()
   })
-  test('how the command ends otherwise', async () => {
+  test('the command ends as unreached, denied or misused, by what is missing', async () => {
     await expect(signIn({ ...user(), OS_AUTH_URL: 'http://127.0.0.1:1' })).rejects.toMatchObject({ exit: 'unreached' })
     await expect(signIn({ ...user(), OS_USERNAME: undefined })).rejects.toMatchObject({ exit: 'denied' })
     await expect(signIn({ OS_CLOUD: 'other', OS_CLIENT_CONFIG_FILE: clouds })).rejects.toMatchObject({ exit: 'usage' })

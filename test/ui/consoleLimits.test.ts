@@ -55,7 +55,7 @@ test('the files have a hash of their names and texts', () => {
     ]),
   ).toBe(digest.slice(0, 12))
 })
-test('the content policy of the pages, to the letter', () => {
+test('the pages have this content policy, to the letter', () => {
   expect(POLICY.split('; ')).toEqual([
     "default-src 'none'",
     "script-src 'self'",
@@ -102,17 +102,20 @@ test.each([
   [999, 1],
   [1999, 1],
   [2000, 2],
-])('a token that lives %d ms is kept for %d s, and never as long as the browser is open', async (lifeMs, seconds) => {
-  const signIn = {
-    identity: 'http://keystone',
-    withPassword: async () => ({ ok: true, token: 't1', lifeMs }) as const,
-    revoke: async () => ({ ok: true }) as const,
-  }
-  const form = { method: 'POST', headers: SAME, body: new URLSearchParams({ user: 'kim' }) }
-  const answer = await over(() => refusal(404), { signIn }).request('/ui/sign-in', form)
-  const ages = answer.headers.getSetCookie().map((cookie) => /Max-Age=([^;]*)/.exec(cookie)?.[1])
-  expect([answer.status, ages]).toEqual([303, [String(seconds), String(seconds)]])
-})
+])(
+  'a token that lives %d ms is kept in cookies that end after %d s, also while the browser stays open',
+  async (lifeMs, seconds) => {
+    const signIn = {
+      identity: 'http://keystone',
+      withPassword: async () => ({ ok: true, token: 't1', lifeMs }) as const,
+      revoke: async () => ({ ok: true }) as const,
+    }
+    const form = { method: 'POST', headers: SAME, body: new URLSearchParams({ user: 'kim' }) }
+    const answer = await over(() => refusal(404), { signIn }).request('/ui/sign-in', form)
+    const ages = answer.headers.getSetCookie().map((cookie) => /Max-Age=([^;]*)/.exec(cookie)?.[1])
+    expect([answer.status, ages]).toEqual([303, [String(seconds), String(seconds)]])
+  },
+)
 
 test('the message of a dead letter is a file of its name, which is not kept', async () => {
   const letter = {
