@@ -5,7 +5,7 @@ import type { Group } from '../../src/actors/arq/messages.ts'
 import type { PlacementError, PlacementResult } from '../../src/actors/placement/port.ts'
 import type { Kernel } from '../../src/services/kernel/kernel.ts'
 import { createNaming, createNamingRound } from '../../src/services/profiles/profileNames.ts'
-import { handClock, memoryLog, quiet } from '../support/lab.ts'
+import { handClock, memoryLog, quiet, until } from '../support/lab.ts'
 
 const AWAY = refuse({ kind: 'unavailable', reason: 'away', retryAfterSeconds: 1 })
 const group = (name: string): Group => ({ [`resources:CUSTOM_${name}`]: '1', [`trait:CUSTOM_${name}_T`]: 'required' })
@@ -99,7 +99,8 @@ test('profiles are named one after the other, a hundred wait at most, and each t
   await quiet()
   expect(asked).toEqual(['class CUSTOM_N0'])
   open()
-  await quiet(400)
+  await until(() => asked.length >= 200)
+  await quiet()
   expect([asked.length, asked.at(-1)]).toEqual([200, 'trait CUSTOM_N99_T'])
   name([group('LATER')])
   await quiet()

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { placement as decider, placementKey } from '../../src/actors/placement/decider.ts'
 import type { Placement } from '../../src/actors/placement/port.ts'
 import type { Journal } from '../../src/actors/runtime/ports.ts'
+import type { Read } from '../../src/actors/runtime/region.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { systemIds } from '../../src/clock.ts'
 import { type Outcome, done } from '../../src/fault.ts'
@@ -11,14 +12,18 @@ import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { type Kernel, newWork } from '../../src/services/kernel/kernel.ts'
 import { createPlacer } from '../../src/services/placement/placer.ts'
 import { pause } from '../../src/waiting.ts'
-import { handClock, memoryLog, quiet } from '../support/lab.ts'
+import { handClock, memoryLog, quiet, until } from '../support/lab.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { openPlane } from '../support/plane.ts'
 import { settled } from './settled.ts'
 
 const DAY = 86_400_000
 const KEY = placementKey('h1')
+/** As the port of Placement says: no call takes longer. */
 const CALL_MS = 10_000
+/** A pass may write so long before it has to record that it goes on; its claim lasts for one call more. */
+const PASS_MS = 30_000
+const CLAIM_MS = PASS_MS + CALL_MS
 const ROOT = '7d2cd0a4-0f3c-4d0e-8d7f-2f1f1d2b1a01'
 const gpus = (count: number) => ({
   seed: 1,
@@ -30,7 +35,7 @@ const opened = async (devices: number, slow: readonly number[] = []) => {
   const [clock, log, cloud] = [handClock(), memoryLog(), placementInMemory()]
   const store = memoryStore({ now: clock.now })
   const left = [...slow]
-  const world: { unreadable: boolean } = { unreadable: false }
+  const world = { unreadable: false, isWriting: false }
   const recall: Journal['recall'] = async (wishes) => {
     if (world.unreadable && wishes.some(({ key }) => key === 'host/h1')) throw new Unreadable('damaged', {})
     return store.journal.recall(wishes)
@@ -39,6 +44,7 @@ const opened = async (devices: number, slow: readonly number[] = []) => {
     ...cloud.placement,
     longestCallMs: CALL_MS,
     setTraits: async (it) => {
+      world.isWriting = true
       await pause(clock, left.shift() ?? 0)
       return cloud.placement.setTraits(it)
     },
@@ -50,7 +56,6 @@ const opened = async (devices: number, slow: readonly number[] = []) => {
   )
   cloud.ask('POST', '/resource_providers', { uuid: ROOT, name: 'h1' })
   await shows('h1', gpus(devices))
-  await quiet(200)
   const { placer } = plane.sweeper
   const start = clock.now()
   /** The events of each append, and when it was decided. */
@@ -63,7 +68,9 @@ const opened = async (devices: number, slow: readonly number[] = []) => {
   const stop = () => settled(clock, plane.stop())
   return { clock, log, plane, placer: placer!, world, recorded, writes, stop }
 }
-const NOT_READ = (() => {}) as never
+const NOT_READ: Read = () => {
+  throw new Error('a placer reads hosts by itself')
+}
 const found = (count: number) => Array.from({ length: count }, () => 'ProviderReconciled')
 
 describe('a pass', () => {
@@ -72,28 +79,28 @@ describe('a pass', () => {
     expect(await settled(clock, placer.now('h1'))).toEqual(done(true))
     const rows = await recorded()
     expect(rows.map(([, events]) => events)).toEqual([
-      ['PassBegun until 40000'],
+      [`PassBegun until ${CLAIM_MS}`],
       ['RootFound'],
-      [...found(20), 'PassContinued until 40000'],
-      [...found(1), 'PassContinued until 40000', 'PassEnded'],
+      [...found(20), `PassContinued until ${CLAIM_MS}`],
+      [...found(1), `PassContinued until ${CLAIM_MS}`, 'PassEnded'],
     ])
     await stop()
   })
   test('says that it goes on once before a write that may outlast its claim, with what it has found', async () => {
-    const { clock, placer, recorded, stop } = await opened(3, [29_999, 1, 5])
+    const { clock, placer, recorded, stop } = await opened(3, [PASS_MS - 1, 1, 5])
     expect(await settled(clock, placer.now('h1'))).toEqual(done(true))
     const rows = await recorded()
     expect(rows.slice(2)).toEqual([
-      [30_000, [...found(1), 'PassContinued until 70000']],
-      [30_005, [...found(2), 'PassContinued until 70005', 'PassEnded']],
+      [PASS_MS, [...found(1), `PassContinued until ${PASS_MS + CLAIM_MS}`]],
+      [PASS_MS + 5, [...found(2), `PassContinued until ${PASS_MS + 5 + CLAIM_MS}`, 'PassEnded']],
     ])
     await stop()
   })
   test('writes nothing any more when another control has begun one meanwhile', async () => {
-    const { clock, placer, plane, recorded, writes, stop } = await opened(1, [40_000])
+    const { clock, placer, plane, world, recorded, writes, stop } = await opened(1, [CLAIM_MS])
     const passing = placer.now('h1')
-    await clock.pass(39_999)
-    await quiet(100)
+    await until(() => world.isWriting)
+    await clock.pass(CLAIM_MS - 1)
     const at = clock.now() + 1
     const begin = { type: 'Begin', host: 'h1', at, until: at + 1000, alone: false } as const
     const other = newWork({ ids: systemIds, clock }, { by: 'another control' }, (draft) =>
@@ -102,7 +109,7 @@ describe('a pass', () => {
     expect(await plane.region.tell(KEY, other)).toMatchObject({ ok: true })
     expect(await settled(clock, passing)).toEqual(done(false))
     expect(placer.counts().passes).toMatchObject({ superseded: 1, unreachable: 0, failed: 0 })
-    expect((await recorded()).at(-1)![1]).toEqual(['PassBegun until 41000'])
+    expect((await recorded()).at(-1)![1]).toEqual([`PassBegun until ${CLAIM_MS + 1000}`])
     expect(writes().filter((line) => line.includes('inventories'))).toEqual([])
     await stop()
   })

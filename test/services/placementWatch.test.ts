@@ -1,5 +1,6 @@
 /** Which hosts the watch over Placement has compared although no recorded moment says so, and how often it looks. */
 import { expect, test } from 'vitest'
+import { noPlacementCounts } from '../../src/actors/placement/counts.ts'
 import { type Outcome, done, refuse } from '../../src/fault.ts'
 import type { Kernel } from '../../src/services/kernel/kernel.ts'
 import { createPlacementWatch } from '../../src/services/placement/watch.ts'
@@ -38,7 +39,7 @@ const opened = () => {
   const readCached = async () => AWAY
   const watch = createPlacementWatch({ clock, readers: { list }, region: { readCached } } as unknown as Kernel, {
     begin: (entity, read, at) => void begun.push([entity, read === readCached, at]),
-    counts: () => ({ recovered: world.recovered }) as never,
+    counts: () => ({ ...noPlacementCounts(), recovered: world.recovered }),
   })
   const round = async () => {
     asked.length = 0
