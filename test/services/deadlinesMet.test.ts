@@ -5,10 +5,10 @@ import { type Fault, type Outcome, refuse } from '../../src/fault.ts'
 import type { EntityKey } from '../../src/identifiers.ts'
 import { deadlineWorker } from '../../src/services/due/lanes.ts'
 import type { Kernel } from '../../src/services/kernel/kernel.ts'
+import { AWAY } from '../support/kernelParts.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
 
 const HOLD = 120_000
-const AWAY: Fault = { kind: 'unavailable', reason: 'away', retryAfterSeconds: 1 }
 const GONE: Fault = { kind: 'not_found', resource: 'instance', id: 'x' }
 const key = (name: number | string): EntityKey => `instance/${name}`
 

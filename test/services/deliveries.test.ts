@@ -2,13 +2,13 @@
 import { describe, expect, test } from 'vitest'
 import { type Instance, instance } from '../../src/actors/instance/decider.ts'
 import { idOf } from '../../src/actors/runtime/memory.ts'
-import { type Outcome, done, refuse } from '../../src/fault.ts'
+import { type Outcome, done } from '../../src/fault.ts'
 import type { EntityKey } from '../../src/identifiers.ts'
 import type { Kernel } from '../../src/services/kernel/kernel.ts'
 import { deliveryOf } from '../../src/services/nova/resendDelivery.ts'
 import { createDeliveries } from '../../src/services/overview/tallies.ts'
+import { REFUSED_AWAY } from '../support/kernelParts.ts'
 
-const AWAY = refuse({ kind: 'unavailable', reason: 'away', retryAfterSeconds: 1 })
 const known = (more: Partial<Instance>): Instance => ({
   ...instance.initial,
   uuid: 'i1',
@@ -58,7 +58,7 @@ describe('a list', () => {
     const list = async (...question: readonly unknown[]): Promise<Outcome<object>> => {
       asked.push(question)
       const page = left.shift()
-      if (page === undefined) return AWAY
+      if (page === undefined) return REFUSED_AWAY
       const items = page.map(([uuid]) => ({ entity: `instance/${uuid}`, at: 6 }))
       return done({ items, next: left.length > 0 ? { value: 6, key: 'k' } : null })
     }
@@ -97,7 +97,7 @@ describe('a list', () => {
     ])
     expect(await names()).toEqual([['i5'], null])
     expect(asked[2]).toEqual(['due', { kind }, { limit: 2 }])
-    expect(await names()).toEqual(AWAY)
+    expect(await names()).toEqual(REFUSED_AWAY)
   })
   test('ends with the last page, also if nothing is on it', async () => {
     const { names } = opened([[['i1', false]], []], 'waiting')

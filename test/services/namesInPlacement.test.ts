@@ -1,13 +1,13 @@
 /** The names of device profiles that Placement is told: which, in which order, how many at once, and when again. */
 import { expect, test } from 'vitest'
-import { type Outcome, done, refuse } from '../../src/fault.ts'
+import { type Outcome, done } from '../../src/fault.ts'
 import type { Group } from '../../src/actors/arq/messages.ts'
 import type { PlacementError, PlacementResult } from '../../src/actors/placement/port.ts'
 import type { Kernel } from '../../src/services/kernel/kernel.ts'
 import { createNaming, createNamingRound } from '../../src/services/profiles/profileNames.ts'
+import { REFUSED_AWAY } from '../support/kernelParts.ts'
 import { handClock, memoryLog, quiet, until } from '../support/lab.ts'
 
-const AWAY = refuse({ kind: 'unavailable', reason: 'away', retryAfterSeconds: 1 })
 const group = (name: string): Group => ({ [`resources:CUSTOM_${name}`]: '1', [`trait:CUSTOM_${name}_T`]: 'required' })
 
 const opened = () => {
@@ -71,10 +71,12 @@ test.each([
 test('profiles that cannot be read are read again after thirty seconds', async () => {
   const { clock, log, asked, parts, world } = opened()
   const readable = world.profiles
-  world.profiles = AWAY
+  world.profiles = REFUSED_AWAY
   const round = createNamingRound(parts)
   await round()
-  expect(log.said).toEqual([{ level: 'warn', message: 'placement.profilesUnread', detail: { fault: AWAY.fault } }])
+  expect(log.said).toEqual([
+    { level: 'warn', message: 'placement.profilesUnread', detail: { fault: REFUSED_AWAY.fault } },
+  ])
   world.profiles = readable
   await clock.pass(29_999)
   await round()

@@ -10,9 +10,9 @@ import type { EntityKey } from '../../src/identifiers.ts'
 import type { Kernel } from '../../src/services/kernel/kernel.ts'
 import { createNotifier } from '../../src/services/nova/notifier.ts'
 import type { Attributes } from '../../src/trace.ts'
+import { AWAY } from '../support/kernelParts.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
 
-const AWAY: Fault = { kind: 'unavailable', reason: 'away', retryAfterSeconds: 1 }
 const GONE: Fault = { kind: 'not_found', resource: 'instance', id: 'i1' }
 const key = (uuid: string): EntityKey<'instance'> => `instance/${uuid}`
 type Call = {

@@ -1,12 +1,12 @@
 /** Which hosts the watch over Placement has compared although no recorded moment says so, and how often it looks. */
 import { expect, test } from 'vitest'
 import { noPlacementCounts } from '../../src/actors/placement/counts.ts'
-import { type Outcome, done, refuse } from '../../src/fault.ts'
+import { type Outcome, done } from '../../src/fault.ts'
 import type { Kernel } from '../../src/services/kernel/kernel.ts'
 import { createPlacementWatch } from '../../src/services/placement/watch.ts'
+import { REFUSED_AWAY } from '../support/kernelParts.ts'
 import { handClock } from '../support/lab.ts'
 
-const AWAY = refuse({ kind: 'unavailable', reason: 'away', retryAfterSeconds: 1 })
 const EVERY_MS = 600_000
 const HOSTS = [
   { name: 'h1', liveness: 'up' },
@@ -33,10 +33,10 @@ const opened = () => {
   ): Promise<Outcome<object>> => {
     asked.push([view, where])
     const isWaiting = where.kind === 'placement unreachable'
-    if (world.away === (isWaiting ? 'waiting' : view)) return AWAY
+    if (world.away === (isWaiting ? 'waiting' : view)) return REFUSED_AWAY
     return done({ items: view === 'hosts' ? HOSTS : isWaiting ? WAITING : DUE, next: null })
   }
-  const readCached = async () => AWAY
+  const readCached = async () => REFUSED_AWAY
   const watch = createPlacementWatch({ clock, readers: { list }, region: { readCached } } as unknown as Kernel, {
     begin: (entity, read, at) => void begun.push([entity, read === readCached, at]),
     counts: () => ({ ...noPlacementCounts(), recovered: world.recovered }),

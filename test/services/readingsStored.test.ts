@@ -1,14 +1,14 @@
 /** Readings of hosts that wait to be stored: how many are kept, how many one statement stores, and which are lost. */
 import { describe, expect, test } from 'vitest'
-import { type Outcome, done, refuse } from '../../src/fault.ts'
+import { type Outcome, done } from '../../src/fault.ts'
 import type { HostReading } from '../../src/actors/runtime/sharing.ts'
 import { createMeasurements } from '../../src/services/devices/measurements.ts'
 import type { Kernel } from '../../src/services/kernel/kernel.ts'
 import type { Measurements } from '../../src/wire/measurements.ts'
+import { REFUSED_AWAY } from '../support/kernelParts.ts'
 import { handClock, memoryLog } from '../support/lab.ts'
 import { heartbeatOf } from '../support/reports.ts'
 
-const AWAY = refuse({ kind: 'unavailable', reason: 'away', retryAfterSeconds: 1 })
 const HELD = { uuid: 'u1', driver: 'd' }
 const PATH = '{"address":"0"}'
 const bad: Measurements['devices'] = [{ controlPath: PATH, health: 'bad', reasons: ['hot'], numbers: {} }]
@@ -100,7 +100,7 @@ describe('a reading is compared with what is recorded', () => {
   test('again with the next one when that was not possible', async () => {
     const { take, lists, world } = opened(DEVICES)
     const readable = world.listed
-    world.listed = AWAY
+    world.listed = REFUSED_AWAY
     await take('h1', {})
     world.listed = readable
     await take('h1', {})
@@ -108,7 +108,7 @@ describe('a reading is compared with what is recorded', () => {
     expect(lists).toEqual([LISTED, LISTED])
   })
   test('unless its host is not recorded or cannot be read', async () => {
-    for (const known of [done({ state: { exists: false } }), AWAY]) {
+    for (const known of [done({ state: { exists: false } }), REFUSED_AWAY]) {
       const { take, lists } = opened(known)
       await take('h1', {})
       expect(lists).toEqual([])

@@ -1,12 +1,12 @@
 /** Which rows of the views are compared with the journal, and how often: a few at a time, one process at a time. */
 import { expect, test } from 'vitest'
 import { noCounts } from '../../src/actors/runtime/counts.ts'
-import { type Fault, refuse } from '../../src/fault.ts'
+import { refuse } from '../../src/fault.ts'
 import type { Kernel } from '../../src/services/kernel/kernel.ts'
 import { createViewChecks } from '../../src/services/overview/viewChecks.ts'
+import { AWAY } from '../support/kernelParts.ts'
 import { handClock, memoryLog } from '../support/lab.ts'
 
-const AWAY: Fault = { kind: 'unavailable', reason: 'away', retryAfterSeconds: 1 }
 const EVERY = 60_000
 const VIEWS = 'arqs attributes deployables devices due handles hosts ignored_drift pending_orders profiles'.split(' ')
 type Query = {

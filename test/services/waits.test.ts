@@ -1,16 +1,15 @@
 /** How long services wait for something that others change: when they look again, and when they give up. */
 import { describe, expect, test } from 'vitest'
-import { type Outcome, done, refuse } from '../../src/fault.ts'
+import { type Outcome, done } from '../../src/fault.ts'
 import { createDrift } from '../../src/services/drift/drift.ts'
 import type { Kernel } from '../../src/services/kernel/kernel.ts'
 import { lookUntil } from '../../src/services/kernel/lookUntil.ts'
 import type { Placer } from '../../src/services/placement/placer.ts'
 import { pause } from '../../src/waiting.ts'
+import { REFUSED_AWAY } from '../support/kernelParts.ts'
 import { handClock, quiet } from '../support/lab.ts'
 import { NOVA } from '../support/plane.ts'
 import { settled } from './settled.ts'
-
-const AWAY = refuse({ kind: 'unavailable', reason: 'away', retryAfterSeconds: 1 })
 
 describe('an entity is looked at', () => {
   /** `reads`: what the reads find, one after the other; the last one is found again and again. */
@@ -51,8 +50,8 @@ describe('an entity is looked at', () => {
     expect([await answer, looks]).toEqual([done(7), [0, 30]])
   })
   test('no more when it cannot be read', async () => {
-    const { clock, looks, answer } = looking(3000, [done(1), AWAY])
-    expect([await settled(clock, answer), looks]).toEqual([AWAY, [0, 100]])
+    const { clock, looks, answer } = looking(3000, [done(1), REFUSED_AWAY])
+    expect([await settled(clock, answer), looks]).toEqual([REFUSED_AWAY, [0, 100]])
   })
 })
 
@@ -91,8 +90,8 @@ describe('a repair of hosts', () => {
     expect([asked.length, most()]).toEqual([9, 8])
   })
   test('ends with the first refusal, and works on no host after it', async () => {
-    const { clock, asked, drift } = opened(9, AWAY)
-    expect(await settled(clock, drift.heal(NOVA, null))).toEqual(AWAY)
+    const { clock, asked, drift } = opened(9, REFUSED_AWAY)
+    expect(await settled(clock, drift.heal(NOVA, null))).toEqual(REFUSED_AWAY)
     expect(asked).toHaveLength(8)
   })
 })
