@@ -4,8 +4,7 @@ import type { Read } from '../../src/actors/runtime/region.ts'
 import { type Fault, type Outcome, refuse } from '../../src/fault.ts'
 import type { EntityKey } from '../../src/identifiers.ts'
 import { deadlineWorker } from '../../src/services/due/lanes.ts'
-import type { Kernel } from '../../src/services/kernel/kernel.ts'
-import { AWAY } from '../support/kernelParts.ts'
+import { AWAY, kernelOf } from '../support/kernelParts.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
 
 const HOLD = 120_000
@@ -14,7 +13,7 @@ const key = (name: number | string): EntityKey => `instance/${name}`
 
 const opened = () => {
   const [clock, log] = [handClock(), memoryLog()]
-  const worker = deadlineWorker({ clock, log, options: { bindDeadlineMs: HOLD } } as unknown as Kernel)
+  const worker = deadlineWorker(kernelOf({ clock, log, options: { bindDeadlineMs: HOLD } }))
   const read: string[] = []
   const gate = Promise.withResolvers<Fault>()
   /** Instances that cannot be read until the gate opens. */

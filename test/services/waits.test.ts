@@ -6,7 +6,7 @@ import type { Kernel } from '../../src/services/kernel/kernel.ts'
 import { lookUntil } from '../../src/services/kernel/lookUntil.ts'
 import type { Placer } from '../../src/services/placement/placer.ts'
 import { pause } from '../../src/waiting.ts'
-import { REFUSED_AWAY } from '../support/kernelParts.ts'
+import { REFUSED_AWAY, kernelOf } from '../support/kernelParts.ts'
 import { handClock, quiet } from '../support/lab.ts'
 import { NOVA } from '../support/plane.ts'
 import { settled } from './settled.ts'
@@ -29,7 +29,7 @@ describe('an entity is looked at', () => {
       looks.push(clock.now() - start)
       return reads[Math.min(looks.length, reads.length) - 1]!
     }
-    const kernel = { clock, changes: { next } } as unknown as Kernel
+    const kernel = kernelOf({ clock, changes: { next } })
     const answer = lookUntil(kernel, { key: 'arq/x', withinMs, read, isWanted: (found) => found === 7 })
     return { clock, looks, waits, answer, wake: () => wake() }
   }
