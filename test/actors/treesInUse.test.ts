@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { ReportedDeployable, ReportedDevice } from '../../src/hardware.ts'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { catalogueOf } from '../support/images.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
 import { card, inventoryOf, part, slot } from './cards.ts'
@@ -172,32 +171,4 @@ it('a root is not programmed, neither for an operator nor by a bind, while a par
   expect([hosts[0]!.bind, told]).toEqual([false, [['in_use', why, ['bind']]]])
   await free()
   value(await another())
-})
-
-it('a bind by a control that has bound it while it was whole does not program it either', async () => {
-  await world.plane.stop()
-  const stores = memoryStores({ exclusive: false })
-  world = await openPlane({ images: catalogueOf() }, stores(), 'at once')
-  const other = await openPlane({ images: catalogueOf() }, stores(), 'at once')
-  seen = inventoryOf(world)
-  const groups = [{ 'resources:FPGA': '1', 'accel:bitstream_id': '90000000-0000-4000-8000-00000000000b' }]
-  for (const [name, asked] of [['f', [{ 'resources:FPGA': '1' }]] as const, ['other', groups] as const])
-    value(await world.control.profiles.create(NOVA, { name, description: null, groups: asked }))
-  await seen.shows(of(node('r', null, 0)))
-  const rpUuid = (await seen.deployables())[0]!.rp_uuid!
-  const bindThere = async (profile: string) => {
-    const [arq] = value(await other.control.arqs.create(TENANT, profile))
-    const one = { arq: arq!.uuid, hostname: 'h1', deviceRpUuid: rpUuid, instanceUuid: randomUUID() }
-    return [one.instanceUuid, await other.control.arqs.bind(NOVA, [one])] as const
-  }
-  const [instance] = await bindThere('f')
-  value(await other.control.arqs.removeByInstance(NOVA, instance))
-  await seen.shows(of(node('r', null, undefined, 1), node('leaf', 'r', 1)))
-  const free = await bound()
-  await seen.shows(of(node('r', null, 0)))
-  const reason = 'deployable r: another request uses a part of it, so it cannot be programmed now'
-  expect((await bindThere('other'))[1]).toEqual({ ok: false, fault: { kind: 'conflict', reason } })
-  await free()
-  value((await bindThere('other'))[1])
-  await other.plane.stop()
 })

@@ -1,35 +1,15 @@
 /** The stream of events against a scripted service: what is asked again, what is said meanwhile, and what ends it. */
-import { type IncomingHttpHeaders, type ServerResponse, createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createFrames } from '../../src/cli/operators/eventText.ts'
 import { type ReceivedEvent, eventLine, follow, takePages } from '../../src/cli/operators/events.ts'
+import { type Script, openScripted, refuses } from './scriptedService.ts'
 
-type Script = (response: ServerResponse, headers: IncomingHttpHeaders) => void
-let script: Script[] = []
-let asked: { readonly url: string | undefined; readonly headers: IncomingHttpHeaders }[] = []
-const server = createServer(({ url, headers }, response) => {
-  asked.push({ url, headers })
-  script.shift()!(response, headers)
-})
-let api = ''
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2`
-})
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
-})
-const refuses =
-  (status: number, detail: string): Script =>
-  (response) =>
-    response.writeHead(status).end(JSON.stringify({ errors: [{ detail }] }))
+const service = openScripted()
 
 const followed = async (after: string | null, ...scripted: readonly Script[]) => {
-  ;[script, asked] = [[...scripted], []]
+  service.answers(scripted)
   const [taken, warned, end]: [ReceivedEvent[], string[], AbortController] = [[], [], new AbortController()]
-  const wanted = { flags: { api }, query: { kind: 'arq', project: 'a&b' }, after }
+  const wanted = { flags: { api: service.api() }, query: { kind: 'arq', project: 'a&b' }, after }
   const failed = await follow(
     wanted,
     (event) => {
@@ -61,12 +41,12 @@ test('a stream that ends or is not available is asked for again from the last ev
     { id: '', event: { subject: 'q2' } },
   ])
   const path = '/v2/events?kind=arq&project=a%26b'
-  expect(asked.map(({ url, headers }) => [url, headers['last-event-id'], headers['accept']])).toEqual([
+  expect(service.asked().map(({ url, headers }) => [url, headers['last-event-id'], headers['accept']])).toEqual([
     [path, undefined, 'text/event-stream'],
     [path, 'e3', 'text/event-stream'],
     [path, 'e3', 'text/event-stream'],
   ])
-  expect(asked[0]!.headers['openstack-api-version']).toBe('accelerator latest')
+  expect(service.asked()[0]!.headers['openstack-api-version']).toBe('accelerator latest')
   expect(warned).toEqual([
     'events were missed, and it goes on with newer ones: too old',
     `GET ${path.slice(3)}: 503 starting; it is tried again`,
@@ -79,19 +59,24 @@ test('it begins after the event that is named, and nothing is taken after the en
     response.writeHead(200).end(event('one') + event('last') + event('more'))
   })
   expect(taken.map(({ id }) => id)).toEqual(['one', 'last'])
-  expect([asked[0]!.headers['last-event-id'], warned, failed]).toEqual(['e0', [], undefined])
+  expect([service.asked()[0]!.headers['last-event-id'], warned, failed]).toEqual(['e0', [], undefined])
 })
 
 const pages = async (max: number, after: string | null, sizes: readonly number[]) => {
   let count = 0
-  asked = []
-  script = sizes.map((size, at) => (response) => {
-    const events = Array.from({ length: size }, () => ({ id: String(++count), event: {} }))
-    response.end(JSON.stringify({ events, next: `n${at + 1}`, more: at + 1 < sizes.length }))
-  })
+  service.answers(
+    sizes.map((size, at) => (response) => {
+      const events = Array.from({ length: size }, () => ({ id: String(++count), event: {} }))
+      response.end(JSON.stringify({ events, next: `n${at + 1}`, more: at + 1 < sizes.length }))
+    }),
+  )
   const taken: string[] = []
-  await takePages({ flags: { api }, query: { kind: 'arq' }, after }, max, ({ id }) => void taken.push(id))
-  return { taken: taken.length, urls: asked.map(({ url }) => url!.slice('/v2/events?'.length)) }
+  await takePages(
+    { flags: { api: service.api() }, query: { kind: 'arq' }, after },
+    max,
+    ({ id }) => void taken.push(id),
+  )
+  return { taken: taken.length, urls: service.asked().map(({ url }) => url!.slice('/v2/events?'.length)) }
 }
 test.each<readonly [string, number, string | null, readonly number[], number, readonly string[]]>([
   ['to their end', 5000, null, [500, 2], 502, ['limit=500&kind=arq', 'limit=500&kind=arq&after=n1']],

@@ -1,28 +1,12 @@
 /** How a command that follows events waits: between two requests, on a stream that is silent, and for its end. */
 import { getEventListeners } from 'node:events'
-import { type ServerResponse, createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { follow } from '../../src/cli/operators/events.ts'
 import { until } from '../support/lab.ts'
+import { type Script, openScripted, refuses as refusesWith } from './scriptedService.ts'
 
-type Script = (response: ServerResponse) => void
-let script: Script[] = []
-// whatever else is asked ends the command
-const server = createServer((_, response) => (script.shift() ?? refuses(403))(response))
-let api = ''
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2`
-})
-afterAll(() => {
-  server.closeAllConnections()
-  server.close()
-})
-const refuses =
-  (status: number): Script =>
-  (response) =>
-    response.writeHead(status).end(JSON.stringify({ errors: [{ detail: `no ${status}` }] }))
+const service = openScripted()
+const refuses = (status: number): Script => refusesWith(status, `no ${status}`)
 const tells =
   (...lines: readonly string[]): Script =>
   (response) =>
@@ -31,7 +15,7 @@ const EVENT = ['event: accelerando.x', 'data: {}', '']
 
 /** Pauses end at once, and are noted. */
 const followed = async (scripted: readonly Script[], silentMs = 60_000) => {
-  script = [...scripted]
+  service.answers(scripted)
   const [waits, warned, listening, end]: [number[], string[], number[], AbortController] = [
     [],
     [],
@@ -44,7 +28,7 @@ const followed = async (scripted: readonly Script[], silentMs = 60_000) => {
     return () => clearImmediate(soon)
   }
   const failed = await follow(
-    { flags: { api }, query: {}, after: null },
+    { flags: { api: service.api() }, query: {}, after: null },
     () => void listening.push(getEventListeners(end.signal, 'abort').length),
     (line) => void warned.push(line),
     end.signal,
@@ -77,15 +61,15 @@ test('a stream that falls silent after its head is asked for again', async () =>
 })
 test('an end that comes before the request is made is noticed', async () => {
   let cut = 0
-  script = [
+  service.answers([
     (response) =>
       response
         .on('close', () => cut++)
         .writeHead(200)
         .write(': \n'),
-  ]
+  ])
   const [taken, end]: [unknown[], AbortController] = [[], new AbortController()]
-  const wanted = { flags: { api }, query: {}, after: null }
+  const wanted = { flags: { api: service.api() }, query: {}, after: null }
   const following = follow(
     wanted,
     (event) => void taken.push(event),
@@ -95,5 +79,6 @@ test('an end that comes before the request is made is noticed', async () => {
   end.abort()
   await following
   expect(taken).toEqual([])
-  if (script.length === 0) await until(() => cut === 1)
+  // it was not made, or is broken off
+  await until(() => cut === service.asked().length)
 })

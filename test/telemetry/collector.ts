@@ -2,6 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach } from 'vitest'
 
 export type Collected = {
   readonly traceId: string
@@ -58,4 +59,22 @@ export const openCollector = async () => {
       await new Promise((resolve) => server.close(resolve))
     },
   }
+}
+
+/** Where the exporter sends spans to; it reads this variable by itself. */
+export const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT'
+/** A new collector for each test of the file, to which the exporter sends. */
+export const collectorOfEachTest = (): (() => Awaited<ReturnType<typeof openCollector>>) => {
+  const before = process.env[ENDPOINT]
+  let collector: Awaited<ReturnType<typeof openCollector>>
+  beforeEach(async () => {
+    collector = await openCollector()
+    process.env[ENDPOINT] = collector.url
+  })
+  afterEach(async () => {
+    if (before === undefined) Reflect.deleteProperty(process.env, ENDPOINT)
+    else process.env[ENDPOINT] = before
+    await collector.close()
+  })
+  return () => collector
 }

@@ -1,31 +1,19 @@
 /** The tracer over OpenTelemetry in this process: what a collector is sent of spans, and what is left out. */
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { openTelemetry } from '../../src/cli/observe/telemetry.ts'
 import { NO_SPAN, untraced } from '../../src/trace.ts'
 import { memoryLog } from '../support/lab.ts'
-import { type Collected, openCollector } from './collector.ts'
+import { type Collected, ENDPOINT, collectorOfEachTest } from './collector.ts'
 
 const TRACE = 'a'.repeat(32)
 const CALLER = '1'.repeat(16)
 const parentOf = (flags: string, version = '00', more = '') => `${version}-${TRACE}-${CALLER}-${flags}${more}`
 
-let collector: Awaited<ReturnType<typeof openCollector>>
-const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT'
-const before = process.env[ENDPOINT]
-beforeEach(async () => {
-  collector = await openCollector()
-  // the exporter reads where it sends to by itself
-  process.env[ENDPOINT] = collector.url
-})
-afterEach(async () => {
-  if (before === undefined) Reflect.deleteProperty(process.env, ENDPOINT)
-  else process.env[ENDPOINT] = before
-  await collector.close()
-})
+const collector = collectorOfEachTest()
 
 const opened = async (more: Readonly<Record<string, string>> = {}) => {
   const log = memoryLog()
-  const env = { [ENDPOINT]: collector.url, ...more }
+  const env = { [ENDPOINT]: collector().url, ...more }
   return { ...(await openTelemetry('accelerando-test', log, env)), log }
 }
 const shown = ({ name, kind, traceId, parentSpanId, status, attributes }: Collected) => ({
@@ -49,7 +37,7 @@ test('spans are sent with their kind, their parent, their end and their attribut
   await close()
   const own = entered.trace!.slice(36, 52)
   const whole = { trace: 'given', parent: own, status: { code: 0 }, attributes: {} }
-  expect(collector.spans.map(shown)).toEqual([
+  expect(collector().spans.map(shown)).toEqual([
     ...['server', 'client', 'producer', 'consumer', 'internal'].map((name) => ({
       ...whole,
       name,
@@ -66,7 +54,7 @@ test('spans are sent with their kind, their parent, their end and their attribut
     { ...whole, name: 'entered', kind: 2, parent: CALLER, attributes: { status: 200 } },
     { ...whole, name: 'alone', kind: 2, trace: 'own', parent: null },
   ])
-  expect(collector.resources[0]).toMatchObject({
+  expect(collector().resources[0]).toMatchObject({
     'service.name': 'accelerando-test',
     'service.instance.id': String(process.pid),
   })
@@ -90,7 +78,7 @@ test.each([
   const { tracer, close } = await opened()
   tracer.enter('entered', caller).end()
   await close()
-  expect(collector.spans.map(shown)).toMatchObject([{ trace }])
+  expect(collector().spans.map(shown)).toMatchObject([{ trace }])
 })
 
 test.each([
@@ -105,7 +93,7 @@ test.each([
   expect(span === NO_SPAN).toBe(count === 0)
   span.end()
   await close()
-  expect(collector.spans).toHaveLength(count)
+  expect(collector().spans).toHaveLength(count)
 })
 test.each([
   ['traceidratio', '0', 0],
@@ -115,25 +103,25 @@ test.each([
   const { tracer, close } = await opened({ OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: ratio })
   tracer.enter('entered', undefined).end()
   await close()
-  expect(collector.spans).toHaveLength(count)
+  expect(collector().spans).toHaveLength(count)
 })
 
 test('what belongs to no trace is not recorded, and neither is anything where nobody asked for it', async () => {
   const { tracer, close } = await opened()
   expect(tracer.part('internal', 'part', undefined)).toBe(NO_SPAN)
   await close()
-  expect(collector.spans).toEqual([])
+  expect(collector().spans).toEqual([])
   for (const env of [
     {},
     { [ENDPOINT]: '' },
-    { [ENDPOINT]: collector.url, OTEL_SDK_DISABLED: ' True ' },
-    { [ENDPOINT]: collector.url, OTEL_TRACES_EXPORTER: ' none ' },
+    { [ENDPOINT]: collector().url, OTEL_SDK_DISABLED: ' True ' },
+    { [ENDPOINT]: collector().url, OTEL_TRACES_EXPORTER: ' none ' },
   ]) {
     const off = await openTelemetry('accelerando-test', memoryLog(), env)
     expect(off.tracer).toBe(untraced)
     await off.close()
   }
-  const other = await openTelemetry('t', memoryLog(), { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/x` })
+  const other = await openTelemetry('t', memoryLog(), { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector().url}/x` })
   expect(other.tracer).not.toBe(untraced)
   await other.close()
 })

@@ -1,42 +1,30 @@
 /** How spans are sent: in batches, from a queue, at intervals that variables set; and what is said of a collector. */
 import { diag } from '@opentelemetry/api'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { closer } from '../../src/cli/closer.ts'
 import { openTelemetry } from '../../src/cli/observe/telemetry.ts'
 import { openWatching } from '../../src/cli/observe/watching.ts'
 import { silent } from '../../src/log.ts'
 import { memoryLog, until } from '../support/lab.ts'
-import { openCollector } from './collector.ts'
+import { ENDPOINT, collectorOfEachTest } from './collector.ts'
 
-const ENDPOINT = 'OTEL_EXPORTER_OTLP_ENDPOINT'
-const before = process.env[ENDPOINT]
-let collector: Awaited<ReturnType<typeof openCollector>>
-beforeEach(async () => {
-  collector = await openCollector()
-  // the exporter reads where it sends to by itself
-  process.env[ENDPOINT] = collector.url
-})
-afterEach(async () => {
-  if (before === undefined) Reflect.deleteProperty(process.env, ENDPOINT)
-  else process.env[ENDPOINT] = before
-  await collector.close()
-})
+const collector = collectorOfEachTest()
 const opened = async (more: Readonly<Record<string, string>>) => {
   const log = memoryLog()
-  const { tracer, close } = await openTelemetry('test', log, { [ENDPOINT]: collector.url, ...more })
+  const { tracer, close } = await openTelemetry('test', log, { [ENDPOINT]: collector().url, ...more })
   const end = (...names: readonly string[]) => {
     for (const name of names) tracer.enter(name, undefined).end()
   }
   return { log, end, close }
 }
-const names = () => collector.spans.map(({ name }) => name)
+const names = () => collector().spans.map(({ name }) => name)
 
 test('a request to the collector has no more spans than a batch may have', async () => {
   const { end, close } = await opened({ OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '2' })
   end('a', 'b', 'c')
   await close()
   expect(names().toSorted()).toEqual(['a', 'b', 'c'])
-  expect(collector.resources).toHaveLength(2)
+  expect(collector().resources).toHaveLength(2)
 })
 test('what does not fit into the queue is left out', async () => {
   const { end, close } = await opened({ OTEL_BSP_MAX_QUEUE_SIZE: '2' })
@@ -48,7 +36,7 @@ test('what does not fit into the queue is left out', async () => {
 test('spans are sent after the interval, without a stop', async () => {
   const { end, close } = await opened({ OTEL_BSP_SCHEDULE_DELAY: '1' })
   end('a')
-  await until(() => collector.spans.length > 0)
+  await until(() => collector().spans.length > 0)
   expect(names()).toEqual(['a'])
   await close()
 })
@@ -73,10 +61,10 @@ test('a program sends what is left when it closes, and measures itself from its 
   const open = closer(silent)
   const { tracer, meter } = await openWatching('accelerando-test', silent, open)
   tracer.enter('last', undefined).end()
-  expect(collector.spans).toEqual([])
+  expect(collector().spans).toEqual([])
   await open.close()
   expect(names()).toEqual(['last'])
-  expect(collector.resources[0]).toMatchObject({ 'service.name': 'accelerando-test' })
+  expect(collector().resources[0]).toMatchObject({ 'service.name': 'accelerando-test' })
   expect(await meter.registry.getSingleMetricAsString('process_cpu_seconds_total')).toMatch(
     /^process_cpu_seconds_total /m,
   )
@@ -85,5 +73,5 @@ test('the tracer is named after this program', async () => {
   const { end, close } = await opened({})
   end('a')
   await close()
-  expect([...collector.scopes]).toEqual(['accelerando'])
+  expect([...collector().scopes]).toEqual(['accelerando'])
 })

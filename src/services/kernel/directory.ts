@@ -34,7 +34,8 @@ export const createDirectory = ({ readers, clock }: Pick<Kernel, 'readers' | 'cl
 
   /**
    * Cached until a bind finds them wrong: a provider's owner changes only when its device is retired and returns, and
-   * the deployables below the owner change only when the card is programmed.
+   * the deployables below the owner change only when the card is programmed. A bind that may program the card looks
+   * anew, since another control may have seen it divided.
    */
   const ownerOf = async (rpUuid: ResourceProviderUuid): Promise<Outcome<Owner>> => {
     const known = owners.get(rpUuid)
