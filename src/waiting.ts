@@ -1,4 +1,5 @@
 /** Functions for waiting: each wait has a limit, can be interrupted, and uses the clock that is passed in. */
+import { setImmediate } from 'node:timers/promises'
 import type { Cancel, Clock } from './clock.ts'
 
 type Timer = Pick<Clock, 'after'>
@@ -94,6 +95,21 @@ export const repeatedly = (
   return () => {
     stopped = true
     cancel()
+  }
+}
+
+/** For how long work may hold up other work of the process, approximately. */
+const SLICE_MS = 10
+/**
+ * Gives other work a turn wherever it is awaited, but only when that was last done `SLICE_MS` ago. A wait for the store
+ * may have been a turn too, or none: a store in memory answers at once.
+ */
+export const createTurns = (clock: Pick<Clock, 'monotonic'>): (() => Promise<void>) => {
+  let since = clock.monotonic()
+  return async () => {
+    if (clock.monotonic() - since < SLICE_MS) return
+    await setImmediate()
+    since = clock.monotonic()
   }
 }
 

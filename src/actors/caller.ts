@@ -21,4 +21,6 @@ export type Caller = {
    * request after it.
    */
   readonly notAfter?: number
+  /** Whether nobody waits for the answer any more: the client is gone, or was answered 503. Absent: never. */
+  readonly isOver?: () => boolean
 }

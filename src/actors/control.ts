@@ -275,7 +275,7 @@ export type Control = {
   /**
    * Answers about the moment `at`, ms since the epoch. Each answer is computed from the journal when it is asked for.
    */
-  readonly asOf: (at: number) => Past
+  readonly asOf: (at: number, by?: Caller) => Past
   /** For `/readyz`: the reason why this process is not ready; null: it is ready. */
   readonly notReady: () => string | null
 }

@@ -17,6 +17,7 @@ import type { Options } from './options.ts'
 import { pathOf } from './paths.ts'
 import { readPolicy } from './policy/policy.ts'
 import { ROUTES } from './routes/all.ts'
+import { SHARES, type Share, type ShareName, placesOf } from '../shares.ts'
 import { STREAM_LIMITS, createStreams } from './streams.ts'
 import type { StreamLimits } from './streams.ts'
 import type { SystemPort } from './system.ts'
@@ -43,6 +44,8 @@ export type AppParts = {
   /** Absent: the API tells nothing of the system. */
   readonly system?: SystemPort
   readonly streams?: Partial<StreamLimits>
+  /** In place of those of the table. */
+  readonly shares?: Partial<Record<ShareName, Share>>
 }
 
 const untold = async () =>
@@ -74,5 +77,6 @@ export const createApp = (parts: AppParts): Hono => {
     observe: parts.metrics === undefined ? null : observer(parts.metrics),
     tracer: parts.tracer ?? untraced,
     streams: createStreams(clock, { ...STREAM_LIMITS, pieceMs: options.answerMs, ...parts.streams }),
+    places: placesOf({ ...SHARES, ...parts.shares }),
   })
 }

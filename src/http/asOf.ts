@@ -1,5 +1,5 @@
 /** The argument `as_of`: a route that has it answers as it would have answered at that moment. */
-import type { Control } from '../actors/control.ts'
+import type { Caller, Control } from '../actors/control.ts'
 import { moment } from './query.ts'
 
 export const AS_OF = {
@@ -15,10 +15,11 @@ export const controlFor = (
   control: Control,
   { as_of: at }: Readonly<Record<string, unknown>>,
   now: number,
+  caller: Caller,
 ): Control => {
   // a future moment, which a caller with a fast clock may send, is answered with the present state
   if (typeof at !== 'number' || at >= now) return control
-  const past = control.asOf(at)
+  const past = control.asOf(at, caller)
   return {
     ...control,
     profiles: { ...control.profiles, ...past.profiles },

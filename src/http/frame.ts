@@ -15,6 +15,7 @@ import type { Observe } from './metrics.ts'
 import type { Options } from './options.ts'
 import type { Policy } from './policy/policy.ts'
 import type { Answered } from './route.ts'
+import type { Places, ShareName } from '../shares.ts'
 import type { Pieces, Streams } from './streams.ts'
 import type { SystemPort } from './system.ts'
 import { latestMinor, MAJOR } from './versions.ts'
@@ -36,6 +37,7 @@ export type Ports = {
   readonly observe: Observe | null
   readonly tracer: Tracer
   readonly streams: Streams
+  readonly places: Readonly<Record<ShareName, Places>>
 }
 
 export type Frame = {
@@ -136,13 +138,11 @@ const answerOf = async (work: () => Promise<Answered>, ports: Ports, frame: Fram
   }
 }
 
-const CROWDED = refused({ kind: 'unavailable', reason: 'too many long lists are being sent', retryAfterSeconds: 1 })
-
 /** The connection of the request, if the server that runs the application passes it on. */
-const connectionOf = ({ env }: Context): HttpBindings['outgoing'] | null =>
+export const connectionOf = ({ env }: Context): HttpBindings['outgoing'] | null =>
   (env as Partial<HttpBindings> | undefined)?.outgoing ?? null
 
-type InPieces = { readonly status: number; readonly pieces: Pieces }
+type InPieces = { readonly status: number; readonly pieces: Pieces; readonly sent: (() => void) | undefined }
 type AsEvents = { readonly status: number; readonly stream: EventStream }
 
 /**
@@ -154,24 +154,25 @@ const respondInPieces = (
   row: string,
   ports: Ports,
   frame: Frame,
-  { status, pieces }: InPieces,
+  { status, pieces, sent }: InPieces,
 ): Response => {
-  const whole = (response: Response): Response => {
-    close(c, row, ports, frame, response.status)
-    return response
-  }
   const headers = { ...frame.headers, 'content-type': 'application/json' }
-  if (c.req.method === 'HEAD') return whole(new Response(null, { status, headers }))
+  if (c.req.method === 'HEAD') {
+    sent?.()
+    close(c, row, ports, frame, status)
+    return new Response(null, { status, headers })
+  }
   const connection = connectionOf(c)
   const stream = ports.streams.open({
     pieces,
     breakOff: connection && (() => void connection.destroy()),
     ended: (why) => {
+      sent?.()
       if (why !== null) ports.log.warn({ request: frame.requestId, reason: why }, 'http.broken_off')
       close(c, row, ports, frame, status)
     },
   })
-  return stream === null ? whole(respond(CROWDED, frame, ports.options)) : new Response(stream, { status, headers })
+  return new Response(stream, { status, headers })
 }
 
 /**
@@ -219,8 +220,8 @@ export const run = async (
   if (!answered.ok && answered.fault.kind === 'device_failure')
     ports.log.warn({ request: frame.requestId, reason: answered.fault.reason }, 'http.device_failed')
   if (answered.ok && answered.pieces) {
-    const { status, pieces } = answered
-    return respondInPieces(c, row, ports, frame, { status, pieces })
+    const { status, pieces, sent } = answered
+    return respondInPieces(c, row, ports, frame, { status, pieces, sent })
   }
   if (answered.ok && answered.events) {
     const { status, events: stream } = answered

@@ -5,12 +5,14 @@
  */
 import type { Context } from 'hono'
 import { commandIdOf } from '../actors/runtime/commandId.ts'
+import type { Caller } from '../actors/caller.ts'
 import { bounded } from '../waiting.ts'
 import { controlFor } from './asOf.ts'
 import { readJson } from './body.ts'
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import { originThrough } from './forwarded.ts'
+import { connectionOf } from './frame.ts'
 import type { Frame, Ports } from './frame.ts'
 import { identifyAgainAs } from './identifyAgain.ts'
 import { callerOf } from './identity.ts'
@@ -105,6 +107,18 @@ const UNSCOPED: HttpRefused = refused({ kind: 'forbidden', rule: 'This needs a t
 const isAllowed = (rule: RuleName, identity: Identity, { policy }: Ports): boolean =>
   identity.projectId !== null && policy.allows(rule, { ...identity, projectId: identity.projectId })
 
+/** The caller of a route that may take any time: asks for as long as its connection is there. */
+const waiting = (c: Context, caller: Caller): Caller => {
+  const connection = connectionOf(c)
+  return connection === null ? caller : { ...caller, isOver: () => connection.destroyed }
+}
+/** The caller of any other route: gets no answer any more when `LATE` was sent. */
+const untilLate = (c: Context, { clock, options }: Ports, caller: Caller): Caller => {
+  const connection = connectionOf(c)
+  const notAfter = clock.monotonic() + options.answerMs
+  return { ...caller, notAfter, isOver: () => clock.monotonic() >= notAfter || connection?.destroyed === true }
+}
+
 export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame): Promise<Answered> => {
   const identity = row.rule === null ? NOBODY : await identityOf(c, ports)
   if (isRefused(identity)) return identity
@@ -127,12 +141,12 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
   if (body !== null && !body.ok) return body
   const reason = row.rule === null || row.evenHindered ? null : ports.hindered()
   if (reason !== null) return refused({ kind: 'unavailable', reason, retryAfterSeconds: HINDERED_SECONDS })
-  const notAfter = ports.clock.monotonic() + ports.options.answerMs
+  const asking = row.waits ? waiting(c, caller) : untilLate(c, ports, caller)
   const call: Call<{}, unknown> = {
-    control: controlFor(ports.control, asked.query, ports.clock.now()),
+    control: controlFor(ports.control, asked.query, ports.clock.now(), asking),
     events: ports.events,
     options: ports.options,
-    caller: row.waits ? caller : { ...caller, notAfter },
+    caller: asking,
     minor,
     params: path.params,
     query: asked.query,
@@ -151,8 +165,17 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
     }),
     may: (rule) => isAllowed(rule, identity, ports),
   }
-  const answered = Promise.resolve(row.handle(call))
-  return row.waits ? answered : bounded(ports.clock, answered, ports.options.answerMs, LATE)
+  const handle = async () => row.handle(call)
+  const answered = row.share === undefined ? handle() : ports.places[row.share].inTurn(asking, handle)
+  const inTime = row.waits ? answered : bounded(ports.clock, answered, ports.options.answerMs, LATE)
+  return inPlace(await inTime, caller, ports)
+}
+
+/** A list that is sent in pieces has a place until its end. */
+const inPlace = (answered: Answered, caller: Caller, { places }: Ports): Answered => {
+  if (!answered.ok || answered.pieces === undefined) return answered
+  const place = places.longLists.take(caller)
+  return place.ok ? { ...answered, sent: place.value } : place
 }
 
 const readBody = async (

@@ -72,8 +72,12 @@ const versionHeader = (max: Latest): Json => ({
 const refusals = (row: Route): readonly number[] => {
   const versioned = isVersioned(row.path) ? [406] : []
   const guarded = row.rule === null ? [400] : [400, 401, 403, 503]
+  const { marker, as_of: past } = row.query ?? {}
+  const shared = row.share !== undefined || marker !== undefined || past !== undefined ? [429] : []
   const bodied = row.body === undefined ? [] : [413, 415]
-  return [...new Set([...versioned, ...guarded, ...bodied, ...(row.docs.refusals ?? [])])].toSorted((a, b) => a - b)
+  return [...new Set([...versioned, ...guarded, ...shared, ...bodied, ...(row.docs.refusals ?? [])])].toSorted(
+    (a, b) => a - b,
+  )
 }
 
 const REQUEST_ID = 'x-openstack-request-id'

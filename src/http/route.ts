@@ -17,6 +17,7 @@ import type { DifferenceUuid } from '../actors/placement/ignored.ts'
 import type { Outcome } from '../fault.ts'
 import type { Options } from './options.ts'
 import type { HttpRefused } from './faults.ts'
+import type { ShareName } from '../shares.ts'
 import type { RuleName } from './policy/rules.ts'
 import type { Args, Pairs, Query } from './query.ts'
 import type { Schema } from './schemas.ts'
@@ -32,6 +33,8 @@ export type Reply = {
   readonly body?: unknown
   /** The text of a long JSON document, which is made while it is sent. */
   readonly pieces?: AsyncGenerator<string>
+  /** Called once, when no more pieces will be sent. */
+  readonly sent?: () => void
   /** The stream to send as server-sent events until one side ends it. */
   readonly events?: EventStream
   /** A file to be saved under its name. */
@@ -125,6 +128,8 @@ export type Route<A extends Args = Args, B = unknown, Path extends string = stri
   readonly uuids?: U
   readonly query?: A
   readonly body?: Body<B>
+  /** What its work takes a place of, because it is costly. */
+  readonly share?: ShareName
   /** The route may wait for hardware, for as long as the configuration allows. */
   readonly waits?: true
   /** The route also answers while the process is hindered, since it tells by what. */

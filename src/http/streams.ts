@@ -23,17 +23,15 @@ export type Sending = {
   readonly breakOff: (() => void) | null
 }
 export type Streams = {
-  /** Null: too many answers are being sent. */
-  readonly open: (sending: Sending) => ReadableStream<Uint8Array> | null
+  readonly open: (sending: Sending) => ReadableStream<Uint8Array>
 }
 export type StreamLimits = {
-  readonly open: number
   /** The time limit for making one piece. */
   readonly pieceMs: number
   readonly stallMs: number
   readonly wholeMs: number
 }
-export const STREAM_LIMITS = { open: 64, stallMs: 30_000, wholeMs: 600_000 }
+export const STREAM_LIMITS = { stallMs: 30_000, wholeMs: 600_000 }
 
 /** Few, so that other requests find free connections to the database and processor time. */
 const AT_ONCE = 2
@@ -76,7 +74,7 @@ const createMake = (clock: Timer, { pieceMs }: StreamLimits): Make => {
 }
 
 /** Ends one answer after its last piece, by its client, or at a limit. Only the first of these has an effect. */
-const createEnding = (clock: Timer, limits: StreamLimits, { pieces, ended, breakOff }: Sending, left: () => void) => {
+const createEnding = (clock: Timer, limits: StreamLimits, { pieces, ended, breakOff }: Sending) => {
   let over = false
   let [unstalled, unhurried] = [() => {}, () => {}]
   const end = (why: string | null): boolean => {
@@ -86,7 +84,6 @@ const createEnding = (clock: Timer, limits: StreamLimits, { pieces, ended, break
     unhurried()
     // a piece that is being made is not interrupted
     pieces.return(undefined).catch(() => {})
-    left()
     ended(why)
     return true
   }
@@ -142,16 +139,5 @@ const streamOf = (pieces: Pieces, make: Make, ending: ReturnType<typeof createEn
 
 export const createStreams = (clock: Timer, limits: StreamLimits): Streams => {
   const make = createMake(clock, limits)
-  let open = 0
-  return {
-    open: (sending) => {
-      if (open >= limits.open) return null
-      open++
-      return streamOf(
-        sending.pieces,
-        make,
-        createEnding(clock, limits, sending, () => void open--),
-      )
-    },
-  }
+  return { open: (sending) => streamOf(sending.pieces, make, createEnding(clock, limits, sending)) }
 }

@@ -68,7 +68,7 @@ const open = (options: Partial<EventsOptions> = {}, count = 0, facts = 0) => {
 
 describe('a stream is refused', () => {
   const unavailable = (reason: string) => ({ ok: false, fault: { kind: 'unavailable', reason, retryAfterSeconds: 5 } })
-  test('in so many words: too many in the process, or of the caller, an id that is none, a stop', async () => {
+  test('in so many words: too many in the process, of the project or of the caller, an id that is none, a stop', async () => {
     const { events } = open({ streamsMax: 2, streamsPerCaller: 1 })
     const asks = (caller = OPERATOR, asked: { after: string | null; filter: object } = ASKED) =>
       events.open(caller, asked, SAME_CALLER)
@@ -87,7 +87,11 @@ describe('a stream is refused', () => {
       expect(await events.page(OPERATOR, { ...ASKED, after }, 10)).toEqual(invalid)
     }
     valueOf(await asks({ ...OPERATOR, projectId: 'another' }))
-    expect(await asks({ ...OPERATOR, userId: 'another' })).toEqual(unavailable('2 streams of events are open'))
+    const reason = 'The project has 1 of the 2 places for streams of events, which is its share.'
+    const crowded = { ok: false, fault: { kind: 'crowded', reason, retryAfterSeconds: 5 } }
+    expect(await asks({ ...OPERATOR, userId: 'another' })).toEqual(crowded)
+    const full = unavailable('all 2 places for streams of events are taken')
+    expect(await asks({ ...OPERATOR, projectId: 'a third' })).toEqual(full)
     events.stop()
     expect(await asks({ ...OPERATOR, userId: 'another' })).toEqual(unavailable('this process is stopping'))
   })
@@ -171,15 +175,35 @@ describe('the journal is read', () => {
       [['5000', 500]],
     ])
   })
-  test('for four pages at a time; the others wait', async () => {
+  test('for two pages of a project at a time; sixteen others wait, and those of other projects do not', async () => {
     const { events, feeds, way } = open({}, 3)
     const gate = Promise.withResolvers<void>()
     way.gate = gate.promise
-    const pages = Array.from({ length: 5 }, () => events.page(OPERATOR, ASKED, 10))
+    const pages = Array.from({ length: 18 }, () => events.page(OPERATOR, ASKED, 10))
     await quiet()
-    expect(feeds).toHaveLength(4)
+    expect(feeds).toHaveLength(2)
+    const reason = 'The project has 2 of the 6 places for reads of recorded events, which is its share.'
+    const crowded = { ok: false, fault: { kind: 'crowded', reason, retryAfterSeconds: 5 } }
+    expect(await events.page(OPERATOR, ASKED, 10)).toEqual(crowded)
+    const other = events.page({ ...OPERATOR, projectId: 'another', isAdmin: false }, ASKED, 10)
+    await quiet()
+    expect(feeds).toHaveLength(3)
     gate.resolve()
-    expect((await Promise.all(pages)).map((page) => valueOf(page).more)).toEqual(Array(5).fill(false))
+    expect((await Promise.all([...pages, other])).map((page) => valueOf(page).more)).toEqual(Array(19).fill(false))
+  })
+  test('for a page no further once nobody waits for it', async () => {
+    const { events, feeds } = open({}, 5400)
+    const isOver = () => feeds.length === 3
+    expect(await events.page({ ...OPERATOR, isOver }, ASKED, 10)).toMatchObject({ ok: false })
+    expect(feeds).toHaveLength(3)
+  })
+  test('for a project without building what it may not see', async () => {
+    let built = 0
+    const lettersOf = () => (built++, [])
+    const { events } = open({ lettersOf }, 5000)
+    const asked = events.page({ ...OPERATOR, projectId: 'another', isAdmin: false }, ASKED, 10)
+    expect(valueOf(await asked)).toMatchObject({ events: [], more: true })
+    expect(built).toBeLessThanOrEqual(10)
   })
 })
 

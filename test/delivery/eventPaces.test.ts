@@ -246,8 +246,8 @@ describe('a stream', () => {
       id: placeOf(9).id,
     })
     expect(asked).toEqual([
-      [BEGINNING, 100],
-      [placeOf(2), 100],
+      [BEGINNING, 100, null],
+      [placeOf(2), 100, null],
     ])
     stream.close('left')
   })

@@ -47,6 +47,7 @@ export const openStream = (from: Partial<From> = {}, pages: Partial<Pages> = {},
       reader: { ring, generation: 0, onMoved },
       pages: { earlier, oldest: never, after: never, isWholeAfter: never, ...pages },
       inTurn: (work) => work(),
+      audience: null,
       shows: ({ subject, whole }) => (subject === 'a0' ? null : whole),
       identifyAgain: async () => {
         identified.push(clock.monotonic() - began)

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { done } from '../../src/fault.ts'
 import type { AppParts } from '../../src/http/app.ts'
 import { refused } from '../../src/http/faults.ts'
+import { SHARES } from '../../src/shares.ts'
 import { memoryLog } from '../support/lab.ts'
 import { version } from './steps.ts'
 import type { Sent } from './steps.ts'
@@ -138,17 +139,18 @@ describe('a list of several portions', () => {
       [entryOf('HEAD', 200)],
     ])
   })
-  test('is refused while too many are being sent, with the time after which to ask again', async () => {
+  test('is refused while the places are taken, with the time after which to ask again', async () => {
+    const longLists = { ...SHARES.longLists, all: 1, project: 0 }
     const {
       got,
       headers: found,
       entries,
-    } = await observed('GET /v2/devices', portions(first), {}, { streams: { open: 0 } })
+    } = await observed('GET /v2/devices', portions(first), {}, { shares: { longLists } })
     expect([got.status, got.fault, found, entries]).toEqual([
-      503,
-      'too many long lists are being sent',
+      429,
+      'The project has 0 of the 1 places for long lists, which is its share.',
       { ...headers, 'retry-after': '1' },
-      [entryOf('GET', 503)],
+      [entryOf('GET', 429)],
     ])
   })
   test('that is broken off says why in the log', async () => {

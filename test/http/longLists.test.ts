@@ -11,8 +11,10 @@ import { PORTION } from '../../src/http/listing.ts'
 import type { Reads } from '../../src/actors/runtime/ports.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { SHARES } from '../../src/shares.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
+import { as } from './steps.ts'
 
 const COUNT = 6000
 const PATH = '/v2/accelerator_requests'
@@ -185,17 +187,27 @@ describe('over a connection', () => {
 })
 
 describe('many at once', () => {
-  test('are refused beyond a number, and accepted again when one has ended', async () => {
-    const { app } = appOf({ streams: { open: 2 } })
-    const [one, two] = [await app.request(PATH), await app.request(PATH)]
-    const crowded = await app.request(PATH)
-    expect([crowded.status, crowded.headers.get('retry-after')]).toEqual([503, '1'])
-    expect(await crowded.text()).toContain('too many long lists')
-    expect((await app.request(`${PATH}?limit=10`)).status).toBe(200)
+  test('are refused beyond the share of a project, whose places others do not lack, and accepted again when one has ended', async () => {
+    const { app } = appOf({ shares: { longLists: { ...SHARES.longLists, all: 3, project: 1 } } })
+    const asked = (project: string, role = 'reader', query = '') =>
+      app.request(`${PATH}${query}`, { headers: as(role, { 'X-Project-Id': project }) })
+    const of = NOVA.projectId
+    const one = await asked(of)
+    const crowded = await asked(of)
+    expect([crowded.status, crowded.headers.get('retry-after')]).toEqual([429, '1'])
+    expect(await crowded.text()).toContain('The project has 1 of the 3 places for long lists, which is its share.')
+    expect((await asked(of, 'reader', '?limit=10')).status).toBe(200)
+    const other = await asked('another', 'admin')
+    expect(other.status).toBe(200)
+    const third = await asked('a third', 'admin')
+    expect(third.status).toBe(200)
+    const none = await asked('a fourth', 'admin')
+    expect([none.status, none.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await none.text()).toContain('all 3 places for long lists are taken')
     await one.text()
-    expect((await app.request(PATH)).status).toBe(200)
-    await two.body!.cancel()
-    expect((await app.request(PATH)).status).toBe(200)
+    await other.body!.cancel()
+    expect((await asked(of)).status).toBe(200)
+    expect((await asked('another', 'admin')).status).toBe(200)
   })
   test('let the event loop turn: no turn takes 50 ms of the processor', async () => {
     const { app } = appOf()

@@ -32,6 +32,7 @@ const app = (() => {
     events: nothing,
     system: nothing,
     streams: nothing,
+    places: nothing,
     options,
     policy: readPolicy(options.policy),
     gate: () => null,
@@ -51,7 +52,11 @@ test('nobody is its caller, whoever sends the request, and its version is the lo
   expect(got.status).toBe(204)
   const [call] = calls.splice(0)
   const nobody = { userId: '', projectId: '', isAdmin: false, isService: false, requestId: `req-${uuid(1)}` }
-  expect([call!.caller, call!.minor, call!.query]).toEqual([{ ...nobody, notAfter: 18_000 }, 0, {}])
+  expect([call!.caller, call!.minor, call!.query]).toEqual([
+    { ...nobody, notAfter: 18_000, isOver: expect.any(Function) },
+    0,
+    {},
+  ])
   expect(call!.may('cyborg:device:get_all')).toBe(false)
 })
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { createStreams, STREAM_LIMITS, type Pieces } from '../../src/http/streams.ts'
 import { handClock, quiet } from '../support/lab.ts'
 
-const LIMITS = { open: 3, pieceMs: 100, stallMs: 1000, wholeMs: 5000 }
+const LIMITS = { pieceMs: 100, stallMs: 1000, wholeMs: 5000 }
 /** Pieces that come when they are told to. */
 const byHand = () => {
   const asked: ((piece: string | null) => void)[] = []
@@ -38,19 +38,19 @@ const open = (limits: Partial<typeof LIMITS> = {}) => {
     let broken = 0
     const breakOff = cutsConnection ? () => void broken++ : null
     const stream = streams.open({ pieces: made.pieces, ended: (why) => void ended.push(why), breakOff })
-    const reader = stream?.getReader()
-    const read = async () => Buffer.from((await reader!.read()).value ?? []).toString()
-    return { ...made, stream, reader: reader!, read, ended, broken: () => broken }
+    const reader = stream.getReader()
+    const read = async () => Buffer.from((await reader.read()).value ?? []).toString()
+    return { ...made, stream, reader, read, ended, broken: () => broken }
   }
   return { clock, start, reached }
 }
 
 test('the limits of the service', () => {
-  expect(STREAM_LIMITS).toEqual({ open: 64, stallMs: 30_000, wholeMs: 600_000 })
+  expect(STREAM_LIMITS).toEqual({ stallMs: 30_000, wholeMs: 600_000 })
 })
 
 test('STREAM-1 two pieces are made at a time, in the order of asking, whatever becomes of those before', async () => {
-  const { start, clock } = open({ open: 9, pieceMs: 700 })
+  const { start, clock } = open({ pieceMs: 700 })
   const all = Array.from({ length: 5 }, () => start())
   const reads = all.map(({ read }) => read().catch((error: unknown) => String(error)))
   const made = () => all.map(({ asked }) => asked.length)
@@ -147,13 +147,4 @@ describe('an answer ends once', () => {
     one.asked[0]!('a')
     expect([await first, one.ended]).toEqual(['a', []])
   })
-})
-
-test('beyond a number none is opened, until one has ended', async () => {
-  const { start } = open()
-  const all = Array.from({ length: 4 }, () => start())
-  expect(all.map(({ stream }) => stream !== null)).toEqual([true, true, true, false])
-  expect(start().stream).toBe(null)
-  await all[0]!.reader.cancel()
-  expect([start().stream !== null, start().stream]).toEqual([true, null])
 })

@@ -1,10 +1,13 @@
 /** Refused answers about an earlier moment: what is too long, what is in the archive, and what runs already. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import type { Caller } from '../../src/actors/caller.ts'
 import type { FeedRow, Journal, Landmarks } from '../../src/actors/runtime/ports.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { FPGA, openCloud } from '../actors/cloud.ts'
 import { handClock, quiet } from '../support/lab.ts'
-import { NOVA, openPlane, value } from '../support/plane.ts'
+import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
 
 const AT = 1_800_000_000_000
 const PROFILE = '50000000-0000-4000-8000-000000000001'
@@ -56,19 +59,51 @@ describe('a list of an earlier moment', () => {
     expect(await read(AT + 600_000)).toBe(2)
     expect(await read(AT + 600_001)).toBe(1)
   })
-  test('is refused while two others are computed, and given when one of them has ended', async () => {
+  test('is given one after the other to a project, refused when many of it wait, and given to others beside it', async () => {
     let open = () => {}
     const gate = new Promise<void>((resolve) => (open = resolve))
     const { control, plane } = await opened({ feed: () => gate.then(() => []) })
-    const one = control.asOf(AT)
-    const lists = [one.hosts.list({}), one.hosts.list({}), one.devices.list({}, {})]
+    const listed = (projectId: string, more: Partial<Caller> = {}) => {
+      const caller = { ...TENANT, projectId, ...more }
+      return control.asOf(AT, caller).arqs.list(caller, {}, {})
+    }
+    const own = Array.from({ length: 5 }, () => listed('p1'))
     await quiet()
-    const busy = { kind: 'unavailable', reason: 'other lists of the past are being folded', retryAfterSeconds: 2 }
-    expect(await control.asOf(AT).profiles.list(null, {})).toEqual({ ok: false, fault: busy })
+    const reason = 'The project has 1 of the 3 places for lists of the past, which is its share.'
+    expect(await listed('p1')).toEqual({ ok: false, fault: { kind: 'crowded', reason, retryAfterSeconds: 2 } })
+    const others = [listed('p2'), listed('p1', { isAdmin: true }), listed('p1', { isOver: () => true })]
     open()
-    expect(await Promise.all(lists)).toEqual([NOTHING, NOTHING, NOTHING])
-    expect(await control.asOf(AT).profiles.list(null, {})).toEqual(NOTHING)
+    expect(await Promise.all(own)).toEqual(own.map(() => NOTHING))
+    expect((await Promise.all(others)).map(({ ok }) => ok)).toEqual([true, true, false])
     await plane.stop()
+  })
+  test('is not folded further once nobody waits for it', async () => {
+    let calls = 0
+    const page = Array.from({ length: 1000 }, () => row(AT))
+    const { control, plane } = await opened({ feed: async () => (calls++, page) })
+    calls = 0
+    const asked = control.asOf(AT, { ...NOVA, isOver: () => calls >= 3 }).hosts.list({})
+    expect(await asked).toMatchObject({ ok: false, fault: { kind: 'unavailable' } })
+    expect(calls).toBe(3)
+    await plane.stop()
+  })
+  test('of requests is folded from those of the project that asks, also of one that came to it by a bind', async () => {
+    const cloud = await openCloud(FPGA, { 'resources:FPGA': '1' }, { options: { sweepEveryMs: 86_400_000 } })
+    const [[arq], [kept]] = [await cloud.create(), await cloud.create()]
+    const before = Date.now()
+    await pause(2)
+    const binding = cloud.bindingOf(arq!, randomUUID(), { projectId: 'p2' })
+    value(await cloud.control.arqs.bind(NOVA, [binding]))
+    const listed = async (at: number, projectId: string) => {
+      const caller = { ...TENANT, projectId }
+      return value(await cloud.control.asOf(at, caller).arqs.list(caller, {}, {})).items.map(({ uuid }) => uuid)
+    }
+    expect(await listed(before, 'p1')).toEqual([arq, kept])
+    expect(await listed(before, 'p2')).toEqual([])
+    const after = Date.now()
+    expect(await listed(after, 'p1')).toEqual([kept])
+    expect(await listed(after, 'p2')).toEqual([arq])
+    await cloud.stop()
   })
   test('of requests is refused when some that existed then are in the archive', async () => {
     const asked: string[] = []

@@ -146,7 +146,8 @@ const API = {
 
 const STREAMS = {
   'events.streams_max': row('events.streamsMax', k.count(1, 100_000), EVENTS.streamsMax, {
-    about: 'Streams of events that one process serves at a time; a further one is answered 503.',
+    about:
+      'Streams of events that one process serves at a time; a further one is answered 503. One project has at most a fifth of them; beyond that it is answered 429.',
   }),
   'events.streams_per_caller': row('events.streamsPerCaller', k.count(1, 100_000), EVENTS.streamsPerCaller, {
     about: 'Streams of events of one user in one project on one process; a further one is answered 429.',

@@ -90,6 +90,18 @@ const entryOf = (row: FeedRow, letter: Letter, place: EventPosition, ownerOf: Ow
   }
 }
 
+/** Whose events are read: of one project, or null: of all. */
+export type Audience = ProjectId | null
+export const audienceOf = ({ isAdmin, projectId }: Pick<Caller, 'isAdmin' | 'projectId'>): Audience =>
+  isAdmin ? null : projectId
+/** Whether an event of the row may be about accelerator requests of the project only. Cheaper than the entries are. */
+export const mayShow = ({ key, events }: FeedRow, audience: Audience, ownerOf: OwnerOf): boolean =>
+  audience === null ||
+  events.some((event) => {
+    const [first] = arqsOf(kindOf(key), idOf(key), event)
+    return first !== undefined && ownerOf(first) === audience
+  })
+
 export type RowEntries = {
   readonly entries: readonly Entry[]
   /** The place after all facts of the row. */

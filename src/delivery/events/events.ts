@@ -3,7 +3,7 @@
  *
  * EVENTS-1 one reader of the journal feeds all streams of the process (`reader.ts`); a stream that begins at an older
  *    place reads by itself up to that reader, a few streams at a time;
- * EVENTS-2 every stream counts against the limits of the process and of its caller until it has ended;
+ * EVENTS-2 every stream counts against the limits of the process, of its project and of its caller until it has ended;
  * EVENTS-3 a process that stops first ends its streams, each with a hint when to reconnect, and opens no more.
  */
 import type { Caller } from '../../actors/control.ts'
@@ -19,14 +19,15 @@ import type {
 import { STREAM_ENDINGS } from '../../actors/events.ts'
 import { createGuard } from '../../actors/runtime/unreadable.ts'
 import { type Outcome, type Refused, done, refuse } from '../../fault.ts'
-import { createSemaphore } from '../../semaphore.ts'
-import { showsTo } from './entries.ts'
+import { NOBODY_WAITS, SHARES, createPlaces, shareOf } from '../../shares.ts'
+import { createTurns } from '../../waiting.ts'
+import { audienceOf, showsTo } from './entries.ts'
 import { DEFAULTS, type EventsOptions, type Settings } from './options.ts'
 import { createOwners } from './owners.ts'
 import { type Pages, createPages } from './pages.ts'
 import { type EventPosition, positionNamed } from './position.ts'
 import { Reader } from './reader.ts'
-import { type From, type Shared, Stream } from './stream.ts'
+import { type From, Stream } from './stream.ts'
 
 export type EventsState = {
   /** Streams that are open. */
@@ -44,7 +45,6 @@ export type EventSource = Events & {
   readonly stop: () => void
 }
 
-const CATCHING_UP_MAX = 4
 const PAGE_ROWS = 500
 /** How many pages of the journal one answer reads at most. */
 const PAGES_MAX = 10
@@ -66,19 +66,18 @@ const createDesk = ({ streamsMax, streamsPerCaller }: Settings, reader: Reader) 
   const open = new Set<Stream>()
   const perCaller = new Map<string, number>()
   const ended = Object.fromEntries(STREAM_ENDINGS.map((why) => [why, 0])) as Record<StreamEnding, number>
-  let [stopping, sent, taken] = [false, 0, 0]
+  let [stopping, sent] = [false, 0]
+  const places = createPlaces({ ...SHARES.streams, all: streamsMax, project: shareOf(streamsMax) })
   const nameOf = ({ userId, projectId }: Caller): string => JSON.stringify([userId, projectId])
   const release = (name: string): void => {
-    taken--
     const left = (perCaller.get(name) ?? 1) - 1
     if (left > 0) perCaller.set(name, left)
     else perCaller.delete(name)
   }
   return {
-    /** Null: the limits allow a stream, and it is counted. */
-    admit: (caller: Caller): Refused | null => {
+    /** Counts a stream, if the limits allow it; the function ends that. */
+    admit: (caller: Caller): Outcome<() => void> => {
       if (stopping) return unavailable('this process is stopping')
-      if (taken >= streamsMax) return unavailable(`${streamsMax} streams of events are open`)
       const own = perCaller.get(nameOf(caller)) ?? 0
       if (own >= streamsPerCaller)
         return refuse({
@@ -86,18 +85,21 @@ const createDesk = ({ streamsMax, streamsPerCaller }: Settings, reader: Reader) 
           reason: `This caller has ${own} streams of events open, which is as many as it may have.`,
           retryAfterSeconds: AGAIN_SECONDS,
         })
-      taken++
+      const place = places.take(caller)
+      if (!place.ok) return place
       perCaller.set(nameOf(caller), own + 1)
-      return null
+      return done(() => {
+        place.value()
+        release(nameOf(caller))
+      })
     },
-    abandon: (caller: Caller): void => release(nameOf(caller)),
-    opened: (caller: Caller, stream: Stream): Stream => {
+    opened: (stream: Stream, leave: () => void): Stream => {
       open.add(stream)
       void stream.closed.then((why) => {
         open.delete(stream)
         ended[why]++
         sent += stream.sent
-        release(nameOf(caller))
+        leave()
         reader.leave()
       })
       if (stopping) stream.close('stopping')
@@ -119,11 +121,12 @@ const begin = async (asked: EventPosition | undefined, pages: Pages, reader: Rea
   return typeof start === 'string' ? { place: head, rest: [], lost: start } : { ...start, lost: null }
 }
 
+type PageAsked = { readonly caller: Caller; readonly asked: EventsQuery; readonly limit: number }
+/** `turn`: gives other work of the process a turn when it is due. */
 const readPage = async (
   pages: Pages,
-  caller: Caller,
-  asked: EventsQuery,
-  limit: number,
+  { caller, asked, limit }: PageAsked,
+  turn: () => Promise<void>,
 ): Promise<Outcome<EventPage>> => {
   const named = positionAsked(asked)
   if (named === null) return NO_ID
@@ -140,8 +143,10 @@ const readPage = async (
       if (shown !== null) events.push(shown)
     }
     place = end
-    if (last || read === PAGES_MAX) return done({ events, next: place.id, more: !last })
-    const page = await pages.after(place, PAGE_ROWS)
+    if (last || read === PAGES_MAX || events.length === limit) return done({ events, next: place.id, more: !last })
+    await turn()
+    if (caller.isOver?.()) return NOBODY_WAITS
+    const page = await pages.after(place, PAGE_ROWS, audienceOf(caller))
     if (page === null) return refuse({ kind: 'conflict', reason: LOST.archived })
     ;({ entries, end, last } = page)
   }
@@ -158,24 +163,31 @@ export const openEvents = (options: EventsOptions): EventSource => {
   const settings: Settings = { ...DEFAULTS, ...options }
   const pages = createPages(settings, createOwners(settings.journal))
   const reader = new Reader(settings, pages)
-  const shared: Shared = { settings, pages, reader, inTurn: createSemaphore(CATCHING_UP_MAX) }
+  const reads = createPlaces(SHARES.eventReads)
   const desk = createDesk(settings, reader)
   const guard = createGuard(settings.log)
-  const open = async (caller: Caller, { asked, place, identifyAgain }: Opening): Promise<Outcome<Stream>> => {
-    const refused = desk.admit(caller)
-    if (refused !== null) return refused
+  const open = async (caller: Caller, { asked, place: at, identifyAgain }: Opening): Promise<Outcome<Stream>> => {
+    const place = desk.admit(caller)
+    if (!place.ok) return place
+    const leave = place.value
     try {
       await reader.enter()
     } catch (error) {
-      desk.abandon(caller)
+      leave()
       throw error
     }
     try {
-      const from = await begin(place, pages, reader)
-      const shows = showsTo(caller, asked.filter)
-      return done(desk.opened(caller, new Stream({ ...shared, shows, identifyAgain }, from)))
+      const from = await begin(at, pages, reader)
+      const reading = { shows: showsTo(caller, asked.filter), audience: audienceOf(caller), identifyAgain }
+      const shared = {
+        settings,
+        pages,
+        reader,
+        inTurn: <Value>(work: () => Promise<Value>) => reads.patiently(caller, work),
+      }
+      return done(desk.opened(new Stream({ ...shared, ...reading }, from), leave))
     } catch (error) {
-      desk.abandon(caller)
+      leave()
       reader.leave()
       throw error
     }
@@ -187,7 +199,7 @@ export const openEvents = (options: EventsOptions): EventSource => {
     },
     page: (caller, asked, limit) =>
       guard(
-        shared.inTurn(() => readPage(pages, caller, asked, limit)),
+        reads.inTurn(caller, () => readPage(pages, { caller, asked, limit }, createTurns(settings.clock))),
         'journal',
       ),
     state: () => ({ ...desk.counts(), ringBytes: reader.bytes }),

@@ -3,7 +3,7 @@
  */
 import type { FeedRow } from '../../actors/runtime/ports.ts'
 import type { Lost } from '../../actors/events.ts'
-import { type Entry, entriesOfRow } from './entries.ts'
+import { type Audience, type Entry, entriesOfRow, mayShow } from './entries.ts'
 import type { Settings } from './options.ts'
 import type { Owners } from './owners.ts'
 import { type Earlier, type EventPosition, BEGINNING, earlierBy, positionsOf } from './position.ts'
@@ -26,8 +26,11 @@ export type Pages = {
   /** Checks a place that a client names. */
   readonly start: (place: EventPosition) => Promise<Start | Lost>
   readonly isWholeAfter: (place: EventPosition) => Promise<boolean>
-  /** The rows after a place; null: some of them are in the archive, which is checked only if there are rows. */
-  readonly after: (place: EventPosition, rows: number) => Promise<Page | null>
+  /**
+   * The rows after a place; null: some of them are in the archive, which is checked only if there are rows. Entries
+   * that the audience may not see are left out if that is known before they are built.
+   */
+  readonly after: (place: EventPosition, rows: number, audience?: Audience) => Promise<Page | null>
 }
 
 export const createPages = (
@@ -35,9 +38,12 @@ export const createPages = (
   owners: Owners,
 ): Pages => {
   const earlier = earlierBy(landmarks)
-  const entriesOf = async (rows: readonly FeedRow[]) => {
+  const entriesOf = async (rows: readonly FeedRow[], audience: Audience = null) => {
     const ownerOf = await owners.of(rows)
-    return rows.map((row) => entriesOfRow(row, lettersOf, ownerOf, log))
+    const [last] = rows.slice(-1)
+    return rows
+      .filter((row) => row === last || mayShow(row, audience, ownerOf))
+      .map((row) => entriesOfRow(row, lettersOf, ownerOf, log))
   }
   const endOf = async (row: FeedRow | null): Promise<EventPosition> =>
     row === null ? BEGINNING : (await entriesOf([row]))[0]!.end
@@ -61,11 +67,11 @@ export const createPages = (
       return { place, rest: read!.entries.filter((entry) => earlier(place, entry.place)) }
     },
     isWholeAfter,
-    after: async (place, count) => {
+    after: async (place, count, audience) => {
       const rows = await journal.feed(place.position, count)
       // checked after the read, because rows may be archived during it
       if (rows.length > 0 && !(await isWholeAfter(place))) return null
-      const read = await entriesOf(rows)
+      const read = await entriesOf(rows, audience)
       return {
         entries: read.flatMap(({ entries }) => entries),
         end: read.at(-1)?.end ?? place,

@@ -14,7 +14,7 @@ import type { EventStream, IdentifyAgain, Lost, Portion, PublishedEvent, StreamE
 import type { Cancel } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'
 import { createPauses } from '../../waiting.ts'
-import type { Entry, Shows } from './entries.ts'
+import type { Audience, Entry, Shows } from './entries.ts'
 import type { Settings } from './options.ts'
 import type { Pages } from './pages.ts'
 import type { EventPosition } from './position.ts'
@@ -35,7 +35,7 @@ export type Shared = {
   readonly inTurn: <Value>(work: () => Promise<Value>) => Promise<Value>
 }
 /** Which events the caller may see, and whether it still may. */
-type Reading = { readonly shows: Shows; readonly identifyAgain: IdentifyAgain }
+type Reading = { readonly shows: Shows; readonly audience: Audience; readonly identifyAgain: IdentifyAgain }
 /** The place where the stream begins; `lost`: why the requested place cannot be used. */
 export type From = { readonly place: EventPosition; readonly rest: readonly Entry[]; readonly lost: Lost | null }
 
@@ -45,6 +45,7 @@ export class Stream implements EventStream {
   readonly #closing: (why: StreamEnding) => void
   readonly #shared: Shared
   readonly #shows: Shows
+  readonly #audience: Audience
   readonly #identifyAgain: IdentifyAgain
   readonly #pauses
   readonly #unsubscribe: () => void
@@ -70,13 +71,14 @@ export class Stream implements EventStream {
   #unstalled: Cancel = () => {}
   #sent = 0
 
-  constructor({ shows, identifyAgain, ...shared }: Shared & Reading, from: From) {
+  constructor({ shows, audience, identifyAgain, ...shared }: Shared & Reading, from: From) {
     const { clock, lifeMs } = shared.settings
     const { promise, resolve } = Promise.withResolvers<StreamEnding>()
     this.closed = promise
     this.#closing = resolve
     this.#shared = shared
     this.#shows = shows
+    this.#audience = audience
     this.#identifyAgain = identifyAgain
     this.#identifiedAt = clock.monotonic()
     this.#pauses = createPauses(clock)
@@ -198,7 +200,7 @@ export class Stream implements EventStream {
   async #readPage(): Promise<void> {
     const { pages, inTurn, reader } = this.#shared
     const { floor } = reader.ring
-    const page = await inTurn(() => pages.after(this.#place, PAGE_ROWS))
+    const page = await inTurn(() => pages.after(this.#place, PAGE_ROWS, this.#audience))
     const gap = page === null || (page.end === this.#place && !(await pages.isWholeAfter(this.#place)))
     if (gap) {
       this.#lost = 'archived'

@@ -39,6 +39,7 @@ const capacity = route({
   method: 'GET',
   path: '/v2/capacity',
   rule: 'cyborg:device:get_all',
+  share: 'capacity',
   query: {
     resource_class: text('Only accelerators of this resource class.'),
     trait: text('Only accelerators with this trait.'),

@@ -89,6 +89,7 @@ const stored = route({
   rule: 'cyborg:device_profile:check',
   query,
   waits: true,
+  share: 'explanations',
   docs: {
     summary:
       'Which hosts fit a device profile, by UUID or by name, and why the others do not. Changes nothing; a body is ignored.',
@@ -108,6 +109,7 @@ const draft = route({
   query,
   body: draftProfile,
   waits: true,
+  share: 'explanations',
   docs: {
     summary: 'The same for groups that no device profile has yet.',
     answers: { 200: shapes.Explanation },

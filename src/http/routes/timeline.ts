@@ -27,6 +27,7 @@ export const timeline = route({
   method: 'GET',
   path: '/v2/accelerator_requests/:uuid/timeline',
   rule: 'cyborg:arq:get_one',
+  share: 'timelines',
   uuids: { uuid: { resource: 'accelerator_request', otherwise: 'invalid' } },
   docs: {
     summary: 'Each step of an accelerator request: when, how long since the one before, and what caused it.',

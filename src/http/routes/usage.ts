@@ -50,6 +50,7 @@ const list = route({
     project_id: text('Only this project. Whoever is not an administrator sees the own project only.'),
   },
   waits: true,
+  share: 'usage',
   docs: {
     summary: 'Seconds for which accelerators were bound, by project, resource class and period.',
     answers: { 200: Usage },

@@ -6,12 +6,16 @@
  * PAST-2 a caller sees what this caller was allowed to see at that moment: the same rules are applied to the rows of
  *    that moment;
  * PAST-3 nothing is guessed: if the journal is too long to be folded, or some of its rows are in the archive, the
- *    question is refused.
+ *    question is refused;
+ * PAST-4 of what belongs to projects, a project that asks has only its own folded.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { done, type Outcome, refuse } from '../../fault.ts'
-import type { EntityKey } from '../../identifiers.ts'
-import type { Past } from '../../actors/control.ts'
+import type { EntityKey, ProjectId } from '../../identifiers.ts'
+import { type Asker, NOBODY_WAITS, SHARES, createPlaces } from '../../shares.ts'
+import { createTurns } from '../../waiting.ts'
+import { projectGiven } from '../../actors/eventAudience.ts'
+import type { Control, Past } from '../../actors/control.ts'
 import { arq } from '../../actors/arq/decider.ts'
 import { deployable } from '../../actors/deployable/decider.ts'
 import { device } from '../../actors/device/decider.ts'
@@ -19,7 +23,7 @@ import { deciderOf } from '../../actors/entities.ts'
 import { host } from '../../actors/host/decider.ts'
 import { profile } from '../../actors/profile/decider.ts'
 import { blank, type Memory, memoryOf, recallInto } from '../../actors/runtime/memory.ts'
-import type { JournalRow, Reads } from '../../actors/runtime/ports.ts'
+import type { JournalRow, PageCursor, Reads } from '../../actors/runtime/ports.ts'
 import { Unreadable } from '../../actors/runtime/unreadable.ts'
 import { type Row, type ViewName, keyOfRow } from '../../actors/runtime/views.ts'
 import { type Cells, cellsOf, viewPage } from '../../actors/runtime/viewPage.ts'
@@ -32,8 +36,6 @@ const JOURNAL_ROWS_MAX = 500_000
 /** The most journal rows that are read for one entity. */
 const ENTITY_ROWS_MAX = 20_000
 const ROWS_AT_ONCE = 1000
-/** How many lists one process folds at once. */
-const RUNNING_MAX = 2
 /**
  * Rows come in commit order. A row may be this much older, by its moment of decision, than a row before it, but not
  * more.
@@ -55,6 +57,22 @@ const isPastView = (view: string): view is PastView => Object.hasOwn(WRITTEN_BY,
 
 type Entities = ReadonlyMap<EntityKey, Memory>
 type Folding = { readonly memories: Map<EntityKey, Memory>; readonly ended: Set<EntityKey> }
+const noRows = (): Folding => ({ memories: new Map(), ended: new Set() })
+
+/** What is asked for. `project` null: for the entities of all projects, or of none. */
+type Asked = {
+  readonly kind: PastKind
+  readonly at: number
+  readonly project: ProjectId | null
+  /** Gives other work a turn when it is due; true: nobody waits for the answer any more. */
+  readonly isOver: () => Promise<boolean>
+}
+/**
+ * Whether a row is the first that has its entity belong to the project (PAST-4). Later rows are absorbed because the
+ * entity is known then.
+ */
+const takesIn = ({ project }: Asked, { events }: JournalRow): boolean =>
+  project === null || events.some((event) => projectGiven(event) === project)
 
 /** Adds one row to its entity; the fold of an entity ends at its first row later than the moment (PAST-1). */
 const absorb = ({ memories, ended }: Folding, row: JournalRow, at: number): void => {
@@ -69,7 +87,6 @@ const tooLong = refuse({
   kind: 'conflict',
   reason: `the journal has more than ${JOURNAL_ROWS_MAX} rows up to that moment, which is too many for a list; ask for one object by its UUID`,
 })
-const busy = refuse({ kind: 'unavailable', reason: 'other lists of the past are being folded', retryAfterSeconds: 2 })
 
 /** The view that has one row for each entity of the kind. */
 const MAIN_VIEW = {
@@ -85,11 +102,18 @@ type Stored = Pick<Kernel, 'journal' | 'landmarks' | 'readers'>
 /** Adds stored rows that the feed does not show yet, because an older transaction is still open on the server. */
 const createTail =
   ({ journal, readers }: Stored) =>
-  async (kind: PastKind, at: number, folding: Folding): Promise<Outcome<null>> => {
+  async ({ kind, at, project, isOver }: Asked, folding: Folding): Promise<Outcome<null>> => {
     const view = MAIN_VIEW[kind]
-    const listed = await readers.list(view, {}, {})
-    if (!listed.ok) return listed
-    const present = listed.value.items.map((row): EntityKey => `${kind}/${keyOfRow(view, row)}`)
+    const present: EntityKey[] = []
+    const where: object = project === null ? {} : { project_id: project }
+    for (let after: PageCursor | undefined; ;) {
+      const listed = await readers.list(view, where, { limit: ROWS_AT_ONCE, ...(after && { after }) })
+      if (!listed.ok) return listed
+      for (const row of listed.value.items) present.push(`${kind}/${keyOfRow(view, row)}`)
+      if (await isOver()) return NOBODY_WAITS
+      if (listed.value.next === null) break
+      after = listed.value.next
+    }
     const keys = [...new Set([...folding.memories.keys(), ...present])].filter((key) => !folding.ended.has(key))
     for (let from = 0; from < keys.length; from += ROWS_AT_ONCE) {
       const some = keys.slice(from, from + ROWS_AT_ONCE)
@@ -98,8 +122,8 @@ const createTail =
         const isWhole = snapshot !== null || more.void === true
         if (isWhole) folding.memories.delete(key)
         for (const row of isWhole ? await journal.history([key], ENTITY_ROWS_MAX) : rows) absorb(folding, row, at)
+        if (await isOver()) return NOBODY_WAITS
       }
-      await turn()
     }
     return done(null)
   }
@@ -108,7 +132,6 @@ const createTail =
 const createFold = (stored: Stored) => {
   const { journal, landmarks } = stored
   const addTail = createTail(stored)
-  let running = 0
   /**
    * Refuses when requests that existed at that moment may have been deleted and archived since, because no feed shows
    * archived rows.
@@ -123,97 +146,132 @@ const createFold = (stored: Stored) => {
         })
       : null
   }
-  const folded = async (kind: PastKind, at: number): Promise<Outcome<Entities>> => {
-    const folding: Folding = { memories: new Map(), ended: new Set() }
-    const prefix = `${kind}/`
+  /** An entity that came to the project after its first row is read from its own rows. */
+  const absorbOwn = async (asked: Asked, folding: Folding, row: JournalRow): Promise<void> => {
+    const { memories, ended } = folding
+    if (memories.has(row.key) || ended.has(row.key)) return absorb(folding, row, asked.at)
+    if (!takesIn(asked, row)) return
+    const rows = row.version === 1 ? [row] : await journal.history([row.key], ENTITY_ROWS_MAX)
+    for (const each of rows) if (each.version <= row.version) absorb(folding, each, asked.at)
+  }
+  const folded = async (asked: Asked): Promise<Outcome<Entities>> => {
+    const folding = noRows()
+    const prefix = `${asked.kind}/`
     let after = ''
     for (let count = 0; count <= JOURNAL_ROWS_MAX; count += ROWS_AT_ONCE) {
       const rows = await journal.feed(after, ROWS_AT_ONCE)
-      for (const row of rows) if (row.key.startsWith(prefix)) absorb(folding, row, at)
-      if (rows.length > 0 && rows.every((row) => row.at > at + SKEW_MS)) return done(folding.memories)
+      for (const row of rows) if (row.key.startsWith(prefix)) await absorbOwn(asked, folding, row)
+      if (rows.length > 0 && rows.every((row) => row.at > asked.at + SKEW_MS)) return done(folding.memories)
       if (rows.length < ROWS_AT_ONCE) {
-        const tail = await addTail(kind, at, folding)
+        const tail = await addTail(asked, folding)
         return tail.ok ? done(folding.memories) : tail
       }
       after = rows.at(-1)!.position
-      await turn()
+      if (await asked.isOver()) return NOBODY_WAITS
     }
     return tooLong
   }
-  return async (kind: PastKind, at: number): Promise<Outcome<Entities>> => {
-    const gone = await archived(kind, at)
-    if (gone) return gone
-    if (running >= RUNNING_MAX) return busy
-    running++
-    try {
-      return await folded(kind, at)
-    } finally {
-      running--
-    }
-  }
+  return async (asked: Asked): Promise<Outcome<Entities>> => (await archived(asked.kind, asked.at)) ?? folded(asked)
 }
 
-const rowsIn = (entities: Entities, view: PastView): ReadonlyMap<string, Cells> => {
+const rowsIn = async (
+  entities: Entities,
+  view: PastView,
+  isOver: Asked['isOver'],
+): Promise<Outcome<ReadonlyMap<string, Cells>>> => {
   const rows = new Map<string, Cells>()
   for (const { key, state } of entities.values()) {
     const decider = deciderOf(key)
     for (const change of decider.rows(decider.initial, state))
       if (change.view === view && change.row !== null)
         rows.set(change.key, cellsOf(view, JSON.parse(JSON.stringify(change.row)) as object))
+    if (await isOver()) return NOBODY_WAITS
   }
-  return rows
+  return done(rows)
 }
 
 const NOT_ASKED = () => Promise.reject(new Unreadable('this is not known of the past', { permanent: true }))
 
-/** The readers of the views at that moment. Each kind of entity is folded once, for all pages. */
-const readersAt = ({ guard }: Kernel, entitiesOf: (kind: PastKind) => Promise<Outcome<Entities>>): Readers => {
-  const rows = new Map<string, ReadonlyMap<string, Cells>>()
-  const page: Reads['page'] = async (query) =>
-    viewPage(rows.get(query.view)!, query) as unknown as readonly Row<typeof query.view>[] | null
-  const { list, first } = openReaders({ page, dueBefore: NOT_ASKED, tally: NOT_ASKED }, guard)
-  const ready = async (view: ViewName): Promise<Outcome<null>> => {
+type RowsOf = (view: PastView, project: ProjectId | null) => Promise<Outcome<ReadonlyMap<string, Cells>>>
+
+/** The project to which these conditions restrict the rows of the view; null: none, or of no projects. */
+const projectIn = (
+  view: ViewName,
+  ...conditions: readonly ({ readonly project_id?: unknown } | undefined)[]
+): ProjectId | null => {
+  const named = conditions.flatMap((where) => where?.project_id ?? [])
+  return view === 'arqs' && typeof named[0] === 'string' ? named[0] : null
+}
+
+/** The readers of the views at that moment. `rowsOf` gives all rows of a view, or those of one project. */
+const readersAt = ({ guard }: Kernel, rowsOf: RowsOf): Readers => {
+  const readersOf = async (view: ViewName, project: ProjectId | null): Promise<Outcome<Readers>> => {
     if (!isPastView(view)) throw new Error(`the view ${view} is not known of the past`)
-    const known = await entitiesOf(WRITTEN_BY[view])
-    if (!known.ok) return known
-    if (!rows.has(view)) rows.set(view, rowsIn(known.value, view))
-    return done(null)
+    const rows = await rowsOf(view, project)
+    if (!rows.ok) return rows
+    const page: Reads['page'] = async (query) => {
+      await turn()
+      return viewPage(rows.value, query) as unknown as readonly Row<typeof query.view>[] | null
+    }
+    return done(openReaders({ page, dueBefore: NOT_ASKED, tally: NOT_ASKED }, guard))
   }
   return {
-    list: async (view, ...rest) => {
-      const known = await ready(view)
-      return known.ok ? list(view, ...rest) : known
+    list: async (view, where, page, visible, keep) => {
+      const readers = await readersOf(view, projectIn(view, visible, where))
+      return readers.ok ? readers.value.list(view, where, page, visible, keep) : readers
     },
     first: async (view, where) => {
-      const known = await ready(view)
-      return known.ok ? first(view, where) : known
+      const readers = await readersOf(view, projectIn(view, where))
+      return readers.ok ? readers.value.first(view, where) : readers
     },
   }
 }
 
 /** `over` builds, from a kernel and its moment, the parts of the control port that answer questions. */
-export const createPast = (kernel: Kernel, over: (past: Kernel, at: number) => Past): ((at: number) => Past) => {
-  const { guard, journal, region, sharing } = kernel
+export const createPast = (kernel: Kernel, over: (past: Kernel, at: number) => Past): Control['asOf'] => {
+  const { guard, journal, region, sharing, clock } = kernel
   const fold = createFold(kernel)
-  return (at) => {
+  const { inTurn } = createPlaces(SHARES.pastLists)
+  return (at, by) => {
+    const turns = createTurns(clock)
     const folds = new Map<string, Promise<Outcome<Entities>>>()
-    const entitiesOf = (kind: PastKind): Promise<Outcome<Entities>> => {
-      const known = folds.get(kind) ?? guard(fold(kind, at), 'journal')
-      folds.set(kind, known)
+    const views = new Map<string, ReturnType<RowsOf>>()
+    const isOver = async (): Promise<boolean> => {
+      await turns()
+      return by?.isOver?.() ?? false
+    }
+    const rowsNow = async (view: PastView, project: ProjectId | null): ReturnType<RowsOf> => {
+      const kind = WRITTEN_BY[view]
+      const name = JSON.stringify([kind, project])
+      const known = folds.get(name) ?? fold({ kind, at, project, isOver })
+      folds.set(name, known)
+      const entities = await known
+      return entities.ok ? rowsIn(entities.value, view, isOver) : entities
+    }
+    const rowsOf: RowsOf = (view, project) => {
+      const name = JSON.stringify([view, project])
+      const asker: Asker = by ?? { projectId: project ?? '', isAdmin: project === null }
+      const known =
+        views.get(name) ??
+        guard(
+          inTurn(asker, () => rowsNow(view, project)),
+          'journal',
+        )
+      views.set(name, known)
       return known
     }
     const historyOf = async (key: EntityKey) => done(await journal.history([key], ENTITY_ROWS_MAX))
     const read: Read = async (decider, key) => {
       const history = await guard(historyOf(key), 'journal')
       if (!history.ok) return history
-      const folding: Folding = { memories: new Map(), ended: new Set() }
+      const folding = noRows()
       for (const row of history.value) absorb(folding, row, at)
       if (history.value.length === ENTITY_ROWS_MAX && folding.ended.size === 0) return tooLong
       return done(memoryOf(decider, folding.memories.get(key) ?? blank(key, deciderOf(key)))!)
     }
     const past: Kernel = {
       ...kernel,
-      readers: readersAt(kernel, entitiesOf),
+      readers: readersAt(kernel, rowsOf),
       region: { ...region, readCurrent: read, readCached: read },
       // measured values and the state in Placement are not kept for earlier moments
       sharing: { ...sharing, measuredOn: async () => [] },
