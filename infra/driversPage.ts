@@ -59,6 +59,10 @@ const MEASURED = `
 
 A host measures its devices every \`host.measure_every_seconds\`: of each PCI function its error counters (AER), the sensors of its kernel driver (hwmon) and the state of its link; GPUs also with
 \`nvidia-smi\`, Ascend NPUs with \`npu-smi\`. A virtual function has counters of its own; devices are measured at the function that names them. A device that a guest has shows what the kernel counts, and no sensors.
+What the tool of a vendor says counts whatever its exit status is: a card is bad that it names in an error, of which it says a word such as \`[GPU is lost]\` or \`ERR!\` in place of a number, or that it
+listed and lists no more while the same kernel driver serves it; what the tool said of it stands in the log of the host and in its reading. Where all cards of a driver are kept for guests (\`vfio\`), the tool is not asked.
+The kernel shows a card that has fallen off its bus as before, and cannot read the counters of one behind a broken link. So a host looks whether the configuration space of each card answers, when it looks for
+devices and when it measures them, and counts the fatal errors of the ports above a card, where no other device is below them.
 A bad device is not offered until three readings in a row find it well; a warning is only shown. A reading finds it well only if it tells the quantity by which the device was bad: while
 \`nvidia-smi\` or \`npu-smi\` fails, is missing, or does not see the card because a guest has it, a card that the tool has called bad stays bad, also after a restart, until the tool answers or another kind of
 card is in its place. Counters of the kernel begin anew when the machine starts or the device is plugged in again. \`temperature_margin_celsius\` says how the device is now, not that it is broken, and its sensor is

@@ -26,7 +26,7 @@ export type HostCleaning = (typeof HOST_CLEANINGS)[number]
  */
 export type RequestedCleaning = HostCleaning
 
-/** How many characters of the output are kept, from its end. */
+/** How many characters of the output are kept, half of them from its beginning, where it has more. */
 export const OUTPUT_KEPT = 1000
 
 /** The evidence of one run of the command or playbook. */
@@ -40,7 +40,7 @@ export const Cleaned = v.object({
   /** SHA-256, in hex, of the whole output: standard output and standard error in the order in which they came. */
   outputSha256: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hex')),
   outputBytes: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-  /** The end of the output. */
+  /** The output; of a long one its beginning and its end. */
   output: prose(OUTPUT_KEPT),
 })
 export type Cleaned = DeepReadonly<v.InferOutput<typeof Cleaned>>

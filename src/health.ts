@@ -16,15 +16,21 @@ export const QUANTITIES = {
   utilisation_percent: 'how busy its processors were',
   memory_utilisation_percent: 'how busy its memory was',
   power_watts: 'the power it draws',
-  pci_fatal_errors: 'fatal PCI errors (AER), after which the link had to be reset',
+  off_the_bus: '1: it does not answer on its bus, all of its configuration space reads as ones; 0: it answers',
+  pci_fatal_errors:
+    'fatal PCI errors (AER), after which the link had to be reset: those that it has counted, and those that the ports above it have counted where no other device is below them',
+  pci_shared_fatal_errors:
+    'fatal PCI errors (AER) that only a port above it has counted, below which are other devices too',
   pci_nonfatal_errors: 'uncorrected PCI errors (AER) of single transactions',
   pci_correctable_errors: 'PCI errors (AER) that were corrected',
-  link_reduced: '1: the PCI link is slower or narrower than device and slot can; 0: it is not',
+  link_reduced:
+    '1: the PCI link is narrower than device and slot can, or slower, which of a GPU counts only while it is busy: idle ones slow their link down; 0: it is not',
   ecc_corrected_errors: 'memory errors that were corrected',
   ecc_uncorrected_errors: 'memory errors that could not be corrected',
   memory_repair_pending: '1: memory was found broken, and is taken out of use with the next reset of the card; 0: none',
   memory_repair_failed: '1: broken memory could not be replaced; 0: it could, or there is none',
-  vendor_alarm: 'what the tool of the vendor says: 0 well, 1 warning, 2 alarm, 3 critical',
+  vendor_alarm:
+    'what the tool of the vendor says: 0 well, 1 warning, 2 alarm, 3 critical; 3 also where it names the card in an error, says a word of an error in place of a number, or does not list the card any more',
 } as const
 export type Quantity = keyof typeof QUANTITIES
 /** The measured values, by quantity. */
@@ -55,6 +61,7 @@ const above = (quantity: Quantity, from: number, health: Rule['health'], reason:
 
 /** A bad device is not offered; a warning is only shown. */
 export const HEALTH_RULES: readonly Rule[] = [
+  above('off_the_bus', 1, 'bad', 'it does not answer on its bus any more'),
   above('pci_fatal_errors', 1, 'bad', 'it has reported fatal PCI errors'),
   above('memory_repair_failed', 1, 'bad', 'broken memory of it could not be replaced'),
   above('memory_repair_pending', 1, 'bad', 'broken memory of it is in use until the card is reset'),
@@ -67,6 +74,12 @@ export const HEALTH_RULES: readonly Rule[] = [
     reason: 'it is as hot as its critical temperature, or hotter',
   },
   above('pci_nonfatal_errors', 1, 'warning', 'it has reported uncorrected PCI errors'),
+  above(
+    'pci_shared_fatal_errors',
+    1,
+    'warning',
+    'a fatal PCI error came from it or from another device below its port',
+  ),
   above('ecc_uncorrected_errors', 1, 'warning', 'memory errors could not be corrected'),
   above('vendor_alarm', 1, 'warning', 'the tool of its vendor reports a warning'),
   above('link_reduced', 1, 'warning', 'its PCI link is slower or narrower than it could be'),

@@ -54,8 +54,9 @@ export type HostIo = {
    */
   readonly blockDevice: (path: string) => Promise<BlockDevice>
   /**
-   * What a program prints. Rejects with its name and its complaint when it fails, prints too much, or has not ended in
-   * time or when the signal is aborted; then it is killed with its children. One that does not end then, because the
+   * What a program prints. Rejects with its name and its complaint when it fails (`ProgramFailed`, with what it
+   * printed), prints too much, or has not ended in time or when the signal is aborted; then it is killed with its
+   * children. One that does not end then, because the
    * kernel does not let it, is left behind, and is not begun again while it is there: for programs that only read.
    */
   readonly run: (program: string, args: readonly string[], timeoutMs: number, signal?: AbortSignal) => Promise<string>

@@ -13,9 +13,10 @@ import { blockDevice, type DeviceFiles } from './blockDevice.ts'
 import type { HostIo } from './driver.ts'
 import { atMost, oneAtATime } from './files.ts'
 import { type Process, belonging, parentIn } from './processTree.ts'
+import { failedWith } from './programFailed.ts'
 import { readAll } from './readAll.ts'
 import { type ToolLocks, toolLocks } from './toolLocks.ts'
-import { type Bounds, COMPLAINT_MAX, KILLED_ENDS_MS, STILL_STUCK, gathered, tailOf } from './runToEnd.ts'
+import { type Bounds, KILLED_ENDS_MS, STILL_STUCK, endsOf, gathered, tailOf } from './runToEnd.ts'
 import type { Ended, Exit, RunEnd, RunRequest } from './runToEnd.ts'
 
 export type RealHost = Pick<HostIo, 'hostname' | 'stateDir' | 'warn'> & {
@@ -149,8 +150,8 @@ const runBounded = (program: string, args: readonly string[], limits: RunLimits)
     if (stuck?.get(program) === child) stuck.delete(program)
     if (stopped !== null) return failed(stopped)
     if (code === 0) return resolve(out())
-    const said = complaint().trim().slice(0, COMPLAINT_MAX)
-    failed(said || (by === null ? `exit status ${code}` : `killed by ${by}`))
+    const ended = by === null ? `exit status ${code}` : `killed by ${by}`
+    reject(failedWith(basename(program), ended, out(), complaint()))
   })
   return promise.finally(() => {
     clearTimeout(timer)
@@ -221,7 +222,7 @@ const ran = (
   })
 }
 
-/** Of the output of a program only its digest and its end are kept, however long it is. */
+/** Of the output of a program only its digest, its beginning and its end are kept, however long it is. */
 const END_KEPT = 4096
 const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
@@ -233,15 +234,13 @@ export const runToEnd = async (
   limits: { readonly timeoutMs: number; readonly folder: string; readonly signal: AbortSignal },
 ): Promise<Ended> => {
   const hash = createHash('sha256')
-  const tail = tailOf(END_KEPT)
-  let outputBytes = 0
+  const ends = endsOf(END_KEPT)
   const env = { PATH: SEARCH_PATH, ...environment }
   const exit = await ran({ program, args, environment: env, ...limits }, (chunk) => {
     hash.update(chunk)
-    outputBytes += chunk.length
-    tail.add(chunk)
+    ends.add(chunk)
   })
-  return { ...exit, outputSha256: hash.digest('hex'), outputBytes, outputEnd: tail.end().output }
+  return { ...exit, outputSha256: hash.digest('hex'), ...ends.end() }
 }
 
 /** Runs a program to its end, and says how that was, also when it could not be started. */

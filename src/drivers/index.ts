@@ -12,6 +12,7 @@ import { nvidiaDriver } from './nvidia/nvidiaDriver.ts'
 import { readVgpuOptions, type VgpuOptions } from './nvidia/vgpuOptions.ts'
 import { type FakeOptions, fakeDriver } from './simulated/fake.ts'
 import { MEASURING, type MeasuringPrograms } from './programs.ts'
+import { withoutFallenOff } from './pci/fallenOff.ts'
 import { pciDriver } from './pci/pciDriver.ts'
 import { type SimulatedPlan, simulatedDriver } from './simulated/simulated.ts'
 import { type VirtualFunctions, withVirtualFunctions } from './pci/virtualFunctions.ts'
@@ -127,7 +128,13 @@ export const driverByName = (name: string, options: DriverOptions = {}): DriverR
     const reading = make(options)
     const { sysfsRoot = '/sys', virtualFunctions = {} } = options.pci ?? {}
     return reading.ok && HARDWARE_DRIVERS.includes(name)
-      ? driver(withVirtualFunctions(withoutMig(reading.driver, options), sysfsRoot, virtualFunctions))
+      ? driver(
+          withVirtualFunctions(
+            withoutFallenOff(withoutMig(reading.driver, options), sysfsRoot),
+            sysfsRoot,
+            virtualFunctions,
+          ),
+        )
       : reading
   }
   const rule = `unknown driver '${name}'; this release has ${DRIVER_NAMES.join(', ')}`

@@ -7,6 +7,7 @@ import { codeOf, textOf } from '../errorText.ts'
 import { CANONICAL_PATTERN } from '../uuid.ts'
 import type { HostIo } from './driver.ts'
 import { interfacesIn } from './pci/ownNetwork.ts'
+import { ProgramFailed } from './programFailed.ts'
 import { recordableAnswer } from './spdk.ts'
 
 /** Folders are objects, files texts, and links `{"->": target}`. */
@@ -14,7 +15,7 @@ export type Tree = { [name: string]: Tree | string }
 export type RecordedRun = {
   readonly program: string
   readonly args: readonly string[]
-  /** What it printed, or why it failed. */
+  /** What it printed, and why it failed, if it did. Null: it printed nothing that is known. */
   readonly output: string | null
   readonly error: string | null
 }
@@ -104,6 +105,8 @@ export const standIns = () => {
   return { cards: (text: string) => replaced(text, CARD_NAME), all: (text: string) => replaced(text, ANY_NAME) }
 }
 
+/** The first bytes of a function's configuration space are no text: each is recorded as one character. */
+export const CONFIG = '/config'
 /** Stands for the arguments where it is recorded what a block device says. */
 export const CLAIM = 'O_EXCL'
 
@@ -184,6 +187,11 @@ class Growing {
     const { folder, name } = await this.#place(path, true)
     folder[name] = this.#standIn(withoutSecrets(path, text))
   }
+  /** Of images that are programmed nothing is recorded. */
+  async notedHead(path: string, head: Uint8Array): Promise<Uint8Array> {
+    if (path.endsWith(CONFIG)) await this.noteText(path, Buffer.from(head).toString('latin1'))
+    return head
+  }
   async noteList(path: string, names: readonly string[]): Promise<void> {
     if (!this.#isNew('list', path)) return
     const { folder, name, path: real } = await this.#place(path, true)
@@ -215,7 +223,8 @@ export const recorder = (io: HostIo): { readonly io: HostIo; readonly recording:
       runs.push({ ...note, output: text(answer), error: null })
       return answer
     } catch (error) {
-      runs.push({ ...note, output: null, error: clean(textOf(error)) })
+      const output = error instanceof ProgramFailed && error.output !== '' ? clean(error.output) : null
+      runs.push({ ...note, output, error: clean(textOf(error)) })
       throw error
     }
   }
@@ -236,6 +245,7 @@ export const recorder = (io: HostIo): { readonly io: HostIo; readonly recording:
       if (target !== null) await growing.noteLink(path)
       return target
     },
+    head: async (path, bytes) => growing.notedHead(path, await io.head(path, bytes)),
     write: async () => undefined,
     keep: async () => undefined,
     change: async () => {

@@ -6,6 +6,8 @@ export type Ended = Exit & {
   readonly outputSha256: string
   readonly outputBytes: number
   readonly outputEnd: string
+  /** The first part of the output, unless `outputEnd` is all of it. */
+  readonly outputBegin?: string
 }
 export type RunEnd = {
   /** Null: it ended by itself with exit status 0. */
@@ -31,7 +33,6 @@ export type Bounds = {
   readonly maxBytes: number
   readonly signal?: AbortSignal | undefined
 }
-export const COMPLAINT_MAX = 500
 /** A program that is killed ends at once, unless the kernel does not let it, as while it waits for a broken card. */
 export const KILLED_ENDS_MS = 1000
 export const STILL_STUCK = 'was not begun, because an earlier one does not end although it was killed'
@@ -57,6 +58,24 @@ export const tailOf = (keepBytes: number) => {
       // the first character may have lost its beginning
       const output = cut === 0 ? kept.toString('utf8') : kept.toString('utf8').replace(/^\uFFFD+/, '')
       return { output, cut }
+    },
+  }
+}
+
+/** Keeps the first and the last `keepBytes` of all that is added. */
+export const endsOf = (keepBytes: number) => {
+  const tail = tailOf(keepBytes)
+  let [outputBytes, begin] = [0, Buffer.alloc(0)]
+  return {
+    add: (chunk: Buffer): void => {
+      if (outputBytes < keepBytes) begin = Buffer.concat([begin, chunk.subarray(0, keepBytes - outputBytes)])
+      outputBytes += chunk.length
+      tail.add(chunk)
+    },
+    end: (): Pick<Ended, 'outputBytes' | 'outputBegin' | 'outputEnd'> => {
+      const { output: outputEnd, cut } = tail.end()
+      // the last character may have lost its end
+      return { outputBytes, outputEnd, ...(cut > 0 && { outputBegin: begin.toString('utf8').replace(/\uFFFD+$/, '') }) }
     },
   }
 }

@@ -69,7 +69,7 @@ const killedBy = (status: number): string | null => {
   const signal = SIGNALS.get(status)
   return signal === undefined ? null : `was killed by ${signal} (exit status ${status})`
 }
-const statusIn = (text: string): number => Number(/^exit status (\d+)$/.exec(text)?.[1])
+const statusIn = (text: string): number => Number(/^exit status (\d+)(?:: |$)/.exec(text)?.[1])
 
 const unlocked = (text: string): string => text.replace(/^(?:flock: )+/, '')
 /** An error of `flock` in the words of the program that it was to run. */

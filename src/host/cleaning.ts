@@ -7,6 +7,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.ts'
 import { type Cleaned, type HostCleaning, OUTPUT_KEPT } from '../cleaning.ts'
+import { excerpt } from '../drivers/programFailed.ts'
 import { textOf } from '../errorText.ts'
 import {
   type ActivePolicy,
@@ -57,7 +58,8 @@ const evidenceOf = (command: string, end: ProgramEnd, startedAt: number, finishe
   exitCode: end.code,
   outputSha256: end.outputSha256,
   outputBytes: end.outputBytes,
-  output: printable(end.outputEnd).slice(-OUTPUT_KEPT),
+  // some tell their error first, and how they are used after that
+  output: excerpt(printable(`${end.outputBegin ?? ''}${end.outputEnd}`), OUTPUT_KEPT),
 })
 const NO_OUTPUT = createHash('sha256').digest('hex')
 const unstarted = (error: unknown): ProgramEnd => ({

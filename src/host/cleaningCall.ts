@@ -20,6 +20,8 @@ export type ProgramEnd = {
   readonly outputBytes: number
   /** The last part of the output, at least some thousand bytes. */
   readonly outputEnd: string
+  /** The first part, unless the last one is all of it. */
+  readonly outputBegin?: string
 }
 export type CleaningOrder = { readonly driver: string; readonly number: number; readonly slot: Slot }
 export type CleaningPolicy =

@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { recordedHostIn, writeRecording } from '../../src/cli/hardware/recordingFolder.ts'
 import { realHostIo } from '../../src/drivers/hostIo.ts'
+import { ProgramFailed } from '../../src/drivers/programFailed.ts'
+import { recorder } from '../../src/drivers/recording.ts'
 import { tempFolder } from '../support/program.ts'
 
 const folder = tempFolder('recording-folder')
@@ -59,6 +61,23 @@ test('files, folders, links and programs are those of the recording', async () =
   await expect(host.run('/usr/bin/tool', ['-d'], 1)).rejects.toThrow(
     /^tool: was not called with these arguments when the host was recorded$/,
   )
+})
+test('what a program printed before it failed, and the bytes of a configuration space, are recorded', async () => {
+  const [CONFIG, bytes] = ['/sys/bus/pci/devices/0000:3d:00.0/config', Uint8Array.of(0xde, 0x10, 0, 0xff)]
+  const failing = async () => {
+    throw new ProgramFailed('nvidia-smi: exit status 15', 'a row\n', 'lost')
+  }
+  const { io: looking, recording } = recorder({ ...io, head: async () => bytes, run: failing, link: async () => null })
+  expect(await looking.head(CONFIG, 64)).toBe(bytes)
+  await expect(looking.run('nvidia-smi', [], 1)).rejects.toThrow('nvidia-smi: exit status 15')
+  const into = join(folder.path, 'of-a-lost-card')
+  await writeRecording(into, recording())
+  const host = await recordedHostIn(into, io)
+  expect([...(await host.head(CONFIG, 64))]).toEqual([...bytes])
+  await expect(host.run('nvidia-smi', [], 1)).rejects.toMatchObject({
+    message: 'nvidia-smi: exit status 15',
+    output: 'a row\n',
+  })
 })
 test('a recording is written into a new or empty folder, and only such a folder is one', async () => {
   await expect(writeRecording(made, { tree: {}, runs: [] })).rejects.toThrow(/made: must be a new or empty folder$/)

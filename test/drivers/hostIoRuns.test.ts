@@ -28,8 +28,14 @@ describe('a program that reads', () => {
       )
   test.each([
     ['a complaint, without blanks around it', 'echo " no card " >&2; exit 3', 'sh: no card'],
-    ['the beginning of a long complaint', 'printf "%0600d" 7 >&2; exit 3', `sh: ${'0'.repeat(500)}`],
-    ['its exit status, where it says nothing', 'echo text; exit 3', 'sh: exit status 3'],
+    [
+      'the beginning and the end of a long complaint',
+      'printf "%0600d" 7 >&2; exit 3',
+      `sh: ${'0'.repeat(247)} [...] ${'0'.repeat(245)}7`,
+    ],
+    ['its exit status, where it says nothing', 'echo; exit 3', 'sh: exit status 3'],
+    ['what it prints, where it complains there', 'echo no devices; exit 6', 'sh: exit status 6: no devices'],
+    ['its complaint alone, where it has both', 'echo text; echo broken >&2; exit 3', 'sh: broken'],
     ['its complaint, also when a signal has ended it', 'echo late >&2; kill -TERM $$', 'sh: late'],
     ['the signal, where it says nothing', 'kill -TERM $$', 'sh: killed by SIGTERM'],
     ['its output, whatever it complains of', 'echo text; echo careful >&2', 'printed text\n'],
@@ -95,7 +101,7 @@ describe('a program that is run to its end', () => {
     expect(existsSync(file)).toBe(false)
     expect(await tailed('', { program: '/no/tool' })).toEqual({ ...none, failure: 'spawn /no/tool ENOENT' })
   })
-  test('leaves the digest and the length of all that it printed, and at least the last 4096 bytes', async () => {
+  test('leaves the digest and the length of all that it printed, and at least the first and the last 4096 bytes', async () => {
     const limits = { timeoutMs: 10_000, folder: '/', signal: never }
     const text = `${'x'.repeat(5000)}end`
     const run = (script: string, environment: Readonly<Record<string, string>> = {}) =>
@@ -105,6 +111,7 @@ describe('a program that is run to its end', () => {
       why: null,
       outputSha256: createHash('sha256').update(text).digest('hex'),
       outputBytes: 5003,
+      outputBegin: 'x'.repeat(4096),
       outputEnd: text.slice(-4096),
     })
     expect((await run('printf "%s" "$PATH"')).outputEnd).toBe(

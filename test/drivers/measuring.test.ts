@@ -132,7 +132,7 @@ describe('npu-smi', () => {
 })
 
 const GPUS = `00000000:81:00.0, 41, 87, 12, 71.35, 0, 0, No
-00000000:82:00.0, 55, [N/A], [Not Supported], [Unknown Error], [N/A], 4, [N/A]
+00000000:82:00.0, 55, [N/A], [Not Supported], [Insufficient Permissions], [N/A], 4, [N/A]
 `
 const smi =
   (rows: () => string): Programs[string] =>
@@ -165,8 +165,9 @@ describe('nvidia-smi', () => {
         ecc_uncorrected_errors: 0,
         memory_repair_pending: 1,
         memory_repair_failed: 0,
+        vendor_alarm: 0,
       },
-      { temperature_celsius: 55, ecc_uncorrected_errors: 4 },
+      { temperature_celsius: 55, ecc_uncorrected_errors: 4, vendor_alarm: 0 },
     ])
   })
   test('of an older release, which knows no rows of memory, tells the rest', async () => {
@@ -216,6 +217,9 @@ describe('a device', () => {
     [{}, 'ok'],
     [{ temperature_celsius: 120, utilisation_percent: 100, pci_correctable_errors: 9 }, 'ok'],
     [{ pci_fatal_errors: 1 }, 'bad'],
+    [{ pci_shared_fatal_errors: 1 }, 'warning'],
+    [{ off_the_bus: 0 }, 'ok'],
+    [{ off_the_bus: 1 }, 'bad'],
     [{ pci_nonfatal_errors: 1 }, 'warning'],
     [{ temperature_margin_celsius: 0.5 }, 'ok'],
     [{ temperature_margin_celsius: 0 }, 'bad'],

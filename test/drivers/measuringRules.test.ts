@@ -50,7 +50,8 @@ describe('the kernel', () => {
   })
   test.each<[Tree, object]>([
     [link('16.0 GT/s PCIe', '16.0 GT/s PCIe', '16', '16'), { link_reduced: 0 }],
-    [link('8.0 GT/s', '16.0 GT/s', '16', '16'), { link_reduced: 1 }],
+    // a GPU that is not known to be busy
+    [link('8.0 GT/s', '16.0 GT/s', '16', '16'), { link_reduced: 0 }],
     [link('16.0 GT/s', '16.0 GT/s', '8', '16'), { link_reduced: 1 }],
     [link('16.0 GT/s', '8.0 GT/s', '16', '8'), { link_reduced: 0 }],
     [link('Unknown', '16.0 GT/s', '16', '16'), {}],
@@ -137,9 +138,10 @@ describe('a tool', () => {
         ecc_corrected_errors: 5,
         ecc_uncorrected_errors: 6,
         memory_repair_pending: 1,
+        vendor_alarm: 0,
       },
     ],
-    ['-, x1, 1x, 1., .5, 1e3, yes', {}],
+    ['-, x1, 1x, 1., .5, 1e3, 7', {}],
     [
       '0,0,0,0,0,0,No',
       {
@@ -150,11 +152,12 @@ describe('a tool', () => {
         ecc_corrected_errors: 0,
         ecc_uncorrected_errors: 0,
         memory_repair_pending: 0,
+        vendor_alarm: 0,
       },
     ],
     [
       `${'9'.repeat(16)}, 1.${'9'.repeat(10)}, 7, , , , No`,
-      { memory_utilisation_percent: 7, memory_repair_pending: 0 },
+      { memory_utilisation_percent: 7, memory_repair_pending: 0, vendor_alarm: 0 },
     ],
   ])('of NVIDIA says %j', async (values, is) =>
     expect(await told(nvidiaSmi('s'), { [GPU]: `00000000:81:00.0, ${values}\n` })).toEqual({ [ADDRESS]: is }),
@@ -162,15 +165,17 @@ describe('a tool', () => {
   test('of NVIDIA tells of each card by its own line; other lines are passed over', async () => {
     const all =
       'No devices\n00000000:81:00.0, 1, 2, 3, 4, 5, 6\n00000000:82:00.0, 1, 2, 3, 4, 5, 6, No, 8\n00000000:83:00.0, 1, , , , , , \n'
-    expect(await told(nvidiaSmi('s'), { [GPU]: all })).toEqual({ '0000:83:00.0': { temperature_celsius: 1 } })
+    expect(await told(nvidiaSmi('s'), { [GPU]: all })).toEqual({
+      '0000:83:00.0': { temperature_celsius: 1, vendor_alarm: 0 },
+    })
   })
   test.each<[string, string, object]>([
-    ['No', '0, 0', { memory_repair_pending: 0, memory_repair_failed: 0 }],
-    ['No', '1, 0', { memory_repair_pending: 1, memory_repair_failed: 0 }],
-    ['Yes', '0, 1', { memory_repair_pending: 1, memory_repair_failed: 1 }],
-    ['No', '2, 7', { memory_repair_pending: 1, memory_repair_failed: 1 }],
-    ['N/A', 'Yes, No', { memory_repair_pending: 1, memory_repair_failed: 0 }],
-    ['N/A', 'No, Yes', { memory_repair_pending: 0, memory_repair_failed: 1 }],
+    ['No', '0, 0', { memory_repair_pending: 0, memory_repair_failed: 0, vendor_alarm: 0 }],
+    ['No', '1, 0', { memory_repair_pending: 1, memory_repair_failed: 0, vendor_alarm: 0 }],
+    ['Yes', '0, 1', { memory_repair_pending: 1, memory_repair_failed: 1, vendor_alarm: 0 }],
+    ['No', '2, 7', { memory_repair_pending: 1, memory_repair_failed: 1, vendor_alarm: 0 }],
+    ['N/A', 'Yes, No', { memory_repair_pending: 1, memory_repair_failed: 0, vendor_alarm: 0 }],
+    ['N/A', 'No, Yes', { memory_repair_pending: 0, memory_repair_failed: 1, vendor_alarm: 0 }],
     ['N/A', 'N/A, N/A', {}],
   ])('of NVIDIA tells the worse of pages (%s) and rows (%s)', async (pages, rows, is) =>
     expect(
@@ -180,10 +185,10 @@ describe('a tool', () => {
   test('of NVIDIA tells nothing of a card that only the rows name, and its part where rows are unknown', async () => {
     const gpu = `${ADDRESS}, 41, , , , , , No`
     expect(await told(nvidiaSmi('s'), { [GPU]: gpu, [ROWS]: '0000:99:00.0, 1, 1' })).toEqual({
-      [ADDRESS]: { temperature_celsius: 41, memory_repair_pending: 0 },
+      [ADDRESS]: { temperature_celsius: 41, memory_repair_pending: 0, vendor_alarm: 0 },
     })
     expect(await told(nvidiaSmi('s'), { [GPU]: gpu, [ROWS]: new Error('unknown') })).toEqual({
-      [ADDRESS]: { temperature_celsius: 41, memory_repair_pending: 0 },
+      [ADDRESS]: { temperature_celsius: 41, memory_repair_pending: 0, vendor_alarm: 0 },
     })
   })
   test.each<[Error, object]>([
@@ -208,7 +213,8 @@ describe('a tool', () => {
     [chip('Warning', '1', '0'), { vendor_alarm: 1, power_watts: 1, utilisation_percent: 0 }],
     [chip('Alarm', 'NA 46', 'x7'), { vendor_alarm: 2, temperature_celsius: 46 }],
     [chip('Critical', '-1 4x', '7x'), { vendor_alarm: 3 }],
-    [chip('ok', '', ''), {}],
+    [chip('ok', '', ''), { vendor_alarm: 0 }],
+    [chip('', '', ''), {}],
     ['|||\n| 0 | 0000:81:00.0 |\n'.replace('|||', '| | |'), {}],
   ])('of Ascend says %j', async (text, is) =>
     expect(await told(npuSmi('s'), { info: text })).toEqual({ [ADDRESS]: is }),

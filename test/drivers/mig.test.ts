@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { type DriverOptions, driverByName } from '../../src/drivers/index.ts'
 import { minorIn, modesIn } from '../../src/drivers/nvidia/mig.ts'
+import { ProgramFailed } from '../../src/drivers/programFailed.ts'
 import { recorder } from '../../src/drivers/recording.ts'
 import { never, slotsOf } from './driver.contract.ts'
 import { type Programs, recordedHostIo, type Tree } from './recordedHostIo.ts'
@@ -101,6 +102,22 @@ describe('a card with MIG instances', () => {
     await expect(driver.prepare(machine().io, slot, never)).rejects.toThrow(
       `slot ${slot.uuid}: ${DIVIDED} is not given away whole: it is divided into MIG instances (2)`,
     )
+  })
+
+  test('is left out in MIG mode as well where nvidia-smi tells so of it, and fails because another card is lost', async () => {
+    const capabilities = { gpu0: { mig: {} }, gpu1: { mig: {} }, gpu2: {} }
+    const { io } = machine({ capabilities })
+    const run = async () => {
+      throw new ProgramFailed(
+        'nvidia-smi: exit status 15',
+        '00000000:3B:00.0, Enabled\n00000000:3C:00.0, Disabled\n',
+        '',
+      )
+    }
+    expect((await nvidia().discover({ ...io, run })).map(({ controlPath }) => controlPath.info.slice(9, 11))).toEqual([
+      '3c',
+      'd8',
+    ])
   })
 
   test('is offered again once its instances are gone and its mode is off', async () => {

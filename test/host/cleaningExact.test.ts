@@ -98,11 +98,22 @@ describe('a command', () => {
         output: '',
       },
     }))
-  test('is kept with the end of its name and of its output, without what no terminal shows', async () => {
+  test('is kept with the end of its name, and with the beginning and the end of its output, without what no terminal shows', async () => {
     const name = `/${'x'.repeat(1000)}`
     const outputEnd = `${'y'.repeat(1500)}\t\n\u0000\u001B\u007F\uD800é✓`
     const { cleaned } = cleaning({ ...COMMAND, command: [name] }, async () => ({ ...ENDED, outputEnd }))
-    expect(await cleaned).toMatchObject({ command: 'x'.repeat(1000), output: `${'y'.repeat(996)}\t\né✓` })
+    const output = `${'y'.repeat(497)} [...] ${'y'.repeat(492)}\t\né✓`
+    expect(await cleaned).toMatchObject({ command: 'x'.repeat(1000), output })
+  })
+  test('is kept with the error that a program prints before it tells how it is used', async () => {
+    const usage = {
+      outputBytes: 9000,
+      outputBegin: 'NVMe status: Access Denied\nUsage: ',
+      outputEnd: '-n\n'.repeat(1000),
+    }
+    const kept = await cleaning(COMMAND, async () => ({ ...ENDED, ...usage })).cleaned
+    expect(kept?.output).toMatch(/^NVMe status: Access Denied\n[^]*-n\n$/)
+    expect(kept?.output).toHaveLength(1000)
   })
   test('is refused in at most 2,000 characters', async () => {
     const refused = await refusedBy(COMMAND, async () => ({ ...ENDED, code: null, why: 'z'.repeat(3000) }))

@@ -3,6 +3,8 @@ import { expect, test } from 'vitest'
 import { HEALTHS, QUANTITIES, type Quantity, badBy, isPassing, judgedBy } from '../../src/health.ts'
 
 const FATAL = 'it has reported fatal PCI errors'
+const SILENT = 'it does not answer on its bus any more'
+const SHARED = 'a fatal PCI error came from it or from another device below its port'
 const UNREPLACED = 'broken memory of it could not be replaced'
 const IN_USE = 'broken memory of it is in use until the card is reset'
 const ALARM = 'the tool of its vendor reports an alarm'
@@ -14,7 +16,9 @@ const LINK = 'its PCI link is slower or narrower than it could be'
 
 /** For each quantity a value just before its limit, the limit, a value beyond, and the words from the limit on. */
 test.each<[Quantity, before: number, from: number, beyond: number, bad: readonly string[], warned: readonly string[]]>([
+  ['off_the_bus', 0, 1, 2, [SILENT], []],
   ['pci_fatal_errors', 0, 1, 2, [FATAL], []],
+  ['pci_shared_fatal_errors', 0, 1, 2, [], [SHARED]],
   ['memory_repair_failed', 0, 1, 2, [UNREPLACED], []],
   ['memory_repair_pending', 0, 1, 2, [IN_USE], []],
   ['vendor_alarm', 0, 1, 1, [], [ADVICE]],
@@ -34,7 +38,9 @@ test.each<[Quantity, before: number, from: number, beyond: number, bad: readonly
 })
 test('HEALTH-1 nothing is concluded from the other quantities, however large they are', () => {
   const judged = new Set([
+    'off_the_bus',
     'pci_fatal_errors',
+    'pci_shared_fatal_errors',
     'memory_repair_failed',
     'memory_repair_pending',
     'vendor_alarm',

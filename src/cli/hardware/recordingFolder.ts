@@ -4,7 +4,8 @@ import { basename, join, sep } from 'node:path'
 import * as v from 'valibot'
 import { codeOf } from '../../errorText.ts'
 import type { HostIo } from '../../drivers/driver.ts'
-import { CLAIM, type Recording, type Tree } from '../../drivers/recording.ts'
+import { ProgramFailed } from '../../drivers/programFailed.ts'
+import { CLAIM, CONFIG, type Recording, type Tree } from '../../drivers/recording.ts'
 
 const ROOT = 'root'
 const COMMANDS = 'commands.json'
@@ -13,7 +14,7 @@ const unpack = async (tree: Tree, into: string): Promise<void> => {
   await mkdir(into, { recursive: true })
   for (const [name, node] of Object.entries(tree)) {
     const path = join(into, name)
-    if (typeof node === 'string') await writeFile(path, node)
+    if (typeof node === 'string') await writeFile(path, node, path.endsWith(CONFIG) ? 'latin1' : 'utf8')
     else if (typeof node['->'] === 'string') await symlink(node['->'], path)
     else await unpack(node, path)
   }
@@ -80,7 +81,7 @@ export const recordedHostIn = async (folder: string, io: HostIo): Promise<HostIo
     const run = runs.find((one) => one.program === program && JSON.stringify(one.args) === JSON.stringify(args))
     if (run === undefined)
       throw new Error(`${basename(program)}: was not called with these arguments when the host was recorded`)
-    if (run.output === null) throw new Error(run.error ?? 'failed')
+    if (run.output === null || run.error !== null) throw new ProgramFailed(run.error ?? 'failed', run.output ?? '', '')
     return run.output
   }
   return {

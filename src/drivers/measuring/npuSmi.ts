@@ -3,10 +3,10 @@
  */
 import type { Numbers } from '../../health.ts'
 import { formatPciAddress, parsePciAddress } from '../../pci.ts'
-import { type Tool, createTool } from '../pci/measured.ts'
+import type { Tool } from '../pci/measured.ts'
+import { createTool, errorWord, type Parsed, type Row } from './tool.ts'
 
-const TOOL_MS = 8000
-const ALARMS: Readonly<Record<string, number>> = { OK: 0, Warning: 1, Alarm: 2, Critical: 3 }
+const ALARMS: Readonly<Record<string, number>> = { OK: 0, WARNING: 1, ALARM: 2, CRITICAL: 3 }
 
 const cellsOf = (line: string): readonly string[] =>
   line
@@ -17,30 +17,34 @@ const numbered = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? Number(text) : undefined
 
 /** `first`: health, and power and temperature; `second`: address, and utilisation. */
-const chip = (first: readonly string[], second: readonly string[]): Numbers => {
-  const [power, degrees] = (first[2] ?? '').split(/\s+/).map(numbered)
-  const [busy] = (second[2] ?? '').split(/\s+/).map(numbered)
-  const alarm = ALARMS[first[1] ?? '']
-  return {
+const chip = (first: readonly string[], second: readonly string[]): Row => {
+  const health = first[1] ?? ''
+  const texts = (first[2] ?? '').split(/\s+/).slice(0, 2)
+  const use = (second[2] ?? '').split(/\s+/).slice(0, 1)
+  const [power, degrees] = texts.map(numbered)
+  const [busy] = use.map(numbered)
+  const alarm = ALARMS[health.toUpperCase()]
+  const numbers: Numbers = {
     ...(alarm !== undefined && { vendor_alarm: alarm }),
     ...(power !== undefined && { power_watts: power }),
     ...(degrees !== undefined && { temperature_celsius: degrees }),
     ...(busy !== undefined && { utilisation_percent: busy }),
   }
+  const words = [...(alarm === undefined ? [health] : []), ...texts, ...use]
+  return { numbers, words: words.flatMap((text) => errorWord(text) ?? []) }
 }
 
 /** Pure. What is no such pair of lines is passed over. */
-const numbersInTable = (text: string): ReadonlyMap<string, Numbers> => {
-  const lines = text.split('\n').map(cellsOf)
-  return new Map(
-    lines.flatMap((cells, at) => {
-      const address = parsePciAddress(cells[1] ?? '')
-      const first = lines[at - 1]
-      if (address === null || first?.length !== cells.length) return []
-      return [[formatPciAddress(address), chip(first, cells)]]
-    }),
-  )
+const parse = (text: string): Parsed => {
+  const lines = text.split('\n')
+  const cells = lines.map(cellsOf)
+  const rows = cells.flatMap((second, at): (readonly [string, Row])[] => {
+    const address = parsePciAddress(second[1] ?? '')
+    const first = cells[at - 1]
+    if (address === null || first?.length !== second.length) return []
+    return [[formatPciAddress(address), chip(first, second)]]
+  })
+  return { rows: new Map(rows), rest: lines.filter((line) => !/^\s*[|+]/.test(line)) }
 }
 
-export const npuSmi = (program: string): Tool =>
-  createTool(async (io, signal) => numbersInTable(await io.run(program, ['info'], TOOL_MS, signal)))
+export const npuSmi = (program: string): Tool => createTool({ program, args: ['info'], parse })

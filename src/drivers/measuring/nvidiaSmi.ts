@@ -4,15 +4,13 @@
  */
 import type { Numbers, Quantity } from '../../health.ts'
 import { formatPciAddress, parsePciAddress } from '../../pci.ts'
-import type { HostIo } from '../driver.ts'
-import { type Tool, createTool } from '../pci/measured.ts'
-
-const TOOL_MS = 8000
+import type { Tool } from '../pci/measured.ts'
+import { createTool, errorWord, type Parsed, type Row, said, TOOL_MS } from './tool.ts'
 
 /** A field, and how its text becomes a number; null: the card does not tell. */
 type Field = readonly [name: string, quantity: Quantity, read: (text: string) => number | null]
 const amount = (text: string): number | null => (/^\d{1,15}(?:\.\d{1,9})?$/.test(text) ? Number(text) : null)
-const yes = (text: string): number | null => ({ Yes: 1, No: 0 })[text] ?? null
+const yes = (text: string): number | null => ({ yes: 1, no: 0 })[text.toLowerCase()] ?? null
 const some = (text: string): number | null => {
   const count = amount(text)
   return count === null ? yes(text) : Math.min(1, count)
@@ -34,39 +32,51 @@ const ROWS: readonly Field[] = [
 ]
 const ADDRESS: Readonly<Record<'gpu' | 'remapped-rows', string>> = { gpu: 'pci.bus_id', 'remapped-rows': 'gpu_bus_id' }
 
-/** Pure. Lines of comma-separated values, the address first. Lines that are something else are passed over. */
-const numbersIn = (text: string, fields: readonly Field[]): ReadonlyMap<string, Numbers> =>
-  new Map(
-    text.split('\n').flatMap((line) => {
+const rowOf = (fields: readonly Field[], values: readonly string[]): Row => {
+  const read = fields.map(([, quantity, of], at) => [quantity, of(values[at]!)] as const)
+  const told = read.filter(([, value]) => value !== null)
+  const words = values.filter((text, at) => read[at]![1] === null && errorWord(text) !== null)
+  const numbers = Object.fromEntries(told) as Numbers
+  return { numbers: told.length > 0 ? { ...numbers, vendor_alarm: 0 } : numbers, words: [...new Set(words)] }
+}
+/** Pure. Lines of comma-separated values, the address first. */
+const parse =
+  (fields: readonly Field[]) =>
+  (text: string): Parsed => {
+    const rows = new Map<string, Row>()
+    const rest: string[] = []
+    let nameless = false
+    for (const line of text.split('\n')) {
       const [bus = '', ...values] = line.split(',').map((part) => part.trim())
       const address = parsePciAddress(bus)
-      if (address === null || values.length !== fields.length) return []
-      const read = fields.map(([, quantity, of], at) => [quantity, of(values[at]!)] as const)
-      return [[formatPciAddress(address), Object.fromEntries(read.filter(([, value]) => value !== null)) as Numbers]]
-    }),
-  )
+      const isRow = values.length === fields.length
+      nameless ||= isRow && errorWord(bus) !== null
+      if (address === null || !isRow) rest.push(line)
+      else rows.set(formatPciAddress(address), rowOf(fields, values))
+    }
+    return { rows, rest, nameless }
+  }
 
-type Asking = { readonly io: HostIo; readonly program: string; readonly signal: AbortSignal }
-const ask = async (
-  { io, program, signal }: Asking,
-  what: keyof typeof ADDRESS,
-  fields: readonly Field[],
-): Promise<ReadonlyMap<string, Numbers>> => {
-  const names = [ADDRESS[what], ...fields.map(([name]) => name)].join(',')
-  const args = [`--query-${what}=${names}`, '--format=csv,noheader,nounits']
-  return numbersIn(await io.run(program, args, TOOL_MS, signal), fields)
-}
+const argsOf = (what: keyof typeof ADDRESS, fields: readonly Field[]): readonly string[] => [
+  `--query-${what}=${[ADDRESS[what], ...fields.map(([name]) => name)].join(',')}`,
+  '--format=csv,noheader,nounits',
+]
 
 /** The worse of what both say: a card has either pages or rows. */
-const merged = (one: Numbers = {}, other: Numbers = {}): Numbers => {
-  const pending = Math.max(one.memory_repair_pending ?? -1, other.memory_repair_pending ?? -1)
-  return { ...one, ...other, ...(pending >= 0 && { memory_repair_pending: pending }) }
+const merged = (one: Row, other: Row = { numbers: {}, words: [] }): Row => {
+  const pending = Math.max(one.numbers.memory_repair_pending ?? -1, other.numbers.memory_repair_pending ?? -1)
+  const numbers = { ...one.numbers, ...other.numbers, ...(pending >= 0 && { memory_repair_pending: pending }) }
+  return { numbers, words: [...new Set([...one.words, ...other.words])] }
 }
 
 export const nvidiaSmi = (program: string): Tool =>
-  createTool(async (io, signal) => {
-    const asking = { io, program, signal }
-    const gpus = await ask(asking, 'gpu', GPU)
-    const rows = await ask(asking, 'remapped-rows', ROWS).catch(() => new Map<string, Numbers>())
-    return new Map([...gpus].map(([address, own]) => [address, merged(own, rows.get(address))]))
+  createTool({
+    program,
+    args: argsOf('gpu', GPU),
+    parse: parse(GPU),
+    more: async (io, signal, gpus) => {
+      const { output } = await said(io.run(program, argsOf('remapped-rows', ROWS), TOOL_MS, signal))
+      const { rows } = parse(ROWS)(output)
+      return new Map([...gpus].map(([address, own]) => [address, merged(own, rows.get(address))]))
+    },
   })

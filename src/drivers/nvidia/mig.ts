@@ -8,16 +8,15 @@
  *    only for cards that can be divided; while it does not answer, its last answer counts, and before the first one the
  *    card is offered, because without instances no part of it is in use.
  */
-import { messageOf } from '../../errorText.ts'
 import type { ReportedDevice } from '../../hardware.ts'
 import { jsonIn } from '../../jsonText.ts'
 import { formatPciAddress, parsePciAddress, pciAddressOf } from '../../pci.ts'
 import type { Driver, HostIo } from '../driver.ts'
 import { listed, readIfThere } from '../files.ts'
+import { said, TOOL_MS } from '../measuring/tool.ts'
 
 const GPUS = '/proc/driver/nvidia/gpus'
 const CAPABILITIES = '/proc/driver/nvidia/capabilities'
-const TOOL_MS = 8000
 const ARGS = ['--query-gpu=pci.bus_id,mig.mode.current', '--format=csv,noheader']
 
 /**
@@ -63,13 +62,11 @@ const migCards = (program: string) => {
   const modes = new Map<string, boolean>()
   let warned = false
   const askModes = async (io: HostIo): Promise<void> => {
-    try {
-      for (const [address, mode] of modesIn(await io.run(program, ARGS, TOOL_MS))) modes.set(address, mode)
-      warned = false
-    } catch (error) {
-      if (!warned) io.warn('nvidia_mig_mode_unknown', { reason: messageOf(error) })
-      warned = true
-    }
+    // one card that is lost makes it fail, and it tells of the others all the same
+    const { output, failure } = await said(io.run(program, ARGS, TOOL_MS))
+    for (const [address, mode] of modesIn(output)) modes.set(address, mode)
+    if (failure !== null && !warned) io.warn('nvidia_mig_mode_unknown', { reason: failure })
+    warned = failure !== null
   }
   return async (io: HostIo, addresses: readonly string[]): Promise<ReadonlyMap<string, string>> => {
     const reasons = new Map<string, string>()

@@ -1,4 +1,5 @@
 /** Reads the PCI functions of a host from sysfs. */
+import { messageOf } from '../../errorText.ts'
 import type { HostIo } from '../driver.ts'
 import { comparePci, formatPciAddress, hexNumber, hexText, parsePciAddress, type PciAddress } from '../../pci.ts'
 
@@ -59,15 +60,21 @@ const readFunction = async (io: HostIo, folder: string, address: PciAddress): Pr
 export const isPresent = async (io: HostIo, sysfsRoot: string, address: PciAddress): Promise<boolean> =>
   (await io.list(pciFolder(sysfsRoot))).some((name) => name.toLowerCase() === formatPciAddress(address))
 
+/** The error of a read that fails, as with `EIO`, does not say which file it was. */
+const namingFolder = (error: unknown, folder: string): unknown => {
+  const text = messageOf(error)
+  return text.includes(folder) ? error : new Error(`${folder}: ${text}`, { cause: error })
+}
 const readAll = async (io: HostIo, sysfsRoot: string): Promise<readonly PciFunction[]> => {
   const functions: PciFunction[] = []
   for (const name of await io.list(pciFolder(sysfsRoot))) {
     const address = parsePciAddress(name)
     if (address === null) continue
+    const folder = `${pciFolder(sysfsRoot)}/${name}`
     try {
-      functions.push(await readFunction(io, `${pciFolder(sysfsRoot)}/${name}`, address))
+      functions.push(await readFunction(io, folder, address))
     } catch (error) {
-      if (await isPresent(io, sysfsRoot, address)) throw error
+      if (await isPresent(io, sysfsRoot, address)) throw namingFolder(error, folder)
     }
   }
   return functions.toSorted((one, other) => comparePci(one.address, other.address))
