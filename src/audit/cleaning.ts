@@ -25,6 +25,8 @@ const openDirty = () => {
   const dirty = new Map<string, { readonly by: string; readonly cleaner: 'operator' | 'host' }>()
   /** What the request that has the handle, or had it last, asks for. */
   const asked = new Map<string, RequestedCleaning>()
+  /** Handles that an operator has declared clean since they were given up. */
+  const confirmed = new Set<string>()
   /** The request that gave the handle up last. */
   const last = new Map<string, string>()
   /**
@@ -38,6 +40,7 @@ const openDirty = () => {
       if (cleaning !== undefined) asked.set(handle, cleaning)
     }
     held.add(handle)
+    confirmed.delete(handle)
     const by = repeated === undefined ? dirty.get(handle)?.by : undefined
     dirty.delete(handle)
     return by
@@ -47,9 +50,8 @@ const openDirty = () => {
     const cleaner = cleanerOf(policy, asked.get(handle))
     const by = arq || (last.get(handle) ?? '')
     last.set(handle, by)
-    // an operator who removes the policy says that nothing has to be cleaned
-    if (cleaner === null) dirty.delete(handle)
-    else dirty.set(handle, { by, cleaner })
+    // what was owed before stays owed when the policy is removed
+    if (cleaner === 'host' || (cleaner === 'operator' && !confirmed.has(handle))) dirty.set(handle, { by, cleaner })
   }
   /** Takes an event. If it grants a handle that is not clean, returns the request that gave the handle up. */
   const take = (event: DeployableEvent, policy: HostCleaning | null): string | undefined => {
@@ -63,7 +65,10 @@ const openDirty = () => {
       dirty.delete(event.slot)
     if (event.type === 'HandleCleared') {
       dirty.delete(event.handle)
-      if (!held.has(event.handle)) asked.delete(event.handle)
+      if (!held.has(event.handle)) {
+        asked.delete(event.handle)
+        confirmed.add(event.handle)
+      }
     }
     return undefined
   }

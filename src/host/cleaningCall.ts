@@ -3,7 +3,9 @@
  *
  * PLAYED-1 Ansible ends with exit code 0 also where no play is for this host, or where every task was skipped. A
  *    playbook has cleaned only when the recap at the end of its output says that a task was carried out. Facts are
- *    gathered only where a play asks for it: that counts as a task.
+ *    gathered only where a play asks for it: that counts as a task;
+ * PLAYED-2 Ansible ends with exit code 0 also where a task failed and the playbook ignored that or went on to a rescue.
+ *    It has cleaned only when the recap names neither: a task that may fail has to say so by `failed_when`.
  */
 import { dirname } from 'node:path'
 import type { Slot } from '../drivers/driver.ts'
@@ -72,12 +74,14 @@ export type Call = {
   readonly doubt: (end: ProgramEnd) => string | null
 }
 
-const RECAP = /^localhost +: ok=(\d+) .*$/gm
-/** Exit code 0 counts only if a task was carried out (PLAYED-1). */
+const RECAP = /^localhost +: ok=\d+ .*$/gm
+/** Exit code 0 counts only if a task was carried out (PLAYED-1), and none has failed (PLAYED-2). */
 const doubtOfPlay = ({ outputEnd }: ProgramEnd): string | null => {
-  const recap = outputEnd.split('\nPLAY RECAP ').at(-1)!
-  const done = Number([...recap.matchAll(RECAP)].at(-1)?.[1] ?? 0)
-  return done > 0 ? null : 'ended with exit code 0, but carried out no task on localhost'
+  const [recap = ''] = outputEnd.split('\nPLAY RECAP ').at(-1)!.match(RECAP)?.slice(-1) ?? []
+  const count = (what: string): number => Number(new RegExp(` ${what}=(\\d+)`).exec(recap)?.[1] ?? 0)
+  if (count('ok') === 0) return 'ended with exit code 0, but carried out no task on localhost'
+  const failures = ['failed', 'unreachable', 'ignored', 'rescued'].flatMap((what) => (count(what) > 0 ? `${what}=${count(what)}` : []))
+  return failures.length === 0 ? null : `ended with exit code 0, but tasks of it failed (${failures.join(' ')})`
 }
 const OF_A_PLAY = { ...ANSIBLE_ENVIRONMENT, ANSIBLE_GATHERING: 'explicit', ANSIBLE_STDOUT_CALLBACK: 'default' }
 

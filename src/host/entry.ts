@@ -84,8 +84,7 @@ export const inHand = (order: Order, at: number, known: Entry | undefined, refus
 })
 
 const preparedAfter = ({ type, prepared }: Entry, result: Result, before: boolean): boolean => {
-  // a cleaning begins only when the driver has released the slot
-  if (type === 'ReleaseSlot' && (result.status === 'done' || result.cleaned !== undefined)) return false
+  if (type === 'ReleaseSlot' && result.status === 'done') return false
   return result.status === 'failed' && result.final ? before : prepared === true
 }
 /**
@@ -107,10 +106,20 @@ export const recalled = (held: LedgerAnswer['slots'][number], at: number): Entry
   prepared: true,
 })
 
+export type Conclusion = {
+  readonly result: Result
+  /** The driver has released the slot, although the order has failed. */
+  readonly released: boolean
+}
 /** `known`: the entry of the slot when the order came. */
-export const finished = (entry: Entry, result: Result, at: number, known: Entry | undefined): Entry => ({
+export const finished = (
+  entry: Entry,
+  { result, released }: Conclusion,
+  at: number,
+  known: Entry | undefined,
+): Entry => ({
   ...entry,
-  prepared: preparedAfter(entry, result, mayBePrepared(known)),
+  prepared: !released && preparedAfter(entry, result, mayBePrepared(known)),
   state: 'done',
   result,
   finishedAt: at,

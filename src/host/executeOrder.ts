@@ -25,6 +25,8 @@ import type { Functions } from './functions.ts'
 import type { Section } from './sections.ts'
 
 export class Final extends Error {}
+/** The driver has released the slot, and nothing on this host cleans it. */
+export class Uncleaned extends Final {}
 
 /** The code by which programs recognize this failure: the card holds another image than the control has recorded. */
 const IMAGE_CHANGED = 'image_changed'
@@ -176,7 +178,7 @@ const clean = async (
   const cleaned = await inSpan(span, () => cleaner.clean({ driver, number, slot: slotOf(order) }, signal))
   if (cleaned !== null) return { cleaned }
   if (order.clean)
-    throw new Final(`it has to be cleaned, and this host has neither a command nor a playbook for ${driver}`)
+    throw new Uncleaned(`it has to be cleaned, and this host has neither a command nor a playbook for ${driver}`)
   return {}
 }
 

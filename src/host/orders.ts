@@ -19,10 +19,10 @@ import { type Span, type Tracer, traceField } from '../trace.ts'
 import type { ReportedHandle } from '../hardware.ts'
 import type { Order } from '../wire/orders.ts'
 import type { OrderOutcome, Tools } from './executeOrder.ts'
-import { executeOrder, Final } from './executeOrder.ts'
+import { Final, Uncleaned, executeOrder } from './executeOrder.ts'
 import { NotClean, cleaningLimitMs } from './cleaning.ts'
 import { type DueAt, createDeadlines } from './deadlines.ts'
-import type { Entry, Result } from './entry.ts'
+import type { Conclusion, Entry, Result } from './entry.ts'
 import type { Shares } from './fence.ts'
 import { failed, finished, inHand, isLate, isOther, judge, slotIn } from './entry.ts'
 import type { Ledger } from './ledger.ts'
@@ -168,11 +168,12 @@ export class Orders {
   async #perform(run: Run, entry: Entry, written: Promise<void>, before: Run | undefined): Promise<void> {
     const { ledger, clock, onDone, changed, log } = this.#options
     await written
-    const { result, changes } = await this.#result(run, before)
+    const { concluded, changes } = await this.#result(run, before)
+    const result = concluded?.result ?? null
     const current = (): boolean => this.#runs.get(entry.slot) === run
     if (!current()) log.info({ slot: entry.slot, number: entry.number, ...result }, 'order.superseded')
-    if (result !== null && current()) {
-      const done = finished(entry, result, clock.now(), run.known)
+    if (concluded !== null && current()) {
+      const done = finished(entry, concluded, clock.now(), run.known)
       await ledger.write(done)
       if (current()) onDone(done)
     }
@@ -188,11 +189,11 @@ export class Orders {
     span.end(result?.status === 'failed' ? result.reason : undefined, { 'accelerando.outcome': outcome })
     if (current) this.#runs.delete(slot)
   }
-  /** `result` null: the host stops, and the order remains in hand. `changes`: the inventory may have changed. */
+  /** `concluded` null: the host stops, and the order remains in hand. `changes`: the inventory may have changed. */
   async #result(
     run: Run,
     before: Run | undefined,
-  ): Promise<{ readonly result: Result | null; readonly changes: boolean }> {
+  ): Promise<{ readonly concluded: Conclusion | null; readonly changes: boolean }> {
     const { order, abort } = run
     try {
       const outcome = await this.#inTurn(run, await this.#turn(run, before))
@@ -202,14 +203,16 @@ export class Orders {
         ...(cleaned && { cleaned }),
         ...(loaded && { loaded }),
       }
-      return { result: { status: 'done', ...more }, changes }
+      return { concluded: { result: { status: 'done', ...more }, released: false }, changes }
     } catch (error) {
-      if (abort.signal.reason === STOPPING) return { result: null, changes: false }
+      if (abort.signal.reason === STOPPING) return { concluded: null, changes: false }
       const reason = textOf(abort.signal.aborted ? abort.signal.reason : error) || 'failed without a reason'
       this.#options.log.warn({ slot: order.slot, number: order.number, type: order.type, reason }, 'order.failed')
       const unclean = error instanceof NotClean
       const result = failed(reason, unclean || error instanceof Final)
-      return { result: unclean ? { ...result, cleaned: error.cleaned } : result, changes: concernsImage(order) }
+      const released = unclean || error instanceof Uncleaned
+      const told = unclean ? { ...result, cleaned: error.cleaned } : result
+      return { concluded: { result: told, released }, changes: concernsImage(order) }
     }
   }
 

@@ -47,7 +47,11 @@ describe('a handle by state and what an operator asks', () => {
     free: { quarantine: [kept('released')], clear: [], force: [] },
     held: { quarantine: 'refused', clear: 'refused', force: [released(1, 2), kept('confirmed')] },
     releasing: { quarantine: [kept('released')], clear: 'refused', force: [] },
-    quarantined: { quarantine: [kept('released')], clear: [cleared], force: [released(1, 3), kept('confirmed')] },
+    quarantined: {
+      quarantine: [kept('released')],
+      clear: [cleared, kept('confirmed'), released(1, 3)],
+      force: [released(1, 3), kept('confirmed')],
+    },
     missing: { quarantine: 'refused', clear: 'refused', force: [] },
   }
   const asks = { quarantine, clear, force: force(false) }

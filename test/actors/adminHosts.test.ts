@@ -254,7 +254,7 @@ describe('an unbind by force', () => {
 })
 
 describe('a quarantined handle', () => {
-  it('that an operator releases is free, and its request is unbound', async () => {
+  it('whose release failed says why; when an operator releases it, its host releases it first, and then its request is unbound', async () => {
     const world = await open()
     const { arq, arqs } = await world.bound()
     value(await world.control.arqs.unbind(NOVA, arqs))
@@ -262,10 +262,16 @@ describe('a quarantined handle', () => {
     const order = world.orders.splice(0).at(-1)!
     await world.answer(order, { status: 'failed', reason: 'stuck', final: true })
     expect(await world.states([arq])).toEqual(['UnbindFailed'])
-    for (let n = 0; n < 2; n++)
-      expect(value(await world.control.handles.release(TENANT, String(order.slot), WORD))).toMatchObject({
-        state: 'free',
-      })
+    const [shown, release] = [world.control.handles.get, world.control.handles.release]
+    expect(value(await shown(TENANT, String(order.slot)))).toMatchObject({
+      state: 'quarantined',
+      quarantine: { by: 'failed release', reason: 'stuck' },
+    })
+    expect(value(await release(TENANT, String(order.slot), WORD))).toMatchObject({ state: 'releasing' })
+    expect(await world.states([arq])).toEqual(['UnbindFailed'])
+    await world.pump()
+    await world.answer(world.orders.splice(0).at(-1)!, { status: 'done' })
+    expect(value(await release(TENANT, String(order.slot), WORD))).toMatchObject({ state: 'free', quarantine: null })
     expect(await world.states([arq])).toEqual(['Unbound'])
   })
   it('names the request that gave it up, from then on until it is free', async () => {

@@ -5,6 +5,7 @@ import type { Cleaned, HostCleaning } from '../../src/cleaning.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { OrderResult } from '../../src/wire/reports.ts'
 import { describeWith } from '../support/needs.ts'
+import { handClock } from '../support/lab.ts'
 import { NOVA, value } from '../support/plane.ts'
 import { type Pool, ownPostgresPool, pglitePool } from '../support/storePools.ts'
 import { openCloud } from './cloud.ts'
@@ -30,14 +31,19 @@ const over = (pool: Pool): void => {
   afterAll(pool.end)
 
   const opened = async (cleaning: HostCleaning | undefined, asked: Readonly<Record<string, string>> = {}) => {
-    const store = await pool.take(Date.now)
-    const cloud = await openCloud(CARD, { 'resources:PGPU': '1', ...asked }, {}, store, 'when told')
+    const clock = handClock()
+    const store = await pool.take(clock.now)
+    const cloud = await openCloud(CARD, { 'resources:PGPU': '1', ...asked }, { clock }, store, 'when told')
     const devices = await cloud.discovered('h1', CARD)
-    const chosen = devices.map((one) => ({
-      ...one,
-      deployables: one.deployables.map((each) => (cleaning === undefined ? each : { ...each, cleaning })),
-    }))
-    await cloud.report('h1', [{ driver: 'simulated_driver', status: 'ok', devices: chosen }])
+    /** Its host reports this policy, or none. */
+    const chosen = async (policy: HostCleaning | undefined) => {
+      const described = devices.map((one) => ({
+        ...one,
+        deployables: one.deployables.map((each) => (policy === undefined ? each : { ...each, cleaning: policy })),
+      }))
+      await cloud.report('h1', [{ driver: 'simulated_driver', status: 'ok', devices: described }])
+    }
+    await chosen(cleaning)
     /** Answers all that its host was ordered. */
     const work = async (result: OrderResult['result'] = { status: 'done' }) => {
       await cloud.pump()
@@ -53,12 +59,12 @@ const over = (pool: Pool): void => {
     }
     const handle = async () => value(await cloud.control.handles.get(NOVA, (await cloud.handles())[0]!.uuid))
     const stop = async () => {
-      expect(check({ journal: await store.journal.feed('', 10_000), now: Date.now() })).toEqual([])
+      expect(check({ journal: await store.journal.feed('', 10_000), now: clock.now() })).toEqual([])
       await expectRebuilt(store)
       await cloud.stop()
       await store.close()
     }
-    return { ...cloud, work, givenUp, handle, stop }
+    return { ...cloud, clock, chosen, work, givenUp, handle, stop }
   }
 
   test('the unbind is answered at once, and the handle is free when its host has proved that it is clean', async () => {
@@ -120,6 +126,29 @@ const over = (pool: Pool): void => {
     const { uuid, state, quarantine } = await cloud.handle()
     expect([state, quarantine?.by]).toEqual(['quarantined', 'policy of cleaning'])
     expect(await cloud.control.handles.clean(NOVA, uuid, NOTE)).toMatchObject({ ok: false })
+    expect(value(await cloud.control.handles.release(NOVA, uuid, NOTE))).toMatchObject({ state: 'free' })
+    await cloud.stop()
+  })
+  test('what its host was to clean is withheld when the host has lost its policy, however often the release is tried', async () => {
+    const cloud = await opened('by_host')
+    await cloud.givenUp()
+    const stuck = { status: 'failed', reason: 'the device is busy', final: false } as const
+    for (let tries = 0; tries < 3; tries++) await cloud.work(stuck)
+    expect(await cloud.handle()).toMatchObject({
+      state: 'quarantined',
+      quarantine: { by: 'failed release', reason: 'the device is busy' },
+    })
+    await cloud.chosen(undefined)
+    await cloud.clock.pass(300_000)
+    await cloud.plane.sweeper.round()
+    await cloud.plane.sweeper.idle()
+    expect(await cloud.work()).toMatchObject([{ type: 'ReleaseSlot' }])
+    expect(await cloud.handle()).toMatchObject({
+      state: 'quarantined',
+      quarantine: { by: 'policy of cleaning', reason: expect.stringContaining('has neither a command nor a playbook') },
+    })
+    expect(await cloud.bind(await cloud.create(), '00000000-0000-4000-8000-0000000000b3')).toMatchObject({ ok: false })
+    const { uuid } = await cloud.handle()
     expect(value(await cloud.control.handles.release(NOVA, uuid, NOTE))).toMatchObject({ state: 'free' })
     await cloud.stop()
   })

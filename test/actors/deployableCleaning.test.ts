@@ -39,8 +39,10 @@ const withheld = (reason: string): DeployableEvent => ({
   by: QUARANTINED_FOR_CLEANING,
   reason,
 })
-const unclean = (number: number, reason: string, cleaned?: Cleaned): DeployableEvent =>
-  ({ ...failed(1, number, null), reason, ...(cleaned ? { cleaned } : {}) }) as DeployableEvent
+const unclean = (number: number, reason: string, cleaned?: Cleaned | 'released'): DeployableEvent => {
+  const known = cleaned === 'released' ? { released: true } : { cleaned }
+  return { ...failed(1, number, null), reason, ...(cleaned ? known : {}) } as DeployableEvent
+}
 const cleanDone = (number: number): DeployableEvent => ({ ...done(1, number), cleaned: CLEANED }) as DeployableEvent
 const dirty = [byHost(), granted(1, null), ordered(1), unclean(1, WHY, DIRTY), withheld(WHY)]
 const slot = (...events: readonly DeployableEvent[]) => given(...events).state.handles[handle(1).uuid]
@@ -74,7 +76,7 @@ describe('UNCLEAN-1 where hosts clean', () => {
     given(byHost(), granted(1, null), described).when(release()).follows(released(1, null))
     given(byHost(), granted(1, null), ordered(1), described)
       .when(answered(1))
-      .follows(unclean(1, NO_EVIDENCE), withheld(NO_EVIDENCE))
+      .follows(unclean(1, NO_EVIDENCE, 'released'), withheld(NO_EVIDENCE))
   })
 })
 describe('UNCLEAN-2 what was not cleaned', () => {
@@ -93,9 +95,9 @@ describe('UNCLEAN-2 what was not cleaned', () => {
       .follows()
   })
   it.each([
-    ['without evidence, as a host of an earlier release does', answered(1), undefined],
+    ['without evidence, as a host of an earlier release does', answered(1), 'released'],
     ['with the evidence of a failure', answered(1, DIRTY), DIRTY],
-  ])('is also what was answered as done %s', (_, command, cleaned) => {
+  ] as const)('is also what was answered as done %s', (_, command, cleaned) => {
     given(...waiting)
       .when(command)
       .follows(unclean(1, NO_EVIDENCE, cleaned), withheld(NO_EVIDENCE))
@@ -316,5 +318,82 @@ describe('a release that is tried again at once, under another policy than befor
     expect(slot(...facts)).toMatchObject({ state: 'quarantined', requestedCleaning: 'by_host' })
     const cleared: DeployableEvent = { type: 'HandleCleared', handle: handle(1).uuid, ...WORD }
     expect(slot(...facts, cleared)?.requestedCleaning).toBeUndefined()
+  })
+})
+
+describe('UNCLEAN-6 a cleaning that its host was ordered to do', () => {
+  const OWED =
+    'it was given up, and an operator has to clean it: its host was to clean it when it was given up, and has neither a command nor a playbook for it any more'
+  const NOT_HERE = 'it has to be cleaned, and this host has neither a command nor a playbook'
+  const described = (cleaning?: HostCleaning): DeployableEvent => ({
+    type: 'DeployableDescribed',
+    description: describing({ ...(cleaning && { cleaning }), numAccelerators: 1, handles: [handle(1)] }),
+  })
+  const owing = [byHost(), granted(1, 1), done(1, 1), ordered(2)]
+  const givenUp = [...owing, failed(1, 2, null)]
+  const due: DeployableCommand = { type: 'Due', at: 10_000_000, deadline: 9000 }
+  it('is owed where its host has lost its policy, and answers that it cannot clean', () => {
+    for (const facts of [owing, [...owing, described()]])
+      given(...facts)
+        .when(answered(2, undefined, NOT_HERE))
+        .follows(unclean(2, NOT_HERE), withheld(NOT_HERE))
+  })
+  it('is owed when its host releases it only after it has lost its policy', () => {
+    given(...givenUp, described())
+      .when(due)
+      .follows(released(1, 3), withheld(OWED))
+    const facts = [...givenUp, described(), released(1, 3), withheld(OWED)]
+    expect(slot(...facts, done(1, 3))).toMatchObject({ state: 'quarantined', owesCleaning: true })
+    given(...facts, done(1, 3))
+      .when(due)
+      .follows()
+    given(...owing, described())
+      .when(answer(1, 2, 'stuck'))
+      .follows(failed(1, 2, 3), withheld(OWED))
+  })
+  it('is done by its host when it has a policy again', () => {
+    given(...givenUp, described(), described('by_host'))
+      .when(due)
+      .follows(ordered(3))
+    expect(slot(...givenUp, ordered(3), cleanDone(3))).toMatchObject({ state: 'free' })
+    expect(slot(...givenUp, ordered(3), cleanDone(3))).not.toHaveProperty('owesCleaning')
+  })
+  it('stays owed while its card is out of the inventory, and when it returns', () => {
+    const retired: DeployableEvent = { type: 'PresenceSet', presence: 'retired' }
+    const back: DeployableEvent = { type: 'PresenceSet', presence: 'present' }
+    given(...givenUp, retired, back, described())
+      .when(due)
+      .follows(released(1, 3), withheld(OWED))
+  })
+  it('is no longer owed by the next request', () => {
+    const facts = [...owing, cleanDone(2), described(), granted(1, 3, OTHER), done(1, 3)]
+    given(...facts)
+      .when(release(OTHER))
+      .follows(released(1, 4, OTHER))
+  })
+  it('is ended by an operator, who first has its host release it', () => {
+    const uuid = handle(1).uuid
+    const clear: DeployableCommand = { type: 'Clear', handle: uuid, deadline: 9000, ...WORD }
+    const facts = [...owing, described(), unclean(2, NOT_HERE), withheld(NOT_HERE)]
+    const decided: DeployableEvent[] = [
+      { type: 'HandleCleared', handle: uuid, ...WORD },
+      { type: 'HandleQuarantined', handle: uuid, until: 'confirmed', ...WORD },
+      released(1, 3),
+    ]
+    given(...facts)
+      .when(clear)
+      .follows(...decided)
+    expect(slot(...facts, ...decided, done(1, 3))).toMatchObject({ state: 'free' })
+  })
+  it('an operator who takes it into their own hands decides without the host', () => {
+    const uuid = handle(1).uuid
+    const facts = [...owing, described(), unclean(2, NOT_HERE), withheld(NOT_HERE)]
+    const byHand: DeployableEvent = { type: 'HandleQuarantined', handle: uuid, until: 'released', ...WORD }
+    given(...facts)
+      .when({ type: 'Quarantine', handle: uuid, ...WORD })
+      .follows(byHand)
+    given(...facts, byHand)
+      .when({ type: 'Clear', handle: uuid, deadline: 9000, ...WORD })
+      .follows({ type: 'HandleCleared', handle: uuid, ...WORD })
   })
 })

@@ -80,6 +80,8 @@ const reaches = (state: HandleState, move: HandleMove): HandleState => {
   // only lost rows put a missing handle in doubt: an operator has nothing to withhold
   if (move === 'quarantine' && state === 'missing') return state
   if ((move === 'done' || move === 'failed') && state === 'quarantined') return state
+  // the host whose release failed is told to release it first (SLOT-3)
+  if (move === 'clear' && state === 'quarantined') return 'releasing'
   // its host has not proved that it is released and clean (HANDLE-1)
   if (move === 'vanish' && state === 'quarantined') return state
   return next(state, move) ?? state
@@ -134,11 +136,14 @@ describe('every state of an attach handle by every move', () => {
     expect(through(gone).handles[HANDLE]).toMatchObject({ state: 'quarantined', unseen: true })
     expect(through(gone, back).handles[HANDLE]).toMatchObject({ state: 'quarantined', unseen: false })
     expect(deployable.decide(through(gone, back), grant).ok).toBe(false)
-    // an operator can say that it is clean, also while it is not shown
-    const cleared = through(gone, asks.clear.command).handles[HANDLE]
+    // an operator can say that it is clean, also while it is not shown, and by hand also where its host does not answer
+    expect(through(gone, asks.clear.command, answer(3, null)).handles[HANDLE]).toMatchObject({ state: 'missing' })
+    const cleared = through(gone, asks.quarantine.command, asks.clear.command).handles[HANDLE]
     expect(cleared).toMatchObject({ state: 'missing' })
     expect(cleared).not.toHaveProperty('prepared')
-    expect(through(gone, asks.clear.command, back).handles[HANDLE]).toMatchObject({ state: 'free' })
+    expect(through(gone, asks.quarantine.command, asks.clear.command, back).handles[HANDLE]).toMatchObject({
+      state: 'free',
+    })
   })
   it('of a release before 0.3.0, quarantined and not shown: missing, as it was recorded then', () => {
     const vanished: DeployableEvent = { type: 'DeployableDescribed', description: say.describing({ handles: [] }) }

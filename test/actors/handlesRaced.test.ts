@@ -68,11 +68,13 @@ test('a release ends the request that had the handle last when it is recorded, n
   let second = first
   before = async () => {
     value(await other.control.handles.release(NOVA, first.slot, WORD))
+    await answer()
     second = await unbindFailed()
     expect(await states(first.arq, second.arq)).toEqual(['Unbound', 'UnbindFailed'])
   }
   const released = value(await cloud.control.handles.release(NOVA, first.slot, WORD))
-  expect(released).toMatchObject({ state: 'free', last_arq: null, quarantine: null })
+  expect(released).toMatchObject({ state: 'releasing', last_arq: second.arq, quarantine: null })
+  await answer()
   expect(second.arq).not.toBe(first.arq)
   expect(await states(first.arq, second.arq)).toEqual(['Unbound', 'Unbound'])
 })

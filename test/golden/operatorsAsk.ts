@@ -43,6 +43,7 @@ const handles: Scene = async (stage) => {
   const stuck = all.find(({ state }: { state: string }) => state === 'quarantined').uuid
   const { last_arq_uuid: last } = await ask(`GET /v2/handles/${stuck}`)
   await ask(`POST /v2/handles/${stuck}/release`, { ...WORD, as: 'operator' })
+  await answer(cloud, 'ReleaseSlot', DONE)
   await ask(`GET /v2/accelerator_requests/${last}/timeline`)
   await ask(`POST /v2/accelerator_requests/${UNKNOWN}/force_unbind`, WORD)
   await ask(`POST /v2/accelerator_requests/${arq!.uuid}/force_unbind`, { ...WORD, as: 'tenant' })

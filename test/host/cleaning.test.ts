@@ -126,9 +126,11 @@ describe('a host with a command for a driver', () => {
   })
 })
 
-test('a host without a command fails an order that asks for a cleaning, once and for all', async () => {
+test('a host without a command fails an order that asks for a cleaning, once and for all, and has released the slot', async () => {
   await lab.boot()
-  await lab.send(lab.order('ReleaseSlot', 2, { clean: true }))
+  await lab.send(lab.order('PrepareSlot', 1), lab.order('ReleaseSlot', 2, { clean: true }))
+  expect((await lab.effects()).prepared).toEqual({})
+  expect(await lab.ledger()).toMatchObject([{ prepared: false, state: 'done' }])
   expect(last()).toMatchObject({
     status: 'failed',
     final: true,

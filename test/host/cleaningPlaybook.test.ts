@@ -81,6 +81,16 @@ test.each([
   })
 })
 
+test.each([
+  ['ignored', 'ok=2    changed=1    unreachable=0    failed=0    skipped=0    rescued=0    ignored=1   ', 'ignored=1'],
+  ['rescued', 'ok=1    changed=0    unreachable=0    failed=0    skipped=0    rescued=2    ignored=0   ', 'rescued=2'],
+])('PLAYED-2 nor where a failure was %s, though Ansible ended with exit code 0', async (_, counts, said) => {
+  expect(await refused(recap(`localhost                  : ${counts}`))).toMatchObject({
+    message: `cleaning failed: ${PLAYBOOK} ended with exit code 0, but tasks of it failed (${said})`,
+    cleaned: { exitCode: 0 },
+  })
+})
+
 test('it has not cleaned where a task failed, where it hangs, and where Ansible is not installed', async () => {
   expect(await refused(`${DONE}\nexit 2`)).toMatchObject({
     message: `cleaning failed: ${PLAYBOOK} ended with exit code 2`,

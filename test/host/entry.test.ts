@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import {
+  type Conclusion,
   Entry,
   attachingOf,
   failed,
@@ -115,7 +116,7 @@ describe('an order that has ended', () => {
   })
   const [WAS, WAS_NOT] = [ledgerEntry('a', 1, { prepared: true }), ledgerEntry('a', 1, { prepared: false })]
   test('is noted with its result and its time, and has to be sent', () =>
-    expect(finished(entry('PrepareSlot', true), FAILED, 9, undefined)).toStrictEqual({
+    expect(finished(entry('PrepareSlot', true), { result: FAILED, released: false }, 9, undefined)).toStrictEqual({
       ...NOTED,
       type: 'PrepareSlot',
       handle: KEY,
@@ -125,7 +126,7 @@ describe('an order that has ended', () => {
       finishedAt: 9,
       sent: false,
     }))
-  test.each<[string, Entry, Parameters<typeof finished>[1], Entry | undefined, boolean]>([
+  test.each<[string, Entry, Conclusion['result'], Entry | undefined, boolean, released?: boolean]>([
     ['a preparation is prepared', entry('PrepareSlot', true), DONE, undefined, true],
     ['one that failed in the driver may be', entry('PrepareSlot', true), FAILED, WAS_NOT, true],
     ['one that failed before the driver is as it was: not', entry('PrepareSlot', true), FINAL, WAS_NOT, false],
@@ -139,9 +140,13 @@ describe('an order that has ended', () => {
       { ...FINAL, cleaned: CLEANED },
       WAS,
       false,
+      true,
     ],
+    ['nor is what nothing on the host cleans', entry('ReleaseSlot', true), FINAL, WAS, false, true],
     ['a programming prepares nothing', entry('Program', false), DONE, undefined, false],
-  ])('%s', (_, noted, result, known, prepared) => expect(finished(noted, result, 9, known).prepared).toBe(prepared))
+  ])('%s', (_, noted, result, known, prepared, released = false) =>
+    expect(finished(noted, { result, released }, 9, known).prepared).toBe(prepared),
+  )
   test('a reason is kept up to 2,000 characters', () => {
     expect(failed('no', true)).toStrictEqual({ status: 'failed', reason: 'no', final: true })
     expect(failed(`${'x'.repeat(2000)}y`, false)).toStrictEqual({

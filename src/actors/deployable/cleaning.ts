@@ -12,7 +12,10 @@
  *    what the host does;
  * UNCLEAN-5 an operator's confirmation that a withheld handle is clean does not replace its release: if its host has
  *    not released it yet, it becomes free when the host has, and is withheld again if the release fails
- *    (`handleAdmin.ts`).
+ *    (`handleAdmin.ts`);
+ * UNCLEAN-6 once its host was ordered to clean a handle, the cleaning is owed until the host has proved it or an
+ *    operator has answered for it, whatever policy the host has by then: a host that has lost its policy does not make
+ *    the handle clean.
  */
 import { type HostCleaning, isClean } from '../../cleaning.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
@@ -21,9 +24,10 @@ import type { Deployable, SlotHandle } from './state.ts'
 export const QUARANTINED_FOR_CLEANING = 'policy of cleaning'
 const BY_OPERATOR = 'it was given up, and an operator has to clean it'
 const ASKED = 'the device profile of its last request asks for it'
+const OWED = 'its host was to clean it when it was given up, and has neither a command nor a playbook for it any more'
 const NO_EVIDENCE = 'its host has released it and does not say that it was cleaned'
 
-type Answer = Pick<Extract<DeployableCommand, { type: 'Answer' }>, 'number' | 'failed' | 'cleaned'>
+type Answer = Pick<Extract<DeployableCommand, { type: 'Answer' }>, 'number' | 'failed' | 'cleaned' | 'final'>
 
 /** Nothing is recorded if the handle is withheld already: the earlier reason stays. */
 const withheld = ({ uuid: handle, quarantine }: SlotHandle, reason: string): readonly DeployableEvent[] =>
@@ -35,38 +39,38 @@ export const isBeingCleaned = ({ pending }: SlotHandle): boolean =>
 
 type Policy = Pick<Deployable, 'hostCleaning'>
 /**
- * How the handle is cleaned when it is given up, by the policy of its host and by what its request asks for
- * (UNCLEAN-4); null: it is not.
+ * How the handle is cleaned when it is given up, by the policy of its host, by what its request asks for (UNCLEAN-4),
+ * and by what is owed (UNCLEAN-6); null: it is not.
  */
 export const dueCleaning = (
   { hostCleaning }: Policy,
-  { requestedCleaning }: Pick<SlotHandle, 'requestedCleaning'>,
+  { requestedCleaning, owesCleaning }: Pick<SlotHandle, 'requestedCleaning' | 'owesCleaning'>,
 ): HostCleaning | null => {
-  if (requestedCleaning === undefined) return hostCleaning ?? null
-  return requestedCleaning === 'by_host' ? (hostCleaning ?? 'by_operator') : 'by_operator'
+  if (requestedCleaning === 'by_operator') return 'by_operator'
+  return hostCleaning ?? (requestedCleaning === 'by_host' || owesCleaning ? 'by_operator' : null)
 }
 
 /** The events that accompany the release of a handle (UNCLEAN-3, UNCLEAN-4). */
 export const withheldFor = (held: Policy, handle: SlotHandle): readonly DeployableEvent[] => {
   if (dueCleaning(held, handle) !== 'by_operator') return []
-  return withheld(handle, held.hostCleaning === 'by_operator' ? BY_OPERATOR : `${BY_OPERATOR}: ${ASKED}`)
+  if (held.hostCleaning === 'by_operator') return withheld(handle, BY_OPERATOR)
+  return withheld(handle, `${BY_OPERATOR}: ${handle.requestedCleaning ? ASKED : OWED}`)
 }
 
 /**
- * The events after a release that left the handle unclean (UNCLEAN-2); null: the answer does not show that the handle
- * is unclean.
+ * The events after a release that left the handle unclean (UNCLEAN-2), or of which it is not known, although the host
+ * tries no further (UNCLEAN-6); null: the answer does not show that the handle is unclean.
  */
 export const notCleaned = (
   handle: SlotHandle,
-  { number, failed, cleaned }: Answer,
+  { number, failed, cleaned, final }: Answer,
 ): readonly DeployableEvent[] | null => {
   const { pending, uuid: slot } = handle
   if (pending?.type !== 'ReleaseSlot') return null
-  const isUnclean = failed === null ? isBeingCleaned(handle) && !isClean(cleaned) : cleaned !== undefined
+  const isOwed = isBeingCleaned(handle)
+  const isUnclean = failed === null ? isOwed && !isClean(cleaned) : cleaned !== undefined || (isOwed && final)
   if (!isUnclean) return null
   const reason = failed ?? NO_EVIDENCE
-  return [
-    { type: 'OrderFailed', slot, number, reason, again: null, ...(cleaned ? { cleaned } : {}) },
-    ...withheld(handle, reason),
-  ]
+  const known = cleaned ? { cleaned } : failed === null ? { released: true as const } : {}
+  return [{ type: 'OrderFailed', slot, number, reason, again: null, ...known }, ...withheld(handle, reason)]
 }

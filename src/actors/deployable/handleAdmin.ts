@@ -23,9 +23,10 @@ const HELD = (handle: SlotHandle) =>
 const MISSING = (handle: SlotHandle) => no(handle, 'its host does not show it, so it is given to nobody')
 
 const quarantine = (handle: SlotHandle, { by, reason }: OperatorNote): Decision<DeployableEvent> => {
-  // one that its host has still to release is withheld by this operator from now on, who may then release it without
-  // the host
-  if (handle.quarantine && handle.state !== 'releasing') return accept()
+  // one that its host has still to release, or could not clean, is withheld by this operator from now on, who may then
+  // release it without the host
+  const isTaken = handle.state !== 'releasing' && handle.quarantine?.by !== QUARANTINED_FOR_CLEANING
+  if (handle.quarantine && isTaken) return accept()
   if (handle.state === 'held') return HELD(handle)
   if (handle.state === 'missing') return MISSING(handle)
   return accept({ type: 'HandleQuarantined', handle: handle.uuid, until: 'released', by, reason })

@@ -219,7 +219,7 @@ export type DeployableEvent =
   | { readonly type: 'OrderDone'; readonly slot: HandleUuid; readonly number: number; readonly cleaned?: Cleaned }
   /**
    * `again`: the next order for the release; null: the handle is quarantined. `cleaned`: the release succeeded, but its
-   * cleaning failed.
+   * cleaning failed. `released`: the release succeeded, and its host says nothing of a cleaning.
    */
   | {
       readonly type: 'OrderFailed'
@@ -228,6 +228,7 @@ export type DeployableEvent =
       readonly reason: string
       readonly again: Order | null
       readonly cleaned?: Cleaned
+      readonly released?: true
     }
   | { readonly type: 'ProgramStarted'; readonly image: ImageUuid; readonly order: Order }
   | { readonly type: 'Programmed'; readonly image: ImageUuid; readonly number: number }

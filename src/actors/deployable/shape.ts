@@ -40,8 +40,12 @@ export type SlotHandle = KnownHandle & {
   readonly prepared?: true
   /** The cleaning that the profile of the last request asks for; absent: none beyond that of the host. */
   readonly requestedCleaning?: RequestedCleaning
+  /** Its host was ordered to clean it, and is not known to have done so (UNCLEAN-6). */
+  readonly owesCleaning?: true
   /** The evidence of the last cleaning, whether it succeeded or failed. */
   readonly cleaned?: Cleaned
+  /** Why its host could not carry out the last order to release it; absent: it could, or has not answered yet. */
+  readonly releaseFailed?: { readonly reason: string; readonly at: number }
 }
 export type Deployable = Identity & {
   readonly exists: boolean

@@ -8,13 +8,14 @@
  *    answered by its deadline, the handle is withheld as well: Nova has no event for an accelerator that is lost after
  *    the bind;
  * SLOT-3 when an operator releases a handle that was withheld for a slot on its host, or because rows were lost
- *    (`rowsLost.ts`), the host is first ordered to release that slot, with a number above all numbers that it knows for
- *    the slot.
+ *    (`rowsLost.ts`), or whose release has failed, the host is first ordered to release that slot, with a number above
+ *    all numbers that it knows for the slot. An operator who withholds the handle by hand decides without the host.
  */
 import type { OperatorNote } from '../../operatorNote.ts'
 import { INT_MAX } from '../../fields.ts'
 import { type Decision, accept } from '../runtime/decider.ts'
 import type { DeployableEvent } from './messages.ts'
+import { QUARANTINED_FOR_CLEANING } from './cleaning.ts'
 import { orderFor } from './orders.ts'
 import type { SlotCommand } from './slotMessages.ts'
 import { type Deployable, type SlotHandle, markOf } from './state.ts'
@@ -62,9 +63,13 @@ export const lost = ({ uuid, pending }: SlotHandle, reason: string): readonly De
   },
 ]
 
+/** The release of the handle has failed, and nobody has taken it into their own hands since. */
+const isUnreleased = ({ prepared, pending, quarantine }: SlotHandle): boolean =>
+  prepared === true && !pending && (quarantine === undefined || quarantine.by === QUARANTINED_FOR_CLEANING)
+
 /**
- * The events when an operator releases a handle that was withheld for a slot on its host (SLOT-3); null: it was
- * withheld for another reason.
+ * The events when an operator releases a handle that its host may have prepared (SLOT-3); null: it was withheld for
+ * another reason.
  */
 export const undone = (
   held: Deployable,
@@ -74,7 +79,7 @@ export const undone = (
 ): Decision<DeployableEvent> | null => {
   const { found, inDoubt } = handle.quarantine ?? {}
   // the lost rows may say that the handle was prepared
-  if (handle.state !== 'quarantined' || !(found ?? (inDoubt && held.hostWork))) return null
+  if (handle.state !== 'quarantined' || !(found ?? ((inDoubt && held.hostWork) || isUnreleased(handle)))) return null
   // a host that knows the highest possible number accepts no further order
   if (found && found.number >= INT_MAX) return null
   const above = { ...held, orders: Math.max(held.orders, found?.number ?? 0) }

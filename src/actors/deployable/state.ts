@@ -1,6 +1,7 @@
 /** The state of a deployable, and how each event changes it. */
 import type { Hardware } from '../../imageFits.ts'
 import type { HandleUuid } from '../../identifiers.ts'
+import type { Order } from '../../wire/orders.ts'
 import { rooted, topLevel } from './attributes.ts'
 import { describe } from './describe.ts'
 import { formerBy, loadsBy } from './image.ts'
@@ -8,6 +9,7 @@ import type { Attribute, DeployableEvent } from './messages.ts'
 import { type Deployable, type SlotHandle, initial } from './shape.ts'
 import { type HandleMove, next } from './states.ts'
 
+export { busy, dueAt, inUse, isTaken, markOf, mayBePrepared, repeatedUntil, retryAt, takenHandles } from './inUse.ts'
 export { type Deployable, type SlotHandle, deployableKey, handleOf, initial } from './shape.ts'
 
 const move = (
@@ -75,7 +77,7 @@ const change = (held: Deployable, event: WithChange, at: number): Partial<Deploy
     case 'OrdersRaised':
       return ordersRaised(held, event)
     case 'HandleCleared':
-      return cleared(givenBack(held, event.handle), event)
+      return cleared(without(held, event.handle, 'quarantine'), event)
     default:
       // an event of a later release, which this release ignores
       return null
@@ -89,7 +91,7 @@ const granted = (
   const again = repeated === undefined || !order ? {} : { repeated: order.number }
   const prepared = order ? { prepared: true as const } : {}
   // a handle that is prepared again keeps what its request asks for
-  const to = repeated === undefined ? withoutRequestedCleaning(held, handle) : held
+  const to = repeated === undefined ? without(held, handle, ...CLEANING_DUE) : held
   const requested = cleaning === undefined ? {} : { requestedCleaning: cleaning }
   return {
     ...move(to, handle, 'grant', { arq, pending: order, pendingSince: at, ...again, ...prepared, ...requested }),
@@ -132,19 +134,16 @@ const cleared = (
   { handle: uuid, releasing }: Extract<DeployableEvent, { type: 'HandleCleared' }>,
 ): Pick<Deployable, 'handles'> => {
   if (held.handles[uuid]!.state === 'held') return { handles: held.handles }
-  if (releasing) return move(withoutRequestedCleaning(held, uuid), uuid, 'releaseWithWork', {})
-  return move(notPrepared(withoutRequestedCleaning(held, uuid), uuid), uuid, 'clear', { pending: null, lastArq: null })
+  if (releasing) return move(without(held, uuid, ...CLEANING_DUE), uuid, 'releaseWithWork', {})
+  const free = without(held, uuid, ...CLEANING_DUE, 'prepared', 'releaseFailed')
+  return move(free, uuid, 'clear', { pending: null, lastArq: null })
 }
-const withoutRequestedCleaning = (held: Deployable, uuid: HandleUuid): Deployable => {
-  const { requestedCleaning: _, ...handle } = held.handles[uuid]!
-  return { ...held, handles: { ...held.handles, [uuid]: handle } }
-}
-const notPrepared = (held: Deployable, uuid: HandleUuid): Deployable => {
-  const { prepared: _, ...handle } = held.handles[uuid]!
-  return { ...held, handles: { ...held.handles, [uuid]: handle } }
-}
-const givenBack = (held: Deployable, uuid: HandleUuid): Deployable => {
-  const { quarantine: _, ...handle } = held.handles[uuid]!
+/** What a handle may have and lose again. */
+type Passing = 'requestedCleaning' | 'owesCleaning' | 'prepared' | 'quarantine' | 'releaseFailed'
+const CLEANING_DUE = ['requestedCleaning', 'owesCleaning'] as const
+const without = (held: Deployable, uuid: HandleUuid, ...what: readonly Passing[]): Deployable => {
+  const handle: { -readonly [Key in keyof SlotHandle]: SlotHandle[Key] } = { ...held.handles[uuid]! }
+  for (const one of what) delete handle[one]
   return { ...held, handles: { ...held.handles, [uuid]: handle } }
 }
 
@@ -156,13 +155,17 @@ const released = (
 ): Partial<Deployable> => {
   const { pending } = held.handles[handle]!
   const step = order ? 'releaseWithWork' : 'release'
+  const change = { arq: null, pending: order, pendingSince: at, lastArq: arq || null, attempts: 0, ...owedBy(order) }
   return {
-    ...move(held, handle, step, { arq: null, pending: order, pendingSince: at, lastArq: arq || null, attempts: 0 }),
+    ...move(without(held, handle, 'releaseFailed'), handle, step, change),
     orders: order?.number ?? held.orders,
     ...(pending?.type === 'PrepareSlot' && pending.bitstream !== undefined ? { bitstreamId: null } : {}),
   }
 }
 
+/** UNCLEAN-6 */
+const owedBy = (order: Order | null): Pick<SlotHandle, 'owesCleaning'> =>
+  order?.type === 'ReleaseSlot' && order.clean ? { owesCleaning: true } : {}
 const cleanedIn = ({ cleaned }: Pick<SlotHandle, 'cleaned'>): Pick<SlotHandle, 'cleaned'> =>
   cleaned === undefined ? {} : { cleaned }
 /** A successful `PrepareSlot` leaves it held and may have loaded a bitstream; a successful `ReleaseSlot` frees it. */
@@ -170,9 +173,9 @@ const done = (held: Deployable, event: Extract<DeployableEvent, { type: 'OrderDo
   const { slot } = event
   const { pending, quarantine } = held.handles[slot]!
   const bitstream = pending?.type === 'PrepareSlot' ? pending.bitstream : undefined
-  // the cleaning that the last request asked for no longer applies once the handle is free
-  const free = quarantine ? held : withoutRequestedCleaning(held, slot)
-  const left = pending?.type === 'PrepareSlot' ? held : notPrepared(free, slot)
+  // the cleaning that was due no longer applies once the handle is free
+  const due = quarantine ? [] : CLEANING_DUE
+  const left = pending?.type === 'PrepareSlot' ? held : without(held, slot, 'prepared', 'releaseFailed', ...due)
   return {
     ...move(left, slot, 'done', { pending: null, ...cleanedIn(event) }),
     ...(bitstream === undefined || bitstream === held.bitstreamId ? {} : { bitstreamId: bitstream }),
@@ -183,15 +186,23 @@ const orderFailed = (
   held: Deployable,
   event: Extract<DeployableEvent, { type: 'OrderFailed' }>,
   at: number,
-): Partial<Deployable> => ({
-  ...move(held, event.slot, event.again ? 'releaseWithWork' : 'failed', {
-    pending: event.again,
-    pendingSince: at,
-    attempts: held.handles[event.slot]!.attempts + 1,
-    ...cleanedIn(event),
-  }),
-  orders: event.again?.number ?? held.orders,
-})
+): Partial<Deployable> => {
+  const { slot, again, reason } = event
+  const { pending, attempts } = held.handles[slot]!
+  // a cleaning begins only when the driver has released the slot
+  const left = event.released || event.cleaned ? without(held, slot, 'prepared') : held
+  return {
+    ...move(left, slot, again ? 'releaseWithWork' : 'failed', {
+      pending: again,
+      pendingSince: at,
+      attempts: attempts + 1,
+      ...(pending?.type === 'ReleaseSlot' && !again ? { releaseFailed: { reason, at } } : {}),
+      ...owedBy(again),
+      ...cleanedIn(event),
+    }),
+    orders: again?.number ?? held.orders,
+  }
+}
 
 const healthSet = (held: Deployable, reason: string | null, at: number): Deployable => {
   const { failing: _, ...rest } = held
@@ -250,48 +261,3 @@ export const hardwareOf = (held: Deployable): Hardware => ({
   attribute: (key) => attributeOf(held, key),
   loaded: held.bitstreamId,
 })
-/**
- * Whether handles are held, being released, or quarantined with an unanswered order. `but`: selects held handles that
- * do not count.
- */
-export const busy = (held: Deployable, but: (handle: SlotHandle) => boolean = () => false): boolean =>
-  Object.values(held.handles).some(
-    (handle) =>
-      (handle.state === 'held' && !but(handle)) ||
-      handle.state === 'releasing' ||
-      (handle.state === 'quarantined' && handle.pending !== null),
-  )
-
-/** A release that was given up is tried again after this time, because the cause may be over. */
-const QUARANTINE_MS = 300_000
-/** Whether handles are in use (`busy`), or the deployable is being programmed. */
-export const inUse = (held: Deployable): boolean => busy(held) || held.program !== null
-/**
- * As `inUse`, but quarantined handles count too: the host may still have them prepared, so the deployable must not be
- * forgotten.
- */
-export const mayBePrepared = (held: Deployable): boolean =>
-  inUse(held) || Object.values(held.handles).some(({ state }) => state === 'quarantined')
-/** Whether a request has or may have the handle, or it is quarantined: its hardware is not given to others. */
-export const isTaken = ({ state }: SlotHandle): boolean => state !== 'free' && state !== 'missing'
-export const takenHandles = (held: Deployable): readonly SlotHandle[] => Object.values(held.handles).filter(isTaken)
-/**
- * When the release of a quarantined handle is tried again; null while an order is unanswered or an operator withholds
- * it.
- */
-export const retryAt = ({ state, pending, pendingSince, quarantine }: SlotHandle): number | null =>
-  state === 'quarantined' && !pending && !quarantine ? pendingSince + QUARANTINE_MS : null
-/** The deadline of a repeated preparation; null: none is under way. */
-export const repeatedUntil = ({ pending, repeated }: SlotHandle): number | null =>
-  pending?.type === 'PrepareSlot' && pending.number === repeated ? pending.deadline : null
-/** When the sweeper must work on the deployable next; null: never. */
-export const dueAt = (held: Deployable): number | null => {
-  const moments = Object.values(held.handles).flatMap((handle) => retryAt(handle) ?? repeatedUntil(handle) ?? [])
-  return moments.length > 0 ? Math.min(...moments) : null
-}
-/**
- * A mark that changes with the holder of the handle and with each order; a comparison made under another mark does not
- * count.
- */
-export const markOf = ({ state, arq, pending, pendingSince, quarantine }: SlotHandle): string =>
-  [state, arq, pending?.number, pendingSince, quarantine?.at].join(' ')

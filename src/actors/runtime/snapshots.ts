@@ -10,7 +10,7 @@ import type { EntityKey } from '../../identifiers.ts'
  */
 export const SNAPSHOT_SCHEMAS: Readonly<Record<string, number>> = {
   arq: 3,
-  deployable: 5,
+  deployable: 6,
   device: 2,
   host: 5,
   instance: 4,

@@ -10,11 +10,11 @@ import { MOVED } from '../../actors/runtime/draft.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, RELEASE_FOR_MS, causeOf, commandOf } from '../kernel/kernel.ts'
 import type { HandleAdminCommand } from '../../actors/deployable/handleAdminMessages.ts'
-import type { OperatorNote } from '../../operatorNote.ts'
+import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
 import { dueCleaning, isBeingCleaned } from '../../actors/deployable/cleaning.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { handleRow } from '../../actors/deployable/rows.ts'
-import type { Deployable } from '../../actors/deployable/state.ts'
+import type { Deployable, SlotHandle } from '../../actors/deployable/state.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'attach handle', id })
 type HandleDecision = Extract<HandleAdminCommand, { readonly handle: HandleUuid }>
@@ -22,17 +22,22 @@ type OperatorDecision = { readonly type: HandleDecision['type']; readonly handle
 
 const arqsIn = (arqs: readonly (ArqUuid | null)[]): readonly ArqUuid[] => arqs.filter((arq) => arq !== null)
 
+/** By whom a failed release withholds a handle until it succeeds. */
+const BY_FAILURE = 'failed release'
+const withheldBy = ({ state, quarantine, releaseFailed }: SlotHandle): DatedNote | null =>
+  quarantine ?? (state === 'quarantined' && releaseFailed ? { by: BY_FAILURE, ...releaseFailed } : null)
+
 const detailOf = (held: Deployable, uuid: HandleUuid): HandleDetail | null => {
   const handle = held.exists && held.presence !== 'retired' ? held.handles[uuid] : undefined
   if (!handle) return null
-  const { type, info, lastArq, pending, quarantine, cleaned } = handle
+  const { type, info, lastArq, pending, cleaned } = handle
   return {
     ...handleRow(held, handle),
     type,
     info,
     last_arq: handle.state === 'releasing' || handle.state === 'quarantined' ? lastArq : null,
     order: pending?.number ?? null,
-    quarantine: quarantine ?? null,
+    quarantine: withheldBy(handle),
     cleaning: {
       due: dueCleaning(held, handle),
       policy: held.hostCleaning ?? null,
@@ -101,8 +106,9 @@ export const createHandles = (kernel: Kernel, retirement: Retirement): Control['
         if ((draft.state(deployable, key).handles[handle]?.lastArq ?? null) !== lastArq) return MOVED
         const events = draft.decide(deployable, key, { ...command, deadline: draft.at + RELEASE_FOR_MS })
         const cleared = events.some((event) => event.type === 'HandleCleared' && !event.releasing)
-        // an ARQ whose release failed leaves that state when the quarantine of its handle ends
-        if (cleared && lastArq !== null && draft.state(arq, arqKey(lastArq)).status === 'UnbindFailed')
+        const ordered = events.some(({ type }) => type === 'HandleReleased')
+        // an ARQ whose release failed leaves that state when its handle is released, by an operator or by its host
+        if (cleared && !ordered && lastArq !== null && draft.state(arq, arqKey(lastArq)).status === 'UnbindFailed')
           draft.decide(arq, arqKey(lastArq), { type: 'ReportReleased', handle })
         return { host }
       },

@@ -158,9 +158,27 @@ export const cleaningCases: readonly Case[] = [
   ['S18 host', 'it was cleaned by that order', { ...cleanedOnce, ...trace('h1 2') }, []],
   [
     'S18',
-    'a release that is ordered again is judged by the policy of that time',
+    'what is owed is not forgiven when the policy is taken back',
     of(card('by_host'), first, givenUp, on(changed()), on(failedAgain), again),
+    dirty(6),
+  ],
+  [
+    'S18',
+    'also not when the release is ordered again by itself, and done without evidence',
+    of(card('by_host'), first, givenUp, on(changed(), released('h1', '')), on(done()), again),
+    dirty(6),
+  ],
+  [
+    'S18',
+    'what an operator has declared clean may still have to be released by its host',
+    of(card('by_operator'), first, givenUp, on(cleared, released()), on(done()), again),
     [],
+  ],
+  [
+    'S18',
+    'which counts for one request alone',
+    of(card('by_operator'), first, givenUp, on(cleared), again, on(released('h1', 'a2')), on(granted('h1', 'a3'))),
+    [here(7, D1, 'handle h1 went to a3, and was not clean after a2')],
   ],
   [
     'S18',
