@@ -103,7 +103,7 @@ test('of a host program', () => {
     limits: {
       PrepareSlotMs: 60_000,
       ReleaseSlotMs: 60_000,
-      ProgramMs: 900_000,
+      ProgramMs: 540_000,
       ProbeMs: 60_000,
       graceMs: 5000,
       inHandMax: 1024,

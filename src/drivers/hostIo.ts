@@ -3,9 +3,9 @@
  * touches them.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { closeSync, constants, openSync } from 'node:fs'
-import { mkdir, open, readdir, readlink, rename, stat, writeFile } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, readdir, readlink, rename, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, resolve, sep } from 'node:path'
 import { codeOf, messageOf } from '../errorText.ts'
 import { askSocket } from './askSocket.ts'
@@ -14,10 +14,11 @@ import type { HostIo } from './driver.ts'
 import { atMost, oneAtATime } from './files.ts'
 import { type Process, belonging, parentIn } from './processTree.ts'
 import { failedWith } from './programFailed.ts'
-import { readAll } from './readAll.ts'
+import { readAll, readStart } from './readAll.ts'
 import { type ToolLocks, toolLocks } from './toolLocks.ts'
-import { type Bounds, KILLED_ENDS_MS, STILL_STUCK, endsOf, gathered, tailOf } from './runToEnd.ts'
-import type { Ended, Exit, RunEnd, RunRequest } from './runToEnd.ts'
+import { HostStops, KILLED_ENDS_MS, LEFT_AT_WORK, STILL_STUCK } from './runToEnd.ts'
+import { digestOf, gathered, leaveAtWork, tailOf } from './runToEnd.ts'
+import type { Bounds, Ended, Exit, RunEnd, RunRequest } from './runToEnd.ts'
 
 export type RealHost = Pick<HostIo, 'hostname' | 'stateDir' | 'warn'> & {
   /** Longer files are refused. 4 MiB when not given. */
@@ -31,29 +32,16 @@ const MIB = 1024 * 1024
 const EXISTING = constants.O_WRONLY | constants.O_TRUNC
 const noLink = new Set(['ENOENT', 'EINVAL', 'ENOTDIR'])
 
-const readBounded = async (path: string, maxBytes: number): Promise<string> => {
+const withFile = async <Answer>(path: string, work: (file: FileHandle) => Promise<Answer>): Promise<Answer> => {
   const file = await open(path)
   try {
-    return await readAll(file, path, maxBytes)
+    return await work(file)
   } finally {
     await file.close()
   }
 }
-
-/** Reads on until it has enough or the file ends: one read may give less. */
-const readHead = async (path: string, bytes: number): Promise<Uint8Array> => {
-  const file = await open(path)
-  try {
-    const buffer = Buffer.alloc(bytes)
-    for (let at = 0; ;) {
-      const { bytesRead } = await file.read(buffer, at, bytes - at)
-      at += bytesRead
-      if (bytesRead === 0 || at === bytes) return buffer.subarray(0, at)
-    }
-  } finally {
-    await file.close()
-  }
-}
+const readBounded = (path: string, maxBytes: number) => withFile(path, (file) => readAll(file, path, maxBytes))
+const readHead = (path: string, bytes: number) => withFile(path, (file) => readStart(file, bytes))
 
 const linkTarget = async (path: string): Promise<string | null> => {
   try {
@@ -97,6 +85,8 @@ type RunLimits = Bounds & {
    * end is waited for, however long that takes.
    */
   readonly stuck?: Map<string, ChildProcess>
+  /** It changes a card: the stop of the host program leaves it at work. */
+  readonly changes?: boolean
 }
 
 const killed = (pid: number): void => {
@@ -116,7 +106,7 @@ const killAll = ({ pid }: ChildProcess): void => {
  * end well, or within its limits; then it and its children are killed.
  */
 const runBounded = (program: string, args: readonly string[], limits: RunLimits): Promise<string> => {
-  const { timeoutMs, maxBytes, signal, stuck } = limits
+  const { timeoutMs, maxBytes, signal, stuck, changes } = limits
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const failed = (reason: string) => reject(new Error(`${basename(program)}: ${reason}`))
   if (signal?.aborted || stuck?.has(program)) {
@@ -141,7 +131,11 @@ const runBounded = (program: string, args: readonly string[], limits: RunLimits)
     if (stuck !== undefined) leaving ??= setTimeout(leave, KILLED_ENDS_MS)
   }
   const timer = setTimeout(() => stop(`no end within ${timeoutMs} ms`), timeoutMs)
-  const aborted = () => stop('was stopped, because its time is over')
+  const aborted = () => {
+    if (!changes || !(signal?.reason instanceof HostStops)) return stop('was stopped, because its time is over')
+    leaveAtWork(child)
+    failed(LEFT_AT_WORK)
+  }
   signal?.addEventListener('abort', aborted, { once: true })
   const out = gathered(child.stdout, maxBytes, () => stop(`more than ${maxBytes} bytes of output`))
   const complaint = gathered(child.stderr, maxBytes, () => stop(`more than ${maxBytes} bytes of output`))
@@ -190,6 +184,7 @@ const killFamily = async (child: ChildProcess, mark: string): Promise<void> => {
 const ran = (
   { program, args, folder, environment, timeoutMs, signal }: Omit<RunRequest, 'keepBytes'>,
   take: (chunk: Buffer) => void,
+  changes = false,
 ): Promise<Exit> => {
   signal.throwIfAborted()
   const { promise, resolve, reject } = Promise.withResolvers<Exit>()
@@ -206,7 +201,11 @@ const ran = (
     void killFamily(child, `${MARK}=${run}`).then(closeOutput)
   }
   const timer = setTimeout(() => stop(`did not end within ${timeoutMs} ms`), timeoutMs)
-  const aborted = (): void => stop('was stopped')
+  const aborted = (): void => {
+    if (!changes || !(signal.reason instanceof HostStops)) return stop('was stopped')
+    leaveAtWork(child)
+    resolve({ code: null, why: LEFT_AT_WORK })
+  }
   signal.addEventListener('abort', aborted, { once: true })
   for (const stream of [child.stdout, child.stderr]) stream.on('data', take)
   child.on('error', reject)
@@ -226,21 +225,17 @@ const ran = (
 const END_KEPT = 4096
 const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Runs a program to its end, and says how that was. Rejects when it cannot be started. */
+/** Runs a program that changes a card to its end, and says how that was. Rejects when it cannot be started. */
 export const runToEnd = async (
   program: string,
   args: readonly string[],
   environment: Readonly<Record<string, string>>,
   limits: { readonly timeoutMs: number; readonly folder: string; readonly signal: AbortSignal },
 ): Promise<Ended> => {
-  const hash = createHash('sha256')
-  const ends = endsOf(END_KEPT)
+  const { add, end } = digestOf(END_KEPT)
   const env = { PATH: SEARCH_PATH, ...environment }
-  const exit = await ran({ program, args, environment: env, ...limits }, (chunk) => {
-    hash.update(chunk)
-    ends.add(chunk)
-  })
-  return { ...exit, outputSha256: hash.digest('hex'), ...ends.end() }
+  const exit = await ran({ program, args, environment: env, ...limits }, add, true)
+  return { ...exit, ...end() }
 }
 
 /** Runs a program to its end, and says how that was, also when it could not be started. */
@@ -293,7 +288,7 @@ export const realHostIo = ({
   }
   // one that is stuck keeps its own card only
   const run: HostIo['run'] = (program, args, timeoutMs, signal) =>
-    runBounded(program, args, { timeoutMs, maxBytes: outputMaxBytes, signal })
+    runBounded(program, args, { timeoutMs, maxBytes: outputMaxBytes, signal, changes: true })
   const locks = toolLocks({ ...io, run }, killed)
   return { ...io, change: locks.change, worksOn: locks.worksOn, locks }
 }

@@ -16,3 +16,16 @@ export const readAll = async (file: OpenFile, path: string, maxBytes: number): P
     chunks.push(buffer.subarray(0, bytesRead))
   }
 }
+
+/** Reads on until it has enough or the file ends: one read may give less. */
+export const readStart = async (
+  file: { readonly read: (buffer: Uint8Array, at: number, bytes: number) => Promise<{ readonly bytesRead: number }> },
+  bytes: number,
+): Promise<Uint8Array> => {
+  const buffer = Buffer.alloc(bytes)
+  for (let at = 0; ;) {
+    const { bytesRead } = await file.read(buffer, at, bytes - at)
+    at += bytesRead
+    if (bytesRead === 0 || at === bytes) return buffer.subarray(0, at)
+  }
+}

@@ -1,4 +1,5 @@
 /** What is asked of a program that is run to its end, and the end of what it prints, in little memory. Pure. */
+import { createHash } from 'node:crypto'
 
 /** It ended by itself with `code`, or `why` not. */
 export type Exit = { readonly code: number | null; readonly why: string | null }
@@ -26,6 +27,22 @@ export type RunRequest = {
   readonly keepBytes: number
   readonly signal: AbortSignal
 }
+
+/**
+ * Why an order is aborted when the host program stops. A program that changes a card is left to its end then: a card
+ * that is cut off while it is written may need a power cycle.
+ */
+export class HostStops extends Error {}
+type AtWork = { readonly unref: () => void } & Readonly<
+  Record<'stdout' | 'stderr', { readonly destroy: () => unknown } | null>
+>
+/** The program goes on, and what it prints is read by nobody. */
+export const leaveAtWork = (child: AtWork): void => {
+  child.unref()
+  child.stdout?.destroy()
+  child.stderr?.destroy()
+}
+export const LEFT_AT_WORK = 'is left at work, because the host program stops'
 
 export type Bounds = {
   readonly timeoutMs: number
@@ -62,20 +79,24 @@ export const tailOf = (keepBytes: number) => {
   }
 }
 
-/** Keeps the first and the last `keepBytes` of all that is added. */
-export const endsOf = (keepBytes: number) => {
-  const tail = tailOf(keepBytes)
-  let [outputBytes, begin] = [0, Buffer.alloc(0)]
+/** The digest, the length, and the first and the last `keepBytes` of all that is added. */
+export const digestOf = (keepBytes: number) => {
+  const [hash, tail] = [createHash('sha256'), tailOf(keepBytes)]
+  let [outputBytes, begin, isOver] = [0, Buffer.alloc(0), false]
   return {
     add: (chunk: Buffer): void => {
+      if (isOver) return
+      hash.update(chunk)
       if (outputBytes < keepBytes) begin = Buffer.concat([begin, chunk.subarray(0, keepBytes - outputBytes)])
       outputBytes += chunk.length
       tail.add(chunk)
     },
-    end: (): Pick<Ended, 'outputBytes' | 'outputBegin' | 'outputEnd'> => {
+    end: (): Omit<Ended, keyof Exit> => {
+      isOver = true
       const { output: outputEnd, cut } = tail.end()
       // the last character may have lost its end
-      return { outputBytes, outputEnd, ...(cut > 0 && { outputBegin: begin.toString('utf8').replace(/\uFFFD+$/, '') }) }
+      const more = cut > 0 && { outputBegin: begin.toString('utf8').replace(/\uFFFD+$/, '') }
+      return { outputSha256: hash.digest('hex'), outputBytes, outputEnd, ...more }
     },
   }
 }

@@ -7,7 +7,9 @@
  * TOOLS-2 a program whose card is locked is not begun, and does not wait for the lock: one that waits would begin after
  *    the host program that wanted it has ended;
  * TOOLS-3 on which cards a program works is known without a look at the locks, which would keep programs away: those
- *    that this start has begun, and those that the last look has found.
+ *    that this start has begun, and those that the last look has found;
+ * TOOLS-4 what the program prints goes to files, and from there to the host program when it has ended: the end of the
+ *    host program closes no pipe to which it writes.
  */
 import { createHash } from 'node:crypto'
 import { constants } from 'node:os'
@@ -48,6 +50,7 @@ export type ToolLocks = {
 }
 
 const FLOCK = 'flock'
+const SHELL = 'sh'
 /** The exit status of `flock` where the lock is held. No program uses it, so it is unambiguous. */
 const HELD = 213
 /** The exit status of `flock` where the program cannot be begun. */
@@ -92,6 +95,24 @@ const endedUnlocked = (end: Ended): Ended => {
   return notBegun ? { ...end, code: null, why: `was not begun: ${unlocked(end.outputEnd).trim()}` } : end
 }
 
+/**
+ * `$1`: the beginning of the paths of the files; then the program and its arguments. A program that prints without end
+ * fills no disk.
+ */
+const TO_FILES = (errors: string): string =>
+  [
+    'files=$1; shift',
+    'command -v "$1" >/dev/null || { echo "flock: failed to execute $1: it is not there, or no program" >&2; exit 69; }',
+    // the shell itself tells of signals on its standard error
+    'ulimit -f 2097152; : >"$files.err"; exec 9>&2 2>/dev/null',
+    `(exec "$@") >"$files.out" ${errors} 9>&-; status=$?`,
+    'cat "$files.out"; cat "$files.err" >&9; rm -f "$files.out" "$files.err"; exit $status',
+  ].join('\n')
+/** Standard output and standard error, each by itself. */
+const APART = TO_FILES('2>"$files.err"')
+/** Both in the order in which they come. */
+const TOGETHER = TO_FILES('2>&1')
+
 type Reach = Pick<HostIo, 'stateDir' | 'read' | 'list' | 'link' | 'write' | 'run'>
 type Seen = Process & { readonly name: string; readonly startedMs: number; readonly isHolder: boolean }
 
@@ -127,11 +148,12 @@ const holdersOf = async (io: Reach, lock: string): Promise<readonly Seen[]> => {
 }
 const onCard = (io: Reach, name: string): Promise<readonly Seen[]> => holdersOf(io, `/${name}.lock`)
 const workersIn = async (io: Reach, seen: readonly Seen[]): Promise<readonly Worker[]> => {
+  const lockers = new Set(seen.filter(({ name }) => name === FLOCK).map(({ pid }) => pid))
   const upMs = Number.parseFloat(await io.read('/proc/uptime')) * 1000
   return (
     seen
-      // it holds the lock for the program, and does nothing itself
-      .filter((one) => one.name !== FLOCK)
+      // these hold the lock for the program, and do nothing themselves
+      .filter((one) => one.name !== FLOCK && !(one.name === SHELL && lockers.has(one.parent)))
       .map(({ pid, name: program, startedMs }) => ({ pid, program, ageMs: Math.max(0, upMs - startedMs) }))
   )
 }
@@ -193,23 +215,24 @@ const cardsWorkedOn = () => {
 /** `end` kills a process. */
 export const toolLocks = (io: Reach, end: (pid: number) => void): ToolLocks => {
   const { worksOn, during, found } = cardsWorkedOn()
-  /** Runs the program below `flock`. */
+  /** Runs the program below `flock`, and the `script` between them. */
   const below = async <Answer>(
     card: string,
-    [program, args]: readonly [string, readonly string[]],
+    [script, program, args]: readonly [string, string, readonly string[]],
     run: (program: string, args: readonly string[]) => Promise<Answer>,
   ): Promise<Answer> => {
     const name = nameOf(io, card)
     await io.write(`${folderOf(io)}/${name}.json`, `${JSON.stringify({ card })}\n`)
-    const locked = [...WITHOUT_WAITING, pathOf(io, name), program, ...args]
+    const files = `${folderOf(io)}/${name}`
+    const locked = [...WITHOUT_WAITING, pathOf(io, name), SHELL, '-c', script, SHELL, files, program, ...args]
     return during(card, () => run(FLOCK, locked)).catch((error: unknown) => {
       throw translated(program, error)
     })
   }
   return {
     change: (card, program, args, timeoutMs, signal) =>
-      below(card, [program, args], (flock, all) => io.run(flock, all, timeoutMs, signal)),
-    toEnd: async (card, program, args, run) => endedUnlocked(await below(card, [program, args], run)),
+      below(card, [APART, program, args], (flock, all) => io.run(flock, all, timeoutMs, signal)),
+    toEnd: async (card, program, args, run) => endedUnlocked(await below(card, [TOGETHER, program, args], run)),
     worksOn,
     atWork: async (cards) => {
       const held = await atWork(io, cards ?? null)

@@ -80,7 +80,9 @@ const doubtOfPlay = ({ outputEnd }: ProgramEnd): string | null => {
   const [recap = ''] = outputEnd.split('\nPLAY RECAP ').at(-1)!.match(RECAP)?.slice(-1) ?? []
   const count = (what: string): number => Number(new RegExp(` ${what}=(\\d+)`).exec(recap)?.[1] ?? 0)
   if (count('ok') === 0) return 'ended with exit code 0, but carried out no task on localhost'
-  const failures = ['failed', 'unreachable', 'ignored', 'rescued'].flatMap((what) => (count(what) > 0 ? `${what}=${count(what)}` : []))
+  const failures = ['failed', 'unreachable', 'ignored', 'rescued'].flatMap((what) =>
+    count(what) > 0 ? `${what}=${count(what)}` : [],
+  )
   return failures.length === 0 ? null : `ended with exit code 0, but tasks of it failed (${failures.join(' ')})`
 }
 const OF_A_PLAY = { ...ANSIBLE_ENVIRONMENT, ANSIBLE_GATHERING: 'explicit', ANSIBLE_STDOUT_CALLBACK: 'default' }

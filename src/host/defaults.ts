@@ -18,7 +18,8 @@ export const DEFAULTS = {
   limits: {
     PrepareSlotMs: 60_000,
     ReleaseSlotMs: 60_000,
-    ProgramMs: 900_000,
+    // below the deadline that a control gives a programming (`program.deadline_seconds`)
+    ProgramMs: 540_000,
     ProbeMs: 60_000,
     graceMs: 5000,
     inHandMax: 1024,

@@ -19,17 +19,17 @@ import { type Span, type Tracer, traceField } from '../trace.ts'
 import type { ReportedHandle } from '../hardware.ts'
 import type { Order } from '../wire/orders.ts'
 import type { OrderOutcome, Tools } from './executeOrder.ts'
+import { HostStops } from '../drivers/runToEnd.ts'
 import { Final, Uncleaned, executeOrder } from './executeOrder.ts'
 import { NotClean, cleaningLimitMs } from './cleaning.ts'
 import { type DueAt, createDeadlines } from './deadlines.ts'
-import type { Conclusion, Entry, Result } from './entry.ts'
 import type { Shares } from './fence.ts'
-import { failed, finished, inHand, isLate, isOther, judge, slotIn } from './entry.ts'
+import { type Conclusion, type Entry, type Result, failed, finished } from './entry.ts'
+import { inHand, isLate, isOther, judge, slotIn } from './entry.ts'
 import type { Ledger } from './ledger.ts'
 import type { Sending } from './memory.ts'
 import type { Survivors } from './survivors.ts'
-import type { KeyedMutex } from '../keyedMutex.ts'
-import { createKeyedMutex } from '../keyedMutex.ts'
+import { type KeyedMutex, createKeyedMutex } from '../keyedMutex.ts'
 
 export type Limits = Readonly<Record<`${Order['type']}Ms`, number>> & {
   /** How long a driver may take to end after its signal was aborted. */
@@ -64,7 +64,7 @@ export type OrdersOptions = {
 }
 
 /** The host stops: orders in hand stay in hand, and are carried out again when they are repeated. */
-const STOPPING = new Error('the host stops')
+const STOPPING = new HostStops('the host stops')
 
 /** Whether the inventory may have changed when such an order fails. */
 const concernsImage = (order: Order): boolean =>
@@ -210,9 +210,9 @@ export class Orders {
       this.#options.log.warn({ slot: order.slot, number: order.number, type: order.type, reason }, 'order.failed')
       const unclean = error instanceof NotClean
       const result = failed(reason, unclean || error instanceof Final)
-      const released = unclean || error instanceof Uncleaned
       const told = unclean ? { ...result, cleaned: error.cleaned } : result
-      return { concluded: { result: told, released }, changes: concernsImage(order) }
+      const concluded = { result: told, released: unclean || error instanceof Uncleaned }
+      return { concluded, changes: concernsImage(order) }
     }
   }
 

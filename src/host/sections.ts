@@ -117,8 +117,12 @@ export const fitting = (sections: readonly Section[], maxBytes: number): readonl
   return fitting(sections.with(biggest, failure(driver, reason)), maxBytes)
 }
 
-/** The device of each deployable, and its handles, as of the last successful discovery of each driver. */
+/** The handles of each deployable, as of the last successful discovery of each driver. */
 export type Places = {
+  /**
+   * The device on which a deployable was seen last. A card may be off its bus while it is written, and is still the
+   * device for which later orders wait (ORDERS-4).
+   */
   readonly deviceOf: (driver: DriverName, deployable: DeployableName) => string | null
   readonly holds: (driver: DriverName, deployable: DeployableName, handle: string) => boolean
 }
@@ -155,12 +159,17 @@ const placesIn = (devices: readonly ReportedDevice[]): ReadonlyMap<string, Devic
 
 export class Atlas implements Places {
   readonly #drivers = new Map<DriverName, ReadonlyMap<DeployableName, DeviceSlots>>()
+  readonly #seenAt = new Map<DriverName, Map<DeployableName, string>>()
   /** The functions of all drivers: one driver may show a physical function, and another one its virtual functions. */
   readonly #families = new Map<string, Families>()
   /** A failed discovery does not change the known places. */
   note(section: Section): void {
     if (section.status !== 'ok') return
-    this.#drivers.set(section.driver, placesIn(section.devices))
+    const places = placesIn(section.devices)
+    this.#drivers.set(section.driver, places)
+    const seenAt = this.#seenAt.get(section.driver) ?? new Map<DeployableName, string>()
+    for (const [name, { device }] of places) seenAt.set(name, device)
+    this.#seenAt.set(section.driver, seenAt)
     const parents = parentsIn(section.devices)
     this.#families.set(section.driver, { parents, children: childrenIn(parents) })
   }
@@ -171,7 +180,7 @@ export class Atlas implements Places {
       ...(children.get(own) ?? []),
     ])
   deviceOf(driver: DriverName, deployable: DeployableName): string | null {
-    return this.#drivers.get(driver)?.get(deployable)?.device ?? null
+    return this.#seenAt.get(driver)?.get(deployable) ?? null
   }
   holds(driver: DriverName, deployable: DeployableName, handle: string): boolean {
     return this.#drivers.get(driver)?.get(deployable)?.handles.has(handle) ?? false

@@ -115,14 +115,8 @@ const given = [made, granted('h1', 'a1', prepare('h1', 1)), done()] as const
 const releases = released('h1', 'a1', order('h1', 2))
 const releasing = { state: 'releasing', lastArq: 'a1', pending: order('h1', 2), pendingSince: 4000, prepared: true }
 const stuck = [...given, releases, failed(null)] as const
-const STUCK = {
-  state: 'quarantined',
-  lastArq: 'a1',
-  attempts: 1,
-  pendingSince: 5000,
-  prepared: true,
-  releaseFailed: { reason: 'r', at: 5000 },
-}
+const why = (at: number) => ({ releaseFailed: { reason: 'r', at } })
+const STUCK = { state: 'quarantined', lastArq: 'a1', attempts: 1, pendingSince: 5000, prepared: true, ...why(5000) }
 
 describe('a deployable remembers', () => {
   it.each<[string, readonly Fact[], object]>([
@@ -281,7 +275,7 @@ describe('a deployable remembers', () => {
     [
       'how often a release failed, until the next one',
       [...stuck, released('h1', 'a1', order('h1', 3)), failed(null)],
-      withFirst(7000, { ...STUCK, pendingSince: 7000, releaseFailed: { reason: 'r', at: 7000 } }, { orders: 3 }),
+      withFirst(7000, { ...STUCK, pendingSince: 7000, ...why(7000) }, { orders: 3 }),
     ],
     [
       'that the host released it after all',

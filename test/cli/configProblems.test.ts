@@ -96,13 +96,18 @@ describe('rules between options', () => {
     ['host.heartbeat_every_seconds', '[host]\nheartbeat_every_seconds = 15'],
     ['host.stale_after_seconds', '[host]\nstale_after_seconds = 1800'],
     ['actors.hold_seconds', '[actors]\nhold_seconds = 12'],
-    ['program.wait_seconds', '[program]\ndeadline_seconds = 20'],
   ])('%s stays below another', (key, file) => {
     expect(problems({ file })).toEqual([expect.stringContaining(`${key}: must be less than `)])
   })
   test('the one that was set is named when the other is a default', () => {
-    expect(problems({ file: '[program]\ndeadline_seconds = 20' })).toEqual([
-      'program.wait_seconds: must be less than program.deadline_seconds (from default; program.deadline_seconds is from c.toml)',
+    expect(problems({ file: '[host]\nstale_after_seconds = 4' })).toEqual([
+      'host.heartbeat_every_seconds: must be less than host.stale_after_seconds (from default; host.stale_after_seconds is from c.toml)',
+    ])
+  })
+  test('a control waits longer for a programming than a host may write the card', () => {
+    expect(problems({ file: '[program]\ndeadline_seconds = 541' })).toEqual([])
+    expect(problems({ file: '[program]\ndeadline_seconds = 540' })).toEqual([
+      expect.stringContaining('program.deadline_seconds: must be more than 540: for so long a host may write a card'),
     ])
   })
   test('the two listeners have an address each', () => {

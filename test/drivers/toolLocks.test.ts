@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import type { HostIo } from '../../src/drivers/driver.ts'
 import { realHostIo, runToEnd } from '../../src/drivers/hostIo.ts'
+import { HostStops } from '../../src/drivers/runToEnd.ts'
 import { startedIn } from '../../src/drivers/processTree.ts'
 import { toolLocks } from '../../src/drivers/toolLocks.ts'
 
@@ -46,7 +47,7 @@ const machine = (text = '') => {
   ) as [string, string, string, string, string]
   mkdirSync(state)
   const wait = `while [ ! -e ${go} ]; do sleep 0.02; done`
-  const script = `#!/bin/sh\necho $$ >> ${pids}\necho begin $1 >> ${calls}\n${text}\n${wait}\necho end $1 >> ${calls}\necho loaded $1\n`
+  const script = `#!/bin/sh\necho $$ >> ${pids}\necho begin $1 >> ${calls}\n${text}\n${wait}\necho loaded $1\necho end $1 >> ${calls}\n`
   writeFileSync(tool, script, { mode: 0o755 })
   const noted = (): readonly number[] => {
     const found = existsSync(pids) ? readFileSync(pids, 'utf8').trim().split('\n').map(Number) : []
@@ -93,6 +94,37 @@ test('a tool outlives its killed host program, and no second one is begun beside
   await expect.poll(() => it.io.locks.atWork()).toEqual([])
   expect(await it.io.change(CARD, it.tool, ['third'], 5000)).toBe('loaded third\n')
   expect(it.calls()).toEqual(['begin first', 'end first', 'begin third', 'end third'])
+})
+
+test('a tool is left at work when the host program stops, and is killed when its order is over otherwise (TOOLS-4)', async () => {
+  const it = machine()
+  const [stops, late] = [new AbortController(), new AbortController()]
+  const works = [
+    it.io.change(CARD, it.tool, ['one'], 60_000, stops.signal),
+    it.io.change(OTHER, it.tool, ['other'], 60_000, late.signal),
+  ].map((work) => work.catch((error: unknown) => (error as Error).message))
+  await expect.poll(() => it.calls().toSorted()).toEqual(['begin one', 'begin other'])
+  stops.abort(new HostStops('the host stops'))
+  late.abort(new Error('too late'))
+  expect(await Promise.all(works)).toEqual([
+    'fpgaconf: is left at work, because the host program stops',
+    'fpgaconf: was stopped, because its time is over',
+  ])
+  it.go()
+  await expect.poll(() => it.io.locks.atWork()).toEqual([])
+  expect(it.calls().slice(2)).toEqual(['end one'])
+})
+
+test('a cleaning is left at work as well', async () => {
+  const it = machine()
+  const stops = new AbortController()
+  const limits = { timeoutMs: 60_000, folder: it.root, signal: stops.signal }
+  const work = it.io.locks.toEnd(CARD, it.tool, ['one'], (below, all) => runToEnd(below, all, {}, limits))
+  await expect.poll(it.calls).toEqual(['begin one'])
+  stops.abort(new HostStops('the host stops'))
+  expect(await work).toMatchObject({ code: null, why: 'is left at work, because the host program stops' })
+  it.go()
+  await expect.poll(it.calls).toEqual(['begin one', 'end one'])
 })
 
 test('on which card a program works is known without its lock, also of one that an earlier start has left (TOOLS-3)', async () => {
@@ -200,7 +232,7 @@ test('the complaint, the exit status and the absence of a tool are told as its o
     'sh: was killed by SIGKILL (exit status 137)',
   )
   await expect(change(CARD, '/opt/no-such-tool', [], 5000)).rejects.toThrow(
-    'no-such-tool: failed to execute /opt/no-such-tool: No such file or directory',
+    'no-such-tool: failed to execute /opt/no-such-tool: it is not there, or no program',
   )
 })
 
@@ -220,7 +252,7 @@ test('a program that is told how it has ended is locked alike', async () => {
   })
   expect(await ended('/opt/gone', [])).toMatchObject({
     code: null,
-    why: 'was not begun: failed to execute /opt/gone: No such file or directory',
+    why: 'was not begun: failed to execute /opt/gone: it is not there, or no program',
   })
 })
 

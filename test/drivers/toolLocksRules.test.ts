@@ -24,6 +24,8 @@ const machine = (proc: Tree = {}, held: readonly string[] = []) => {
   const io = { ...host, run }
   return { io, calls, ended, answers, locks: toolLocks(io, (pid) => void ended.push(pid)) }
 }
+/** The shell that keeps what the program prints in files (TOOLS-4). */
+const below = (files: unknown = expect.any(String)) => ['sh', '-c', expect.any(String), 'sh', files]
 const lockIn = (calls: readonly (readonly unknown[])[]): string => (calls[0]![1] as readonly string[])[3]!
 
 test('a program runs below flock with a lock of its card, whose name is noted beside it (TOOLS-1, TOOLS-2)', async () => {
@@ -32,7 +34,8 @@ test('a program runs below flock with a lock of its card, whose name is noted be
   expect(await it.locks.change(CARD, '/opt/fpgaconf', ['-a', 'b'], 77, never)).toBe('loaded\n')
   const lock = lockIn(it.calls)
   expect(lock).toMatch(/^\/state\/tools\/[0-9a-f]{32}\.lock$/)
-  const args = ['--nonblock', '--conflict-exit-code', '213', lock, '/opt/fpgaconf', '-a', 'b']
+  const files = lock.replace('.lock', '')
+  const args = ['--nonblock', '--conflict-exit-code', '213', lock, ...below(files), '/opt/fpgaconf', '-a', 'b']
   expect(it.calls).toEqual([['flock', args, 77, never]])
   expect(await it.io.read(lock.replace('.lock', '.json'))).toBe(`{"card":"${CARD}"}\n`)
   // each card has its own, and each folder
@@ -91,7 +94,7 @@ describe('what flock says', () => {
     const told = await it.locks.toEnd(CARD, '/bin/wipe', ['-x'], async (...call) => (calls.push(call), end(given)))
     expect(told).toStrictEqual(end({ ...given, ...becomes }))
     expect(calls).toEqual([
-      ['flock', ['--nonblock', '--conflict-exit-code', '213', expect.any(String), '/bin/wipe', '-x']],
+      ['flock', ['--nonblock', '--conflict-exit-code', '213', expect.any(String), ...below(), '/bin/wipe', '-x']],
     ])
   })
 })
@@ -106,6 +109,9 @@ describe('what works on a card', () => {
       self: { '->': '1' },
       '1': { stat: stat(1, 'init', 0, 0), fd: {} },
       '20': { stat: stat(20, 'flock', 1, 50_000), ...fd(lock) },
+      // a tool that is a script of the shell is one of the workers, its caller is none
+      '26': { stat: stat(26, 'sh', 20, 50_020), ...fd(lock) },
+      '27': { stat: stat(27, 'sh', 26, 99_000), ...fd(lock) },
       '24': { stat: stat(24, 'late', 21, 90_000) },
       '21': { stat: stat(21, 'fpgaconf', 20, 50_050), ...fd(lock) },
       '23': { stat: stat(23, 'second', 21, 60_000) },
@@ -132,6 +138,7 @@ describe('what works on a card', () => {
     { pid: 22, program: 'first', ageMs: 400_500 },
     { pid: 23, program: 'second', ageMs: 400_500 },
     { pid: 24, program: 'late', ageMs: 100_500 },
+    { pid: 27, program: 'sh', ageMs: 10_500 },
   ]
   test('is found with its children and its age, the oldest first, without flock itself', async () => {
     const it = await found()
@@ -157,13 +164,13 @@ describe('what works on a card', () => {
     await it.locks.kill('another')
     expect(it.ended).toEqual([])
     await it.locks.kill(CARD)
-    expect(it.ended).toEqual([20, 21, 22, 23, 24])
+    expect(it.ended).toEqual([20, 26, 21, 22, 23, 24, 27])
   })
   test('is killed by its lock once one of it is old enough', async () => {
     const it = await found()
     expect([await it.locks.killAged(it.lock, 500_001), it.ended]).toEqual([[], []])
     expect(await it.locks.killAged(`/state/x/..${it.lock.slice('/state'.length)}`, 500_000)).toEqual(WORKERS)
-    expect(it.ended).toEqual([20, 21, 22, 23, 24])
+    expect(it.ended).toEqual([20, 26, 21, 22, 23, 24, 27])
   })
   test('is known as long as any of several programs works (TOOLS-3)', async () => {
     const it = machine()

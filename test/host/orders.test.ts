@@ -199,6 +199,19 @@ describe('ORDERS-4 devices', () => {
     for (const id of begun.slice(1)) await pass(id)
     expect(outcomes()).toHaveLength(3)
   })
+  test('a card that is off its bus while it is written is still waited for', async () => {
+    const { make, begun, pass } = gated(lab.driver)
+    let isGone = false
+    const discover: Driver['discover'] = async (io) => (await lab.driver.discover(io)).slice(isGone ? 1 : 0)
+    const host = await lab.boot({ drivers: [{ ...make(), discover }] })
+    await lab.send(lab.order('PrepareSlot', 1))
+    isGone = true
+    await host.reportNow()
+    await lab.send(lab.order('ReleaseSlot', 1, { unit: 1 }), lab.order('PrepareSlot', 1, { device: 1 }))
+    expect(begun).toEqual(['prepare b0a70001', 'prepare b0a70011'])
+    await pass(begun[0]!)
+    expect(begun.at(-1)).toBe('release b0a70002')
+  })
   test('the status of heartbeats counts what is in hand', async () => {
     const { make } = gated(lab.driver)
     await lab.boot({ drivers: [make()] })

@@ -251,7 +251,7 @@ describe('an order that takes too long', () => {
     ['a preparation', prepare('a', 1), 60_000, {}],
     ['a release', release('a', 1), 60_000, {}],
     ['a release that is cleaned', release('a', 1), 65_000, { cleaningMs: 5000 }],
-    ['a programming', program(1), 900_000, {}],
+    ['a programming', program(1), 540_000, {}],
   ])('as %s is told to end after its limit', async (_, order, limitMs, more) => {
     const { work, signals } = gated()
     const it = await lab({

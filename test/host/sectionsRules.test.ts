@@ -213,7 +213,7 @@ describe('the atlas', () => {
       keys.map((one) => atlas.holds(driver, name, one))
     expect(holds('one', 'h1_card', '', key('1'), key('2'))).toEqual([true, true, false])
     expect([...holds('one', 'nobody', ''), ...holds('three', 'h1_card', '')]).toEqual([false, false])
-    // a discovery that failed says nothing, the next one all
+    // a discovery that failed says nothing, the next one all; where a deployable was is still known (ORDERS-4)
     atlas.note({ driver: 'one', status: 'failed', error: 'no' })
     expect(atlas.deviceOf('one', 'h1_card')).toBe('first')
     atlas.note(ok('one', []))
@@ -221,7 +221,9 @@ describe('the atlas', () => {
       atlas.deviceOf('one', 'h1_card'),
       atlas.holds('one', 'h1_card', ''),
       atlas.deviceOf('two', 'h1_card'),
-    ]).toEqual([null, false, 'third'])
+    ]).toEqual(['first', false, 'third'])
+    atlas.note(ok('one', [device('moved')]))
+    expect([atlas.deviceOf('one', 'h1_card'), atlas.deviceOf('one', 'h1_other')]).toEqual(['moved', 'second'])
   })
   test('knows which functions are the same hardware, whichever driver shows them', () => {
     const atlas = new Atlas()

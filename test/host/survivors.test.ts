@@ -82,7 +82,7 @@ test('an order whose time is over while it waits fails, and names what works on 
 
 test('a tool is killed when it is as old as any may become, and orders go on (SURVIVORS-2)', async () => {
   const it = await lab()
-  const { toolLocks, killed } = working({ [it.card]: 900_000, [it.other]: 1000 })
+  const { toolLocks, killed } = working({ [it.card]: 540_000, [it.other]: 1000 })
   await it.boot({ toolLocks })
   await it.send(it.order('Program', 1))
   await it.clock.pass(LOOK_MS)
@@ -151,6 +151,6 @@ test('a tool of an earlier start may work on a card as long as the longest clean
     await it.clock.pass(2_100_000)
     return killed
   }
-  expect(await killedAt({})).toEqual([900_000])
+  expect(await killedAt({})).toEqual([540_000])
   expect(await killedAt({ cleaner: { policies, clean: async () => null } })).toEqual([2_000_000])
 })

@@ -69,6 +69,9 @@ const allowedCalls = (text: string, groups: ReadonlyMap<string, readonly string[
   return allowed
 }
 
+test('a stop of the host ends its program alone: a tool that writes a card is left to its end', () =>
+  expect(textOf('host')).toMatch(/^KillMode=process$/m))
+
 describeWith(part, 'the calls that the units of systemd allow', (analyze) => {
   const { stdout } = spawnSync(analyze, ['syscall-filter'], { encoding: 'utf8', timeout: 30_000 })
   const groups = new Map(

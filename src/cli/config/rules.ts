@@ -1,6 +1,7 @@
 /** Rules that involve several options, and rules that the parser of another module checks. */
 import { driverByName } from '../../drivers/index.ts'
 import { readWhitelist } from '../../drivers/pci/whitelist.ts'
+import { DEFAULTS as HOST } from '../../host/defaults.ts'
 import { isLoopback } from '../../http/gate.ts'
 import type { Address } from './kinds.ts'
 import type { Sections } from './sections.ts'
@@ -89,7 +90,14 @@ export const RULES: readonly Rule[] = [
   below('actors.hold_seconds', 'actors.ask_seconds'),
   below('host.heartbeat_every_seconds', 'host.stale_after_seconds'),
   below('host.stale_after_seconds', 'host.down_after_seconds'),
-  below('program.wait_seconds', 'program.deadline_seconds'),
+  {
+    keys: ['program.deadline_seconds'],
+    // otherwise a host would still write a card that the control shows as failed
+    broken: ({ control }) =>
+      control.programDeadlineMs <= HOST.limits.ProgramMs && [
+        `must be more than ${HOST.limits.ProgramMs / 1000}: for so long a host may write a card`,
+      ],
+  },
   {
     keys: ['clock_offset_ms', 'test_doors'],
     broken: ({ program }) =>
