@@ -33,13 +33,13 @@ const OPERATORS = `
 An operator adds cards in a file that \`cards.id_table\` names, in YAML or JSON. A row replaces the row of the table with the same ids:
 
     - vendor: 1af4            # four hex digits
-      device: '1044'
+      device: 1044
       type: AICHIP            # GPU, FPGA, AICHIP, QAT, NIC or SSD
       name: Example NPU
       family: example         # optional: a trait CUSTOM_AICHIP_<vendor>_EXAMPLE
       rc: CUSTOM_NPU          # optional: the resource class
       traits: [CUSTOM_FAST]   # optional: further traits
-      class: '12'             # optional: the first digits of the PCI class
+      class: 12               # optional: the first digits of the PCI class
       driver: id_table_driver # optional: or huawei_ascend_driver, intel_qat_driver, intel_nic_driver, intel_fpga_driver
 
 \`id_table_driver\` offers every card of the table below that has it in the last column, and those of the file. A virtual function is offered instead of its
@@ -52,6 +52,13 @@ stays offered; a guest gets it only after a look.
 A network card is left out, by every driver of network cards, by \`id_table_driver\` and by \`pci_driver\`, while the default route of this machine leads through it, or while it belongs to a bridge, a bond, a VLAN or a switch of this
 machine (\`/sys/class/net/<interface>/upper_*\`), as in Open vSwitch, wherever the routes lead. A host program that does not see the network of its machine, as in a container, cannot tell, and leaves out every network card that has
 an interface; with the Helm chart, \`host.hostNetwork\` lets it see that network.
+
+## Network cards for Neutron
+
+A port of Neutron names a physical network, and Nova asks the attach handle for it. \`intel_nic_driver\` and \`pci_driver\` hand it on, of cards of all vendors: by \`nic_devices.physical_device_mappings\`, which names the interface
+of the physical function, or with \`pci_driver\` by \`physical_network\` of the whitelist entry (with \`"device_type": "NIC"\`), which comes first. Both add the trait \`CUSTOM_<physical network>\`. \`intel_nic_driver\` offers the
+virtual functions of a card, or the whole card where it has none. But for X710, XXV710 and E810, which it always took, it offers only cards that a mapping names: the host may need others itself, or Nova may give their functions
+away. The cards that the table below gives to \`id_table_driver\` are offered whole by that one, and their virtual functions by \`intel_nic_driver\`.
 `
 
 const MEASURED = `
@@ -99,9 +106,15 @@ export const driversPage = (): string =>
     '',
     row(['ids', 'vendor', 'card', 'type', 'driver']),
     row(Array<string>(5).fill('---')),
-    ...KNOWN_CARDS.map(({ vendor, product, lastProduct, name, type, driver }) => {
+    ...KNOWN_CARDS.map(({ vendor, product, lastProduct, subsystem, name, type, driver }) => {
       const ids = product === lastProduct ? product : `${product} to ${lastProduct}`
-      return row([`\`${vendor}:${ids}\``, VENDOR_NAMES[vendor] ?? vendor, name, type, `\`${driver}\``])
+      return row([
+        `\`${vendor}:${ids}${subsystem === undefined ? '' : ` of subsystem ${subsystem}`}\``,
+        VENDOR_NAMES[vendor] ?? vendor,
+        name,
+        type,
+        `\`${driver}\``,
+      ])
     }),
     '',
   ]

@@ -9,6 +9,8 @@ export const VENDOR_NAMES: Readonly<Record<string, string>> = {
   '1002': 'AMD',
   '1c2c': 'SILICOM',
   '15b3': 'MELLANOX',
+  '14e4': 'BROADCOM',
+  '1dd8': 'PENSANDO',
   '1da3': 'HABANA',
   '1d0f': 'AWS',
   '17cb': 'QUALCOMM',

@@ -50,11 +50,12 @@ export const DRIVER_FACTS: Readonly<Record<DriverName, DriverFacts>> = {
     handles:
       'two PCI, given together to the two accelerator requests of a group with `trait:CUSTOM_FPGA_XILINX=required`',
     programming:
-      'the user partition, with `xrt-smi` or `xbutil` of `fpga.xrt_folder`; done when the card shows the UUID of the image. The shell is never written',
+      'the user partition, with `xbutil` or `xrt-smi` of `fpga.xrt_folder`; done when the card shows the UUID of the image. The shell is never written. None of a V80',
     tried: `${RECORDED}; the real host program with a program in the place of \`xbutil\``,
   },
   intel_nic_driver: {
-    hardware: 'Intel network cards of the 700 and 800 series',
+    hardware:
+      'network cards of Intel, NVIDIA (Mellanox), Broadcom and Pensando; only where a mapping of `nic_devices` names them, but for X710, XXV710 and E810',
     type: 'NIC',
     resourceClass: '`CUSTOM_NIC`',
     traits: '`CUSTOM_PF` or `CUSTOM_VF`, and those of the mappings in `nic_devices`',
@@ -104,7 +105,8 @@ export const DRIVER_FACTS: Readonly<Record<DriverName, DriverFacts>> = {
     hardware: kindOf('huawei_ascend_driver'),
     type: 'AICHIP',
     resourceClass: '`CUSTOM_AICHIP`',
-    traits: '`CUSTOM_AICHIP_HUAWEI`, `CUSTOM_AICHIP_PRODUCT_ID_<product>`',
+    traits:
+      '`CUSTOM_AICHIP_HUAWEI`, `CUSTOM_AICHIP_PRODUCT_ID_<product>`, `CUSTOM_AICHIP_HUAWEI_<family>` but for the 310',
     handles: 'one PCI',
     programming: 'none',
     tried: RECORDED,
@@ -125,7 +127,7 @@ export const DRIVER_FACTS: Readonly<Record<DriverName, DriverFacts>> = {
     type: 'GPU, unless the entry says another one',
     resourceClass: '`CUSTOM_PCI`, unless the entry says another one',
     traits:
-      '`CUSTOM_PCI_<vendor>`, `CUSTOM_PCI_PRODUCT_ID_<product>`, `CUSTOM_PCI_<vendor id>_<product>`, and those of the entry',
+      '`CUSTOM_PCI_<vendor>`, `CUSTOM_PCI_PRODUCT_ID_<product>`, `CUSTOM_PCI_<vendor id>_<product>`, those of the entry, and `CUSTOM_<physical network>` where one is named',
     handles: 'one PCI',
     programming: 'none',
     tried: `${RECORDED}; the PCI bus of virtual machines`,

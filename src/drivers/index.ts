@@ -2,7 +2,7 @@
 import { cardDriver, type CardOptions } from './cards/cardDriver.ts'
 import { CARD_KINDS, type CardDriverName } from './cards/cardKinds.ts'
 import { type KnownCard, lookupIn } from './cards/knownCards.ts'
-import { type MappingReading, readMapping } from './cards/nicMappings.ts'
+import { mappedTo, type MappingReading, readMapping } from './cards/nicMappings.ts'
 import { nicKind, qatKind, sriovDriver } from './cards/sriovDriver.ts'
 import type { Driver } from './driver.ts'
 import { intelFpgaDriver } from './fpga/intelFpga.ts'
@@ -61,10 +61,18 @@ const cardOptions = ({
   measuring = MEASURING,
 }: DriverOptions): CardOptions => ({ sysfsRoot, check, known: lookupIn(cards), measuring })
 
-const pci: Maker = ({ pci: given = {} }) => {
+const NETWORKS = 'nic_devices.physical_device_mappings'
+const problemsOf = (reading: MappingReading): readonly Problem[] => (reading.ok ? [] : reading.problems)
+const pci: Maker = ({ pci: given = {}, nic: mappings }) => {
   const { whitelist: text, virtualFunctions: _, ...rest } = given
   const reading = readWhitelist(text)
-  return reading.ok ? driver(pciDriver({ whitelist: reading.entries, ...rest })) : reading
+  const networks = readMapping(mappings?.networks ?? [], NETWORKS)
+  if (!reading.ok || !networks.ok)
+    return { ok: false, problems: [...problemsOf(networks), ...(reading.ok ? [] : reading.problems)] }
+  const { mapping } = networks
+  const mapped =
+    mapping.size === 0 ? {} : { networkOf: (interfaces: readonly string[]) => mappedTo(mapping, interfaces) }
+  return driver(pciDriver({ whitelist: reading.entries, ...mapped, ...rest }))
 }
 const fake: Maker = ({ fake: given }) => made('fake', () => fakeDriver(given))
 const simulated: Maker = ({ simulated: plan }) =>
@@ -78,10 +86,9 @@ const nvidia: Maker = (options) => {
     ? driver(nvidiaDriver({ ...cardOptions(options), withoutVfs, typeAt: reading.typeAt, most: reading.most }))
     : reading
 }
-const problemsOf = (reading: MappingReading): readonly Problem[] => (reading.ok ? [] : reading.problems)
 const nic: Maker = (options) => {
   const { networks: physical, functions: named } = options.nic ?? { networks: [], functions: [] }
-  const networks = readMapping(physical, 'nic_devices.physical_device_mappings')
+  const networks = readMapping(physical, NETWORKS)
   const functions = readMapping(named, 'nic_devices.function_device_mappings')
   if (!networks.ok || !functions.ok) return { ok: false, problems: [...problemsOf(networks), ...problemsOf(functions)] }
   const kind = nicKind({ networks: networks.mapping, functions: functions.mapping })

@@ -249,9 +249,9 @@ describe('options', () => {
 
   test('an operator adds cards, and replaces rows', async () => {
     const { cards, problems } = readCardsFile(`
-- {vendor: 1af4, device: '1044', type: AICHIP, name: Own card, rc: CUSTOM_OWN, traits: [CUSTOM_MINE]}
+- {vendor: 1af4, device: 1044, type: AICHIP, name: Own card, rc: CUSTOM_OWN, traits: [CUSTOM_MINE]}
 - {vendor: '0x1DA3', device: '1020', type: AICHIP, name: Gaudi of the second kind, family: second kind}
-- {vendor: '19e5', device: a115, class: '12', type: AICHIP, name: Ascend 910, driver: huawei_ascend_driver}
+- {vendor: 19e5, device: a115, class: 12, type: AICHIP, name: Ascend 910, driver: huawei_ascend_driver}
 - {vendor: '10de', device: '22a3', class: '12', type: AICHIP, name: of another class}
 `)
     expect(problems).toEqual([])

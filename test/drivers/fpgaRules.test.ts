@@ -159,9 +159,9 @@ describe('an Alveo card', () => {
   test('is programmed by the program of XRT in the folder that an operator names', async () => {
     const { calls, io } = changing(host(CARD, { own: { 'xrt-smi': '', xbutil: '' } }))
     await driver('/own').program!(io, NAME, '/images/design.xclbin', never)
-    expect(calls.map((call) => (call as readonly string[]).slice(0, 2))).toEqual([[NAME, '/own/xrt-smi']])
+    expect(calls.map((call) => (call as readonly string[]).slice(0, 2))).toEqual([[NAME, '/own/xbutil']])
     await expect(driver().program!(io, NAME, '/images/design.xclbin', never)).rejects.toThrow(
-      '/opt/xilinx/xrt/bin: has none of xrt-smi, xbutil',
+      '/opt/xilinx/xrt/bin: has none of xbutil, xrt-smi',
     )
     const list: HostIo['list'] = (path) =>
       path === '/own' ? Promise.reject(Object.assign(new Error('EACCES: /own'), { code: 'EACCES' })) : io.list(path)

@@ -179,6 +179,7 @@ describe('how the option is read', () => {
     traits: [],
     check: false,
     mode: null,
+    physicalNetwork: null,
     tags: {},
   }
   test('an entry has what it says, in one form, and nothing else', () => {
@@ -192,6 +193,7 @@ describe('how the option is read', () => {
       traits: ['CUSTOM_A', 'B_2'],
       check: true,
       mode: 'vf',
+      physical_network: 'physnet-1',
       other: { a: [1] },
     }
     expect(entriesOf(whole)).toEqual([
@@ -205,9 +207,11 @@ describe('how the option is read', () => {
         traits: ['CUSTOM_A', 'B_2'],
         check: true,
         mode: 'vf',
+        physicalNetwork: 'physnet-1',
         tags: { other: { a: [1] } },
       },
     ])
+    expect(entriesOf({ physical_network: null })).toEqual([NONE])
     expect(entriesOf({ vendor_id: '*', product_id: '*', check: 'false', traits: 'A' })).toEqual([
       { ...NONE, traits: ['A'] },
     ])
@@ -221,6 +225,8 @@ describe('how the option is read', () => {
     ['resource classes', { resource_class: `CUSTOM_${long(248)}` }, { resource_class: `CUSTOM_${long(249)}` }],
     ['resource classes, which are whole', { resource_class: 'FPGA' }, { resource_class: 'XFPGA' }],
     ['resource classes, to their end', { resource_class: 'PGPU' }, { resource_class: 'PGPUX' }],
+    ['names of networks', { physical_network: long(100) }, { physical_network: long(101) }],
+    ['names of networks, without blanks', { physical_network: 'a' }, { physical_network: 'a b' }],
     ['expressions', { address: { bus: long(1000) } }, { address: { bus: long(1001) } }],
     ['interfaces, but no part of a path', { devname: '...' }, { devname: '.' }],
     ['interfaces, but no blank', { devname: 'a-b' }, { devname: 'a b' }],

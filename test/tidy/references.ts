@@ -88,7 +88,7 @@ export const sections: Check = (tree) => {
 }
 
 /** Products are called so, too. */
-const PRODUCT = /^(A2|A10|A16|A30|A40|H20|L2|L4|L20|L40|S60|T4|U50|V8|V70|V80)$/
+const PRODUCT = /^(A2|A10|A16|A30|A40|B50|B60|B65|B70|H20|L2|L4|L20|L40|S30|S60|S80|S90|T4|U50|V8|V70|V80)$/
 
 /**
  * A letter with its number, also as the end of a range (`W1-W24`), and not as a part of a path, an escape or a name.

@@ -83,7 +83,7 @@ export const HARDWARE = {
   }),
   'fpga.xrt_folder': row('fpga.xrtFolder', k.folder, XRT_FOLDER, {
     about:
-      'Where xilinx_fpga_driver finds the program of XRT with which it programs cards: xrt-smi, or the older xbutil.',
+      'Where xilinx_fpga_driver finds the program of XRT with which it programs cards: xbutil, or the newer xrt-smi.',
   }),
   'measuring.nvidia_smi': row('measuring.nvidiaSmi', k.word, MEASURING.nvidiaSmi, {
     about: 'The program that tells measurements of NVIDIA GPUs: a name in PATH, or a path.',

@@ -139,7 +139,7 @@ const anySsd = {
 
 const ascend = {
   driver: 'huawei_ascend_driver',
-  hardware: 'Huawei Ascend NPUs: the Ascend 310, others by rows of `cards.id_table`',
+  hardware: 'Huawei Ascend NPUs: 310, 310P, 910, 910B and 910C, others by rows of `cards.id_table`',
   tool: ({ npuSmi: program }) => npuSmi(program),
   offer: (found, known) =>
     known?.driver === 'huawei_ascend_driver'
@@ -147,7 +147,7 @@ const ascend = {
           type: known.type,
           driverName: 'huawei',
           resourceClass: resourceClassOf(known.type, known),
-          traits: [...plainTraits(known.type, found), ...known.traits],
+          traits: [...plainTraits(known.type, found), ...familyTraits(known.type, found, known), ...known.traits],
           stdBoardInfo: spacedJson({ device_id: found.product, class: controllerOf(found) }),
           vendorBoardInfo: null,
         }

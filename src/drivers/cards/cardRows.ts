@@ -2,117 +2,12 @@
  * The cards that are known by their PCI ids, after drivers.md 7.1, in a short form. `knownCards.ts` says what a row
  * means.
  */
-import type { DeviceType } from '../../hardware.ts'
-
-/** `ids: name`, several ids with blanks between them. A virtual function is written `id<of`, a range `first-last`. */
-type Rows = Readonly<Record<string, string>>
-export type Group = {
-  readonly vendor: string
-  readonly type: DeviceType
-  readonly driver?: string
-  readonly pciClass?: string
-  /** They are another kind of hardware than their type says: each family has a resource class of its own. */
-  readonly ownClass?: boolean
-  /** Family and rest of the name, with a blank between them; a family of several words has `_` for the blanks. */
-  readonly rows: Rows
-}
+import type { Group } from './cardGroup.ts'
+import { GPU_GROUPS } from './gpuRows.ts'
+import { NIC_GROUPS } from './nicRows.ts'
 
 export const GROUPS: readonly Group[] = [
-  {
-    vendor: '10de',
-    type: 'GPU',
-    driver: 'nvidia_gpu_driver',
-    pciClass: '03',
-    rows: {
-      '15f7': 'P100 PCIe 12GB',
-      '15f8': 'P100 PCIe 16GB',
-      '15f9': 'P100 SXM2',
-      '1db1': 'V100 SXM2 16GB',
-      '1db4': 'V100 PCIe 16GB',
-      '1db5': 'V100 SXM2 32GB',
-      '1db6': 'V100 PCIe 32GB',
-      '1df6': 'V100S PCIe 32GB',
-      '1eb8': 'T4',
-      '1eb4': 'T4G',
-      '20b0': 'A100 SXM4 40GB',
-      '20b1 20f1': 'A100 PCIe 40GB',
-      '20b2': 'A100 SXM4 80GB',
-      '20b5': 'A100 PCIe 80GB',
-      '20b3': 'A100 SXM 64GB',
-      '20bd': 'A800 SXM4 40GB',
-      '20f3': 'A800 SXM4 80GB',
-      '20f5': 'A800 PCIe 80GB',
-      '20f6': 'A800 PCIe 40GB',
-      '20b7': 'A30',
-      '2235': 'A40',
-      '2236': 'A10',
-      '2237': 'A10G',
-      '25b6': 'A2 / A16',
-      '27b8': 'L4',
-      '26b5': 'L40',
-      '26b9': 'L40S',
-      '26b8': 'L40G',
-      '26ba 26b7': 'L20',
-      '27b6': 'L2',
-      '2330': 'H100 SXM5 80GB',
-      '2331': 'H100 PCIe',
-      '2336': 'H100',
-      '2338': 'H100 SXM5 96GB',
-      '2339': 'H100 SXM5 94GB',
-      '2337': 'H100 SXM5 64GB',
-      '2321': 'H100L 94GB',
-      '2322': 'H800 PCIe',
-      '2324': 'H800',
-      '2329': 'H20',
-      '232c': 'H20 HBM3e',
-      '2335': 'H200 SXM 141GB',
-      '233b': 'H200 NVL',
-      '2342': 'GH200 120GB / 480GB',
-      '2348': 'GH200 144G HBM3e',
-      '2901': 'B200',
-      '2941': 'GB200 HGX',
-      '3182': 'B300 SXM6 AC',
-      '31c2 31c3': 'GB300',
-      '2bb5': 'RTX_PRO_6000 Blackwell Server Edition',
-    },
-  },
-  {
-    vendor: '1002',
-    type: 'GPU',
-    rows: {
-      '6860': 'MI25',
-      '66a1': 'MI50',
-      '738c 738e': 'MI100',
-      '740f': 'MI210',
-      '7408': 'MI250X',
-      '740c': 'MI250X / MI250',
-      '74a0': 'MI300A',
-      '74a1': 'MI300X',
-      '74b5<74a1': 'MI300X VF',
-      '74a2': 'MI308X',
-      '74a5': 'MI325X',
-      '74b9<74a5': 'MI325X VF',
-      '74a9 74bd': 'MI300X HF',
-      '75a0': 'MI350X',
-      '75a3': 'MI355X',
-      '75a8': 'MI350P',
-    },
-  },
-  {
-    vendor: '8086',
-    type: 'GPU',
-    rows: {
-      '56c0': 'Flex 170',
-      '56c1': 'Flex 140',
-      '56c2': 'Flex 170V',
-      '0bd5 0bd6': 'Max 1550',
-      '0bd4': 'Max 1550VG',
-      '0b69': 'Max 1450',
-      '0bd7 0bd8': 'Max 1350',
-      '0bd9 0bda 0bdb': 'Max 1100',
-      '0b6e': 'Max 1100C',
-    },
-  },
+  ...GPU_GROUPS,
   {
     vendor: '1da3',
     type: 'AICHIP',
@@ -137,16 +32,37 @@ export const GROUPS: readonly Group[] = [
     },
   },
   { vendor: '1d0f', type: 'FPGA', rows: { '1042': 'F1 cleared slot', 'f000-ffff': 'F1 image' } },
-  { vendor: '17cb', type: 'AICHIP', rows: { a100: 'Cloud_AI_100' } },
+  { vendor: '17cb', type: 'AICHIP', rows: { a080: 'Cloud_AI_80', a100: 'Cloud_AI_100', a110: 'Cloud_AI_200' } },
   { vendor: '1e60', type: 'AICHIP', rows: { '2864': 'Hailo-8', '45c4': 'Hailo-10H' } },
   { vendor: '1e52', type: 'AICHIP', rows: { faca: 'Grayskull', '401e': 'Wormhole', b140: 'Blackhole' } },
-  { vendor: '1eff', type: 'AICHIP', rows: { '1220': 'ATOM', '1221<1220': 'ATOM VF' } },
-  { vendor: '1ed2', type: 'AICHIP', rows: { '0000': 'Warboy', '0001': 'RNGD' } },
+  {
+    vendor: '1eff',
+    type: 'AICHIP',
+    pairs: true,
+    rows: {
+      '1020': 'RBLN-CA2',
+      '1110': 'RBLN-CA11',
+      '1120': 'RBLN-CA12',
+      '1210': 'RBLN-CA21',
+      '1220': 'ATOM',
+      '1250': 'ATOM Max',
+      '2030': 'REBEL RBLN-CR03',
+      '2130': 'REBEL RBLN-CR13',
+      '2230': 'REBEL RBLN-CR23',
+    },
+  },
+  // even ids are physical functions, odd ones their virtual functions
+  { vendor: '1eff', type: 'AICHIP', pciClass: '12', rows: { '0000-ffff': '- NPU' } },
+  { vendor: '1ed2', type: 'AICHIP', rows: { '0000': 'Warboy', '0001': 'RNGD', '0002': 'RNGD Plus', '2222': 'RNGD S' } },
   { vendor: '1d95', type: 'AICHIP', rows: { '0001': 'Colossus' } },
   { vendor: '1ac1', type: 'AICHIP', rows: { '089a': 'Edge_TPU' } },
   { vendor: 'cabc', type: 'AICHIP', rows: { '0270': 'MLU270', '0370': 'MLU370' } },
-  { vendor: '1ed5', type: 'GPU', rows: { '0323': 'S4000' } },
-  { vendor: '1e36', type: 'AICHIP', rows: { c035: 'S60' } },
+  { vendor: '1ed5', type: 'GPU', rows: { '0201': 'S80', '0222': 'S3000', '0323 0327 0328': 'S4000' } },
+  {
+    vendor: '1e36',
+    type: 'AICHIP',
+    rows: { c031: 'S30', c032: 'S90', c033: 'S60 G', c035: 'S60', c041: 'L300', c042: 'L600' },
+  },
   { vendor: '9999', type: 'GPU', rows: { '0a01': 'C500' } },
   { vendor: '1d22', type: 'AICHIP', rows: { '3684': 'Kunlun', '3685<3684': 'Kunlun VF' } },
   { vendor: '1d94', type: 'GPU', rows: { '6211': 'K100_AI' } },
@@ -164,7 +80,18 @@ export const GROUPS: readonly Group[] = [
       'a259<a258': 'HPRE VF',
     },
   },
-  { vendor: '19e5', type: 'AICHIP', driver: 'huawei_ascend_driver', rows: { d100: 'Ascend 310' } },
+  {
+    vendor: '19e5',
+    type: 'AICHIP',
+    driver: 'huawei_ascend_driver',
+    rows: {
+      d100: '- Ascend 310',
+      d500: 'Ascend_310P',
+      d801: 'Ascend_910',
+      d802: 'Ascend_910B',
+      d803: 'Ascend_910C',
+    },
+  },
   {
     vendor: '8086',
     type: 'QAT',
@@ -192,6 +119,8 @@ export const GROUPS: readonly Group[] = [
       '4947<4946': '420XX VF',
       '4948': '6XXX',
       '4949<4948': '6XXX VF',
+      '128c': '60CX8980',
+      '128d<128c': '60CX8980 VF',
     },
   },
   {
@@ -200,32 +129,16 @@ export const GROUPS: readonly Group[] = [
     ownClass: true,
     rows: { '0b25': 'DSA', '0cfe': 'IAA', '2710': 'DLB 2.0', '2714': 'DLB 2.5', '2715<2714': 'DLB 2.5 VF' },
   },
-  {
-    vendor: '8086',
-    type: 'NIC',
-    driver: 'intel_nic_driver',
-    pciClass: '02',
-    rows: {
-      '1572': 'X710 10GbE SFP+',
-      '158b': 'XXV710 25GbE SFP28',
-      '154c<158b': 'X700 VF',
-      '1592': 'E810 100GbE QSFP',
-      '1593': 'E810 25GbE SFP',
-      '159b': 'E810-XXV 25GbE SFP',
-      '1889<1592': 'E800 VF',
-    },
-  },
-  {
-    vendor: '15b3',
-    type: 'NIC',
-    pciClass: '02',
-    rows: { a2d6: 'BlueField-2', a2dc: 'BlueField-3', '1021': 'ConnectX-7', '101d': 'ConnectX-6 Dx' },
-  },
+  ...NIC_GROUPS,
   { vendor: '10ee', type: 'NIC', rows: { '5074 5084': 'X3522' } },
   {
     vendor: '8086',
     type: 'FPGA',
     driver: 'intel_fpga_driver',
+    // by the name that they had here before
+    also: Object.fromEntries(
+      ['bcce.138d', 'bcce.1770', 'bcce.1771', 'bcce.17d4'].map((id) => [id, ['CUSTOM_FPGA_INTEL_DFL']]),
+    ),
     rows: {
       '09c4': 'PAC_ARRIA10',
       '09c5<09c4': 'PAC_ARRIA10 VF',
@@ -237,6 +150,10 @@ export const GROUPS: readonly Group[] = [
       bcc0: 'INTEGRATED_6X',
       'bcc1<bcc0': 'INTEGRATED_6X VF',
       bcce: 'DFL OFS board',
+      'bcce.138d': 'PAC_D5005 DFL',
+      'bcce.1770': 'N6000',
+      'bcce.1771': 'N6001',
+      'bcce.17d4': 'C6100',
       'bccf<bcce': 'DFL OFS board VF',
     },
   },

@@ -1,6 +1,10 @@
 /**
- * Drivers of Intel's network cards and QAT devices (drivers.md 3.5 and 3.6): a device is a physical function; its
+ * Drivers of network cards and of Intel's QAT devices (drivers.md 3.5 and 3.6): a device is a physical function; its
  * deployables are its virtual functions, or the function itself where it has none.
+ *
+ * SRIOV-1 network cards of other vendors, and those that the table has only known since, are offered only where a
+ *    mapping names an interface of them: a host may use them for itself, or give their functions away by other means;
+ * SRIOV-2 of a card that the table gives to `id_table_driver`, which offers it whole, virtual functions are offered.
  */
 import type { DeviceType, ReportedDeployable, ReportedDevice } from '../../hardware.ts'
 import type { HostName } from '../../identifiers.ts'
@@ -9,10 +13,11 @@ import { spacedJson } from '../../spacedJson.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
-import { passedHandle, passThrough } from '../pci/passThrough.ts'
+import { passedHandle, passThrough, withNetwork } from '../pci/passThrough.ts'
 import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
 import { resourceClassOf } from './cardKinds.ts'
-import type { KnownCard, Lookup } from './knownCards.ts'
+import { VENDOR_NAMES } from '../../vendors.ts'
+import { type KnownCard, type Lookup, TABLE_DRIVER } from './knownCards.ts'
 import { interfacesOf } from '../pci/nicInterfaces.ts'
 import { type Mappings, mappedTo } from './nicMappings.ts'
 import { hostNetwork } from '../pci/ownNetwork.ts'
@@ -32,22 +37,26 @@ export type SriovKind = {
 }
 
 type Card = { readonly pf: PciFunction; readonly known: KnownCard; readonly functions: readonly PciFunction[] }
-type Offer = { readonly cards: readonly Card[]; readonly leftOut: readonly LeftOut[] }
+type Mapped = { readonly function: string | null; readonly network: string | null }
+type Offer = { readonly cards: readonly (Card & { readonly names: Mapped })[]; readonly leftOut: readonly LeftOut[] }
 
+const isDividedNic = (kind: SriovKind, { type, driver }: KnownCard): boolean =>
+  kind.type === 'NIC' && type === 'NIC' && driver === TABLE_DRIVER
 /** The cards of the driver, with the functions that are offered of each: its virtual functions, or itself. */
-const cardsIn = (functions: readonly PciFunction[], driver: string, known: Lookup): readonly Card[] =>
+const cardsIn = (functions: readonly PciFunction[], kind: SriovKind, known: Lookup): readonly Card[] =>
   functions.flatMap((pf) => {
     const row = known(pf)
-    if (row?.driver !== driver || pf.physfn !== null || row.vfOf !== null || !pf.class.startsWith(row.pciClass))
-      return []
+    if (row === null || pf.physfn !== null || row.vfOf !== null || !pf.class.startsWith(row.pciClass)) return []
     const own = formatPciAddress(pf.address)
     const vfs = functions
       .filter(({ physfn }) => physfn !== null && formatPciAddress(physfn) === own)
       .toSorted((one, other) => comparePci(one.address, other.address))
+    if (row.driver !== kind.driver && !(vfs.length > 0 && isDividedNic(kind, row))) return []
     return [{ pf, known: row, functions: vfs.length > 0 ? vfs : [pf] }]
   })
+/** SRIOV-1 */
+const mustBeNamed = (kind: SriovKind, row: KnownCard): boolean => row.onlyNamed === true || row.driver !== kind.driver
 
-type Mapped = { readonly function: string | null; readonly network: string | null }
 const UNMAPPED: Mapped = { function: null, network: null }
 
 const deployableOf = (
@@ -59,8 +68,7 @@ const deployableOf = (
 ): ReportedDeployable => {
   const handle = passedHandle(found)
   const { network } = mapped
-  // Neutron's ports name the network; Nova reads it from the handle
-  const info = network === null ? handle.info : { ...handle.info, physical_network: network }
+  const info = withNetwork(handle.info, network)
   const traits = [
     ...kind.traits(pf, known),
     found.physfn === null ? 'CUSTOM_PF' : 'CUSTOM_VF',
@@ -70,7 +78,7 @@ const deployableOf = (
   return {
     name: deployableName(hostname, formatPciAddress(found.address)),
     numAccelerators: 1,
-    driverName: 'intel',
+    driverName: (VENDOR_NAMES[pf.vendor] ?? pf.vendor).toLowerCase(),
     attributes: attributesOf(resourceClassOf(kind.type, known), traits),
     handles: [{ ...handle, info }],
     // the default route may have moved since the report
@@ -94,13 +102,36 @@ const notOffered = ({ address }: PciFunction, reason: string): LeftOut => ({
   reason,
 })
 
+/** A virtual function is mapped as its physical one, which has an interface while a guest has the other. */
+const mappedBy = async (
+  io: HostIo,
+  sysfsRoot: string,
+  mappings: Mappings | null,
+  cards: readonly Card[],
+): Promise<(pf: PciFunction) => Mapped> => {
+  if (mappings === null || (mappings.networks.size === 0 && mappings.functions.size === 0)) return () => UNMAPPED
+  const addresses = cards.map(({ pf }) => pf.address)
+  const found = await interfacesOf(io, sysfsRoot, addresses)
+  return ({ address }) => {
+    const interfaces = found.get(formatPciAddress(address))!
+    return { function: mappedTo(mappings.functions, interfaces), network: mappedTo(mappings.networks, interfaces) }
+  }
+}
+
 export const sriovDriver = (kind: SriovKind, { sysfsRoot, check, known }: SriovOptions): Driver => {
   const through = passThrough(sysfsRoot)
   const offerOf = async (io: HostIo): Promise<Offer> => {
     const reasonAgainst = kind.mappings === null ? async () => null : await hostNetwork(io, sysfsRoot)
-    const cards: Card[] = []
+    const cards: Offer['cards'][number][] = []
     const leftOut: LeftOut[] = []
-    for (const card of cardsIn(await readPciFunctions(io, sysfsRoot), kind.driver, known)) {
+    const all = cardsIn(await readPciFunctions(io, sysfsRoot), kind, known)
+    const mappedOf = await mappedBy(io, sysfsRoot, kind.mappings, all)
+    for (const card of all) {
+      const names = mappedOf(card.pf)
+      if (mustBeNamed(kind, card.known) && names.function === null && names.network === null) {
+        leftOut.push(notOffered(card.pf, 'no mapping of nic_devices names an interface of it'))
+        continue
+      }
       if (!card.functions.includes(card.pf))
         leftOut.push(notOffered(card.pf, 'its virtual functions are offered instead'))
       const functions: PciFunction[] = []
@@ -109,31 +140,18 @@ export const sriovDriver = (kind: SriovKind, { sysfsRoot, check, known }: SriovO
         if (reason === null) functions.push(found)
         else leftOut.push(notOffered(found, reason))
       }
-      if (functions.length > 0) cards.push({ ...card, functions })
+      if (functions.length > 0) cards.push({ ...card, functions, names })
     }
     return { cards, leftOut }
-  }
-  /** A virtual function is mapped as its physical one, which has an interface while a guest has the other. */
-  const mapped = async (io: HostIo, cards: readonly Card[]): Promise<(pf: PciFunction) => Mapped> => {
-    const { mappings } = kind
-    if (mappings === null || (mappings.networks.size === 0 && mappings.functions.size === 0)) return () => UNMAPPED
-    const addresses = cards.map(({ pf }) => pf.address)
-    const found = await interfacesOf(io, sysfsRoot, addresses)
-    return ({ address }) => {
-      const interfaces = found.get(formatPciAddress(address))!
-      return { function: mappedTo(mappings.functions, interfaces), network: mappedTo(mappings.networks, interfaces) }
-    }
   }
   return {
     name: kind.driver,
     discover: async (io) => {
       const { cards } = await offerOf(io)
       through.offer(cards.flatMap(({ functions }) => functions.map(({ address }) => address)))
-      const mappedOf = await mapped(io, cards)
       return cards.map((card) => {
-        const names = mappedOf(card.pf)
         const deployables = card.functions.map((found) =>
-          deployableOf(io.hostname, found, card, names, { kind, check }),
+          deployableOf(io.hostname, found, card, card.names, { kind, check }),
         )
         return deviceOf(card, kind.type, deployables)
       })

@@ -10,15 +10,16 @@
  */
 import type { ReportedDevice } from '../../hardware.ts'
 import type { DeployableName, HostName } from '../../identifiers.ts'
-import { comparePci, formatPciAddress, type PciAddress, pciJson } from '../../pci.ts'
+import { comparePci, formatPciAddress, hexNumber, type PciAddress, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import type { KnownCard, Lookup } from '../cards/knownCards.ts'
 import type { Driver, HostIo } from '../driver.ts'
+import { readIfThere } from '../files.ts'
 import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { FPGACONF } from '../programs.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
-import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
+import { pciFolder, type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
 import { GBS_HEAD_BYTES, readGbs } from './gbs.ts'
 import { type FpgaPart, readFpgaPart } from './intelSysfs.ts'
 import { imageIdOf, type LoadedImages, loadedImages } from './loadedImages.ts'
@@ -46,6 +47,16 @@ type Card = {
 const isCard = (found: PciFunction, known: KnownCard | null, part: FpgaPart): boolean =>
   found.physfn === null && (known?.driver === NAME ? known.vfOf === null : found.vendor === '8086' && part.served)
 
+/** Of boards that are made by the vendor of the card, which tell them apart. */
+const subsystemOf = async (io: HostIo, sysfsRoot: string, { address, vendor }: PciFunction) => {
+  const folder = `${pciFolder(sysfsRoot)}/${formatPciAddress(address)}`
+  const read = async (file: string) =>
+    hexNumber(((await readIfThere(io, `${folder}/${file}`)) ?? '').trim())
+      ?.toString(16)
+      .padStart(4, '0')
+  const subsystem = (await read('subsystem_vendor')) === vendor ? await read('subsystem_device') : undefined
+  return subsystem === undefined ? {} : { subsystem }
+}
 /** By the table, and what the kernel's FPGA driver serves although the table does not know it. */
 const cardsOf = async (io: HostIo, { sysfsRoot, known }: IntelFpgaOptions): Promise<readonly Card[]> => {
   const all = await readPciFunctions(io, sysfsRoot)
@@ -53,13 +64,14 @@ const cardsOf = async (io: HostIo, { sysfsRoot, known }: IntelFpgaOptions): Prom
   for (const pf of all) {
     const own = await readFpgaPart(io, sysfsRoot, pf.address)
     if (!isCard(pf, known(pf), own)) continue
+    const row = known({ ...pf, ...(await subsystemOf(io, sysfsRoot, pf)) })
     const address = formatPciAddress(pf.address)
     const vfs = all.filter(({ physfn }) => physfn !== null && formatPciAddress(physfn) === address)
     const parts = await Promise.all(vfs.map((vf) => readFpgaPart(io, sysfsRoot, vf.address)))
     const functions = [...new Set([own, ...parts].flatMap((part) => part.functions))].toSorted()
     cards.push({
       pf,
-      known: known(pf),
+      known: row,
       vfs: vfs.toSorted((one, other) => comparePci(one.address, other.address)),
       own,
       functions,

@@ -34,8 +34,10 @@ export type XilinxFpgaOptions = {
 const NAME = 'xilinx_fpga_driver'
 const VENDOR = '10ee'
 const ACCELERATOR = '1200'
-/** The program of XRT, by its name since 2025 and the one before. */
-const TOOLS = ['xrt-smi', 'xbutil']
+/** The program of XRT: what `xrt-smi`, which is newer, keeps of the commands for Alveo may not work. */
+const TOOLS = ['xbutil', 'xrt-smi']
+/** They are loaded by AMI (`ami_tool`), not by XRT. */
+const WITHOUT_XRT = ['V80', 'V80P']
 const VFIO = 'vfio-pci'
 /** The caller's deadline ends a programming earlier. */
 const PROGRAM_MS = 600_000
@@ -95,6 +97,7 @@ const cardsOf = async (io: HostIo, { sysfsRoot, known }: XilinxFpgaOptions): Pro
   return cards
 }
 
+const isWithoutXrt = ({ known }: Card): boolean => known?.driver === NAME && WITHOUT_XRT.includes(known.family ?? '')
 /** Why nothing can be done with the card, in words; null: it can be used. */
 const unusable = (card: Card): string | null => {
   if (card.isGolden) return 'it shows its factory image: it needs a shell'
@@ -128,7 +131,7 @@ const deployableOf = (hostname: HostName, card: Card, loaded: LoadedImage | unde
     handles: functions.map((one) => ({ ...passedHandle(one), ...(isPair ? { set: 0 } : {}) })),
     // the host must know under which guests a card must not be written
     hostWork: true,
-    programmable: isUsable(card),
+    programmable: isUsable(card) && !isWithoutXrt(card),
     ...(loaded === undefined ? {} : { bitstreamId: loaded.image }),
   }
 }
@@ -191,7 +194,7 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
   const cardNamed = async (io: HostIo, deployable: DeployableName): Promise<Card> => {
     const card = (await cardsOf(io, options)).find((one) => nameOf(io.hostname, one) === deployable)
     if (card === undefined) throw new Error(`${io.hostname} has no ${deployable}`)
-    const why = unusable(card)
+    const why = unusable(card) ?? (isWithoutXrt(card) ? 'it is loaded by AMI (ami_tool), not by XRT' : null)
     if (why !== null) throw new Error(`${deployable} cannot be programmed: ${why}`)
     return card
   }

@@ -153,6 +153,8 @@ export const vgpusLeftOut = (vgpus: readonly Vgpu[]): readonly LeftOut[] =>
       return [{ address, reason: 'it is a vGPU that somebody else made, or a leftover' }]
     if (isUsedUp(vgpu))
       return [{ address, reason: `gpu_devices.max_instances: other functions of its card give all vGPUs of ${type}` }]
+    if (division.how === 'mdev' && handlesOf(vgpu).length === 0 && division.type.made.length === 0)
+      return [{ address, reason: `no vGPU of ${type} can be made now: vGPUs of other types use what it needs` }]
     const foreign = division.how === 'mdev' ? division.type.made.filter((uuid) => !mine.has(uuid)) : []
     return foreign.map((uuid) => ({
       address,

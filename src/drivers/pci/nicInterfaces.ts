@@ -22,13 +22,14 @@ export const interfacesNow = async (io: HostIo, sysfsRoot: string, address: stri
 const namesIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((name): name is string => typeof name === 'string') : []
 
-/** By canonical address of the function, as they are now or were last. */
+/** By canonical address of the function, as they are now or were last. `fileName`: of one driver alone. */
 export const interfacesOf = async (
   io: HostIo,
   sysfsRoot: string,
   functions: readonly PciAddress[],
+  fileName = 'nic_interfaces.json',
 ): Promise<ReadonlyMap<string, readonly string[]>> => {
-  const file = `${io.stateDir}/nic_interfaces.json`
+  const file = `${io.stateDir}/${fileName}`
   const kept = (await readJsonObject(io, file)) ?? {}
   const found = new Map<string, readonly string[]>()
   for (const address of functions.map(formatPciAddress)) {

@@ -15,6 +15,10 @@ export const passedHandle = ({ address, physfn }: Pick<PciFunction, 'address' | 
   ...(physfn ? { physfn: formatPciAddress(physfn) } : {}),
 })
 
+/** Neutron's ports name the network; Nova reads it from the handle. Null: the function is in none. */
+export const withNetwork = (info: ReportedHandle['info'], network: string | null): ReportedHandle['info'] =>
+  network === null ? info : { ...info, physical_network: network }
+
 /** The function that a slot attaches. Throws when the slot is none of a PCI function, or the host does not have it. */
 export const presentFunction = async (io: HostIo, sysfsRoot: string, slot: Slot): Promise<PciAddress> => {
   const address = pciAddressOf(slot.info)

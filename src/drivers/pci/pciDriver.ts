@@ -9,7 +9,8 @@ import { attributesOf, deployableName, traitName } from '../names.ts'
 import { formatPciAddress, pciAddressOf, pciJson } from '../../pci.ts'
 import { VENDOR_NAMES } from '../../vendors.ts'
 import { spacedJson } from '../../spacedJson.ts'
-import { passedHandle, passThrough } from './passThrough.ts'
+import { interfacesOf } from './nicInterfaces.ts'
+import { passedHandle, passThrough, withNetwork } from './passThrough.ts'
 import { type SeenFunction, seenFunctions } from './scan.ts'
 import { type PciFunction, readPciFunctions } from './sysfs.ts'
 import type { WhitelistEntry } from './whitelist.ts'
@@ -25,8 +26,14 @@ export type PciDriverOptions = {
    * functions.
    */
   readonly check?: boolean
+  /**
+   * The network that `nic_devices.physical_device_mappings` names for a card with these interfaces, where its entry
+   * names none. Absent: no mapping is set.
+   */
+  readonly networkOf?: (interfaces: readonly string[]) => string | null
 }
 
+const INTERFACES_FILE = 'pci_nic_interfaces.json'
 /** Only these vendors have a name in what this driver reports, whatever names other drivers know. */
 const NAMED = ['10de', '102b', '8086', '1bd4', '10ee', '19e5']
 const nameOf = (vendor: string): string | undefined => (NAMED.includes(vendor) ? VENDOR_NAMES[vendor] : undefined)
@@ -43,7 +50,8 @@ const traitsOf = ({ vendor, product }: PciFunction, more: readonly string[]): re
   ]
 }
 
-const reported = (hostname: HostName, found: PciFunction, entry: WhitelistEntry, check: boolean): ReportedDevice => ({
+type Offered = { readonly found: PciFunction; readonly entry: WhitelistEntry; readonly network: string | null }
+const reported = (hostname: HostName, { found, entry, network }: Offered, check: boolean): ReportedDevice => ({
   // The database has no generic type; clients have always seen GPU here.
   type: entry.deviceType ?? 'GPU',
   vendor: found.vendor,
@@ -56,8 +64,11 @@ const reported = (hostname: HostName, found: PciFunction, entry: WhitelistEntry,
       name: deployableName(hostname, formatPciAddress(found.address)),
       numAccelerators: 1,
       driverName: nameOf(found.vendor) ?? found.vendor.toUpperCase(),
-      attributes: attributesOf(entry.resourceClass ?? 'CUSTOM_PCI', traitsOf(found, entry.traits)),
-      handles: [passedHandle(found)],
+      attributes: attributesOf(
+        entry.resourceClass ?? 'CUSTOM_PCI',
+        traitsOf(found, [...entry.traits, ...(network === null ? [] : [traitName('CUSTOM', network)])]),
+      ),
+      handles: [passedHandle(found)].map((handle) => ({ ...handle, info: withNetwork(handle.info, network) })),
       // what the host uses itself is looked at once more before a guest gets it
       hostWork: check || entry.check || isDrive(found) || isNetworkCard(found),
       programmable: false,
@@ -94,11 +105,28 @@ const withoutUsed = async (
   )
 }
 
+/** A virtual function is in the network of its physical one, which has an interface while a guest has the other. */
+const networksOf = async (
+  io: HostIo,
+  sysfsRoot: string,
+  mapped: PciDriverOptions['networkOf'],
+  offered: readonly Pick<Offered, 'found' | 'entry'>[],
+): Promise<(one: Pick<Offered, 'found' | 'entry'>) => string | null> => {
+  if (mapped === undefined) return ({ entry }) => entry.physicalNetwork
+  const cards = offered.filter(({ found }) => isNetworkCard(found))
+  const functions = new Map(
+    cards.map(({ found }) => [formatPciAddress(found.physfn ?? found.address), found.physfn ?? found.address]),
+  )
+  const interfaces = await interfacesOf(io, sysfsRoot, [...functions.values()], INTERFACES_FILE)
+  return ({ found, entry }) =>
+    entry.physicalNetwork ?? mapped(interfaces.get(formatPciAddress(found.physfn ?? found.address)) ?? [])
+}
+
 /**
  * The driver configured by `[pci] passthrough_whitelist`. Without entries it reports nothing and logs once how many
  * devices it found.
  */
-export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciDriverOptions): Driver => {
+export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false, networkOf }: PciDriverOptions): Driver => {
   let hinted = false
   let warnedOf = '[]'
   const through = passThrough(sysfsRoot)
@@ -133,9 +161,9 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false }: PciD
       const seen = await withoutUsed(io, sysfsRoot, await seenFunctions(io, sysfsRoot, whitelist))
       tellLeftOut(io, seen)
       through.offer(seen.flatMap(({ found, entry, leftOut }) => (entry && leftOut === null ? [found.address] : [])))
-      return seen.flatMap(({ found, entry, leftOut }) =>
-        entry && leftOut === null ? [reported(io.hostname, found, entry, check)] : [],
-      )
+      const offered = seen.flatMap(({ found, entry, leftOut }) => (entry && leftOut === null ? [{ found, entry }] : []))
+      const networkAt = await networksOf(io, sysfsRoot, networkOf, offered)
+      return offered.map((one) => reported(io.hostname, { ...one, network: networkAt(one) }, check))
     },
     leftOut: async (io) =>
       whitelist.length === 0

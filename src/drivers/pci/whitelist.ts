@@ -25,6 +25,8 @@ export type WhitelistEntry = {
   readonly check: boolean
   /** Null: the virtual functions if there are any, otherwise the function itself. */
   readonly mode: SriovMode | null
+  /** The network of Neutron that functions are in; null: none is named, and a mapping of `nic_devices` counts. */
+  readonly physicalNetwork: string | null
   /** All other keys, which are kept but not used. */
   readonly tags: Readonly<Record<string, unknown>>
 }
@@ -67,6 +69,7 @@ const Address = v.pipe(
     return NEVER
   }),
 )
+const NETWORK = 'must be the name of a network: letters, digits and ._-, at most 100'
 const INTERFACE = 'must be the name of a network interface'
 /** The name is restricted because it becomes part of a path. */
 const InterfaceName = v.pipe(v.string(INTERFACE), v.regex(/^(?!\.\.?$)[^\s/]{1,127}$/, INTERFACE))
@@ -95,6 +98,7 @@ const Entry = v.pipe(
     traits: v.optional(Traits),
     check: v.optional(Toggle),
     mode: v.optional(v.picklist(['pf', 'vf'], 'must be pf or vf')),
+    physical_network: v.optional(v.nullable(v.pipe(v.string(NETWORK), v.regex(/^[\w.-]{1,100}$/, NETWORK)))),
   }),
   v.partialCheck(
     [['address'], ['devname']],
@@ -112,6 +116,7 @@ const Entry = v.pipe(
       traits,
       check,
       mode,
+      physical_network,
       ...tags
     }): WhitelistEntry => ({
       vendorId: vendor_id ?? null,
@@ -123,6 +128,7 @@ const Entry = v.pipe(
       traits: traits ?? [],
       check: check ?? false,
       mode: mode ?? null,
+      physicalNetwork: physical_network ?? null,
       tags,
     }),
   ),
