@@ -24,6 +24,13 @@ export type TokenVerdict =
   /** The token cannot be validated at present. `reason` is shown to callers and contains no address. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number }
 export type Tokens = {
-  /** Never rejects. `allowExpired`: a service vouches for the caller, so the token may have expired. */
-  readonly validate: (token: string, options: { readonly allowExpired: boolean }) => Promise<TokenVerdict>
+  /**
+   * Never rejects. `allowExpired`: a service vouches for the caller, so the token may have expired. `from`: the address
+   * of the caller, or another text that all who share their places have in
+   * common.
+   */
+  readonly validate: (
+    token: string,
+    options: { readonly allowExpired: boolean; readonly from?: string },
+  ) => Promise<TokenVerdict>
 }

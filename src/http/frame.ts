@@ -14,6 +14,7 @@ import type { Identify } from './identity.ts'
 import type { Observe } from './metrics.ts'
 import type { Options } from './options.ts'
 import type { Policy } from './policy/policy.ts'
+import { remoteOf } from './remote.ts'
 import type { Answered } from './route.ts'
 import type { Places, ShareName } from '../shares.ts'
 import type { Pieces, Streams } from './streams.ts'
@@ -48,6 +49,8 @@ export type Frame = {
   readonly headers: Record<string, string>
   readonly startedAt: number
   readonly span: Span
+  /** Who asks; absent: not identified. For the log. */
+  caller?: { readonly user: string; readonly project: string | null }
 }
 
 /** Whether the text is `req-` followed by a UUID, in any case. */
@@ -116,6 +119,8 @@ const close = (c: Context, row: string, ports: Ports, frame: Frame, status: numb
     path: c.req.path,
     status,
     took_ms: tookMs,
+    remote: remoteOf(c, ports.options),
+    ...frame.caller,
     ...traceField(frame.span.trace),
   }
   if (c.req.method === 'GET' || c.req.method === 'HEAD') ports.log.debug(fields, 'http.answered')

@@ -21,7 +21,12 @@ export type Identity = {
 }
 export type Header = (name: string) => string | undefined
 /** The method and path of the request. The path is the canonical one, by which the route was found. */
-export type RequestTarget = { readonly method: string; readonly path: string }
+export type RequestTarget = {
+  readonly method: string
+  readonly path: string
+  /** The address of the caller (`remote.ts`); absent: not known. */
+  readonly from?: string
+}
 /** Identifies the caller before the version header is read. */
 export type Identify = (
   header: Header,

@@ -21,6 +21,7 @@ import type { Options } from './options.ts'
 import { isVersioned, originOf, queryOf } from './paths.ts'
 import type { RuleName } from './policy/rules.ts'
 import { readQuery } from './query.ts'
+import { remoteOf } from './remote.ts'
 import type { Answered, RequestContext, Call, PathUuid, Route } from './route.ts'
 import { brokenText, NAME_LIMIT } from '../text.ts'
 import { canonicalUuid } from '../uuid.ts'
@@ -33,7 +34,11 @@ const baseOf = (c: Context, options: Options): string => {
 }
 
 export const identityOf = (c: Context, ports: Ports): ReturnType<Identify> =>
-  ports.identify((name) => c.req.header(name), { method: c.req.method, path: c.req.path })
+  ports.identify((name) => c.req.header(name), {
+    method: c.req.method,
+    path: c.req.path,
+    from: remoteOf(c, ports.options),
+  })
 export const isRefused = (identity: Identity | HttpRefused): identity is HttpRefused => 'fault' in identity
 
 export const versionOf = (c: Context, ports: Ports, frame: Frame): number | HttpRefused => {
@@ -122,6 +127,7 @@ const untilLate = (c: Context, { clock, options }: Ports, caller: Caller): Calle
 export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame): Promise<Answered> => {
   const identity = row.rule === null ? NOBODY : await identityOf(c, ports)
   if (isRefused(identity)) return identity
+  if (row.rule !== null) frame.caller = { user: identity.userId, project: identity.projectId }
   const minor = isVersioned(row.path) ? versionOf(c, ports, frame) : 0
   if (typeof minor !== 'number') return minor
   const { projectId } = identity

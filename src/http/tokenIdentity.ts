@@ -25,14 +25,14 @@ type Identified = { readonly ok: true; readonly token: Token } | HttpRefused
 export const tokenIdentity = (tokens: Tokens, options: TokenIdentityOptions): Identify => {
   const { serviceType, serviceTokenRoles } = options
   const unauthenticated = refused({ kind: 'unauthenticated', challenge: `Keystone uri="${options.authUrl}"` })
-  const identify = async (text: string, allowExpired: boolean): Promise<Identified> => {
-    const verdict = await tokens.validate(text, { allowExpired })
+  const identify = async (text: string, allowExpired: boolean, from?: string): Promise<Identified> => {
+    const verdict = await tokens.validate(text, { allowExpired, ...(from !== undefined && { from }) })
     if (verdict.kind === 'valid') return { ok: true, token: verdict.token }
     return verdict.kind === 'invalid' ? unauthenticated : refused(verdict)
   }
-  const serviceRolesOf = async (text: string | undefined): Promise<readonly string[] | HttpRefused> => {
+  const serviceRolesOf = async (text: string | undefined, from?: string): Promise<readonly string[] | HttpRefused> => {
     if (text === undefined) return []
-    const service = await identify(text, false)
+    const service = await identify(text, false, from)
     if (!service.ok) return service
     const { roles } = service.token
     return serviceTokenRoles.some((role) => roles.includes(role)) ? roles : unauthenticated
@@ -40,10 +40,10 @@ export const tokenIdentity = (tokens: Tokens, options: TokenIdentityOptions): Id
   return async (header, asked): Promise<Identity | HttpRefused> => {
     const [given, serviceToken] = [header('x-auth-token'), header('x-service-token')]
     if (given === undefined) return unauthenticated
-    const serviceRoles = await serviceRolesOf(serviceToken)
+    const serviceRoles = await serviceRolesOf(serviceToken, asked.from)
     if ('fault' in serviceRoles) return serviceRoles
     const byService = serviceToken !== undefined
-    const user = await identify(given, byService)
+    const user = await identify(given, byService, asked.from)
     if (!user.ok) return user
     const { userId, projectId, names, roles, accessRules } = user.token
     if (

@@ -327,6 +327,41 @@ const HOSTS = {
 } as const satisfies Readonly<Record<string, AlertCase>>
 
 const inState = (state: string): string => `,state="${state}"`
+const CALLERS = {
+  KeystoneUnreachable: {
+    fires: [
+      lasting(
+        'keystone_up',
+        '',
+        0,
+        MINUTES,
+        'Keystone does not answer: tokens that were not seen lately are refused with 503.',
+      ),
+    ],
+    silent: [steady('keystone_up', '', 1), {}],
+  },
+  TokensNotValidated: {
+    fires: [
+      {
+        series: { [ours('tokens_refused_total', ',reason="unavailable"')]: `0+5${LONG}` },
+        at: SCRAPE_SECONDS + 5 * MINUTES,
+        says: [{ summary: '1.0 requests a second are refused because their token cannot be validated.' }],
+      },
+    ],
+    silent: [{ [ours('tokens_refused_total', ',reason="invalid"')]: `0+5${LONG}` }],
+  },
+  InvalidTokens: {
+    fires: [
+      {
+        series: { [ours('tokens_refused_total', ',reason="invalid"')]: `0+100${LONG}` },
+        at: SCRAPE_SECONDS + 10 * MINUTES,
+        says: [{ summary: '20 requests a second bring a token that Keystone does not know.' }],
+      },
+    ],
+    silent: [{ [ours('tokens_refused_total', ',reason="invalid"')]: `0+10${LONG}` }],
+  },
+} as const satisfies Readonly<Record<string, AlertCase>>
+
 const PLACEMENT = {
   PlacementUnreachable: {
     fires: [
@@ -386,5 +421,6 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   ...JOURNAL,
   ...BINDS,
   ...HOSTS,
+  ...CALLERS,
   ...PLACEMENT,
 }

@@ -115,7 +115,7 @@ const API = {
   'api.proxy_headers': row('http.proxyHeaders', k.toggle, HTTP.proxyHeaders, {
     about:
       'Trust proto and host of the first element of Forwarded or, when that header is not sent, X-Forwarded-Proto and ' +
-      'X-Forwarded-Host. Only behind a proxy that sets them and removes what clients send under these names.',
+      'X-Forwarded-Host, and the address of the last element (for, X-Forwarded-For), by which callers share places. Only behind a proxy that sets them and removes what clients send under these names.',
   }),
   'api.body_limit_bytes': row('http.bodyLimitBytes', k.count(1024, 64 * 1024 * 1024, 'bytes'), HTTP.bodyLimitBytes, {
     about: 'A larger request body is answered 413.',

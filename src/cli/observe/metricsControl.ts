@@ -21,6 +21,8 @@ import type { EventSource } from '../../delivery/events/events.ts'
 import type { Inbox } from '../../delivery/inbox.ts'
 import type { Relay } from '../../delivery/relay/relay.ts'
 import type { Store } from '../../persistence/store.ts'
+import { TOKEN_REFUSALS } from '../../neighbours/openstack/refusals.ts'
+import type { Cloud } from '../programs/cloud.ts'
 import { type Meter, cached } from './metrics.ts'
 import { AT_ZERO } from './metricsTable.ts'
 
@@ -117,6 +119,18 @@ const showPlacement = (meter: Meter, { counts }: Pick<Placer, 'counts'>, { reads
     const found = await due()
     return found && HOST_STATES.map((state) => [{ state }, found.get(dueKindOf(state)) ?? 0] as const)
   })
+}
+
+/** The identity service, as far as callers depend on it. Without one nothing is shown. */
+export const showTokens = (
+  meter: Meter,
+  { session, tokensRefused }: Pick<Cloud, 'session' | 'tokensRefused'>,
+): void => {
+  if (session === null || tokensRefused === null) return
+  meter.show('keystone_up', () => (session.whyFailing()['identity'] === undefined ? 1 : 0))
+  meter.show('tokens_refused_total', () =>
+    TOKEN_REFUSALS.map((reason) => [{ reason }, tokensRefused()[reason]] as const),
+  )
 }
 
 const beginAtZero = (meter: Meter): void => {

@@ -114,6 +114,11 @@ export const CONTROL_METRICS = {
     'Cards of which a host has shown another image than was recorded: the machine has restarted, or somebody has programmed the card by other means.',
   ),
   dead_letters_total: counter('Messages that could not be read or handled, by the topic they came from.', 'topic'),
+  keystone_up: gauge('1: Keystone answers, or was not asked yet, 0: it does not. Absent without auth = keystone.'),
+  tokens_refused_total: counter(
+    'Requests refused because of their token; invalid: Keystone does not know it, unavailable: it could not be validated.',
+    'reason',
+  ),
   hosts: gauge('Hosts by liveness; retired: an operator took them out of service.', 'liveness'),
   attach_handles: gauge(
     'Attach handles by state; free: it can be granted if its device is enabled and its host answers.',

@@ -14,7 +14,7 @@ import { COMPUTE_SERVICE } from '../../neighbours/novaCall.ts'
 import { serversThrough } from '../../neighbours/novaServers.ts'
 import { createPlacement } from '../../neighbours/openstack/placement.ts'
 import type { Session } from '../../neighbours/openstack/session.ts'
-import { createTokens } from '../../neighbours/openstack/tokens.ts'
+import { type CountedTokens, createTokens } from '../../neighbours/openstack/tokens.ts'
 import type { Closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
 import { lookForServices } from './lookedFor.ts'
@@ -35,6 +35,8 @@ export type Cloud = {
   readonly novaFailing: () => string | null
   /** The services of the cloud that do not answer; null: no such service is known. */
   readonly whyFailing: () => string | null
+  /** How many tokens of callers were refused, by kind; null: tokens are not validated. */
+  readonly tokensRefused: CountedTokens['refused'] | null
 }
 /** The type of this service in the catalogue. */
 export const SERVICE_TYPE = 'accelerator'
@@ -67,7 +69,7 @@ export const openCloud = ({ config, clock, log, open }: Parts): Cloud => {
     whyFailing: () => ailing(session, novaFailing),
   }
   if (auth !== 'keystone' || keystone === null || session === null)
-    return { ...common, identify: noauth, placement: null }
+    return { ...common, identify: noauth, placement: null, tokensRefused: null }
   const tokens = createTokens({ session, cache: keystone.cache, clock, log })
   const { serviceTokenRoles } = http
   const services = [...(placement.enabled ? ['placement'] : []), ...(nova.url === null ? [COMPUTE_SERVICE] : [])]
@@ -76,5 +78,6 @@ export const openCloud = ({ config, clock, log, open }: Parts): Cloud => {
     ...common,
     identify: tokenIdentity(tokens, { authUrl: keystone.challengeUrl, serviceType: SERVICE_TYPE, serviceTokenRoles }),
     placement: placement.enabled ? createPlacement(session, keystone.session.timeoutMs) : null,
+    tokensRefused: tokens.refused,
   }
 }

@@ -19,6 +19,7 @@ import { unserved } from '../../http/unserved.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
 import { newPrivateKey } from '../../wire/signature.ts'
+import { showTokens } from '../observe/metricsControl.ts'
 import { openAdmin } from './admin.ts'
 import { type Cloud, openCloud } from './cloud.ts'
 import { type Closer, closer } from '../closer.ts'
@@ -120,6 +121,7 @@ const serve = async (opened: Opened): Promise<Running> => {
   const database = watch({ name: 'database', look: store.expectWriting, ...LOOK, clock: systemClock, log })
   open.add(database.stop)
   const cloud = openCloud({ config, clock: systemClock, log, open })
+  showTokens(meter, cloud)
   const images = openImages({ config, session: cloud.session, clock: systemClock, log, open })
   const system = await openPlane(opened, cloud, images.catalogue)
   const { control } = system.plane

@@ -11,6 +11,7 @@ import type { Host } from '../../host/host.ts'
 import type { Log } from '../../log.ts'
 import { type StoreConfig, openStore } from '../../persistence/open.ts'
 import type { Store } from '../../persistence/store.ts'
+import { showTokens } from '../observe/metricsControl.ts'
 import { openAdmin } from './admin.ts'
 import { openCloud } from './cloud.ts'
 import { type Closer, closer } from '../closer.ts'
@@ -135,6 +136,7 @@ export const start = async (config: Config, log: Log, bundles: Bundles = noBundl
     const images = stores.catalogue
     const watching = await openWatching('accelerando', log, open)
     const { meter } = watching
+    showTokens(meter, cloud)
     const { control, region, archive, events } = config
     const options = { control, region, archiveEndedMs: archive.endedMs, events }
     const system = await openSystem({ store, images, nova, novaServers, placement, log, watching, ...options })

@@ -87,11 +87,12 @@ export const headersOf = (headers: Readonly<Record<string, string | string[] | u
   )
 
 /**
- * Keeps connections open for later requests. `ca`: certificates in PEM to trust instead of those of the system.
+ * Keeps connections open for later requests: more than tokens are validated at once (`places.ts`), so that those of
+ * other services at the same address have some too. `ca`: certificates in PEM to trust instead of those of the system.
  * Redirects are not followed.
  */
 export const createSender = (ca: string | null): Sender => {
-  const agent = new Agent({ connect: ca === null ? {} : { ca }, connections: 32, pipelining: 1 })
+  const agent = new Agent({ connect: ca === null ? {} : { ca }, connections: 96, pipelining: 1 })
   return {
     agent,
     send: async ({ url, method, headers, body, timeoutMs }) => {

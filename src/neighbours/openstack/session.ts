@@ -55,6 +55,11 @@ export type Session = {
   /** Asks the identity service itself, with the token of this service. Rejects with `Unanswered`. */
   readonly ask: (path: string, headers?: Readonly<Record<string, string>>) => Promise<Answer>
   /**
+   * The same with text of a caller whom nobody has identified yet in `headers`. Rejects with `OnlyThisCall` when the
+   * identity service fails for this text only.
+   */
+  readonly askFor: Session['ask']
+  /**
    * A token of this session, the project that it is for, and the URL of a service from the catalogue. Rejects with
    * `Unanswered`.
    */
@@ -157,6 +162,8 @@ const urlIn =
     throw new NotInCatalogue(`the catalogue has no endpoint of ${service} with the interface ${where}`)
   }
 
+/** How long the neutral call of CIRCUIT-4 may take. */
+const NEUTRAL_MS = 2000
 type RequestHead = Pick<Request, 'method' | 'headers'>
 /** Sends requests with the token of this service, through the circuit of the neighbour (SESSION-2, SESSION-4). */
 const asking =
@@ -165,6 +172,7 @@ const asking =
     name: string,
     request: (token: Own) => Sent,
     ask: (request: Sent) => Promise<Got>,
+    neutral?: () => Promise<Answer>,
   ): Promise<Got> => {
     const circuit = circuitOf(name)
     const once = async (token: Own): Promise<Got> => {
@@ -172,7 +180,8 @@ const asking =
       const bare = () => ask({ ...sent, headers: { ...sent.headers, 'x-auth-token': token.id } })
       const twice = () =>
         bare().catch((error) => (error instanceof Unanswered && !error.late ? bare() : Promise.reject(error)))
-      return circuit.run(sent.method === 'GET' ? twice : bare)
+      const call = sent.method === 'GET' ? twice : bare
+      return neutral === undefined ? circuit.run(call) : circuit.runFor(call, neutral)
     }
     const token = await tokens.current()
     const answer = await once(token)
@@ -192,6 +201,13 @@ export const createSession = (parts: Parts): Session => {
   const through = asking(tokens, circuitOf)
   const lacking = new Set<string>()
   const urlOf = urlIn(options, lacking)
+  const identity = (path: string, headers: Request['headers'] = {}, timeoutMs = options.timeoutMs): Request => ({
+    method: 'GET',
+    url: `${options.authUrl}${path}`,
+    headers: { accept: 'application/json', ...headers },
+    timeoutMs,
+  })
+  const neutral = () => send(identity('/', {}, Math.min(NEUTRAL_MS, options.timeoutMs)))
   return {
     call: ({ service, path, method, headers = {}, body, timeoutMs = options.timeoutMs }) =>
       through(
@@ -218,17 +234,8 @@ export const createSession = (parts: Parts): Session => {
         }),
         stream,
       ),
-    ask: (path, headers = {}) =>
-      through(
-        'identity',
-        (): Request => ({
-          method: 'GET',
-          url: `${options.authUrl}${path}`,
-          headers: { accept: 'application/json', ...headers },
-          timeoutMs: options.timeoutMs,
-        }),
-        send,
-      ),
+    ask: (path, headers) => through('identity', () => identity(path, headers), send),
+    askFor: (path, headers) => through('identity', () => identity(path, headers), send, neutral),
     entry: async (service) => {
       const token = await tokens.current()
       return { token: token.id, projectId: token.projectId, url: urlOf(service, token) }

@@ -1,6 +1,6 @@
 /** When a neighbour that fails is left alone, and when it is asked again, to the millisecond. */
 import { expect, test } from 'vitest'
-import { createCircuit } from '../../../src/neighbours/openstack/circuit.ts'
+import { createCircuit, OnlyThisCall } from '../../../src/neighbours/openstack/circuit.ts'
 import { NotAsked, Unanswered } from '../../../src/neighbours/openstack/send.ts'
 import { handClock, memoryLog } from '../../support/lab.ts'
 
@@ -79,4 +79,37 @@ test.each([200, 401, 404, 429, 499, 501, 505])('CIRCUIT-3 the status %i is none'
   const { circuit, answers } = opened()
   for (let call = 0; call < 4; call++) expect(await answers(status)).toBe(status)
   expect(circuit.whyFailing()).toBeNull()
+})
+
+test('CIRCUIT-4 a failure because of what a caller has sent counts only if a call without it fails too', async () => {
+  const { circuit } = opened()
+  let neutral = 0
+  const failsFor = (status: number) =>
+    circuit
+      .runFor(
+        () => Promise.reject(new Unanswered('cut off')),
+        async () => (neutral++, { status }),
+      )
+      .then(
+        () => 'answered',
+        (error: Error) => [error instanceof OnlyThisCall, error.message],
+      )
+  for (let call = 0; call < 10; call++) expect(await failsFor(200)).toEqual([true, 'cut off'])
+  expect([neutral, circuit.whyFailing()]).toEqual([10, null])
+  await Promise.all(Array.from({ length: 10 }, () => failsFor(200)))
+  expect(neutral).toBe(11)
+  for (let call = 0; call < 3; call++) expect(await failsFor(503)).toEqual([false, 'it answers 503'])
+  expect(circuit.whyFailing()).toBe('it answers 503')
+})
+
+test('CIRCUIT-4 while calls rest, only the neutral one finds out whether the neighbour is back', async () => {
+  const { clock, circuit, fails } = opened()
+  for (let call = 0; call < 3; call++) await fails()
+  const asked: string[] = []
+  const call = async () => (asked.push('call'), { status: 200 })
+  const neutral = async () => (asked.push('neutral'), { status: 300 })
+  await expect(circuit.runFor(call, neutral)).rejects.toThrow(NotAsked)
+  await clock.pass(500)
+  expect([await circuit.runFor(call, neutral), circuit.whyFailing()]).toEqual([{ status: 200 }, null])
+  expect(asked).toEqual(['neutral', 'call'])
 })

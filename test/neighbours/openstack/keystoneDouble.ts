@@ -32,6 +32,8 @@ export type KeystoneDouble = {
   readonly authUrl: string
   mood: Mood
   lifeMs: number
+  /** Tokens about which no question is answered: the connection is closed, as by a server with a small buffer. */
+  breaksFor: (token: string) => boolean
   /** Added to the clock of this Keystone. */
   skewMs: number
   /** Further services of the catalogue: type and URL. */
@@ -59,7 +61,9 @@ export const keystoneDouble = async (): Promise<KeystoneDouble> => {
     request.on('end', () => {
       const { method = 'GET', url = '/' } = request
       state.asked.push(`${method} ${url}`)
+      const subject = request.headers['x-subject-token']
       if (state.mood === 'silent') return
+      if (typeof subject === 'string' && state.breaksFor(subject)) return void request.socket.destroy()
       if (state.mood === 'down') return void request.socket.destroy()
       if (state.mood === 'broken') return write(response, failure(503, 'Service Unavailable'))
       model.lifeMs = state.lifeMs
@@ -74,6 +78,7 @@ export const keystoneDouble = async (): Promise<KeystoneDouble> => {
     mood: 'well',
     lifeMs: 3_600_000,
     skewMs: 0,
+    breaksFor: () => false,
     services: {},
     asked: [],
     isLive: model.isLive,

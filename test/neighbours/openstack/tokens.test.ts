@@ -1,10 +1,11 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { silent } from '../../../src/log.ts'
+import { PLACES } from '../../../src/neighbours/openstack/places.ts'
 import { createSender, type Sender } from '../../../src/neighbours/openstack/send.ts'
 import { createSession } from '../../../src/neighbours/openstack/session.ts'
 import { createTokens } from '../../../src/neighbours/openstack/tokens.ts'
 import { sessionOptions } from '../../contracts/keystone.contract.ts'
-import { handClock } from '../../support/lab.ts'
+import { handClock, memoryLog } from '../../support/lab.ts'
 import { signIn } from '../../support/signIn.ts'
 import { type KeystoneDouble, keystoneDouble } from './keystoneDouble.ts'
 
@@ -121,17 +122,69 @@ describe('tokens', () => {
       expect(await tokens.validate(other, PLAIN)).toMatchObject({ kind: 'valid' })
     },
   )
-  test('TOKENS-6 a flood of invented tokens is refused beyond 64 at once', async () => {
-    const { tokens } = open()
+  test('TOKENS-6 a flood of invented tokens from one address keeps out neither other addresses nor what was valid', async () => {
+    const { tokens, clock } = open()
+    const [known, fresh] = [await enter(), await enter('alpha-reader')]
+    await tokens.validate(known, PLAIN)
+    await clock.pass(61_000)
+    const flood = Array.from({ length: 500 }, (_, n) => tokens.validate(`gAAAAA${n}`, { ...PLAIN, from: '192.0.2.1' }))
+    const same = { ...PLAIN, from: '192.0.2.1' }
+    const honest = [
+      tokens.validate(fresh, { ...PLAIN, from: '192.0.2.2' }),
+      tokens.validate(known, same),
+      tokens.validate(await enter('alpha-manager'), { ...PLAIN, from: '192.0.2.3' }),
+    ]
+    expect((await Promise.all(honest)).map(({ kind }) => kind)).toEqual(['valid', 'valid', 'valid'])
+    const refused = (await Promise.all(flood)).filter(({ kind }) => kind === 'unavailable')
+    expect(refused).toHaveLength(500 - PLACES.openOfOne - PLACES.waitingOfOne)
+  })
+  test('TOKENS-6 who waits longer than two seconds is refused', async () => {
+    const { tokens, clock } = open()
     await tokens.validate(await enter(), PLAIN)
     keystone.mood = 'silent'
-    const verdicts = await Promise.all(Array.from({ length: 70 }, (_, n) => tokens.validate(`gAAAAA${n}`, PLAIN)))
-    const crowded = verdicts.filter(
-      (one) => one.kind === 'unavailable' && one.reason === 'too many tokens are being validated',
-    )
-    expect(crowded).toHaveLength(6)
+    const all = Array.from({ length: PLACES.openOfOne + 1 }, (_, n) => tokens.validate(`gAAAAA${n}`, PLAIN))
+    await clock.pass(PLACES.waitMs)
+    expect(await all.at(-1)).toMatchObject({ kind: 'unavailable', reason: 'too many tokens are being validated' })
   })
-  test.each(['', 'a b', 'a\nb', 'ä', 'x'.repeat(8193)])(
+  test('TOKENS-7 what Keystone refuses as a request is invalid, and is not asked about again', async () => {
+    const session = { askFor: vi.fn(async () => ({ status: 400, headers: {}, text: 'bad request' })) }
+    const tokens = createTokens({ session, cache: { cacheMs: 60_000, entries: 9 }, clock: handClock(), log: silent })
+    expect(await tokens.validate('x'.repeat(300), PLAIN)).toEqual({ kind: 'invalid' })
+    expect(await tokens.validate('x'.repeat(300), PLAIN)).toEqual({ kind: 'invalid' })
+    expect(session.askFor).toHaveBeenCalledTimes(1)
+  })
+  test('TOKENS-8 tokens for which Keystone fails do not make it count as unreachable', async () => {
+    const { tokens, clock } = open()
+    keystone.breaksFor = (token) => token.startsWith('poison')
+    for (let n = 0; n < 20; n++)
+      expect(await tokens.validate(`poison${n}`, PLAIN)).toMatchObject({
+        kind: 'unavailable',
+        reason: 'the identity service fails for this token',
+      })
+    expect(await tokens.validate(await enter(), PLAIN)).toMatchObject({ kind: 'valid' })
+    const before = validated()
+    await tokens.validate('poison0', PLAIN)
+    expect(validated()).toBe(before)
+    keystone.breaksFor = () => false
+    await clock.pass(5000)
+    expect(await tokens.validate('poison0', PLAIN)).toEqual({ kind: 'invalid' })
+  })
+  test('refused tokens are counted, and logged once a minute with the addresses that sent most', async () => {
+    const [clock, log] = [handClock(), memoryLog()]
+    const session = { askFor: async () => ({ status: 404, headers: {}, text: '' }) }
+    const tokens = createTokens({ session, cache: { cacheMs: 0, entries: 9 }, clock, log })
+    const send = (from: string) => tokens.validate('gAAAAAnope', { ...PLAIN, from })
+    await send('192.0.2.1')
+    for (let n = 0; n < 50; n++) await send(n < 40 ? '192.0.2.2' : `192.0.2.${n}`)
+    await clock.pass(60_000)
+    await send('192.0.2.2')
+    expect(tokens.refused()).toEqual({ invalid: 52, unavailable: 0 })
+    expect(log.said.map(({ detail }) => detail)).toMatchObject([
+      { invalid: 1, from: { '192.0.2.1': 1 } },
+      { invalid: 51, unavailable: 0, from: { '192.0.2.2': 41 } },
+    ])
+  })
+  test.each(['', 'a b', 'a\nb', 'ä', 'x'.repeat(2049)])(
     'a text that can be no token is invalid, and nobody is asked',
     async (text) => {
       const { tokens } = open()
