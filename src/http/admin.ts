@@ -20,6 +20,8 @@ export type AdminParts = {
     readonly degraded?: string | null
     readonly detail: Readonly<Record<string, unknown>>
   }
+  /** Whether it may be addressed under any name, because it listens on other addresses than those of this machine. */
+  readonly anyHost: boolean
   readonly doors?: Doors
 }
 
@@ -28,8 +30,16 @@ const inputOf = async (request: Request): Promise<unknown> => {
   return text === '' ? null : JSON.parse(text)
 }
 
-export const adminApp = ({ metrics, readiness, doors = {} }: AdminParts): Hono => {
+export const adminApp = ({ metrics, readiness, anyHost, doors = {} }: AdminParts): Hono => {
   const app = new Hono()
+  // the same rules as for the API, so that no page of another site reads what is shown here, or reaches the doors
+  const gates = { page: gateOf({ trustedHosts: [], anyHost }), doors: gateOf({ trustedHosts: [], anyHost: false }) }
+  app.use('*', async (c, next) => {
+    const barred = (c.req.path.startsWith('/doors/') ? gates.doors : gates.page)((name) => c.req.header(name))
+    if (barred === null) return next()
+    const { status, detail } = shownOf(barred.fault)
+    return Response.json({ error: detail }, { status })
+  })
   app.get(
     '/metrics',
     async () => new Response(await metrics.metrics(), { headers: { 'content-type': metrics.contentType } }),
@@ -39,14 +49,6 @@ export const adminApp = ({ metrics, readiness, doors = {} }: AdminParts): Hono =
     const { notReady, degraded = null, detail } = readiness()
     if (notReady !== null) return c.json({ status: 'not ready', reason: notReady, detail }, 503)
     return c.json(degraded === null ? { status: 'ready', detail } : { status: 'degraded', reason: degraded, detail })
-  })
-  // the same rules as for the API, so that a page of another site cannot reach operations that change something
-  const gate = gateOf({ trustedHosts: [], anyHost: false })
-  app.use('/doors/*', async (c, next) => {
-    const barred = gate((name) => c.req.header(name))
-    if (barred === null) return next()
-    const { status, detail } = shownOf(barred.fault)
-    return Response.json({ error: detail }, { status })
   })
   for (const [name, open] of Object.entries(doors))
     app.post(`/doors/${name}`, async (c) => c.json({ result: (await open(await inputOf(c.req.raw))) ?? null }))

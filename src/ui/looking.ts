@@ -13,7 +13,8 @@ import type { Screen, Who } from './view/screen.ts'
 
 export type Signed =
   | { readonly ok: true; readonly token: string; readonly lifeMs: number }
-  | { readonly ok: false; readonly reason: string }
+  /** `wrong`: the user, the password or the project is. */
+  | { readonly ok: false; readonly reason: string; readonly wrong?: true }
 export type Revoked = { readonly ok: true } | { readonly ok: false; readonly reason: string }
 export type Account = {
   readonly user: string
@@ -37,6 +38,8 @@ export type UiParts = {
   /** Other documents than those beside the program; absent: those. */
   readonly documents?: Documents | undefined
   readonly signIn: SignIn
+  /** The address that a request came from. Absent: it is not known. */
+  readonly remote?: (c: Context) => string
   /** The reason to refuse a request; null: there is none. */
   readonly barred: (header: (name: string) => string | undefined) => string | null
   readonly clock: Pick<Clock, 'now' | 'after'>

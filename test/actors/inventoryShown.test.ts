@@ -63,13 +63,16 @@ describe('of what a report shows', () => {
     world = await openPlane({ reads: { ...store.reads, page } }, store)
     compared = async () => {
       compared = async () => {}
-      await world.report('h1', [shown(card(1))])
+      await world.report('h1', [shown(named(1, 'h1_x_1'))])
     }
-    const head = { host: 'h2', bootId: crypto.randomUUID(), number: 1, observedAt: 1, version: '0.1.0', aliases: [] }
-    const report = { type: 'Inventory' as const, ...head, drivers: [shown(card(1), named(2, 'h2_2'))] }
+    const head = { host: 'h1_x', bootId: crypto.randomUUID(), number: 1, observedAt: 1, version: '0.1.0', aliases: [] }
+    const report = { type: 'Inventory' as const, ...head, drivers: [shown(named(1, 'h1_x_1'), named(2, 'h1_x_2'))] }
     expect(await world.plane.reports.take(report, 'm1')).toMatchObject({ fault: { kind: 'unavailable' } })
     expect(await world.plane.reports.take(report, 'm1')).toMatchObject({ ok: true })
-    expect(value(await world.control.deployables.list({}, {})).items.map(({ name }) => name)).toEqual(['h1_1', 'h2_2'])
+    expect(value(await world.control.deployables.list({}, {})).items.map(({ name }) => name)).toEqual([
+      'h1_x_1',
+      'h1_x_2',
+    ])
   })
   it('a deployable name shown by two devices refuses the second', async () => {
     await seen.shows(card(1), named(2, 'h1_1'), card(3))
@@ -131,13 +134,13 @@ describe('hardware that is used', () => {
   it('is not given again under another name before it is released (S1)', async () => {
     await seen.shows(card(1))
     const binding = await bind((await seen.deployables())[0]!.rp_uuid!)
-    for (let n = 0; n < 3; n++) await seen.shows(named(1, 'renamed'))
+    for (let n = 0; n < 3; n++) await seen.shows(named(1, 'h1_renamed'))
     expect((await seen.deployables()).map(({ name, presence }) => [name, presence])).toEqual([['h1_1', 'missing']])
     value(await world.control.arqs.removeByInstance(NOVA, binding.instanceUuid))
-    await seen.shows(named(1, 'renamed'))
+    await seen.shows(named(1, 'h1_renamed'))
     expect((await seen.deployables()).map(({ name, presence }) => [name, presence])).toEqual([
       ['h1_1', 'missing'],
-      ['renamed', 'present'],
+      ['h1_renamed', 'present'],
     ])
   })
 })

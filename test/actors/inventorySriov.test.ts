@@ -19,8 +19,8 @@ const device = (fn: number, name: string, handle: ReportedHandle, more: Partial<
     deployables: [part(name, { numAccelerators: 1, handles: [handle] })],
     ...more,
   })
-const pf = device(0, 'pf', whole)
-const vf = (fn: number) => device(fn, `vf${fn}`, half(fn))
+const pf = device(0, 'h1_pf', whole)
+const vf = (fn: number) => device(fn, `h1_vf${fn}`, half(fn))
 const by = (driver: string, ...devices: readonly ReportedDevice[]): Section => ({
   driver,
   status: 'ok',
@@ -67,31 +67,31 @@ describe('an SR-IOV device', () => {
     ['by two drivers, the other way round', [by('b', vf(1), vf(2)), by('a', pf)]],
   ])('shown with both kinds of functions %s gives the virtual ones', async (_name, sections) => {
     await reports(...sections)
-    expect(await present()).toEqual(['vf1', 'vf2'])
+    expect(await present()).toEqual(['h1_vf1', 'h1_vf2'])
   })
   it('whose physical function is whitelisted in another spelling of its address gives the virtual ones', async () => {
     const spelled = {
       ...vf(1),
       deployables: [
-        part('vf1', { numAccelerators: 1, handles: [{ ...half(1), physfn: '0000:18:00.0'.toUpperCase() }] }),
+        part('h1_vf1', { numAccelerators: 1, handles: [{ ...half(1), physfn: '0000:18:00.0'.toUpperCase() }] }),
       ],
     }
     const padded = { type: 'PCI' as const, info: { domain: '0x0000', bus: '18', device: '0', function: '0' } }
-    await reports(by('a', device(0, 'pf', padded), spelled))
-    expect(await present()).toEqual(['vf1'])
+    await reports(by('a', device(0, 'h1_pf', padded), spelled))
+    expect(await present()).toEqual(['h1_vf1'])
   })
   it('whose virtual functions are created while the physical one is bound gives them when it is released', async () => {
     await reports(by('a', pf))
-    const { release } = await bind('pf')
+    const { release } = await bind('h1_pf')
     for (const sections of [[by('a', vf(1))], [by('a', pf, vf(1))], [by('a', pf), by('b', vf(1))], [by('a', vf(1))]]) {
       await reports(...sections)
-      expect((await seen.deployables()).map(({ name }) => name)).toEqual(['pf'])
+      expect((await seen.deployables()).map(({ name }) => name)).toEqual(['h1_pf'])
     }
     await release()
-    await isRefused('pf')
+    await isRefused('h1_pf')
     await reports(by('a', vf(1)))
-    expect(await present()).toEqual(['vf1'])
-    expect((await bind('vf1')).bound).toMatchObject({ ok: true })
+    expect(await present()).toEqual(['h1_vf1'])
+    expect((await bind('h1_vf1')).bound).toMatchObject({ ok: true })
   })
   it('whose physical function is quarantined gives no virtual one before an operator releases it', async () => {
     await reports(by('a', pf))
@@ -99,13 +99,13 @@ describe('an SR-IOV device', () => {
     const note = { by: 'operator', reason: 'looked at' }
     value(await world.control.handles.quarantine(NOVA, handle!.uuid, note))
     for (let n = 0; n < 4; n++) await reports(by('a', vf(1)))
-    expect((await seen.deployables()).map(({ name }) => name)).toEqual(['pf'])
+    expect((await seen.deployables()).map(({ name }) => name)).toEqual(['h1_pf'])
     const rows = await seen.rows()
     await reports(by('a', vf(1)))
     expect(await seen.rows()).toBe(rows)
     value(await world.control.handles.release(NOVA, handle!.uuid, note))
     await reports(by('a', vf(1)))
-    expect(await present()).toEqual(['vf1'])
+    expect(await present()).toEqual(['h1_vf1'])
   })
   it('whose quarantined physical function has left the inventory gives no virtual one before an operator releases it', async () => {
     await reports(by('a', pf))
@@ -120,46 +120,46 @@ describe('an SR-IOV device', () => {
     await reports(by('a', pf))
     value(await world.control.handles.release(NOVA, handle!.uuid, note))
     await reports(by('a', vf(1)))
-    expect(await present()).toEqual(['vf1'])
-    expect((await bind('vf1')).bound).toMatchObject({ ok: true })
+    expect(await present()).toEqual(['h1_vf1'])
+    expect((await bind('h1_vf1')).bound).toMatchObject({ ok: true })
   })
   it('whose physical function is shown while a virtual one is bound gives it when that is released', async () => {
     await reports(by('a', vf(1), vf(2)))
-    const { release } = await bind('vf1')
+    const { release } = await bind('h1_vf1')
     await reports(by('a', pf))
     expect(await present()).toEqual([])
-    await isRefused('vf2')
+    await isRefused('h1_vf2')
     await release()
     await reports(by('a', pf))
-    expect(await present()).toEqual(['pf'])
+    expect(await present()).toEqual(['h1_pf'])
   })
   it('changes over at once when nothing of it is used, and what is not given any more is refused', async () => {
     await reports(by('a', pf))
     await reports(by('a', vf(1), vf(2)))
-    expect(await present()).toEqual(['vf1', 'vf2'])
-    await isRefused('pf')
+    expect(await present()).toEqual(['h1_vf1', 'h1_vf2'])
+    await isRefused('h1_pf')
     await reports(by('a', pf))
-    expect(await present()).toEqual(['pf'])
-    await isRefused('vf1')
+    expect(await present()).toEqual(['h1_pf'])
+    await isRefused('h1_vf1')
   })
   it('of which both kinds were bound before the relation was known gives nothing more until one kind is free', async () => {
-    const unrelated = (fn: number) => device(fn, `vf${fn}`, { type: 'PCI', info: slot(BUS, fn) })
+    const unrelated = (fn: number) => device(fn, `h1_vf${fn}`, { type: 'PCI', info: slot(BUS, fn) })
     await reports(by('a', pf, unrelated(1), unrelated(2)))
-    const [first] = [await bind('pf'), await bind('vf1')]
+    const [first] = [await bind('h1_pf'), await bind('h1_vf1')]
     await reports(by('a', vf(1), vf(2)))
-    await isRefused('vf2')
+    await isRefused('h1_vf2')
     await first.release()
     await reports(by('a', vf(1), vf(2)))
-    expect(await present()).toEqual(['vf1', 'vf2'])
+    expect(await present()).toEqual(['h1_vf1', 'h1_vf2'])
   })
   it('is not taken over while the driver of what is recorded is silent', async () => {
     await reports(by('a', pf), by('b'))
     await reports(silent('a'), by('b', vf(1)))
-    expect(await present()).toEqual(['pf'])
+    expect(await present()).toEqual(['h1_pf'])
     await reports(by('a'), by('b', vf(1)))
-    expect(await present()).toEqual(['vf1'])
+    expect(await present()).toEqual(['h1_vf1'])
     await reports(by('a', pf), silent('b'))
-    expect(await present()).toEqual(['vf1'])
+    expect(await present()).toEqual(['h1_vf1'])
   })
   it('writes nothing more once it is settled which functions are given', async () => {
     const both = [by('a', pf), by('b', vf(1))]
@@ -173,27 +173,27 @@ describe('an SR-IOV device', () => {
       card(BUS, {
         deployables: functions.map(([name, handle]) => part(name, { numAccelerators: 1, handles: [handle] })),
       })
-    await reports(by('a', nic(['pf', whole], ['vf1', half(1)])))
+    await reports(by('a', nic(['h1_pf', whole], ['h1_vf1', half(1)])))
     expect(await seen.devices()).toEqual([])
-    await reports(by('a', nic(['pf', whole])))
-    const physical = await bind('pf')
-    await reports(by('a', nic(['vf1', half(1)], ['vf2', half(2)])))
+    await reports(by('a', nic(['h1_pf', whole])))
+    const physical = await bind('h1_pf')
+    await reports(by('a', nic(['h1_vf1', half(1)], ['h1_vf2', half(2)])))
     expect(await present()).toEqual([])
     await physical.release()
-    await reports(by('a', nic(['vf1', half(1)], ['vf2', half(2)])))
-    expect(await present()).toEqual(['vf1', 'vf2'])
-    const virtual = await bind('vf1')
-    await reports(by('a', nic(['pf', whole])))
+    await reports(by('a', nic(['h1_vf1', half(1)], ['h1_vf2', half(2)])))
+    expect(await present()).toEqual(['h1_vf1', 'h1_vf2'])
+    const virtual = await bind('h1_vf1')
+    await reports(by('a', nic(['h1_pf', whole])))
     expect(await present()).toEqual([])
     await virtual.release()
-    await reports(by('a', nic(['pf', whole])))
-    expect(await present()).toEqual(['pf'])
+    await reports(by('a', nic(['h1_pf', whole])))
+    expect(await present()).toEqual(['h1_pf'])
   })
   it('gives way to its virtual functions also while its report is refused for a name of another device', async () => {
     await reports(by('a', pf, card(2)))
     const both = { ...pf, deployables: [...pf.deployables, part('h1_2', { handles: [] })] }
     await reports(by('a', both, card(2), vf(1)))
-    expect(await present()).toEqual(['h1_2', 'vf1'])
+    expect(await present()).toEqual(['h1_2', 'h1_vf1'])
   })
   it('is given once when a bind and the report of the change-over come at the same time', async () => {
     const outcomes = new Set<string>()
@@ -203,7 +203,7 @@ describe('an SR-IOV device', () => {
     }
     for (let ticks = -60; ticks < 60; ticks++) {
       await reports(by('a', pf))
-      const { ask, release } = await asking('pf')
+      const { ask, release } = await asking('h1_pf')
       const [bound] = await Promise.all([
         after(Math.max(0, ticks), ask),
         after(Math.max(0, -ticks), () => reports(by('a', vf(1)))),
@@ -214,7 +214,7 @@ describe('an SR-IOV device', () => {
     expect(['bound, ', 'refused, vf1']).toEqual(expect.arrayContaining([...outcomes]))
   })
   it('refuses a device that names no address as its physical function', async () => {
-    await reports(by('a', device(1, 'vf1', { ...half(1), physfn: 'the first card' }), card(2)))
+    await reports(by('a', device(1, 'h1_vf1', { ...half(1), physfn: 'the first card' }), card(2)))
     expect(await present()).toEqual(['h1_2'])
   })
 })
@@ -230,12 +230,12 @@ describe('a function that another device shows now', () => {
     const world = await openPlane({ reads: { ...store.reads, page } }, store)
     const seen = inventoryOf(world)
     const nic = (...functions: readonly number[]) =>
-      card(BUS, { deployables: functions.map((fn) => part(`nic${fn}`, { handles: [half(fn)] })) })
+      card(BUS, { deployables: functions.map((fn) => part(`h1_nic${fn}`, { handles: [half(fn)] })) })
     const groups = [{ 'resources:FPGA': '1' }]
     value(await world.control.profiles.create(NOVA, { name: 'p', description: null, groups }))
     await world.report('h1', [by('a', nic(1, 2))])
     const [arq] = value(await world.control.arqs.create(TENANT, 'p'))
-    const { rp_uuid: rp } = (await seen.deployables()).find(({ name }) => name === 'nic1')!
+    const { rp_uuid: rp } = (await seen.deployables()).find(({ name }) => name === 'h1_nic1')!
     const binding = { arq: arq!.uuid, hostname: 'h1', deviceRpUuid: rp!, instanceUuid: crypto.randomUUID() }
     compared = async () => {
       compared = async () => {}
@@ -252,10 +252,13 @@ describe('the same function shown by two drivers', () => {
     const world = await openPlane()
     const seen = inventoryOf(world)
     const named = (net: string) => ({ type: 'PCI' as const, info: { ...slot(BUS, 1), physical_network: net } })
-    const [one, other] = [device(0, 'one', { type: 'PCI', info: slot(BUS, 1) }), device(5, 'other', named('net0'))]
+    const [one, other] = [
+      device(0, 'h1_one', { type: 'PCI', info: slot(BUS, 1) }),
+      device(5, 'h1_other', named('net0')),
+    ]
     await world.report('h1', [by('a', one)])
     await world.report('h1', [by('b', other), by('a', one)])
-    expect((await seen.deployables()).map(({ name, presence }) => [name, presence])).toEqual([['one', 'present']])
+    expect((await seen.deployables()).map(({ name, presence }) => [name, presence])).toEqual([['h1_one', 'present']])
     await world.plane.stop()
   })
 })

@@ -40,19 +40,10 @@ describe('a name that every object inherits is a name like any other', () => {
     expect(await devices()).toHaveLength(1)
     expect(await rows()).toBeGreaterThan(before)
   })
-  test.each(INHERITED)('%s as the name of a deployable', async (name) => {
-    const { deployables, rows, shows } = inventoryOf(world)
-    await shows(named(1, name))
-    expect((await deployables()).map((row) => row.name)).toEqual([name])
-    const recorded = await rows()
-    await shows(named(1, name))
-    expect(await rows()).toBe(recorded)
-    // it is found again after the device was away
-    const { uuid } = (await deployables())[0]!
-    await shows()
-    await shows()
-    await shows(named(1, name))
-    expect((await deployables()).map((row) => row.uuid)).toEqual([uuid])
+  test.each(INHERITED)('%s as the name of a deployable is refused, because it is not one of the host', async (name) => {
+    const { deployables, shows } = inventoryOf(world)
+    await shows(named(1, name), card(2))
+    expect((await deployables()).map((row) => row.name)).toEqual(['h1_2'])
   })
   test.each(INHERITED)('%s as the key of an attribute, of a driver and of an operator', async (key) => {
     const { deployables, shows } = inventoryOf(world)

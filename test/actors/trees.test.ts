@@ -39,18 +39,18 @@ const node = (name: string, parent: string | null, more: Partial<ReportedDeploya
 })
 const vf = (name: string, parent: string, fn: number) =>
   node(name, parent, { kind: 'vf', handles: [{ type: 'PCI', info: slot(0x3b, fn) }] })
-const flat = card(0x3b, { deployables: [node('r', null, { handles: [{ type: 'PCI', info: slot(0x3b) }] })] })
+const flat = card(0x3b, { deployables: [node('h1_r', null, { handles: [{ type: 'PCI', info: slot(0x3b) }] })] })
 const of = (...deployables: readonly ReportedDeployable[]): ReportedDevice => ({
   ...flat,
   deployables: [...deployables],
 })
 /** The example of data-model 10.3; children may be named before their parents. */
 const TREE = of(
-  vf('r_vf_1', 'r_pf_1', 1),
-  vf('r_vf_2', 'r_pf_2', 3),
-  node('r_pf_1', 'r', { kind: 'pf' }),
-  node('r_pf_2', 'r', { kind: 'pf' }),
-  node('r', null, { kind: 'region', numAccelerators: 2, bitstreamId: IMAGE }),
+  vf('h1_r_vf_1', 'h1_r_pf_1', 1),
+  vf('h1_r_vf_2', 'h1_r_pf_2', 3),
+  node('h1_r_pf_1', 'h1_r', { kind: 'pf' }),
+  node('h1_r_pf_2', 'h1_r', { kind: 'pf' }),
+  node('h1_r', null, { kind: 'region', numAccelerators: 2, bitstreamId: IMAGE }),
 )
 
 const byName = async () => new Map((await seen.deployables()).map((row) => [row.name, row]))
@@ -66,7 +66,7 @@ const wanted = async () => {
 }
 const bind = async (more: object = {}) => {
   const [arq] = value(await world.control.arqs.create(TENANT, 'f'))
-  const { rp_uuid: deviceRpUuid } = (await byName()).get('r')!
+  const { rp_uuid: deviceRpUuid } = (await byName()).get('h1_r')!
   const one = { arq: arq!.uuid, hostname: 'h1', deviceRpUuid: deviceRpUuid!, instanceUuid: randomUUID(), ...more }
   return { arq: arq!.uuid, outcome: await world.control.arqs.bind(NOVA, [one]) }
 }
@@ -81,7 +81,7 @@ describe('a tree', () => {
   it('is recorded as the table of data-model 10.3, and has one provider', async () => {
     await seen.shows(TREE)
     const rows = await byName()
-    const [r, pf1, pf2] = ['r', 'r_pf_1', 'r_pf_2'].map((name) => rows.get(name)!)
+    const [r, pf1, pf2] = ['h1_r', 'h1_r_pf_1', 'h1_r_pf_2'].map((name) => rows.get(name)!)
     const table = [...rows.values()].map(
       ({ name, kind, parent_uuid, root_uuid, parent_id, root_id, rp_uuid, num_accelerators }) => [
         name,
@@ -95,13 +95,13 @@ describe('a tree', () => {
       ],
     )
     expect(table.toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1))).toEqual([
-      ['r', 'region', null, null, null, null, true, 2],
-      ['r_pf_1', 'pf', r!.uuid, r!.id, r!.uuid, r!.id, false, 1],
-      ['r_pf_2', 'pf', r!.uuid, r!.id, r!.uuid, r!.id, false, 1],
-      ['r_vf_1', 'vf', pf1!.uuid, pf1!.id, r!.uuid, r!.id, false, 1],
-      ['r_vf_2', 'vf', pf2!.uuid, pf2!.id, r!.uuid, r!.id, false, 1],
+      ['h1_r', 'region', null, null, null, null, true, 2],
+      ['h1_r_pf_1', 'pf', r!.uuid, r!.id, r!.uuid, r!.id, false, 1],
+      ['h1_r_pf_2', 'pf', r!.uuid, r!.id, r!.uuid, r!.id, false, 1],
+      ['h1_r_vf_1', 'vf', pf1!.uuid, pf1!.id, r!.uuid, r!.id, false, 1],
+      ['h1_r_vf_2', 'vf', pf2!.uuid, pf2!.id, r!.uuid, r!.id, false, 1],
     ])
-    expect(await wanted()).toEqual([{ name: 'r', total: 2, reserved: 0, reasons: [] }])
+    expect(await wanted()).toEqual([{ name: 'h1_r', total: 2, reserved: 0, reasons: [] }])
   })
   it('changes nothing when it is shown again, in any order (C1)', async () => {
     await seen.shows(TREE)
@@ -123,7 +123,7 @@ describe('a tree', () => {
       '3',
     ])
     expect((await bind()).outcome).toMatchObject(conflict(/no free attach handle/))
-    expect(await wanted()).toEqual([{ name: 'r', total: 2, reserved: 0, reasons: [] }])
+    expect(await wanted()).toEqual([{ name: 'h1_r', total: 2, reserved: 0, reasons: [] }])
   })
   it('is found by a bind that knew the card as it was before', async () => {
     await seen.shows(flat)
@@ -132,14 +132,14 @@ describe('a tree', () => {
     await seen.shows(TREE)
     await bound()
     await seen.shows(flat)
-    await seen.shows(of(vf('r_other', 'r', 5), node('r', null, { numAccelerators: 1 })))
+    await seen.shows(of(vf('h1_r_other', 'h1_r', 5), node('h1_r', null, { numAccelerators: 1 })))
     expect((await bound()).handle_info).toMatchObject({ function: '5' })
   })
   it('keeps the UUIDs of what comes back, and provider and root all the time (C6)', async () => {
     await seen.shows(flat)
-    const { rp_uuid, uuid: root } = (await byName()).get('r')!
+    const { rp_uuid, uuid: root } = (await byName()).get('h1_r')!
     await seen.shows(TREE)
-    const before = [await uuidOf('r_vf_1'), await uuidOf('r_pf_2')]
+    const before = [await uuidOf('h1_r_vf_1'), await uuidOf('h1_r_pf_2')]
     const handles = (await seen.handles()).filter(({ state }) => state === 'free').map(({ uuid }) => uuid)
     await seen.shows(flat)
     expect(
@@ -149,9 +149,9 @@ describe('a tree', () => {
         uuid,
         own,
       ]),
-    ).toEqual([['r', 1, root, rp_uuid]])
+    ).toEqual([['h1_r', 1, root, rp_uuid]])
     await seen.shows(TREE)
-    expect([await uuidOf('r_vf_1'), await uuidOf('r_pf_2')]).toEqual(before)
+    expect([await uuidOf('h1_r_vf_1'), await uuidOf('h1_r_pf_2')]).toEqual(before)
     expect((await seen.handles()).filter(({ state }) => state === 'free').map(({ uuid }) => uuid)).toEqual(handles)
   })
   it('keeps a function that a request has, although it is shown no more', async () => {
@@ -161,37 +161,37 @@ describe('a tree', () => {
     const { presence, uuid } = [...(await byName()).values()].find((row) => row.uuid === held.deployable_uuid)!
     expect(presence).toBe('missing')
     // what it stands below stays with it, and what is not used has left
-    expect([...(await byName()).keys()].toSorted()).toEqual(['r', 'r_pf_1', 'r_vf_1'])
+    expect([...(await byName()).keys()].toSorted()).toEqual(['h1_r', 'h1_r_pf_1', 'h1_r_vf_1'])
     value(await world.control.arqs.removeByInstance(NOVA, held.instance_uuid!))
     await seen.shows(TREE)
-    expect((await byName()).get('r_vf_1')).toMatchObject({ uuid, presence: 'present' })
+    expect((await byName()).get('h1_r_vf_1')).toMatchObject({ uuid, presence: 'present' })
   })
   it('counts what is recorded of it, when a request still uses what another part of it attaches (I12)', async () => {
-    await seen.shows(of(node('r', null, { handles: [{ type: 'PCI', info: slot(0x3b, 1) }] })))
+    await seen.shows(of(node('h1_r', null, { handles: [{ type: 'PCI', info: slot(0x3b, 1) }] })))
     const { instance_uuid } = await bound()
-    const tree = of(node('r', null), node('pf', 'r', { kind: 'pf' }), vf('vf_1', 'pf', 1))
+    const tree = of(node('h1_r', null), node('h1_pf', 'h1_r', { kind: 'pf' }), vf('h1_vf_1', 'h1_pf', 1))
     await seen.shows(tree)
-    expect((await byName()).get('pf')).toMatchObject({ num_accelerators: 0 })
+    expect((await byName()).get('h1_pf')).toMatchObject({ num_accelerators: 0 })
     value(await world.control.arqs.removeByInstance(NOVA, instance_uuid!))
     await seen.shows(tree)
-    expect((await byName()).get('pf')).toMatchObject({ num_accelerators: 1 })
+    expect((await byName()).get('h1_pf')).toMatchObject({ num_accelerators: 1 })
   })
   it('is not grown from what a request uses: a root stays one until it is free (GROW-1)', async () => {
-    const lone = node('r_vf_1', null, { handles: [{ type: 'PCI', info: slot(0x3b, 1) }] })
-    const region = node('r', null, { handles: [{ type: 'PCI', info: slot(0x3b, 3) }] })
+    const lone = node('h1_r_vf_1', null, { handles: [{ type: 'PCI', info: slot(0x3b, 1) }] })
+    const region = node('h1_r', null, { handles: [{ type: 'PCI', info: slot(0x3b, 3) }] })
     await seen.shows(of(region, lone))
-    const { rp_uuid } = (await byName()).get('r_vf_1')!
+    const { rp_uuid } = (await byName()).get('h1_r_vf_1')!
     const { outcome } = await bind({ deviceRpUuid: rp_uuid })
     value(outcome)
-    const below = of({ ...region, numAccelerators: 2 }, vf('r_vf_1', 'r', 1))
+    const below = of({ ...region, numAccelerators: 2 }, vf('h1_r_vf_1', 'h1_r', 1))
     await seen.shows(below)
-    expect((await byName()).get('r_vf_1')).toMatchObject({ parent_uuid: null, rp_uuid })
-    expect((await byName()).get('r')).toMatchObject({ num_accelerators: 1 })
+    expect((await byName()).get('h1_r_vf_1')).toMatchObject({ parent_uuid: null, rp_uuid })
+    expect((await byName()).get('h1_r')).toMatchObject({ num_accelerators: 1 })
     const [{ instance_uuid } = { instance_uuid: null }] = value(await world.control.arqs.list(NOVA, {}, {})).items
     value(await world.control.arqs.removeByInstance(NOVA, instance_uuid!))
     await seen.shows(below)
-    expect((await byName()).get('r_vf_1')).toMatchObject({ parent_uuid: await uuidOf('r'), rp_uuid: null })
-    expect(await wanted()).toEqual([{ name: 'r', total: 2, reserved: 0, reasons: [] }])
+    expect((await byName()).get('h1_r_vf_1')).toMatchObject({ parent_uuid: await uuidOf('h1_r'), rp_uuid: null })
+    expect(await wanted()).toEqual([{ name: 'h1_r', total: 2, reserved: 0, reasons: [] }])
   })
 })
 
@@ -200,19 +200,19 @@ describe('a device is refused', () => {
     [
       'whose deployable stands below none of its own',
       /stands below elsewhere, which is not a deployable/,
-      [node('r', null), vf('a', 'elsewhere', 1)],
+      [node('h1_r', null), vf('a', 'elsewhere', 1)],
     ],
-    ['whose tree has no top', /leads to no root/, [node('r', null), vf('a', 'b', 1), vf('b', 'a', 2)]],
+    ['whose tree has no top', /leads to no root/, [node('h1_r', null), vf('a', 'b', 1), vf('b', 'a', 2)]],
     [
       'that counts its tree wrongly',
       /says 5 accelerators, and its tree has handles for 1/,
-      [node('r', null, { numAccelerators: 5 }), vf('a', 'r', 1)],
+      [node('h1_r', null, { numAccelerators: 5 }), vf('a', 'h1_r', 1)],
     ],
     [
       'that hands a name of Placement to an attribute',
       /trait9 must not describe/,
       [
-        node('r', null, {
+        node('h1_r', null, {
           attributes: [
             { key: 'rc', value: 'FPGA' },
             { key: 'trait9', value: 'X', parent: 0 },
@@ -224,7 +224,7 @@ describe('a device is refused', () => {
       'whose attribute describes a later one',
       /does not stand before it/,
       [
-        node('r', null, {
+        node('h1_r', null, {
           attributes: [
             { key: 'rc', value: 'FPGA' },
             { key: 'a', value: 'X', parent: 1 },
@@ -236,7 +236,7 @@ describe('a device is refused', () => {
       'with a key twice at one place',
       /two attributes a \/ b/,
       [
-        node('r', null, {
+        node('h1_r', null, {
           attributes: [
             { key: 'rc', value: 'FPGA' },
             { key: 'a', value: '1' },
@@ -250,7 +250,7 @@ describe('a device is refused', () => {
       'with attributes that are nested too deep',
       /nested more than 8 deep/,
       [
-        node('r', null, {
+        node('h1_r', null, {
           attributes: [
             { key: 'rc', value: 'FPGA' },
             ...Array.from({ length: 9 }, (_, at) => ({ key: `a${at}`, value: '', ...(at > 0 ? { parent: at } : {}) })),
@@ -270,15 +270,15 @@ describe('a device is refused', () => {
   })
 })
 it('compares the number of accelerators only where others stand below', async () => {
-  const leaf = node('r_leaf', 'r', { kind: 'vf', numAccelerators: 3 })
-  const alone = node('alone', null, { numAccelerators: 2, handles: [{ type: 'PCI', info: slot(0x3b, 2) }] })
-  await seen.shows(of(node('r', null), vf('r_vf_1', 'r', 1), leaf, alone))
-  expect([...(await byName()).keys()].toSorted()).toEqual(['alone', 'r', 'r_leaf', 'r_vf_1'])
+  const leaf = node('h1_r_leaf', 'h1_r', { kind: 'vf', numAccelerators: 3 })
+  const alone = node('h1_alone', null, { numAccelerators: 2, handles: [{ type: 'PCI', info: slot(0x3b, 2) }] })
+  await seen.shows(of(node('h1_r', null), vf('h1_r_vf_1', 'h1_r', 1), leaf, alone))
+  expect([...(await byName()).keys()].toSorted()).toEqual(['h1_alone', 'h1_r', 'h1_r_leaf', 'h1_r_vf_1'])
 })
 const silentLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 describe('programming the root', () => {
-  const program = () => uuidOf('r').then((uuid) => world.control.deployables.program(NOVA, uuid, IMAGE))
+  const program = () => uuidOf('h1_r').then((uuid) => world.control.deployables.program(NOVA, uuid, IMAGE))
   const last = async () => {
     await world.pump()
     return world.orders.at(-1)!
@@ -289,25 +289,25 @@ describe('programming the root', () => {
     expect(await program()).toMatchObject(conflict(/r_vf_\d: a request uses it/))
     await world.pump()
     expect(world.orders.filter(({ type }) => type === 'Program')).toEqual([])
-    expect((await byName()).get('r_vf_2')).toMatchObject({ presence: 'present' })
+    expect((await byName()).get('h1_r_vf_2')).toMatchObject({ presence: 'present' })
     value(await world.control.arqs.removeByInstance(NOVA, held.instance_uuid!))
     value(await program())
   })
   it('takes its functions away until the host shows them again, the same ones as before', async () => {
     await seen.shows(TREE)
-    const before = await uuidOf('r_vf_1')
+    const before = await uuidOf('h1_r_vf_1')
     await bound().then(({ instance_uuid }) => world.control.arqs.removeByInstance(NOVA, instance_uuid!))
     value(await program())
     expect(await wanted()).toEqual([
-      { name: 'r', total: 2, reserved: 2, reasons: ['being programmed', 'handles unusable'] },
+      { name: 'h1_r', total: 2, reserved: 2, reasons: ['being programmed', 'handles unusable'] },
     ])
     // a report that was made before the programming
     await seen.shows(TREE)
-    expect((await byName()).get('r_vf_1')).toMatchObject({ presence: 'missing' })
+    expect((await byName()).get('h1_r_vf_1')).toMatchObject({ presence: 'missing' })
     expect((await bind()).outcome).toMatchObject({ ok: false, fault: { kind: 'conflict' } })
     await world.answer(await last())
     await seen.shows(TREE)
-    expect((await byName()).get('r_vf_1')).toMatchObject({ presence: 'present', uuid: before })
+    expect((await byName()).get('h1_r_vf_1')).toMatchObject({ presence: 'present', uuid: before })
     await bound()
   })
   it('is refused while an operator withholds a handle below it', async () => {
@@ -320,7 +320,7 @@ describe('programming the root', () => {
   })
   it('is asked of the root only', async () => {
     await seen.shows(TREE)
-    const uuid = await uuidOf('r_vf_1')
+    const uuid = await uuidOf('h1_r_vf_1')
     expect(await world.control.deployables.program(NOVA, uuid, IMAGE)).toMatchObject(conflict(/cannot be programmed/))
   })
   it('is not done by a bind once the card is divided, unless it holds the image already', async () => {
@@ -334,7 +334,7 @@ describe('programming the root', () => {
     }
     const with_ = async (profile: string) => {
       const [arq] = value(await world.control.arqs.create(TENANT, profile))
-      const { rp_uuid } = (await byName()).get('r')!
+      const { rp_uuid } = (await byName()).get('h1_r')!
       return world.control.arqs.bind(NOVA, [
         { arq: arq!.uuid, hostname: 'h1', deviceRpUuid: rp_uuid!, instanceUuid: randomUUID() },
       ])
@@ -348,7 +348,7 @@ describe('an attribute that describes another one', () => {
   const create = (uuid: string, key: string, parent?: string) =>
     world.control.attributes.create(NOVA, uuid, key, 'v', parent)
   const nested = of(
-    node('r', null, {
+    node('h1_r', null, {
       handles: [{ type: 'PCI', info: slot(0x3b) }],
       attributes: [
         { key: 'rc', value: 'FPGA' },
@@ -372,7 +372,7 @@ describe('an attribute that describes another one', () => {
   })
   it('is added by an operator below one of the same deployable only (C15), and leaves with it', async () => {
     await seen.shows(nested, card(1))
-    const [r, other] = [await uuidOf('r'), await uuidOf('h1_1')]
+    const [r, other] = [await uuidOf('h1_r'), await uuidOf('h1_1')]
     const top = value(await create(r, 'rack'))
     const below = value(await create(r, 'row', top.uuid))
     expect(below).toMatchObject({ parent_uuid: top.uuid })

@@ -42,64 +42,64 @@ const recorded = async () => {
 }
 const bound = async () => {
   const [arq] = value(await world.control.arqs.create(TENANT, 'f'))
-  const root = (await seen.deployables()).find(({ name }) => name === 'r')!
+  const root = (await seen.deployables()).find(({ name }) => name === 'h1_r')!
   const one = { arq: arq!.uuid, hostname: 'h1', deviceRpUuid: root.rp_uuid!, instanceUuid: randomUUID() }
   value(await world.control.arqs.bind(NOVA, [one]))
   return async () => value(await world.control.arqs.removeByInstance(NOVA, one.instanceUuid))
 }
 
 it('what attaches hardware that is used elsewhere is left out, with all that stands below it, until it is free', async () => {
-  await seen.shows(of(node('r', null, 1)))
+  await seen.shows(of(node('h1_r', null, 1)))
   const free = await bound()
   const shown = of(
-    node('r', null, undefined, 3),
-    node('a', 'r', 1, 2),
-    node('a1', 'a', 2),
-    node('b', 'r', undefined, 1),
-    node('b1', 'b', 3),
+    node('h1_r', null, undefined, 3),
+    node('h1_a', 'h1_r', 1, 2),
+    node('h1_a1', 'h1_a', 2),
+    node('h1_b', 'h1_r', undefined, 1),
+    node('h1_b1', 'h1_b', 3),
   )
   await seen.shows(shown)
   expect(await recorded()).toEqual([
-    ['b', 'r', 'present', 1],
-    ['b1', 'b', 'present', 1],
-    ['r', null, 'present', 1],
+    ['h1_b', 'h1_r', 'present', 1],
+    ['h1_b1', 'h1_b', 'present', 1],
+    ['h1_r', null, 'present', 1],
   ])
   await free()
   await seen.shows(shown)
   expect(await recorded()).toEqual([
-    ['a', 'r', 'present', 2],
-    ['a1', 'a', 'present', 1],
-    ['b', 'r', 'present', 1],
-    ['b1', 'b', 'present', 1],
-    ['r', null, 'present', 3],
+    ['h1_a', 'h1_r', 'present', 2],
+    ['h1_a1', 'h1_a', 'present', 1],
+    ['h1_b', 'h1_r', 'present', 1],
+    ['h1_b1', 'h1_b', 'present', 1],
+    ['h1_r', null, 'present', 3],
   ])
 })
 
 it('what is shown below another one stays where it is recorded while its tree is used, and moves afterwards', async () => {
   const shown = (parent: string) =>
     of(
-      node('r', null, undefined, 1),
-      node('a', 'r', undefined, parent === 'a' ? 1 : 0),
-      node('b', 'r', undefined, parent === 'b' ? 1 : 0),
-      node('leaf', parent, 1),
+      node('h1_r', null, undefined, 1),
+      node('h1_a', 'h1_r', undefined, parent === 'h1_a' ? 1 : 0),
+      node('h1_b', 'h1_r', undefined, parent === 'h1_b' ? 1 : 0),
+      node('h1_leaf', parent, 1),
     )
-  await seen.shows(shown('a'))
+  await seen.shows(shown('h1_a'))
   const free = await bound()
-  await seen.shows(shown('b'))
+  await seen.shows(shown('h1_b'))
   const before = [
-    ['a', 'r', 'present', 1],
-    ['b', 'r', 'present', 0],
-    ['leaf', 'a', 'present', 1],
-    ['r', null, 'present', 1],
+    ['h1_a', 'h1_r', 'present', 1],
+    ['h1_b', 'h1_r', 'present', 0],
+    ['h1_leaf', 'h1_a', 'present', 1],
+    ['h1_r', null, 'present', 1],
   ]
   expect(await recorded()).toEqual(before)
   await free()
-  await seen.shows(shown('b'))
+  await seen.shows(shown('h1_b'))
   expect(await recorded()).toEqual([
-    ['a', 'r', 'present', 0],
-    ['b', 'r', 'present', 1],
-    ['leaf', 'b', 'present', 1],
-    ['r', null, 'present', 1],
+    ['h1_a', 'h1_r', 'present', 0],
+    ['h1_b', 'h1_r', 'present', 1],
+    ['h1_leaf', 'h1_b', 'present', 1],
+    ['h1_r', null, 'present', 1],
   ])
 })
 
@@ -109,15 +109,15 @@ it('what changes of a part that is used is recorded where it stands', async () =
       { key: 'rc', value: 'FPGA' },
       { key: 'trait0', value: trait },
     ]
-    return of({ ...node('r', null, undefined, 1), attributes }, { ...node('a', 'r', 1), driverName: trait })
+    return of({ ...node('h1_r', null, undefined, 1), attributes }, { ...node('h1_a', 'h1_r', 1), driverName: trait })
   }
   await seen.shows(shown('CUSTOM_A'))
   await bound()
   await seen.shows(shown('CUSTOM_B'))
   const told = (await seen.deployables()).map(({ name, attributes, driver_name }) => [name, attributes, driver_name])
   expect(told.toSorted(([one], [other]) => (String(one) < String(other) ? -1 : 1))).toEqual([
-    ['a', [], 'CUSTOM_B'],
-    ['r', [{ rc: 'FPGA' }, { trait0: 'CUSTOM_B' }], 'some'],
+    ['h1_a', [], 'CUSTOM_B'],
+    ['h1_r', [{ rc: 'FPGA' }, { trait0: 'CUSTOM_B' }], 'some'],
   ])
 })
 
@@ -127,18 +127,18 @@ it('what is shown below another root stays where it is while the root above it i
   seen = inventoryOf(world)
   const shown = (parent: string) =>
     of(
-      node('r', null, undefined, parent === 'r' ? 1 : 0),
-      node('s', null, 2, parent === 's' ? 2 : 1),
-      node('leaf', parent, 1),
+      node('h1_r', null, undefined, parent === 'h1_r' ? 1 : 0),
+      node('h1_s', null, 2, parent === 'h1_s' ? 2 : 1),
+      node('h1_leaf', parent, 1),
     )
-  await seen.shows(shown('r'))
-  const root = (await seen.deployables()).find(({ name }) => name === 'r')!
+  await seen.shows(shown('h1_r'))
+  const root = (await seen.deployables()).find(({ name }) => name === 'h1_r')!
   value(await world.control.deployables.program(NOVA, root.uuid, '90000000-0000-4000-8000-00000000000a'))
-  await seen.shows(shown('s'))
+  await seen.shows(shown('h1_s'))
   expect(await recorded()).toEqual([
-    ['leaf', 'r', 'missing', 1],
-    ['r', null, 'present', 1],
-    ['s', null, 'present', 1],
+    ['h1_leaf', 'h1_r', 'missing', 1],
+    ['h1_r', null, 'present', 1],
+    ['h1_s', null, 'present', 1],
   ])
 })
 
@@ -151,13 +151,13 @@ it('a root is not programmed, neither for an operator nor by a bind, while a par
     await world.control.profiles.create(NOVA, { name: 'f', description: null, groups: [{ 'resources:FPGA': '1' }] }),
   )
   value(await world.control.profiles.create(NOVA, { name: 'other', description: null, groups }))
-  await seen.shows(of(node('r', null, undefined, 1), node('leaf', 'r', 1)))
+  await seen.shows(of(node('h1_r', null, undefined, 1), node('h1_leaf', 'h1_r', 1)))
   const free = await bound()
-  await seen.shows(of(node('r', null, 0)))
-  const root = (await seen.deployables()).find(({ name }) => name === 'r')!
+  await seen.shows(of(node('h1_r', null, 0)))
+  const root = (await seen.deployables()).find(({ name }) => name === 'h1_r')!
   const refusal = (reason: string) => ({ ok: false, fault: { kind: 'conflict', reason } })
   expect(await world.control.deployables.program(NOVA, root.uuid, '90000000-0000-4000-8000-00000000000a')).toEqual(
-    refusal('deployable leaf: a request uses it, so its root cannot be programmed now'),
+    refusal('deployable h1_leaf: a request uses it, so its root cannot be programmed now'),
   )
   const another = async () => {
     const [arq] = value(await world.control.arqs.create(TENANT, 'other'))
@@ -165,7 +165,7 @@ it('a root is not programmed, neither for an operator nor by a bind, while a par
     return world.control.arqs.bind(NOVA, [one])
   }
   const why = 'another request uses a part of it, so it cannot be programmed now'
-  expect(await another()).toEqual(refusal(`deployable r: ${why}`))
+  expect(await another()).toEqual(refusal(`deployable h1_r: ${why}`))
   const { hosts } = value(await world.control.profiles.check({ groups, host: 'h1', limit: 1 }))
   const told = hosts[0]!.groups[0]!.devices[0]!.obstacles.map(({ code, reason, stops }) => [code, reason, stops])
   expect([hosts[0]!.bind, told]).toEqual([false, [['in_use', why, ['bind']]]])

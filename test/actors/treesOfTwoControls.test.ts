@@ -15,9 +15,9 @@ const node = (name: string, ...functions: readonly number[]): ReportedDeployable
   ...part(name, { handles: functions.map((fn) => ({ type: 'PCI', info: slot(0x3b, fn) })) }),
   numAccelerators: 1,
 })
-const WHOLE: ReportedDevice = card(0x3b, { deployables: [node('r', 0)] })
+const WHOLE: ReportedDevice = card(0x3b, { deployables: [node('h1_r', 0)] })
 const DIVIDED: ReportedDevice = card(0x3b, {
-  deployables: [node('r'), { ...node('leaf', 1), parent: 'r', attributes: [] }],
+  deployables: [node('h1_r'), { ...node('h1_leaf', 1), parent: 'h1_r', attributes: [] }],
 })
 const FPGA = { 'resources:FPGA': '1' }
 const IMAGE = { 'accel:bitstream_id': '90000000-0000-4000-8000-00000000000b' }
@@ -56,7 +56,7 @@ const tryOn = async (open: () => Promise<Store>) => {
   }
   return { refused, accepted }
 }
-const REASON = 'deployable r: another request uses a part of it, so it cannot be programmed now'
+const REASON = 'deployable h1_r: another request uses a part of it, so it cannot be programmed now'
 const EXPECTED = {
   refused: { ok: false, fault: { kind: 'conflict', reason: REASON } },
   accepted: { ok: true },

@@ -7,7 +7,7 @@ import { send } from './steps.ts'
 
 const open = (notReady: string | null = null, doors = {}) => {
   const metrics = new Registry()
-  const app = adminApp({ metrics, readiness: () => ({ notReady, detail: { store: 'pglite' } }), doors })
+  const app = adminApp({ metrics, readiness: () => ({ notReady, detail: { store: 'pglite' } }), anyHost: true, doors })
   return { metrics, app }
 }
 

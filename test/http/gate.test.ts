@@ -175,9 +175,17 @@ describe('over a socket', () => {
   })
 })
 
-test('the doors of the admin listener are shut to pages, its readings are not', async () => {
+test('an admin listener for other machines is read under any name, and its doors are shut to them', async () => {
+  const readiness = () => ({ notReady: null, detail: {} })
+  const app = adminApp({ anyHost: true, metrics: new Registry(), readiness, doors: { stop: async () => null } })
+  const headers = { host: 'control-1:6671' }
+  expect((await app.request('/metrics', { headers })).status).toBe(200)
+  expect((await send(app, 'POST /doors/stop', { headers })).status).toBe(403)
+})
+test('the admin listener of this machine is shut to pages of other sites', async () => {
   let opened = 0
   const app = adminApp({
+    anyHost: false,
     metrics: new Registry(),
     readiness: () => ({ notReady: null, detail: {} }),
     doors: { stop: async () => ++opened },
@@ -186,8 +194,10 @@ test('the doors of the admin listener are shut to pages, its readings are not', 
     const got = await send(app, 'POST /doors/stop', { headers })
     expect([got.status, got.json]).toEqual([403, { error: expect.stringMatching(/^(The|A) /) }])
     expect(got.headers.get('content-type')).toBe('application/json')
-    expect((await send(app, 'GET /healthz', { headers })).status).toBe(200)
+    for (const path of ['/metrics', '/healthz', '/readyz'])
+      expect((await send(app, `GET ${path}`, { headers })).status).toBe(403)
   }
+  expect((await app.request('/metrics')).status).toBe(200)
   expect(opened).toBe(0)
   expect((await send(app, 'POST /doors/stop')).status).toBe(200)
 })

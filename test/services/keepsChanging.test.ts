@@ -25,6 +25,7 @@ import { createDevices } from '../../src/services/devices/devices.ts'
 import { createIgnored } from '../../src/services/drift/ignored.ts'
 import { CONTROL_DEFAULTS, type Kernel } from '../../src/services/kernel/kernel.ts'
 import { createDeliveryResend } from '../../src/services/nova/resendDelivery.ts'
+import { createNewDevices } from '../../src/services/reports/newDevices.ts'
 import { recordInventory } from '../../src/services/reports/inventory.ts'
 import { createReports } from '../../src/services/reports/reports.ts'
 import { createRetirement } from '../../src/services/retirement/retirement.ts'
@@ -84,7 +85,8 @@ const released = () =>
     'the id',
   )
 
-const REPORT = { report: inventoryOf('h1', 1), digest: 'x', commandId: 'c' }
+const newDevices = createNewDevices(systemClock)
+const REPORT = { report: inventoryOf('h1', 1), digest: 'x', commandId: 'c', newDevices }
 test.each<readonly [what: string, subject: string, work: () => Promise<Outcome<unknown>>]>([
   ['a bind', 'who owns the resource providers', () => createBind(kernel)(NOVA, [binding])],
   ['an unbind', 'who holds the accelerator requests', () => createUnbind(kernel).unbind(NOVA, ['a1'])],

@@ -59,19 +59,30 @@ export const flat = (bus: number, name: string, more: Partial<ReportedDeployable
 export const GPU = { programmable: false, attributes: [{ key: 'rc', value: 'PGPU' }, ...part('x').attributes.slice(1)] }
 /** Cleaned by the host, so that a bind, and the end of one, are orders. */
 const WORKED = { hostWork: true }
+/** Names of deployables begin with that of their host. */
+const on = (host: string, ...devices: readonly ReportedDevice[]): readonly ReportedDevice[] =>
+  devices.map((device) => ({
+    ...device,
+    deployables: device.deployables.map(({ parent, ...one }) => ({
+      ...one,
+      name: `${host}_${one.name}`,
+      ...(parent === undefined ? {} : { parent: `${host}_${parent}` }),
+    })),
+  }))
 export const DEVICES: Readonly<Record<string, readonly ReportedDevice[]>> = {
-  h1: [
+  h1: on(
+    'h1',
     flat(1, 'worked', { ...WORKED, numAccelerators: 4, handles: handlesOf(1, 4) }),
     flat(2, 'gpu', GPU),
     flat(4, 'spare', GPU),
     TREE,
-  ],
-  h2: [flat(1, 'silent', WORKED)],
-  h3: [flat(1, 'retired', GPU)],
+  ),
+  h2: on('h2', flat(1, 'silent', WORKED)),
+  h3: on('h3', flat(1, 'retired', GPU)),
 }
 
 /** It was there once, and has left. */
-export const RETURNING = flat(7, 'returning', GPU)
+export const RETURNING = on('h1', flat(7, 'returning', GPU))[0]!
 
 const IMAGES: readonly Image[] = [
   imageOf(IMAGE),
@@ -136,7 +147,7 @@ export const openLivedIn = async () => {
   await report('h1', [shown(...DEVICES['h1']!, RETURNING)], BOOT, { bootNumber: 1 })
   for (const host of Object.keys(DEVICES)) await shows(host)
   const deployables = value(await control.deployables.list({}, {})).items
-  const named = (name: string) => deployables.find((row) => row.name === name)!
+  const named = (name: string) => deployables.find((row) => row.name === `${row.hostname}_${name}`)!
   const groups = { f: 'FPGA', g: 'PGPU' }
   for (const [name, rc] of Object.entries({ ...groups, unused: 'FPGA' }))
     value(await control.profiles.create(NOVA, { name, description: null, groups: [{ [`resources:${rc}`]: '1' }] }))

@@ -193,9 +193,9 @@ const [WORKED, GPUS, , TREE] = DEVICES['h1']!
 export const REPORTS: Readonly<Record<string, (names: Names) => Report>> = {
   'a heartbeat': () => BEAT,
   'a card that is missing, one that is new, and one that has changed': () =>
-    inventory('h1', [WORKED!, flat(9, 'new'), flat(2, 'gpu', { ...GPU, hostWork: true }), RETURNING, TREE!]),
+    inventory('h1', [WORKED!, flat(9, 'h1_new'), flat(2, 'h1_gpu', { ...GPU, hostWork: true }), RETURNING, TREE!]),
   'an inventory of a retired host': () => inventory('h3', [GPUS!]),
-  'an inventory of a new host': () => inventory('h4', [flat(1, 'other')]),
+  'an inventory of a new host': () => inventory('h4', [flat(1, 'h4_other')]),
   'an inventory of a host without a ledger': () =>
     inventory('h1', DEVICES['h1']!, { ledger: 'new', slots: { prepared: [] } }),
   'the answer to an order that prepares': ({ preparing }) => preparing,

@@ -17,7 +17,9 @@ import { tempFolder } from '../support/program.ts'
 
 const text = readFileSync(BALANCER_FILE, 'utf8')
 const compose = parse(readFileSync(join(import.meta.dirname, '../../infra/compose.yaml'), 'utf8'), { merge: true }) as {
-  readonly services: Readonly<Record<string, { readonly ports?: readonly string[] }>>
+  readonly services: Readonly<
+    Record<string, { readonly ports?: readonly string[]; readonly environment?: Readonly<Record<string, string>> }>
+  >
 }
 const folder = tempFolder('balancer-file')
 afterAll(folder.remove)
@@ -89,6 +91,12 @@ describeWith('haproxy', 'the file of the load balancer', (program) => {
 })
 
 describe('what the file of the load balancer says', () => {
+  test('controls that authenticate nobody take no Host header but those of this machine', () => {
+    const controls = Object.entries(compose.services).filter(([name]) => name.startsWith('control-'))
+    expect(controls).not.toEqual([])
+    for (const [, { environment }] of controls)
+      expect(environment).toMatchObject({ ACCELERANDO_API_TRUSTED_HOSTS: 'localhost' })
+  })
   test('each port that the compose file publishes leads to a backend of that port', () => {
     const published = compose.services['balancer']!.ports!.map((port) => port.split(':').at(-1)!)
     const led = ofKind('frontend').map(({ lines }) => {

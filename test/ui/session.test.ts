@@ -19,7 +19,7 @@ const site = ({ permissions = Response.json(MAY), open = false }: { permissions?
       accounts.push(account)
       return account.password === ' right '
         ? { ok: true, token: 'issued', lifeMs: 3_599_900 }
-        : { ok: false, reason: 'Keystone does not know it.' }
+        : { ok: false, reason: 'Keystone does not know it.', wrong: true }
     },
     revoke: async (token) => {
       revoked.push(token)
@@ -27,6 +27,7 @@ const site = ({ permissions = Response.json(MAY), open = false }: { permissions?
     },
   }
   const log = memoryLog()
+  let later = 0
   const ui = createUi({
     fetch: ({ headers, url }) => {
       tokens.push(headers.get('x-auth-token'))
@@ -35,7 +36,8 @@ const site = ({ permissions = Response.json(MAY), open = false }: { permissions?
     assets: noAssets,
     signIn: open ? null : signIn,
     barred: () => null,
-    clock: { ...handClock(), now: () => NOW },
+    remote: (c) => c.req.header('x-from') ?? 'here',
+    clock: { ...handClock(), now: () => NOW + later },
     ids: { uuid: () => uuid(1) },
     log,
   })
@@ -47,7 +49,7 @@ const site = ({ permissions = Response.json(MAY), open = false }: { permissions?
     const [status, to, set] = [answer.status, answer.headers.get('location'), answer.headers.getSetCookie()]
     return { status, to, set, text: await answer.text() }
   }
-  return { ask, accounts, revoked, tokens, log }
+  return { ask, accounts, revoked, tokens, log, pass: (ms: number) => void (later += ms) }
 }
 const digest = (token: string) => createHash('sha256').update(token).digest('base64url')
 const cookie = (token: string, issued?: string) => ({
@@ -107,6 +109,34 @@ describe('signing in', () => {
     expect(text).toContain(said)
     expect(text).toContain('name="back" value="arqs"')
     expect(text).toContain(`name="user" value${'user' in fields ? '="kim"' : ''} autocapitalize`)
+  })
+  test('with wrong passwords is slowed down for this user from this address, and logged', async () => {
+    const { ask, accounts, log, pass } = site()
+    const tried = async (user: string, password: string, from = 'there') =>
+      (await ask('/ui/sign-in', { ...SAME, 'x-from': from }, { user, password })).status
+    const statuses: number[] = []
+    for (let second = 0; second < 60; second++) {
+      statuses.push(await tried('kim', 'no'))
+      pass(1000)
+    }
+    // after 1, 2, 4, 8, 16 and 32 s
+    expect(statuses.filter((status) => status === 401)).toHaveLength(6)
+    expect(accounts).toHaveLength(6)
+    expect(log.said.filter(({ message }) => message === 'ui.signInRefused')).toHaveLength(6)
+    expect(log.said[0]).toMatchObject({ level: 'warn', detail: { user: 'kim', remote: 'there' } })
+    expect(await tried('kim', ' right ')).toBe(429)
+    expect(await tried('kim', ' right ', 'elsewhere')).toBe(303)
+    expect(await tried('lee', ' right ')).toBe(303)
+    pass(60_000)
+    expect(await tried('kim', ' right ')).toBe(303)
+    expect(await tried('kim', 'no')).toBe(401)
+  })
+  test('with many names from one address is slowed down too', async () => {
+    const { ask } = site()
+    const statuses: number[] = []
+    for (let n = 0; n < 20; n++)
+      statuses.push((await ask('/ui/sign-in', SAME, { user: `user-${n}`, password: 'no' })).status)
+    expect(statuses.filter((status) => status === 401)).toHaveLength(11)
   })
   test('is possible while the API does not answer, and with the longest token', async () => {
     const away = await site({ permissions: refusal(503) }).ask('/ui/sign-in', SAME, { token: 't1' })

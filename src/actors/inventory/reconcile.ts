@@ -15,6 +15,7 @@ import type { ReportedDevice } from '../../hardware.ts'
 import { type Claims, openClaims } from '../../attachedFunctions.ts'
 import { isTaken } from '../deployable/state.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
+import type { Refusal } from '../runtime/refusals.ts'
 import { digestOf } from './digest.ts'
 import { NO_HANDLES, type RecordedHandles, type Rivalry, attachedBy, isVirtual, openRivalry, unfit } from './rivalry.ts'
 
@@ -41,7 +42,12 @@ export type Step =
       readonly isThere: boolean
     }
   | { readonly do: 'take out'; readonly canonical: string; readonly held: HeldDevice }
-export type Refused = { readonly canonical: string; readonly reason: string }
+export type Refused = {
+  readonly canonical: string
+  readonly reason: string
+  /** Set where the host must not show this at all, or not so much of it: that concerns more than one device. */
+  readonly refusal?: Refusal
+}
 export type Agreement = { readonly steps: readonly Step[]; readonly refused: readonly Refused[] }
 
 type Entry = {

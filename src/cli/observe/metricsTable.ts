@@ -119,6 +119,7 @@ export const CONTROL_METRICS = {
     'Requests refused because of their token; invalid: Keystone does not know it, unavailable: it could not be validated.',
     'reason',
   ),
+  sign_ins_refused_total: counter('Sign-ins to the console with a wrong user, password or project.'),
   hosts: gauge('Hosts by liveness; retired: an operator took them out of service.', 'liveness'),
   attach_handles: gauge(
     'Attach handles by state; free: it can be granted if its device is enabled and its host answers.',

@@ -1,5 +1,6 @@
 /** The admin listener: metrics, readiness with detail, and the paths through which tests inject failures. */
 import { type Doors, adminApp } from '../../http/admin.ts'
+import { isLoopback } from '../../http/gate.ts'
 import type { Host } from '../../host/host.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
@@ -48,6 +49,12 @@ export const openAdmin = async (parts: AdminParts): Promise<Listening> => {
       neighbours: parts.neighbours(),
     },
   })
-  const app = adminApp({ metrics: meter.registry, readiness, ...(config.testDoors ? { doors: doorsOf(system) } : {}) })
+  const anyHost = !isLoopback(config.adminListen.host)
+  const app = adminApp({
+    metrics: meter.registry,
+    readiness,
+    anyHost,
+    ...(config.testDoors ? { doors: doorsOf(system) } : {}),
+  })
   return listenOrElsewhere(app, config.adminListen, { name: 'admin', log })
 }

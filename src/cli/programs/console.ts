@@ -10,6 +10,9 @@ import { loadAssets } from '../../ui/assets.ts'
 import type { SignIn } from '../../ui/looking.ts'
 import type { Closer } from '../closer.ts'
 import type { Config } from '../config/config.ts'
+import { remoteOf } from '../../http/remote.ts'
+import { unserved } from '../../http/unserved.ts'
+import type { Meter } from '../observe/metrics.ts'
 import { type App, type Listening, listenOrElsewhere } from './listen.ts'
 
 type Parts = {
@@ -17,12 +20,13 @@ type Parts = {
   /** The API, which the console calls with the token of the signed-in person. */
   readonly api: App
   readonly log: Log
+  readonly meter?: Pick<Meter, 'count'>
   readonly open: Pick<Closer, 'add'>
 }
 
 const GRACE_MS = 1000
 
-const signInOf = ({ config: { auth, keystone }, open }: Parts): SignIn => {
+const signInOf = ({ config: { auth, keystone }, meter, open }: Parts): SignIn => {
   if (auth !== 'keystone' || keystone === null) return null
   const { send, close } = createSender(keystone.ca)
   open.add(close)
@@ -30,8 +34,17 @@ const signInOf = ({ config: { auth, keystone }, open }: Parts): SignIn => {
   const parts = { send, authUrl, timeoutMs, now: systemClock.now }
   return {
     identity: keystone.challengeUrl,
-    withPassword: ({ user, password, project, domain }) =>
-      issueToken(parts, { username: user, password, project, userDomain: domain, projectDomain: domain }),
+    withPassword: async ({ user, password, project, domain }) => {
+      const issued = await issueToken(parts, {
+        username: user,
+        password,
+        project,
+        userDomain: domain,
+        projectDomain: domain,
+      })
+      if (!issued.ok && issued.wrong) meter?.count('sign_ins_refused_total', {})
+      return issued
+    },
     revoke: (token) => revokeToken(parts, token),
   }
 }
@@ -45,6 +58,7 @@ export const openConsole = async (parts: Parts): Promise<Listening> => {
     fetch: (request) => api.fetch(request),
     assets: () => (assets ??= loadAssets()),
     signIn: signInOf(parts),
+    remote: (c) => remoteOf(c, config.http),
     barred: (header) => {
       const barred = gate(header)
       return barred === null ? null : errorAnswer(barred.fault, '').detail
@@ -53,7 +67,11 @@ export const openConsole = async (parts: Parts): Promise<Listening> => {
     ids: systemIds,
     log,
   })
-  const listening = await listenOrElsewhere(app, config.uiListen, { name: 'console', log })
+  const listening = await listenOrElsewhere(app, config.uiListen, {
+    name: 'console',
+    log,
+    unserved: unserved({ ids: systemIds, clock: systemClock, log }),
+  })
   open.add(() => listening.close(GRACE_MS))
   return listening
 }

@@ -164,7 +164,7 @@ const serve = async (opened: Opened): Promise<Running> => {
   const api = await listen(app, config.listen, { unserved: unserved({ ids, clock, log }) })
   open.add(() => api.close(REQUESTS_MS))
   here = { app, origin: reachedAt(api) }
-  const console = await openConsole({ config, api: app, log, open })
+  const console = await openConsole({ config, api: app, log, meter, open })
   open.add(draining.begin)
   const pages = `${urlOf(console)}/ui/`
   log.info(

@@ -4,6 +4,8 @@
  */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { shownOf } from '../../http/faults.ts'
+import { gateOf, isLoopback } from '../../http/gate.ts'
 import type { Address } from '../config/kinds.ts'
 import type { Meter } from '../observe/metrics.ts'
 
@@ -38,7 +40,11 @@ export const openHostAdmin = async ({ address, notReady, detail, meter }: HostAd
       response.writeHead(200, { 'content-type': registry.contentType }).end(text)
     },
   }
+  const gate = gateOf({ trustedHosts: [], anyHost: !isLoopback(address.host) })
   const server = createServer((request, response) => {
+    const header = (name: string) => ([] as (string | undefined)[]).concat(request.headers[name])[0]
+    const barred = gate(header)
+    if (barred !== null) return json(response, 403, { error: shownOf(barred.fault).detail })
     const page = request.method === 'GET' ? pages[request.url ?? ''] : undefined
     if (page === undefined) json(response, 404, { error: 'there is nothing here' })
     else void page(response)

@@ -58,14 +58,14 @@ export const listen = async (app: App, { host, port }: Address, options: Options
 export const listenOrElsewhere = async (
   app: App,
   address: Address & { readonly chosen: boolean },
-  { name, log }: { readonly name: string; readonly log: Log },
+  { name, log, ...options }: Options & { readonly name: string; readonly log: Log },
 ): Promise<Listening> => {
   try {
-    return await listen(app, address)
+    return await listen(app, address, options)
   } catch (error) {
     if (address.chosen) throw error
     log.warn({ ...address, error: String(error) }, `the default ${name} address is taken, any free port is used`)
-    return listen(app, { ...address, port: 0 })
+    return listen(app, { ...address, port: 0 }, options)
   }
 }
 

@@ -115,7 +115,7 @@ const listenApi = async (
   const api = await listen(app, config.listen, { unserved: unserved({ ids: systemIds, clock: systemClock, log }) })
   open.add(() => api.close(GRACE_MS))
   here = { app, origin: reachedAt(api) }
-  const console = await openConsole({ config, api: app, log, open })
+  const console = await openConsole({ config, api: app, log, meter, open })
   open.add(system.events.stop)
   return { api, console }
 }

@@ -16,12 +16,14 @@ type Parts = {
 }
 export type Issued =
   | { readonly ok: true; readonly token: string; readonly lifeMs: number }
-  | { readonly ok: false; readonly reason: string }
+  /** `wrong`: Keystone does not accept user, password and project. */
+  | { readonly ok: false; readonly reason: string; readonly wrong?: true }
 type Password = Extract<Credentials, { readonly kind: 'password' }>
 
 const issued = (answer: Answer, read: Read | null, now: number): Issued => {
   const token = answer.headers['x-subject-token']
-  if (answer.status === 401) return { ok: false, reason: 'Keystone does not accept this user, password and project.' }
+  if (answer.status === 401)
+    return { ok: false, reason: 'Keystone does not accept this user, password and project.', wrong: true }
   if (answer.status !== 201 || token === undefined || read === null)
     return { ok: false, reason: `Keystone gave no token: it answered ${answer.status}.` }
   return { ok: true, token, lifeMs: Math.max(0, remainingMs(read, answer, now)) }

@@ -27,45 +27,11 @@ import { carryOut } from '../../actors/inventory/carryOut.ts'
 import { poolSizes } from '../../actors/inventory/describe.ts'
 import type { Tools } from '../../actors/inventory/grow.ts'
 import { NUMBERS_KEY, numbers } from '../../actors/inventory/numbers.ts'
-import { type Agreement, type Refused, type Step, reconcile } from '../../actors/inventory/reconcile.ts'
+import { type Agreement, type Step, reconcile } from '../../actors/inventory/reconcile.ts'
 import { type Handles, NO_HANDLES, type RecordedHandles, attachedBy } from '../../actors/inventory/rivalry.ts'
+import { isNew, tellRefused, withinLimit, withOwnNames } from './inventoryRefused.ts'
+import type { NewDevices } from './newDevices.ts'
 import { withReturning } from './returning.ts'
-
-/** The names of the deployables that a step adds. */
-const newNames = (step: Step): readonly string[] => {
-  if (!('shown' in step)) return []
-  const names = step.shown.device.deployables.map(({ name }) => name)
-  return 'held' in step ? names.filter((name) => !ownValue(step.held.deployables, name)) : names
-}
-
-/**
- * Refuses steps that add a deployable name held by another host: the provider's UUID follows from the name, so a name
- * can exist only once.
- */
-const withoutTaken = async ({ readers }: Kernel, { steps, refused }: Agreement): Promise<Outcome<Agreement>> => {
-  const names = steps.flatMap(newNames)
-  if (names.length === 0) return done({ steps, refused })
-  const found = await readers.list('deployables', { name: names }, {})
-  if (!found.ok) return found
-  const holders = new Map(found.value.items.map(({ name, hostname }) => [name, hostname]))
-  const judged = steps.map((step) => ({ step, name: newNames(step).find((name) => holders.has(name)) }))
-  return done({
-    steps: judged.flatMap(({ step, name }) => (name === undefined ? [step] : [])),
-    refused: [
-      ...refused,
-      ...judged.flatMap(({ step, name }): Refused[] =>
-        name === undefined || !('shown' in step)
-          ? []
-          : [
-              {
-                canonical: step.shown.canonical,
-                reason: `deployable name ${name} is held by host ${holders.get(name)}`,
-              },
-            ],
-      ),
-    ],
-  })
-}
 
 const handlesOf = async (
   { region }: Kernel,
@@ -96,6 +62,14 @@ const recordedHandles = async (kernel: Kernel, { devices, departed }: Host): Pro
   return away.ok ? done({ present: present.value, departed: away.value }) : away
 }
 
+type Taking = {
+  readonly report: InventoryReport
+  readonly digest: string
+  readonly commandId: string
+  readonly newDevices: NewDevices
+}
+const countOf = ({ devices }: Host): number => Object.keys(devices).length
+
 type Agreed = {
   readonly agreement: Agreement
   /** The recorded handles when the steps were computed; empty when the steps do not depend on them. */
@@ -105,17 +79,19 @@ type Agreed = {
  * Compares a report with the recorded host. Handles are read only if the report shows something new, because otherwise
  * they do not matter.
  */
-const agree = async (kernel: Kernel, held: Host, report: InventoryReport): Promise<Outcome<Agreed>> => {
+const agree = async (kernel: Kernel, held: Host, { report, newDevices }: Taking): Promise<Outcome<Agreed>> => {
   const first = reconcile(held, report)
   const isNews = first.steps.some((step) => 'shown' in step)
   const matters = isNews || first.refused.some(({ canonical }) => ownValue(held.devices, canonical))
   const handles = matters && !held.retired ? await recordedHandles(kernel, held) : done(NO_HANDLES)
   if (!handles.ok) return handles
   const agreed = handles.value === NO_HANDLES ? first : reconcile(held, report, handles.value)
-  const untaken = await withoutTaken(kernel, agreed)
+  const untaken = await withOwnNames(kernel, report.host, agreed)
   if (!untaken.ok) return untaken
-  const agreement = await withReturning(kernel, held, untaken.value)
-  return agreement.ok ? done({ agreement: agreement.value, handles: handles.value.present }) : agreement
+  const returning = await withReturning(kernel, held, untaken.value)
+  if (!returning.ok) return returning
+  const agreement = withinLimit(returning.value, newDevices.left(report.host, countOf(held)))
+  return done({ agreement, handles: handles.value.present })
 }
 
 /**
@@ -168,7 +144,6 @@ const sameSnapshot = (held: Host, { bootId, macs, aliases, drivers, playbooks = 
   held.macs === macs &&
   canonicalJson([held.aliases, held.drivers, held.playbooks ?? []]) === canonicalJson([aliases, drivers, playbooks])
 
-type Taking = { readonly report: InventoryReport; readonly digest: string; readonly commandId: string }
 type Guess = {
   readonly keys: readonly EntityKey[]
   readonly fresh: readonly EntityKey[]
@@ -181,13 +156,14 @@ type Guess = {
 }
 
 const NOTHING: Agreed = { agreement: { steps: [], refused: [] }, handles: new Map() }
-const guessOf = async (kernel: Kernel, report: InventoryReport): Promise<Outcome<Guess>> => {
+const guessOf = async (kernel: Kernel, taking: Taking): Promise<Outcome<Guess>> => {
   const { region, ids } = kernel
+  const { report } = taking
   const key = hostKey(report.host)
   const known = await region.readCurrent(host, key)
   if (!known.ok) return known
   const held = known.value.state
-  const agreed = isNews(held, report) ? await agree(kernel, held, report) : done(NOTHING)
+  const agreed = isNews(held, report) ? await agree(kernel, held, taking) : done(NOTHING)
   if (!agreed.ok) return agreed
   const { steps } = agreed.value.agreement
   const sizes = poolSizes(steps.flatMap((step) => ('shown' in step ? [step.shown.device] : [])))
@@ -198,9 +174,10 @@ const guessOf = async (kernel: Kernel, report: InventoryReport): Promise<Outcome
   return done({ keys, fresh, held, agreed: agreed.value, entities, parts })
 }
 
+type Planned = Agreement & { readonly before: number }
 const record =
   ({ options }: Kernel, { report, digest }: Taking) =>
-  (draft: Draft, { held, agreed, entities, parts }: Guess): 'old' | Agreement | typeof MOVED => {
+  (draft: Draft, { held, agreed, entities, parts }: Guess): 'old' | Planned | typeof MOVED => {
     const { agreement, handles } = agreed
     const key = hostKey(report.host)
     const now = draft.state(host, key)
@@ -229,7 +206,7 @@ const record =
         picture: snapshot,
         devices: Object.fromEntries(changed),
       })
-    return agreement
+    return { ...agreement, before: countOf(held) }
   }
 
 /** `complete`: the same inventory again would change nothing. `old`: a later report of the host is already recorded. */
@@ -243,7 +220,7 @@ export const recordInventory = async (kernel: Kernel, taking: Taking): Promise<O
     subject: `the inventory of host ${report.host}`,
     cause: { by: `report ${report.number} of ${report.host}` },
     commandId,
-    guess: () => guessOf(kernel, report),
+    guess: () => guessOf(kernel, taking),
     plan: record(kernel, taking),
   })
   // another host recorded the same name meanwhile: the next attempt finds the name taken
@@ -252,8 +229,9 @@ export const recordInventory = async (kernel: Kernel, taking: Taking): Promise<O
   if (!recorded.ok) return recorded
   // null: this message was already recorded
   if (recorded.value === 'old' || recorded.value === null) return done('old')
-  const { steps, refused } = recorded.value
-  for (const one of refused) log.warn({ host: report.host, ...one }, 'inventory.refused')
+  const { steps, refused, before } = recorded.value
+  taking.newDevices.add(report.host, before, steps.filter(isNew).length)
+  await tellRefused(kernel, report.host, refused)
   if (steps.length > 0)
     log.info({ host: report.host, steps: steps.length, refused: refused.length }, 'inventory.recorded')
   const now = await region.readCurrent(host, hostKey(report.host))

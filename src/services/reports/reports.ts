@@ -2,7 +2,7 @@
  * Passes the reports of hosts to the actors they concern. A message that is delivered twice has its effect once,
  * because of its id.
  */
-import type { ArqUuid, DeployableUuid } from '../../identifiers.ts'
+import type { ArqUuid, DeployableUuid, HostName } from '../../identifiers.ts'
 import type { InventoryReport, OrderResult, Report } from '../../wire/reports.ts'
 import type { BusRecord } from '../../wire/envelope.ts'
 import { type Admission, createAdmit, createJudgeSender } from './admission.ts'
@@ -22,6 +22,7 @@ import { recordInventory } from './inventory.ts'
 import type { Outcome } from '../../fault.ts'
 import { judgeHeartbeat, judgeResult } from './provenance.ts'
 import type { Cause } from '../../actors/runtime/ports.ts'
+import { createNewDevices } from './newDevices.ts'
 import { type Shown, createInventorySnapshots } from './inventorySnapshots.ts'
 import { createSlotComparison } from './slots.ts'
 import { transact } from '../../actors/runtime/transact.ts'
@@ -84,6 +85,9 @@ const bondOf = async ({ region }: Kernel, uuid: ArqUuid, number: number): Promis
   return { ok: true, value: null }
 }
 
+/** Ids of messages are chosen by hosts: one host must not be able to use up those of another one. */
+const commandOf = (host: HostName, messageId: string): string => commandIdOf(JSON.stringify([host, messageId]))
+
 type Taking = { readonly result: OrderResult; readonly commandId: string; readonly cause: Cause }
 
 /** Records the answer to any order except one that prepares a slot for an open bind. */
@@ -115,7 +119,7 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
   if (!judged.ok) return judged
   if (judged.value === 'ignored') return { ok: true, value: null }
   const { deployableUuid: uuid, slot, number } = result
-  const commandId = commandIdOf(messageId)
+  const commandId = commandOf(result.host, messageId)
   const cause = { by: `host ${result.host}`, ...traceField(result.trace) }
   const bound = result.order === 'PrepareSlot' ? result.arq : undefined
   const bond = bound === undefined ? null : await bondOf(kernel, bound, number)
@@ -136,6 +140,7 @@ export const createReports = (
   const slots = createSlotComparison(kernel)
   const snapshots = createInventorySnapshots(kernel, liveness)
   const judgeSender = createJudgeSender(kernel, liveness)
+  const newDevices = createNewDevices(kernel.clock)
   const takeInventory = async (
     report: InventoryReport,
     messageId: string,
@@ -145,7 +150,8 @@ export const createReports = (
     if (snapshots.isOld(report)) return noteAnswer(kernel, report)
     const digest = inventoryDigest(report)
     const before = { changedAt: liveness.changedAt(host), incarnation: snapshots.incarnation() }
-    const recorded = await recordInventory(kernel, { report, digest, commandId: commandIdOf(messageId) })
+    const commandId = commandOf(host, messageId)
+    const recorded = await recordInventory(kernel, { report, digest, commandId, newDevices })
     if (!recorded.ok) return recorded
     const answered = report.ledger === 'new' ? await answerLedger(kernel, report) : null
     if (answered && !answered.ok) return answered

@@ -20,6 +20,7 @@ const opened = (pages: number, { next, base = 'http://glance/v2' }: { next?: unk
     },
     read: () => expect.unreachable(),
     ask: () => expect.unreachable(),
+    askFor: () => expect.unreachable(),
     entry: async () => ({ token: 't', projectId: null, url: base }),
     whyFailing: () => ({}),
     lacks: () => false,

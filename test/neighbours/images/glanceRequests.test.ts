@@ -34,6 +34,7 @@ const opened = (answers: readonly Said[], entry: Entry = {}, trustedProjects: re
       return { status, headers, body, drop: () => void dropped++ }
     },
     ask: () => expect.unreachable(),
+    askFor: () => expect.unreachable(),
     entry: async (service) => {
       if (entry instanceof Error) throw entry
       expect(service).toBe('image')

@@ -1,0 +1,87 @@
+/** Refuses devices of a report that are not the host's to show, or more than it may add, and says so. */
+import { type Outcome, done } from '../../fault.ts'
+import type { HostName } from '../../identifiers.ts'
+import type { Agreement, Refused, Step } from '../../actors/inventory/reconcile.ts'
+import { ownValue } from '../../record.ts'
+import type { Kernel } from '../kernel/kernel.ts'
+import { noteRefusal } from './provenance.ts'
+
+/** The names of the deployables that a step adds. */
+const newNames = (step: Step): readonly string[] => {
+  if (!('shown' in step)) return []
+  const names = step.shown.device.deployables.map(({ name }) => name)
+  return 'held' in step ? names.filter((name) => !ownValue(step.held.deployables, name)) : names
+}
+
+/** Hosts whose name and `_` begin this name, other than by the name of the host that reports it: longer names. */
+const longerHosts = (host: HostName, name: string): readonly HostName[] =>
+  [...name.matchAll(/_/g)].flatMap(({ index }) => (index > host.length ? [name.slice(0, index)] : []))
+
+/**
+ * Refuses steps that add a deployable name which is not the host's to give: the provider's UUID follows from the name,
+ * so a name can exist only once, and a host that takes names of another one keeps its devices out. A name begins with
+ * the name of its host and `_`; where several known hosts are such a beginning, it belongs to the one with the longest
+ * name.
+ */
+export const withOwnNames = async (
+  { readers, reads }: Kernel,
+  host: HostName,
+  { steps, refused }: Agreement,
+): Promise<Outcome<Agreement>> => {
+  const names = steps.flatMap(newNames)
+  if (names.length === 0) return done({ steps, refused })
+  const found = await readers.list('deployables', { name: names }, {})
+  if (!found.ok) return found
+  const holders = new Map(found.value.items.map((row) => [row.name, row.hostname]))
+  const longer = [...new Set(names.flatMap((name) => longerHosts(host, name)))]
+  const known = longer.length === 0 ? done({ items: [] }) : await readers.list('hosts', { name: longer }, {})
+  if (!known.ok) return known
+  const others = new Set(known.value.items.map((row) => row.name))
+  const reasonAgainst = (name: string): string | null => {
+    if (!name.startsWith(`${host}_`)) return `deployable name ${name} does not begin with ${host}_`
+    const other = longerHosts(host, name).findLast((longerName) => others.has(longerName))
+    if (other !== undefined) return `deployable name ${name} begins with the name of host ${other}`
+    return holders.has(name) ? `deployable name ${name} is held by host ${holders.get(name)}` : null
+  }
+  const judged = steps.map((step) => ({
+    step,
+    reason: newNames(step)
+      .map(reasonAgainst)
+      .find((one) => one !== null),
+  }))
+  const foreign = judged.flatMap(({ step, reason }): Refused[] =>
+    !reason || !('shown' in step) ? [] : [{ canonical: step.shown.canonical, reason, refusal: 'foreign_name' }],
+  )
+  return done({
+    steps: judged.flatMap(({ step, reason }) => (reason ? [] : [step])),
+    refused: [...refused, ...foreign],
+  })
+}
+
+const TOO_MANY = 'the host has shown more devices that were not known than a host may within an hour'
+export const isNew = (step: Step): boolean => step.do === 'record'
+/** Refuses the devices that are more than the host may add now (`newDevices.ts`). */
+export const withinLimit = ({ steps, refused }: Agreement, left: number): Agreement => {
+  const over = new Set(steps.filter(isNew).slice(left))
+  return {
+    steps: steps.filter((step) => !over.has(step)),
+    refused: [
+      ...refused,
+      ...[...over].flatMap((step): Refused[] =>
+        'shown' in step ? [{ canonical: step.shown.canonical, reason: TOO_MANY, refusal: 'too_many_devices' }] : [],
+      ),
+    ],
+  }
+}
+
+/** Devices may be many: those of one kind of refusal are told as one. */
+const TOLD_MAX = 20
+export const tellRefused = async (kernel: Kernel, host: HostName, refused: readonly Refused[]): Promise<void> => {
+  for (const one of refused.slice(0, TOLD_MAX)) kernel.log.warn({ host, ...one }, 'inventory.refused')
+  if (refused.length > TOLD_MAX) kernel.log.warn({ host, refused: refused.length }, 'inventory.moreRefused')
+  for (const [reason, devices] of Map.groupBy(refused, ({ refusal }) => refusal)) {
+    if (reason === undefined) continue
+    const rule = devices.length > 1 ? `${devices[0]!.reason}, and ${devices.length - 1} more` : devices[0]!.reason
+    await noteRefusal(kernel, { host, reason, field: 'data.drivers', rule })
+  }
+}

@@ -1,0 +1,83 @@
+/** A host speaks for itself: what it cannot take from others, and how much it may add. */
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { ATLEAST } from '../../src/services/reports/newDevices.ts'
+import type { ReportedDevice } from '../../src/hardware.ts'
+import { handClock, memoryLog } from '../support/lab.ts'
+import { openPlane, value } from '../support/plane.ts'
+import { inventoryOf as reportOf } from '../support/reports.ts'
+import { card, named, shown } from './cards.ts'
+
+let world: Awaited<ReturnType<typeof openPlane>>
+let log: ReturnType<typeof memoryLog>
+const clock = handClock()
+beforeEach(async () => {
+  log = memoryLog()
+  world = await openPlane({ log, clock })
+})
+afterEach(() => world.plane.stop().then(world.store.close))
+
+const names = async () => value(await world.control.deployables.list({}, {})).items.map(({ name }) => name)
+const refusals = () => world.plane.counts().refusedReports
+
+test('a host that shows a device under the name of another host is refused, also before that one reports', async () => {
+  await world.report('evil', [shown(named(1, 'victim_0000:01:00.0'), named(2, 'evil_0000:02:00.0'))])
+  expect(await names()).toEqual(['evil_0000:02:00.0'])
+  expect(refusals()).toMatchObject({ foreign_name: 1 })
+  await world.report('victim', [shown(named(1, 'victim_0000:01:00.0'))])
+  expect(await names()).toEqual(['evil_0000:02:00.0', 'victim_0000:01:00.0'])
+})
+test('the name of a device that was away for a while is not taken meanwhile', async () => {
+  await world.report('victim', [shown(named(1, 'victim_1'))])
+  for (let report = 0; report < 3; report++) await world.report('victim', [shown()])
+  await world.report('evil', [shown(named(1, 'victim_1'))])
+  await world.report('victim', [shown(named(1, 'victim_1'))])
+  expect(value(await world.control.deployables.list({}, {})).items).toMatchObject([
+    { name: 'victim_1', hostname: 'victim' },
+  ])
+})
+test('where the names of two hosts are the beginning of one name, it is that of the longer one', async () => {
+  await world.report('rack_1', [shown(named(1, 'rack_1_card'))])
+  await world.report('rack', [shown(named(1, 'rack_1_other'), named(2, 'rack_2_card'))])
+  expect(await names()).toEqual(['rack_1_card', 'rack_2_card'])
+})
+test('many names of others are one refusal in the journal, and few lines in the log', async () => {
+  await world.report('evil', [shown(...Array.from({ length: 200 }, (_, n) => named(n, `victim_${n}`)))])
+  expect(await names()).toEqual([])
+  expect(log.said.length).toBeLessThan(30)
+})
+
+const at = (round: number, n: number): ReportedDevice =>
+  card(0, {
+    controlPath: { type: 'PCI', info: `path ${round}.${n}` },
+    deployables: [],
+  })
+const many = (round: number, count = 300) => shown(...Array.from({ length: count }, (_, n) => at(round, n)))
+const rows = async () => (await world.store.journal.feed('', 100_000)).length
+const devices = async () => value(await world.control.devices.list({}, { limit: 1000 })).items.length
+
+test('a host that shows other devices each time is stopped until the hour is over, and keeps what it has', async () => {
+  await world.report('evil', [many(0)])
+  expect(await devices()).toBe(300)
+  for (let round = 1; round < 4; round++) await world.report('evil', [many(round)])
+  const before = await rows()
+  for (let round = 4; round < 12; round++) await world.report('evil', [many(round)])
+  // what goes is recorded still
+  expect((await rows()) - before).toBeLessThan(2 * ATLEAST)
+  expect(refusals().too_many_devices).toBeGreaterThan(0)
+  await world.report('honest', [shown(named(1, 'honest_1'))])
+  expect(await names()).toEqual(['honest_1'])
+  await clock.pass(3_600_000)
+  await world.report('evil', [many(20)])
+  expect(await devices()).toBe(301)
+})
+test('the first inventory of a host is recorded whole, however large it is', async () => {
+  await world.report('large', [many(0, 900)])
+  expect(await devices()).toBe(900)
+  expect(refusals().too_many_devices).toBe(0)
+})
+test('the id of a message of one host uses up none of another host', async () => {
+  const inventory = (host: string) => reportOf(host, 1, { drivers: [shown(named(1, `${host}_1`))] })
+  expect(await world.plane.reports.take(inventory('rogue'), 'boot/1')).toMatchObject({ ok: true })
+  expect(await world.plane.reports.take(inventory('victim'), 'boot/1')).toMatchObject({ ok: true })
+  expect(await names()).toEqual(['rogue_1', 'victim_1'])
+})
