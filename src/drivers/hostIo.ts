@@ -101,6 +101,10 @@ const killAll = ({ pid }: ChildProcess): void => {
   if (pid !== undefined) killed(-pid)
 }
 
+/** The environment without the options of this program, which hold passwords that no tool of a vendor needs. */
+const withoutOwn = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('ACCELERANDO_')))
+
 /**
  * What the program prints on standard output. Rejects with the name of the program and its complaint when it does not
  * end well, or within its limits; then it and its children are killed.
@@ -113,7 +117,7 @@ const runBounded = (program: string, args: readonly string[], limits: RunLimits)
     failed(signal?.aborted ? 'was not begun, because its time is over' : STILL_STUCK)
     return promise
   }
-  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env: withoutOwn(process.env) })
   let stopped: string | null = null
   let leaving: NodeJS.Timeout | undefined
   const leave = () => {

@@ -105,6 +105,16 @@ describeWith('pip', 'the Helm chart', () => {
     expect(ports({ networkPolicy: { monitoring: [{ namespaceSelector: {} }] } })).toEqual(['api', 'console', 'admin'])
   })
 
+  test('of hosts as well, unless they are in the network of their node', () => {
+    const policyOf = (values: object) =>
+      objects({ host: { enabled: true, hostNetwork: false, ...values }, networkPolicy: { monitoring: [] } }).find(
+        ({ kind, metadata }) => kind === 'NetworkPolicy' && metadata.name.endsWith('-host'),
+      )
+    expect(policyOf({})!.spec).toMatchObject({ policyTypes: ['Ingress'] })
+    expect(policyOf({})!.spec.ingress ?? []).toEqual([])
+    expect(policyOf({ hostNetwork: true })).toBeUndefined()
+  })
+
   test('hosts run where they are wanted, under the name of their node and without the password of the database', () => {
     const [container] = one({ host: { enabled: true } }, 'DaemonSet').spec.template.spec.containers
     const names = container.env.map(({ name }: { name: string }) => name)
