@@ -117,7 +117,11 @@ const runBounded = (program: string, args: readonly string[], limits: RunLimits)
     failed(signal?.aborted ? 'was not begun, because its time is over' : STILL_STUCK)
     return promise
   }
-  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env: withoutOwn(process.env) })
+  const child = spawn(program, args, {
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: withoutOwn(process.env),
+  })
   let stopped: string | null = null
   let leaving: NodeJS.Timeout | undefined
   const leave = () => {

@@ -66,7 +66,7 @@ const many = <One>(count: number, one: (n: number) => One): readonly One[] =>
 
 const SINGLES = MOST.devices - 2
 const HIGH = 1 << 20
-const wide = (count: number): ReportedDevice => device(3 * HIGH, [deployable('wide', many(count, virtual))])
+const wide = (count: number): ReportedDevice => device(3 * HIGH, [deployable('wide_0', many(count, virtual))])
 /** How many virtual functions a deployable may have so that a message holds all that is recorded of it (FACTS-1). */
 const mostVirtual = (): number => {
   let [fits, not]: [number, number] = [1, MOST.handles]
@@ -79,12 +79,12 @@ const mostVirtual = (): number => {
 }
 /** A deployable with as many handles as may be, a device with as many deployables, and as many devices. */
 const largest = (handles: number = MOST.handles, boardInfo: string | null = null): readonly ReportedDevice[] => [
-  device(HIGH, [deployable('l', many(handles, handle))], boardInfo),
+  device(HIGH, [deployable('large_l', many(handles, handle))], boardInfo),
   device(
     HIGH + 1,
-    many(MOST.deployables, (n) => deployable(`p${n}`, [])),
+    many(MOST.deployables, (n) => deployable(`large_p${n}`, [])),
   ),
-  ...many(SINGLES, (n) => device(HIGH + 8 * (n + 1), [deployable(`l${n}`, [handle(HIGH + 8 * (n + 1))])])),
+  ...many(SINGLES, (n) => device(HIGH + 8 * (n + 1), [deployable(`large_l${n}`, [handle(HIGH + 8 * (n + 1))])])),
 ]
 const EXPECTED = { deployables: 1 + MOST.deployables + SINGLES, handles: MOST.handles + SINGLES }
 
@@ -210,9 +210,9 @@ export const hugeHostSuite = (open: () => Promise<Store>): void => {
   test('a device of which a message cannot hold all is refused alone, and one that just fits is told whole (FACTS-1)', async () => {
     const most = mostVirtual()
     expect(most).toBeGreaterThan(3000)
-    const beside = device(4 * HIGH, [deployable('beside', [handle(4 * HIGH)])])
+    const beside = device(4 * HIGH, [deployable('wide_beside', [handle(4 * HIGH)])])
     await bus.publish([reported('wide', 1, [wide(most + 1), beside])])
-    await until(() => published.has('beside'), 'the device beside it', LONG_MS)
+    await until(() => published.has('wide_beside'), 'the device beside it', LONG_MS)
     const refusals = () => log.said.filter(({ message }) => message === 'inventory.refused')
     expect(refusals().map(({ detail }) => detail)).toEqual([
       expect.objectContaining({
@@ -221,8 +221,8 @@ export const hugeHostSuite = (open: () => Promise<Store>): void => {
       }),
     ])
     await bus.publish([reported('wide', 2, [wide(most), beside])])
-    await until(() => published.has('wide'), 'the device', LONG_MS)
-    expect([published.get('wide'), refusals().length]).toEqual([most, 1])
+    await until(() => published.has('wide_0'), 'the device', LONG_MS)
+    expect([published.get('wide_0'), refusals().length]).toEqual([most, 1])
     expect(log.said.filter(({ message }) => message === 'relay.untold')).toEqual([])
   })
 }
