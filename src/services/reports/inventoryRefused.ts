@@ -24,7 +24,7 @@ const longerHosts = (host: HostName, name: string): readonly HostName[] =>
  * name.
  */
 export const withOwnNames = async (
-  { readers, reads }: Kernel,
+  { readers }: Kernel,
   host: HostName,
   { steps, refused }: Agreement,
 ): Promise<Outcome<Agreement>> => {
