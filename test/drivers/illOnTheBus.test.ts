@@ -99,6 +99,26 @@ describe('a fatal error that only a port above has counted', () => {
     const io = bus({ '0000:00:01.0': rootPort(1), '0000:00:01.0/0000:01:00.0': gpu(1) })
     expect(await measured(io, '0000:01:00.0')).toEqual([{ pci_fatal_errors: 1 }])
   })
+  test.each([
+    ['the device has counted it too, and is plugged in again', 1, false],
+    ['only the port has counted it, and the device is pulled and plugged in again', 0, true],
+  ])('is over when %s', async (_, own, isPulled) => {
+    const io = bus({ '0000:00:01.0': rootPort(1), '0000:00:01.0/0000:01:00.0': gpu(own) })
+    const measure = driverOf('pci_driver').measure!
+    const read = async () => (await measure(io, [pathOf('0000:01:00.0')], never)).devices[0]?.numbers.pci_fatal_errors
+    expect([await read(), await read()]).toEqual([1, 1])
+    const links = io.tree('/sys/bus/pci/devices')
+    const link = links['0000:01:00.0']!
+    Object.assign(io.tree('/sys/bus/pci/devices/0000:01:00.0'), fatal(0))
+    if (isPulled) {
+      io.remove('/sys/bus/pci/devices/0000:01:00.0')
+      expect(await read()).toBeUndefined()
+      links['0000:01:00.0'] = link
+    }
+    expect([await read(), await read()]).toEqual([0, 0])
+    io.tree('/sys/bus/pci/devices/0000:00:01.0')['aer_rootport_total_err_fatal'] = '2\n'
+    expect(await read()).toBe(1)
+  })
   test('is none where the counters of ports make no sense', async () => {
     const odd = { ...BRIDGE, aer_dev_fatal: 'garbage\n', aer_rootport_total_err_fatal: '-1\n' }
     const io = bus({ '0000:00:01.0': odd, '0000:00:01.0/0000:01:00.0': GPU })

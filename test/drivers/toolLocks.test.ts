@@ -228,6 +228,12 @@ test('the complaint, the exit status and the absence of a tool are told as its o
   const { change } = it.io
   await expect(change(CARD, 'ls', ['/no-such-folder'], 5000)).rejects.toThrow(/^ls: .*no-such-folder/)
   await expect(change(CARD, 'false', [], 5000)).rejects.toThrow('false: exit status 1')
+  await expect(change(CARD, 'sh', ['-c', 'echo ERROR: no such card; exit 1'], 5000)).rejects.toThrow(
+    'sh: exit status 1: ERROR: no such card',
+  )
+  await expect(change(CARD, 'sh', ['-c', 'echo loading; kill -KILL $$'], 5000)).rejects.toThrow(
+    'sh: was killed by SIGKILL (exit status 137)',
+  )
   await expect(change(CARD, 'sh', ['-c', 'kill -KILL $$'], 5000)).rejects.toThrow(
     'sh: was killed by SIGKILL (exit status 137)',
   )

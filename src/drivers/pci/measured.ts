@@ -9,7 +9,7 @@ import { formatPciAddress, type PciAddress, pciAddressOf } from '../../pci.ts'
 import type { Driver, HostIo, Measured } from '../driver.ts'
 import { listed } from '../files.ts'
 import { answers, CONFIG_FILE } from './configSpace.ts'
-import { counted, type PortErrors, portErrorsOf } from './portErrors.ts'
+import { counted, type PortErrors, type PortMemory, portErrorsOf } from './portErrors.ts'
 import { pciFolder } from './sysfs.ts'
 
 /** The last number of a text, or null: `TOTAL_ERR_FATAL 0`, `45000`, `8.0 GT/s PCIe` (its first one). */
@@ -154,9 +154,9 @@ const VFIO = /vfio/
  * Measures devices whose control path is a PCI function: what the kernel tells of them, and over that what the tool
  * tells. The tool is not asked on a host all of whose cards are kept for guests.
  */
-export const measuresPci =
-  (sysfsRoot: string, tool: Tool = noTool): Measure =>
-  async (io, controlPaths, signal) => {
+export const measuresPci = (sysfsRoot: string, tool: Tool = noTool): Measure => {
+  const memory: PortMemory = new Map()
+  return async (io, controlPaths, signal) => {
     const devices: Measured['devices'][number][] = []
     const addresses = controlPaths.map((path) => pciAddressOf(jsonIn(path)))
     const servedBy = async (address: string) =>
@@ -164,7 +164,7 @@ export const measuresPci =
     const servers = await Promise.all(addresses.map(async (one) => one && servedBy(formatPciAddress(one))))
     const isSeen = servers.some((name) => !VFIO.test(name ?? ''))
     const { numbers: ofTool, complaint } = await (isSeen ? tool : noTool)(io, signal, servedBy)
-    const portErrors = portErrorsOf(io, sysfsRoot)
+    const portErrors = portErrorsOf(io, sysfsRoot, memory)
     for (const [at, controlPath] of controlPaths.entries()) {
       signal.throwIfAborted()
       const address = addresses[at] ?? null
@@ -175,3 +175,4 @@ export const measuresPci =
     }
     return { devices, ...(complaint === undefined ? {} : { complaint }) }
   }
+}
