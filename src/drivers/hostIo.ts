@@ -25,6 +25,8 @@ export type RealHost = Pick<HostIo, 'hostname' | 'stateDir' | 'warn'> & {
   readonly readMaxBytes?: number
   /** Longer output is refused. 4 MiB when not given. */
   readonly outputMaxBytes?: number
+  /** Environment of the tools of vendors. Absent: that of this process. */
+  readonly environment?: NodeJS.ProcessEnv
 }
 
 const MIB = 1024 * 1024
@@ -87,6 +89,7 @@ type RunLimits = Bounds & {
   readonly stuck?: Map<string, ChildProcess>
   /** It changes a card: the stop of the host program leaves it at work. */
   readonly changes?: boolean
+  readonly environment?: NodeJS.ProcessEnv | undefined
 }
 
 const killed = (pid: number): void => {
@@ -101,27 +104,19 @@ const killAll = ({ pid }: ChildProcess): void => {
   if (pid !== undefined) killed(-pid)
 }
 
-/** The environment without the options of this program, which hold passwords that no tool of a vendor needs. */
-const withoutOwn = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('ACCELERANDO_')))
-
 /**
  * What the program prints on standard output. Rejects with the name of the program and its complaint when it does not
  * end well, or within its limits; then it and its children are killed.
  */
 const runBounded = (program: string, args: readonly string[], limits: RunLimits): Promise<string> => {
-  const { timeoutMs, maxBytes, signal, stuck, changes } = limits
+  const { timeoutMs, maxBytes, signal, stuck, changes, environment } = limits
   const { promise, resolve, reject } = Promise.withResolvers<string>()
   const failed = (reason: string) => reject(new Error(`${basename(program)}: ${reason}`))
   if (signal?.aborted || stuck?.has(program)) {
     failed(signal?.aborted ? 'was not begun, because its time is over' : STILL_STUCK)
     return promise
   }
-  const child = spawn(program, args, {
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: withoutOwn(process.env),
-  })
+  const child = spawn(program, args, { detached: true, stdio: ['ignore', 'pipe', 'pipe'], env: environment })
   let stopped: string | null = null
   let leaving: NodeJS.Timeout | undefined
   const leave = () => {
@@ -267,6 +262,7 @@ export const realHostIo = ({
   warn,
   readMaxBytes = 4 * MIB,
   outputMaxBytes = 4 * MIB,
+  environment,
 }: RealHost): HostIo & { readonly locks: ToolLocks } => {
   const own = resolve(stateDir) + sep
   const [inTurn, lookedInTurn] = [oneAtATime(), oneAtATime()]
@@ -288,7 +284,7 @@ export const realHostIo = ({
       await inTurn(() => replaceFile(path, text, true))
     },
     run: (program, args, timeoutMs, signal) =>
-      runBounded(program, args, { timeoutMs, maxBytes: outputMaxBytes, signal, stuck }),
+      runBounded(program, args, { timeoutMs, maxBytes: outputMaxBytes, signal, stuck, environment }),
     head: readHead,
     // one look would find the drive taken by the other
     blockDevice: (path) => lookedInTurn(() => blockDevice(path, DEVICES)),
@@ -296,7 +292,7 @@ export const realHostIo = ({
   }
   // one that is stuck keeps its own card only
   const run: HostIo['run'] = (program, args, timeoutMs, signal) =>
-    runBounded(program, args, { timeoutMs, maxBytes: outputMaxBytes, signal, changes: true })
+    runBounded(program, args, { timeoutMs, maxBytes: outputMaxBytes, signal, changes: true, environment })
   const locks = toolLocks({ ...io, run }, killed)
   return { ...io, change: locks.change, worksOn: locks.worksOn, locks }
 }

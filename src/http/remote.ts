@@ -1,8 +1,8 @@
 /**
  * The address that a request came from, by which callers who are not identified yet share what is limited.
  *
- * REMOTE-1 behind proxies that are trusted (`api.proxy_headers`), it is the last address that they state: the one that the
- *    nearest proxy has seen itself. Earlier ones may be invented by the client;
+ * REMOTE-1 behind proxies that are trusted (`api.proxy_headers`), it is the last address that they state: the one that
+ *    the nearest proxy has seen itself. Earlier ones may be invented by the client;
  * REMOTE-2 of an IPv6 address only the network (/64) counts, because one client has all addresses of it.
  */
 import type { HttpBindings } from '@hono/node-server'

@@ -1,8 +1,8 @@
 /**
  * Slows down whoever tries passwords on the sign-in page.
  *
- * ATTEMPTS-1 after a refused sign-in, the same user from the same address may try again after a pause, which doubles with
- *    each further refusal: 1 s, then up to a minute. An earlier attempt is refused without asking Keystone;
+ * ATTEMPTS-1 after a refused sign-in, the same user from the same address may try again after a pause, which doubles
+ *    with each further refusal: 1 s, then up to a minute. An earlier attempt is refused without asking Keystone;
  * ATTEMPTS-2 the same holds for an address after `FREE` refusals, whatever names it tries;
  * ATTEMPTS-3 a user is never held up by attempts from other addresses, and a sign-in that succeeds ends the pauses.
  */

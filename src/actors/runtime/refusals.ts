@@ -2,10 +2,11 @@
 
 /**
  * `foreign_host`: a host answers for a deployable of another host; `former_boot`: the host program has been started
- * again since; `foreign_cluster`: the host belongs to another cloud; `doubled_host`: two programs run under the name of
- * the host; `bad_signature`: the signature does not fit; `unsigned`, `foreign_key`: not signed, or with another key
- * than that of the host; `not_approved`: no operator has approved the key of the host yet; `foreign_name`: it shows devices under names that are not its own; `too_many_devices`: it shows more
- * devices that were not known than a host may in an hour. Of the last two only these devices are refused.
+ * again since; `foreign_cluster`: the host belongs to another cloud; `doubled_host`: two programs run under the name
+ * of the host; `bad_signature`: the signature does not fit; `unsigned`, `foreign_key`: not signed, or with another key
+ * than that of the host; `not_approved`: no operator has approved the key of the host yet; `foreign_name`: it shows
+ * devices under names that are not its own; `too_many_devices`: it shows more devices that were not known than a
+ * host may in an hour. Of the last two only these devices are refused.
  */
 export const REFUSALS = [
   'foreign_host',

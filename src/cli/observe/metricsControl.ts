@@ -21,8 +21,8 @@ import type { EventSource } from '../../delivery/events/events.ts'
 import type { Inbox } from '../../delivery/inbox.ts'
 import type { Relay } from '../../delivery/relay/relay.ts'
 import type { Store } from '../../persistence/store.ts'
-import { TOKEN_REFUSALS } from '../../neighbours/openstack/refusals.ts'
-import type { Cloud } from '../programs/cloud.ts'
+import { TOKEN_REFUSALS, type TokenRefusal } from '../../neighbours/openstack/refusals.ts'
+import type { Session } from '../../neighbours/openstack/session.ts'
 import { type Meter, cached } from './metrics.ts'
 import { AT_ZERO } from './metricsTable.ts'
 
@@ -121,11 +121,12 @@ const showPlacement = (meter: Meter, { counts }: Pick<Placer, 'counts'>, { reads
   })
 }
 
+type Callers = {
+  readonly session: Pick<Session, 'whyFailing'> | null
+  readonly tokensRefused: (() => Readonly<Record<TokenRefusal, number>>) | null
+}
 /** The identity service, as far as callers depend on it. Without one nothing is shown. */
-export const showTokens = (
-  meter: Meter,
-  { session, tokensRefused }: Pick<Cloud, 'session' | 'tokensRefused'>,
-): void => {
+export const showTokens = (meter: Meter, { session, tokensRefused }: Callers): void => {
   if (session === null || tokensRefused === null) return
   meter.show('keystone_up', () => (session.whyFailing()['identity'] === undefined ? 1 : 0))
   meter.show('tokens_refused_total', () =>

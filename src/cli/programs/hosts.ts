@@ -97,6 +97,10 @@ export const cleansUnder =
   (program, args, environment, limits, card) =>
     locks.toEnd(card, program, args, (below, all) => runToEnd(below, all, environment, limits))
 
+/** Without the options of this program, which hold passwords that no tool of a vendor needs. */
+const ofTools = (environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('ACCELERANDO_')))
+
 /** `stateDir` belongs to this host alone; no other host keeps files there. */
 export const startHostIn = (
   { config, bus, images, log, clock = systemClock, watching, playbooks = null, aliases = [] }: HostParts,
@@ -107,7 +111,12 @@ export const startHostIn = (
   const warn = (event: string, detail: object) => log.warn({ host: name, ...detail }, event)
   const { reportEveryMs, heartbeatEveryMs, measureEveryMs } = config.host
   const meter = watching?.meter
-  const io = realHostIo({ hostname: name, stateDir: join(stateDir, 'drivers'), warn })
+  const io = realHostIo({
+    hostname: name,
+    stateDir: join(stateDir, 'drivers'),
+    warn,
+    environment: ofTools(process.env),
+  })
   const cleaner = cleanerOf(config, { host: name, clock, run: cleansUnder(io.locks) })
   return startHost({
     name,

@@ -7,7 +7,8 @@
  * CIRCUIT-3 any status but 500, 502, 503 and 504 proves that the neighbour works;
  * CIRCUIT-4 a call that carries text of somebody whom nobody has identified yet may fail because of that text. Its
  *    failure counts only if a neutral call, which carries none, fails as well; and while calls fail at once, only the
- *    neutral call finds out whether the neighbour is back. An answer to another call since this one began saves the neutral call.
+ *    neutral call finds out whether the neighbour is back. An answer to another call since this one began saves the
+ *    neutral call.
  */
 import type { Clock } from '../../clock.ts'
 import { textOf } from '../../errorText.ts'

@@ -2,8 +2,8 @@
  * Places for the validation of tokens, shared by the addresses that bring them: whoever sends many invented tokens
  * delays the others by little.
  *
- * PLACES-1 at most `open` validations are under way, at most `openOfOne` of them for one address. The last `kept` places
- *    are only for tokens that were valid before;
+ * PLACES-1 at most `open` validations are under way, at most `openOfOne` of them for one address. The last `kept`
+ *    places are only for tokens that were valid before;
  * PLACES-2 who finds no place waits up to `waitMs`. A place that becomes free goes first to a token that was valid
  *    before, then to the address with the fewest places;
  * PLACES-3 at most `waiting` wait, at most `waitingOfOne` of one address; others are refused at once.

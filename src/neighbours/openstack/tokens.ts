@@ -1,18 +1,18 @@
 /**
  * Validates the tokens of callers with Keystone, and caches its answers.
  *
- * TOKENS-1 an answer is used for at most `cacheMs`, and not after the token ends; so a revoked token works at most that
- *    long;
+ * TOKENS-1 an answer is used for at most `cacheMs`, and not after the token ends; so a revoked token works at most
+ *    that long;
  * TOKENS-2 a token is validated by one request at a time; other callers with the same token wait for that answer;
  * TOKENS-3 an answer that allowed an expired token is used only where that is allowed again;
  * TOKENS-4 at most `entries` valid tokens are cached, and as many invalid ones separately, so that invented tokens do
  *    not displace valid ones; the oldest are dropped first. Only the digest of a token is stored;
  * TOKENS-5 while Keystone does not answer, cached answers are used within their limit, and other tokens get
  *    `unavailable`;
- * TOKENS-6 the places for requests to Keystone are shared by the addresses of callers (`places.ts`), so that a flood of
- *    invented tokens keeps out no token that was valid before and delays those of other addresses by little;
- * TOKENS-7 what cannot be a token is invalid without a question: a text longer than any real token, and one that Keystone
- *    refuses as a request;
+ * TOKENS-6 the places for requests to Keystone are shared by the addresses of callers (`places.ts`), so that a flood
+ *    of invented tokens keeps out no token that was valid before and delays those of other addresses by little;
+ * TOKENS-7 what cannot be a token is invalid without a question: a text longer than any real token, and one that
+ *    Keystone refuses as a request;
  * TOKENS-8 a token for which alone Keystone fails is not asked about again for `FAILED_FOR_MS`.
  */
 import { createHash } from 'node:crypto'

@@ -132,26 +132,24 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
   return taken.ok ? { ok: true, value: null } : taken
 }
 
-export const createReports = (
-  kernel: Kernel,
-  liveness: Liveness,
-  measurements: Pick<MeasurementsKeeper, 'take'>,
-): Reports => {
+type Measurements = Pick<MeasurementsKeeper, 'take'>
+export const createReports = (kernel: Kernel, liveness: Liveness, measurements: Measurements): Reports => {
   const slots = createSlotComparison(kernel)
   const snapshots = createInventorySnapshots(kernel, liveness)
   const judgeSender = createJudgeSender(kernel, liveness)
   const newDevices = createNewDevices(kernel.clock)
-  const takeInventory = async (
-    report: InventoryReport,
-    messageId: string,
-    signer: string | null,
-  ): Promise<Outcome<null>> => {
+  type Signer = string | null
+  const takeInventory = async (report: InventoryReport, messageId: string, signer: Signer): Promise<Outcome<null>> => {
     const { host, bootId: boot, number } = report
     if (snapshots.isOld(report)) return noteAnswer(kernel, report)
     const digest = inventoryDigest(report)
     const before = { changedAt: liveness.changedAt(host), incarnation: snapshots.incarnation() }
-    const commandId = commandOf(host, messageId)
-    const recorded = await recordInventory(kernel, { report, digest, commandId, newDevices })
+    const recorded = await recordInventory(kernel, {
+      report,
+      digest,
+      commandId: commandOf(host, messageId),
+      newDevices,
+    })
     if (!recorded.ok) return recorded
     const answered = report.ledger === 'new' ? await answerLedger(kernel, report) : null
     if (answered && !answered.ok) return answered
