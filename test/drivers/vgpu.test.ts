@@ -80,6 +80,45 @@ describe('a divided GPU', () => {
     expect(io.told).toEqual([`create ${slot!.uuid}`, `remove ${slot!.uuid}`])
   })
 
+  describe('that a guest has opened', () => {
+    const opened = async () => {
+      const [driver, io] = [driverOf(), hostOf()]
+      const [slot, other] = await vgpuSlots(driver, io)
+      for (const one of [slot!, other!]) await driver.prepare(io, one, never)
+      const made = io.tree(`${TYPES}/nvidia-223/devices`) as Record<string, Tree>
+      made[slot!.uuid]!['iommu_group'] = { '->': '../../../kernel/iommu_groups/31' }
+      made[other!.uuid]!['iommu_group'] = { '->': '../../../kernel/iommu_groups/32' }
+      const guest: MdevKernel = {
+        ...io,
+        list: async (path) =>
+          path === '/proc' ? ['1', '4711', 'self'] : path === '/proc/4711/fd' ? ['0', '9'] : io.list(path),
+        link: async (path) => (path === '/proc/4711/fd/9' ? '/dev/vfio/31' : io.link(path)),
+      }
+      return { driver, io, guest, slot: slot!, other: other! }
+    }
+    test('is not removed, and the release fails at once with the reason; others of the card are released', async () => {
+      const { driver, io, guest, slot, other } = await opened()
+      await expect(driver.release(guest, slot, never)).rejects.toThrow(
+        `mediated device ${slot.uuid} of nvidia-223 at ${ADDRESS}: a guest still has it: process 4711 has opened /dev/vfio/31`,
+      )
+      await driver.release(guest, other, never)
+      expect(await madeOf(io)).toEqual([slot.uuid])
+      await driver.release(io, slot, never)
+      expect(await madeOf(io)).toEqual([])
+    })
+    test('is not made again once its release was begun, but for another preparation', async () => {
+      const { driver, io, guest, slot, other } = await opened()
+      await driver.release(guest, slot, never).catch(() => undefined)
+      io.restart()
+      await driverOf().restore!(io, never)
+      expect(await madeOf(io)).toEqual([other.uuid])
+      await driver.prepare(io, slot, never)
+      io.restart()
+      await driverOf().restore!(io, never)
+      expect((await madeOf(io)).toSorted()).toEqual([slot.uuid, other.uuid].toSorted())
+    })
+  })
+
   test('does not take a failed write for success, also when the device is there', async () => {
     const [driver, io] = [driverOf(), hostOf()]
     const [slot] = await vgpuSlots(driver, io)

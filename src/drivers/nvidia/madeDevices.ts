@@ -7,7 +7,13 @@ import * as v from 'valibot'
 import type { HostIo } from '../driver.ts'
 import { oneAtATime, readByRules, readIfThere } from '../files.ts'
 
-const Made = v.object({ address: v.string(), type: v.string(), mark: v.string() })
+/** `leaving`: it is being released, and is not made again. */
+const Made = v.object({
+  address: v.string(),
+  type: v.string(),
+  mark: v.string(),
+  leaving: v.optional(v.literal(true)),
+})
 const File = v.object({
   made: v.record(v.string(), Made),
   names: v.optional(v.record(v.string(), v.string()), () => ({})),

@@ -105,17 +105,23 @@ export class Vgpus {
     const { sysfsRoot } = this.#options
     const one = (await this.#file.read(io)).made[slot.uuid]
     const asked = slot.type === 'MDEV' ? this.askedFor(slot) : null
+    if (one !== undefined)
+      await this.#file.change(io, (before) => withMade(before, slot.uuid, { ...one, leaving: true }))
     if (asked !== null) await removeMdev(io, { sysfsRoot, ...asked }, slot.uuid)
     else if (one !== undefined && (await this.#isMade(io, slot.uuid, one)))
       await setVfioType(io, sysfsRoot, addressIn(one), null)
     if (one !== undefined) await this.#file.change(io, (before) => withoutMade(before, slot.uuid))
   }
 
-  /** Makes again what this driver had made. What cannot be made is logged. Whether all is made. */
+  /**
+   * Makes again what this driver had made, but for what is being released. What cannot be made is logged. Whether all
+   * is made.
+   */
   async restore(io: HostIo, signal: AbortSignal): Promise<boolean> {
     let whole = true
     for (const [uuid, one] of Object.entries((await this.#file.read(io)).made)) {
       signal.throwIfAborted()
+      if (one.leaving) continue
       try {
         await this.#make(io, uuid, one)
       } catch (error) {

@@ -8,6 +8,7 @@ import { formatPciAddress, type PciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listIfThere, listed, readIfThere } from '../files.ts'
 import { pciFolder } from './sysfs.ts'
+import { vfioHolder } from './vfioHolder.ts'
 
 export type MdevType = {
   /** What people call it, such as `GRID T4-2B`. */
@@ -65,10 +66,16 @@ export const createMdev = async (io: HostIo, mdev: MdevTypeAt, uuid: HandleUuid)
   }
 }
 
-/** Also when there is no such device, function or type. */
+/**
+ * Also when there is no such device, function or type. Throws at once while a guest has it: the kernel would let the
+ * write wait for the end of the guest, and with it whatever else the card has to do.
+ */
 export const removeMdev = async (io: HostIo, mdev: MdevTypeAt, uuid: HandleUuid): Promise<void> => {
+  const device = `${typeFolder(mdev)}/devices/${uuid}`
+  const holder = await vfioHolder(io, device)
+  if (holder !== null) throw new Error(`${named(mdev, uuid)}: a guest still has it: ${holder}`)
   try {
-    await io.write(`${typeFolder(mdev)}/devices/${uuid}/remove`, '1')
+    await io.write(`${device}/remove`, '1')
   } catch (error) {
     // ENODEV: it went away meanwhile
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENODEV') return
