@@ -1,6 +1,7 @@
 /**
  * Devices that are plugged in, by the events that a program prints. The program is a script in the place of `udevadm`.
  */
+import { spawn } from 'node:child_process'
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
@@ -64,7 +65,7 @@ test('a machine without the program is told once, and nothing more', async () =>
   const it = watch(program)
   await expect.poll(it.said).toEqual(['hotplug.unwatched'])
   await it.clock.pass(1_000_000)
-  const detail = { program, reason: `spawn ${program} ENOENT` }
+  const detail = { program, reason: `${program} is not installed` }
   expect(it.log.said).toEqual([{ level: 'info', detail, message: 'hotplug.unwatched' }])
   it.stop()
 })
@@ -110,7 +111,7 @@ test('a program that may not be started is tried again', async () => {
   chmodSync(program, 0o644)
   const it = watch(program)
   await expect.poll(it.said).toEqual(['hotplug.again'])
-  expect(it.log.said[0]!.detail['reason']).toContain('EACCES')
+  expect(it.log.said[0]!.detail['reason']).toBe('ended with 126')
   it.stop()
 })
 
@@ -129,4 +130,27 @@ test('stopping ends the program, and a change that was about to be told', async 
     }
   }
   await expect.poll(state).toMatch(/Z|gone/)
+})
+
+const isAlive = (pid: string): boolean => existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(statusOf(pid))
+const statusOf = (pid: string): string => {
+  try {
+    return readFileSync(`/proc/${pid}/status`, 'utf8')
+  } catch {
+    return 'State: Z'
+  }
+}
+const WATCHING = join(import.meta.dirname, '../support/fixtures/watchingHost.ts')
+test.each([
+  ['is killed', 'SIGKILL'],
+  ['ends', 'SIGTERM'],
+] as const)('HOTPLUG-1 the program ends when the process that watches %s', async (_, signal) => {
+  const pids = join(folder.path, `pids-${signal}`)
+  const program = script(`echo $$ > ${pids}; exec sleep 60`)
+  const host = spawn(process.execPath, [WATCHING, program], { stdio: 'inherit' })
+  await expect.poll(() => existsSync(pids) && readFileSync(pids, 'utf8').trim(), { timeout: 20_000 }).toMatch(/^\d+$/)
+  const pid = readFileSync(pids, 'utf8').trim()
+  expect(isAlive(pid)).toBe(true)
+  host.kill(signal)
+  await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false)
 })
