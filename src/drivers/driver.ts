@@ -121,6 +121,11 @@ export type Driver = {
    */
   readonly restore?: (io: HostIo, signal: AbortSignal) => Promise<boolean>
   /**
+   * Makes what has to be there before the devices are looked for. The host program calls it before each discovery after
+   * `restore` has made all. Absent: nothing has to be made.
+   */
+  readonly ensure?: (io: HostIo, signal: AbortSignal) => Promise<boolean>
+  /**
    * Measures devices that it discovered, by their control paths as they were reported. One that is not on the host any
    * more is left out; of one that tells nothing the numbers are empty. Reads only, also of a device that a guest has.
    * Absent: this driver cannot.

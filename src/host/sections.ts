@@ -93,11 +93,13 @@ export class Watch {
     return section
   }
   /**
-   * Before the first discovery, for which orders wait, the driver restores what a restart of the machine has undone.
+   * Before the first discovery, for which orders wait, the driver restores what a restart of the machine has undone,
+   * and before each later one what has to be there.
    */
   async #section(signal: AbortSignal): Promise<Section> {
     try {
-      if (!this.#restored) this.#restored = (await this.#driver.restore?.(this.#io, signal)) ?? true
+      if (this.#restored) await this.#driver.ensure?.(this.#io, signal)
+      else this.#restored = (await this.#driver.restore?.(this.#io, signal)) ?? true
       return checked(this.name, await this.#driver.discover(this.#io))
     } catch (error) {
       return failure(this.name, textOf(error) || 'failed without a reason')

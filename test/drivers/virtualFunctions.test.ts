@@ -48,6 +48,22 @@ test('are made before the driver is first asked for its devices', async () => {
   expect(names).toEqual(['compute1_0000:3d:01.0', 'compute1_0000:3d:01.1'])
 })
 
+test('are made again while the program runs, when somebody has taken them away', async () => {
+  const { io, written } = host()
+  const lab = await openHostLab()
+  program = await lab.boot({ drivers: [driverWith({ [PF]: 2 })], io })
+  const devices = io.tree('/sys/bus/pci/devices')
+  for (const n of [0, 1]) delete devices[`0000:3d:01.${n}`]
+  io.tree(FOLDER)['sriov_numvfs'] = '0'
+  await program.reportNow()
+  expect(written).toEqual([`${FOLDER}/sriov_numvfs 2`, `${FOLDER}/sriov_numvfs 2`])
+  const [section] = lab.inventories().at(-1)!.drivers
+  const shown = section!.status === 'ok' ? section!.devices.flatMap(({ deployables }) => deployables) : []
+  expect(shown).toHaveLength(2)
+  await program.reportNow()
+  expect(written).toHaveLength(2)
+})
+
 test('are left alone where nothing is configured, and where there are as many as there shall be', async () => {
   for (const [now, wanted] of [
     ['0', {}],

@@ -1,6 +1,6 @@
 /**
- * Makes the virtual functions that an operator configured, before a driver is first asked for its devices (drivers.md
- * 7.3).
+ * Makes the virtual functions that an operator configured, before a driver is asked for its devices (drivers.md 7.3):
+ * also when somebody has taken them away meanwhile.
  *
  * VFS-1 only from none: where a function has virtual ones already, another number is never written, because guests may
  *    have them;
@@ -57,12 +57,17 @@ export const withVirtualFunctions = (driver: Driver, sysfsRoot: string, wanted: 
       return false
     }
   }
+  const ensure = async (io: HostIo, signal: AbortSignal): Promise<boolean> => {
+    let whole = true
+    for (const one of all) whole = (await isMade(io, one, signal)) && whole
+    return whole
+  }
   return {
     ...driver,
     restore: async (io, signal) => {
-      let whole = true
-      for (const one of all) whole = (await isMade(io, one, signal)) && whole
+      const whole = await ensure(io, signal)
       return ((await driver.restore?.(io, signal)) ?? true) && whole
     },
+    ensure,
   }
 }

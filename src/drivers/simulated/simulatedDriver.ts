@@ -22,7 +22,9 @@ export type Control = {
   readonly unplug: (device: number) => void
   readonly replug: (device: number) => void
 }
-export type SimulatedDriver = Required<Omit<Driver, 'isHere' | 'leftOut' | 'restore'>> & { readonly control: Control }
+export type SimulatedDriver = Required<Omit<Driver, 'isHere' | 'leftOut' | 'restore' | 'ensure'>> & {
+  readonly control: Control
+}
 
 export type DriverPlan = {
   readonly name: string
