@@ -1,12 +1,19 @@
 /**
- * Reads a request body: limited in size, valid UTF-8, valid JSON, and free of values that the stores cannot hold.
+ * Reads a request body: limited in size, valid UTF-8, valid JSON, and free of values that the stores cannot hold. How
+ * many values it has and how deep they are nested is known before they are built, since reading cannot be interrupted.
  *
  * Hono's `bodyLimit` is not used: it does not cancel a body that is too long, it throws when the client disconnects in
  * the middle, and it builds a complete `Request` object for each call, even without a body.
  */
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
-import { problemIn } from './guard.ts'
+import { DEPTH_MAX, TOO_DEEP, problemIn } from './guard.ts'
+
+/** The most bytes of a body, by what it holds. Only a body of many patches may be as long as the service allows. */
+export const BODY_BYTES = { usual: 16 * 1024, profile: 256 * 1024, patches: Infinity } as const
+export type BodySize = keyof typeof BODY_BYTES
+/** Every body that means something has fewer values than one for so many bytes of its limit. */
+const BYTES_PER_VALUE = 32
 
 export type ReadBody = { readonly ok: true; readonly value: unknown } | HttpRefused
 type Bytes = { readonly ok: true; readonly bytes: Uint8Array } | HttpRefused
@@ -49,8 +56,32 @@ const readBytes = async (request: Request, limitBytes: number): Promise<Bytes> =
   return bytes.byteLength <= limitBytes ? { ok: true, bytes } : tooLarge(limitBytes)
 }
 
-const parse = (bytes: Uint8Array): ReadBody => {
+const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
+
+/** What is known from the marks between the texts of a JSON document, without building it; null: nothing is wrong. */
+const sizeProblem = (bytes: Uint8Array, valuesMax: number): HttpRefused | null => {
+  let [values, depth, inText] = [0, 0, false]
+  for (let at = 0; at < bytes.length; at++) {
+    const mark = bytes[at]
+    if (mark === QUOTE) inText = !inText
+    else if (inText) at += mark === BACKSLASH ? 1 : 0
+    else if (mark === COMMA) values++
+    else if (mark === CLOSE_LIST || mark === CLOSE_OBJECT) depth--
+    else if (mark === OPEN_LIST || mark === OPEN_OBJECT) {
+      values++
+      depth++
+    }
+    if (depth > DEPTH_MAX) return notJson(TOO_DEEP)
+    if (values > valuesMax) return notJson(`it holds more than ${valuesMax} values`)
+  }
+  return null
+}
+
+const parse = (bytes: Uint8Array, limitBytes: number): ReadBody => {
   if (bytes.byteLength === 0) return notJson('it is empty, and JSON is needed')
+  const problem = sizeProblem(bytes, Math.ceil(limitBytes / BYTES_PER_VALUE))
+  if (problem !== null) return problem
   try {
     const value: unknown = JSON.parse(utf8.decode(bytes))
     return problemIn(value) ?? { ok: true, value }
@@ -65,5 +96,5 @@ export const readJson = async (request: Request, limitBytes: number): Promise<Re
   // The read rejects when the client disconnects while sending. Nobody reads the answer then, but this is not an error
   // of the service.
   const read = await readBytes(request, limitBytes).catch(() => notJson('it ended before its length'))
-  return read.ok ? parse(read.bytes) : read
+  return read.ok ? parse(read.bytes, limitBytes) : read
 }

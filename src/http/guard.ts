@@ -4,7 +4,8 @@ import { invalid } from './faults.ts'
 import type { Fault } from '../fault.ts'
 
 /** No document of this API is nested deeper than five levels. */
-const DEPTH_MAX = 16
+export const DEPTH_MAX = 16
+export const TOO_DEEP = `it is nested deeper than ${DEPTH_MAX} levels`
 const NAME_SHOWN = 60
 
 export type Refusal = { readonly ok: false; readonly fault: Fault }
@@ -15,7 +16,7 @@ type Flaw = { readonly rule: string; readonly path: string[] }
 const flaw = (rule: string): Flaw => ({ rule, path: [] })
 
 const inEntries = (value: object, depth: number): Flaw | null => {
-  if (depth >= DEPTH_MAX) return flaw(`it is nested deeper than ${DEPTH_MAX} levels`)
+  if (depth >= DEPTH_MAX) return flaw(TOO_DEEP)
   const list = Array.isArray(value)
   for (const name of Object.keys(value)) {
     const bad = list ? null : unstorable(name)

@@ -8,7 +8,7 @@ import { commandIdOf } from '../actors/runtime/commandId.ts'
 import type { Caller } from '../actors/caller.ts'
 import { bounded } from '../waiting.ts'
 import { controlFor } from './asOf.ts'
-import { readJson } from './body.ts'
+import { BODY_BYTES, readJson } from './body.ts'
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import { originThrough } from './forwarded.ts'
@@ -190,6 +190,7 @@ const readBody = async (
   ports: Ports,
   asked: RequestContext,
 ): Promise<{ readonly ok: true; readonly value: unknown } | HttpRefused> => {
-  const json = await readJson(c.req.raw, ports.options.bodyLimitBytes)
+  const limit = Math.min(ports.options.bodyLimitBytes, BODY_BYTES[row.body?.size ?? 'usual'])
+  const json = await readJson(c.req.raw, limit)
   return json.ok ? row.body!.read(json.value, asked) : json
 }

@@ -15,6 +15,7 @@ import type { Caller, Control } from '../actors/control.ts'
 import type { Events, EventStream, IdentifyAgain } from '../actors/events.ts'
 import type { DifferenceUuid } from '../actors/placement/ignored.ts'
 import type { Outcome } from '../fault.ts'
+import type { BodySize } from './body.ts'
 import type { Options } from './options.ts'
 import type { HttpRefused } from './faults.ts'
 import type { ShareName } from '../shares.ts'
@@ -45,6 +46,8 @@ export type Answered = Reply | HttpRefused
 /** Facts about the request that the parser of a body may need. */
 export type RequestContext = { readonly minor: number; readonly isAdmin: boolean }
 export type Body<Value> = {
+  /** Absent: the usual one. */
+  readonly size?: BodySize
   readonly schema: Schema
   readonly read: (json: unknown, asked: RequestContext) => { readonly ok: true; readonly value: Value } | HttpRefused
 }

@@ -109,6 +109,22 @@ describe('what is understood', () => {
       },
     })
   })
+  test('as many as 1,024 at once, with all their fields, and no more', async () => {
+    const uuids = Array.from({ length: 1025 }, (_, n) => `${String(n).padStart(8, '0')}${A.slice(8)}`)
+    const patchOf = (count: number) =>
+      Object.fromEntries(uuids.slice(0, count).map((uuid) => [uuid, bind({ '/project_id': 'p'.repeat(255) })]))
+    const [most, more] = [patchOf(1024), patchOf(1025)]
+    expect(patch.read(most, { minor: 1, isAdmin: true })).toMatchObject({ ok: true })
+    expect(patch.read(more, { minor: 1, isAdmin: true })).toMatchObject({
+      fault: { field: 'body', rule: 'it names 1025 accelerator requests, more than 1024' },
+    })
+    const { app, asked } = strictApp()
+    const headers = { ...as('admin'), ...version(1), ...service }
+    await send(app, 'PATCH /v2/accelerator_requests', { body: most, headers })
+    expect(asked).toHaveLength(1)
+    expectRefusal(await send(app, 'PATCH /v2/accelerator_requests', { body: more, headers }), 400)
+    expect(asked).toHaveLength(1)
+  })
   test('any spelling of a UUID, any number of leading slashes', () => {
     const loose = [
       op('hostname', 'h1'),

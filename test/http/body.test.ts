@@ -1,10 +1,12 @@
 /** Bodies: what they are written in, how long they may be, and what no field may hold. */
 import { describe, expect, test } from 'vitest'
+import { BODY_BYTES } from '../../src/http/body.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { strictApp } from './app.ts'
 import { expectRefusal, send, service } from './steps.ts'
 import type { Sent } from './steps.ts'
 
+const MIB = 1024 * 1024
 const UUID = '1d8a4e2c-9a6d-4a1c-8b77-1c8d1c3a7a10'
 const rows = ROUTES.filter((row) => row.body !== undefined)
 const lines = rows.map(({ method, path }) => `${method} ${path.replace(/:\w+/g, UUID)}`)
@@ -21,6 +23,17 @@ const refusedBy = async (line: string, sent: Sent, status: number, options = {})
 const nested = (depth: number) => `${'[{"a":'.repeat(depth)}1${'}]'.repeat(depth)}`
 
 describe.each(lines)('%s', (line) => {
+  const limit = Math.min(BODY_BYTES[rows[lines.indexOf(line)]!.body!.size ?? 'usual'], MIB)
+  test('takes what its documents need, and no more', async () => {
+    await refusedBy(line, { raw: `"${'x'.repeat(limit - 2)}"` }, 400)
+    await refusedBy(line, { raw: `"${'x'.repeat(limit - 1)}"` }, 413)
+  })
+  test('takes no more values than its documents have, and builds none of them', async () => {
+    for (const each of ['[],', '0,', '{},']) {
+      const raw = `{"a":[${each.repeat(limit / each.length - 10)}1]}`
+      expect(await refusedBy(line, { raw }, 400)).toContain(`it holds more than ${limit / 32} values`)
+    }
+  })
   test('needs a body', () => refusedBy(line, { raw: '' }, 400))
   test('needs one that is sent', () => refusedBy(line, {}, 400))
   test('takes no broken JSON', () => refusedBy(line, { raw: '{"a":' }, 400))
@@ -43,8 +56,8 @@ describe.each(lines)('%s', (line) => {
   test('takes no length that is none', () => refusedBy(line, { raw: '{}', headers: { 'content-length': 'many' } }, 413))
   test('takes nothing nested without end', async () => {
     expect(await refusedBy(line, { raw: nested(20) }, 400)).toContain('nested deeper')
-    await refusedBy(line, { raw: '['.repeat(500_000) }, 400)
-    await refusedBy(line, { raw: nested(100_000) }, 400)
+    for (const raw of ['['.repeat(500_000), nested(100_000)])
+      await refusedBy(line, { raw }, raw.length > limit ? 413 : 400)
   })
 })
 
@@ -98,4 +111,12 @@ describe('a content type', () => {
       expect(response.status).toBe(400)
     },
   )
+})
+
+test('only the binding of requests takes more than a profile needs', () => {
+  const long = rows.filter(({ body }) => BODY_BYTES[body!.size ?? 'usual'] > 256 * 1024)
+  expect(long.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'PATCH /v2/accelerator_requests',
+    'PATCH /v2/accelerator_requests/:uuid',
+  ])
 })

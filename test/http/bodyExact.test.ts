@@ -26,6 +26,7 @@ const read = async (body: Body, headers: Readonly<Record<string, string>> = {}, 
   return got.ok ? got.value : got.fault
 }
 const TOO_LARGE = { kind: 'too_large', limitBytes: 8 }
+const JSON_TYPE = { 'content-type': 'application/json' }
 const media = (given: string) => ({ kind: 'media_type', given })
 
 test.each<readonly [type: string, outcome: unknown]>([
@@ -68,4 +69,19 @@ test('what is no JSON is named', async () => {
   expect(await fault(new Uint8Array([0x22, 0xff, 0x22]))).toContain('it is not JSON')
   const broken = new ReadableStream({ pull: () => Promise.reject(new Error('gone')) })
   expect(await fault(broken)).toContain('it ended before its length')
+})
+
+test('marks in a text are none of the document, and values are counted to the limit', async () => {
+  const text = `${'[{,'.repeat(5)}\\"${'}],'.repeat(5)}`
+  expect(await read(JSON.stringify({ a: text }), JSON_TYPE, 64)).toEqual({ a: text })
+  expect(await read('[1,2,3]', JSON_TYPE, 96)).toEqual([1, 2, 3])
+  expect(await read('[1,2,3,4]', JSON_TYPE, 96)).toEqual({
+    kind: 'invalid',
+    field: 'body',
+    rule: 'it holds more than 3 values',
+  })
+  expect(await read(`${'['.repeat(16)}${']'.repeat(16)}`, JSON_TYPE, 1024)).toBeInstanceOf(Array)
+  expect(await read(`${'['.repeat(17)}${']'.repeat(17)}`, JSON_TYPE, 1024)).toMatchObject({
+    rule: expect.stringContaining('16 levels'),
+  })
 })

@@ -75,7 +75,7 @@ describe('the rules in force', () => {
     const { textOf } = readPolicy({ enforceNewDefaults: false, rules: { 'cyborg:arq:create': 'role:wizard' } })
     expect([textOf('cyborg:arq:create'), textOf('cyborg:arq:update'), textOf('cyborg:host:retire')]).toEqual([
       'role:wizard',
-      '(rule:project_member_or_service) or (rule:admin_or_owner)',
+      '(rule:project_member_or_service) or (rule:is_admin or (rule:admin_or_owner and not role:reader))',
       'rule:admin_api',
     ])
     const strict = readPolicy({ enforceNewDefaults: true, rules: {} })
@@ -137,7 +137,7 @@ const PERSONAS = {
 type Cells = { readonly [Rule in RuleName]: string }
 const PROFILE_READS = { now: 'AMmr', legacy: 'AMmrso' }
 const table = (mode: 'now' | 'legacy'): Cells => {
-  const writes = mode === 'now' ? 'AMms' : 'AMmrso'
+  const writes = mode === 'now' ? 'AMms' : 'AMmso'
   const reads = PROFILE_READS[mode]
   return {
     'cyborg:device_profile:get_all': reads,

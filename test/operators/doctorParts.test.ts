@@ -34,7 +34,8 @@ const looksAt = async (env: Readonly<Record<string, string>>) => {
 }
 
 const KEYSTONE = ['keystone: ok', 'roles of the account: ok', 'clock of keystone: ok']
-const OTHERS = ['nova: warning', 'own endpoint: warning']
+const LIMITS = 'requests of a project: warning'
+const OTHERS = ['nova: warning', 'own endpoint: warning', LIMITS]
 const NO_PLACEMENT = { ACCELERANDO_PLACEMENT_ENABLED: 'false' }
 
 test('a cloud without image service, Nova and this service is a warning each; without Placement, a problem', async () =>
@@ -46,12 +47,22 @@ test('not the image service, where a folder takes its place', async () =>
 test('Nova at its address, where one is configured, and not in the catalogue', async () => {
   keystone.services = { compute: keystone.authUrl }
   const nova = { ACCELERANDO_NOVA_URL: 'http://127.0.0.1:9/v2.1', ACCELERANDO_IMAGES: '/tmp' }
-  expect(await looksAt({ ...NO_PLACEMENT, ...nova })).toEqual([...KEYSTONE, 'nova: problem', 'own endpoint: warning'])
+  expect(await looksAt({ ...NO_PLACEMENT, ...nova })).toEqual([
+    ...KEYSTONE,
+    'nova: problem',
+    'own endpoint: warning',
+    LIMITS,
+  ])
 })
 test('only Keystone, and once, where it refuses the credentials: accounts are locked after many refusals', async () => {
   expect(await looksAt({ ACCELERANDO_KEYSTONE_AUTHTOKEN_PASSWORD: 'wrong' })).toEqual([
     'keystone: problem',
     'clock of keystone: ok',
+    LIMITS,
   ])
   expect(keystone.asked).toEqual(['POST /v3/auth/tokens'])
+})
+test('and whether a project may create requests without end', async () => {
+  const limited = await looksAt({ ...NO_PLACEMENT, ACCELERANDO_QUOTA_ARQS_PER_PROJECT: '1000' })
+  expect(limited.at(-1)).toBe('requests of a project: ok')
 })

@@ -118,7 +118,8 @@ const API = {
       'X-Forwarded-Host, and the address of the last element (for, X-Forwarded-For), by which callers share places. Only behind a proxy that sets them and removes what clients send under these names.',
   }),
   'api.body_limit_bytes': row('http.bodyLimitBytes', k.count(1024, 64 * 1024 * 1024, 'bytes'), HTTP.bodyLimitBytes, {
-    about: 'A larger request body is answered 413.',
+    about:
+      'A larger body of a bind or unbind is answered 413; bodies of other requests are limited to 256 KiB or 16 KiB, and never to more than this.',
   }),
   'api.answer_seconds': row('http.answerMs', k.seconds(0.1, 600), k.inSeconds(HTTP.answerMs), {
     about:

@@ -18,6 +18,8 @@ import { examineHardware } from './hardware.ts'
 import { examineOverlap } from './novaConf.ts'
 import { API_CHECKS, askFor } from './neighbours.ts'
 import type { DoctorOptions } from './options.ts'
+import { CONTROL_DEFAULTS } from '../../services/kernel/kernel.ts'
+import { TENANT_CHECKS } from './tenants.ts'
 import { WORK_CHECKS } from './work.ts'
 
 /** Turns the failure to reach a system into a finding. */
@@ -93,13 +95,14 @@ const orNothing = async <Configured>(
 ): Promise<readonly Finding[]> => (configured === null ? [] : look(configured, options))
 
 export const examine = async (options: DoctorOptions): Promise<readonly Finding[]> => {
-  const { database, kafka, api, nova, keystone } = options
+  const { database, kafka, api, nova, keystone, control } = options
   const parts = await Promise.all([
     orNothing(database?.url ?? null, options, ofDatabase),
     orNothing(kafka, options, ofKafka),
     orNothing(api, options, ofApi),
     orNothing(nova?.url ?? null, options, examineNova),
     orNothing(keystone, options, examineCloud),
+    keystone === null ? [] : judgeAll(TENANT_CHECKS, { ...CONTROL_DEFAULTS, ...control }),
     options.novaConf.length === 0 ? [] : ofOverlap(options),
     options.hardware ? ofHardware(options) : [],
   ])

@@ -24,7 +24,11 @@ export const BASE_RULES: Readonly<Record<string, string>> = {
 export type OperationRule = { readonly now: string; readonly legacy: string | null }
 
 const READ = { now: 'rule:project_reader_or_admin', legacy: 'rule:admin_or_owner' }
-const WRITE = { now: 'rule:project_member_or_service', legacy: 'rule:admin_or_owner' }
+/** Whoever only reads writes in neither mode. Members have the role `reader` too, and are allowed by the new default. */
+const WRITE = {
+  now: 'rule:project_member_or_service',
+  legacy: 'rule:is_admin or (rule:admin_or_owner and not role:reader)',
+}
 const ADMIN_LONG_SINCE = { now: 'rule:admin_api', legacy: 'rule:is_admin' }
 /**
  * The hardware inventory is restricted in both modes: to administrators and, under the new defaults, project managers.

@@ -118,6 +118,8 @@ const unwrapped = (json: unknown): unknown =>
   typeof json === 'object' && json !== null && 'attribute' in json ? json.attribute : json
 
 const newAttribute: Body<NewAttribute> = {
+  // a value may be long
+  size: 'profile',
   schema: v.union([Bare, Wrapped]),
   read: (json) => {
     const parsed = schemas.readAs(Bare, unwrapped(json))

@@ -4,6 +4,7 @@
  */
 import * as v from 'valibot'
 import type { ArqUuid } from '../../identifiers.ts'
+import { ARQS_MAX } from '../../actors/arq/groups.ts'
 import type { Binding } from '../../actors/control.ts'
 import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
@@ -14,6 +15,9 @@ import { filledText, UUID_SHAPE, UuidText, wordText } from '../shapes.ts'
 import type { Json } from '../shapes.ts'
 import { canonicalUuid } from '../../uuid.ts'
 import { SINCE } from '../versions.ts'
+
+/** All requests of an instance fit into one body: a profile asks for 256 at most, and an instance has few profiles. */
+const PATCHES_MAX = 4 * ARQS_MAX
 
 const Operation = v.looseObject({ op: v.string(), path: v.string(), value: v.optional(v.unknown()) })
 type Operation = v.InferOutput<typeof Operation>
@@ -144,6 +148,7 @@ const Patches = v.pipe(
   v.record(v.string(), v.pipe(v.array(Operation), v.minLength(1, 'it holds no operation'))),
   v.metadata({
     minProperties: 1,
+    maxProperties: PATCHES_MAX,
     propertyNames: UUID_SHAPE,
     additionalProperties: true,
     anyOf: (Object.keys(OPS) as Op[]).map((op) => ({ additionalProperties: operations(op) })),
@@ -151,8 +156,12 @@ const Patches = v.pipe(
 )
 
 export const patch: Body<Patch> = {
+  size: 'patches',
   schema: Patches,
   read: (json, asked) => {
+    // before the schema, whose work grows with what it is given
+    const count = typeof json === 'object' && json !== null ? Object.keys(json).length : 0
+    if (count > PATCHES_MAX) return invalid('body', `it names ${count} accelerator requests, more than ${PATCHES_MAX}`)
     const parsed = readAs(Patches, json)
     if (!parsed.ok) return parsed
     // The original body is read, because a schema could silently drop some keys.

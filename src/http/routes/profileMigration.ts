@@ -100,6 +100,7 @@ const namesOf = (kind: keyof typeof PREFIX, given: Readonly<Record<string, strin
 }
 
 const asked: Body<MigrationBody> = {
+  size: 'profile',
   schema: Posted,
   read: (json) => {
     const parsed = schemas.readAs(Posted, json)

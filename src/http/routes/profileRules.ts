@@ -96,6 +96,7 @@ const withExpected500 = ({ fault }: Refusal): HttpRefused =>
     : refused(fault)
 
 export const newProfile: Body<NewProfile> = {
+  size: 'profile',
   schema: Posted,
   read: (json) => {
     const given = only(json)
@@ -112,6 +113,7 @@ export const newProfile: Body<NewProfile> = {
 const Draft = v.looseObject({ groups: Profile.entries.groups })
 /** Groups that are posted and belong to no profile yet. Other fields of a profile may be present and are ignored. */
 export const draftProfile: Body<readonly Group[]> = {
+  size: 'profile',
   schema: v.union([v.pipe(v.array(Draft), v.minLength(1), v.maxLength(1)), Draft]),
   read: (json) => {
     const read = readAs(Draft, only(json))
