@@ -30,6 +30,7 @@ export const SHARES = {
   explanations: { what: 'checks of device profiles', all: 4, project: 1, waiting: 4, retryAfterSeconds: 1 },
   capacity: { what: 'answers about the capacity', all: 4, project: 1, waiting: 16, retryAfterSeconds: 1 },
   usage: { what: 'usage reports', all: 4, project: 1, waiting: 4, retryAfterSeconds: 1 },
+  files: { what: 'opened files', all: 40, project: 1, waiting: 0, retryAfterSeconds: 5 },
   timelines: { what: 'timelines', all: 8, project: 2, waiting: 16, retryAfterSeconds: 1 },
 } as const satisfies Readonly<Record<string, Share>>
 export type ShareName = keyof typeof SHARES

@@ -7,7 +7,8 @@
  */
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
-import { DEPTH_MAX, TOO_DEEP, problemIn } from './guard.ts'
+import { jsonSizeProblem } from '../jsonSize.ts'
+import { DEPTH_MAX, problemIn } from './guard.ts'
 
 /** The most bytes of a body, by what it holds. Only a body of many patches may be as long as the service allows. */
 export const BODY_BYTES = { usual: 16 * 1024, profile: 256 * 1024, patches: Infinity } as const
@@ -56,32 +57,10 @@ const readBytes = async (request: Request, limitBytes: number): Promise<Bytes> =
   return bytes.byteLength <= limitBytes ? { ok: true, bytes } : tooLarge(limitBytes)
 }
 
-const [QUOTE, BACKSLASH, COMMA] = [0x22, 0x5c, 0x2c]
-const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d]
-
-/** What is known from the marks between the texts of a JSON document, without building it; null: nothing is wrong. */
-const sizeProblem = (bytes: Uint8Array, valuesMax: number): HttpRefused | null => {
-  let [values, depth, inText] = [0, 0, false]
-  for (let at = 0; at < bytes.length; at++) {
-    const mark = bytes[at]
-    if (mark === QUOTE) inText = !inText
-    else if (inText) at += mark === BACKSLASH ? 1 : 0
-    else if (mark === COMMA) values++
-    else if (mark === CLOSE_LIST || mark === CLOSE_OBJECT) depth--
-    else if (mark === OPEN_LIST || mark === OPEN_OBJECT) {
-      values++
-      depth++
-    }
-    if (depth > DEPTH_MAX) return notJson(TOO_DEEP)
-    if (values > valuesMax) return notJson(`it holds more than ${valuesMax} values`)
-  }
-  return null
-}
-
 const parse = (bytes: Uint8Array, limitBytes: number): ReadBody => {
   if (bytes.byteLength === 0) return notJson('it is empty, and JSON is needed')
-  const problem = sizeProblem(bytes, Math.ceil(limitBytes / BYTES_PER_VALUE))
-  if (problem !== null) return problem
+  const problem = jsonSizeProblem(bytes, { values: Math.ceil(limitBytes / BYTES_PER_VALUE), depth: DEPTH_MAX })
+  if (problem !== null) return notJson(problem)
   try {
     const value: unknown = JSON.parse(utf8.decode(bytes))
     return problemIn(value) ?? { ok: true, value }

@@ -1,11 +1,11 @@
 /** Refuses text and numbers that stores or clients cannot hold, before their meaning is checked. */
+import { tooDeep } from '../jsonSize.ts'
 import { unstorable } from '../text.ts'
 import { invalid } from './faults.ts'
 import type { Fault } from '../fault.ts'
 
 /** No document of this API is nested deeper than five levels. */
 export const DEPTH_MAX = 16
-export const TOO_DEEP = `it is nested deeper than ${DEPTH_MAX} levels`
 const NAME_SHOWN = 60
 
 export type Refusal = { readonly ok: false; readonly fault: Fault }
@@ -16,7 +16,7 @@ type Flaw = { readonly rule: string; readonly path: string[] }
 const flaw = (rule: string): Flaw => ({ rule, path: [] })
 
 const inEntries = (value: object, depth: number): Flaw | null => {
-  if (depth >= DEPTH_MAX) return flaw(TOO_DEEP)
+  if (depth >= DEPTH_MAX) return flaw(tooDeep(DEPTH_MAX))
   const list = Array.isArray(value)
   for (const name of Object.keys(value)) {
     const bad = list ? null : unstorable(name)

@@ -221,7 +221,7 @@ export const createUi = (parts: UiParts): Hono => {
   })
   finding(app, look, show)
   files(app, look, parts)
-  opening(app, look, show)
+  opening(app, look, show, parts)
   supportBundle(app, look, show)
   const acting = { look, show, ids: parts.ids }
   app.get('/ui/:kind/:id/do/:name', (c) => actionPage(c, acting))

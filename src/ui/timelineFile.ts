@@ -1,6 +1,7 @@
 /** Reads a timeline that was kept in a file, and says what is wrong with a file that is none. */
 import * as v from 'valibot'
 import { messageOf } from '../errorText.ts'
+import { jsonSizeProblem } from '../jsonSize.ts'
 import { canonicalUuid } from '../uuid.ts'
 import { Timeline } from './shapes.ts'
 import { sizeOfStep } from './timelineSteps.ts'
@@ -13,6 +14,8 @@ export const FILE_MAX = 4 * MIB
 const DRAWN_MAX = 16 * MIB
 const STEPS_MAX = 5000
 const FILE_NAME_MAX = 100
+/** Of the whole document. A step rarely has more than thirty values. Depth is judged where it is shown. */
+const SIZE_MAX = { values: 200 * STEPS_MAX, depth: Infinity }
 
 /** What the schema does not say, and a page could not show; null: nothing is wrong. */
 const wrongIn = ({ arq, project_id: project, steps }: Timeline): string | null => {
@@ -30,9 +33,11 @@ const wrongIn = ({ arq, project_id: project, steps }: Timeline): string | null =
 }
 
 const NONE = 'It is not a timeline as the console exports it.'
-const jsonIn = (text: string): Loaded<unknown> => {
+const jsonIn = (bytes: Uint8Array): Loaded<unknown> => {
+  const problem = jsonSizeProblem(bytes, SIZE_MAX)
+  if (problem !== null) return pageError('refused', problem)
   try {
-    return loaded(JSON.parse(text))
+    return loaded(JSON.parse(new TextDecoder().decode(bytes)))
   } catch (error) {
     return pageError('refused', `It is not JSON: ${messageOf(error)}`)
   }
@@ -58,7 +63,7 @@ export const openedFile = async (file: unknown): Promise<Loaded<Opened>> => {
   if (!(file instanceof File) || (file.name === '' && file.size === 0))
     return pageError('refused', 'file: choose the file that is to be opened.')
   const name = file.name.slice(0, FILE_NAME_MAX)
-  const json = jsonIn(await file.text())
+  const json = jsonIn(new Uint8Array(await file.arrayBuffer()))
   const read = json.ok ? timelineIn(json.value) : json
   return read.ok
     ? loaded({ name, timeline: read.value })

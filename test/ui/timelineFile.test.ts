@@ -1,11 +1,13 @@
 /** What a file with a timeline may contain: nothing in it makes the console, or the command, fail or work for long. */
 import { describe, expect, it, test } from 'vitest'
 import { sizeOf } from '../../src/ui/timelineSteps.ts'
+import type { Clock } from '../../src/clock.ts'
+import { handClock } from '../support/lab.ts'
 import { ROLES, SAME, consoleOf, signIn } from './world.ts'
 
 const MAY = { user_id: 'u', user_name: null, project_id: 'p', project_name: null, permissions: {} }
 const asked: string[] = []
-const ui = consoleOf(() => Response.json(MAY))
+const fresh = (clock?: Clock) => consoleOf(() => Response.json(MAY), null, { clock })
 const closed = consoleOf((request) => {
   asked.push(new URL(request.url).pathname)
   return ROLES[request.headers.get('x-auth-token') ?? ''] === undefined
@@ -31,7 +33,7 @@ const timeline = (...steps: readonly object[]) => ({
   total_ms: 0,
   steps,
 })
-const opened = async (json: string, query = '') => {
+const opened = async (json: string, query = '', ui = fresh()) => {
   const body = new FormData()
   body.set('file', new File([json], 'kept.json'))
   const answer = await ui.request(`/ui/timeline${query}`, { method: 'POST', body, headers: SAME })
@@ -67,7 +69,7 @@ describe('is refused, with the field and the rule:', () => {
       'more than is drawn',
       JSON.stringify(
         timeline(
-          ...Array.from({ length: 500 }, () =>
+          ...Array.from({ length: 200 }, () =>
             step({ event: JSON.parse(`${'['.repeat(31)}${'[],'.repeat(999)}[]${']'.repeat(31)}`) }),
           ),
         ),
@@ -137,4 +139,21 @@ test('of a file from somebody who is not signed in nothing is read', async () =>
   expect(asked).toEqual([])
   expect(await send({ cookie: 'accelerando-token=token-of-nobody' })).toEqual([303, 0])
   expect((await send({ cookie: 'accelerando-token=token-of-admin' }))[1]).toBe(1)
+})
+
+test('one after the other is opened to a user, and the next after a large one when others had their time', async () => {
+  const clock = handClock()
+  const ui = fresh(clock)
+  const [small, large] = [with_('event', '"x"'), with_('event', JSON.stringify('x'.repeat(1024 * 1024)))]
+  for (let n = 0; n < 3; n++) expect((await opened(small, '', ui)).status).toBe(200)
+  expect((await opened(large, '', ui)).status).toBe(200)
+  const { status, html } = await opened(small, '', ui)
+  expect([status, html]).toEqual([429, expect.stringContaining('you opened another one a moment ago')])
+  await clock.pass(4100)
+  const both = await Promise.all([opened(small, '', ui), opened(small, '', ui)])
+  expect(both.map((one) => one.status)).toEqual(expect.arrayContaining([200, 429]))
+})
+test('too many values are refused before they are built', async () => {
+  const { status, html } = await opened('['.repeat(2 * 1024 * 1024))
+  expect([status, html]).toEqual([400, expect.stringContaining('it holds more than 1000000 values')])
 })

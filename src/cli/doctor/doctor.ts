@@ -77,6 +77,9 @@ const ofKafka = (kafka: KafkaOptions, { topics, mend }: DoctorOptions) =>
 const ofApi = async (api: string, { clock }: DoctorOptions): Promise<readonly Finding[]> =>
   judgeAll(API_CHECKS, await askFor(`${api.replace(/\/+$/, '')}/readyz`, clock))
 
+const ofTenants = async (_: unknown, { control }: DoctorOptions): Promise<readonly Finding[]> =>
+  judgeAll(TENANT_CHECKS, { ...CONTROL_DEFAULTS, ...control })
+
 const ofOverlap = (options: DoctorOptions) =>
   orUnreachable('overlap with nova', 'run this on the host, as a user who may read its PCI bus (pci.sysfs_root)', () =>
     examineOverlap(pciHere(options), options.novaConf),
@@ -95,14 +98,14 @@ const orNothing = async <Configured>(
 ): Promise<readonly Finding[]> => (configured === null ? [] : look(configured, options))
 
 export const examine = async (options: DoctorOptions): Promise<readonly Finding[]> => {
-  const { database, kafka, api, nova, keystone, control } = options
+  const { database, kafka, api, nova, keystone } = options
   const parts = await Promise.all([
     orNothing(database?.url ?? null, options, ofDatabase),
     orNothing(kafka, options, ofKafka),
     orNothing(api, options, ofApi),
     orNothing(nova?.url ?? null, options, examineNova),
     orNothing(keystone, options, examineCloud),
-    keystone === null ? [] : judgeAll(TENANT_CHECKS, { ...CONTROL_DEFAULTS, ...control }),
+    orNothing(keystone, options, ofTenants),
     options.novaConf.length === 0 ? [] : ofOverlap(options),
     options.hardware ? ofHardware(options) : [],
   ])
