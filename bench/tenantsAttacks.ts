@@ -115,6 +115,17 @@ const headersOf = ({ project, roles = 'member,reader' }: Request, place: Place):
   'openstack-api-version': 'accelerator latest',
 })
 
+/** Zero: there was no whole answer within the time. */
+const statusOf = async (url: string, init: RequestInit, ms: number): Promise<number> => {
+  try {
+    const answer = await fetch(url, { ...init, signal: AbortSignal.timeout(ms) })
+    await answer.arrayBuffer()
+    return answer.status
+  } catch {
+    return 0
+  }
+}
+
 const hammering = async (place: Place, request: Request): Promise<Called> => {
   const called: Record<string, number> = {}
   const { method = 'GET', path, body, page } = request
@@ -123,14 +134,7 @@ const hammering = async (place: Place, request: Request): Promise<Called> => {
   const headers = { ...headersOf(request, place), ...json, ...(page && { origin: new URL(url).origin }) }
   const until = performance.now() + place.ms
   while (performance.now() < until) {
-    const signal = AbortSignal.timeout(place.ms * 2)
-    const status = await fetch(url, { method, headers, signal, ...(body !== undefined && { body }) }).then(
-      async (answer) => {
-        await answer.arrayBuffer()
-        return answer.status
-      },
-      () => 0,
-    )
+    const status = await statusOf(url, { method, headers, ...(body !== undefined && { body }) }, place.ms * 2)
     const name = status === 0 ? 'cut off' : String(status)
     called[name] = (called[name] ?? 0) + 1
   }

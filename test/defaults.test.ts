@@ -74,7 +74,7 @@ test('of streams of events and of long answers', () => {
     lingerMs: 30_000,
     retry: { firstMs: 100, maxMs: 5000 },
   })
-  expect(STREAM_LIMITS).toEqual({ open: 64, stallMs: 30_000, wholeMs: 600_000 })
+  expect(STREAM_LIMITS).toEqual({ stallMs: 30_000, wholeMs: 600_000 })
 })
 test('of a member of a group on Kafka', () => {
   expect(TIMES).toEqual({ sessionTimeout: 6000, rebalanceTimeout: 9000, heartbeatInterval: 1000, maxWaitTimeInMs: 500 })
