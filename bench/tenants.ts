@@ -1,7 +1,7 @@
 /**
- * `npm run bench:tenants [-- REQUESTS]`: what one project does to others. The latency of a plain GET of an administrator
- * beside each kind of costly request of one project, as a multiple of that alone in the same run, on the embedded
- * database with so many bound requests (6,000) and the program as an operator starts it.
+ * `npm run bench:tenants [-- REQUESTS]`: what one project does to others. The latency of a plain GET of an
+ * administrator beside each kind of costly request of one project, as a multiple of that alone in the same run, on the
+ * embedded database with so many bound requests (6,000) and the program as an operator starts it.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'

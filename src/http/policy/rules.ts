@@ -24,7 +24,7 @@ export const BASE_RULES: Readonly<Record<string, string>> = {
 export type OperationRule = { readonly now: string; readonly legacy: string | null }
 
 const READ = { now: 'rule:project_reader_or_admin', legacy: 'rule:admin_or_owner' }
-/** Whoever only reads writes in neither mode. Members have the role `reader` too, and are allowed by the new default. */
+/** Whoever only reads writes in neither mode. Members have the role `reader` too; the new default allows them. */
 const WRITE = {
   now: 'rule:project_member_or_service',
   legacy: 'rule:is_admin or (rule:admin_or_owner and not role:reader)',
