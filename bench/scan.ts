@@ -74,7 +74,7 @@ const noted: HostIo = {
 const drivers = HARDWARE_DRIVERS.map((name): Driver => {
   const reading = driverByName(name, {
     pci: { sysfsRoot: sys, whitelist: '[{"vendor_id": "10de"}]' },
-    gpu: { types: ['nvidia-223'], addresses: { 'nvidia-223': divided }, withoutVfs: false },
+    gpu: { types: ['nvidia-223'], addresses: { 'nvidia-223': divided } },
   })
   if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
   return reading.driver

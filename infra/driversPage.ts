@@ -42,14 +42,25 @@ An operator adds cards in a file that \`cards.id_table\` names, in YAML or JSON.
       class: 12               # optional: the first digits of the PCI class
       driver: id_table_driver # optional: or huawei_ascend_driver, intel_qat_driver, intel_nic_driver, intel_fpga_driver
 
-\`id_table_driver\` offers every card of the table below that has it in the last column, and those of the file. A virtual function is offered instead of its
-physical function; which of both a machine has is decided by whoever makes virtual functions.
+\`id_table_driver\` offers every card of the table below that has it in the last column, and those of the file.
 
-An NVMe drive is left out, by every driver of drives, by \`id_table_driver\` and by \`pci_driver\`, while this machine uses it: mounted, as swap, or in a volume or a pool (md, LVM, btrfs, ZFS). It is opened for that, without reading
+Whether a PCI function is given to guests is judged by one rule for all drivers, when they look and once more at each bind. What is left out is named with its reason by \`accelerando device scan\`:
+
+* a function with virtual functions, whatever driver offers these: it would take them along. \`"mode": "pf"\` of a
+  whitelist entry offers it all the same. Virtual functions of NVIDIA GPUs are offered as vGPUs only (\`gpu_devices.device_addresses\`), never as whole GPUs;
+* a card of which somebody has a part: a mediated device, or a vGPU that was made by hand or by Nova;
+* what this machine needs: drives and network cards in use, a GPU with a connected display or the console, and the
+  functions that manage NVLink on HGX boards;
+* what cannot reach a guest: a function in a PCI domain above ffff (drives behind Intel VMD), and one that shares its
+  IOMMU group with a function that this machine uses, as a GPU whose audio function has its sound driver. Bind the others to vfio-pci, and it is offered with the next look. A machine whose IOMMU is off is not judged by groups.
+
+A function that a process has opened through vfio-pci, or any driver of that family, stays offered, since it may be the guest that was given it, and no other request gets it.
+
+An NVMe drive is left out, by every driver, while this machine uses it: mounted, as swap, or in a volume or a pool (md, LVM, btrfs, ZFS). It is opened for that, without reading
 any of it, so the host program must be able to open it below \`/dev\`: a drive that cannot be opened is left out too. \`accelerando device scan\` says which, and why. While the host cleans an offered drive, it is not looked at and
 stays offered; a guest gets it only after a look.
 
-A network card is left out, by every driver of network cards, by \`id_table_driver\` and by \`pci_driver\`, while the default route of this machine leads through it, or while it belongs to a bridge, a bond, a VLAN or a switch of this
+A network card is left out, by every driver, while the default route of this machine leads through it, or while it belongs to a bridge, a bond, a VLAN or a switch of this
 machine (\`/sys/class/net/<interface>/upper_*\`), as in Open vSwitch, wherever the routes lead. A host program that does not see the network of its machine, as in a container, cannot tell, and leaves out every network card that has
 an interface; with the Helm chart, \`host.hostNetwork\` lets it see that network.
 

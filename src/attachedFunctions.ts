@@ -52,10 +52,10 @@ export const openClaims = (): Claims => {
   const [functions, divided]: [Owners, Owners] = [new Map(), new Map()]
   const wrong = (owner: string, handle: Attaching): string | null => {
     const own = functionOf(handle)
-    if (ownedByOther(functions, own, owner)) return `function ${own} is attached already`
-    if (ownedByOther(divided, own, owner)) return `parts of function ${own} are attached already`
+    if (ownedByOther(functions, own, owner)) return `function ${own} is offered or attached already`
+    if (ownedByOther(divided, own, owner)) return `parts of function ${own} are offered or attached already`
     const whole = dividedBy(handle).find((parent) => ownedByOther(functions, parent, owner))
-    return whole === undefined ? null : `function ${whole}, of which ${own} is a part, is attached already`
+    return whole === undefined ? null : `function ${whole}, of which ${own} is a part, is offered or attached already`
   }
   return {
     add: (owner, handles) => {

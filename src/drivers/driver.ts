@@ -12,6 +12,8 @@ export type Slot = {
   readonly deployable: DeployableName
   readonly type: HandleType
   readonly info: Readonly<Record<string, string>>
+  /** The request has the unit already, and a guest may have opened it: its host has only lost what it knew of it. */
+  readonly again?: boolean
 }
 
 /** Hardware that the kernel shows in use; `by`: what uses it, in words. */

@@ -25,12 +25,11 @@ export type DriverOptions = {
   readonly pci?: {
     readonly whitelist?: unknown
     readonly sysfsRoot?: string
-    readonly check?: boolean
     readonly virtualFunctions?: VirtualFunctions
   }
   /** The operator's rows of the table of known cards. */
   readonly cards?: readonly KnownCard[]
-  readonly gpu?: VgpuOptions & { readonly withoutVfs: boolean }
+  readonly gpu?: VgpuOptions
   /** Items of the form `name:interface|interface`. */
   readonly nic?: { readonly networks: readonly string[]; readonly functions: readonly string[] }
   readonly fpga?: { readonly fpgaconf: string; readonly xrtFolder: string }
@@ -56,10 +55,10 @@ const made = (field: string, make: () => Driver): DriverReading => {
 }
 const driver = (one: Driver): DriverReading => ({ ok: true, driver: one })
 const cardOptions = ({
-  pci: { sysfsRoot = '/sys', check = false } = {},
+  pci: { sysfsRoot = '/sys' } = {},
   cards,
   measuring = MEASURING,
-}: DriverOptions): CardOptions => ({ sysfsRoot, check, known: lookupIn(cards), measuring })
+}: DriverOptions): CardOptions => ({ sysfsRoot, known: lookupIn(cards), measuring })
 
 const NETWORKS = 'nic_devices.physical_device_mappings'
 const problemsOf = (reading: MappingReading): readonly Problem[] => (reading.ok ? [] : reading.problems)
@@ -80,10 +79,10 @@ const simulated: Maker = ({ simulated: plan }) =>
     ? made('simulated', () => simulatedDriver(plan))
     : { ok: false, problems: [{ field: 'simulated', rule: 'simulated_driver needs a plan of devices' }] }
 const nvidia: Maker = (options) => {
-  const { gpu: { withoutVfs, ...vgpu } = { types: [], addresses: {}, withoutVfs: false } } = options
-  const reading = readVgpuOptions(vgpu)
+  const { gpu = { types: [], addresses: {} } } = options
+  const reading = readVgpuOptions(gpu)
   return reading.ok
-    ? driver(nvidiaDriver({ ...cardOptions(options), withoutVfs, typeAt: reading.typeAt, most: reading.most }))
+    ? driver(nvidiaDriver({ ...cardOptions(options), typeAt: reading.typeAt, most: reading.most }))
     : reading
 }
 const nic: Maker = (options) => {

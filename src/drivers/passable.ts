@@ -5,7 +5,8 @@
 import { formatPciAddress } from '../pci.ts'
 import type { HostIo } from './driver.ts'
 import { listed, readIfThere } from './files.ts'
-import { pciFolder, type PciFunction } from './pci/sysfs.ts'
+import { named, sharing } from './pci/iommuGroups.ts'
+import type { PciFunction } from './pci/sysfs.ts'
 
 export type Passable = {
   readonly verdict: 'ok' | 'warning' | 'problem'
@@ -16,7 +17,6 @@ export type Passable = {
   readonly advice: string | null
 }
 
-const BRIDGE = '06'
 const VFIO = 'vfio-pci'
 const fine = (about: string, says: string): Passable => ({ verdict: 'ok', about, says, advice: null })
 
@@ -84,23 +84,35 @@ const hugePages = async (io: HostIo, sysfsRoot: string): Promise<Passable> => {
       }
 }
 
-/** Functions that are handed on together: they share what isolates devices from each other. */
-const groupOf = async (io: HostIo, sysfsRoot: string, address: string): Promise<string | null> =>
-  (await io.link(`${pciFolder(sysfsRoot)}/${address}/iommu_group`))?.split('/').at(-1) ?? null
-
 const whoDrives = ({ driver }: PciFunction): string =>
   driver === null ? 'no kernel driver' : `the kernel driver ${driver}`
+
+/**
+ * NVIDIA's GPUs whose memory is coherent with that of the processor (GH200, GB200, GB300). With vfio-pci a guest does
+ * not get that memory.
+ */
+const COHERENT = new Set(['2342', '2345', '2348', '2941', '31c2', '31c3'])
+const COHERENT_DRIVER = 'nvgrace-gpu-vfio-pci'
+const isCoherent = ({ vendor, product }: PciFunction): boolean => vendor === '10de' && COHERENT.has(product)
 
 /** Alone in its group. */
 const alone = (found: PciFunction, group: string, { kept }: Offered): Passable => {
   const about = formatPciAddress(found.address)
   const says = `alone in IOMMU group ${group} but for what may go with it; ${whoDrives(found)}`
-  if (found.driver === null || found.driver === VFIO || kept.has(about)) return fine(about, says)
+  if (isCoherent(found) && found.driver === VFIO)
+    return {
+      verdict: 'warning',
+      about,
+      says: `${says}, with which a guest does not get its memory`,
+      advice: `bind it to ${COHERENT_DRIVER}`,
+    }
+  if (found.driver === null || found.isForGuests || kept.has(about)) return fine(about, says)
+  const wanted = isCoherent(found) ? COHERENT_DRIVER : VFIO
   return {
     verdict: 'warning',
     about,
     says,
-    advice: `libvirt takes it from ${found.driver} when a server starts, which fails or waits while this machine uses it; driverctl set-override ${about} ${VFIO} keeps it free for guests`,
+    advice: `libvirt takes it from ${found.driver} when a server starts, which fails or waits while this machine uses it; driverctl set-override ${about} ${wanted} keeps it free for guests`,
   }
 }
 
@@ -115,72 +127,35 @@ export type Offered = {
 }
 
 const addressOf = ({ address }: PciFunction): string => formatPciAddress(address)
-const isOfHost = ({ driver }: PciFunction): boolean => driver !== null && driver !== VFIO
-const named = (functions: readonly PciFunction[]): string =>
-  functions.map((one) => `${addressOf(one)} (${one.driver ?? 'no driver'})`).join(', ')
-
-type Neighbours = {
-  readonly group: string
-  readonly others: readonly PciFunction[]
-  /** The units of the function itself. */
-  readonly own: ReadonlySet<string>
-}
-/** Why what shares the group keeps the function from being given away; null: nothing does. */
-const sharedWith = (found: PciFunction, { group, others, own }: Neighbours, { offered }: Offered): Passable | null => {
+/** What is offered of the group besides, and goes to another guest; null: nothing. */
+const rivalsOf = (found: PciFunction, all: readonly PciFunction[], { offered }: Offered): Passable | null => {
   const about = addressOf(found)
+  const own = offered.get(about) ?? new Set<string>()
   const unitsOf = (one: PciFunction): readonly string[] => [...(offered.get(addressOf(one)) ?? [])]
-  // of a function whose parts are given away, the group does not matter to what else is offered
-  const staying = others.filter(
-    (one) => isOfHost(one) && unitsOf(one).length === 0 && !(own.size === 0 && offered.has(addressOf(one))),
-  )
   const rivals =
-    own.size === 0 ? [] : others.filter((one) => unitsOf(one).length > 0 && !unitsOf(one).some((unit) => own.has(unit)))
-  if (staying.length > 0)
-    return {
-      verdict: 'problem',
-      about,
-      says: `it shares IOMMU group ${group} with ${named(staying)}: a guest gets all of a group or nothing`,
-      advice:
-        'move the card to a slot with a group of its own (its bridges must support ACS), or bind the others to vfio-pci and offer nothing else of the group',
-    }
+    own.size === 0
+      ? []
+      : sharing(found, all).filter((one) => unitsOf(one).length > 0 && !unitsOf(one).some((unit) => own.has(unit)))
   if (rivals.length === 0) return null
   return {
     verdict: 'problem',
     about,
-    says: `it shares IOMMU group ${group} with ${named(rivals)}, which is offered as well: they cannot go to two guests`,
+    says: `it shares IOMMU group ${found.group} with ${named(rivals)}, which is offered as well: they cannot go to two guests`,
     advice:
       'move the card to a slot with a group of its own (its bridges must support ACS), or offer one of them only and bind the others to vfio-pci',
   }
 }
 
-/** `all`: the functions of the machine. */
-const functionsPassable = async (
-  io: HostIo,
-  sysfsRoot: string,
-  what: Offered,
-  all: readonly PciFunction[],
-): Promise<readonly Passable[]> => {
-  const placed: { readonly found: PciFunction; readonly group: string | null }[] = []
-  for (const found of all) placed.push({ found, group: await groupOf(io, sysfsRoot, addressOf(found)) })
-  const groups = Map.groupBy(placed, ({ group }) => group)
-  return placed.flatMap(({ found, group }): readonly Passable[] => {
-    const about = addressOf(found)
-    const own = what.offered.get(about)
-    if (own === undefined) return []
-    if (group === null)
-      return [
-        {
-          verdict: 'problem',
-          about,
-          says: 'it is in no IOMMU group, so it cannot be given to a guest',
-          advice: 'see IOMMU above',
-        },
-      ]
-    const members = groups.get(group)!.map((one) => one.found)
-    const others = members.filter((one) => one !== found && !one.class.startsWith(BRIDGE))
-    return [sharedWith(found, { group, others, own }, what) ?? alone(found, group, what)]
-  })
-}
+/** `all`: the functions of the machine. Drivers have left out what shares a group with a function of the machine. */
+const functionsPassable = (what: Offered, all: readonly PciFunction[]): readonly Passable[] =>
+  all
+    .filter((found) => what.offered.has(addressOf(found)))
+    .map((found): Passable => {
+      const about = addressOf(found)
+      if (found.group !== null) return rivalsOf(found, all, what) ?? alone(found, found.group, what)
+      const says = 'it is in no IOMMU group, so it cannot be given to a guest'
+      return { verdict: 'problem', about, says, advice: 'see IOMMU above' }
+    })
 
 export const passableHere = async (
   io: HostIo,
@@ -191,5 +166,5 @@ export const passableHere = async (
   await iommu(io, sysfsRoot),
   await vfio(io, sysfsRoot),
   await hugePages(io, sysfsRoot),
-  ...(await functionsPassable(io, sysfsRoot, offered, all)),
+  ...functionsPassable(offered, all),
 ]

@@ -58,6 +58,7 @@ const slotOf = (order: Extract<Order, { readonly handle: unknown }>): Slot => ({
   deployable: order.deployable,
   type: order.handle.type,
   info: order.handle.info,
+  ...('again' in order ? { again: true } : {}),
 })
 
 const openImage = async ({ images }: Tools, image: ImageUuid, term: ImageTerm): Promise<ImageFile> => {

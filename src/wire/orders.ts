@@ -52,6 +52,11 @@ export const Order = v.variant('type', [
      * fails. Hosts before release 0.3.0 ignore it.
      */
     expects: v.optional(ImageUuid),
+    /**
+     * The request has the handle already, and its guest may have opened the device: that does not keep it from being
+     * prepared. Hosts before release 0.4.0 ignore it.
+     */
+    again: v.optional(v.literal(true)),
   }),
   v.object({
     ...head(HandleUuid),

@@ -51,7 +51,7 @@ const answer = (slot: string, number: number, more: object = {}): Fact => ({
 const due = (at: number): Fact => ({ type: 'Due', at, deadline: 20_000 })
 const LATE = 'the host did not answer in time'
 const LOST = `its host has lost it and could not prepare it again: ${LATE}`
-const repeated = { ...granted('h1', 'a1', prepares('h1', 2)), repeated: 'lost' }
+const repeated = { ...granted('h1', 'a1', prepares('h1', 2, { again: true })), repeated: 'lost' }
 
 const answers: readonly Case[] = [
   ['takes the answer to the order that waits', held.slice(0, 2), answer('h1', 1, { order: 'PrepareSlot' }), [done()]],

@@ -1,4 +1,5 @@
 /** SLOT: what a deployable decides where its host has prepared something else than the journal holds. */
+import type { Order } from '../../src/wire/orders.ts'
 import { describe, expect, it } from 'vitest'
 import { NO_ANSWER } from '../../src/actors/deployable/decider.ts'
 import type { DeployableCommand, DeployableEvent } from '../../src/actors/deployable/messages.ts'
@@ -40,7 +41,7 @@ const repeated: DeployableEvent = {
   type: 'Granted',
   handle: HANDLE,
   arq: ARQ,
-  order: prepareOrder(1, 2),
+  order: { ...(prepareOrder(1, 2) as Extract<Order, { type: 'PrepareSlot' }>), again: true },
   repeated: 'why',
 }
 const stateOf = (...facts: readonly DeployableEvent[]) => given(...facts).state.handles[HANDLE]!

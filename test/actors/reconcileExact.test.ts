@@ -92,7 +92,7 @@ const NO_CLASS = 'deployable p1 needs an attribute rc'
 const virtual = device('v1', { bus: '09', physfn: '0000:01:00.0' })
 const oddParent = device('p1', { bus: '01', physfn: 'nowhere' })
 const changed = device('p1', { bus: '01' }, { model: 'n' })
-const PARTS = 'function 0000:01:00.0 is attached already'
+const PARTS = 'function 0000:01:00.0 is offered or attached already'
 
 type Case = readonly [
   what: string,
@@ -194,21 +194,21 @@ const unfitting: readonly Case[] = [
     hostOf({ p2: known(two) }),
     report(ok('a', device('p1', { bus: '02' }), two)),
     [],
-    [refuses('p1', 'function 0000:02:00.0 is attached already')],
+    [refuses('p1', 'function 0000:02:00.0 is offered or attached already')],
   ],
   [
     'virtual functions come before the whole that is shown first',
     hostOf({}),
     report(ok('a', one, virtual)),
     [records(virtual)],
-    [refuses('p1', 'parts of function 0000:01:00.0 are attached already')],
+    [refuses('p1', 'parts of function 0000:01:00.0 are offered or attached already')],
   ],
   [
     'virtual functions come before the whole that is known, which is given up',
     hostOf({ p1: known(one) }),
     report(ok('a', one, virtual)),
     [records(virtual), gone('p1', known(one))],
-    [refuses('p1', 'parts of function 0000:01:00.0 are attached already')],
+    [refuses('p1', 'parts of function 0000:01:00.0 are offered or attached already')],
   ],
 ]
 const toB = 'it belongs to a, which fails at present'

@@ -88,12 +88,12 @@ describe('a reported device', () => {
     [
       'that attaches a function twice',
       of(part('r', { handles: [fn(1), fn(2), fn(1)] })),
-      'its own attach handles overlap: function 0000:01:00.1 is attached already',
+      'its own attach handles overlap: function 0000:01:00.1 is offered or attached already',
     ],
     [
       'that attaches a function as a whole and in parts',
       of(part('r', { handles: [fn(0), fn(1, { physfn: '0000:01:00.0' })] })),
-      'its own attach handles overlap: function 0000:01:00.0, of which 0000:01:00.1 is a part, is attached already',
+      'its own attach handles overlap: function 0000:01:00.0, of which 0000:01:00.1 is a part, is offered or attached already',
     ],
     ['with a tree of 18 levels', of(...chain(18)), 'deployable n17 leads to no root of its device within 16 steps'],
     [

@@ -11,6 +11,7 @@ type Handle = { readonly type: string; readonly bus?: string; readonly set?: num
 const deployable = (name: string, handles: readonly Handle[], programmable = false) => ({
   name,
   programmable,
+  attributes: [{ key: 'rc', value: name === 'vgpu' ? 'VGPU' : 'PGPU' }],
   handles: handles.map(({ type, bus, set }) => ({
     type,
     info: bus === undefined ? { path: 'x' } : JSON.parse(address(bus)),
@@ -44,7 +45,9 @@ const DRIVERS = [
     deployable('made up', [{ type: 'TEST_PCI', bus: '07' }]),
     deployable('elsewhere', [{ type: 'PCI' }, { type: 'MDEV' }]),
     deployable('programmed', [{ type: 'PCI', bus: '08' }], true),
+    deployable('vgpu', [{ type: 'PCI', bus: '0b' }]),
   ),
+  driver('intel_fpga_driver', true, deployable('shown', [{ type: 'PCI', bus: '0a' }])),
   driver('two', false, deployable('off', [{ type: 'PCI', bus: '09' }], true)),
 ]
 const at = (bus: string) => `0000:${bus}:00.0`
@@ -60,13 +63,15 @@ test('functions that drivers offer, in the units in which guests get them', () =
     [at('05')]: [],
     [at('06')]: [at('06')],
     [at('08')]: [at('08')],
+    [at('0b')]: [at('0b')],
+    [at('0a')]: [at('0a')],
   }
   expect(units()).toEqual(enabled)
   expect(units(true)).toEqual({ ...enabled, [at('09')]: [at('09')] })
 })
-test('functions that the kernel keeps are those that are divided or programmed', () => {
-  expect([...keptByKernel(DRIVERS)]).toEqual([at('05'), at('06'), at('08')])
-  expect([...keptByKernel(DRIVERS, true)]).toEqual([at('05'), at('06'), at('08'), at('09')])
+test('functions that the kernel keeps are those that are divided, vGPUs, programmed, or shown by it alone', () => {
+  expect([...keptByKernel(DRIVERS)]).toEqual([at('05'), at('06'), at('08'), at('0b'), at('0a')])
+  expect([...keptByKernel(DRIVERS, true)]).toEqual([at('05'), at('06'), at('08'), at('0b'), at('0a'), at('09')])
 })
 test('why a driver does not offer functions, or anything', () => {
   const leftOut = [

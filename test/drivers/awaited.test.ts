@@ -36,7 +36,7 @@ const slowly = <Io extends HostIo>(io: Io): Io => {
 }
 const GPU = '0000:af:00.0'
 const gpuDriver = (type: string): Driver => {
-  const gpu = { types: [type], addresses: { [type]: [GPU] }, withoutVfs: false }
+  const gpu = { types: [type], addresses: { [type]: [GPU] } }
   const reading = driverByName('nvidia_gpu_driver', { gpu })
   if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
   return reading.driver

@@ -4,7 +4,7 @@ import type { Driver, HostIo } from '../../src/drivers/driver.ts'
 import { type KnownCard, KNOWN_CARDS, lookupIn } from '../../src/drivers/cards/knownCards.ts'
 import { mappedTo, readMapping } from '../../src/drivers/cards/nicMappings.ts'
 import { namesIn, pciNames } from '../../src/drivers/cards/pciNames.ts'
-import { nicKind, qatKind, sriovDriver } from '../../src/drivers/cards/sriovDriver.ts'
+import { qatKind, sriovDriver } from '../../src/drivers/cards/sriovDriver.ts'
 import { type DriverOptions, driverByName } from '../../src/drivers/index.ts'
 import { parsePciAddress, pciInfo } from '../../src/pci.ts'
 import { never } from './driver.contract.ts'
@@ -134,13 +134,13 @@ describe('a card of Intel with several functions', () => {
     await driverOf('intel_nic_driver').discover(io)
     expect(io.kept()).toEqual({})
   })
-  const qat = (known = lookupIn(), check = false) => sriovDriver(qatKind, { sysfsRoot: '/sys', check, known })
+  const qat = (known = lookupIn()) => sriovDriver(qatKind, { sysfsRoot: '/sys', known })
   const qats = (pciClass: string) =>
     recordedHostIo({ sys: pciTree({ [PF]: { vendor: '8086', device: '37c8', class: pciClass } }) }, 'h1')
   const row = lookupIn()({ vendor: '8086', product: '37c8' })!
   test('for cryptography has its family, and the class and traits of an operator', async () => {
-    const shown = async (given: Partial<KnownCard>, check = false) =>
-      (await qat(lookupIn([{ ...row, ...given }]), check).discover(qats('0b4000')))[0]!.deployables[0]!
+    const shown = async (given: Partial<KnownCard>) =>
+      (await qat(lookupIn([{ ...row, ...given }])).discover(qats('0b4000')))[0]!.deployables[0]!
     const traits = ['OWNER_CYBORG', 'CUSTOM_QAT_INTEL', 'CUSTOM_QAT_PRODUCT_ID_37C8']
     expect((await shown({})).attributes).toEqual(
       attributes('CUSTOM_QAT', ...traits, 'CUSTOM_QAT_INTEL_C62X', 'CUSTOM_PF'),
@@ -148,7 +148,6 @@ describe('a card of Intel with several functions', () => {
     expect((await shown({ family: null, resourceClass: 'CUSTOM_OWN', traits: ['CUSTOM_MINE'] })).attributes).toEqual(
       attributes('CUSTOM_OWN', ...traits, 'CUSTOM_PF', 'CUSTOM_MINE'),
     )
-    expect([(await shown({})).hostWork, (await shown({}, true)).hostWork]).toEqual([false, true])
   })
   test('is found by its row: of its driver, of its class, and no virtual function', async () => {
     const count = async (given: Partial<KnownCard>, pciClass = '0b4000') =>
@@ -158,21 +157,6 @@ describe('a card of Intel with several functions', () => {
     expect([await count({ pciClass: '0b' }), await count({ pciClass: 'b4' }), await count({ pciClass: '12' })]).toEqual(
       [1, 0, 0],
     )
-  })
-  test('for cryptography is given without a look at the network, another one only after it', async () => {
-    const route = `x\nens1\t00000000\t0\t0\t0\t0\t0\t00000000\t0\n`
-    const files = { sys: nics(), proc: { net: { route } } }
-    const io = recordedHostIo(files, 'h1')
-    const slot = (address: string) => ({ uuid: 'u', deployable: 'd', type: 'PCI' as const, info: pciInfo(at(address)) })
-    const own = sriovDriver(nicKind({ networks: new Map(), functions: new Map() }), {
-      ...{ sysfsRoot: '/sys', check: false, known: lookupIn() },
-    })
-    await qat().prepare(io, slot(PF), never)
-    await own.prepare(io, slot(OTHER), never)
-    await expect(own.prepare(io, slot(PF), never)).rejects.toThrow(
-      'slot u: the host needs the network card: the default route of the host leads through ens1',
-    )
-    await expect(own.prepare(io, slot('0000:99:00.0'), never)).rejects.toThrow('no PCI device 0000:99:00.0 on h1')
   })
 })
 
@@ -253,17 +237,6 @@ describe('a card of one function', () => {
   const gpu = (address: string) => ({ [address]: { vendor: '10de', device: '1eb8', class: '030200' } })
   const slotOf = (address: string) => ({
     ...{ uuid: 'u', deployable: 'd', type: 'PCI' as const, info: pciInfo(at(address)) },
-  })
-  test('needs its host at a bind where an operator wants it checked, or the host may use it', async () => {
-    const works = async (name: string, check: boolean, functions: Readonly<Record<string, Facts>>) => {
-      const io = recordedHostIo({ sys: pciTree(functions), proc: { '1': { mountinfo: '' } } }, 'h1')
-      return (await driverOf(name, { pci: { check } }).discover(io)).map(({ deployables: [one] }) => one!.hostWork)
-    }
-    const drive = { [OTHER]: { vendor: '144d', device: 'a80a', class: '010802' } }
-    expect([await works('nvidia_gpu_driver', false, gpu(PF)), await works('nvidia_gpu_driver', true, gpu(PF))]).toEqual(
-      [[false], [true]],
-    )
-    expect(await works('nvme_ssd_driver', false, drive)).toEqual([true])
   })
   test('that is gone, or is no PCI function, is not prepared', async () => {
     const io = recordedHostIo({ sys: pciTree(gpu(PF)) }, 'h1')

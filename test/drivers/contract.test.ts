@@ -14,7 +14,7 @@ const whitelist = everything.ok ? everything.entries : []
 
 for (const recording of ['mixed-host', 'odd-host', 'pci-sim'])
   driverContract(`pci_driver on ${recording}`, () => ({
-    driver: pciDriver({ whitelist, check: true }),
+    driver: pciDriver({ whitelist }),
     io: recordedHost(recording),
   }))
 
@@ -40,16 +40,15 @@ const driverOf = (name: string, options: DriverOptions = {}) => {
   if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
   return reading.driver
 }
-const check = { pci: { check: true } }
 /** The other drivers of hardware have hosts of their own below, or none at all. */
 const NO_CORPUS = ['pci_driver', 'nvmf_spdk_driver', 'intel_fpga_driver', 'xilinx_fpga_driver']
 for (const name of HARDWARE_DRIVERS.filter((one) => !NO_CORPUS.includes(one)))
-  driverContract(`${name} on mixed-host`, () => ({ driver: driverOf(name, check), io: recordedHost('mixed-host') }))
+  driverContract(`${name} on mixed-host`, () => ({ driver: driverOf(name), io: recordedHost('mixed-host') }))
 
 const VGPU = '0000:af:00.0'
 driverContract('nvidia_gpu_driver with vGPUs', () => {
   const io = recordedHostIo({ sys: vgpuTree() })
-  const gpu = { types: ['nvidia-223'], addresses: { 'nvidia-223': [VGPU] }, withoutVfs: false }
+  const gpu = { types: ['nvidia-223'], addresses: { 'nvidia-223': [VGPU] } }
   return { driver: driverOf('nvidia_gpu_driver', { gpu }), io: withMdevKernel(io, io.tree, [VGPU]) }
 })
 

@@ -87,7 +87,7 @@ test('a drive that joined a pool since the report is not given to a guest (DRIVE
   const [slot] = slotsOf(await driver.discover(io))
   await driver.prepare(io, slot!, never)
   io.tree('/dev')['nvme0n1'] = '259:0 claimed'
-  await expect(driver.prepare(io, slot!, never)).rejects.toThrow(`the drive is not given to a guest: ${CLAIMED}`)
+  await expect(driver.prepare(io, slot!, never)).rejects.toThrow(`0000:dc:00.0 is not given to a guest: ${CLAIMED}`)
 })
 test('what is lacking for a moment leaves no drive out, but fails the look (DRIVE-3)', async () => {
   const error = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })
@@ -211,7 +211,7 @@ test('a drive that the host took into use since the report is not given to a gue
   await driver.prepare(io, slot!, never)
   io.tree('/sys/bus/pci/devices/0000:dc:00.0/nvme/nvme0/nvme0n1/nvme0n1p1/holders')['dm-1'] = {}
   await expect(driver.prepare(io, slot!, never)).rejects.toThrow(
-    `slot ${slot!.uuid}: the drive is not given to a guest: nvme0n1p1 is part of dm-1`,
+    `slot ${slot!.uuid}: 0000:dc:00.0 is not given to a guest: nvme0n1p1 is part of dm-1`,
   )
 })
 

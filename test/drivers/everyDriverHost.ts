@@ -80,7 +80,7 @@ const programs: Programs = {
 
 const OPTIONS: DriverOptions = {
   pci: { whitelist: '[{"vendor_id": "1af4"}, {"vendor_id": "1b36"}, {"devname": "ens5f0"}, {"vendor_id": "10de"}]' },
-  gpu: { types: ['nvidia-223'], addresses: { 'nvidia-223': ['0001:af:00.0'] }, withoutVfs: false },
+  gpu: { types: ['nvidia-223'], addresses: { 'nvidia-223': ['0001:af:00.0'] } },
   nic: { networks: ['physnet1:ens24f0'], functions: [] },
   spdk: { socket: SOCKET },
   simulated: { seed: 3, devices: [{ kind: 'gpu', handles: 2 }] },

@@ -136,7 +136,7 @@ describe('a card that does not answer on its bus', () => {
     bus({
       '0000:17:00.0': { ...GPU, config: THERE },
       '0000:3d:00.0': { ...GPU, config: GONE },
-      '0000:ca:00.0': { ...GPU, config: VIRTUAL, physfn: { '->': '../0000:17:00.0' } },
+      '0000:ca:00.0': { ...GPU, config: VIRTUAL, physfn: { '->': '../0000:c9:00.0' } },
     })
   const ALL = ['0000:17:00.0', '0000:3d:00.0', '0000:ca:00.0'] as const
   test('is bad, and well when it answers again; what the host does not show says nothing', async () => {

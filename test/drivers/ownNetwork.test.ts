@@ -181,7 +181,7 @@ test('a card that came to carry the default route since the last report is not h
   await driver().prepare(hostWith(''), first!, never)
   await driver().prepare(hostWith(four('eth0')), second!, never)
   await expect(driver().prepare(hostWith(four('eth0')), first!, never)).rejects.toThrow(
-    `slot ${first!.uuid}: the host needs the network card: the default route of the host leads through eth0`,
+    `slot ${first!.uuid}: 0000:05:00.0 is not given to a guest: the default route of the host leads through eth0`,
   )
 })
 
@@ -221,7 +221,7 @@ test('the same holds for the network cards of the table of known ids, whose phys
   const [slot] = slotsOf(devices)
   await reading.driver.prepare(io, slot!, never)
   await expect(reading.driver.prepare(host(four('eth0')), slot!, never)).rejects.toThrow(
-    'the host needs the network card: the default route of the host leads through eth0',
+    '0000:05:00.0 is not given to a guest: the default route of the host leads through eth0',
   )
 })
 

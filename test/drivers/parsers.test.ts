@@ -249,6 +249,8 @@ describe('the example of a whitelist', () => {
     totalVfs: 0,
     driver: null,
     driverOverride: null,
+    isForGuests: false,
+    group: null,
   })
   const own = ['01', '02', '03', '05', '06', '08', '0c'].map((start) => one(`${start}0000`, `00${start}`))
   const entry = (product: string) =>

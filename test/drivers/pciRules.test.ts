@@ -1,8 +1,7 @@
-/** What is looked at around PCI functions: MIG modes, virtual functions to be made, interfaces, and use by a guest. */
+/** What is looked at around PCI functions: MIG modes, virtual functions to be made, and interfaces. */
 import { describe, expect, test } from 'vitest'
 import type { Driver, HostIo } from '../../src/drivers/driver.ts'
 import { withoutMigCards } from '../../src/drivers/nvidia/mig.ts'
-import { pciUser } from '../../src/drivers/pci/inUse.ts'
 import { findInterfaces } from '../../src/drivers/pci/interfaces.ts'
 import { interfacesNow, interfacesOf } from '../../src/drivers/pci/nicInterfaces.ts'
 import { pciDriver } from '../../src/drivers/pci/pciDriver.ts'
@@ -210,37 +209,9 @@ describe('the interfaces of a function', () => {
   })
 })
 
-describe('a function is in use', () => {
-  const user = (more: Tree) =>
-    pciUser(
-      recordedHostIo({ sys: pciTree({ [ONE]: { vendor: '1', device: '1', class: '1', more } }) }),
-      '/sys',
-      at(ONE),
-    )
-  const bound = (driver: string, enable?: string): Tree => ({
-    driver: { '->': `../../../bus/pci/drivers/${driver}` },
-    ...(enable === undefined ? {} : { enable }),
-  })
-  test('while it is opened through vfio-pci, or has a mediated device', async () => {
-    const OPENED = 'a process has opened it through vfio-pci'
-    expect([await user(bound('vfio-pci', '1')), await user(bound('vfio-pci', '2\n'))]).toEqual([OPENED, OPENED])
-    for (const more of [
-      {},
-      bound('vfio-pci', '0'),
-      bound('vfio-pci'),
-      bound('vfio-pci2', '1'),
-      bound('xvfio-pci', '1'),
-    ])
-      expect(await user(more)).toBe(null)
-    const types = { mdev_supported_types: { a: { devices: {} }, b: { devices: { 'u-2': {}, 'u-1': {} } } } }
-    expect(await user({ ...bound('nvidia', '1'), ...types })).toBe('mediated device u-1')
-    expect(await user({ ...bound('vfio-pci', '0'), ...types })).toBe('mediated device u-1')
-  })
-})
-
 const functionAt = (address: string, more: Partial<PciFunction> = {}): PciFunction => ({
   ...{ address: at(address), vendor: '8086', product: '1572', class: '020000', physfn: null, totalVfs: 0 },
-  ...{ driver: null, driverOverride: null },
+  ...{ driver: null, driverOverride: null, isForGuests: false, group: null },
   ...more,
 })
 const entryOf = (given: object): WhitelistEntry => {

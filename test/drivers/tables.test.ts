@@ -18,6 +18,8 @@ const functionOf = (vendor: string, product: string, pciClass: string): PciFunct
   totalVfs: 0,
   driver: null,
   driverOverride: null,
+  isForGuests: false,
+  group: null,
 })
 
 test('the page that is printed from them is the one that is committed', () => {

@@ -11,7 +11,7 @@ import { pciTree, vgpuTree } from './trees.ts'
 const ADDRESS = '0000:af:00.0'
 const driverOf = (types: readonly string[] = ['nvidia-223'], address = ADDRESS): Driver => {
   const addresses = Object.fromEntries(types.map((type) => [type, [address]]))
-  const reading = driverByName('nvidia_gpu_driver', { gpu: { types, addresses, withoutVfs: false } })
+  const reading = driverByName('nvidia_gpu_driver', { gpu: { types, addresses } })
   if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
   return reading.driver
 }
@@ -364,13 +364,13 @@ describe('the configuration', () => {
       `${ADDRESS} is listed for a already`,
     ],
   ])('%j is refused', (gpu, field, rule) =>
-    expect(driverByName('nvidia_gpu_driver', { gpu: { ...gpu, withoutVfs: false } })).toEqual({
+    expect(driverByName('nvidia_gpu_driver', { gpu: { ...gpu } })).toEqual({
       ok: false,
       problems: [{ field, rule }],
     }),
   )
   test('addresses of a type that is not enabled mean nothing', async () => {
-    const gpu = { types: [], addresses: { 'nvidia-223': [ADDRESS] }, withoutVfs: false }
+    const gpu = { types: [], addresses: { 'nvidia-223': [ADDRESS] } }
     const reading = driverByName('nvidia_gpu_driver', { gpu })
     const devices = reading.ok ? await reading.driver.discover(hostOf()) : []
     expect(devices.map(({ deployables }) => deployables[0]!.attributes[0]!.value)).toEqual(['PGPU', 'PGPU'])

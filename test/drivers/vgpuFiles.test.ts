@@ -13,7 +13,7 @@ import { pciTree } from './trees.ts'
 const ADDRESS = '0000:af:00.0'
 const TYPE = 'nvidia-223'
 const driverOf = (type = TYPE): Driver => {
-  const gpu = { types: [type], addresses: { [type]: [ADDRESS] }, withoutVfs: false }
+  const gpu = { types: [type], addresses: { [type]: [ADDRESS] } }
   const reading = driverByName('nvidia_gpu_driver', { gpu })
   if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
   return reading.driver

@@ -33,7 +33,7 @@ const cards = (how: () => Tree): Tree =>
     ),
   )
 const driverOf = (most: Readonly<Record<string, number>>, addresses = VFS): Driver => {
-  const gpu = { types: [TYPE], addresses: { [TYPE]: addresses }, most, withoutVfs: false }
+  const gpu = { types: [TYPE], addresses: { [TYPE]: addresses }, most }
   const reading = driverByName('nvidia_gpu_driver', { gpu })
   if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
   return reading.driver
@@ -113,7 +113,7 @@ test('a function that is not configured any more takes the room of what is made 
   expect(fn(await givingOf(driverOf({ [TYPE]: 2 }, VFS.slice(1)), io))).toEqual([4, 5])
 })
 test.each([0, 1.5, -1])('%j vGPUs on a card are refused', (number) => {
-  const gpu = { types: [], addresses: {}, most: { [TYPE]: number }, withoutVfs: false }
+  const gpu = { types: [], addresses: {}, most: { [TYPE]: number } }
   expect(driverByName('nvidia_gpu_driver', { gpu })).toEqual({
     ok: false,
     problems: [{ field: `gpu_devices.max_instances.${TYPE}`, rule: `must be a whole number from 1, is ${number}` }],

@@ -136,7 +136,10 @@ describe('how the option is read', () => {
     [{ vendor_id: null }, 'pci.passthrough_whitelist.vendor_id: must be hex text or *, is null'],
     [{ product_id: '12345' }, "pci.passthrough_whitelist.product_id: must not exceed ffff, is '12345'"],
     [{ address: 'xx:00.0' }, "pci.passthrough_whitelist.address.bus: must be hex or *, is 'xx'"],
-    [{ address: '10000:0a:00.0' }, "pci.passthrough_whitelist.address.domain: must not exceed ffff, is '10000'"],
+    [
+      { address: '100000000:0a:00.0' },
+      "pci.passthrough_whitelist.address.domain: must not exceed ffffffff, is '100000000'",
+    ],
     [{ address: '100:00.0' }, "pci.passthrough_whitelist.address.bus: must not exceed ff, is '100'"],
     [{ address: '0a:20.0' }, "pci.passthrough_whitelist.address.slot: must not exceed 1f, is '20'"],
     [{ address: '0a:00.8' }, "pci.passthrough_whitelist.address.function: must not exceed 7, is '8'"],

@@ -128,6 +128,10 @@ describe('a preparation', () => {
       outcome: { changed: false },
       steps: [`prepare ${SLOT_TEXT}`, span('prepare')],
     }))
+  test('of what the request has already says so to the driver', async () =>
+    expect((await carryOut(prepare({ again: true }))).steps[0]).toBe(
+      `prepare ${JSON.stringify({ ...SLOT, again: true })}`,
+    ))
   test('whose card holds the image does not load it', async () => {
     for (const order of [prepare({ bitstream: IMAGE }), prepare({ expects: IMAGE })])
       expect(await carryOut(order, { shows: section(deployable({ bitstreamId: IMAGE })) })).toEqual({

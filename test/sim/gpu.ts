@@ -52,7 +52,7 @@ export const openGpu = (tree: RecordedHost, restores: boolean): Gpu => {
   const remove = (uuid: string): void => (made().includes(uuid) ? told(`devices/${uuid}/remove`, '1') : undefined)
   return {
     driver: () => {
-      const gpu = { types: [TYPE], addresses: { [TYPE]: [ADDRESS] }, withoutVfs: false }
+      const gpu = { types: [TYPE], addresses: { [TYPE]: [ADDRESS] } }
       const reading = driverByName('nvidia_gpu_driver', { gpu })
       if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
       return restores ? reading.driver : { ...reading.driver, restore: async () => true }

@@ -101,7 +101,7 @@ describe('of two deployables of a device with one name', () => {
       [DEPLOYABLE(2), uuidOf('handle', 2)],
     ])
     expect(notesOf(plan)).toEqual([
-      'repaired shared attach_handles 2: quarantined: another attach handle that is in use has its hardware: function 0000:a1:00.1 is attached already',
+      'repaired shared attach_handles 2: quarantined: another attach handle that is in use has its hardware: function 0000:a1:00.1 is offered or attached already',
     ])
   })
   test('two children are no exception', () => {

@@ -54,17 +54,17 @@ test('the reason against a handle names the function, and says whether a part or
   claims.add('one', [pci('af'), pci('b0', '4', '0000:b0:00.0'), mdev('c0', 'a')])
   claims.add('two', [pci('d0')])
   const against = (...handles: readonly Attaching[]) => claims.against('other', handles)
-  expect(against(pci('af'))).toBe('function 0000:af:00.0 is attached already')
-  expect(against(pci('e0'), pci('b0'))).toBe('parts of function 0000:b0:00.0 are attached already')
-  expect(against(pci('c0'))).toBe('parts of function 0000:c0:00.0 are attached already')
+  expect(against(pci('af'))).toBe('function 0000:af:00.0 is offered or attached already')
+  expect(against(pci('e0'), pci('b0'))).toBe('parts of function 0000:b0:00.0 are offered or attached already')
+  expect(against(pci('c0'))).toBe('parts of function 0000:c0:00.0 are offered or attached already')
   expect(against(pci('af', '5', '0000:af:00.0'))).toBe(
-    'function 0000:af:00.0, of which 0000:af:00.5 is a part, is attached already',
+    'function 0000:af:00.0, of which 0000:af:00.5 is a part, is offered or attached already',
   )
   expect([against(), against(pci('e0'))]).toEqual([null, null])
   expect(claims.against('one', [pci('af'), pci('b0'), pci('c0')])).toBe(null)
-  expect(claims.against('one', [pci('d0')])).toBe('function 0000:d0:00.0 is attached already')
+  expect(claims.against('one', [pci('d0')])).toBe('function 0000:d0:00.0 is offered or attached already')
   claims.add('two', [pci('af')])
-  expect(claims.against('one', [pci('af')])).toBe('function 0000:af:00.0 is attached already')
+  expect(claims.against('one', [pci('af')])).toBe('function 0000:af:00.0 is offered or attached already')
 })
 test('an address has one spelling, and what attaches no PCI function is known by its description', () => {
   expect([canonicalAddress('0000:AF:00.1'), canonicalAddress('af:00.1'), canonicalAddress('')]).toEqual([

@@ -13,6 +13,8 @@ type Wanted =
       readonly bitstream: ImageUuid | null
       /** The image that the card must already hold; the host does not load it. */
       readonly expects?: ImageUuid | null
+      /** The request has the handle already. */
+      readonly again?: true
       readonly trace?: string | undefined
     }
   | {
@@ -59,9 +61,9 @@ export const orderFor = (
       ...(held.hostCleaning === 'by_host' ? { clean: true } : {}),
     }
   }
-  const { arq, requestId, bitstream, expects = null } = wanted
+  const { arq, requestId, bitstream, expects = null, again } = wanted
   const image = { ...(bitstream === null ? {} : { bitstream }), ...(expects === null ? {} : { expects }) }
-  return { ...head, type: 'PrepareSlot', handle, arq, requestId, ...image }
+  return { ...head, type: 'PrepareSlot', handle, arq, requestId, ...image, ...(again && { again }) }
 }
 
 /** The order is about the deployable itself, so the UUID of the deployable is the slot. */

@@ -47,7 +47,14 @@ const prepareAgain = (
   const { arq } = handle
   if (handle.state !== 'held' || arq === null || !held.hostWork || held.presence !== 'present') return accept()
   // no image is loaded: the region holds it already, and loading another one would disturb other requests
-  const order = orderFor(held, handle, { type: 'PrepareSlot', arq, deadline, requestId, bitstream: null })
+  const order = orderFor(held, handle, {
+    type: 'PrepareSlot',
+    arq,
+    deadline,
+    requestId,
+    bitstream: null,
+    again: true,
+  })
   return accept({ type: 'Granted', handle: handle.uuid, arq, order, repeated: reason })
 }
 

@@ -33,7 +33,7 @@ export const HARDWARE = {
     },
   ),
   'pci.check': row('pci.check', k.toggle, false, {
-    about: 'Every bind first checks that the device is still present.',
+    about: 'Taken, and without effect: every bind of hardware is looked at once more on its host.',
   }),
   'fake.devices': row('fake.devices', k.count(1, 244), 1, { about: 'Devices that fake_driver reports.' }),
   'fake.handles': row('fake.handles', k.count(1, 255), 16, { about: 'Attach handles of each of them.' }),
@@ -76,7 +76,7 @@ export const HARDWARE = {
     },
   ),
   'gpu_devices.filter_sriov_vfs': row('gpu.withoutVfs', k.toggle, false, {
-    about: 'Virtual functions are not offered as whole GPUs by nvidia_gpu_driver.',
+    about: 'Taken, and without effect: virtual functions are never offered as whole GPUs.',
   }),
   'fpga.fpgaconf': row('fpga.fpgaconf', k.file, FPGACONF, {
     about: 'The program of the OPAE SDK with which intel_fpga_driver programs cards.',

@@ -128,11 +128,26 @@ export const offeredBy = (
   return units
 }
 
-/** The addresses of functions that their kernel driver must keep, because it divides them or programs their card. */
+/** A card that is not served by it is not shown as one. */
+const SHOWN_BY_KERNEL = 'intel_fpga_driver'
+const isVgpu = ({ attributes }: ReportedDevice['deployables'][number]): boolean =>
+  attributes.some(({ key, value }) => key === 'rc' && value === 'VGPU')
+/**
+ * The addresses of functions that their kernel driver must keep: it divides them, or they are vGPUs that end without
+ * it, or it programs or shows their card.
+ */
 export const keptByKernel = (drivers: readonly SurveyedDriver[], all = false): ReadonlySet<string> =>
   new Set(
-    deployablesOf(drivers, all)
-      .flatMap(({ handles, programmable }) => handles.filter(({ type }) => programmable || type === 'MDEV'))
+    drivers
+      .filter(({ enabled }) => all || enabled)
+      .flatMap(({ driver, devices }) =>
+        devices
+          .flatMap(({ deployables }) => deployables)
+          .flatMap((one) => {
+            const isKept = one.programmable || isVgpu(one) || driver === SHOWN_BY_KERNEL
+            return one.handles.filter(({ type }) => isKept || type === 'MDEV')
+          }),
+      )
       .flatMap(({ info }) => {
         const address = pciAddressOf(info)
         return address === null ? [] : [formatPciAddress(address)]

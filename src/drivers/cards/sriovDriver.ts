@@ -8,7 +8,7 @@
  */
 import type { DeviceType, ReportedDeployable, ReportedDevice } from '../../hardware.ts'
 import type { HostName } from '../../identifiers.ts'
-import { comparePci, formatPciAddress, pciAddressOf, pciJson } from '../../pci.ts'
+import { comparePci, formatPciAddress, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import { measuresPci } from '../pci/measured.ts'
@@ -20,11 +20,9 @@ import { VENDOR_NAMES } from '../../vendors.ts'
 import { type KnownCard, type Lookup, TABLE_DRIVER } from './knownCards.ts'
 import { interfacesOf } from '../pci/nicInterfaces.ts'
 import { type Mappings, mappedTo } from './nicMappings.ts'
-import { hostNetwork } from '../pci/ownNetwork.ts'
 
 export type SriovOptions = {
   readonly sysfsRoot: string
-  readonly check: boolean
   readonly known: Lookup
 }
 export type SriovKind = {
@@ -64,7 +62,7 @@ const deployableOf = (
   found: PciFunction,
   { pf, known }: Card,
   mapped: Mapped,
-  { kind, check }: { readonly kind: SriovKind; readonly check: boolean },
+  kind: SriovKind,
 ): ReportedDeployable => {
   const handle = passedHandle(found)
   const { network } = mapped
@@ -81,8 +79,8 @@ const deployableOf = (
     driverName: (VENDOR_NAMES[pf.vendor] ?? pf.vendor).toLowerCase(),
     attributes: attributesOf(resourceClassOf(kind.type, known), traits),
     handles: [{ ...handle, info }],
-    // the default route may have moved since the report
-    hostWork: check || kind.mappings !== null,
+    // whether it may be given away is looked at once more before a guest gets it
+    hostWork: true,
     programmable: false,
   }
 }
@@ -118,13 +116,14 @@ const mappedBy = async (
   }
 }
 
-export const sriovDriver = (kind: SriovKind, { sysfsRoot, check, known }: SriovOptions): Driver => {
+export const sriovDriver = (kind: SriovKind, { sysfsRoot, known }: SriovOptions): Driver => {
   const through = passThrough(sysfsRoot)
   const offerOf = async (io: HostIo): Promise<Offer> => {
-    const reasonAgainst = kind.mappings === null ? async () => null : await hostNetwork(io, sysfsRoot)
+    const functionsHere = await readPciFunctions(io, sysfsRoot)
+    const whyNot = await through.whyNot(io, functionsHere)
     const cards: Offer['cards'][number][] = []
     const leftOut: LeftOut[] = []
-    const all = cardsIn(await readPciFunctions(io, sysfsRoot), kind, known)
+    const all = cardsIn(functionsHere, kind, known)
     const mappedOf = await mappedBy(io, sysfsRoot, kind.mappings, all)
     for (const card of all) {
       const names = mappedOf(card.pf)
@@ -136,7 +135,7 @@ export const sriovDriver = (kind: SriovKind, { sysfsRoot, check, known }: SriovO
         leftOut.push(notOffered(card.pf, 'its virtual functions are offered instead'))
       const functions: PciFunction[] = []
       for (const found of card.functions) {
-        const reason = await reasonAgainst(found.address)
+        const reason = await whyNot(found)
         if (reason === null) functions.push(found)
         else leftOut.push(notOffered(found, reason))
       }
@@ -150,19 +149,12 @@ export const sriovDriver = (kind: SriovKind, { sysfsRoot, check, known }: SriovO
       const { cards } = await offerOf(io)
       through.offer(cards.flatMap(({ functions }) => functions.map(({ address }) => address)))
       return cards.map((card) => {
-        const deployables = card.functions.map((found) =>
-          deployableOf(io.hostname, found, card, card.names, { kind, check }),
-        )
+        const deployables = card.functions.map((found) => deployableOf(io.hostname, found, card, card.names, kind))
         return deviceOf(card, kind.type, deployables)
       })
     },
     leftOut: async (io) => (await offerOf(io)).leftOut,
-    prepare: async (io, slot, signal) => {
-      await through.prepare(io, slot, signal)
-      const address = kind.mappings === null ? null : pciAddressOf(slot.info)
-      const reason = address === null ? null : await (await hostNetwork(io, sysfsRoot))(address)
-      if (reason !== null) throw new Error(`slot ${slot.uuid}: the host needs the network card: ${reason}`)
-    },
+    prepare: through.prepare,
     release: through.release,
     inUse: through.inUse,
     measure: measuresPci(sysfsRoot),

@@ -10,15 +10,17 @@
  */
 import type { ReportedDevice } from '../../hardware.ts'
 import type { DeployableName, HostName } from '../../identifiers.ts'
-import { comparePci, formatPciAddress, hexNumber, type PciAddress, pciJson } from '../../pci.ts'
+import { formatPciAddress, hexNumber, type PciAddress, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import type { KnownCard, Lookup } from '../cards/knownCards.ts'
-import type { Driver, HostIo } from '../driver.ts'
+import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import { readIfThere } from '../files.ts'
 import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { FPGACONF } from '../programs.ts'
+import { virtualOf } from '../pci/inUse.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
+import type { RuleOfUse } from '../pci/ruleOfUse.ts'
 import { pciFolder, type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
 import { GBS_HEAD_BYTES, readGbs } from './gbs.ts'
 import { type FpgaPart, readFpgaPart } from './intelSysfs.ts'
@@ -31,7 +33,6 @@ export type IntelFpgaOptions = {
   readonly fpgaconf?: string
 }
 const NAME = 'intel_fpga_driver'
-const VFIO = 'vfio-pci'
 /** The caller's deadline ends a programming earlier. */
 const PROGRAM_MS = 600_000
 
@@ -42,6 +43,9 @@ type Card = {
   readonly own: FpgaPart
   /** Of all functions of the card. */
   readonly functions: readonly string[]
+  /** What guests get: its virtual functions, or the card itself, without what no guest may have. */
+  readonly given: readonly PciFunction[]
+  readonly withheld: readonly LeftOut[]
 }
 
 const isCard = (found: PciFunction, known: KnownCard | null, part: FpgaPart): boolean =>
@@ -57,25 +61,41 @@ const subsystemOf = async (io: HostIo, sysfsRoot: string, { address, vendor }: P
   const subsystem = (await read('subsystem_vendor')) === vendor ? await read('subsystem_device') : undefined
   return subsystem === undefined ? {} : { subsystem }
 }
+const slotOf = ({ address }: PciFunction): string => formatPciAddress({ ...address, function: '0' })
+/** OFS boards show their accelerators as further functions, beside the one that is served or comes first. */
+const isBesides = ({ pf, own }: Pick<Card, 'pf' | 'own'>, others: readonly Pick<Card, 'pf' | 'own'>[]): boolean =>
+  !own.served &&
+  others.some(
+    (one) => slotOf(one.pf) === slotOf(pf) && (one.own.served || one.pf.address.function < pf.address.function),
+  )
+
 /** By the table, and what the kernel's FPGA driver serves although the table does not know it. */
-const cardsOf = async (io: HostIo, { sysfsRoot, known }: IntelFpgaOptions): Promise<readonly Card[]> => {
+const cardsOf = async (
+  io: HostIo,
+  { sysfsRoot, known }: IntelFpgaOptions,
+  whyNotIn: RuleOfUse['whyNot'],
+): Promise<readonly Card[]> => {
   const all = await readPciFunctions(io, sysfsRoot)
-  const cards: Card[] = []
+  const whyNot = await whyNotIn(io, all)
+  const found: Pick<Card, 'pf' | 'own'>[] = []
   for (const pf of all) {
     const own = await readFpgaPart(io, sysfsRoot, pf.address)
-    if (!isCard(pf, known(pf), own)) continue
-    const row = known({ ...pf, ...(await subsystemOf(io, sysfsRoot, pf)) })
-    const address = formatPciAddress(pf.address)
-    const vfs = all.filter(({ physfn }) => physfn !== null && formatPciAddress(physfn) === address)
+    if (isCard(pf, known(pf), own)) found.push({ pf, own })
+  }
+  const cards: Card[] = []
+  for (const { pf, own } of found.filter((one) => !isBesides(one, found))) {
+    const vfs = virtualOf(pf, all)
     const parts = await Promise.all(vfs.map((vf) => readFpgaPart(io, sysfsRoot, vf.address)))
     const functions = [...new Set([own, ...parts].flatMap((part) => part.functions))].toSorted()
-    cards.push({
-      pf,
-      known: row,
-      vfs: vfs.toSorted((one, other) => comparePci(one.address, other.address)),
-      own,
-      functions,
-    })
+    const given: PciFunction[] = []
+    const withheld: LeftOut[] = []
+    for (const one of vfs.length > 0 ? vfs : [pf]) {
+      const reason = await whyNot(one)
+      if (reason === null) given.push(one)
+      else withheld.push({ address: formatPciAddress(one.address), reason })
+    }
+    const row = known({ ...pf, ...(await subsystemOf(io, sysfsRoot, pf)) })
+    cards.push({ pf, known: row, vfs, own, functions, given, withheld })
   }
   return cards
 }
@@ -98,8 +118,7 @@ const traitsOf = ({ known, own, functions }: Card): readonly string[] =>
 const nameOf = (hostname: HostName, { pf }: Card): string => deployableName(hostname, formatPciAddress(pf.address))
 
 const reported = (hostname: HostName, card: Card, bitstreamId: string | undefined): ReportedDevice => {
-  const { pf, vfs, known, own } = card
-  const attached = vfs.length > 0 ? vfs : [pf]
+  const { pf, known, own, given } = card
   const [region, ...others] = own.regions
   return {
     type: 'FPGA',
@@ -111,16 +130,17 @@ const reported = (hostname: HostName, card: Card, bitstreamId: string | undefine
     deployables: [
       {
         name: nameOf(hostname, card),
-        numAccelerators: attached.length,
+        numAccelerators: given.length,
         driverName: 'intel',
         attributes: [
           ...attributesOf(known?.resourceClass ?? 'FPGA', traitsOf(card)),
           ...(region !== undefined && others.length === 0 ? [{ key: 'region_uuid', value: region }] : []),
         ],
-        handles: attached.map(passedHandle),
+        handles: given.map(passedHandle),
         // the host must know under which guests a region must not be written
         hostWork: true,
-        programmable: true,
+        // a board without a region has nothing that an image could be written to
+        programmable: !own.served || own.regions.length > 0,
         ...(bitstreamId === undefined ? {} : { bitstreamId }),
       },
     ],
@@ -148,7 +168,7 @@ const withLastSeen = async (
   const showing = cards.map((card) => ({
     deployable: nameOf(io.hostname, card),
     shows: functionsIn(card),
-    hidden: card.vfs.some(({ driver }) => driver === VFIO),
+    hidden: card.vfs.some(({ isForGuests }) => isForGuests),
   }))
   const shown = await images.shown(io, showing, since)
   return cards.map((card) => ({ ...card, functions: shown(nameOf(io.hostname, card)).split(',').filter(Boolean) }))
@@ -163,7 +183,7 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
     io: HostIo,
     deployable: DeployableName,
   ): Promise<{ readonly card: Card; readonly all: readonly Card[] }> => {
-    const all = await cardsOf(io, options)
+    const all = await cardsOf(io, options, through.whyNot)
     const card = all.find((one) => nameOf(io.hostname, one) === deployable)
     if (card === undefined) throw new Error(`${io.hostname} has no ${deployable}`)
     if (!card.own.served)
@@ -174,20 +194,19 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
   return {
     name: NAME,
     discover: async (io) => {
-      const cards = await withLastSeen(images, io, () => cardsOf(io, options))
+      const cards = await withLastSeen(images, io, () => cardsOf(io, options, through.whyNot))
       const imageOf = await images.read(io)
-      through.offer(
-        cards.flatMap(({ pf, vfs }): readonly PciAddress[] =>
-          (vfs.length > 0 ? vfs : [pf]).map(({ address }) => address),
-        ),
-      )
+      through.offer(cards.flatMap(({ given }): readonly PciAddress[] => given.map(({ address }) => address)))
       return cards.map((card) => reported(io.hostname, card, imageOf(nameOf(io.hostname, card), showsOf(card))?.image))
     },
     leftOut: async (io) =>
-      (await cardsOf(io, options)).flatMap(({ pf, vfs, own }) => {
+      (await cardsOf(io, options, through.whyNot)).flatMap(({ pf, vfs, own, withheld }) => {
         const address = formatPciAddress(pf.address)
         if (!own.served) return [{ address, reason: 'no FPGA driver of the kernel serves it' }]
-        return vfs.length > 0 ? [{ address, reason: 'its virtual functions are offered instead' }] : []
+        return [
+          ...(vfs.length > 0 ? [{ address, reason: 'its virtual functions are offered instead' }] : []),
+          ...withheld,
+        ]
       }),
     prepare: through.prepare,
     release: through.release,

@@ -20,6 +20,7 @@ import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { XRT_FOLDER } from '../programs.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
+import type { RuleOfUse } from '../pci/ruleOfUse.ts'
 import { pciFolder, type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
 import { imageIdOf, type LoadedImage, type LoadedImages, loadedImages } from './loadedImages.ts'
 import { imageUuid, readXclbin, XCLBIN_HEAD_BYTES } from './xclbin.ts'
@@ -38,7 +39,6 @@ const ACCELERATOR = '1200'
 const TOOLS = ['xbutil', 'xrt-smi']
 /** They are loaded by AMI (`ami_tool`), not by XRT. */
 const WITHOUT_XRT = ['V80', 'V80P']
-const VFIO = 'vfio-pci'
 /** The caller's deadline ends a programming earlier. */
 const PROGRAM_MS = 600_000
 const MODEL_MAX = 255
@@ -54,6 +54,8 @@ type Card = {
   readonly isPair: boolean
   /** The UUID of the image that the user function shows; null: none, or it is not served by its kernel driver. */
   readonly shows: string | null
+  /** Why no guest may have one of its functions; null: guests may. */
+  readonly withheld: string | null
 }
 
 const slotOf = ({ address }: PciFunction): string => formatPciAddress({ ...address, function: '0' })
@@ -75,24 +77,38 @@ const nextProduct = ({ vendor, product }: PciFunction) => ({
   product: hexText(hexNumber(product)! + 1, 4),
 })
 
-const cardsOf = async (io: HostIo, { sysfsRoot, known }: XilinxFpgaOptions): Promise<readonly Card[]> => {
-  const all = (await readPciFunctions(io, sysfsRoot)).filter(
-    (one) =>
-      one.vendor === VENDOR &&
-      one.class.startsWith(ACCELERATOR) &&
-      one.physfn === null &&
-      // a card of this vendor that the table gives to another driver is no FPGA
-      (known(one)?.driver ?? NAME) === NAME,
+/** By slot: the functions of each card. */
+const bySlot = (all: readonly PciFunction[], known: Lookup): ReadonlyMap<string, readonly PciFunction[]> =>
+  Map.groupBy(
+    all.filter(
+      (one) =>
+        one.vendor === VENDOR &&
+        one.class.startsWith(ACCELERATOR) &&
+        one.physfn === null &&
+        // a card of this vendor that the table gives to another driver is no FPGA
+        (known(one)?.driver ?? NAME) === NAME,
+    ),
+    slotOf,
   )
+
+const cardsOf = async (
+  io: HostIo,
+  { sysfsRoot, known }: XilinxFpgaOptions,
+  whyNotIn: RuleOfUse['whyNot'],
+): Promise<readonly Card[]> => {
+  const all = await readPciFunctions(io, sysfsRoot)
+  const whyNot = await whyNotIn(io, all)
   const cards: Card[] = []
-  for (const functions of Map.groupBy(all, slotOf).values()) {
+  for (const functions of bySlot(all, known).values()) {
     const [seen] = functions as [PciFunction, ...PciFunction[]]
     const first = { ...seen, address: { ...seen.address, function: '0' } }
     const row = known(seen)
     const isPair = functions.length > 1 || isUser(row) || isUser(known(nextProduct(seen)))
     const isGolden = row?.driver === NAME && row.name.endsWith('golden image')
     const shows = await shownImage(io, sysfsRoot, functions.at(-1)!)
-    cards.push({ first, functions, known: row, isGolden, isPair, shows })
+    let withheld: string | null = null
+    for (const one of functions) withheld ??= await whyNot(one, { mates: functions })
+    cards.push({ first, functions, known: row, isGolden, isPair, shows, withheld })
   }
   return cards
 }
@@ -180,7 +196,7 @@ const withLastSeen = async (
   const showing = cards.map((card) => ({
     deployable: nameOf(io.hostname, card),
     shows: card.shows ?? '',
-    hidden: userOf(card).driver === VFIO,
+    hidden: userOf(card).isForGuests,
   }))
   const shown = await images.shown(io, showing, since)
   return cards.map((card) => ({ ...card, shows: shown(nameOf(io.hostname, card)) || null }))
@@ -188,11 +204,11 @@ const withLastSeen = async (
 
 export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
   const { sysfsRoot, known, xrtFolder = XRT_FOLDER } = options
-  const through = passThrough(sysfsRoot)
+  const through = passThrough(sysfsRoot, (_io, found, all) => ({ mates: bySlot(all, known).get(slotOf(found)) ?? [] }))
   const images = loadedImages(NAME)
   const namesOf = pciNames((ids) => known(ids)?.name ?? null)
   const cardNamed = async (io: HostIo, deployable: DeployableName): Promise<Card> => {
-    const card = (await cardsOf(io, options)).find((one) => nameOf(io.hostname, one) === deployable)
+    const card = (await cardsOf(io, options, through.whyNot)).find((one) => nameOf(io.hostname, one) === deployable)
     if (card === undefined) throw new Error(`${io.hostname} has no ${deployable}`)
     const why = unusable(card) ?? (isWithoutXrt(card) ? 'it is loaded by AMI (ami_tool), not by XRT' : null)
     if (why !== null) throw new Error(`${deployable} cannot be programmed: ${why}`)
@@ -201,7 +217,8 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
   return {
     name: NAME,
     discover: async (io) => {
-      const cards = await withLastSeen(images, io, () => cardsOf(io, options))
+      const seen = await withLastSeen(images, io, () => cardsOf(io, options, through.whyNot))
+      const cards = seen.filter(({ withheld }) => withheld === null)
       const modelOf = await namesOf(
         io,
         cards.map(({ first }) => first),
@@ -214,8 +231,8 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
       })
     },
     leftOut: async (io) =>
-      (await cardsOf(io, options)).flatMap((card) => {
-        const reason = unusable(card)
+      (await cardsOf(io, options, through.whyNot)).flatMap((card) => {
+        const reason = unusable(card) ?? card.withheld
         return reason === null ? [] : [{ address: formatPciAddress(card.first.address), reason }]
       }),
     prepare: through.prepare,

@@ -6,8 +6,9 @@ import { NVIDIA_KIND } from '../cards/cardKinds.ts'
 import type { Lookup } from '../cards/knownCards.ts'
 import type { HostIo, InUse, LeftOut, Slot } from '../driver.ts'
 import { presentFunction } from '../pci/passThrough.ts'
-import { readPciFunctions } from '../pci/sysfs.ts'
-import { divisionOf, setVfioType, vfioId, vfioTypeNow } from './division.ts'
+import { unreachable } from '../pci/ruleOfUse.ts'
+import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
+import { type Division, divisionOf, setVfioType, vfioId, vfioTypeNow } from './division.ts'
 import { type Made, type MadeDevices, madeFile, withMade, withoutMade } from './madeDevices.ts'
 import { createMdev, mdevsOf, removeMdev } from '../pci/mdevFolder.ts'
 import { VGPU_TYPE } from './vgpuOptions.ts'
@@ -59,7 +60,7 @@ export class Vgpus {
       const address = formatPciAddress(found.address)
       const [type, offer] = [typeAt.get(address), NVIDIA_KIND.offer(found, known(found))]
       if (type === undefined || offer === null) continue
-      const division = await divisionOf(io, sysfsRoot, found.address, type)
+      const division = await this.#divisionOf(io, found, type)
       const said = division.how === 'mdev' ? division.type.name : division.how === 'vfio' ? division.name : null
       if (said !== null) names.set(type, said)
       const [name, mine] = [names.get(type) ?? type, mineAt(state, address, type)]
@@ -67,6 +68,11 @@ export class Vgpus {
     }
     if (names.size > 0) await this.#file.change(io, ({ made }) => ({ made, names: Object.fromEntries(names) }))
     return withinCards(vgpus, this.#options.most)
+  }
+
+  async #divisionOf(io: HostIo, found: PciFunction, type: string): Promise<Division> {
+    const reason = unreachable(found)
+    return reason === null ? divisionOf(io, this.#options.sysfsRoot, found.address, type) : { how: 'not', reason }
   }
 
   /** What a slot of a vGPU asks for; null: it is a slot of a whole GPU. */

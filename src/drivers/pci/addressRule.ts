@@ -12,7 +12,7 @@ export type AddressReading =
   | { readonly ok: false; readonly part: string; readonly broken: string }
 
 const PARTS: readonly { readonly part: Part; readonly max: number; readonly digits: number }[] = [
-  { part: 'domain', max: 0xffff, digits: 4 },
+  { part: 'domain', max: 0xffffffff, digits: 4 },
   { part: 'bus', max: 0xff, digits: 2 },
   { part: 'slot', max: 0x1f, digits: 2 },
   { part: 'function', max: 7, digits: 1 },

@@ -1,12 +1,13 @@
 /**
  * What every driver does that hands whole PCI functions to guests: a bind changes nothing on the host, so there is
- * little to do.
+ * little to do but to look whether the function may be given away now (`ruleOfUse.ts`).
  */
 import { type PciAddress, formatPciAddress, pciAddressOf, pciInfo } from '../../pci.ts'
 import type { ReportedHandle } from '../../hardware.ts'
-import type { Driver, HostIo, InUse, Slot } from '../driver.ts'
-import { pciUser } from './inUse.ts'
-import { isPresent, type PciFunction } from './sysfs.ts'
+import type { Driver, HostIo, Slot } from '../driver.ts'
+import { usesIn } from './inUse.ts'
+import { type RuleOfUse, ruleOfUse, type Terms } from './ruleOfUse.ts'
+import { isPresent, type PciFunction, readPciFunctions } from './sysfs.ts'
 
 /** The attach handle of a function, with its physical function if it is a virtual one. */
 export const passedHandle = ({ address, physfn }: Pick<PciFunction, 'address' | 'physfn'>): ReportedHandle => ({
@@ -28,26 +29,42 @@ export const presentFunction = async (io: HostIo, sysfsRoot: string, slot: Slot)
   return address
 }
 
+/** What a driver knows of a function, among all of the host. */
+export type TermsOf = (io: HostIo, found: PciFunction, all: readonly PciFunction[]) => Terms | Promise<Terms>
+
 export type PassThrough = Required<Pick<Driver, 'prepare' | 'release' | 'inUse'>> & {
   /** The functions that are offered now; the driver says so with each discovery. */
   readonly offer: (functions: readonly PciAddress[]) => void
+  readonly whyNot: RuleOfUse['whyNot']
 }
-export const passThrough = (sysfsRoot: string): PassThrough => {
+export const passThrough = (sysfsRoot: string, termsOf: TermsOf = () => ({})): PassThrough => {
   let offered: readonly PciAddress[] = []
+  const rule = ruleOfUse(sysfsRoot)
+  /** Why the function is not given to the guest of a slot now; null: it is. */
+  const refusal = async (io: HostIo, slot: Slot, address: string): Promise<string | null> => {
+    const all = await readPciFunctions(io, sysfsRoot)
+    const at = (wanted: string) => all.find((one) => formatPciAddress(one.address) === wanted)
+    const found = at(address)
+    if (found === undefined) return null
+    const why = await (await rule.whyNot(io, all, true))(found, await termsOf(io, found, all))
+    // its guest may have it already
+    if (why !== null || slot.again) return why
+    const { opened } = usesIn(io, sysfsRoot, all)
+    const whole = found.physfn === null ? undefined : at(formatPciAddress(found.physfn))
+    // of the physical function only itself counts: another virtual one of it is another guest's
+    const ofWhole = whole === undefined ? null : await usesIn(io, sysfsRoot, [whole]).opened(whole)
+    return (await opened(found)) ?? (ofWhole === null ? null : `its physical function: ${ofWhole}`)
+  }
   return {
     offer: (functions) => void (offered = functions),
+    whyNot: rule.whyNot,
     prepare: async (io, slot, signal) => {
       signal.throwIfAborted()
-      await presentFunction(io, sysfsRoot, slot)
+      const address = formatPciAddress(await presentFunction(io, sysfsRoot, slot))
+      const why = await refusal(io, slot, address)
+      if (why !== null) throw new Error(`slot ${slot.uuid}: ${address} is not given to a guest: ${why}`)
     },
     release: async () => {},
-    inUse: async (io) => {
-      const used: InUse[] = []
-      for (const address of offered) {
-        const by = await pciUser(io, sysfsRoot, address)
-        if (by !== null) used.push({ type: 'PCI', info: pciInfo(address), by })
-      }
-      return used
-    },
+    inUse: (io) => rule.inUse(io, offered),
   }
 }

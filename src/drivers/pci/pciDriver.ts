@@ -2,15 +2,14 @@
 import type { HostName } from '../../identifiers.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import type { ReportedDevice } from '../../hardware.ts'
-import { driveNotOffered, driveUser, isDrive } from './drivesInUse.ts'
 import { measuresPci } from './measured.ts'
-import { hostNetwork, isNetworkCard } from './ownNetwork.ts'
+import { isNetworkCard } from './ownNetwork.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
-import { formatPciAddress, pciAddressOf, pciJson } from '../../pci.ts'
+import { formatPciAddress, pciJson } from '../../pci.ts'
 import { VENDOR_NAMES } from '../../vendors.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import { interfacesOf } from './nicInterfaces.ts'
-import { passedHandle, passThrough, withNetwork } from './passThrough.ts'
+import { type PassThrough, passedHandle, passThrough, withNetwork } from './passThrough.ts'
 import { type SeenFunction, seenFunctions } from './scan.ts'
 import { type PciFunction, readPciFunctions } from './sysfs.ts'
 import type { WhitelistEntry } from './whitelist.ts'
@@ -21,11 +20,6 @@ export type PciDriverOptions = {
   readonly whitelist: readonly WhitelistEntry[]
   /** Mount point of sysfs. Default: `/sys`. */
   readonly sysfsRoot?: string
-  /**
-   * Every bind first checks that the device is still present. An entry with `check` requests this for its own
-   * functions.
-   */
-  readonly check?: boolean
   /**
    * The network that `nic_devices.physical_device_mappings` names for a card with these interfaces, where its entry
    * names none. Absent: no mapping is set.
@@ -51,7 +45,7 @@ const traitsOf = ({ vendor, product }: PciFunction, more: readonly string[]): re
 }
 
 type Offered = { readonly found: PciFunction; readonly entry: WhitelistEntry; readonly network: string | null }
-const reported = (hostname: HostName, { found, entry, network }: Offered, check: boolean): ReportedDevice => ({
+const reported = (hostname: HostName, { found, entry, network }: Offered): ReportedDevice => ({
   // The database has no generic type; clients have always seen GPU here.
   type: entry.deviceType ?? 'GPU',
   vendor: found.vendor,
@@ -69,8 +63,8 @@ const reported = (hostname: HostName, { found, entry, network }: Offered, check:
         traitsOf(found, [...entry.traits, ...(network === null ? [] : [traitName('CUSTOM', network)])]),
       ),
       handles: [passedHandle(found)].map((handle) => ({ ...handle, info: withNetwork(handle.info, network) })),
-      // what the host uses itself is looked at once more before a guest gets it
-      hostWork: check || entry.check || isDrive(found) || isNetworkCard(found),
+      // whether it may be given away is looked at once more before a guest gets it
+      hostWork: true,
       programmable: false,
     },
   ],
@@ -81,26 +75,21 @@ const functionsLeftOut = (seen: readonly SeenFunction[]): readonly LeftOut[] =>
     leftOut === null ? [] : [{ address: formatPciAddress(found.address), reason: leftOut }],
   )
 
-type Use = (found: PciFunction) => Promise<string | null>
-/**
- * Why the host itself uses a function, in words, if it is a drive or a network card; null: it does not. `ofDrive` looks
- * at drives.
- */
-const hostUse = async (io: HostIo, sysfsRoot: string, ofDrive: typeof driveUser): Promise<Use> => {
-  const needed = await hostNetwork(io, sysfsRoot)
-  return async (found) =>
-    isDrive(found) ? ofDrive(io, sysfsRoot, found.address) : isNetworkCard(found) ? needed(found.address) : null
-}
-/** Those that an entry takes, with what the host uses itself left out. */
-const withoutUsed = async (
-  io: HostIo,
-  sysfsRoot: string,
+/** What entries take, without what no guest may have. */
+const judged = async (
   seen: readonly SeenFunction[],
+  io: HostIo,
+  through: PassThrough,
 ): Promise<readonly SeenFunction[]> => {
-  const userOf = await hostUse(io, sysfsRoot, driveNotOffered)
+  const whyNot = await through.whyNot(
+    io,
+    seen.map(({ found }) => found),
+  )
   return Promise.all(
     seen.map(async (one) =>
-      one.entry === null || one.leftOut !== null ? one : { ...one, leftOut: await userOf(one.found) },
+      one.entry === null || one.leftOut !== null
+        ? one
+        : { ...one, leftOut: await whyNot(one.found, { mode: one.entry.mode }) },
     ),
   )
 }
@@ -126,10 +115,17 @@ const networksOf = async (
  * The driver configured by `[pci] passthrough_whitelist`. Without entries it reports nothing and logs once how many
  * devices it found.
  */
-export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false, networkOf }: PciDriverOptions): Driver => {
+export const pciDriver = ({ whitelist, sysfsRoot = '/sys', networkOf }: PciDriverOptions): Driver => {
   let hinted = false
   let warnedOf = '[]'
-  const through = passThrough(sysfsRoot)
+  const through = passThrough(sysfsRoot, async (io, found) => {
+    const address = formatPciAddress(found.address)
+    const own = (await seenFunctions(io, sysfsRoot, whitelist)).find(
+      (one) => formatPciAddress(one.found.address) === address,
+    )
+    return { mode: own?.entry?.mode ?? null }
+  })
+  const seenNow = async (io: HostIo) => judged(await seenFunctions(io, sysfsRoot, whitelist), io, through)
 
   const hint = async (io: HostIo) => {
     if (hinted) return
@@ -158,25 +154,15 @@ export const pciDriver = ({ whitelist, sysfsRoot = '/sys', check = false, networ
         await hint(io)
         return []
       }
-      const seen = await withoutUsed(io, sysfsRoot, await seenFunctions(io, sysfsRoot, whitelist))
+      const seen = await seenNow(io)
       tellLeftOut(io, seen)
       through.offer(seen.flatMap(({ found, entry, leftOut }) => (entry && leftOut === null ? [found.address] : [])))
       const offered = seen.flatMap(({ found, entry, leftOut }) => (entry && leftOut === null ? [{ found, entry }] : []))
       const networkAt = await networksOf(io, sysfsRoot, networkOf, offered)
-      return offered.map((one) => reported(io.hostname, { ...one, network: networkAt(one) }, check))
+      return offered.map((one) => reported(io.hostname, { ...one, network: networkAt(one) }))
     },
-    leftOut: async (io) =>
-      whitelist.length === 0
-        ? []
-        : functionsLeftOut(await withoutUsed(io, sysfsRoot, await seenFunctions(io, sysfsRoot, whitelist))),
-    prepare: async (io, slot, signal) => {
-      await through.prepare(io, slot, signal)
-      const pci = pciAddressOf(slot.info)
-      const address = pci && formatPciAddress(pci)
-      const found = (await readPciFunctions(io, sysfsRoot)).find((one) => formatPciAddress(one.address) === address)
-      const use = found === undefined ? null : await (await hostUse(io, sysfsRoot, driveUser))(found)
-      if (use !== null) throw new Error(`slot ${slot.uuid}: ${address} is not given to a guest: ${use}`)
-    },
+    leftOut: async (io) => (whitelist.length === 0 ? [] : functionsLeftOut(await seenNow(io))),
+    prepare: through.prepare,
     release: through.release,
     inUse: through.inUse,
     measure: measuresPci(sysfsRoot),

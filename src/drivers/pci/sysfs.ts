@@ -17,6 +17,10 @@ export type PciFunction = {
   /** The kernel driver that is bound to it now, and the only one that may bind (`driver_override`). */
   readonly driver: string | null
   readonly driverOverride: string | null
+  /** Its driver hands it to guests: `vfio-pci`, or one of the drivers for single kinds of cards that do the same. */
+  readonly isForGuests: boolean
+  /** Its IOMMU group: guests get the functions of a group together. */
+  readonly group: string | null
 }
 
 /** The folder with one entry for each PCI function. */
@@ -31,6 +35,13 @@ export const addressInPath = (path: string | null): PciAddress | null =>
 
 const lastPart = (path: string | null): string | null => path?.split('/').at(-1) || null
 
+/**
+ * Names differ (`mlx5_vfio_pci`, `nvgrace-gpu-vfio-pci`), and newer kernels show a folder. NVIDIA's own driver has that
+ * folder on virtual functions that are vGPUs, which it goes on serving.
+ */
+const servesGuests = (driver: string | null, files: readonly string[]): boolean =>
+  driver !== null && (driver.includes('vfio') || (files.includes('vfio-dev') && !files.includes('nvidia')))
+
 const readHex = async (io: HostIo, path: string, digits: number): Promise<string> => {
   const text = (await io.read(path)).trim()
   const value = hexNumber(text)
@@ -43,6 +54,7 @@ const readFunction = async (io: HostIo, folder: string, address: PciAddress): Pr
   const files = await io.list(folder)
   const optional = async (name: string) => (files.includes(name) ? (await io.read(`${folder}/${name}`)).trim() : '')
   const override = await optional('driver_override')
+  const driver = lastPart(await io.link(`${folder}/driver`))
   return {
     address,
     vendor: await readHex(io, `${folder}/vendor`, 4),
@@ -50,9 +62,11 @@ const readFunction = async (io: HostIo, folder: string, address: PciAddress): Pr
     class: await readHex(io, `${folder}/class`, 6),
     physfn: addressInPath(await io.link(`${folder}/physfn`)),
     totalVfs: Number.parseInt(await optional('sriov_totalvfs'), 10) || 0,
-    driver: lastPart(await io.link(`${folder}/driver`)),
+    driver,
     // The kernel prints `(null)` when nothing is set.
     driverOverride: override === '' || override === '(null)' ? null : override,
+    isForGuests: servesGuests(driver, files),
+    group: lastPart(await io.link(`${folder}/iommu_group`)),
   }
 }
 
