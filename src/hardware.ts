@@ -2,6 +2,7 @@
 import * as v from 'valibot'
 import type { DeepReadonly } from './deepReadonly.ts'
 import { HOST_CLEANINGS } from './cleaning.ts'
+import { Card } from './card.ts'
 import { count } from './fields.ts'
 
 export const DEVICE_TYPES = ['GPU', 'FPGA', 'AICHIP', 'QAT', 'NIC', 'SSD'] as const
@@ -81,6 +82,8 @@ export const ReportedDevice = v.object({
     v.object({ type: v.literal('PATH'), info: v.pipe(name(4096), v.startsWith('/')) }),
   ]),
   deployables: v.pipe(v.array(ReportedDeployable), v.maxLength(1000)),
+  /** What the card says of itself, by which it is known at another address. Absent for hosts before release 0.4.0. */
+  card: v.optional(Card),
   /**
    * Present but not usable yet: an unknown device is ignored, and a known one is neither updated nor marked missing.
    */

@@ -24,6 +24,7 @@ const ARQ: Members<ArqEvent> = {
   Unbound: ['forced'],
   ReleaseFailed: ['reason'],
   Released: [],
+  HandleRelocated: [],
   ArqRemoved: [],
 }
 const INSTANCE: Members<InstanceEvent> = {

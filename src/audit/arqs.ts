@@ -23,8 +23,7 @@ import {
   instancesIn,
   profileStates,
 } from './history.ts'
-
-const MOVE_OF: Readonly<Record<ArqEvent['type'], Move>> = {
+const MOVE_OF: Readonly<Record<ArqEvent['type'], Move | null>> = {
   ArqCreated: 'create',
   BindStarted: 'bind',
   Bound: 'bound',
@@ -32,14 +31,15 @@ const MOVE_OF: Readonly<Record<ArqEvent['type'], Move>> = {
   Unbound: 'unbind',
   ReleaseFailed: 'releaseFailed',
   Released: 'released',
+  HandleRelocated: null,
   ArqRemoved: 'remove',
 }
-
 function* arqMoves(step: Step): Iterable<Finding> {
   for (const { rowCount, key, row, events, before } of arqsIn(step)) {
     let state = before
     for (const event of events) {
-      const to = ARQ_MOVES[state.status][MOVE_OF[event.type]]
+      const move = MOVE_OF[event.type]
+      const to = move === null ? state.status : ARQ_MOVES[state.status][move]
       const after = fold<Arq>(ENTITIES['arq']!, state, [event], row.at)
       if (to !== after.status)
         yield at(rowCount, [key], `${key} went from ${state.status} by ${event.type} to ${after.status}`)

@@ -13,6 +13,7 @@ import { readVgpuOptions, type VgpuOptions } from './nvidia/vgpuOptions.ts'
 import { type FakeOptions, fakeDriver } from './simulated/fake.ts'
 import { MEASURING, type MeasuringPrograms } from './programs.ts'
 import { withoutFallenOff } from './pci/fallenOff.ts'
+import { withCards } from './pci/cards.ts'
 import { pciDriver } from './pci/pciDriver.ts'
 import { type SimulatedPlan, simulatedDriver } from './simulated/simulated.ts'
 import { type VirtualFunctions, withVirtualFunctions } from './pci/virtualFunctions.ts'
@@ -135,10 +136,13 @@ export const driverByName = (name: string, options: DriverOptions = {}): DriverR
     const { sysfsRoot = '/sys', virtualFunctions = {} } = options.pci ?? {}
     return reading.ok && HARDWARE_DRIVERS.includes(name)
       ? driver(
-          withVirtualFunctions(
-            withoutFallenOff(withoutMig(reading.driver, options), sysfsRoot),
+          withCards(
+            withVirtualFunctions(
+              withoutFallenOff(withoutMig(reading.driver, options), sysfsRoot),
+              sysfsRoot,
+              virtualFunctions,
+            ),
             sysfsRoot,
-            virtualFunctions,
           ),
         )
       : reading

@@ -160,6 +160,7 @@ class Program {
       ended,
       seen: (driver) => inventory.seen(driver),
       deviceOf: (driver, deployable) => inventory.atlas.deviceOf(driver, deployable),
+      otherCard: inventory.atlas.otherCard,
       shares: inventory.atlas.shares,
       survivors: this.#kept.survivors,
       onDone: (entry) => this.#outbox.send(entry),

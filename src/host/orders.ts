@@ -4,11 +4,11 @@
  * ORDERS-1 only the newest order of a slot counts: an older one is ignored, a newer one aborts the one in hand and
  *    waits for its end;
  * ORDERS-2 a repeated order is answered with its recorded result; while it is in hand, it gets no answer of its own;
- * ORDERS-3 an order found in hand after a kill is carried out again when it is repeated, which drivers have to
- *    tolerate;
+ * ORDERS-3 an order found in hand after a kill is carried out again when repeated, which drivers have to tolerate;
  * ORDERS-4 one order at a time works on a device; devices do not wait for each other;
  * ORDERS-5 after its deadline (`deadlines.ts`) an order is not carried out, unless it is a release;
- * ORDERS-6 an order that does not end keeps its device: later orders for it fail as busy instead of running beside it.
+ * ORDERS-6 an order that does not end keeps its device: later orders for it fail as busy instead of running beside it;
+ * ORDERS-7 an order for a card is not carried out on another card that has its place by now.
  */
 import { endedWithin, orAborted } from '../waiting.ts'
 import type { DeployableName, DriverName, HostName } from '../identifiers.ts'
@@ -18,9 +18,8 @@ import { textOf } from '../errorText.ts'
 import { type Span, type Tracer, traceField } from '../trace.ts'
 import type { ReportedHandle } from '../hardware.ts'
 import type { Order } from '../wire/orders.ts'
-import type { OrderOutcome, Tools } from './executeOrder.ts'
 import { HostStops } from '../drivers/runToEnd.ts'
-import { Final, Uncleaned, executeOrder } from './executeOrder.ts'
+import { Final, type OrderOutcome, type Tools, Uncleaned, executeOrder } from './executeOrder.ts'
 import { NotClean, cleaningLimitMs } from './cleaning.ts'
 import { type DueAt, createDeadlines } from './deadlines.ts'
 import type { Shares } from './fence.ts'
@@ -55,6 +54,7 @@ export type OrdersOptions = {
   /** Resolves when the devices of the driver were discovered once. */
   readonly seen: (driver: DriverName) => Promise<void>
   readonly deviceOf: (driver: DriverName, deployable: DeployableName) => string | null
+  readonly otherCard: (order: Order) => string | null
   readonly shares: Shares
   readonly survivors: Survivors
   /** Called with each entry that is done and on disk. */
@@ -243,7 +243,7 @@ export class Orders {
       await survivors.wait((card) => (deviceOf(order.driver, card) ?? card) === device, waitMs, abort.signal)
       this.#refuseLate(run)
       // before the first discovery it was unknown which functions are the same hardware
-      const taken = this.#taken(order, known)
+      const taken = this.#options.otherCard(order) ?? this.#taken(order, known)
       if (taken !== null) throw new Final(taken)
     } catch (error) {
       void turn.then((leave) => leave?.())

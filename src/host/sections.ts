@@ -3,11 +3,13 @@
  */
 import type { DeployableName, DriverName } from '../identifiers.ts'
 import * as v from 'valibot'
+import { type Card, cardOf, likeness } from '../card.ts'
 import { textOf } from '../errorText.ts'
 import type { Clock } from '../clock.ts'
 import { orLate } from '../waiting.ts'
 import type { Driver, HostIo, InUse } from '../drivers/driver.ts'
 import { ReportedDevice } from '../hardware.ts'
+import type { Order } from '../wire/orders.ts'
 import type { InventoryReport as Report } from '../wire/reports.ts'
 import { canonicalAddress, dividedBy, functionOf } from '../attachedFunctions.ts'
 import { handleKey } from './entry.ts'
@@ -128,7 +130,7 @@ export type Places = {
   readonly deviceOf: (driver: DriverName, deployable: DeployableName) => string | null
   readonly holds: (driver: DriverName, deployable: DeployableName, handle: string) => boolean
 }
-type DeviceSlots = { readonly device: string; readonly handles: ReadonlySet<string> }
+type DeviceSlots = { readonly device: string; readonly card: Card | null; readonly handles: ReadonlySet<string> }
 /** Maps a virtual function to its physical function, and a mediated device to its function. */
 type Parents = ReadonlyMap<string, string>
 const parentsIn = (devices: readonly ReportedDevice[]): Parents =>
@@ -151,12 +153,14 @@ const childrenIn = (parents: Parents): ReadonlyMap<string, readonly string[]> =>
 type Families = { readonly parents: Parents; readonly children: ReturnType<typeof childrenIn> }
 const placesIn = (devices: readonly ReportedDevice[]): ReadonlyMap<string, DeviceSlots> =>
   new Map(
-    devices.flatMap(({ controlPath, deployables }) =>
-      deployables.map(({ name, handles }) => [
+    devices.flatMap((device) => {
+      const { controlPath, deployables } = device
+      const card = controlPath.type === 'PCI' ? cardOf(device) : null
+      return deployables.map(({ name, handles }) => [
         name,
-        { device: controlPath.info, handles: new Set(['', ...handles.map(handleKey)]) },
-      ]),
-    ),
+        { device: controlPath.info, card, handles: new Set(['', ...handles.map(handleKey)]) },
+      ])
+    }),
   )
 
 export class Atlas implements Places {
@@ -183,6 +187,10 @@ export class Atlas implements Places {
     ])
   deviceOf(driver: DriverName, deployable: DeployableName): string | null {
     return this.#seenAt.get(driver)?.get(deployable) ?? null
+  }
+  readonly otherCard = ({ driver, deployable, card }: Order): string | null => {
+    const there = this.#drivers.get(driver)?.get(deployable)?.card
+    return card && there && likeness(card, there) === 'other' ? `another card is in the place of ${deployable}` : null
   }
   holds(driver: DriverName, deployable: DeployableName, handle: string): boolean {
     return this.#drivers.get(driver)?.get(deployable)?.handles.has(handle) ?? false

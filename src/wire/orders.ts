@@ -3,6 +3,7 @@
  * older ones.
  */
 import * as v from 'valibot'
+import { Card } from '../card.ts'
 import type { DeepReadonly } from '../deepReadonly.ts'
 import { count, line, moment, prose } from '../fields.ts'
 import { HANDLE_TYPES } from '../hardware.ts'
@@ -28,6 +29,11 @@ const head = <Slot extends v.GenericSchema<string>>(slot: Slot) => ({
   /** The deployable's name on the host. */
   deployable: DeployableName,
   deployableUuid: DeployableUuid,
+  /**
+   * The card that the order is about. The host refuses the order while another card has that name. Hosts before release
+   * 0.4.0 ignore it.
+   */
+  card: v.optional(Card),
   /** Milliseconds since the epoch: after it the result is no longer waited for. */
   deadline: moment,
   requestId: v.optional(line(200)),

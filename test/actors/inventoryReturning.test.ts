@@ -110,7 +110,7 @@ describe('a device that returns after', () => {
     await seen.shows(card(1))
     await careFor()
     const before = await shownNow()
-    const other = card(1, { model: 'another card' })
+    const other = card(1, { model: 'another card', stdBoardInfo: '{"product_id": "0002"}' })
     await away()
     await seen.shows(other)
     const [between] = await seen.devices()

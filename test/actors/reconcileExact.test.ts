@@ -1,5 +1,6 @@
 /** What follows from the report of a host, to the letter. */
 import { describe, expect, it } from 'vitest'
+import { cardOf } from '../../src/card.ts'
 import type { HeldDevice, Host } from '../../src/actors/host/decider.ts'
 import { host as hostDecider } from '../../src/actors/host/decider.ts'
 import { digestOf } from '../../src/actors/inventory/digest.ts'
@@ -47,6 +48,7 @@ const known = (reported: ReportedDevice, more: Partial<HeldDevice> = {}, driver 
   driver,
   digest: digestOf(driver, reported),
   missing: 0,
+  card: cardOf(reported),
   deployables: { [reported.deployables[0]!.name]: 'd' },
   ...more,
 })
@@ -72,6 +74,7 @@ const shown = (reported: ReportedDevice, driver = 'a') => ({
   driver,
   device: reported,
   digest: digestOf(driver, reported),
+  card: cardOf(reported),
 })
 const records = (reported: ReportedDevice, driver = 'a') => ({ do: 'record', shown: shown(reported, driver) })
 const describes = (reported: ReportedDevice, held: HeldDevice) => ({ do: 'describe', shown: shown(reported), held })

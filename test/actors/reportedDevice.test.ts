@@ -1,6 +1,6 @@
 /** Why a reported device cannot be recorded, word for word, at each limit; its tree; whether it is the same card. */
 import { describe, expect, test } from 'vitest'
-import { isSameCard } from '../../src/actors/inventory/sameCard.ts'
+import { cardByText, likeness } from '../../src/card.ts'
 import { isVirtual, unfit } from '../../src/actors/inventory/rivalry.ts'
 import { treeOf, treeProblem } from '../../src/actors/inventory/trees.ts'
 import type { DeviceFacts } from '../../src/actors/device/decider.ts'
@@ -199,7 +199,10 @@ describe('a device that is shown where another one was', () => {
     controlPath: 'p',
   }
   const shows = (more: Partial<ReportedDevice>, before: Partial<DeviceFacts> = {}) =>
-    isSameCard({ ...was, ...before }, card(1, { vendor: 'v', model: 'm', stdBoardInfo: was.stdBoardInfo, ...more }))
+    likeness(
+      cardByText({ ...was, ...before }),
+      cardByText(card(1, { vendor: 'v', model: 'm', stdBoardInfo: was.stdBoardInfo, ...more })),
+    ) !== 'other'
   const std = (more: object) => ({ stdBoardInfo: JSON.stringify({ ...board, ...more }) })
   test.each<[string, boolean, Partial<ReportedDevice>, Partial<DeviceFacts>?]>([
     ['the same', true, {}],
@@ -209,9 +212,10 @@ describe('a device that is shown where another one was', () => {
     ['the same where its board says what cannot be read', true, { stdBoardInfo: '{not JSON' }],
     ['the same where its vendor says it instead', true, { stdBoardInfo: null, vendorBoardInfo: '{"serial": "3"}' }],
     ['another by its vendor', false, { vendor: 'w' }],
-    ['another by its model', false, { model: 'n' }],
-    ['another by its product', false, std({ product_id: '9' })],
-    ['another by its device', false, std({ device_id: '9' })],
+    ['the same by another name of its model', true, { model: 'n' }],
+    ['another by its product', false, std({ product_id: '9', serial: undefined })],
+    ['another by its device', false, std({ device_id: '9', serial: undefined })],
+    ['the same of another product, by its number', true, std({ product_id: '9' })],
     ['another by its number', false, std({ serial: '9' })],
     ['another by the number that its vendor says', false, { stdBoardInfo: null, vendorBoardInfo: '{"serial": "9"}' }],
     ['the same where only its vendor says another number', true, { vendorBoardInfo: '{"serial": "9"}' }],

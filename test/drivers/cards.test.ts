@@ -132,7 +132,7 @@ describe('the whole description', () => {
     )!
 
   test('of a whole GPU', async () => {
-    const { deployables, ...device } = await first('nvidia_gpu_driver', 'af:00.0')
+    const { deployables, card: _, ...device } = await first('nvidia_gpu_driver', 'af:00.0')
     expect(device).toEqual({
       type: 'GPU',
       vendor: '10de',

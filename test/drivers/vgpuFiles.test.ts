@@ -193,6 +193,7 @@ describe('a function that is configured for a type', () => {
         stdBoardInfo: '{"product_id": "1eb8", "controller": "3D controller"}',
         vendorBoardInfo: '{"vendor_info": "gpu_vb_info"}',
         controlPath: { type: 'PCI', info: '{"bus": "af", "device": "00", "domain": "0000", "function": "0"}' },
+        card: { kind: { pci: '10de:1eb8' }, marks: {} },
         deployables: [
           {
             name: `h1_${ADDRESS}`,

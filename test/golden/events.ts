@@ -20,12 +20,14 @@ const arq: All<ArqEvent> = {
   Unbound: true,
   ReleaseFailed: true,
   Released: true,
+  HandleRelocated: true,
   ArqRemoved: true,
 }
 const deployable: All<DeployableEvent> = {
   DeployableRecorded: true,
   DeployableDescribed: true,
   PresenceSet: true,
+  Relocated: true,
   StatusSet: true,
   HealthSet: true,
   Granted: true,

@@ -298,6 +298,13 @@ const adopts = async (cloud: Cloud) => {
   await cloud.clock.pass(1)
 }
 
+/** Another card is at the address of the second one, which a request has, and then that one again. */
+const moves = async (cloud: Cloud) => {
+  const [fpga, gpu] = cloud.shown as [Devices[number], Devices[number]]
+  await shows(cloud, [fpga, { ...gpu, vendorBoardInfo: '{"serial": "another"}' }])
+  await shows(cloud, [fpga, gpu])
+}
+
 /** The third card is back, first with a function of its own, then with two, then with another one of them. */
 const divides = async (cloud: Cloud) => {
   const [fpga, gpu, nic] = cloud.shown as [Devices[number], Devices[number], Devices[number]]
@@ -373,6 +380,7 @@ export const openLivedCloud = async () => {
   await changes(cloud)
   await bind(cloud, 'fpga', 'FPGA')
   await foreignAnswer(cloud)
+  await moves(cloud)
   await divides(cloud)
   await keys(cloud)
   await adopts(cloud)

@@ -41,7 +41,7 @@ const told = (records: readonly BusRecord[]) => records.filter(({ tombstone }) =
 const content = ({ value }: BusRecord) => JSON.parse(value) as { readonly id: string; readonly data: Json }
 
 /** Maps are content as a whole: what is in them has no names that a schema gives. */
-const MAPS = new Set(['info', 'headers', 'state', 'event', 'cause', 'numbers'])
+const MAPS = new Set(['info', 'headers', 'state', 'event', 'cause', 'numbers', 'kind', 'marks'])
 const FUTURE = { since: ['a later release'] }
 /** An unknown field in every object; in the drivers of a heartbeat, a map too, there is none. */
 const planted = (value: unknown, name = ''): unknown => {

@@ -1,11 +1,14 @@
 /** Orders from their arrival to their result, over a driver that ends when told: every entry, outcome and signal. */
 import { describe, expect, test } from 'vitest'
+import type { Card } from '../../src/card.ts'
 import type { Driver } from '../../src/drivers/driver.ts'
+import type { ReportedDevice } from '../../src/hardware.ts'
 import { DEFAULTS } from '../../src/host/defaults.ts'
 import { memoryDisk } from '../../src/host/disk.ts'
 import { type Entry, handleKey } from '../../src/host/entry.ts'
 import { openLedger } from '../../src/host/ledger.ts'
 import { Orders, type OrdersOptions } from '../../src/host/orders.ts'
+import { Atlas } from '../../src/host/sections.ts'
 import { Survivors } from '../../src/host/survivors.ts'
 import { type Tracer, untraced } from '../../src/trace.ts'
 import type { Order } from '../../src/wire/orders.ts'
@@ -68,6 +71,7 @@ const lab = async (
     ended: (...outcome) => void ended.push(outcome),
     seen: async () => undefined,
     deviceOf: () => 'card',
+    otherCard: () => null,
     shares: () => [],
     survivors: await Survivors.open({ tools: null, host: 'h1', clock, log, limitMs: 1 }),
     onDone: (entry) => void done.push(entry),
@@ -194,6 +198,18 @@ describe('a newer order', () => {
       { slot: 'a', number: 3, type: 'PrepareSlot', recorded: 'PrepareSlot' },
     ])
   })
+})
+
+test('an order for a card is not carried out on another one that has its place, and cleans nothing there', async () => {
+  const card = (number: string): Card => ({ kind: {}, marks: { serial_number: number } })
+  const atlas = new Atlas()
+  const found = { name: 'h1_card', handles: [] }
+  const device = { controlPath: { type: 'PCI', info: 'x' }, deployables: [found], card: card('a') }
+  atlas.note({ driver: 'd', status: 'ok', devices: [device as unknown as ReportedDevice] })
+  const { accept, calls, results } = await lab({ otherCard: atlas.otherCard })
+  await accept(release('s', 1, { card: card('b'), clean: true }), release('t', 1, { card: card('a') }), release('u', 1))
+  expect(calls).toEqual(['release t', 'release u'])
+  expect(results()[0]).toEqual(['s1', failed('another card is in the place of h1_card', true)])
 })
 
 describe('a wait for the device', () => {

@@ -3,12 +3,13 @@
  */
 import type { ArqUuid, EntityKey } from '../../identifiers.ts'
 import { type Decider, type Decision, accept, refuse } from '../runtime/decider.ts'
-import type { ArqCommand, ArqEvent } from './messages.ts'
+import type { ArqCommand, ArqEvent, Relocation } from './messages.ts'
 import { rows } from './rows.ts'
 import { type Arq, evolve, initial } from './state.ts'
 import { type Move, next, statesThatAllow } from './states.ts'
 
-const MOVE_OF: Record<ArqCommand['type'], Move> = {
+type Moving = Exclude<ArqCommand, { readonly type: 'Relocate' }>
+const MOVE_OF: Record<Moving['type'], Move> = {
   Create: 'create',
   Bind: 'bind',
   ReportBound: 'bound',
@@ -19,7 +20,12 @@ const MOVE_OF: Record<ArqCommand['type'], Move> = {
   Remove: 'remove',
 }
 
+/** The state stays: the request has the same part of the same card. */
+const relocate = ({ bond }: Arq, { handle, info }: Relocation): Decision<ArqEvent> =>
+  bond?.handle.uuid === handle ? accept({ type: 'HandleRelocated', handle, info }) : accept()
+
 const decide = (arq: Arq, command: ArqCommand): Decision<ArqEvent> => {
+  if (command.type === 'Relocate') return relocate(arq, command)
   if (command.type !== 'Create' && (arq.status === 'Absent' || arq.status === 'Gone'))
     return refuse({ kind: 'not_found', resource: 'accelerator request', id: arq.uuid })
   const move = MOVE_OF[command.type]

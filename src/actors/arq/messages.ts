@@ -52,6 +52,7 @@ type Creation = {
   readonly group: Group
 }
 
+export type Relocation = { readonly handle: HandleUuid; readonly info: Handle['info'] }
 export type ArqCommand =
   | ({ readonly type: 'Create' } & Creation)
   | { readonly type: 'Bind'; readonly bond: Bond; readonly projectId: ProjectId | null }
@@ -61,6 +62,8 @@ export type ArqCommand =
   | { readonly type: 'ReportReleaseFailed'; readonly handle: HandleUuid; readonly reason: string }
   | { readonly type: 'ReportReleased'; readonly handle: HandleUuid }
   | { readonly type: 'Remove'; readonly orphan?: true }
+  /** The card of its handle is at another address, or at none. */
+  | ({ readonly type: 'Relocate' } & Relocation)
 
 export type ArqEvent =
   | ({ readonly type: 'ArqCreated' } & Creation)
@@ -72,5 +75,6 @@ export type ArqEvent =
   | { readonly type: 'Unbound'; readonly was: Bond | null; readonly forced?: OperatorNote }
   | { readonly type: 'ReleaseFailed'; readonly reason: string }
   | { readonly type: 'Released' }
+  | ({ readonly type: 'HandleRelocated' } & Relocation)
   /** `orphan`: it was deleted because Nova does not know its server. */
   | { readonly type: 'ArqRemoved'; readonly was: Bond | null; readonly orphan?: true }

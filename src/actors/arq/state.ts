@@ -68,6 +68,8 @@ const change = (arq: Arq, event: ArqEvent): Partial<Arq> | null => {
       return { status: 'UnbindFailed', reason: event.reason }
     case 'Released':
       return { status: 'Unbound', reason: null }
+    case 'HandleRelocated':
+      return arq.bond && { bond: { ...arq.bond, handle: { ...arq.bond.handle, info: event.info } } }
     case 'ArqRemoved':
       return { status: 'Gone', bond: null }
     default:
@@ -80,5 +82,7 @@ export const evolve = (arq: Arq, event: ArqEvent, at: number): Arq => {
   const known = change(arq, event)
   if (!known) return arq
   const { type: _type, ...changed } = { type: event.type, ...known }
+  // the last change of a bound request is its binding, from which its use is counted
+  if (event.type === 'HandleRelocated') return { ...arq, ...changed }
   return { ...arq, ...changed, ...(event.type === 'ArqCreated' ? { createdAt: at } : { updatedAt: at }) }
 }

@@ -21,7 +21,17 @@ import { type OrderOf, orderFor, programOrderFor } from './orders.ts'
 import type { DeployableCommand, DeployableEvent } from './messages.ts'
 import { rows } from './rows.ts'
 import { compared, lost } from './slots.ts'
-import { type Deployable, type SlotHandle, busy, evolve, handleOf, initial, repeatedUntil, retryAt } from './state.ts'
+import {
+  type Deployable,
+  type SlotHandle,
+  busy,
+  evolve,
+  handleOf,
+  initial,
+  localNameOf,
+  repeatedUntil,
+  retryAt,
+} from './state.ts'
 
 const RESOURCE = 'deployable'
 /** The handle that the ARQ holds; if it holds none, the handle that it gave up and the host could not release. */
@@ -170,8 +180,9 @@ const setPresence = (
 
 const decide = (held: Deployable, command: DeployableCommand): Decision<DeployableEvent> => {
   if (command.type === 'Record') return held.exists ? accept() : accept({ ...command, type: 'DeployableRecorded' })
-  // a retired deployable accepts only its return and the loss of rows, which may put its handles in doubt
-  const concerned = command.type === 'SetPresence' || command.type === 'RowsLost'
+  // a retired deployable accepts only its return, also at another address, and the loss of rows, which may put its
+  // handles in doubt
+  const concerned = ['SetPresence', 'RowsLost', 'Relocate'].includes(command.type)
   if (!held.exists || (held.presence === 'retired' && !concerned))
     return refuse({ kind: 'not_found', resource: RESOURCE, id: held.uuid })
   switch (command.type) {
@@ -179,6 +190,10 @@ const decide = (held: Deployable, command: DeployableCommand): Decision<Deployab
       return accept(describedAs(held, command.description))
     case 'SetPresence':
       return setPresence(held, command)
+    case 'Relocate':
+      return command.handles.length === 0 && command.localName === localNameOf(held)
+        ? accept()
+        : accept({ ...command, type: 'Relocated' })
     case 'SetStatus':
       return held.status === command.status ? accept() : accept({ type: 'StatusSet', status: command.status })
     case 'SetHealth':

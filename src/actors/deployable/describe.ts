@@ -60,6 +60,7 @@ export const describe = (
     programmable: description.programmable,
     kind: description.kind ?? null,
     nodes: description.nodes ?? 0,
+    ...(description.card === undefined ? {} : { card: description.card }),
     ...(description.cleaning === undefined ? {} : { hostCleaning: description.cleaning }),
     handles: Object.fromEntries([...shown.values(), ...gone].map((handle) => [handle.uuid, handle])),
     attributes: rooted([

@@ -1,4 +1,5 @@
 /** The commands and events of a deployable. It owns its attach handles and, for an FPGA, the content of the region. */
+import type { Card } from '../../card.ts'
 import type { Cleaned, HostCleaning, RequestedCleaning } from '../../cleaning.ts'
 import type { DeployableKind, HandleType } from '../../hardware.ts'
 import type {
@@ -40,6 +41,7 @@ export type KnownHandle = {
   /** Handles with the same number form one accelerator (`units.ts`). */
   readonly set?: number
 }
+export type RelocatedHandle = Pick<KnownHandle, 'uuid' | 'info' | 'canonical' | 'physfn'>
 /** The driver's description of a deployable; each changed report replaces it as a whole. */
 export type Description = {
   /** Entry-point name of the driver that reports the deployable and carries out its orders. */
@@ -56,6 +58,8 @@ export type Description = {
   readonly nodes?: number
   /** How the handles are cleaned between requests; absent: they are not cleaned. */
   readonly cleaning?: HostCleaning
+  /** What its card says of itself; absent: nothing that is known. */
+  readonly card?: Card
   /** Present only if it has changed since it was recorded. `tree` null: the deployable is a root now. */
   readonly place?: { readonly tree: Tree | null; readonly rpUuid: ResourceProviderUuid }
 }
@@ -78,6 +82,11 @@ export type Identity = {
   readonly host: HostName
   readonly vendor: string
   readonly tree?: Tree
+  /**
+   * The name under which its host knows it now; absent: `name`. They differ where the card has moved, and where the
+   * name of its address was taken when it came.
+   */
+  readonly localName?: DeployableName
 }
 export type Presence = 'present' | 'missing' | 'retired'
 export const DEVICE_STATUSES = ['enabled', 'maintaining'] as const
@@ -98,6 +107,11 @@ export type DeployableCommand =
   | { readonly type: 'Describe'; readonly description: Description }
   /** `bitstreamId`: the image that the card reports; it is recorded when a retired deployable returns. */
   | { readonly type: 'SetPresence'; readonly presence: Presence; readonly bitstreamId?: ImageUuid | undefined }
+  /**
+   * Its card is at another address, or at none. `localName`: the name under which its host knows it from now on;
+   * `handles`: those whose info or physical function changes.
+   */
+  | { readonly type: 'Relocate'; readonly localName: DeployableName; readonly handles: readonly RelocatedHandle[] }
   | { readonly type: 'SetStatus'; readonly status: DeviceStatus }
   /** `failing`: why the device of the deployable counts as failing, in words; null: it does not. */
   | { readonly type: 'SetHealth'; readonly failing: string | null }
@@ -188,6 +202,7 @@ export type DeployableEvent =
       readonly quarantinedStay?: true
     }
   | { readonly type: 'PresenceSet'; readonly presence: Presence; readonly bitstreamId?: ImageUuid }
+  | { readonly type: 'Relocated'; readonly localName: DeployableName; readonly handles: readonly RelocatedHandle[] }
   | { readonly type: 'StatusSet'; readonly status: DeviceStatus }
   | { readonly type: 'HealthSet'; readonly failing: string | null }
   /**

@@ -2,7 +2,7 @@
 import type { ArqUuid, ImageUuid, SlotUuid } from '../../identifiers.ts'
 import { traceField } from '../../trace.ts'
 import type { Order } from '../../wire/orders.ts'
-import type { Deployable, SlotHandle } from './state.ts'
+import { type Deployable, type SlotHandle, localNameOf } from './shape.ts'
 
 type Wanted =
   | {
@@ -38,8 +38,9 @@ const headOf = <Slot extends SlotUuid>(held: Deployable, slot: Slot, { deadline,
   slot,
   number: held.orders + 1,
   driver: held.driver,
-  deployable: held.name,
+  deployable: localNameOf(held),
   deployableUuid: held.uuid,
+  ...(held.card ? { card: held.card } : {}),
   deadline,
   ...traceField(trace),
 })

@@ -1,9 +1,11 @@
 /** The recorded state of a deployable and of its attach handles. */
+import type { Card } from '../../card.ts'
 import type { Cleaned, HostCleaning, RequestedCleaning } from '../../cleaning.ts'
 import type { DeployableKind } from '../../hardware.ts'
 import type { DatedNote } from '../../operatorNote.ts'
 import type {
   ArqUuid,
+  DeployableName,
   DeployableUuid,
   DriverName,
   EntityKey,
@@ -59,6 +61,8 @@ export type Deployable = Identity & {
   readonly nodes: number
   /** How the handles are cleaned between requests; absent: they are not cleaned. */
   readonly hostCleaning?: HostCleaning
+  /** What its card says of itself, by which its host knows whether an order is for the card that it has there. */
+  readonly card?: Card
   readonly attributes: readonly Attribute[]
   readonly handles: Readonly<Record<HandleUuid, SlotHandle>>
   readonly status: DeviceStatus
@@ -84,6 +88,10 @@ export type Deployable = Identity & {
 /** The handle that an order or its result is about; undefined: none is known, or it is about the whole deployable. */
 export const handleOf = ({ handles }: Pick<Deployable, 'handles'>, slot: SlotUuid): SlotHandle | undefined =>
   handles[slot as HandleUuid]
+
+/** The name under which its host knows it. */
+export const localNameOf = ({ name, localName = name }: Pick<Deployable, 'name' | 'localName'>): DeployableName =>
+  localName
 
 export const deployableKey = (uuid: DeployableUuid): EntityKey<'deployable'> => `deployable/${uuid}`
 

@@ -10,7 +10,7 @@ import { type Deployable, type SlotHandle, initial } from './shape.ts'
 import { type HandleMove, next } from './states.ts'
 
 export { busy, dueAt, inUse, isTaken, markOf, mayBePrepared, repeatedUntil, retryAt, takenHandles } from './inUse.ts'
-export { type Deployable, type SlotHandle, deployableKey, handleOf, initial } from './shape.ts'
+export { type Deployable, type SlotHandle, deployableKey, handleOf, initial, localNameOf } from './shape.ts'
 
 const move = (
   held: Deployable,
@@ -41,6 +41,8 @@ const change = (held: Deployable, event: WithChange, at: number): Partial<Deploy
       return describe(held, event.description, at, event.quarantinedStay)
     case 'PresenceSet':
       return presenceSet(held, event)
+    case 'Relocated':
+      return relocated(held, event)
     case 'StatusSet':
       return { status: event.status }
     case 'Granted':
@@ -107,6 +109,18 @@ const ordersRaised = (
   const orders = Math.max(held.orders, to)
   return { orders, loads: orders, ...(imageUnknown ? { bitstreamId: null } : {}) }
 }
+const relocated = (
+  held: Deployable,
+  { localName, handles }: Extract<DeployableEvent, { type: 'Relocated' }>,
+): Partial<Deployable> => {
+  const moved = handles.flatMap(({ uuid, info, canonical, physfn }) => {
+    const { physfn: _, ...handle } = held.handles[uuid] ?? {}
+    const at = { info, canonical, ...(physfn === undefined ? {} : { physfn }) }
+    return 'uuid' in handle ? [[uuid, { ...(handle as SlotHandle), ...at }] as const] : []
+  })
+  return { localName, handles: { ...held.handles, ...Object.fromEntries(moved) } }
+}
+
 /** The image that a card held before it was taken out says nothing about its image when it returns (S14). */
 const presenceSet = (
   held: Deployable,

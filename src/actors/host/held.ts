@@ -1,8 +1,9 @@
 /** The devices that a host holds, and those that have left it. */
+import type { Card } from '../../card.ts'
 import type { DeployableName, DeployableUuid, DeviceUuid } from '../../identifiers.ts'
 import { ownValue } from '../../record.ts'
 
-/** The record of one device of the host; the key is its canonical control path. */
+/** The record of one device of the host; the key is its canonical control path, unless it is displaced. */
 export type HeldDevice = {
   readonly uuid: DeviceUuid
   readonly id: number
@@ -15,13 +16,22 @@ export type HeldDevice = {
   readonly deployables: Readonly<Record<DeployableName, DeployableUuid>>
   /** For a device that was retired and has returned: its former deployables that it has not reported again yet. */
   readonly away?: Readonly<Record<DeployableName, DeployableUuid>>
+  /** What its card says of itself; absent: it was last described by a control that did not keep it. */
+  readonly card?: Card
+  /** The address at which it was recorded first, from which its names are made; absent: where it is now. */
+  readonly first?: string
+  /** The address at which it was last, and at which another card is now; absent: none is. */
+  readonly displaced?: string
 }
+export const displacedKey = (uuid: DeviceUuid): string => `displaced ${uuid}`
+/** Where the device is, or was when it was last seen. */
+export const addressOf = (key: string, { displaced }: Pick<HeldDevice, 'displaced'>): string => displaced ?? key
 /**
  * A retired device, as it was recorded; it gets its former identity back when it is reported again (data-model 11.4).
  */
 export type Departed = { readonly canonical: string; readonly device: HeldDevice }
 
-/** The devices that changed; null: the device is retired. */
+/** The devices that changed; null: the device is retired, or is recorded under another key. */
 export type Changed = Readonly<Record<string, HeldDevice | null>>
 
 type Holding = { readonly devices: Readonly<Record<string, HeldDevice>>; readonly departed: readonly Departed[] }
@@ -36,6 +46,8 @@ const departures = ({ devices, departed }: Holding, changed: Changed): Holding['
   const back = new Set(Object.values(changed).flatMap((one) => (one ? [one.uuid] : [])))
   const left = Object.keys(changed)
     .filter((canonical) => changed[canonical] === null && ownValue(devices, canonical))
+    // a device that is found at another address has not left
+    .filter((canonical) => !back.has(devices[canonical]!.uuid))
     // stores may return the members of an event in another order
     .toSorted()
     .map((canonical) => ({ canonical, device: devices[canonical]! }))

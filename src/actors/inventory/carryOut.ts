@@ -6,6 +6,8 @@
  *    hardware would be granted (R7).
  */
 import { ownValue } from '../../record.ts'
+import { type Card, remembered } from '../../card.ts'
+import { arq, arqKey } from '../arq/decider.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Presence } from '../deployable/messages.ts'
 import { type Deployable, inUse, mayBePrepared } from '../deployable/state.ts'
@@ -14,7 +16,16 @@ import type { Draft } from '../runtime/draft.ts'
 import type { HeldDevice } from '../host/decider.ts'
 import { factsOf } from './describe.ts'
 import { type Tools, describeAll, recordAll, usableOf } from './grow.ts'
+import { movedHandle, movedName } from './moving.ts'
 import type { Shown, Step } from './reconcile.ts'
+import type { Moved } from './sameCard.ts'
+
+const withMemory = (shown: Shown, was: Card | undefined): Shown =>
+  shown.card ? { ...shown, card: remembered(was, shown.card) } : shown
+const cardOf = (shown: Shown, was?: Card): Pick<HeldDevice, 'card'> => {
+  const card = shown.card ?? was
+  return card ? { card } : {}
+}
 
 const record = (draft: Draft, shown: Shown, tools: Tools): HeldDevice => {
   const card = { uuid: tools.entity(), id: tools.number() }
@@ -24,12 +35,37 @@ const record = (draft: Draft, shown: Shown, tools: Tools): HeldDevice => {
     identity: { ...card, host: tools.hostname },
     facts: factsOf(driver, shown.device),
   })
-  return { ...card, driver, digest, missing: 0, deployables: recordAll(draft, shown, card, tools) }
+  const deployables = recordAll(draft, shown, card, tools)
+  return { ...card, driver, digest, missing: 0, deployables, ...cardOf(shown) }
 }
 
-const describe = (draft: Draft, shown: Shown, held: HeldDevice, tools: Tools): HeldDevice => {
+/**
+ * What is recorded of the card goes with it to its present address, and so do the requests that have parts of it
+ * (MOVING-1, MOVING-2).
+ */
+const move = (draft: Draft, { deployables, away = {} }: HeldDevice, moved: Moved | undefined): void => {
+  if (!moved) return
+  for (const uuid of new Set([...Object.values(deployables), ...Object.values(away)])) {
+    const key = deployableKey(uuid)
+    const { exists, handles, name, localName = name } = draft.state(deployable, key)
+    if (!exists) continue
+    const all = Object.values(handles)
+    const moving = all.flatMap(({ uuid: handle, type, info, physfn, arq: holder }) => {
+      const to = movedHandle({ uuid: handle, type, info, ...(physfn === undefined ? {} : { physfn }) }, moved)
+      return to ? [{ to, holder }] : []
+    })
+    const handed = moving.map(({ to }) => to)
+    draft.decide(deployable, key, { type: 'Relocate', localName: movedName(localName, moved), handles: handed })
+    for (const { to, holder } of moving)
+      if (holder !== null) draft.decide(arq, arqKey(holder), { type: 'Relocate', handle: to.uuid, info: to.info })
+  }
+}
+
+const describe = (draft: Draft, told: Shown, held: HeldDevice, tools: Tools): HeldDevice => {
+  const shown = withMemory(told, held.card)
   const { driver, digest } = shown
   const { away: _, ...rest } = held
+  const { card } = held
   const key = deviceKey(held.uuid)
   draft.decide(device, key, { type: 'SetPresence', presence: 'present' })
   const usable = usableOf(draft, shown, held)
@@ -37,7 +73,7 @@ const describe = (draft: Draft, shown: Shown, held: HeldDevice, tools: Tools): H
   draft.decide(device, key, { type: 'Describe', facts: factsOf(driver, shown.device), grown })
   const { whole, ...parts } = describeAll(draft, shown, held, usable, tools)
   // an empty digest makes the next report try again to record what is missing
-  return { ...rest, driver, digest: whole ? digest : '', missing: 0, ...parts }
+  return { ...rest, driver, digest: whole ? digest : '', missing: 0, ...parts, ...cardOf(shown, card) }
 }
 
 type Absence = {
@@ -67,10 +103,12 @@ export const carryOut = (draft: Draft, step: Step, tools: Tools): readonly [stri
       return [step.shown.canonical, record(draft, step.shown, tools)]
     case 'return':
     case 'describe':
+      move(draft, step.held, step.moved)
       return [step.shown.canonical, describe(draft, step.shown, step.held, tools)]
     case 'gone': {
       const { canonical, held, missing, isThere } = step
       const used = isThere ? mayBePrepared : inUse
+      move(draft, held, step.moved)
       return [canonical, gone(draft, held, { missing, missingRounds: tools.missingRounds, used })]
     }
     case 'take out':

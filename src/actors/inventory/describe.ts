@@ -2,6 +2,7 @@
  * The description of a reported deployable, with the UUIDs that its handles and attributes already have. Pure: new
  * UUIDs come from a pool.
  */
+import type { Card } from '../../card.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
 import { type Attaching, canonicalAddress } from '../../attachedFunctions.ts'
@@ -9,6 +10,7 @@ import { pathsOf } from '../deployable/attributes.ts'
 import type { Attribute, Description } from '../deployable/messages.ts'
 import type { Deployable } from '../deployable/state.ts'
 import type { DeviceFacts } from '../device/decider.ts'
+import type { DeployableName } from '../../identifiers.ts'
 import { canonicalHandle } from './digest.ts'
 
 /** UUIDs that were made beforehand, in order; a plan that runs again takes the same ones. */
@@ -38,6 +40,12 @@ const attributesOf = (held: Deployable['attributes'], reported: ReportedDeployab
   return said.map(({ attribute }) => attribute)
 }
 
+/** Placement's limit for provider names, with room for what Placement adds. */
+export const NAME_MAX = 200
+/** The name under which a new deployable is recorded; its host knows it by the reported name. */
+export const recordedName = ({ suffix = '' }: { readonly suffix?: string }, name: DeployableName): DeployableName =>
+  suffix === '' ? name : `${name.slice(0, NAME_MAX - suffix.length)}${suffix}`
+
 /** What the tree of its device says of a deployable. */
 export type TreeFacts = {
   /** Number of deployables below it. */
@@ -46,6 +54,7 @@ export type TreeFacts = {
   readonly units: number | null
   /** Present only if the place has changed. */
   readonly place?: NonNullable<Description['place']>
+  readonly card?: Card
 }
 
 export const descriptionOf = (
@@ -53,7 +62,7 @@ export const descriptionOf = (
   driver: string,
   reported: ReportedDeployable,
   take: Pool,
-  { nodes, units, place }: TreeFacts,
+  { nodes, units, place, card }: TreeFacts,
 ): Description => {
   const known = new Map(Object.values(held.handles).map((handle) => [handle.canonical, handle.uuid]))
   const { kind, cleaning } = reported
@@ -72,6 +81,7 @@ export const descriptionOf = (
     ...(kind === undefined ? {} : { kind }),
     ...(nodes === 0 ? {} : { nodes }),
     ...(cleaning === undefined ? {} : { cleaning }),
+    ...(card ? { card } : {}),
     ...(place ? { place } : {}),
   }
 }
@@ -89,6 +99,7 @@ const essence = (said: Description) =>
 export const saysNothingNew = (held: Deployable, said: Description): boolean => {
   if (said.place) return false
   const { driver, numAccelerators, driverName, hostWork, programmable, kind, nodes, hostCleaning } = held
+  const withCard = held.card && said.card ? { card: held.card } : {}
   const attributes = held.attributes
     .filter(({ origin }) => origin === 'driver')
     .map((attribute) => ({ ...attribute, createdAt: 0 }))
@@ -105,6 +116,7 @@ export const saysNothingNew = (held: Deployable, said: Description): boolean => 
     handles,
     ...tree,
     ...withCleaning,
+    ...withCard,
   }
   return essence(is) === essence(said)
 }

@@ -17,9 +17,10 @@ const wholeHandle = (handle: ReportedHandle): string =>
 /** A text that contains JSON is compared by its JSON value. */
 const meant = (text: string | null): unknown => (text === null ? null : (jsonIn(text) ?? text))
 
-/** The order of attributes counts; the order of handles does not. */
-export const digestOf = (driver: string, device: ReportedDevice): string =>
-  sha256(
+/** The order of attributes counts; the order of handles does not. What the card says is compared by itself. */
+export const digestOf = (driver: string, reported: ReportedDevice): string => {
+  const { card: _, ...device } = reported
+  return sha256(
     canonicalJson({
       ...device,
       driver,
@@ -29,3 +30,4 @@ export const digestOf = (driver: string, device: ReportedDevice): string =>
       deployables: device.deployables.map((one) => ({ ...one, handles: one.handles.map(wholeHandle).toSorted() })),
     }),
   )
+}

@@ -18,11 +18,11 @@ import { openClaims } from '../../attachedFunctions.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Description, Identity } from '../deployable/messages.ts'
-import { type Deployable, mayBePrepared, takenHandles } from '../deployable/state.ts'
+import { type Deployable, localNameOf, mayBePrepared, takenHandles } from '../deployable/state.ts'
 import { device, deviceKey } from '../device/decider.ts'
 import type { Draft } from '../runtime/draft.ts'
 import type { HeldDevice } from '../host/decider.ts'
-import { type Pool, attachingOf, descriptionOf, saysNothingNew } from './describe.ts'
+import { type Pool, attachingOf, descriptionOf, recordedName, saysNothingNew } from './describe.ts'
 import type { Shown } from './reconcile.ts'
 import { type ReportedTree, treeOf } from './trees.ts'
 
@@ -52,9 +52,10 @@ type Growing = {
 }
 
 /** The place and the provider of a deployable: its own provider if it is a root, otherwise that of its root (R4). */
-const placeOf = ({ draft, tree, known }: Growing, one: ReportedDeployable): Pick<Identity, 'tree' | 'rpUuid'> => {
+type Place = Pick<Identity, 'tree' | 'rpUuid'>
+const placeOf = ({ draft, tree, known }: Growing, one: ReportedDeployable, name: DeployableName): Place => {
   const above = tree.above(one)
-  if (above === null) return { rpUuid: rpUuidOf(one.name) }
+  if (above === null) return { rpUuid: rpUuidOf(name) }
   const parent = draft.state(deployable, deployableKey(known.get(above.parent)!))
   const { rootUuid, rootId } = parent.tree ?? { rootUuid: parent.uuid, rootId: parent.id }
   return { tree: { parentUuid: parent.uuid, parentId: parent.id, rootUuid, rootId }, rpUuid: parent.rpUuid }
@@ -65,9 +66,9 @@ const placeOf = ({ draft, tree, known }: Growing, one: ReportedDeployable): Pick
  */
 const treeFactsOf = ({ tree, shown, stuck }: Growing, { name }: ReportedDeployable) => {
   const isTree = stuck.size > 0 || shown.device.deployables.some(({ parent }) => parent !== undefined)
-  return { nodes: tree.below(name).length, units: isTree ? tree.units(name) : null }
+  const { card } = shown
+  return { nodes: tree.below(name).length, units: isTree ? tree.units(name) : null, ...(card ? { card } : {}) }
 }
-
 /** A new deployable gets the health of its device. */
 const asWellAsDevice = (draft: Draft, uuid: DeployableUuid, of: DeviceUuid): void => {
   const { failing } = draft.state(device, deviceKey(of))
@@ -77,11 +78,13 @@ const asWellAsDevice = (draft: Draft, uuid: DeployableUuid, of: DeviceUuid): voi
 const recorded = (growing: Growing, reported: ReportedDeployable): DeployableUuid => {
   const { draft, shown, card, tools } = growing
   const uuid = tools.entity()
+  const name = recordedName(shown, reported.name)
   const identity = {
     uuid,
     id: tools.number(),
-    name: reported.name,
-    ...placeOf(growing, reported),
+    name,
+    ...(name === reported.name ? {} : { localName: reported.name }),
+    ...placeOf(growing, reported, name),
     deviceUuid: card.uuid,
     deviceId: card.id,
     host: tools.hostname,
@@ -110,9 +113,16 @@ export const recordAll = (draft: Draft, shown: Shown, card: RecordedDevice, tool
   return Object.fromEntries(tree.inOrder.map((one) => [one.name, recorded(growing, one)]))
 }
 
+/** Each with the name under which its host knows it. */
+const statesOf = (draft: Draft, deployables: Names): readonly Deployable[] =>
+  Object.values(deployables).map((uuid) => {
+    const held = draft.state(deployable, deployableKey(uuid))
+    return { ...held, name: localNameOf(held) }
+  })
+
 /** The names of all deployables in trees, recorded or shown, whose root is being programmed (GROW-2). */
 const changingIn = (draft: Draft, shown: Shown, { deployables }: HeldDevice): ReadonlySet<DeployableName> => {
-  const states = Object.values(deployables).map((uuid) => draft.state(deployable, deployableKey(uuid)))
+  const states = statesOf(draft, deployables)
   const { above } = treeOf(shown.device.deployables)
   const nodes = shown.device.deployables.map((one) => ({ name: one.name, root: above(one)?.root ?? null }))
   const names = states
@@ -157,7 +167,7 @@ export const usableOf = (draft: Draft, shown: Shown, held: HeldDevice): Usable =
  * Parent undefined: a root.
  */
 const stuckIn = (draft: Draft, { deployables }: HeldDevice, usable: readonly ReportedDeployable[]) => {
-  const states = Object.values(deployables).map((uuid) => draft.state(deployable, deployableKey(uuid)))
+  const states = statesOf(draft, deployables)
   const used = new Set(states.filter(mayBePrepared).map(({ tree, uuid }) => tree?.rootUuid ?? uuid))
   const names = new Map(states.map(({ uuid, name }) => [uuid, name]))
   const shown = new Map(usable.map(({ name, parent }) => [name, parent]))
@@ -177,7 +187,7 @@ const standingBelow = (one: ReportedDeployable, parent: string | undefined): Rep
 type TreePosition = NonNullable<Description['place']>
 /** Null: the place has not changed. */
 const movedTo = (growing: Growing, was: Deployable, reported: ReportedDeployable): TreePosition | null => {
-  const { tree = null, rpUuid } = placeOf(growing, reported)
+  const { tree = null, rpUuid } = placeOf(growing, reported, was.name)
   return canonicalJson(tree) === canonicalJson(was.tree ?? null) ? null : { tree, rpUuid }
 }
 
@@ -221,9 +231,7 @@ const overOf = (
   unnamed: readonly DeployableName[],
   isShown: (name: DeployableName) => boolean,
 ): ReadonlySet<DeployableName> => {
-  const states = new Map(
-    Object.values(deployables).map((uuid) => [uuid, draft.state(deployable, deployableKey(uuid))] as const),
-  )
+  const states = new Map(statesOf(draft, deployables).map((held) => [held.uuid, held] as const))
   const kept = new Set<DeployableUuid>()
   const left = new Set(unnamed)
   for (const held of states.values()) {

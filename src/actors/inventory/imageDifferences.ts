@@ -3,7 +3,7 @@ import type { DeployableUuid, ImageUuid } from '../../identifiers.ts'
 import { storable } from '../../text.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import { imageMark, isUnsettled } from '../deployable/image.ts'
-import type { Deployable } from '../deployable/state.ts'
+import { type Deployable, localNameOf } from '../deployable/state.ts'
 
 /** `image` null: the card holds no image that its driver knows. */
 export type ImageDifference = {
@@ -35,8 +35,9 @@ export const imageDifferences = (
   deployables: readonly Deployable[],
 ): ImageDifferences => {
   const shown = shownIn(report)
-  const differing = deployables.filter(({ driver, name, presence, bitstreamId }) => {
-    const image = shown.get(keyOf(driver, name))
+  const differing = deployables.filter((held) => {
+    const { driver, presence, bitstreamId } = held
+    const image = shown.get(keyOf(driver, localNameOf(held)))
     // an image text that no store accepts is refused together with its device
     const isThere = presence === 'present' && image !== undefined && (image === null || image === storable(image))
     return isThere && image !== bitstreamId
@@ -47,7 +48,7 @@ export const imageDifferences = (
       .map((held) => ({
         deployable: held.uuid,
         mark: imageMark(held),
-        image: shown.get(keyOf(held.driver, held.name))!,
+        image: shown.get(keyOf(held.driver, localNameOf(held)))!,
         recorded: held.bitstreamId,
       })),
     undecided: differing.some(isUnsettled),

@@ -8,16 +8,20 @@
  * RECONCILE-2 nothing is removed here: `gone` counts reports, and the code that carries out the step keeps devices that
  *    an ARQ uses.
  */
+import { type Card, remembered } from '../../card.ts'
 import { ownValue } from '../../record.ts'
 import { canonicalInfo } from '../../pci.ts'
+import { canonicalJson, sha256 } from '../../wire/canonical.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import type { ReportedDevice } from '../../hardware.ts'
 import { type Claims, openClaims } from '../../attachedFunctions.ts'
 import { isTaken } from '../deployable/state.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
+import { addressOf } from '../host/held.ts'
 import type { Refusal } from '../runtime/refusals.ts'
 import { digestOf } from './digest.ts'
 import { NO_HANDLES, type RecordedHandles, type Rivalry, attachedBy, isVirtual, openRivalry, unfit } from './rivalry.ts'
+import { type Cards, type Moved, cardsIn, placed } from './sameCard.ts'
 
 /** The part of a report that describes the hardware. */
 type Report = Pick<InventoryReport, 'drivers'>
@@ -26,13 +30,22 @@ export type Shown = {
   readonly driver: string
   readonly device: ReportedDevice
   readonly digest: string
+  /** Absent: the device is not on the PCI bus. */
+  readonly card?: Card
+  /**
+   * Ends the names of new deployables where another device was recorded first at this address, because names are made
+   * of addresses and every name exists once.
+   */
+  readonly suffix?: string
 }
+/** `moved`: the device is recorded at another address; `held` is as it is to be recorded at the present one. */
+type Moving = { readonly moved?: Moved }
 export type Step =
   | { readonly do: 'record'; readonly shown: Shown }
   /** The device was retired, and gets its former identity back. */
-  | { readonly do: 'return'; readonly shown: Shown; readonly held: HeldDevice }
-  | { readonly do: 'describe'; readonly shown: Shown; readonly held: HeldDevice }
-  | {
+  | ({ readonly do: 'return'; readonly shown: Shown; readonly held: HeldDevice } & Moving)
+  | ({ readonly do: 'describe'; readonly shown: Shown; readonly held: HeldDevice } & Moving)
+  | ({
       readonly do: 'gone'
       readonly canonical: string
       readonly held: HeldDevice
@@ -40,7 +53,7 @@ export type Step =
       readonly missing: number
       /** Another reported device has the hardware of handles of this device that are taken. */
       readonly isThere: boolean
-    }
+    } & Moving)
   | { readonly do: 'take out'; readonly canonical: string; readonly held: HeldDevice }
 export type Refused = {
   readonly canonical: string
@@ -128,8 +141,15 @@ const place = (host: Host, entries: readonly Entry[], rivalry: Rivalry, failed: 
   return { placed: new Set(placed.values()), refused, rivals }
 }
 
-const sort = (host: Host, report: Report, handles: RecordedHandles): Sorted => {
-  const all = entriesOf(report)
+/** The end of names of new deployables at this address (`Shown.suffix`). */
+const suffixAt = ({ devices, departed }: Host, canonical: string, card: Card | undefined): Pick<Shown, 'suffix'> => {
+  const own = ownValue(devices, canonical)?.uuid
+  const all = [...Object.entries(devices), ...departed.map(({ canonical: key, device }) => [key, device] as const)]
+  const isTaken = all.some(([key, held]) => held.uuid !== own && (held.first ?? addressOf(key, held)) === canonical)
+  return isTaken && card ? { suffix: `_${sha256(canonicalJson(card)).slice(0, 8)}` } : {}
+}
+
+const sort = (host: Host, all: readonly Entry[], report: Report, cards: Cards, handles: RecordedHandles): Sorted => {
   const entries = all.filter(({ device }) => !device.stub)
   const complete = new Set(report.drivers.flatMap(({ driver, status }) => (status === 'ok' ? [driver] : [])))
   const stubs = new Set(all.flatMap(({ canonical, device }) => (device.stub ? [canonical] : [])))
@@ -146,10 +166,11 @@ const sort = (host: Host, report: Report, handles: RecordedHandles): Sorted => {
   const shown = new Map(
     entries
       .filter((entry) => placed.has(entry))
-      .map(({ canonical, driver, device }) => [
-        canonical,
-        { canonical, driver, device, digest: digestOf(driver, device) },
-      ]),
+      .map(({ canonical, driver, device }) => {
+        const card = cards.get(canonical)
+        const told = { digest: digestOf(driver, device), ...suffixAt(host, canonical, card) }
+        return [canonical, { canonical, driver, device, ...told, ...(card ? { card } : {}) }]
+      }),
   )
   // a device that was refused for another reason may be recorded with hardware that other devices have now
   const overlapping = refused.map(({ canonical }) => canonical).filter((one) => rivalry.overlaps(one))
@@ -163,27 +184,37 @@ const takenOut = (host: Host): Agreement => ({
   refused: [],
 })
 
+/** Whether the report says more of the card than was known. */
+const saysMore = ({ card }: Shown, held: HeldDevice): boolean =>
+  card !== undefined && canonicalJson(remembered(held.card, card)) !== canonicalJson(held.card ?? null)
+
 /**
- * `handles` is needed if the report contains something new or is refused in part; without it, devices of the report are
- * only compared with each other.
+ * `recorded` is needed if the report contains something new or is refused in part; without it, devices of the report
+ * are only compared with each other.
  */
-export const reconcile = (host: Host, report: Report, handles: RecordedHandles = NO_HANDLES): Agreement => {
-  if (host.retired) return takenOut(host)
-  const { shown, excused, standsBack, attached, refused } = sort(host, report, handles)
+export const reconcile = (was: Host, report: Report, recorded: RecordedHandles = NO_HANDLES): Agreement => {
+  if (was.retired) return takenOut(was)
+  const entries = entriesOf(report)
+  const cards = cardsIn(entries.filter(({ device }) => !device.stub))
+  const { host, handles, moves } = placed(was, cards, recorded)
+  const { shown, excused, standsBack, attached, refused } = sort(host, entries, report, cards, handles)
   const complete = new Set(report.drivers.flatMap(({ driver, status }) => (status === 'ok' ? [driver] : [])))
+  const moving = (key: string): Moving => (moves.has(key) ? { moved: moves.get(key)! } : {})
   const seen = [...shown.values()].flatMap((one): Step[] => {
     const held = ownValue(host.devices, one.canonical)
     if (!held) return [{ do: 'record', shown: one }]
-    return held.digest === one.digest && held.missing === 0 ? [] : [{ do: 'describe', shown: one, held }]
+    const isKnown = held.digest === one.digest && held.missing === 0 && !saysMore(one, held)
+    return isKnown && !moves.has(one.canonical) ? [] : [{ do: 'describe', shown: one, held, ...moving(one.canonical) }]
   })
+  // also a device that is at another address now and cannot be recorded there
   const isGone = (canonical: string, { driver }: HeldDevice) =>
-    standsBack.has(canonical) || (!excused.has(canonical) && complete.has(driver))
+    moves.has(canonical) || standsBack.has(canonical) || (!excused.has(canonical) && complete.has(driver))
   const isThere = (canonical: string) =>
     attached.against(canonical, (handles.present.get(canonical) ?? []).filter(isTaken)) !== null
-  const gone = Object.entries(host.devices).flatMap(([canonical, held]): Step[] =>
-    shown.has(canonical) || !isGone(canonical, held)
-      ? []
-      : [{ do: 'gone', canonical, held, missing: held.missing + 1, isThere: isThere(canonical) }],
-  )
+  const gone = Object.entries(host.devices).flatMap(([canonical, held]): Step[] => {
+    if (shown.has(canonical) || !isGone(canonical, held)) return []
+    const missing = held.missing + 1
+    return [{ do: 'gone', canonical, held, missing, isThere: isThere(canonical), ...moving(canonical) }]
+  })
   return { steps: [...seen, ...gone], refused }
 }

@@ -8,7 +8,7 @@ import { type SlotHandle, isTaken } from '../deployable/state.ts'
 import type { HeldDevice, Host } from '../host/decider.ts'
 import { brokenText, isStorableJson } from '../../text.ts'
 import { isNaming } from '../deployable/attributes.ts'
-import { attachingOf } from './describe.ts'
+import { NAME_MAX, attachingOf } from './describe.ts'
 import { untellable } from './factSize.ts'
 import { treeProblem } from './trees.ts'
 
@@ -19,9 +19,6 @@ export type Handles = ReadonlyMap<string, readonly SlotHandle[]>
  */
 export type RecordedHandles = { readonly present: Handles; readonly departed: Handles }
 export const NO_HANDLES: RecordedHandles = { present: new Map(), departed: new Map() }
-
-/** Placement's limit for provider names, with room for what Placement adds. */
-const NAME_MAX = 200
 
 /** The first text that occurs a second time. */
 const twice = (texts: readonly string[]): string | undefined => {
@@ -121,8 +118,9 @@ export const openRivalry = (
   stays: (canonical: string, held: HeldDevice) => boolean,
 ): Rivalry => {
   const names = new Map(
-    Object.entries(host.devices).flatMap(([canonical, { deployables }]) =>
-      Object.keys(deployables).map((name) => [name, canonical] as const),
+    Object.entries(host.devices).flatMap(([canonical, { deployables, displaced }]) =>
+      // the card that has the place of a displaced device has its names
+      displaced === undefined ? Object.keys(deployables).map((name) => [name, canonical] as const) : [],
     ),
   )
   const claims = openClaims()

@@ -74,6 +74,8 @@ const ofArq = (event: ArqEvent): StepText => {
       }
     case 'Released':
       return { step: 'released on the host', detail: {} }
+    case 'HandleRelocated':
+      return { step: 'moved with its card', detail: { attach_handle: event.handle, ...event.info } }
     case 'ArqRemoved':
       return { step: 'deleted', detail: event.was ? { attach_handle: event.was.handle.uuid } : {} }
   }

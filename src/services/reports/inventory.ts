@@ -12,6 +12,7 @@ import type { EntityKey } from '../../identifiers.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import type { PlaybookRun } from '../../wire/playbooks.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
+import { arqKey } from '../../actors/arq/decider.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { functionOf } from '../../attachedFunctions.ts'
 import { isTaken, takenHandles } from '../../actors/deployable/state.ts'
@@ -81,7 +82,7 @@ type Agreed = {
  */
 const agree = async (kernel: Kernel, held: Host, { report, newDevices }: Taking): Promise<Outcome<Agreed>> => {
   const first = reconcile(held, report)
-  const isNews = first.steps.some((step) => 'shown' in step)
+  const isNews = first.steps.some((step) => 'shown' in step || ('moved' in step && step.moved))
   const matters = isNews || first.refused.some(({ canonical }) => ownValue(held.devices, canonical))
   const handles = matters && !held.retired ? await recordedHandles(kernel, held) : done(NO_HANDLES)
   if (!handles.ok) return handles
@@ -94,14 +95,20 @@ const agree = async (kernel: Kernel, held: Host, { report, newDevices }: Taking)
   return done({ agreement, handles: handles.value.present })
 }
 
+/** The key under which its device is recorded. */
+const keyOf = (step: Step): string => {
+  if ('moved' in step && step.moved) return step.moved.was
+  return 'shown' in step ? step.shown.canonical : step.canonical
+}
+
 /**
  * Whether a handle that was free when the steps were computed, and that the step removes from its device, is in use
  * now.
  */
 const usedSince = (draft: Draft, handles: Handles, step: Step): boolean => {
   if (!('held' in step)) return false
-  const [canonical, shown] = 'shown' in step ? [step.shown.canonical, [step.shown.device]] : [step.canonical, []]
-  const free = new Set((handles.get(canonical) ?? []).flatMap((one) => (isTaken(one) ? [] : [one.uuid])))
+  const shown = 'shown' in step ? [step.shown.device] : []
+  const free = new Set((handles.get(keyOf(step)) ?? []).flatMap((one) => (isTaken(one) ? [] : [one.uuid])))
   if (free.size === 0) return false
   const kept = new Set(shown.flatMap(attachedBy).map(functionOf))
   return Object.values(step.held.deployables).some((uuid) =>
@@ -111,11 +118,16 @@ const usedSince = (draft: Draft, handles: Handles, step: Step): boolean => {
   )
 }
 /** The keys of all existing entities that the step may change. */
-const keysOf = (step: Step): readonly string[] => {
+const keysOf = (step: Step, handles: Handles): readonly string[] => {
   if (!('held' in step)) return []
+  const holders = 'moved' in step && step.moved ? (handles.get(step.moved.was) ?? []) : []
   const { uuid, deployables, away = {} } = step.held
   const back = 'shown' in step ? step.shown.device.deployables.flatMap(({ name }) => ownValue(away, name) ?? []) : []
-  return [deviceKey(uuid), ...[...Object.values(deployables), ...back].map(deployableKey)]
+  return [
+    deviceKey(uuid),
+    ...[...Object.values(deployables), ...back].map(deployableKey),
+    ...holders.flatMap((handle) => (handle.arq === null ? [] : [arqKey(handle.arq)])),
+  ]
 }
 
 const inStorableWords = (run: PlaybookRun): PlaybookRun => ({
@@ -169,7 +181,11 @@ const guessOf = async (kernel: Kernel, taking: Taking): Promise<Outcome<Guess>> 
   const sizes = poolSizes(steps.flatMap((step) => ('shown' in step ? [step.shown.device] : [])))
   const uuids = (count: number) => Array.from({ length: count }, () => ids.ordered())
   const [entities, parts] = [uuids(sizes.entities), uuids(sizes.parts)]
-  const keys = [key, ...(entities.length > 0 ? [NUMBERS_KEY] : []), ...steps.flatMap(keysOf)]
+  const keys = [
+    key,
+    ...(entities.length > 0 ? [NUMBERS_KEY] : []),
+    ...steps.flatMap((step) => keysOf(step, agreed.value.handles)),
+  ]
   const fresh = entities.flatMap((uuid) => [deviceKey(uuid), deployableKey(uuid)])
   return done({ keys, fresh, held, agreed: agreed.value, entities, parts })
 }
@@ -193,8 +209,12 @@ const record =
       hostname: report.host,
       missingRounds: options.missingRounds,
     }
-    const reached = agreement.steps.map((step) => carryOut(draft, step, tools))
-    const changed = reached.filter(
+    const left = agreement.steps.map((step) => [keyOf(step), null] as const)
+    const reached = new Map<string, HeldDevice | null>([
+      ...left.filter(([canonical]) => ownValue(held.devices, canonical)),
+      ...agreement.steps.map((step) => carryOut(draft, step, tools)),
+    ])
+    const changed = [...reached].filter(
       ([canonical, one]) => canonicalJson(one) !== canonicalJson(ownValue(held.devices, canonical)),
     )
     if (numbered > last) draft.decide(numbers, NUMBERS_KEY, { type: 'Take', count: numbered - last })

@@ -1,6 +1,7 @@
 /** Refuses devices of a report that are not the host's to show, or more than it may add, and says so. */
 import { type Outcome, done } from '../../fault.ts'
 import type { HostName } from '../../identifiers.ts'
+import { recordedName } from '../../actors/inventory/describe.ts'
 import type { Agreement, Refused, Step } from '../../actors/inventory/reconcile.ts'
 import { ownValue } from '../../record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -10,7 +11,8 @@ import { noteRefusal } from './provenance.ts'
 const newNames = (step: Step): readonly string[] => {
   if (!('shown' in step)) return []
   const names = step.shown.device.deployables.map(({ name }) => name)
-  return 'held' in step ? names.filter((name) => !ownValue(step.held.deployables, name)) : names
+  const added = 'held' in step ? names.filter((name) => !ownValue(step.held.deployables, name)) : names
+  return added.map((name) => recordedName(step.shown, name))
 }
 
 /** Hosts whose name and `_` begin this name, other than by the name of the host that reports it: longer names. */

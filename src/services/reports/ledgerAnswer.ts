@@ -8,7 +8,7 @@ import { type Outcome, done, refuse } from '../../fault.ts'
 import { ledgerAnswerRecord } from '../../wire/message.ts'
 import type { LedgerAnswer } from '../../wire/orders.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
-import { type Deployable, takenHandles } from '../../actors/deployable/state.ts'
+import { type Deployable, localNameOf, takenHandles } from '../../actors/deployable/state.ts'
 import { host, hostKey } from '../../actors/host/decider.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { createHolders } from '../retirement/retirement.ts'
@@ -24,8 +24,8 @@ const heldOn = (held: Deployable): readonly Held[] =>
     if (number < 1) return []
     const unanswered =
       pending?.type === 'PrepareSlot' || pending?.type === 'ReleaseSlot' ? { pending: pending.type } : {}
-    const { driver, name: deployable, uuid: deployableUuid } = held
-    const place = { driver, deployable, deployableUuid, handle: { type, info } }
+    const { driver, uuid: deployableUuid } = held
+    const place = { driver, deployable: localNameOf(held), deployableUuid, handle: { type, info } }
     return [{ slot, number, ...unanswered, ...place, ...(arq === null ? {} : { arq }) }]
   })
 

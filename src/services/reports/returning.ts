@@ -1,14 +1,15 @@
 /**
  * A retired device that is shown again is the same device: it keeps its UUIDs and ids, and an operator's decisions
- * about it hold until an operator changes them (data-model 11.4, decision 0032). It is recognised by its control path
- * and its kind of card.
+ * about it hold until an operator changes them (data-model 11.4, decision 0032). It is recognised by the marks of its
+ * card, wherever it is shown, and without them by its control path and its kind of card.
  */
 import { type Outcome, allOf, done } from '../../fault.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { device as deviceDecider, deviceKey } from '../../actors/device/decider.ts'
 import type { Departed, HeldDevice, Host } from '../../actors/host/decider.ts'
 import type { Agreement, Step } from '../../actors/inventory/reconcile.ts'
-import { isSameCard } from '../../actors/inventory/sameCard.ts'
+import { addressOf } from '../../actors/host/held.ts'
+import { candidatesFor, isSameCard, movedDevice } from '../../actors/inventory/sameCard.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 const NAMES_MAX = 1000
@@ -28,17 +29,31 @@ const partsOf = async ({ region }: Kernel, { deployables, away = {} }: HeldDevic
   return found.ok ? done(Object.fromEntries(found.value.flat())) : found
 }
 
-const returning = async (kernel: Kernel, departed: readonly Departed[], step: Step): Promise<Outcome<Step>> => {
+/** A new device may be one that has left; two new ones are not the same. */
+const returning = async (
+  kernel: Kernel,
+  departed: readonly Departed[],
+  step: Step,
+  back: Set<string>,
+): Promise<Outcome<Step>> => {
   if (step.do !== 'record') return done(step)
   const { shown } = step
-  for (const { canonical, device } of departed.toReversed()) {
-    if (canonical !== shown.canonical) continue
+  for (const one of candidatesFor(departed, shown)) {
+    const { canonical, device } = one
+    if (back.has(device.uuid)) continue
     const read = await kernel.region.readCurrent(deviceDecider, deviceKey(device.uuid))
     if (!read.ok) return read
     const { exists, presence, facts } = read.value.state
-    if (!exists || presence !== 'retired' || !isSameCard(facts, shown.device)) continue
+    if (!exists || presence !== 'retired' || !isSameCard(one, facts, shown)) continue
+    back.add(device.uuid)
     const away = await partsOf(kernel, device)
-    return away.ok ? done({ do: 'return', shown, held: { ...device, deployables: {}, away: away.value } }) : away
+    if (!away.ok) return away
+    const held = { ...device, deployables: {}, away: away.value }
+    const [was, is] = [canonical, shown.canonical]
+    const moved = { device: device.uuid, from: addressOf(canonical, device), to: is, was, is }
+    return was === is
+      ? done({ do: 'return', shown, held })
+      : done({ do: 'return', shown, held: movedDevice(held, was, moved), moved })
   }
   return done(step)
 }
@@ -50,6 +65,12 @@ export const withReturning = async (
   { steps, refused }: Agreement,
 ): Promise<Outcome<Agreement>> => {
   if (departed.length === 0) return done({ steps, refused })
-  const judged = await allOf(steps.map((step) => returning(kernel, departed, step)))
-  return judged.ok ? done({ steps: judged.value, refused }) : judged
+  const back = new Set<string>()
+  const judged: Step[] = []
+  for (const step of steps) {
+    const one = await returning(kernel, departed, step, back)
+    if (!one.ok) return one
+    judged.push(one.value)
+  }
+  return done({ steps: judged, refused })
 }
