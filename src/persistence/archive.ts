@@ -4,11 +4,13 @@
  * ARCHIVE-1 a row is in the journal or in the archive, never in both or in neither, and keeps its position in the
  *    commit order;
  * ARCHIVE-2 a row moves only after the checkpoint of every reader has passed it;
+ *    How old it is says the order of commits, not its date alone (AGED-1);
  * ARCHIVE-3 an entity is always folded from all its rows: if the first rows were moved, they are read from the archive.
  */
 import { sql } from 'kysely'
 import { ENDING, leavable } from '../actors/retention.ts'
 import type { EntityKey } from '../identifiers.ts'
+import { agedCount } from './aged.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
 import { ARCHIVE_READER, isBefore, partsOfPosition, positionIn } from './landmarks.ts'
 import { TABLES } from './ormEntities.ts'
@@ -19,6 +21,10 @@ import { JOURNAL_COLUMNS, queriesOn, wholeJournal } from './typedQueries.ts'
 import type { Queries } from './typedQueries.ts'
 
 const START = '0.0'
+/** So many rows before a portion are read for their dates. */
+const BEFORE_ROWS = 200
+/** The most rows that one portion looks at. */
+const LOOKED_MAX = 256_000
 
 /** `from`: where the last archive run ended. `published`: the lowest checkpoint of all other readers. */
 const bounds = async ({ em }: Queries) => {
@@ -60,6 +66,42 @@ const passedRows = ({ db }: Queries, from: string, published: string, limit: num
         .as('last'),
     ])
     .execute()
+
+/** The dates of some rows up to this position, which say how old those after it can be at most. */
+const datesUpTo = async ({ db }: Queries, from: string): Promise<readonly number[]> => {
+  const found = await Promise.all(
+    (['journal', 'journal_archive'] as const).map((table) =>
+      db
+        .selectFrom(table)
+        .where((eb) => eb(eb.refTuple('xid', 'pos'), '<=', eb.tuple(...partsOfPosition(from))))
+        .orderBy('xid', 'desc')
+        .orderBy('pos', 'desc')
+        .limit(BEFORE_ROWS)
+        .select(['xid', 'pos', 'at'])
+        .execute(),
+    ),
+  )
+  const place = ({ xid, pos }: { readonly xid: unknown; readonly pos: unknown }) => `${String(xid)}.${String(pos)}`
+  return found
+    .flat()
+    .toSorted((one, other) => (isBefore(place(one), place(other)) ? -1 : 1))
+    .slice(-BEFORE_ROWS)
+    .map(({ at }) => at)
+}
+
+/** Rows that are old enough, the first ones after `from`; `all`: nothing else was looked at. */
+const agedRows = async (queries: Queries, from: string, published: string, { before, limit }: ArchiveOrder) => {
+  const known = await datesUpTo(queries, from)
+  // many rows in a row may be dated wrong, so more are looked at until one counts
+  for (let rows = limit; ; rows *= 4) {
+    const passed = await passedRows(queries, from, published, rows)
+    const count = agedCount([...known, ...passed.map(({ at }) => at)], before) - known.length
+    const looked = passed.slice(0, Math.max(0, count))
+    const all = looked.length === passed.length
+    if (looked.length > 0 || passed.length < rows || rows >= LOOKED_MAX)
+      return { looked, more: all && passed.length === rows }
+  }
+}
 
 const historiesOf = ({ db }: Queries, keys: readonly string[]): Promise<Rows> =>
   db
@@ -115,12 +157,10 @@ const move = async ({ db }: Queries, leaving: readonly Leaving[], noted: string)
   return rows
 }
 
-const archive = async (queries: Queries, { before, limit }: ArchiveOrder): Promise<Archived> => {
+const archive = async (queries: Queries, order: ArchiveOrder): Promise<Archived> => {
   const { from, published } = await bounds(queries)
   if (published === null || !isBefore(from, published)) return { entities: 0, rows: 0, more: false }
-  const passed = await passedRows(queries, from, published, limit)
-  const young = passed.findIndex(({ at }) => at >= before)
-  const looked = young < 0 ? passed : passed.slice(0, young)
+  const { looked, more } = await agedRows(queries, from, published, order)
   const end = looked.at(-1)
   if (end === undefined) return { entities: 0, rows: 0, more: false }
   // an entity is considered only at its last row; if it has a later row, a later run considers it
@@ -128,7 +168,7 @@ const archive = async (queries: Queries, { before, limit }: ArchiveOrder): Promi
   const ending = keys.filter((key) => ENDING.includes(key.slice(0, key.indexOf('/'))))
   const leaving = await leavingOf(queries, ending)
   const rows = await move(queries, leaving, `${end.xid}.${end.pos}`)
-  return { entities: leaving.length, rows, more: young < 0 && passed.length === limit }
+  return { entities: leaving.length, rows, more }
 }
 
 /** Loads MikroORM once for all portions. */

@@ -22,6 +22,7 @@ describe('a lane', () => {
     const worker: Worker = {
       kinds: [KIND],
       moment: clock.now,
+      aheadMs: () => Infinity,
       room: () => 1,
       begin: (one) => void begun.push(one),
       isInHand: (one) => inHand.has(one),
@@ -83,7 +84,7 @@ describe('a lane', () => {
     }
     let room = 0
     const idle = { begin: () => {}, isInHand: () => false, ended: async () => {}, stop: async () => {} }
-    const worker: Worker = { kinds: [KIND], moment: () => 5, aheadMs: 100, room: () => room, ...idle }
+    const worker: Worker = { kinds: [KIND], moment: () => 5, aheadMs: () => 100, room: () => room, ...idle }
     const lane = createLane({ region, sharing, clock, options: PACES, log: silent }, worker)
     const rounds: unknown[] = []
     for (room of [0, 1, 500, 501]) {

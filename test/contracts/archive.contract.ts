@@ -7,9 +7,12 @@ import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { type Cloud, FPGA, NOVA, openCloud, value } from '../actors/cloud.ts'
 import { expectRebuilt } from '../actors/rebuilt.ts'
+import { handClock } from '../support/lab.ts'
 import { openPlane } from '../support/plane.ts'
 import type { Opened } from './journal.contract.ts'
 
+const DAY = 86_400_000
+const YEAR = 365 * DAY
 const LATER = 8_000_000_000_000
 
 const allOf = async ({ archiveEnded }: Store, before = LATER, limit = 7): Promise<number> => {
@@ -120,6 +123,41 @@ export const archiveContract = (open: () => Promise<Opened>): void => {
     expect(sum(({ entities }) => entities)).toBe(4)
     expect(sum(({ rows }) => rows)).toBe(lengths.flat().length - 2)
     await close()
+  })
+
+  test('a row that is dated into the future holds nothing up, and one that is dated into the past does not go early', async () => {
+    const { store, dispose } = await open()
+    const clock = handClock()
+    let by = 0
+    const set = { ...clock, now: () => clock.now() + by }
+    const cloud = await openCloud(
+      FPGA,
+      { 'resources:FPGA': '1' },
+      { clock: set, options: { sweepEveryMs: YEAR } },
+      store,
+    )
+    const removed = async (wrongMs: number) => {
+      by = wrongMs
+      const [arq] = await cloud.create()
+      value(await cloud.control.arqs.remove(NOVA, [arq!]))
+      by = 0
+      return `arq/${arq!}`
+    }
+    const [first, ahead, second] = [await removed(0), await removed(YEAR), await removed(0)]
+    await clock.pass(10 * DAY)
+    const [behind, third] = [await removed(-YEAR), await removed(0)]
+    await markPublished(store)
+    expect(await allOf(store, clock.now() - 7 * DAY, 1000)).toBeGreaterThan(0)
+    const left = await fedKeys(store)
+    expect([first, ahead, second, behind, third].map((key) => left.has(key))).toEqual([false, false, false, true, true])
+    await clock.pass(10 * DAY)
+    await removed(0)
+    await markPublished(store)
+    await allOf(store, clock.now() - 7 * DAY, 1000)
+    const last = await fedKeys(store)
+    expect([behind, third].map((key) => last.has(key))).toEqual([false, false])
+    await cloud.stop()
+    await dispose()
   })
 
   test('nothing moves that a reader has not passed, or that ended too late', async () => {

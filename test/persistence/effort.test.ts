@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest'
 import { createPrepared } from '../../src/persistence/prepared.ts'
 import { pickBatch } from '../../src/persistence/batch.ts'
 import { openEffort } from '../../src/persistence/effort.ts'
-import { createObserver } from '../../src/persistence/observer.ts'
+import { createObserver } from '../../src/observer.ts'
 import { drop } from '../../src/actors/runtime/views.ts'
 import * as sample from './samples.ts'
 

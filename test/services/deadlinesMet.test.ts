@@ -29,12 +29,26 @@ describe('an entity', () => {
     ['whose deadline has passed is begun with', 0, true],
     ['whose deadline is ahead is not', 1, false],
     ['whose deadline is as far ahead as a bind may take is not', HOLD, false],
-    ['whose deadline is further ahead was recorded before the clock was set back, and is begun with', HOLD + 1, true],
+    ['whose deadline is further ahead than that is not', HOLD + 1, false],
   ])('%s', async (_, ahead, isBegun) => {
     const { clock, worker, read, waiting } = opened()
     worker.begin(key(1), waiting, clock.now() + ahead)
     await quiet()
     expect([read, worker.isInHand(key(1))]).toEqual([isBegun ? [key(1)] : [], isBegun])
+  })
+  test('whose deadline lies too far ahead is begun with when it was seen for as long as a bind may take', async () => {
+    const { clock, worker, read, waiting } = opened()
+    const at = clock.now() + 3_600_000
+    const begin = async () => {
+      worker.begin(key(1), waiting, at)
+      await quiet()
+      return read
+    }
+    expect(await begin()).toEqual([])
+    await clock.pass(HOLD - 1)
+    expect(await begin()).toEqual([])
+    await clock.pass(1)
+    expect(await begin()).toEqual([key(1)])
   })
   test('is begun with once, and again when the work on it has ended', async () => {
     const { worker, read, waiting, open } = opened()

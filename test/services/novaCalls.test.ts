@@ -259,7 +259,7 @@ test('other processes leave an event alone for a while, which a process that is 
   const [one, alone] = [opened(), opened({ journal: { exclusive: true } as Kernel['journal'] })]
   expect(one.notifier.moment()).toBe(one.clock.now() - 3000)
   expect(alone.notifier.moment()).toBe(alone.clock.now())
-  expect([one.notifier.kinds, one.notifier.aheadMs]).toEqual([['nova'], 60_000])
+  expect([one.notifier.kinds, one.notifier.aheadMs('nova')]).toEqual([['nova'], 60_000])
 })
 test('a stop waits two seconds for the open calls, and begins no other', async () => {
   const one = opened()

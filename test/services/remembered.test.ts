@@ -152,7 +152,13 @@ test.each([
       } as unknown as Kernel['sharing'],
     },
     {
-      ...{ kinds: ['instance'] as readonly DueKind[], moment: () => 1, room: () => 1, begin: () => {} },
+      ...{
+        kinds: ['instance'] as readonly DueKind[],
+        moment: () => 1,
+        aheadMs: () => 1,
+        room: () => 1,
+        begin: () => {},
+      },
       ...{ isInHand: () => false, ended: async () => {}, stop: async () => {} },
     },
   )

@@ -49,5 +49,3 @@ export type IgnoreWish = {
   readonly difference: DifferenceUuid
   readonly until: number
 }
-/** How many days ahead the end may be. */
-export const IGNORED_DAYS_MAX = 90

@@ -52,7 +52,7 @@ export type PlacementRecord = {
   readonly root: ResourceProviderUuid | null
   readonly providers: Providers
   readonly trouble: (HostBlocker & { readonly since: number }) | null
-  /** The pass under way; another one may begin after `until`, ms since the epoch. */
+  /** The pass under way; after `until`, ms since the epoch, another one may begin without an operator. */
   readonly pass: { readonly number: number; readonly until: number } | null
   readonly passes: number
   /** Number of passes in a row after which something was still to be done. */
@@ -71,7 +71,7 @@ export type PlacementCommand =
   | IgnoredCommand
   /** The database has lost rows: what is recorded may be older than what earlier passes have written to Placement. */
   | { readonly type: 'RowsLost'; readonly host: HostName; readonly at: number }
-  /** `alone`: no other process can have a pass under way. */
+  /** `alone`: no other pass keeps this one away. */
   | {
       readonly type: 'Begin'
       readonly host: HostName

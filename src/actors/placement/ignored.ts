@@ -4,11 +4,13 @@
  * IGNORED-1 a difference has a UUID made of everything that it says: host, kind, provider, instance, state and reason,
  *    which names amounts, and its parts. When one of these changes it is another difference, which is not ignored;
  * IGNORED-2 a difference is ignored until the moment that was given with the decision, or until an operator ends that.
- *    The host is due at that moment, and its next pass records the end; whoever reads before goes by the clock;
+ *    The host is due at that moment, and its next pass records the end; whoever reads before goes by the clock. A
+ *    moment further ahead than an operator can name was accepted by a clock that was wrong, and has passed;
  * IGNORED-3 ignoring changes nothing in Placement, and no pass leaves anything out because of it: only a difference
  *    that no pass repairs can be ignored.
  */
 import { createHash } from 'node:crypto'
+import { DAY_MS } from '../../clock.ts'
 import type { HostName, InstanceUuid, ResourceProviderUuid } from '../../identifiers.ts'
 import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
 import { ownValue } from '../../record.ts'
@@ -60,19 +62,26 @@ export const differenceUuid = (
   return uuidOfHash(createHash('sha1').update(text, 'utf8').digest(), 5)
 }
 
+/** How many days ahead the end of a term may lie, when an operator names it. */
+export const IGNORED_DAYS_MAX = 90
+/** How long a form may take from its reading to its sending, so that "90 days from today" is accepted. */
+export const LATE_MS = DAY_MS
+const AHEAD_MAX_MS = IGNORED_DAYS_MAX * DAY_MS + 2 * LATE_MS
+/** Whether the end of a term has come, or was accepted by a clock that was wrong. */
+export const isOver = (until: number, at: number): boolean => until <= at || until > at + AHEAD_MAX_MS
+
 /** How the difference is ignored at this moment; null: it is not. */
 export const ignoringAt = (ignored: Ignored | undefined, uuid: DifferenceUuid, at: number): Ignoring | null => {
   const one = ignored && ownValue(ignored, uuid)
-  return one === undefined || one.ended !== undefined || one.until <= at ? null : one
+  return one === undefined || one.ended !== undefined || isOver(one.until, at) ? null : one
 }
 
 type Holder = { readonly host: HostName; readonly ignored?: Ignored }
-/**
- * Looks only at what is recorded, because the end of a term is recorded too (IGNORED-2). The moment 0 is passed so that
- * no term ends by the clock.
- */
-const isIgnored = ({ host, ignored }: Holder, of: Omit<Difference, 'name'>): boolean =>
-  ignoringAt(ignored, differenceUuid(host, of), 0) !== null
+/** Looks only at what is recorded, because the end of a term is recorded too (IGNORED-2). */
+const isIgnored = ({ host, ignored }: Holder, of: Omit<Difference, 'name'>): boolean => {
+  const one = ignored && ownValue(ignored, differenceUuid(host, of))
+  return one !== undefined && one.ended === undefined
+}
 
 /** What the difference of an instance with units without an allocation says; the same is asked of what is recorded. */
 export const lackingReason = (units: number): string => `units without an allocation: ${units}`
@@ -115,7 +124,7 @@ export const firstEnd = ({ ignored = {} }: Holder): number | null => {
 }
 /** The recorded differences whose term is over. */
 export const overdue = ({ ignored = {} }: Holder, at: number): readonly DifferenceUuid[] =>
-  Object.entries(ignored).flatMap(([uuid, { until }]) => (until <= at ? [uuid] : []))
+  Object.entries(ignored).flatMap(([uuid, { until }]) => (isOver(until, at) ? [uuid] : []))
 
 export type IgnoredCommand =
   | ({

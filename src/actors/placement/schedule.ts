@@ -4,7 +4,7 @@ import { type Backoff, backoffMs } from '../../waiting.ts'
 import { sha256 } from '../../wire/canonical.ts'
 import type { PlacementRecord, HostBlocker } from './decider.ts'
 import { hostStateOf } from './hostState.ts'
-import { firstEnd } from './ignored.ts'
+import { firstEnd, overdue } from './ignored.ts'
 
 /** The delays are short, because an attempt puts no load on a Placement that cannot be reached. */
 const TROUBLED: Readonly<Record<HostBlocker['state'], Backoff>> = {
@@ -25,6 +25,12 @@ const WITHHELD_MS = 30_000
  */
 const spread = (periodMs: number, { host, passes }: PlacementRecord): number =>
   Math.round(periodMs * (0.9 + (0.2 * Number.parseInt(sha256(`${host} ${passes}`).slice(0, 8), 16)) / 0xffffffff))
+
+/**
+ * No control with a right clock records the moment of a comparison further ahead, even if its clock differs a little.
+ */
+export const comparedWithinMs = (auditEveryMs: number): number =>
+  1.1 * Math.max(auditEveryMs, UNFINISHED.maxMs) + 240_000
 
 export const isUnfinished = ({ providers }: PlacementRecord): boolean =>
   Object.values(providers).some(({ state }) => state === 'pending')
@@ -55,9 +61,8 @@ export const nextUnrecordedAt = (record: PlacementRecord, times: Times): number 
   const { pass, asked, endedAt } = record
   const { now } = times
   if (pass !== null || asked || endedAt === null || now - endedAt >= RECORDED_EVERY_MS || now < endedAt) return null
-  const end = firstEnd(record)
-  if (end === null) return nextOf(record, times)
-  return end <= now ? null : Math.min(end, nextOf(record, times))
+  if (overdue(record, now).length > 0) return null
+  return Math.min(firstEnd(record) ?? Infinity, nextOf(record, times))
 }
 
 /**
@@ -74,5 +79,6 @@ export const nextPassAt = (
   if (trouble) return soon(TROUBLED[trouble.state])
   if (isUnfinished(record)) return soon(UNFINISHED)
   if (hostStateOf(record) === 'withheld') return Math.min(audit, now + WITHHELD_MS)
-  return wanted === 0 && Object.keys(record.providers).length === 0 ? null : audit
+  const isEmpty = wanted === 0 && Object.keys(record.providers).length === 0
+  return isEmpty && firstEnd(record) === null ? null : audit
 }

@@ -1,6 +1,6 @@
 /** `accelerando drift ignored`, `drift ignore` and `drift unignore`: differences that are not counted for a while. */
 import type { Command } from 'commander'
-import { IGNORED_DAYS_MAX } from '../../actors/answers/drift.ts'
+import { IGNORED_DAYS_MAX } from '../../actors/placement/ignored.ts'
 import { withPlainErrors } from '../command.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { misused } from '../exits.ts'

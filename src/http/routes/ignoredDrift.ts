@@ -1,7 +1,7 @@
 /** The differences of `GET /v2/drift` that operators ignore for a while. These paths are an extension. */
 import * as v from 'valibot'
 import type { IgnoredRow } from '../../actors/control.ts'
-import { IGNORED_DAYS_MAX } from '../../actors/answers/drift.ts'
+import { IGNORED_DAYS_MAX } from '../../actors/placement/ignored.ts'
 import { IgnoredDrift } from '../driftSchemas.ts'
 import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'

@@ -2,7 +2,7 @@
 import type { EntityKey } from '../../identifiers.ts'
 import { type DueAt, FORGOTTEN_MAX, type Sharing } from '../../actors/runtime/sharing.ts'
 import type { Row } from '../../actors/runtime/views.ts'
-import { createObserver } from '../observer.ts'
+import { createObserver } from '../../observer.ts'
 import type { Kept, SharedWork } from './kept.ts'
 import type { Tables } from './tables.ts'
 

@@ -144,7 +144,10 @@ const forEach = async <Value>(
   return done(values)
 }
 
-/** Runs a pass over the host as soon as no other control works on it, or none if that is not before `until`. */
+/**
+ * Runs a pass over the host as soon as no other control works on it, and at the latest at `until`: whoever works on it
+ * for that long may be dead, and an operator's command always helps.
+ */
 const passed = async (
   { clock }: Kernel,
   worker: Placer,
@@ -152,9 +155,10 @@ const passed = async (
   until: number,
 ): Promise<Outcome<HostPassed>> => {
   for (let tries = 1; ; tries++) {
-    const ended = await worker.now(host)
+    const isLast = clock.monotonic() >= until
+    const ended = await worker.now(host, isLast)
     if (!ended.ok) return ended
-    if (ended.value || clock.monotonic() >= until) return done({ host, ended: ended.value })
+    if (ended.value || isLast) return done({ host, ended: ended.value })
     await pause(clock, backoffMs(BUSY, tries))
   }
 }

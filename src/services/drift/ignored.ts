@@ -3,14 +3,18 @@ import { DAY_MS } from '../../clock.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
 import type { HostName } from '../../identifiers.ts'
 import type { Caller, Control, IgnoredRow } from '../../actors/control.ts'
-import { type DriftEntry, type HostDrift, IGNORED_DAYS_MAX, type IgnoreWish } from '../../actors/answers/drift.ts'
+import type { DriftEntry, HostDrift, IgnoreWish } from '../../actors/answers/drift.ts'
 import { placement, placementKey } from '../../actors/placement/decider.ts'
-import type { Difference, IgnoredCommand } from '../../actors/placement/ignored.ts'
+import {
+  type Difference,
+  IGNORED_DAYS_MAX,
+  type IgnoredCommand,
+  LATE_MS,
+  isOver,
+} from '../../actors/placement/ignored.ts'
 import { transact } from '../../actors/runtime/transact.ts'
 import { type Kernel, causeOf, commandOf, hasRecorded } from '../kernel/kernel.ts'
 
-/** How long a form may take from its reading to its sending, so that "90 days from today" is accepted. */
-const LATE_MS = DAY_MS
 const RETRY_AFTER_SECONDS = 30
 
 type Compared = (host: HostName, nova: boolean) => Promise<Outcome<HostDrift | null>>
@@ -79,7 +83,7 @@ export const createIgnored = (kernel: Kernel, compared: Compared): Ignoring => {
         where,
         page,
         {},
-        ({ until_at: until, ended }) => ended === null && until > now,
+        ({ until_at: until, ended }) => ended === null && !isOver(until, now),
       )
     },
     ignoredOne: one,

@@ -16,16 +16,16 @@ import { shed } from '../retirement/retirement.ts'
 
 /**
  * Returns the fault that prevented the work, or null; after a fault the entity stays due and is claimed again.
- * `isOver`: the deadline counts as passed although it is ahead of the clock, because the clock was set back
- * (`clockSteps.ts`).
+ * `at`: the recorded moment, which has come; it may be ahead of the clock, if that was set back (`clockSteps.ts`) or
+ * another clock was wrong (TERMS-1).
  */
-type Attendant = (kernel: Kernel, id: string, read: Read, isOver: boolean) => Promise<Fault | null>
+type Attendant = (kernel: Kernel, id: string, read: Read, at: number) => Promise<Fault | null>
 
 /**
  * Ends the bind if its deadline has passed. Events for Nova are passed to the notifier without waiting for Nova.
  * Releases before 0.3.0 record the moments of the next notification as rows of this kind too.
  */
-const attendInstance: Attendant = async (kernel, uuid, read, isOver) => {
+const attendInstance: Attendant = async (kernel, uuid, read, at) => {
   const key = instanceKey(uuid)
   const known = await read(instance, key)
   if (!known.ok) return known.fault
@@ -34,7 +34,7 @@ const attendInstance: Attendant = async (kernel, uuid, read, isOver) => {
     if (telling) kernel.notifyNova(key)
     return null
   }
-  const concluded = await conclude(kernel, uuid, isOver)
+  const concluded = await conclude(kernel, uuid, at > kernel.clock.now())
   return concluded.ok ? null : concluded.fault
 }
 
@@ -43,10 +43,11 @@ const SWEEPER = { by: 'sweeper' } as const
  * Repeats a failed release, or ends a programming whose deadline has passed; then the device may leave if its host is
  * out of service.
  */
-const attendDeployable: Attendant = async (kernel, uuid) => {
+const attendDeployable: Attendant = async (kernel, uuid, _read, at) => {
   const key = deployableKey(uuid)
   const work = newWork(kernel, SWEEPER, (draft) => {
-    const events = draft.decide(deployable, key, { type: 'Due', at: draft.at, deadline: draft.at + RELEASE_FOR_MS })
+    const due = { type: 'Due', at: Math.max(at, draft.at), deadline: draft.at + RELEASE_FOR_MS } as const
+    const events = draft.decide(deployable, key, due)
     return { ended: events.some(({ type }) => type === 'ProgramFailed'), host: draft.state(deployable, key).host }
   })
   const recorded = await kernel.region.tell(key, work)
@@ -63,8 +64,8 @@ const ATTENDANTS: Readonly<Record<DeadlineKind, Attendant>> = {
 }
 
 /** Throws for a kind without a function, because recording a deadline of that kind is a bug. */
-export const attend = (kernel: Kernel, key: EntityKey, read: Read, isOver = false): Promise<Fault | null> => {
+export const attend = (kernel: Kernel, key: EntityKey, read: Read, at: number): Promise<Fault | null> => {
   const attendant = ownValue<Attendant>(ATTENDANTS, kindOf(key))
   if (!attendant) throw new Error(`nobody attends to entities of the kind of ${key}`)
-  return attendant(kernel, idOf(key), read, isOver)
+  return attendant(kernel, idOf(key), read, at)
 }

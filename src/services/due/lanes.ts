@@ -7,18 +7,21 @@
  * LANE-3 a claim is given up when the work has ended, with or without success, and expires if its process dies;
  * LANE-4 if an entity is still due at the same moment after `SAME_MAX` tries, its claim is kept until it expires, so
  *    that the entities behind it are claimed meanwhile;
- * LANE-5 a worker may state how far ahead its moments can lie. A moment further ahead was recorded before the clock was
- *    set back, and is due now.
+ * LANE-5 a worker states how far ahead the moments of each kind can lie. A moment further ahead was recorded by a clock
+ *    that was wrong, or before the clock was set back: it is handed to the worker too. Work that does no harm when it
+ *    is early begins at once; a deadline has to have been seen for as long as its term (TERMS-1).
  */
 import type { EntityKey } from '../../identifiers.ts'
 import { isUndecided } from '../../fault.ts'
 import { textOf } from '../../errorText.ts'
 import type { Read } from '../../actors/runtime/region.ts'
-import { DEADLINE_KINDS, type DueKind } from '../../actors/runtime/dueKinds.ts'
+import { DEADLINE_KINDS, type DeadlineKind, type DueKind } from '../../actors/runtime/dueKinds.ts'
+import { kindOf } from '../../actors/runtime/memory.ts'
 import type { DueAt } from '../../actors/runtime/sharing.ts'
 import { createClockSteps } from './clockSteps.ts'
 import { attend } from './due.ts'
-import type { Kernel } from '../kernel/kernel.ts'
+import { type Kernel, RELEASE_FOR_MS } from '../kernel/kernel.ts'
+import { CLOCKS_MS, createTerms } from '../kernel/terms.ts'
 
 /** Does the due work of entities; it works on each entity once at a time. */
 export type Worker = {
@@ -26,11 +29,8 @@ export type Worker = {
   readonly kinds: readonly DueKind[]
   /** Rows that are due by this moment are claimed. */
   readonly moment: () => number
-  /**
-   * No row of these kinds is recorded further ahead than this. Absent: there is no such limit, or the worker detects
-   * steps of the clock itself.
-   */
-  readonly aheadMs?: number
+  /** No right clock records a row of this kind further ahead than this. */
+  readonly aheadMs: (kind: DueKind) => number
   /** How many more entities the worker can begin now. */
   readonly room: () => number
   /** Ignored when the worker already has the entity or has no room; a later round claims the entity again. */
@@ -50,7 +50,7 @@ export type Lane = {
 /** How many entities one statement claims. */
 const CLAIM_MAX = 500
 
-/** How often rows further ahead than `aheadMs` are looked for. */
+/** How often rows are looked for that lie further ahead than any right clock records them. */
 const FAR_EVERY_MS = 10_000
 
 const SAME_MAX = 3
@@ -85,12 +85,13 @@ export const createLane = ({ region, sharing, options, log, clock }: Parts, work
     if (free.length > 0) await sharing.unclaim(free)
     for (const entity of over) claimed.delete(entity)
   }
-  const claim = async (moments: DueAt) => {
+  const far = [...Map.groupBy(worker.kinds, worker.aheadMs)]
+  const claim = async (moments: DueAt, kinds = worker.kinds) => {
     // the query may also return entities that are already being worked on, so it asks for more: they must not displace
     // the others
     const limit = Math.min(CLAIM_MAX, worker.room())
     if (limit <= 0) return
-    for (const { entity, at } of await sharing.claimDue(worker.kinds, moments, limit, options.claimMs)) {
+    for (const { entity, at } of await sharing.claimDue(kinds, moments, limit, options.claimMs)) {
       claimed.add(entity)
       tries.note(entity, at)
       worker.begin(entity, region.readCurrent, at)
@@ -101,10 +102,9 @@ export const createLane = ({ region, sharing, options, log, clock }: Parts, work
     round: async () => {
       await letGo()
       await claim(worker.moment())
-      const { aheadMs } = worker
-      if (aheadMs === undefined || clock.monotonic() - farAt < FAR_EVERY_MS) return
+      if (clock.monotonic() - farAt < FAR_EVERY_MS) return
       farAt = clock.monotonic()
-      await claim({ after: clock.now() + aheadMs })
+      for (const [aheadMs, kinds] of far) await claim({ after: clock.now() + aheadMs }, kinds)
     },
     stop: async () => {
       await worker.stop()
@@ -119,12 +119,22 @@ const DEADLINES_MAX = 2000
 /** Does what is due for entities whose recorded deadline has passed. */
 export const deadlineWorker = (kernel: Kernel): Worker => {
   const { log, clock, options } = kernel
-  const steps = createClockSteps(kernel, options.bindDeadlineMs)
+  const [steps, terms] = [createClockSteps(kernel, options.bindDeadlineMs), createTerms(clock)]
+  const termMs: Readonly<Record<string, number>> = {
+    instance: options.bindDeadlineMs,
+    deployable: Math.max(options.bindDeadlineMs, RELEASE_FOR_MS),
+  } satisfies Record<DeadlineKind, number>
   const inHand = new Map<EntityKey, Promise<void>>()
   let stopped = false
-  const work = async (entity: EntityKey, read: Read, isOver: boolean) => {
+  /** Whether the moment of a claimed row has come, although it may lie ahead. */
+  const hasCome = (entity: EntityKey, at: number): boolean => {
+    if (at <= steps.moment()) return steps.isOver(at)
+    const ms = termMs[kindOf(entity)]!
+    return terms.hasPassed(entity, at - ms, ms)
+  }
+  const work = async (entity: EntityKey, read: Read, at: number) => {
     try {
-      const fault = await attend(kernel, entity, read, isOver)
+      const fault = await attend(kernel, entity, read, at)
       // an unreadable store is logged once, elsewhere; a later round claims the entity again
       if (fault && !isUndecided(fault)) log.warn({ entity, fault }, 'sweep.refused')
     } catch (error) {
@@ -137,12 +147,13 @@ export const deadlineWorker = (kernel: Kernel): Worker => {
   return {
     kinds: DEADLINE_KINDS,
     moment: steps.moment,
+    aheadMs: (kind) => termMs[kind]! + CLOCKS_MS,
     room: () => DEADLINES_MAX - inHand.size,
     begin: (entity, read, at) => {
-      if (stopped || inHand.has(entity) || inHand.size >= DEADLINES_MAX || !steps.isOver(at)) return
+      if (stopped || inHand.has(entity) || inHand.size >= DEADLINES_MAX || !hasCome(entity, at)) return
       inHand.set(
         entity,
-        work(entity, read, at > clock.now()).finally(() => inHand.delete(entity)),
+        work(entity, read, at).finally(() => inHand.delete(entity)),
       )
     },
     isInHand: (entity) => inHand.has(entity),

@@ -7,7 +7,7 @@
  * RESEND-3 a programming whose deadline has passed is not repeated but ends as failed. This also ends a programming
  *    that an older release ordered without recording its deadline as due work;
  * RESEND-4 an order postponed further ahead than possible is sent now, because the clock was set back since it was
- *    postponed.
+ *    postponed. The deadline of a programming by a wrong clock has passed after its term (TERMS-1).
  */
 import type { HostName } from '../../identifiers.ts'
 import { isUndecided } from '../../fault.ts'
@@ -17,6 +17,7 @@ import type { DueAt } from '../../actors/runtime/sharing.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { attend } from './due.ts'
 import { type Kernel, RELEASE_FOR_MS } from '../kernel/kernel.ts'
+import { createTerms } from '../kernel/terms.ts'
 
 const ORDERS_MAX = 500
 /** At a start at most this many portions of orders are sent again; the rounds send the rest. */
@@ -36,7 +37,6 @@ type Times = {
   readonly bindDeadlineMs: number
   readonly programDeadlineMs: number
 }
-const isOver = ({ body }: Pending, now: number): boolean => body.type === 'Program' && now >= body.deadline
 
 /** The time between the creation of the order and its deadline. */
 const termMs = ({ body: { type } }: Pending, { bindDeadlineMs, programDeadlineMs }: Times): number => {
@@ -72,21 +72,29 @@ export type Resend = {
   readonly all: () => Promise<void>
 }
 
+/** Whether the order is a programming whose deadline has passed. */
+const createIsOver = ({ clock, options: { programDeadlineMs: ms } }: Kernel) => {
+  const terms = createTerms(clock)
+  return ({ slot, number, body: { type, deadline } }: Pending): boolean =>
+    type === 'Program' && terms.hasPassed(`${slot} ${number}`, deadline - ms, ms)
+}
+
 export const createOrderResend = (kernel: Kernel): Resend => {
   const { clock, sharing, publish, region, options, log } = kernel
-  const silentHosts = createSilent(kernel)
-  const end = async ({ deployable_uuid: uuid }: Pending) => {
-    const fault = await attend(kernel, deployableKey(uuid), region.readCurrent)
+  const [silentHosts, isOver] = [createSilent(kernel), createIsOver(kernel)]
+  const end = async ({ deployable_uuid: uuid, body: { deadline } }: Pending) => {
+    const fault = await attend(kernel, deployableKey(uuid), region.readCurrent, deadline)
     if (fault && !isUndecided(fault)) log.warn({ deployable: uuid, fault }, 'resend.programNotEnded')
   }
   /** Returns when each order is to be looked at again. */
   const send = async (orders: readonly Pending[]) => {
     const now = clock.now()
     const silent = await silentHosts(orders)
-    const running = orders.filter((order) => !isOver(order, now))
+    const over = new Set(orders.filter(isOver))
+    const running = orders.filter((order) => !over.has(order))
     const sent = running.filter(({ hostname }) => !silent.has(hostname))
     // ended first, because a deadline must not wait for the bus
-    for (const order of orders.filter((one) => isOver(one, now))) await end(order)
+    for (const order of over) await end(order)
     if (sent.length > 0) await publish(sent.map(({ body }) => orderMessage(body, now)))
     return running.map((order) => {
       const { slot, number, hostname } = order

@@ -206,7 +206,7 @@ export const createNotifier = (kernel: Kernel): Notifier => {
     kinds: [NOVA_DUE],
     // the process that recorded an event sends it at once: other processes leave it alone for a while
     moment: () => clock.now() - (kernel.journal.exclusive ? 0 : kernel.options.headStartMs),
-    aheadMs: AHEAD_MS,
+    aheadMs: () => AHEAD_MS,
     room: () => Math.max(0, (CALLS_MAX - calls.size) * GATHERED_MAX - waiting.size),
     begin: (entity, read) => {
       if (stopped || inHand.has(entity) || waiting.has(entity) || waiting.size >= WAITING_MAX) return

@@ -12,7 +12,8 @@ import type { InstanceUuid } from '../../identifiers.ts'
 import type { Orphan } from '../../actors/answers/orphan.ts'
 import type { PageCursor } from '../../actors/runtime/ports.ts'
 import type { Kernel } from '../kernel/kernel.ts'
-import { askAll, collectOne, nextHolders, orphanOf } from './orphans.ts'
+import { isAheadOf } from '../kernel/terms.ts'
+import { SETTLED_MS, askAll, collectOne, nextHolders, orphanOf } from './orphans.ts'
 
 const LEASE = 'orphans'
 const LEASE_MS = 30_000
@@ -55,7 +56,8 @@ export const createOrphanRound = (kernel: Kernel): OrphanRound => {
     const now = clock.monotonic()
     const known = before.get(orphan.instance)
     const since = known && isSame(known.orphan, orphan) ? known.since : now
-    if (since <= now - everyMs) due.push(orphan)
+    const termMs = isAheadOf(orphan.changedAt, clock.now()) ? Math.max(everyMs, SETTLED_MS) : everyMs
+    if (since <= now - termMs) due.push(orphan)
     if (noted.size < NOTED_MAX) noted.set(orphan.instance, { since, orphan })
   }
   const end = async ({ known, due, noted }: Sweep) => {

@@ -4,7 +4,8 @@
  * ORPHAN-1 a server counts as gone only after Nova has said twice, some time apart, that it does not know this server,
  *    while Nova shows this service the servers of all projects. After any other answer its requests are kept;
  * ORPHAN-2 a request that changed within `SETTLED_MS` is kept: Nova binds requests of servers that it has only begun to
- *    make;
+ *    make. A change dated ahead by a wrong clock says nothing: the round keeps such a request for as long as that after
+ *    it has first seen it (TERMS-1), and an operator's command does not;
  * ORPHAN-3 these requests are deleted like any others: the host releases the handle. A request that has changed since
  *    Nova was asked is kept.
  */
@@ -15,10 +16,11 @@ import type { ArqRow, Caller, Control, Page } from '../../actors/control.ts'
 import type { Kept, Orphan, OrphansCollected } from '../../actors/answers/orphan.ts'
 import type { NovaServer, NovaServers } from '../../actors/neighbours.ts'
 import { type Kernel, type Origin, causeOf } from '../kernel/kernel.ts'
+import { isAheadOf } from '../kernel/terms.ts'
 import { removeUnchanged } from '../arqs/unbind.ts'
 
 /** Nova's conductor waits for at most 300 s between the bind of a request and the end of a boot. */
-const SETTLED_MS = 600_000
+export const SETTLED_MS = 600_000
 /** The time between the two questions about a server in one call. */
 const APART_MS = 10_000
 /** How many requests one call looks at. */
@@ -34,6 +36,8 @@ const HOLDING = ['Bound', 'BindFailed'] as const
 const changedAt = ({ created_at: created, updated_at: updated }: ArqRow): number => updated ?? created
 const isHolding = ({ state }: ArqRow): boolean => HOLDING.some((one) => one === state)
 
+const isSettled = (changed: number, now: number): boolean => changed <= now - SETTLED_MS || isAheadOf(changed, now)
+
 /** All requests of the instance, if none of them has changed recently; otherwise the reason to keep them. */
 export const orphanOf = async (
   { readers, clock }: Kernel,
@@ -46,7 +50,7 @@ export const orphanOf = async (
   const all = [first, ...others]
   if (!all.every(isHolding)) return done({ reason: 'its accelerator requests are being bound or released' })
   const latest = Math.max(...all.map(changedAt))
-  if (latest > clock.now() - SETTLED_MS)
+  if (!isSettled(latest, clock.now()))
     return done({ reason: `its accelerator requests changed within the last ${SETTLED_MS / 60_000} minutes` })
   const { hostname: host, project_id: project } = first
   return done({ instance, arqs: all.map(({ uuid }) => uuid), host, project, changedAt: latest })
@@ -73,8 +77,10 @@ export const nextHolders = async ({ readers, clock }: Kernel, from: Pick<Page, '
   const listed = await readers.list('arqs', { state: HOLDING }, { limit: PAGE, ...from })
   if (!listed.ok) return listed
   const { items, next } = listed.value
-  const before = clock.now() - SETTLED_MS
-  const instances = items.filter((row) => changedAt(row) <= before).flatMap(({ instance_uuid: uuid }) => uuid ?? [])
+  const now = clock.now()
+  const instances = items
+    .filter((row) => isSettled(changedAt(row), now))
+    .flatMap(({ instance_uuid: uuid }) => uuid ?? [])
   return done({ instances: [...new Set(instances)], next })
 }
 

@@ -1,11 +1,14 @@
 /**
  * Runs passes over Placement: each compares one host with it and repairs differences.
  *
- * RUNNER-1 only one pass at a time works on a host: its beginning is recorded with an expiry that the pass extends as
- *    it proceeds, and the pass writes nothing to Placement when that expiry may have been reached;
+ * RUNNER-1 only one pass at a time works on a host. Its beginning is recorded, with an expiry that the pass extends as
+ *    it proceeds, and before each write to Placement it is read that no other pass has begun since;
  * RUNNER-2 Placement is called between appends, never within a decision: no append waits for Placement;
  * RUNNER-3 a comparison made because of time, not because of a change, first runs without recording a pass. If it finds
- *    nothing new, only the time of the next comparison is stored.
+ *    nothing new, only the time of the next comparison is stored;
+ * RUNNER-4 clocks decide only when another process may begin, and an expiry by a wrong clock keeps nobody away
+ *    (TERMS-1); an operator is never kept away. Whoever takes over from a pass that has not ended has the host compared
+ *    once more after the longest time that the last call of the other pass may take.
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Outcome, type Refused, done } from '../../fault.ts'
@@ -21,6 +24,7 @@ import type { Placement } from '../../actors/placement/port.ts'
 import { isUnfinished, nextPassAt } from '../../actors/placement/schedule.ts'
 import type { Draft } from '../../actors/runtime/draft.ts'
 import { type Kernel, newWork } from '../kernel/kernel.ts'
+import { createTerms } from '../kernel/terms.ts'
 import { createAgreements } from './agreements.ts'
 import { createComparison } from './comparison.ts'
 import { type Facts, factsOf } from './facts.ts'
@@ -49,12 +53,17 @@ const passMsOf = ({ longestCallMs }: Pick<Placement, 'longestCallMs'>): number =
  * The recorded right of this pass to work on the host, extended while the pass proceeds; collects findings that are not
  * recorded yet.
  */
-const createClaim = (kernel: Kernel, name: HostName, number: number, port: Placement) => {
+const createClaim = (
+  kernel: Kernel,
+  name: HostName,
+  number: number,
+  { port, since }: { readonly port: Placement; readonly since: number },
+) => {
   const { clock } = kernel
   const [callMs, passMs] = [port.longestCallMs, passMsOf(port)]
   const findings: Finding[] = []
   let changed = false
-  let until = clock.monotonic() + passMs
+  let until = since + passMs
   const find = (): PlacementCommand => ({
     type: 'Find',
     number,
@@ -67,6 +76,10 @@ const createClaim = (kernel: Kernel, name: HostName, number: number, port: Place
     if (recorded.ok) until = asked + passMs
     return recorded.ok
   }
+  const isCurrent = async (): Promise<boolean> => {
+    const read = await kernel.region.readCurrent(placement, placementKey(name))
+    return read.ok && read.value.state.pass?.number === number
+  }
   return {
     find: () => (findings.length === 0 ? null : find()),
     found: async (finding: Finding) => {
@@ -74,7 +87,7 @@ const createClaim = (kernel: Kernel, name: HostName, number: number, port: Place
       return findings.push(finding) < FINDINGS_MAX || flush()
     },
     hasChanged: () => changed,
-    mayCall: async () => clock.monotonic() < until - callMs || flush(),
+    mayCall: () => (clock.monotonic() < until - callMs ? isCurrent() : flush()),
   }
 }
 type Claim = ReturnType<typeof createClaim>
@@ -83,15 +96,23 @@ const SUPERSEDED: Ended = ['superseded', done(false)]
 /** A record of the pass was refused or could not be written. */
 const failedBy = (refused: Refused): Ended => (refused.fault.kind === 'conflict' ? SUPERSEDED : ['failed', refused])
 
-type Ending = { readonly number: number; readonly trouble: HostBlocker | null; readonly wanted: number }
-const end = async (kernel: Kernel, name: HostName, claim: Claim, { number, trouble, wanted }: Ending) => {
+type Ending = {
+  readonly number: number
+  readonly trouble: HostBlocker | null
+  readonly wanted: number
+  /** The host is compared again by then; null: no earlier than otherwise. */
+  readonly by: number | null
+}
+const end = async (kernel: Kernel, name: HostName, claim: Claim, { number, trouble, wanted, by }: Ending) => {
   const { clock, options, log } = kernel
   const found = claim.find()
   const recorded = await tell(kernel, name, (draft) => {
     const key = placementKey(name)
     if (found) draft.decide(placement, key, found)
     const record = draft.state(placement, key)
-    const nextAt = nextPassAt(record, { trouble, wanted }, { now: clock.now(), auditEveryMs: options.placementAuditMs })
+    const times = { now: clock.now(), auditEveryMs: options.placementAuditMs }
+    const moments = [nextPassAt(record, { trouble, wanted }, times), by].filter((at) => at !== null)
+    const nextAt = moments.length === 0 ? null : Math.min(...moments)
     const failed = trouble !== null || isUnfinished(record)
     const events = draft.decide(placement, key, { type: 'End', number, nextAt, trouble, failed })
     return events.some(({ type }) => type === 'TroubleFound')
@@ -103,9 +124,9 @@ const end = async (kernel: Kernel, name: HostName, claim: Claim, { number, troub
 export type PassRunner = {
   /**
    * Repairs differences. Resolves with true when the pass has ended; false: another pass is running, or began
-   * meanwhile.
+   * meanwhile. `takesOver`: an operator asks, so this one begins whatever is recorded of others.
    */
-  readonly run: (name: HostName) => Promise<Outcome<boolean>>
+  readonly run: (name: HostName, takesOver?: boolean) => Promise<Outcome<boolean>>
   /**
    * Compares only. True: everything found is already recorded, and the row of due work with the moment `at` was moved
    * to the next comparison. False: a pass is needed.
@@ -129,12 +150,34 @@ const countPass = (counts: PlacementCounts, outcome: PassOutcome, ms: number): v
   counts.passMs += ms
 }
 
-const beginOf = ({ journal, port }: { journal: Kernel['journal']; port: Placement }, host: HostName, at: number) =>
-  ({ type: 'Begin', host, at, until: at + passMsOf(port), alone: journal.exclusive }) as const
+/** Begins passes: the number of the one that has begun, and whether another one had not ended. */
+const createBeginning = (kernel: Kernel, port: Placement) => {
+  const { journal, clock, region } = kernel
+  const [terms, passMs] = [createTerms(clock), passMsOf(port)]
+  const begin = (name: HostName, alone: boolean) =>
+    tell(kernel, name, (draft) => {
+      const key = placementKey(name)
+      const isTaken = draft.state(placement, key).pass !== null && !journal.exclusive
+      const at = clock.now()
+      draft.decide(placement, key, { type: 'Begin', host: name, at, until: at + passMs, alone })
+      return { number: draft.state(placement, key).pass!.number, isTaken }
+    })
+  /** Whether the recorded pass has expired although its expiry lies ahead, because a wrong clock recorded it. */
+  const hasExpired = async (name: HostName): Promise<boolean> => {
+    const known = await region.readCurrent(placement, placementKey(name))
+    const held = known.ok ? known.value.state.pass : null
+    return held !== null && terms.hasPassed(`${name} ${held.number}`, held.until - passMs, passMs)
+  }
+  return async (name: HostName, takesOver: boolean) => {
+    const begun = await begin(name, journal.exclusive || takesOver)
+    const isKeptAway = !begun.ok && begun.fault.kind === 'conflict'
+    return isKeptAway && (await hasExpired(name)) ? begin(name, true) : begun
+  }
+}
 
 export const createPassRunner = (kernel: Kernel, port: Placement, counts: PlacementCounts): PassRunner => {
-  const { journal, clock, log } = kernel
-  const asked = countedPort(port, counts)
+  const { clock, log } = kernel
+  const [begin, asked] = [createBeginning(kernel, port), countedPort(port, counts)]
   const [agreements, names] = [createAgreements(), new Set<string>()]
   const compare = createComparison(kernel, asked, agreements)
 
@@ -155,38 +198,39 @@ export const createPassRunner = (kernel: Kernel, port: Placement, counts: Placem
     )
 
   /** The outcome of the pass, and the answer to the caller. */
-  const run = async (name: HostName): Promise<Ended> => {
-    const begun = await command(kernel, name, beginOf({ journal, port }, name, clock.now()))
+  const run = async (name: HostName, takesOver: boolean): Promise<Ended> => {
+    const since = clock.monotonic()
+    const begun = await begin(name, takesOver)
     if (!begun.ok) return failedBy(begun)
-    const number = begun.value?.pass?.number
-    if (number === undefined) return SUPERSEDED
-    const claim = createClaim(kernel, name, number, port)
+    if (begun.value === null) return SUPERSEDED
+    const { number, isTaken } = begun.value
+    const claim = createClaim(kernel, name, number, { port, since })
     const facts = await factsOf(kernel, name)
+    const by = isTaken ? clock.now() + port.longestCallMs : null
     if (!facts.ok) {
-      await end(kernel, name, claim, { number, trouble: UNREADABLE, wanted: 0 })
+      await end(kernel, name, claim, { number, trouble: UNREADABLE, wanted: 0, by })
       return ['failed', facts]
     }
     const passed = await passOver(name, number, claim, facts.value)
     if (passed === 'superseded') return SUPERSEDED
     const trouble = passed === 'done' ? null : passed
     const { record, task } = facts.value
-    const ended = await end(kernel, name, claim, { number, trouble, wanted: task.wanted.length })
+    const ended = await end(kernel, name, claim, { number, trouble, wanted: task.wanted.length, by })
     if (!ended.ok) return failedBy(ended)
     if (record.trouble?.state === 'unreachable' && trouble?.state !== 'unreachable') counts.recovered++
     return [trouble?.state ?? (claim.hasChanged() ? 'changed' : 'unchanged'), done(true)]
   }
-  const count = (outcome: PassOutcome, since: number) => countPass(counts, outcome, clock.monotonic() - since)
   return {
-    run: async (name) => {
+    run: async (name, takesOver = false) => {
       const since = clock.monotonic()
-      const [outcome, ended] = await run(name)
-      count(outcome, since)
+      const [outcome, ended] = await run(name, takesOver)
+      countPass(counts, outcome, clock.monotonic() - since)
       return ended
     },
     compare: async (name, at) => {
       const since = clock.monotonic()
       const outcome = await compare(name, at)
-      if (outcome !== null) count(outcome, since)
+      if (outcome !== null) countPass(counts, outcome, clock.monotonic() - since)
       return outcome !== null
     },
   }

@@ -8,8 +8,10 @@ import { type Outcome, isUndecided } from '../../fault.ts'
 import { textOf } from '../../errorText.ts'
 import { endedWithin } from '../../waiting.ts'
 import { PLACEMENT_DUE, isMark } from '../../actors/placement/marks.ts'
+import { comparedWithinMs } from '../../actors/placement/schedule.ts'
 import { type PlacementCounts, noPlacementCounts } from '../../actors/placement/counts.ts'
 import type { Placement } from '../../actors/placement/port.ts'
+import { type DueKind, PLACEMENT_MARK } from '../../actors/runtime/dueKinds.ts'
 import { idOf } from '../../actors/runtime/memory.ts'
 import type { Read } from '../../actors/runtime/region.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -24,14 +26,21 @@ const STOP_MS = 3000
 export type Placer = Worker & {
   /** Also begun for a host that no row names, without a moment. */
   readonly begin: (entity: EntityKey, read: Read, at?: number) => void
-  /** Compares this host now. Resolves with true when the pass has ended; false: another process works on the host. */
-  readonly now: (name: HostName) => Promise<Outcome<boolean>>
+  /**
+   * Compares this host now. Resolves with true when the pass has ended; false: another process works on the host.
+   * `takesOver`: the pass begins in any case.
+   */
+  readonly now: (name: HostName, takesOver?: boolean) => Promise<Outcome<boolean>>
   readonly counts: () => PlacementCounts
 }
 
 const emptied = async (inHand: ReadonlyMap<HostName, Promise<unknown>>): Promise<void> => {
   while (inHand.size > 0) await Promise.allSettled(inHand.values())
 }
+
+/** A change is shown at once, whatever moment it was recorded at. */
+const aheadMs = (kind: DueKind, { options }: Pick<Kernel, 'options'>): number =>
+  kind === PLACEMENT_MARK ? 0 : comparedWithinMs(options.placementAuditMs)
 
 export const createPlacer = (kernel: Kernel, port: Placement): Placer => {
   const { clock, log } = kernel
@@ -53,15 +62,13 @@ export const createPlacer = (kernel: Kernel, port: Placement): Placer => {
     }
   }
   const hold = (name: HostName, work: Promise<unknown>): void => {
-    const over = () => {
-      inHand.delete(name)
-      next()
-    }
+    const over = () => (inHand.delete(name), next())
     inHand.set(name, work.then(over, over))
   }
   const next = (): void => {
     for (const [name, at] of waiting) {
       if (stopped || inHand.size >= PASSES_MAX) return
+      if (inHand.has(name)) continue
       waiting.delete(name)
       hold(name, attempt(name, at))
     }
@@ -69,6 +76,7 @@ export const createPlacer = (kernel: Kernel, port: Placement): Placer => {
   return {
     kinds: PLACEMENT_DUE,
     moment: clock.now,
+    aheadMs: (kind) => aheadMs(kind, kernel),
     room: () => WAITING_MAX - waiting.size,
     begin: (entity: EntityKey, _read: Read, at?: number) => {
       const name = idOf(entity)
@@ -84,9 +92,9 @@ export const createPlacer = (kernel: Kernel, port: Placement): Placer => {
       waiting.clear()
       await endedWithin(clock, STOP_MS, emptied(inHand))
     },
-    now: async (name) => {
+    now: async (name, takesOver = false) => {
       for (let busy = inHand.get(name); busy; busy = inHand.get(name)) await busy
-      const passed = passes.run(name)
+      const passed = passes.run(name, takesOver)
       hold(name, passed)
       return passed
     },

@@ -20,11 +20,11 @@ export type Observer = {
 }
 
 /** `monotonic`: ms, never goes back. */
-export const createObserver = (monotonic: () => number): Observer => {
+export const createObserver = (monotonic: () => number, forgottenMs = FORGOTTEN_MS): Observer => {
   const records = new Map<string, Seen>()
   let asked = 0
   const sweep = (now: number): void => {
-    for (const [name, seen] of records) if (now - seen.asked > FORGOTTEN_MS) records.delete(name)
+    for (const [name, seen] of records) if (now - seen.asked > forgottenMs) records.delete(name)
   }
   return {
     isOver: (name, mark, forMs) => {
