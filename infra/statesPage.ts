@@ -1,4 +1,5 @@
-/** Reference of the states of accelerator requests and attach handles, printed from the tables that decide. */
+/** Reference of the states of accelerator requests, attach handles and devices, printed from the tables that decide. */
+import { DEVICE_STATES, type DeviceState } from '../src/actors/device/standing.ts'
 import { ARQ_STATES, MOVES as ARQ_MOVES, RESOLVED, diagram as arqDiagram } from '../src/actors/arq/states.ts'
 import { HANDLE_STATES, MOVES as HANDLE_MOVES, diagram as handleDiagram } from '../src/actors/deployable/states.ts'
 
@@ -17,6 +18,14 @@ const HANDLE_MEANS: Readonly<Record<(typeof HANDLE_STATES)[number], string>> = {
   releasing: 'its request is gone, and the host still releases or cleans it',
   quarantined: 'it is granted to nobody until an operator releases it',
   missing: 'its host does not report it any more',
+}
+const DEVICE_MEANS: Readonly<Record<DeviceState, string>> = {
+  missing:
+    'its host does not report it any more; while requests hold a part of it, it stays so until it is reported again',
+  failing: 'it counts as bad by what is measured of it',
+  host_silent: 'its host is `stale` or `down`, so that nobody knows whether it is still there',
+  disabled: 'an operator has disabled it (`maintaining` in the API), or has taken its host out of service',
+  enabled: 'its parts are granted',
 }
 
 type Moves = Readonly<Record<string, Readonly<Partial<Record<string, string>>>>>
@@ -54,4 +63,14 @@ ${HEAD}
 ${rowsOf(HANDLE_STATES, HANDLE_MEANS, HANDLE_MOVES)}
 
 ${drawn(handleDiagram())}
+
+A handle that a request holds, or that is being released, does not become \`missing\` with its device: the state of the device says so.
+
+## Devices
+
+The worst of what is known of a device and of its host, the worst first. Only of an \`enabled\` one anything is granted, offered or counted as free.
+
+| state | meaning |
+| --- | --- |
+${DEVICE_STATES.map((state) => `| \`${state}\` | ${DEVICE_MEANS[state]} |`).join('\n')}
 `

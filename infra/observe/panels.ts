@@ -144,7 +144,7 @@ const ACCELERATORS: Section = {
       `${known('attach_handles{state="held"}')} / sum (${known('attach_handles', 'state')})`,
       'held',
     ]),
-    amount('Devices', [known('devices', 'type'), '{{type}}'], [known('devices_failing'), 'failing']),
+    amount('Devices', [known('devices', 'type'), '{{type}}'], [known('device_states', 'state'), '{{state}}']),
     gauge('Binds refused', 'ops', [
       'sum by (reason) (rate(accelerando_bind_requests_total{outcome="refused"}[$__rate_interval]))',
       '{{reason}}',

@@ -18,6 +18,7 @@ import type { ListedAs } from './host/standing.ts'
 import type { Capacity } from './capacity/tally.ts'
 import type { DeviceStatus } from './deployable/messages.ts'
 import type { DeviceHealth } from './device/health.ts'
+import type { DeviceState } from './device/standing.ts'
 import type { HandleState } from './deployable/states.ts'
 import type {
   Page,
@@ -26,6 +27,7 @@ import type {
   ProfileRow,
   ArqRow,
   DeviceRow,
+  DeviceStanding,
   DeployableRow,
   AttributeRow,
   HostRow,
@@ -61,7 +63,7 @@ export type Past = {
   readonly profiles: Pick<Control['profiles'], 'list' | 'byUuid' | 'byName'>
   readonly arqs: Pick<Control['arqs'], 'list' | 'get' | 'timeline'>
   /** Measurements of the past are not known. */
-  readonly devices: Pick<Control['devices'], 'list' | 'get' | 'health'>
+  readonly devices: Pick<Control['devices'], 'list' | 'get' | 'health' | 'standings'>
   /** The state of the deployables in Placement in the past is not known either. */
   readonly deployables: Pick<Control['deployables'], 'list' | 'get' | 'inPlacement'>
   readonly hosts: Pick<Control['hosts'], 'list' | 'get'>
@@ -147,11 +149,14 @@ export type Control = {
         readonly status?: string
         /** True: only devices that count as failing; false: only the others. */
         readonly failing?: boolean
+        readonly state?: DeviceState
       },
       page: Page,
     ) => Answer<Listed<DeviceRow>>
     readonly get: (uuid: DeviceUuid) => Answer<DeviceRow>
     readonly health: (caller: Caller, uuid: DeviceUuid) => Answer<DeviceHealth>
+    /** The state of each of these devices, in the same order. */
+    readonly standings: (rows: readonly DeviceRow[]) => Answer<readonly DeviceStanding[]>
     readonly setStatus: (caller: Caller, uuid: DeviceUuid, status: DeviceStatus) => Answer<null>
     /** Whom disabling the device would affect. Writes nothing. */
     readonly impact: (uuid: DeviceUuid) => Answer<Impact>

@@ -23,6 +23,7 @@ const InHealth = v.object({
         attach_handle_uuid: Uuid,
         state: v.picklist(HANDLE_STATES),
         arq_uuid: v.nullable(Uuid),
+        instance_uuid: v.nullable(Uuid),
       }),
     ),
     v.description(

@@ -25,7 +25,7 @@ import { remoteOf } from './remote.ts'
 import type { Answered, RequestContext, Call, PathUuid, Route } from './route.ts'
 import { brokenText, NAME_LIMIT } from '../text.ts'
 import { canonicalUuid } from '../uuid.ts'
-import { latestMinor, MAJOR, negotiate } from './versions.ts'
+import { additionsAsked, latestMinor, MAJOR, negotiate } from './versions.ts'
 
 const baseOf = (c: Context, options: Options): string => {
   if (options.publicEndpoint !== null) return options.publicEndpoint
@@ -42,10 +42,11 @@ export const identityOf = (c: Context, ports: Ports): ReturnType<Identify> =>
 export const isRefused = (identity: Identity | HttpRefused): identity is HttpRefused => 'fault' in identity
 
 export const versionOf = (c: Context, ports: Ports, frame: Frame): number | HttpRefused => {
-  const negotiated = negotiate(c.req.header('openstack-api-version'), latestMinor(ports.options.additiveMicroversion))
+  const asked = c.req.header('openstack-api-version')
+  const negotiated = negotiate(asked, latestMinor(ports.options.additiveMicroversion))
   if (!negotiated.ok) return negotiated
   frame.headers['openstack-api-version'] = `accelerator ${MAJOR}.${negotiated.minor}`
-  return negotiated.minor
+  return Math.max(negotiated.minor, additionsAsked(asked))
 }
 
 type Params = { readonly ok: true; readonly params: Readonly<Record<string, string>> } | HttpRefused

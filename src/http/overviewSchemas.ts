@@ -1,6 +1,7 @@
 /** The schemas of the overview that operators look at first. */
 import * as v from 'valibot'
-import { DELIVERY_STATES, type Found, LATE_MAX } from '../actors/answers/tallied.ts'
+import { CARDS_SHOWN, DELIVERY_STATES, type Found, LATE_MAX } from '../actors/answers/tallied.ts'
+import { DEVICE_STATES } from '../actors/device/standing.ts'
 import * as schemas from './schemas.ts'
 
 export const FOUND_AS = {
@@ -20,6 +21,25 @@ export const Overview = v.object({
   handles: v.pipe(Counts, v.description('By state.')),
   hosts: v.pipe(Counts, v.description('By liveness.')),
   devices: v.pipe(Counts, v.description('By status.')),
+  device_states: v.pipe(
+    Counts,
+    v.description(`By the worst of what is known of each: ${DEVICE_STATES.map((state) => `\`${state}\``).join(', ')}.`),
+  ),
+  vanished: v.pipe(
+    v.object({
+      devices: v.number(),
+      arqs: v.number(),
+      instances: v.number(),
+      since: v.nullable(schemas.Time),
+      cards: v.pipe(
+        v.array(v.object({ device_uuid: schemas.Uuid, hostname: v.string(), pci_address: v.nullable(v.string()) })),
+        v.maxLength(CARDS_SHOWN),
+      ),
+    }),
+    v.description(
+      'The devices that are `missing`: how many requests and how many instances hold a part of one, since when the first of them is missing, and the last ones that vanished.',
+    ),
+  ),
   orders: v.pipe(Waiting, v.description('Orders that their hosts have not answered yet; when the oldest was sent.')),
   deliveries: v.pipe(
     v.object({ ...Waiting.entries, undelivered: v.number() }),

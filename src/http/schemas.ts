@@ -5,6 +5,7 @@ import { EVENT_ID } from '../actors/events.ts'
 import { CleaningShown } from './cleaningSchema.ts'
 import { DEVICE_STATUSES } from '../actors/deployable/messages.ts'
 import { IMPACT_EFFECTS } from '../actors/answers/impact.ts'
+import { DEVICE_STATES } from '../actors/device/standing.ts'
 import { HANDLE_STATES } from '../actors/deployable/states.ts'
 import { STANDINGS } from '../actors/host/decider.ts'
 import { COMPARISON_STATES } from '../actors/placement/comparison.ts'
@@ -100,6 +101,16 @@ export const Device = v.object({
     v.optional(v.nullable(v.string())),
     v.description('From 2.4. Why it counts as bad and is not offered, as recorded; null: it does not.'),
   ),
+  state: v.pipe(
+    v.optional(v.picklist(DEVICE_STATES)),
+    v.description('From 2.4. The worst of what is known of it and of its host; only `enabled` is offered.'),
+  ),
+  state_reason: v.pipe(v.optional(v.nullable(v.string())), v.description('From 2.4. Null: it is `enabled`.')),
+  state_since: v.pipe(
+    v.optional(v.nullable(Time)),
+    v.description('From 2.4. Null: it is `enabled`, or the moment was not kept.'),
+  ),
+  arqs: v.pipe(v.optional(v.number()), v.description('From 2.4. How many accelerator requests hold a part of it.')),
   ...times,
   links,
 })

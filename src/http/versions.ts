@@ -39,6 +39,19 @@ const ours = (header: string): string | undefined =>
     .findLast((part) => !/\s/.test(part) || /^accelerator\s/i.test(part))
     ?.replace(/accelerator\s+/i, '')
 
+/** What the part for `accelerando` asks for, by `latest` or a version. No other service has this name. */
+const ADDITIONS = /^accelerando[ \t]+(?:latest|2\.(\d))$/i
+/**
+ * The additions of the opt-in versions that the request asks for by the name of this product; 0: none. Upstream may give
+ * the numbers after 2.3 another meaning, so they are offered under its name only where an operator wants that; console
+ * and commands ask by this name, and need no setting.
+ */
+export const additionsAsked = (header: string | undefined): number => {
+  const found = (header ?? '').split(',').flatMap((part) => ADDITIONS.exec(part.trim()) ?? [])
+  if (found.length === 0) return 0
+  return Math.min(ADDITIVE, Number(found.at(-1) ?? ADDITIVE))
+}
+
 const BLANKS = '[ \\t]*'
 const SERVICE = '[Aa][Cc][Cc][Ee][Ll][Ee][Rr][Aa][Tt][Oo][Rr][ \\t]+'
 /** The part for another service: at least two words of printable ASCII. */

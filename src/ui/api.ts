@@ -52,10 +52,10 @@ type Parts = {
 /** Only completes the address, which `Request` requires: `fetch` calls the API within the process. */
 const ORIGIN = 'http://127.0.0.1'
 /**
- * The newest microversion of the service. Console and service belong to the same release, and newer microversions only
- * add to older ones.
+ * The newest microversion of the service, with all that this product adds to it. Console and service belong to the same
+ * release, and newer microversions only add to older ones.
  */
-const VERSION = 'accelerator latest'
+const VERSION = 'accelerator latest, accelerando latest'
 
 /** Builds an address of the API: each value becomes one segment or one argument, whatever characters it contains. */
 export const at = (parts: TemplateStringsArray, ...values: readonly (string | number)[]): string =>

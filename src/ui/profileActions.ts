@@ -26,15 +26,14 @@ const versionFrom = (from: string): Field => ({
 })
 
 /**
- * The state of a profile, by its versions. `unversioned`: the service does not offer versions. Where the user may not
- * see them, what the profile itself says has to do.
+ * The state of a profile, by its versions. Where the user may not see them, what the profile itself says has to do.
  */
 export const profileStand = (profile: Profile, versions: ProfileVersions['versions']): Stand => {
   const on = versions.filter(({ enabled }) => enabled)
-  const newest = (list: ProfileVersions['versions']) => String(list.at(-1)?.version ?? profile.version ?? '')
+  const newest = (list: ProfileVersions['versions']) => String(list.at(-1)?.version ?? profile.version)
   const all = on.length === versions.length ? 'enabled' : on.length === 0 ? 'disabled' : 'partly'
   return {
-    state: profile.version === null ? 'unversioned' : versions.length === 0 ? 'partly' : all,
+    state: versions.length === 0 ? 'partly' : all,
     known: {
       if_version: newest(versions),
       enabled: newest(on),
@@ -44,7 +43,6 @@ export const profileStand = (profile: Profile, versions: ProfileVersions['versio
     },
   }
 }
-const UNVERSIONED = 'this service offers no versions of profiles; api.additive_microversion would'
 
 const withGroups = ({ groups = '' }: Typed, body: (groups: unknown) => object): Loaded<object> => {
   try {
@@ -98,7 +96,7 @@ export const PROFILE_ACTIONS: readonly Action[] = [
       })),
     command: (id) => shell`accelerando profile set ${id} --group KEY=VALUE,... --reason TEXT`,
     states: ['enabled', 'partly', 'disabled'],
-    otherwise: UNVERSIONED,
+    otherwise: '',
   },
   {
     kind: 'profiles',
@@ -114,7 +112,7 @@ export const PROFILE_ACTIONS: readonly Action[] = [
     body: switched(false),
     command: (id) => shell`accelerando profile set ${id} --disable VERSION --reason TEXT`,
     states: ['enabled', 'partly'],
-    otherwise: 'no version of it is enabled, or this service offers none',
+    otherwise: 'no version of it is enabled',
   },
   {
     kind: 'profiles',
@@ -129,7 +127,7 @@ export const PROFILE_ACTIONS: readonly Action[] = [
     body: switched(true),
     command: (id) => shell`accelerando profile set ${id} --enable VERSION --reason TEXT`,
     states: ['partly', 'disabled'],
-    otherwise: 'each version of it is enabled, or this service offers none',
+    otherwise: 'each version of it is enabled',
   },
   {
     kind: 'profiles',
@@ -143,7 +141,7 @@ export const PROFILE_ACTIONS: readonly Action[] = [
     sentence: 'No request can be made from it any more. It is refused while requests use it.',
     path: (id) => at`/device_profiles/${id}`,
     command: (id) => shell`openstack accelerator device profile delete ${id}`,
-    states: ['unversioned', 'enabled', 'partly', 'disabled'],
+    states: ['enabled', 'partly', 'disabled'],
     otherwise: '',
   },
 ]

@@ -96,21 +96,25 @@ export const Device = v.object({
   vendor_board_info: MaybeText,
   hostname: Text,
   status: v.optional(Text, 'unknown'),
-  /** Why the device counts as failing; absent before microversion 2.4. */
-  failing: v.optional(MaybeText, null),
+  /** The worst of what is known of it and of its host, why and since when, and how many requests hold a part of it. */
+  state: Text,
+  state_reason: MaybeText,
+  state_since: MaybeText,
+  arqs: v.number(),
   ...Times,
 })
 export type Device = v.InferOutput<typeof Device>
-/** The health of a device, with its last measurements; absent before microversion 2.4. */
+/** The health of a device, with its last measurements, and who has which part of it. */
 const Health = v.object({
   state: Text,
   reason: MaybeText,
   since: MaybeText,
   measured_at: MaybeText,
   numbers: v.record(Text, v.number()),
+  held: v.array(v.object({ attach_handle_uuid: Text, state: Text, arq_uuid: MaybeText, instance_uuid: MaybeText })),
 })
 export type Health = v.InferOutput<typeof Health>
-export const DeviceDetail = v.object({ ...Device.entries, health: v.optional(v.nullable(Health), null) })
+export const DeviceDetail = v.object({ ...Device.entries, health: Health })
 export type DeviceDetail = v.InferOutput<typeof DeviceDetail>
 export const Devices = v.object({ devices: v.array(Device), devices_links: Links })
 
@@ -153,10 +157,9 @@ export const Profile = v.object({
   name: Text,
   description: MaybeText,
   groups: v.array(v.record(Text, Text)),
-  /** These three fields are absent before microversion 2.5. */
-  version: v.optional(v.nullable(v.number()), null),
-  enabled: v.optional(v.boolean(), true),
-  projects: v.optional(v.nullable(v.array(Text)), null),
+  version: v.number(),
+  enabled: v.boolean(),
+  projects: v.nullable(v.array(Text)),
   ...Times,
 })
 export type Profile = v.InferOutput<typeof Profile>
@@ -183,6 +186,14 @@ export const Overview = v.object({
   handles: Counts,
   hosts: Counts,
   devices: Counts,
+  device_states: Counts,
+  vanished: v.object({
+    devices: v.number(),
+    arqs: v.number(),
+    instances: v.number(),
+    since: MaybeText,
+    cards: v.array(v.object({ device_uuid: Text, hostname: Text, pci_address: MaybeText })),
+  }),
   orders: Waiting,
   deliveries: v.object({ ...Waiting.entries, undelivered: v.number() }),
   failing_devices: v.number(),

@@ -3,7 +3,7 @@
  * together. Over all stores.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { capacityOf } from '../../src/actors/capacity/tally.ts'
+import { type CapacityRows, capacityOf } from '../../src/actors/capacity/tally.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { describeWith } from '../support/needs.ts'
@@ -13,14 +13,23 @@ import { openCloud } from './cloud.ts'
 
 const attributes = [{ rc: 'FPGA' }, { trait0: 'CUSTOM_B' }, { trait1: 'CUSTOM_A' }]
 const device = { uuid: 'd1', status: 'enabled', presence: 'present', failing: null } as const
-const deployable = { uuid: 'p1', device_uuid: 'd1', hostname: 'h1', attributes, presence: 'present' } as const
+const deployable = {
+  ...{ uuid: 'p1', root_uuid: null, device_uuid: 'd1', hostname: 'h1', attributes, presence: 'present' },
+  bitstream_id: null,
+} as const
 const handle = (state: string) => ({ deployable_uuid: 'p1', state })
-const amountOf = (change: object, states: readonly string[], host: object = {}) => {
+const amountOf = (
+  change: object,
+  states: readonly string[],
+  host: object = {},
+  orders: CapacityRows['orders'] = [],
+) => {
   const rows = {
-    hosts: [{ name: 'h1', liveness: 'up', ...host }],
+    hosts: [{ name: 'h1', liveness: 'up', out_of_service: null, ...host }],
     devices: [{ ...device, ...change }],
     deployables: [deployable],
     handles: states.map(handle),
+    orders,
   }
   return capacityOf(rows)[0]!.amount
 }
@@ -40,10 +49,16 @@ describe('a handle counts as', () => {
     ['broken when its device is not there', { presence: 'missing' }, {}, { held: 2, free: 0, withheld: 0, broken: 3 }],
     ['withheld when its host is down', {}, { liveness: 'down' }, { held: 2, free: 0, withheld: 2, broken: 1 }],
     [
-      'free when its host is silent for a while',
+      'withheld when its host is silent for a while',
       {},
       { liveness: 'stale' },
-      { held: 2, free: 1, withheld: 1, broken: 1 },
+      { held: 2, free: 0, withheld: 2, broken: 1 },
+    ],
+    [
+      'withheld when its host is out of service, though it does not report the device any more',
+      { presence: 'missing' },
+      { out_of_service: true },
+      { held: 2, free: 0, withheld: 2, broken: 1 },
     ],
   ])('%s', (_, change, host, wanted) => expect(amountOf(change, ALL, host)).toEqual({ total: 5, ...wanted }))
 })

@@ -39,8 +39,18 @@ describe('a device', () => {
     ['nothing at first', [], NEW],
     ['what it was recorded with', [made], MADE],
     ['what it is described as', [made, described], { ...MADE, facts: { ...FACTS, model: 'n' }, updatedAt: 2000 }],
-    ['its status', [made, status('maintaining')], { ...MADE, status: 'maintaining', updatedAt: 2000 }],
-    ['its presence', [made, presence('missing')], { ...MADE, presence: 'missing', updatedAt: 2000 }],
+    [
+      'that it is disabled, and since when',
+      [made, status('maintaining')],
+      { ...MADE, status: 'maintaining', disabledSince: 2000, updatedAt: 2000 },
+    ],
+    ['that it is enabled again', [made, status('maintaining'), status('enabled')], { ...MADE, updatedAt: 3000 }],
+    [
+      'that it is missing, and since when',
+      [made, presence('missing')],
+      { ...MADE, presence: 'missing', missingSince: 2000, updatedAt: 2000 },
+    ],
+    ['that it is there again', [made, presence('missing'), presence('present')], { ...MADE, updatedAt: 3000 }],
     [
       'why it fails, and since when',
       [made, health('hot')],

@@ -70,7 +70,11 @@ describe('a host', () => {
         updatedAt: 2000,
       },
     ],
-    ['that it is silent', [picture(), liveness('stale')], { ...KNOWN, liveness: 'stale', updatedAt: 2000 }],
+    [
+      'that it is silent, and since when',
+      [picture(), liveness('stale'), liveness('down')],
+      { ...KNOWN, liveness: 'down', silentSince: 2000, updatedAt: 3000 },
+    ],
     [
       'that it is heard of again',
       [picture(), liveness('stale'), picture('b1', 2)],
@@ -85,7 +89,7 @@ describe('a host', () => {
     [
       'who retired it while its liveness changes',
       [picture(), retired, liveness('stale')],
-      { ...RETIRED, liveness: 'stale', updatedAt: 3000 },
+      { ...RETIRED, liveness: 'stale', silentSince: 3000, updatedAt: 3000 },
     ],
     [
       'who retired it without a reason',
@@ -95,7 +99,7 @@ describe('a host', () => {
     [
       'nobody when it is restored',
       [picture(), retired, liveness('down', { care: 'restored' })],
-      { ...KNOWN, liveness: 'down', updatedAt: 3000 },
+      { ...KNOWN, liveness: 'down', silentSince: 3000, updatedAt: 3000 },
     ],
     [
       'devices that an operator took out',

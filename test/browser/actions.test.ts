@@ -7,7 +7,7 @@ import { CHROMIUM_HERE, violationsOf, watchedPage } from './browser.ts'
 import { openStage } from './stage.ts'
 
 describeWith(CHROMIUM_HERE, 'actions in a browser', (chromium) => {
-  const stage = openStage(chromium, { before: lived, options: { additive: true } })
+  const stage = openStage(chromium, { before: lived })
 
   test.each([true, false])(
     'a change of a profile is checked with what is typed, and done only then, scripts: %s',

@@ -26,15 +26,19 @@ const device = (uuid: string) => ({
   model: `model of ${uuid}`,
   hostname: 'h1',
   status: 'enabled',
-  failing: true,
+  failing: 'too hot',
+  state: 'failing',
+  state_reason: 'too hot',
+  state_since: 'T2',
+  arqs: 1,
   created_at: 'T1',
 })
 const HEALTH = {
   state: 'bad',
   reason: 'too hot',
   held: [
-    { arq_uuid: 'a1', state: 'held' },
-    { arq_uuid: null, state: 'releasing' },
+    { arq_uuid: 'a1', instance_uuid: 'i1', state: 'held' },
+    { arq_uuid: null, instance_uuid: null, state: 'releasing' },
   ],
 }
 const LISTED = ['-f csv', '--json', '--sort-column uuid:desc --limit 1', '--limit 1']
@@ -81,7 +85,7 @@ test('requests, instances and devices', async () => {
       },
       'devices, as they are asked for': {
         line: 'device list --type FPGA --vendor v1 --host h1 --status enabled --failing --as-of 2026-01-31T12:00:00Z',
-        answers: only(`GET /devices?type=FPGA&vendor=v1&hostname=h1&status=enabled&failing=true&${asOf}`, {
+        answers: only(`GET /devices?type=FPGA&vendor=v1&hostname=h1&status=enabled&state=failing&${asOf}`, {
           devices: [device('d1')],
         }),
       },

@@ -18,6 +18,8 @@ const WELL = {
   orders: { waiting: 0, oldest_at: null },
   deliveries: { waiting: 0, oldest_at: null, undelivered: 0 },
   failing_devices: 0,
+  device_states: { enabled: 2 },
+  vanished: { devices: 0, arqs: 0, instances: 0, since: null, cards: [] },
   placement: {},
   binds: { late: 0, next_deadline_at: null },
   overdue_since: null,
@@ -36,6 +38,11 @@ const SICK = {
   ...WELL,
   arqs: { BindFailed: 1 },
   hosts: { down: 1, up: 2 },
+  device_states: { missing: 1, host_silent: 2, enabled: 3 },
+  vanished: {
+    ...{ devices: 1, arqs: 9, instances: 8, since: '2026-01-01T00:09:00.000Z' },
+    cards: [{ device_uuid: 'd7', hostname: 'h9', pci_address: '0000:02:00.0' }],
+  },
   orders: { waiting: 3, oldest_at: '2026-01-01T00:00:00.000Z' },
   deliveries: { waiting: 4, oldest_at: '2026-01-01T00:00:00.000Z', undelivered: 0 },
 }

@@ -43,7 +43,7 @@ test('the program asks its own API with the headers of the caller and the newest
   for (const { headers, method } of asked)
     expect([method, Object.fromEntries(headers)]).toEqual([
       'GET',
-      { ...identity, 'openstack-api-version': 'accelerator latest' },
+      { ...identity, 'openstack-api-version': 'accelerator latest, accelerando latest' },
     ])
   expect(text).toContain('"said": "(hidden) and planted-role"')
   expect(text).not.toContain('planted-token')

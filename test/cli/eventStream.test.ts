@@ -46,7 +46,7 @@ test('a stream that ends or is not available is asked for again from the last ev
     [path, 'e3', 'text/event-stream'],
     [path, 'e3', 'text/event-stream'],
   ])
-  expect(service.asked()[0]!.headers['openstack-api-version']).toBe('accelerator latest')
+  expect(service.asked()[0]!.headers['openstack-api-version']).toBe('accelerator latest, accelerando latest')
   expect(warned).toEqual([
     'events were missed, and it goes on with newer ones: too old',
     `GET ${path.slice(3)}: 503 starting; it is tried again`,

@@ -54,13 +54,13 @@ test('the whole of an explanation', () => {
     group 0: 2 accelerator requests, 1 device without an obstacle
       obstacles: trait_missing 3, no_free_handle 1
       nearest: card-1 on h1
-        device_disabled: reason of device_disabled (a bind is refused, a bind would fail, Nova is not shown it)
+        device_disabled: reason of device_disabled (a bind is refused, its host cannot serve a bind, Nova is not shown it)
           change of device_disabled
     group 1: 1 accelerator request, 2 devices without an obstacle
     h1: fits
       group 0: card-2 fits
       group 0: card-3
-        busy: reason of busy (a bind would fail)
+        busy: reason of busy (its host cannot serve a bind)
           change of busy
     h2: does not fit
       host_down: reason of host_down (Nova is not shown it, a bind is refused)

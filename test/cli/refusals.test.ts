@@ -42,7 +42,6 @@ test('a line that names no path has no list', () => {
 })
 test.each([
   [403, 'accelerando policy show'],
-  [406, 'set api.additive_microversion = true on the controls'],
   [503, 'accelerando doctor'],
   [500, undefined],
 ])('after %i the next step is: %s', (status, next) => expect(refused({ status }).next).toBe(next))
@@ -112,7 +111,7 @@ test.each([
   const { code, err } = await commandHere([...BIND, '--api', api], env)
   expect([code, err]).toEqual([0, ''])
   expect(['x-service-roles', 'x-auth-token', 'x-service-token'].map((name) => asked[0]!.headers[name])).toEqual(headers)
-  expect(asked[0]!.headers['openstack-api-version']).toBe('accelerator latest')
+  expect(asked[0]!.headers['openstack-api-version']).toBe('accelerator latest, accelerando latest')
 })
 test('what is only read is read without the rights of a service', async () => {
   asked.splice(0)
@@ -123,7 +122,7 @@ test('what is only read is read without the rights of a service', async () => {
 test('without an address and an account it is the usual address of this machine, without who asks', async () => {
   for (const name of ['ACCELERANDO_URL', 'OS_TOKEN', 'OS_CLOUD', 'OS_AUTH_URL']) vi.stubEnv(name, '')
   try {
-    const headers = { 'openstack-api-version': 'accelerator latest' }
+    const headers = { 'openstack-api-version': 'accelerator latest, accelerando latest' }
     expect(await entryOf({})).toEqual({ base: 'http://127.0.0.1:6666/v2', headers })
     expect(await entryOf({ as: 'kim' })).toEqual({
       base: 'http://127.0.0.1:6666/v2',

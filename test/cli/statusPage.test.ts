@@ -13,7 +13,9 @@ const WELL: Overview = {
   arqs: { Bound: 3, Initial: 1 },
   handles: { free: 4, held: 3 },
   hosts: { up: 2 },
-  devices: { enabled: 2, disabled: 7 },
+  devices: { enabled: 2, maintaining: 7 },
+  device_states: { enabled: 2, disabled: 6, host_silent: 1 },
+  vanished: { devices: 0, arqs: 0, instances: 0, since: null, cards: [] },
   orders: { waiting: 1, oldest_at: ago(2000) },
   deliveries: { waiting: 0, oldest_at: null, undelivered: 0 },
   failing_devices: 0,
@@ -31,6 +33,7 @@ const WELL: Overview = {
   views_checked: 12,
   program: { version: '1.2.3', store: 'postgres', kafka: 'in use', images: 'absent' },
 }
+const CARD = { device_uuid: 'd1', hostname: 'h9', pci_address: '0000:02:00.0' }
 const BUSY: Partial<Overview> = { binds: { late: 2, next_deadline_at: null } }
 const shown = (more: Partial<Overview>): string => statusLines('http://h/v2', { ...WELL, ...more }, NOW).join('\n')
 
@@ -42,7 +45,7 @@ test('where all is well, it says so above the counts and what the program uses',
 
     requests               4  3 Bound, 1 Initial
     hosts                  2  2 up
-    devices                9  2 enabled, 7 disabled
+    devices                9  2 enabled, 6 disabled, 1 host silent
     handles                7  4 free, 3 held
     orders without answer  1  the oldest since 2026-03-01T11:59:58.000Z
     events for Nova        0
@@ -53,27 +56,28 @@ test('where all is well, it says so above the counts and what the program uses',
 test('what is wrong comes with the command that shows it and the one that mends it, before what only waits', () => {
   const journal = { ...WELL.journal, writing_stopped: true }
   const hosts = { up: 1, down: 1, pending: 2 }
-  expect(shown({ ...BUSY, journal, hosts, failing_devices: 3, placement: { placement_conflict: 1 } }))
-    .toMatchInlineSnapshot(`
-    "accelerando 1.2.3 at http://h/v2, 2026-03-01T12:00:00.000Z
+  expect(
+    shown({ ...BUSY, journal, hosts, device_states: { enabled: 2, failing: 3 }, placement: { placement_conflict: 1 } }),
+  ).toMatchInlineSnapshot(`
+      "accelerando 1.2.3 at http://h/v2, 2026-03-01T12:00:00.000Z
 
-    4 things need attention
-    ! The database has lost rows: nothing is written until an operator has decided that what it holds is right  accelerando doctor  ->  accelerando migrate --adopt
-    ! 1 host is down                                                                                            accelerando host list --liveness down  ->  systemctl restart accelerando-host
-    ! 3 devices are failing and not offered                                                                     accelerando device list --failing  ->  openstack accelerator device disable UUID
-    ! 1 host differs from Placement, and the difference cannot be repaired                                      accelerando drift
-    ~ 2 binds have used more than half of the time                                                              accelerando arq list --state BindStarted  ->  accelerando arq timeline UUID
-    ~ 2 hosts wait for an operator to accept the key                                                            accelerando host list --liveness pending  ->  accelerando host approve NAME --reason TEXT
+      4 things need attention
+      ! The database has lost rows: nothing is written until an operator has decided that what it holds is right  accelerando doctor  ->  accelerando migrate --adopt
+      ! 1 host is down                                                                                            accelerando host list --liveness down  ->  systemctl restart accelerando-host
+      ! 3 devices are failing and not offered                                                                     accelerando device list --state failing  ->  accelerando device disable UUID
+      ! 1 host differs from Placement, and the difference cannot be repaired                                      accelerando drift
+      ~ 2 binds have used more than half of the time                                                              accelerando arq list --state BindStarted  ->  accelerando arq timeline UUID
+      ~ 2 hosts wait for an operator to accept the key                                                            accelerando host list --liveness pending  ->  accelerando host approve NAME --reason TEXT
 
-    requests               4  3 Bound, 1 Initial
-    hosts                  4  1 up, 1 down, 2 pending
-    devices                9  2 enabled, 7 disabled
-    handles                7  4 free, 3 held
-    orders without answer  1  the oldest since 2026-03-01T11:59:58.000Z
-    events for Nova        0
+      requests               4  3 Bound, 1 Initial
+      hosts                  4  1 up, 1 down, 2 pending
+      devices                5  2 enabled, 3 failing
+      handles                7  4 free, 3 held
+      orders without answer  1  the oldest since 2026-03-01T11:59:58.000Z
+      events for Nova        0
 
-    store: postgres · kafka: in use · images: absent"
-  `)
+      store: postgres · kafka: in use · images: absent"
+    `)
 })
 test('a control that does not tell its version is shown without it', () => {
   const { version: _, ...program } = WELL.program
@@ -83,15 +87,26 @@ const verdict = (more: Partial<Overview>): string => shown(more).split('\n')[2]!
 test.each([
   [{}, 'all is well: every host answers, and nothing is stuck'],
   [BUSY, 'nothing is wrong; some things wait'],
-  [{ failing_devices: 1 }, '1 thing needs attention'],
-  [{ ...BUSY, failing_devices: 1 }, '1 thing needs attention'],
-  [{ failing_devices: 1, arqs: { BindFailed: 1 } }, '2 things need attention'],
+  [{ device_states: { failing: 1 } }, '1 thing needs attention'],
+  [{ ...BUSY, device_states: { failing: 1 } }, '1 thing needs attention'],
+  [{ device_states: { failing: 1 }, arqs: { BindFailed: 1 } }, '2 things need attention'],
 ])('%j: %s', (more, said) => expect(verdict(more)).toBe(said))
 
 const found = (more: Partial<Overview>) =>
   attentionOf({ ...WELL, ...more }, NOW).map(({ severity, says, look }) => [severity, says, look])
 test.each<readonly [Partial<Overview>, readonly string[]]>([
-  [{ failing_devices: 1 }, ['bad', '1 device is failing and not offered', 'accelerando device list --failing']],
+  [
+    { device_states: { failing: 1 } },
+    ['bad', '1 device is failing and not offered', 'accelerando device list --state failing'],
+  ],
+  [
+    { vanished: { devices: 2, arqs: 3, instances: 1, since: ago(5000), cards: [CARD] } },
+    [
+      'bad',
+      `2 cards have vanished under 1 server: h9 0000:02:00.0 and 1 other, since ${ago(5000)}`,
+      'accelerando device list --state missing',
+    ],
+  ],
   [{ arqs: { BindFailed: 2 } }, ['bad', '2 requests could not be bound', 'accelerando arq list --state BindFailed']],
   [
     { handles: { missing: 1 } },
@@ -105,7 +120,7 @@ test.each<readonly [Partial<Overview>, readonly string[]]>([
   ],
   [
     { overdue_since: ago(40_000) },
-    ['bad', 'Deadlines have passed, and their work has not been done', 'accelerando doctor'],
+    ['bad', `Deadlines have passed, and their work has not been done, since ${ago(40_000)}`, 'accelerando doctor'],
   ],
   [
     { deliveries: { waiting: 0, oldest_at: null, undelivered: 1 } },
@@ -130,7 +145,8 @@ const WORST: Overview = {
   hosts: { down: 1, stale: 1, pending: 1 },
   orders: { waiting: 1, oldest_at: ago(60_000) },
   deliveries: { waiting: 1, oldest_at: ago(1000), undelivered: 1 },
-  failing_devices: 1,
+  device_states: { failing: 1 },
+  vanished: { devices: 1, arqs: 1, instances: 1, since: ago(5000), cards: [CARD] },
   placement: { unreachable: 1, waiting_for_compute_node: 1, placement_conflict: 1, withheld: 1, pending: 1 },
   binds: { late: 1, next_deadline_at: null },
   overdue_since: ago(60_000),
@@ -155,7 +171,8 @@ test('each list that is named is a command with the options that are given', () 
       "accelerando dead-letter list",
       "accelerando delivery list",
       "accelerando delivery list --state undelivered",
-      "accelerando device list --failing",
+      "accelerando device list --state failing",
+      "accelerando device list --state missing",
       "accelerando doctor",
       "accelerando drift",
       "accelerando handle list --state missing",

@@ -12,7 +12,7 @@ import { tell, uuid } from './toldControl.ts'
 
 const [A, B, C] = [uuid(1), uuid(2), uuid(3)] as const
 const NO_ROWS = { items: [], next: null }
-const ANSWERS = { 'devices.list': NO_ROWS, 'devices.setStatus': null, 'arqs.unbind': null }
+const ANSWERS = { 'devices.list': NO_ROWS, 'devices.standings': [], 'devices.setStatus': null, 'arqs.unbind': null }
 const unbind = { body: { [B]: [{ op: 'remove', path: '/hostname' }] } }
 const failing = (kind: string) => async () => ({ ok: false, fault: { kind, reason: 'a secret', retryAfterSeconds: 4 } })
 
@@ -120,7 +120,7 @@ describe('a list of several portions', () => {
   /** What the control answers, one after the other. */
   const portions = (...all: readonly unknown[]) => {
     const left = [...all]
-    return { 'devices.list': async () => left.shift() }
+    return { 'devices.list': async () => left.shift(), 'devices.standings': [] }
   }
   const headers = { ...VERSIONED, ...JSON_TYPE, 'openstack-api-version': 'accelerator 2.5' }
   const entryOf = (method: string, status: number) => [

@@ -83,25 +83,32 @@ describe('a device', () => {
     updated_at: shown(2),
     links: [selfLink('devices', A)],
   }
-  const listed = async (minor: number) => bodyOf('devices', { 'devices.list': { items: [DEVICE], next: null } }, minor)
-  test('shows its status from 2.3, and whether it counts as bad from 2.4', async () => {
+  const STANDING = { state: 'missing', reason: 'gone', since: at(4), held: 2 } as const
+  const standing = { state: 'missing', state_reason: 'gone', state_since: shown(4), arqs: 2 }
+  const listed = async (minor: number) =>
+    bodyOf('devices', { 'devices.list': { items: [DEVICE], next: null }, 'devices.standings': [STANDING] }, minor)
+  test('shows its status from 2.3, and its state and whether it counts as bad from 2.4', async () => {
     expect(await listed(2)).toEqual({ devices: [plain] })
     expect(await listed(3)).toEqual({ devices: [{ ...plain, status: 'maintaining' }] })
-    expect(await listed(4)).toEqual({ devices: [{ ...plain, status: 'maintaining', failing: 'too hot' }] })
+    expect(await listed(4)).toEqual({ devices: [{ ...plain, status: 'maintaining', failing: 'too hot', ...standing }] })
   })
   const health = async (said: Partial<DeviceHealth>, minor?: number) => {
-    const answers = { 'devices.get': DEVICE, 'devices.health': { failing: null, measured: null, held: [], ...said } }
+    const answers = {
+      'devices.get': DEVICE,
+      'devices.standings': [STANDING],
+      'devices.health': { standing: STANDING, failing: null, measured: null, held: [], ...said },
+    }
     return bodyOf(`devices/${A}`, answers, minor)
   }
   const measured = { at: at(3), health: 'warning' as const, reasons: ['one', 'two'], numbers: { power_watts: 7 } }
-  const rich = { ...plain, status: 'maintaining', failing: 'too hot' }
+  const rich = { ...plain, status: 'maintaining', failing: 'too hot', ...standing }
   test('shows its health from 2.4 where it is asked for alone', async () => {
     expect(await health({}, 3)).toEqual({ ...plain, status: 'maintaining' })
     const none = { state: 'unknown', reason: null, since: null, measured_at: null, numbers: {}, held: [] }
     expect(await health({}, 4)).toEqual({ ...rich, health: none })
   })
   test('is as it was measured last, with all reasons and what is held of it', async () => {
-    const held = [{ deployable: B, handle: C, state: 'held' as const, arq: D }]
+    const held = [{ deployable: B, handle: C, state: 'held' as const, arq: D, instance: E }]
     expect(await health({ measured, held })).toEqual({
       ...rich,
       health: {
@@ -110,7 +117,7 @@ describe('a device', () => {
         since: null,
         measured_at: shown(3),
         numbers: { power_watts: 7 },
-        held: [{ deployable_uuid: B, attach_handle_uuid: C, state: 'held', arq_uuid: D }],
+        held: [{ deployable_uuid: B, attach_handle_uuid: C, state: 'held', arq_uuid: D, instance_uuid: E }],
       },
     })
     const well = { ...measured, health: 'ok' as const, reasons: [] }

@@ -266,7 +266,16 @@ const BINDS = {
 } as const satisfies Readonly<Record<string, AlertCase>>
 
 const PENDING = 'Hosts wait until an operator approves their keys.'
+const VANISHED = 'Devices have vanished of which 8 requests hold a part.'
 const HOSTS = {
+  DevicesInUseMissing: {
+    fires: [lasting('arqs_on_missing_devices', '', 8, 0, VANISHED)],
+    silent: [{ ...steady('arqs_on_missing_devices', '', 0), ...steady('device_states', ',state="missing"', 1) }],
+  },
+  DevicesFailing: {
+    fires: [lasting('device_states', ',state="failing"', 2, MINUTES, '2 devices are failing and not offered.')],
+    silent: [{ ...steady('device_states', ',state="failing"', 0), ...steady('device_states', ',state="enabled"', 9) }],
+  },
   HostsDown: {
     fires: [lasting('hosts', ',liveness="down"', 2, MINUTES, '2 hosts are down.')],
     silent: [{ ...steady('hosts', ',liveness="down"', 0), ...steady('hosts', ',liveness="up"', 9) }],

@@ -150,6 +150,12 @@ test('of a control', async () => {
       "devices type=NIC 0",
       "devices type=SSD 0",
       "devices_failing 0",
+      "device_states state=missing 0",
+      "device_states state=failing 0",
+      "device_states state=host_silent 0",
+      "device_states state=disabled 0",
+      "device_states state=enabled 0",
+      "arqs_on_missing_devices 0",
       "orders_pending 0",
       "due_oldest_seconds 0",
       "bus_up 1",
@@ -225,7 +231,6 @@ test('of a database, and nothing of one that does not answer', async () => {
       "devices type=QAT 0",
       "devices type=NIC 0",
       "devices type=SSD 0",
-      "devices_failing 5",
       "orders_pending 7",
       "due_oldest_seconds SIXTY",
     ]
@@ -240,10 +245,10 @@ test('of a database, and nothing of one that does not answer', async () => {
       "scrape_failures_total read=stopped 1",
       "scrape_failures_total read=handles 1",
       "scrape_failures_total read=devices 1",
-      "scrape_failures_total read=failing 1",
       "scrape_failures_total read=orders 1",
       "scrape_failures_total read=due 1",
       "scrape_failures_total read=hosts 1",
+      "scrape_failures_total read=device_states 1",
     ]
   `)
 
@@ -270,6 +275,12 @@ test('of a database, and nothing of one that does not answer', async () => {
       "devices type=NIC 0",
       "devices type=SSD 0",
       "devices_failing 0",
+      "device_states state=missing 0",
+      "device_states state=failing 0",
+      "device_states state=host_silent 0",
+      "device_states state=disabled 0",
+      "device_states state=enabled 0",
+      "arqs_on_missing_devices 0",
       "orders_pending 0",
       "due_oldest_seconds 0",
     ]

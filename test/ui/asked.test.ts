@@ -118,7 +118,7 @@ describe('an answer of the API', () => {
 })
 
 describe('a question to the API', () => {
-  const VERSION = { 'openstack-api-version': 'accelerator latest' }
+  const VERSION = { 'openstack-api-version': 'accelerator latest, accelerando latest' }
   it('carries the version, the token if there is one, and the type of its body', async () => {
     const [without, with_] = [over({ status: 200 }), over({ status: 200 }, 'secret')]
     await without.api.get('/x', Body)

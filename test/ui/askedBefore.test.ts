@@ -60,7 +60,11 @@ it('of a card: what it holds, what the image store says of it, who uses it, and 
   )
 })
 
-const PROFILE = { uuid: uuid(900), name: 'p', description: null, groups: [{ 'resources:FPGA': '1' }], ...TIMES }
+const PROFILE = {
+  ...{ uuid: uuid(900), name: 'p', description: null, groups: [{ 'resources:FPGA': '1' }] },
+  ...{ version: 1, enabled: true, projects: null },
+  ...TIMES,
+}
 const impact = (more: object) => ({
   refusal: null,
   effect: 'kept',
@@ -92,7 +96,6 @@ it('of a profile: what is filled in follows from its versions', async () => {
   await drawn(
     'profiles',
     [profile({ version: 3, description: 'words' }, true, false, true, false), names],
-    [{ ...profile({ version: 1 }, true), '/device_profiles/p': { device_profile: PROFILE } }, [first]],
     [profile({ version: 7, description: 'words' }), [first]],
     [profile({ version: 2 }, true, true), names],
     [profile({ version: 2 }, false, false), names],
@@ -117,6 +120,7 @@ const deviceIn = (status: string) => ({
   std_board_info: null,
   vendor_board_info: null,
   hostname: 'h1',
+  ...{ state: 'enabled', state_reason: null, state_since: null, arqs: 0 },
   status,
   ...TIMES,
 })

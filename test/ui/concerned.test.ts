@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 type Fields = Readonly<Record<string, string>>
-const ui = () => createConsole(world, { additive: true })
+const ui = () => createConsole(world)
 const asked = async (place: string): Promise<string> => (await ui().request(`/ui/${place}`)).text()
 const sent = async (place: string, fields: Fields) => {
   const answer = await ui().request(`/ui/${place}`, {
@@ -35,7 +35,7 @@ const sent = async (place: string, fields: Fields) => {
 const CHECK = { check: 'first' }
 const versionsOf = async (name: string) => {
   const headers = { 'openstack-api-version': 'accelerator 2.5' }
-  const answer = await createConsole(world, { additive: true }).request(`/ui/profiles/${name}`, {
+  const answer = await createConsole(world).request(`/ui/profiles/${name}`, {
     headers: { accept: 'application/json', ...headers },
   })
   return ((await answer.json()) as Screen<'profile'>).body.versions

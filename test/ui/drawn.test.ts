@@ -13,10 +13,12 @@ const overview = (more: object = {}) => ({
   handles: {},
   hosts: {},
   devices: {},
+  device_states: {},
   orders: noWaiting,
   deliveries: { ...noWaiting, undelivered: 0 },
   program: PROGRAM,
   failing_devices: 0,
+  vanished: { devices: 0, arqs: 0, instances: 0, since: null, cards: [] },
   placement: {},
   binds: { late: 0, next_deadline_at: null },
   overdue_since: null,
@@ -107,6 +109,10 @@ const hosts = ['up', 'stale', 'down', 'removed', 'pending', 'other'].map((livene
 }))
 const HEALTH = { since: ago(60_000), measured_at: ago(5000), numbers: { temperature: 81.5, errors: 0 } }
 const devices = ['enabled', 'maintaining', 'other'].map((status, at) => ({
+  state: ['enabled', 'failing', 'missing'][at],
+  state_reason: at === 0 ? null : at === 1 ? 'too hot' : 'its host does not report it any more',
+  state_since: at === 0 ? null : ago(at * 60_000),
+  arqs: at,
   uuid: uuid(400 + at),
   type: 'GPU',
   vendor: '10de',
@@ -115,8 +121,7 @@ const devices = ['enabled', 'maintaining', 'other'].map((status, at) => ({
   vendor_board_info: null,
   hostname: 'host-0',
   status,
-  failing: at === 1 ? 'too hot' : null,
-  health: at === 2 ? null : { ...HEALTH, state: at === 0 ? 'good' : 'bad', reason: at === 0 ? null : 'too hot' },
+  health: { ...HEALTH, held: [], state: at === 0 ? 'good' : 'bad', reason: at === 0 ? null : 'too hot' },
   ...TIMES,
 }))
 /** Of a host: its last report, orders that wait for it, and what was measured of the first two devices. */

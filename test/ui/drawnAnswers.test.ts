@@ -18,6 +18,8 @@ const overview = (program: Readonly<Record<string, string>>) => ({
   deliveries: { waiting: 4, oldest_at: null, undelivered: 5 },
   program,
   failing_devices: 0,
+  device_states: { enabled: 2 },
+  vanished: { devices: 0, arqs: 0, instances: 0, since: null, cards: [] },
   placement: {},
   binds: { late: 0, next_deadline_at: null },
   overdue_since: null,
@@ -328,7 +330,7 @@ it('a profile, its versions, and two of them compared', async () => {
       NOW,
     ),
     await pagesOf(profileWith([one], { projects: [] }), ['profiles/a%20b', ...compared('')], NOW),
-    await pagesOf(profileWith([], { version: null }), ['profiles/a%20b'], NOW),
+    await pagesOf(profileWith([], { version: 4 }), ['profiles/a%20b'], NOW),
     await pagesOf(profileWith([two], { enabled: false }), ['profiles/a%20b', ...compared('')], NOW),
     await pagesOf({ '/permissions': MAY }, ['profiles/a%20b', ...compared('')], NOW),
   ]

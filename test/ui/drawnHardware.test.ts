@@ -40,6 +40,7 @@ const device = (n: number, more: Facts = {}) => ({
   std_board_info: null,
   vendor_board_info: null,
   hostname: 'host 1',
+  ...{ state: 'enabled', state_reason: null, state_since: null, arqs: 0 },
   ...TIMES,
   ...more,
 })
@@ -79,13 +80,14 @@ const part = (n: number, more: Facts = {}) => ({
   updated_at: ago(60_000),
   ...more,
 })
+const HEALTH = { state: 'unknown', reason: null, since: null, measured_at: null, numbers: {}, held: [] }
 const deviceWith = (more: Facts, parts: readonly object[] | null, handles: readonly object[] | null): Documents => ({
-  '/devices/x': device(400, { status: 'enabled', failing: null, ...more }),
+  '/devices/x': device(400, { status: 'enabled', health: HEALTH, ...more }),
   ...(parts !== null && { '/deployables': { deployables: parts } }),
   ...(handles !== null && { '/handles': { handles } }),
 })
 it('a device: its board, its health, its parts with their handles', async () => {
-  const health = { state: 'warning', reason: 'hot', since: null, measured_at: null, numbers: { power_watts: 7.5 } }
+  const health = { ...HEALTH, state: 'warning', reason: 'hot', numbers: { power_watts: 7.5 } }
   const all = ['held', 'free', 'free', 'releasing', 'new'].map((state, at) => handle(500 + at, state))
   await drawn(
     'devices',
@@ -102,7 +104,28 @@ it('a device: its board, its health, its parts with their handles', async () => 
       ),
       ['devices/x'],
     ],
-    [deviceWith({ health: { ...health, state: 'bad', measured_at: ago(1000) } }, null, null), ['devices/x']],
+    [
+      deviceWith(
+        {
+          ...{
+            state: 'missing',
+            state_reason: 'its host does not report it any more',
+            state_since: ago(60_000),
+            arqs: 2,
+          },
+          health: {
+            ...{ ...health, state: 'bad', measured_at: ago(1000) },
+            held: [
+              { attach_handle_uuid: uuid(500), state: 'held', arq_uuid: uuid(1), instance_uuid: uuid(2) },
+              { attach_handle_uuid: uuid(501), state: 'releasing', arq_uuid: null, instance_uuid: null },
+            ],
+          },
+        },
+        null,
+        null,
+      ),
+      ['devices/x'],
+    ],
     [{}, ['devices/x', 'handles/x']],
   )
 })

@@ -162,6 +162,8 @@ const overview = (more: Facts = {}) => ({
   deliveries: { ...noWaiting, undelivered: 0 },
   program: { version: '9.9', store: 'memory', nova: 'absent' },
   failing_devices: 0,
+  device_states: { enabled: 2 },
+  vanished: { devices: 0, arqs: 0, instances: 0, since: null, cards: [] },
   placement: {},
   binds: { late: 0, next_deadline_at: null },
   overdue_since: null,

@@ -17,6 +17,8 @@ const WELL: Overview = {
   handles: { free: 4, held: 3 },
   hosts: { up: 2 },
   devices: { enabled: 2 },
+  device_states: { enabled: 2 },
+  vanished: { devices: 0, arqs: 0, instances: 0, since: null, cards: [] },
   orders: { waiting: 1, oldest_at: ago(2000) },
   deliveries: { waiting: 0, oldest_at: null, undelivered: 0 },
   failing_devices: 0,
@@ -42,6 +44,13 @@ const WELL: Overview = {
     images: 'absent',
   },
 }
+const VANISHED: Overview['vanished'] = {
+  devices: 1,
+  arqs: 9,
+  instances: 8,
+  since: ago(120_000),
+  cards: [{ device_uuid: 'd1', hostname: 'sim-9', pci_address: '0000:02:00.0' }],
+}
 const once = { count: 1, last_at: ago(60_000) }
 
 /** The state that is planted, and the sentence that has to be said of it. */
@@ -54,7 +63,8 @@ const PLANTED: readonly (readonly [planted: Partial<Overview>, said: RegExp])[] 
   [{ arqs: { UnbindFailed: 1 } }, /could not be released on the host/],
   [{ handles: { missing: 1 } }, /not reported any more/],
   [{ handles: { quarantined: 1 } }, /withheld until an operator looks at it/],
-  [{ failing_devices: 2 }, /2\u00A0devices are failing and not offered/],
+  [{ vanished: VANISHED }, /1\u00A0card has vanished under 8\u00A0servers: sim-9 0000:02:00\.0/],
+  [{ device_states: { failing: 2 } }, /2\u00A0devices are failing and not offered/],
   [{ placement: { unreachable: 1 } }, /could not be compared with Placement/],
   [{ placement: { waiting_for_compute_node: 1 } }, /Placement has no compute node for 1\u00A0host/],
   [{ placement: { placement_conflict: 1 } }, /differs from Placement, and the difference cannot be repaired/],
@@ -114,8 +124,12 @@ describe('one state that is wrong', () => {
       { href: 'letters' },
     ])
   })
+  const SEVERAL = { ...WELL, vanished: VANISHED }
   test('each row of the table to the letter, of one and of several', async () => {
-    const rows = WATCHED.map(({ tone, text, href, mend }) => ({ tone, one: text(1), several: text(2), href, mend }))
+    const rows = WATCHED.map(({ tone, text, href, mend }) => ({
+      ...{ tone, one: text(1, SEVERAL), several: text(2, SEVERAL), href },
+      mend: typeof mend === 'function' ? mend(SEVERAL) : mend,
+    }))
     await expect(JSON.stringify(rows, null, 1)).toMatchFileSnapshot('golden/findings.txt')
   })
   const MINUTE = 60_000
@@ -141,28 +155,50 @@ describe('one state that is wrong', () => {
   ])('%s is shown from its limit on, with the moment since when', (_, planted, still, over, said) => {
     expect(findingsOf({ ...WELL, ...planted(still) }, NOW)).toEqual([])
     const [finding, ...others] = findingsOf({ ...WELL, ...planted(over) }, NOW)
-    expect([finding?.since, finding?.text.replaceAll('\u00A0', ' '), others]).toEqual([
+    expect([finding?.since ?? finding?.last, finding?.text.replaceAll('\u00A0', ' '), others]).toEqual([
       ago(over),
       expect.stringContaining(said),
       [],
     ])
   })
+  const vanished = (change: Partial<Overview['vanished']>) => {
+    const [finding, ...others] = findingsOf({ ...WELL, vanished: { ...VANISHED, ...change } }, NOW)
+    expect(others).toEqual([])
+    return { ...finding, text: finding?.text.replaceAll('\u00A0', ' ') }
+  }
+  test('a card that vanished is named with its host, its servers, since when, and the command that shows them', () => {
+    expect(vanished({})).toEqual({
+      tone: 'bad',
+      text: '1 card has vanished under 8 servers: sim-9 0000:02:00.0',
+      href: 'devices?state=missing',
+      since: ago(120_000),
+      last: null,
+      mend: 'accelerando device show d1',
+    })
+    expect(vanished({ devices: 5, instances: 0, arqs: 0 })).toMatchObject({
+      text: '5 cards have vanished: sim-9 0000:02:00.0 and 4 others',
+      mend: 'accelerando device list --state missing',
+    })
+  })
   test('what counts has no moment, and a neighbour is named with what it said, once', () => {
     const program = { ...WELL.program, kafka: 'kafka: gone', nova: 'a folder', images: 'the image service' }
-    expect(findingsOf({ ...WELL, failing_devices: 1, program }, NOW)).toEqual([
+    expect(findingsOf({ ...WELL, device_states: { failing: 1 }, program }, NOW)).toEqual([
       {
         tone: 'bad',
         text: '1\u00A0device is failing and not offered',
-        href: 'devices?failing=true',
+        href: 'devices?state=failing',
         since: null,
-        mend: 'openstack accelerator device disable UUID',
+        last: null,
+        mend: 'accelerando device disable UUID',
       },
-      { tone: 'bad', text: 'Kafka: gone', href: 'system', since: null, mend: 'accelerando doctor' },
+      { tone: 'bad', text: 'Kafka: gone', href: 'system', since: null, last: null, mend: 'accelerando doctor' },
     ])
   })
   test('every command of ours that mends exists', () => {
     const known = namesUnder(withCommands(new CommandRow()))
-    const ours = WATCHED.map(({ mend }) => mend).filter((mend) => mend.startsWith('accelerando '))
+    const ours = WATCHED.map(({ mend }) => (typeof mend === 'function' ? mend(WELL) : mend)).filter((mend) =>
+      mend.startsWith('accelerando '),
+    )
     expect(ours.length).toBeGreaterThan(10)
     expect(ours.filter((mend) => !known.some((name) => `${mend} `.startsWith(`accelerando ${name} `)))).toEqual([])
   })

@@ -76,7 +76,7 @@ describe('to the letter', () => {
     await expect(text).toMatchFileSnapshot('golden/questions.txt')
   })
   test('the keys of entries that are drawn, of which no two in one list are the same', async () => {
-    const ui = createConsole(world, { assets: noAssets, additive: true })
+    const ui = createConsole(world, { assets: noAssets })
     const places = [...placesOf(seen), 'profiles/fpga-small/versions']
     const text = await keysDuring(places, async (place) => ui.request(`/ui/${place}`))
     await expect(named()(text)).toMatchFileSnapshot('golden/keys.txt')

@@ -107,15 +107,19 @@ describe('each list', () => {
     std_board_info: null,
     vendor_board_info: null,
     hostname: 'h',
+    ...{ state: 'enabled', state_reason: null, state_since: null, arqs: 0 },
   })
   const handle = (at: number) => ({ ...named(at), deployable_uuid: '', hostname: 'h', state: 'free', arq_uuid: null })
-  const profile = (at: number) => ({ ...named(at), description: null, groups: [] })
+  const profile = (at: number) => ({
+    ...{ ...named(at), description: null, groups: [] },
+    ...{ version: 1, enabled: true, projects: null },
+  })
   const MAY = { user_id: 'u', user_name: null, project_id: 'p', project_name: null, permissions: {} }
   const [first, last] = [uuid(1), uuid(50)]
   test.each<[string, string, object, string, string]>([
     ['arqs?state=Bound', '/accelerator_requests', { arqs: numbers(51).map(arq) }, first, last],
     ['hosts?liveness=up', '/hosts', { hosts: numbers(51).map(host) }, 'n+1', 'n+50'],
-    ['devices?status=enabled', '/devices', { devices: numbers(51).map(device) }, first, last],
+    ['devices?state=enabled', '/devices', { devices: numbers(51).map(device) }, first, last],
     ['handles?state=free', '/handles', { handles: numbers(51).map(handle) }, first, last],
     ['profiles?', '/device_profiles', { device_profiles: numbers(51).map(profile) }, first, last],
   ])('%s leads on after the last row that it shows, and back before the first', async (place, path, rows, from, to) => {

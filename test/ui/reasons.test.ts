@@ -43,12 +43,7 @@ test.each<[string, () => string, readonly string[], readonly string[]]>([
       'Clean: neither a command nor a playbook that cleans it is chosen on its host.',
     ],
   ],
-  [
-    'a profile',
-    () => 'profiles/fpga-small',
-    ['New version', 'Disable', 'Enable'],
-    ['New version: this service offers no versions of profiles; api.additive_microversion would.'],
-  ],
+  ['a profile', () => 'profiles/fpga-small', ['Enable'], ['Enable: each version of it is enabled.']],
   ['a request', () => `arqs/${seen.bound.uuid}`, ['Delete'], ['Delete: an instance has it: Nova deletes it']],
   [
     'an instance',
@@ -63,7 +58,7 @@ test.each<[string, () => string, readonly string[], readonly string[]]>([
 })
 
 test('the policy rule that is missing is the reason for whoever may not', async () => {
-  const ui = createConsole(world, { tokens: true, additive: true })
+  const ui = createConsole(world, { tokens: true })
   const html = await pageOf(ui, 'profiles/fpga-small', { cookie: 'accelerando-token=token-of-member' })
   expect(disabledIn(html)).toEqual(['New version', 'Disable', 'Enable', 'Delete'])
   expect(wordsOf(html)).toContain('Delete: your roles do not allow cyborg:device_profile:delete.')

@@ -200,8 +200,8 @@ export const placesOf = ({ bound, failed, open, handle, device, card, letter }: 
   'hosts/compute-1',
   'hosts/compute-2',
   'devices',
-  'devices?hostname=compute-1&status=enabled',
-  'devices?failing=true',
+  'devices?hostname=compute-1&state=enabled',
+  'devices?state=failing',
   `arqs?instance=${bound.instance}`,
   `devices/${device}`,
   `devices/${card}`,
@@ -242,7 +242,6 @@ export const ASTRAY: readonly string[] = [
 type Seen = {
   readonly fetch?: (request: Request) => void
   readonly tokens?: boolean
-  readonly additive?: boolean
   readonly assets?: UiParts['assets']
 }
 /** The API of that world, with its events. `additive`: with the microversions that are offered on request only. */
@@ -285,9 +284,9 @@ export const apiOf = (
  */
 export const createConsole = (
   world: Parameters<typeof apiOf>[0],
-  { fetch: see = () => {}, tokens = false, additive = false, assets: own }: Seen = {},
+  { fetch: see = () => {}, tokens = false, assets: own }: Seen = {},
 ) => {
-  const api = apiOf(world, { tokens, additive })
+  const api = apiOf(world, { tokens })
   const fetch: Fetch = (request) => {
     see(request)
     return api(request)

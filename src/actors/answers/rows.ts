@@ -12,6 +12,7 @@ import type { DatedNote } from '../../operatorNote.ts'
 import type { PlaybookRun } from '../../wire/playbooks.ts'
 import type { HandleState } from '../deployable/states.ts'
 import type { DeviceHealth } from '../device/health.ts'
+import type { Standing } from '../device/standing.ts'
 import type { LastReport } from '../host/lastReport.ts'
 import type { Probe } from '../host/probing.ts'
 import type { PageCursor } from '../runtime/ports.ts'
@@ -46,6 +47,8 @@ export type Binding = {
 export type ProfileRow = Row<'profiles'>
 export type ArqRow = Row<'arqs'>
 export type DeviceRow = Row<'devices'>
+/** `held`: how many requests hold a part of it. */
+export type DeviceStanding = Standing & { readonly held: number }
 export type DeployableRow = Row<'deployables'>
 export type AttributeRow = Row<'attributes'>
 /** A difference that is ignored. */

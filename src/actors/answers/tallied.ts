@@ -2,7 +2,7 @@
  * The API's answers about the whole service: counts by state, signs of trouble, and the events that Nova has not taken
  * yet.
  */
-import type { ArqUuid, HostName, InstanceUuid } from '../../identifiers.ts'
+import type { ArqUuid, DeviceUuid, HostName, InstanceUuid } from '../../identifiers.ts'
 
 /** Numbers of entities by state; a state that no entity has is left out. Moments are ms since the epoch. */
 export type Overview = {
@@ -11,8 +11,11 @@ export type Overview = {
   readonly handles: Readonly<Record<string, number>>
   /** Number of hosts by liveness; `retired`: those that an operator has taken out of service. */
   readonly hosts: Readonly<Record<string, number>>
-  /** Number of devices by status. */
+  /** Number of devices by the status that an operator has set. */
   readonly devices: Readonly<Record<string, number>>
+  /** Number of devices by their one state (`device/standing.ts`). */
+  readonly deviceStates: Readonly<Record<string, number>>
+  readonly vanished: Vanished
   /** Orders that hosts have not answered yet. */
   readonly orders: { readonly waiting: number; readonly oldestAt: number | null }
   /**
@@ -27,6 +30,18 @@ export type Overview = {
   readonly placement: Readonly<Record<string, number>>
   readonly progress: Progress
 }
+/** The devices that are missing. */
+export type Vanished = {
+  readonly devices: number
+  /** How many requests, and how many servers, hold a part of one. */
+  readonly arqs: number
+  readonly instances: number
+  /** Since when the one that is missing longest is, as far as that is recorded; null: none is missing. */
+  readonly since: number | null
+  /** At most `CARDS_SHOWN`, the last ones that vanished first. `place`: its PCI address, if it has one. */
+  readonly cards: readonly { readonly uuid: DeviceUuid; readonly host: HostName; readonly place: string | null }[]
+}
+export const CARDS_SHOWN = 3
 /** Whether the service keeps up with its own work. */
 export type Progress = {
   /**

@@ -1,12 +1,14 @@
 /** Counts the attach handles of each kind of accelerator by whether they can be granted. Pure. */
 import type { DeployableUuid, HostName } from '../../identifiers.ts'
 import { attributeOf, traitsOf } from '../deployable/state.ts'
+import { type DeviceState, stateOf } from '../device/standing.ts'
+import type { Order } from '../../wire/orders.ts'
 import type { Row } from '../runtime/views.ts'
 
 /**
  * `held`: an ARQ has the handle, or the host is releasing it. `withheld`: it is not held and must not be granted,
- * because it is in quarantine, its device is disabled, or its host is silent or out of service. `broken`: the host does
- * not report the handle, or its device fails.
+ * because it is in quarantine, its device is disabled or being programmed, or its host is silent or out of service.
+ * `broken`: the host does not report the handle, or its device is missing or failing.
  */
 export const CAPACITY_STATES = ['held', 'free', 'withheld', 'broken'] as const
 type CapacityState = (typeof CAPACITY_STATES)[number]
@@ -20,18 +22,29 @@ export type CapacityLine = {
 export type Capacity = { readonly countedAt: number; readonly lines: readonly CapacityLine[] }
 
 export type CapacityRows = {
-  readonly hosts: readonly Pick<Row<'hosts'>, 'name' | 'liveness'>[]
+  readonly hosts: readonly Pick<Row<'hosts'>, 'name' | 'liveness' | 'out_of_service'>[]
   readonly devices: readonly Pick<Row<'devices'>, 'uuid' | 'status' | 'presence' | 'failing'>[]
   readonly deployables: readonly Pick<
     Row<'deployables'>,
-    'uuid' | 'device_uuid' | 'hostname' | 'attributes' | 'presence'
+    'uuid' | 'root_uuid' | 'device_uuid' | 'hostname' | 'attributes' | 'presence' | 'bitstream_id'
   >[]
   readonly handles: readonly Pick<Row<'handles'>, 'deployable_uuid' | 'state'>[]
+  readonly orders: readonly Pick<Row<'pending_orders'>, 'deployable_uuid' | 'body'>[]
 }
 
-/** In these states of liveness a host still gets binds. */
-const ANSWERING = new Set(['up', 'stale'])
 const UNKNOWN = 'UNKNOWN'
+/** A device or a host of which the views say nothing. */
+const GONE = { status: 'enabled', presence: 'missing', failing: null } as const
+const UNHEARD = { liveness: 'down', out_of_service: null } as const
+
+/** What becomes of the free handles of a device. */
+const UNHELD: Readonly<Record<DeviceState, CapacityState>> = {
+  missing: 'broken',
+  failing: 'broken',
+  host_silent: 'withheld',
+  disabled: 'withheld',
+  enabled: 'free',
+}
 
 type Part = {
   readonly kind: string
@@ -41,22 +54,37 @@ type Part = {
   readonly unheld: CapacityState
 }
 
-const partsOf = ({ hosts, devices, deployables }: CapacityRows): ReadonlyMap<DeployableUuid, Part> => {
-  const answering = new Map(hosts.map(({ name, liveness }) => [name, ANSWERING.has(liveness)]))
+/** Whether the order writes another image to the card than the one that is recorded: nothing else is granted then. */
+const isWriting = (body: unknown, image: string | null): boolean => {
+  const order = body as Order
+  if (order.type === 'Program') return true
+  return order.type === 'PrepareSlot' && order.bitstream !== undefined && order.bitstream !== image
+}
+
+const attributed = ({ attributes }: CapacityRows['deployables'][number]) => ({
+  attributes: (attributes as readonly Readonly<Record<string, string>>[]).flatMap((one) =>
+    Object.entries(one).map(([key, value]) => ({ key, value })),
+  ),
+})
+
+/** A request names a root, and may get a handle of a deployable below it: class, traits and rules are those of the root. */
+const partsOf = ({ hosts, devices, deployables, orders }: CapacityRows): ReadonlyMap<DeployableUuid, Part> => {
+  const places = new Map(hosts.map((host) => [host.name, host]))
   const cards = new Map(devices.map((device) => [device.uuid, device]))
-  const unheldOf = ({ device_uuid: uuid, hostname, presence }: CapacityRows['deployables'][number]): CapacityState => {
-    const card = cards.get(uuid)
-    if (card === undefined || card.failing !== null || card.presence !== 'present' || presence !== 'present')
-      return 'broken'
-    return card.status === 'enabled' && answering.get(hostname) === true ? 'free' : 'withheld'
-  }
+  const rows = new Map(deployables.map((row) => [row.uuid, row]))
+  const written = new Set(
+    orders.flatMap(({ deployable_uuid: uuid, body }) =>
+      isWriting(body, rows.get(uuid)?.bitstream_id ?? null) ? [uuid] : [],
+    ),
+  )
   return new Map(
     deployables.map((row) => {
-      const attributes = (row.attributes as readonly Readonly<Record<string, string>>[]).flatMap((one) =>
-        Object.entries(one).map(([key, value]) => ({ key, value })),
-      )
-      const resourceClass = attributeOf({ attributes }, 'rc') ?? UNKNOWN
-      const traits = [...traitsOf({ attributes })].toSorted()
+      const root = (row.root_uuid === null ? undefined : rows.get(row.root_uuid)) ?? row
+      const isThere = root.presence === 'present' && row.presence === 'present'
+      const unheld =
+        UNHELD[stateOf(isThere ? (cards.get(row.device_uuid) ?? GONE) : GONE, places.get(row.hostname) ?? UNHEARD)]
+      const resourceClass = attributeOf(attributed(root), 'rc') ?? UNKNOWN
+      const traits = [...traitsOf(attributed(root))].toSorted()
       return [
         row.uuid,
         {
@@ -64,14 +92,14 @@ const partsOf = ({ hosts, devices, deployables }: CapacityRows): ReadonlyMap<Dep
           resourceClass,
           traits,
           host: row.hostname,
-          unheld: unheldOf(row),
+          unheld: unheld === 'free' && [root, row].some(({ uuid }) => written.has(uuid)) ? 'withheld' : unheld,
         },
       ]
     }),
   )
 }
 
-const stateOf = (state: string, unheld: CapacityState): CapacityState => {
+const countedAs = (state: string, unheld: CapacityState): CapacityState => {
   if (state === 'held' || state === 'releasing') return 'held'
   if (state === 'missing') return 'broken'
   return state === 'free' || unheld === 'broken' ? unheld : 'withheld'
@@ -96,7 +124,7 @@ export const capacityOf = (rows: CapacityRows): readonly CapacityLine[] => {
     kind.hosts.set(of.host, here)
     for (const amount of [kind.amount, here]) {
       amount.total++
-      amount[stateOf(state, of.unheld)]++
+      amount[countedAs(state, of.unheld)]++
     }
   }
   return [...kinds.entries()]

@@ -48,6 +48,9 @@ export type Device = DeviceIdentity & {
   readonly presence: Presence
   /** Absent: the device is not failing, as far as is known. */
   readonly failing?: Failing
+  /** Set while it is missing, and while it is disabled, ms since the epoch. */
+  readonly missingSince?: number
+  readonly disabledSince?: number
   readonly createdAt: number
   readonly updatedAt: number | null
 }
@@ -104,6 +107,15 @@ const healthSet = (device: Device, reason: string | null, at: number): Device =>
   return { ...rest, ...(reason === null ? {} : { failing: { reason, since: at } }), updatedAt: at }
 }
 
+const statusSet = (device: Device, status: DeviceStatus, at: number): Device => {
+  const { disabledSince: _, ...rest } = device
+  return { ...rest, status, ...(status === 'enabled' ? {} : { disabledSince: at }), updatedAt: at }
+}
+const presenceSet = (device: Device, presence: Presence, at: number): Device => {
+  const { missingSince: _, ...rest } = device
+  return { ...rest, presence, ...(presence === 'missing' ? { missingSince: at } : {}), updatedAt: at }
+}
+
 const evolve = (device: Device, event: DeviceEvent, at: number): Device => {
   switch (event.type) {
     case 'DeviceRecorded':
@@ -111,11 +123,11 @@ const evolve = (device: Device, event: DeviceEvent, at: number): Device => {
     case 'DeviceDescribed':
       return { ...device, facts: event.facts, updatedAt: at }
     case 'StatusSet':
-      return { ...device, status: event.status, updatedAt: at }
+      return statusSet(device, event.status, at)
     case 'HealthSet':
       return healthSet(device, event.failing, at)
     case 'PresenceSet':
-      return { ...device, presence: event.presence, updatedAt: at }
+      return presenceSet(device, event.presence, at)
     default:
       // an event of a later release, which this release ignores
       return device

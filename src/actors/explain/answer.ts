@@ -4,8 +4,8 @@ import { type GrantRule, GRANT_RULES } from '../deployable/granting.ts'
 import { type Mismatch, MISMATCHES } from '../arq/groups.ts'
 
 /**
- * `bind`: a bind is refused. `work`: a bind is accepted, but the host cannot carry it out. `placement`: Placement does
- * not offer the host.
+ * `bind`: a bind is refused. `work`: a bind is accepted, but nobody knows whether the host can serve it. `placement`:
+ * Placement does not offer the host.
  */
 export const STOPS = ['bind', 'work', 'placement'] as const
 export type Stop = (typeof STOPS)[number]

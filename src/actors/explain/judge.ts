@@ -10,7 +10,7 @@ import { countUnits } from '../deployable/units.ts'
 import { type Granting, grant, grantable, wholeObstacles } from '../deployable/granting.ts'
 import { type Deployable, attributeOf, evolve, traitsOf } from '../deployable/state.ts'
 import { HANDLE_STATES } from '../deployable/states.ts'
-import type { Host } from '../host/decider.ts'
+import { type Host, isSilent } from '../host/decider.ts'
 import type { PlacementRecord } from '../placement/decider.ts'
 import { type Reserving, type ReserveSilent, type Wanted, wantedOf } from '../placement/wanted.ts'
 import type { Obstacle, ObstacleCode, Stop } from './answer.ts'
@@ -178,11 +178,13 @@ const placementObstacles = (
   ]
 }
 
-const SILENT: ReadonlySet<Host['liveness']> = new Set(['stale', 'down'])
-const hostObstacles = ({ root, below }: DeployableTree, { host }: Surroundings): readonly Obstacle[] =>
-  SILENT.has(host.liveness) && [root, ...below].some(({ hostWork }) => hostWork)
-    ? [obstacle('host_silent', 'its host was not heard from, and has work to do at a bind', 'work')]
-    : []
+const hostObstacles = ({ root, below }: DeployableTree, { host }: Surroundings): readonly Obstacle[] => {
+  if (!isSilent(host.liveness)) return []
+  const work = [root, ...below].some(({ hostWork }) => hostWork)
+    ? 'has work to do at a bind'
+    : 'nobody knows whether the device is still there'
+  return [obstacle('host_silent', `its host was not heard from, and ${work}`, 'work')]
+}
 
 /** Merges obstacles with the same code into one, which stops all that any of them stops. */
 const merged = (found: readonly Obstacle[]): readonly Obstacle[] =>

@@ -16,6 +16,9 @@ import { type Row, put } from '../runtime/views.ts'
 /** From the best to the worst. */
 export const LIVENESS = ['up', 'stale', 'down', 'removed'] as const
 export type Liveness = (typeof LIVENESS)[number]
+const SILENT: ReadonlySet<string> = new Set(['stale', 'down'])
+/** Nobody knows whether the devices of a silent host are still there. */
+export const isSilent = (liveness: string): boolean => SILENT.has(liveness)
 /** `pending`: only the key of the host is recorded, which waits for an operator or has been approved. */
 export const STANDINGS = [...LIVENESS, 'pending'] as const
 export type { HeldDevice, Departed } from './held.ts'
@@ -51,6 +54,8 @@ export type Host = InventorySnapshot & {
   readonly keys?: HostKeys
   /** The last question for a report at once; absent: it was never asked. */
   readonly probe?: Probe
+  /** Set while it counts as silent, ms since the epoch. */
+  readonly silentSince?: number
   /** When the last inventory was recorded; absent in memories of programs that did not keep it. */
   readonly reportedAt?: number
   readonly createdAt: number
@@ -215,12 +220,13 @@ const keyChanged = (host: Host, change: KeyChange, at: number): Partial<Host> =>
 })
 
 const livenessSet = (host: Host, event: Extract<HostEvent, { type: 'LivenessSet' }>, at: number): Host => {
-  const { retired, ...rest } = host
-  const { by, reason = '', care } = event
+  const { retired, silentSince = at, ...rest } = host
+  const { by, reason = '', care, liveness } = event
   const still = care === 'restored' ? undefined : care ? { by, reason, at } : retired
   return {
     ...rest,
-    liveness: event.liveness,
+    liveness,
+    ...(isSilent(liveness) ? { silentSince } : {}),
     ...(event.devices ? changed(host, event.devices) : {}),
     ...(event.key ? keyChanged(host, event.key, at) : {}),
     ...(event.probe ? { probe: probeAfter(host.probe, event.probe, { by, at }) } : {}),
@@ -234,8 +240,8 @@ const evolve = (host: Host, event: HostEvent, at: number): Host => {
   if (event.type === 'ReportRefused') return { ...host, refusals: { ...host.refusals, [event.reason]: at } }
   // an event of a later release, which this release ignores
   if (event.type !== 'PictureRecorded') return host
-  // the abilities and playbooks of a former start do not hold for this one
-  const { macs: _, playbooks: __, ...before } = host
+  // the abilities and playbooks of a former start do not hold for this one, and it is not silent
+  const { macs: _, playbooks: __, silentSince: ___, ...before } = host
   const left = host.exists && host.bootId !== event.picture.bootId ? [host.bootId] : []
   return {
     ...before,

@@ -11,8 +11,8 @@ import type { EntityKey } from '../../identifiers.ts'
 export const SNAPSHOT_SCHEMAS: Readonly<Record<string, number>> = {
   arq: 3,
   deployable: 6,
-  device: 2,
-  host: 5,
+  device: 3,
+  host: 6,
   instance: 4,
   numbers: 2,
   placement: 3,

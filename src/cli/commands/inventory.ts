@@ -1,5 +1,6 @@
 /** `accelerando device list`, `show`, `tree`, `enable` and `disable`: the devices that a running service knows. */
 import { DEVICE_STATUSES } from '../../actors/deployable/messages.ts'
+import { DEVICE_STATES } from '../../actors/device/standing.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { withPlainErrors } from '../command.ts'
 import { type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'
@@ -8,48 +9,60 @@ import { TREE, deviceTree, treeLines } from '../operators/deviceTree.ts'
 import { DRY_RUN, showImpact } from '../operators/impactLines.ts'
 import { type Columns, addOutput, columnsOf, present } from '../output.ts'
 
-const HEADS = { hostname: 'host', created_at: 'created' }
-const LISTED = columnsOf<Device>(['uuid', 'type', 'vendor', 'model', 'hostname', 'status'], HEADS)
+const HEADS = {
+  hostname: 'host',
+  created_at: 'created',
+  state_reason: 'why',
+  state_since: 'since',
+  arqs: 'in use by',
+}
+const LISTED = columnsOf<Device>(
+  ['uuid', 'type', 'vendor', 'model', 'hostname', 'status', 'state', 'state_since', 'arqs', 'state_reason'],
+  HEADS,
+)
+const heldBy = ({ health }: DeviceDetail, name: 'arq_uuid' | 'instance_uuid') =>
+  [...new Set(health?.held.map((held) => held[name] ?? (name === 'arq_uuid' ? held.state : null)))]
+    .filter((text) => text !== null)
+    .join(' ') || null
 const DETAILS: Columns<DeviceDetail> = [
-  ...columnsOf<DeviceDetail>(['uuid', 'type', 'vendor', 'model', 'hostname', 'status', 'failing', 'created_at'], HEADS),
+  ...columnsOf<DeviceDetail>(
+    ['uuid', 'type', 'vendor', 'model', 'hostname', 'status', 'state', 'state_reason', 'state_since', 'created_at'],
+    HEADS,
+  ),
+  { name: 'failing', of: ({ failing }) => failing },
   { name: 'health', of: ({ health }) => health?.state },
-  { name: 'reason', of: ({ health }) => health?.reason },
-  {
-    name: 'held',
-    head: 'in use by',
-    of: ({ health }) => health?.held.map(({ arq_uuid: arq, state }) => arq ?? state).join(' ') || null,
-  },
+  { name: 'reason', head: 'why of health', of: ({ health }) => health?.reason },
+  { name: 'held', head: 'in use by', of: (device) => heldBy(device, 'arq_uuid') },
+  { name: 'instances', head: 'servers', of: (device) => heldBy(device, 'instance_uuid') },
 ]
 const pathOf = (uuid: string): string => `/devices/${encodeURIComponent(uuid)}`
 
 type Listing = ApiFlags &
-  Readonly<Partial<Record<'type' | 'vendor' | 'host' | 'status', string>>> & { readonly failing?: true }
+  Readonly<Partial<Record<'type' | 'vendor' | 'host' | 'status' | 'state', string>>> & { readonly failing?: true }
 const reading = (family: CommandRow): void => {
   const list = family
     .command('list')
     .description('Lists the devices that a running service knows.')
-    .example(
-      'accelerando device list --host compute-1',
-      'accelerando device list --status maintaining -f value -c uuid',
-    )
+    .example('accelerando device list --host compute-1', 'accelerando device list --state missing -f value -c uuid')
   addAsOf(addOutput(addApiFlags(list), LISTED))
     .option('--type <TYPE>', 'only devices of this type')
     .option('--vendor <VENDOR>', 'only devices of this vendor, as the driver spells it')
     .option('--host <NAME>', 'only devices of this host')
     .option('--status <STATUS>', `only devices that are ${DEVICE_STATUSES.join(' or ')}`)
-    .option('--failing', 'only devices that count as bad and are not offered')
+    .option('--state <STATE>', `only devices in this state, the worst that is known: ${DEVICE_STATES.join(', ')}`)
+    .option('--failing', 'as --state failing')
     .action(
       withPlainErrors(async (flags: Listing) => {
-        const failing = flags.failing && 'true'
         const { type, vendor, host: hostname, status, asOf: as_of } = flags
-        const path = withQuery('/devices', { type, vendor, hostname, status, failing, as_of, limit: limitFor(flags) })
+        const state = flags.state ?? (flags.failing && 'failing')
+        const path = withQuery('/devices', { type, vendor, hostname, status, state, as_of, limit: limitFor(flags) })
         const json = await apiOf(flags)<{ readonly devices: readonly Device[] }>('GET', path)
         present(flags, { document: json, rows: json.devices, columns: LISTED })
       }),
     )
   const show = family
     .command('show <UUID>')
-    .description('Shows one device, its health and who uses it.')
+    .description('Shows one device: its state and health, and who uses it.')
     .example('accelerando device show 01a211b2-a456-7000-bd5e-eb59b90a194d')
   addAsOf(addOutput(addApiFlags(show), DETAILS, { one: true })).action(
     withPlainErrors(async (uuid: string, flags: ApiFlags) => {

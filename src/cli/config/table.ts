@@ -128,7 +128,7 @@ const API = {
   }),
   'api.additive_microversion': row('http.additiveMicroversion', k.toggle, HTTP.additiveMicroversion, {
     about:
-      'Offer the microversions 2.4, which shows UUIDs beside integer ids, and how deployables stand in Placement, and 2.5, with versions of device profiles.',
+      'Offer every client the microversions 2.4, which shows UUIDs beside integer ids, the states of devices, and how deployables stand in Placement, and 2.5, with versions of device profiles. The console and the commands do not need it.',
   }),
   'compat.tempest_server_faults': row('compat.tempestServerFaults', k.toggle, HTTP.compat.tempestServerFaults, {
     about: 'Answer 500 to the three client mistakes for which tests of existing clients expect it.',

@@ -5,6 +5,8 @@
 import { REFUSALS } from '../../actors/runtime/refusals.ts'
 import { HANDLE_STATES } from '../../actors/deployable/states.ts'
 import { LISTED_AS } from '../../actors/host/standing.ts'
+import { DEVICE_STATES } from '../../actors/device/standing.ts'
+import { tallyDevices } from '../../services/devices/tallyDevices.ts'
 import { tallyHosts } from '../../services/hosts/tallyHosts.ts'
 import { PASS_OUTCOMES } from '../../actors/placement/counts.ts'
 import { PLACEMENT_ERRORS } from '../../actors/placement/port.ts'
@@ -57,7 +59,7 @@ export const showDatabase = (meter: Meter, { reads, isStopped }: Shown['store'])
   const hosts = reading(meter, 'hosts', () => tallyHosts(reads))
   const handles = reading(meter, 'handles', () => reads.tally('handles', 'state'))
   const devices = reading(meter, 'devices', () => reads.tally('devices', 'type'))
-  const failing = reading(meter, 'failing', () => reads.tally('devices', 'failing'))
+  const standings = reading(meter, 'device_states', () => tallyDevices(reads))
   const orders = reading(meter, 'orders', () => reads.tally('pending_orders', 'number'))
   const due = reading(meter, 'due', () => reads.dueBefore(systemClock.now(), 1))
   // not derived from refused appends: without requests there are none, although writing is stopped
@@ -78,8 +80,16 @@ export const showDatabase = (meter: Meter, { reads, isStopped }: Shown['store'])
     return found && DEVICE_TYPES.map((type) => [{ type }, found.get(type) ?? 0] as const)
   })
   meter.show('devices_failing', async () => {
-    const found = await failing()
-    return found && [...found.values()].reduce((all, devices) => all + devices, 0)
+    const found = await standings()
+    return found && (found.states.get('failing') ?? 0)
+  })
+  meter.show('device_states', async () => {
+    const found = await standings()
+    return found && DEVICE_STATES.map((state) => [{ state }, found.states.get(state) ?? 0] as const)
+  })
+  meter.show('arqs_on_missing_devices', async () => {
+    const found = await standings()
+    return found && found.heldOnMissing.length
   })
   meter.show('orders_pending', async () => {
     const found = await orders()

@@ -126,7 +126,11 @@ export const CONTROL_METRICS = {
     'state',
   ),
   devices: gauge('Recorded devices by type.', 'type'),
-  devices_failing: gauge('Devices that count as bad and are not offered.'),
+  devices_failing: gauge('Devices that are there, count as bad and are not offered.'),
+  device_states: gauge('Devices by the worst of what is known of each and of its host.', 'state'),
+  arqs_on_missing_devices: gauge(
+    'Accelerator requests that hold a part of a device that its host does not report any more.',
+  ),
   orders_pending: gauge('Orders that their hosts have not answered yet.'),
   orders_resent_total: counter('Orders sent again because no answer came.'),
   due_oldest_seconds: gauge('Time since the oldest recorded deadline passed; 0 when none has passed.'),

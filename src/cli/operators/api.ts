@@ -28,8 +28,11 @@ export type ApiFlags = OutputFlags & {
 /** A forced removal unbinds everything on a host one by one, so it may take long. */
 const CALL_MS = 120_000
 const USUAL_API = 'http://127.0.0.1:6666/v2'
-/** The newest version that the service offers; an older service leaves out what it does not know. */
-const NEWEST = { 'openstack-api-version': 'accelerator latest' } as const
+/**
+ * The newest version that the service offers, with all that this product adds to it; an older service leaves out what it
+ * does not know.
+ */
+export const NEWEST = { 'openstack-api-version': 'accelerator latest, accelerando latest' } as const
 const Refusal = v.object({
   errors: v.tupleWithRest([v.object({ detail: v.string(), code: v.optional(v.string()) })], v.unknown()),
 })
@@ -91,7 +94,6 @@ const LISTS: Readonly<Record<string, string>> = {
 }
 const NEXT: Readonly<Record<number, string>> = {
   403: 'accelerando policy show',
-  406: 'set api.additive_microversion = true on the controls',
   503: 'accelerando doctor',
 }
 const nextAfter = (status: number, what: string): string | undefined => {

@@ -6,7 +6,7 @@ import { examine } from '../doctor/doctor.ts'
 import { hidingTokens } from '../config/inForce.ts'
 import type { App } from '../programs/listen.ts'
 import type { Bundles, BundleSurroundings } from '../programs/systemPort.ts'
-import { type Api, refusal } from './api.ts'
+import { type Api, NEWEST, refusal } from './api.ts'
 import { bundle, bundleName } from './supportBundle.ts'
 
 const MIB = 1024 * 1024
@@ -30,7 +30,7 @@ const textIn = async (answer: Response, max: number): Promise<string> => {
 const apiAs =
   (app: App, origin: string, identity: Readonly<Record<string, string>>): Api =>
   async <Document>(method: string, path: string) => {
-    const headers = { ...identity, 'openstack-api-version': 'accelerator latest' }
+    const headers = { ...identity, ...NEWEST }
     const answer = await app.fetch(new Request(`http://127.0.0.1/v2${path}`, { method, headers }))
     const text = await textIn(answer, LIMITS.partBytes)
     if (answer.ok) return JSON.parse(text) as Document

@@ -62,7 +62,7 @@ export const deviceTree = async (api: Api, uuid: string): Promise<readonly TreeR
     uuid: device.uuid,
     parent_uuid: null,
     name: device.model,
-    state: device.status ?? null,
+    state: device.state ?? device.status ?? null,
     resource_provider: null,
     arq_uuid: null,
   }

@@ -11,7 +11,11 @@ const PLACEMENT: Readonly<Record<Explanation['placement'], string>> = {
   not_configured: 'no Placement is configured',
   unreachable: 'Placement could not be asked',
 }
-const STOPPED = { bind: 'a bind is refused', work: 'a bind would fail', placement: 'Nova is not shown it' } as const
+const STOPPED = {
+  bind: 'a bind is refused',
+  work: 'its host cannot serve a bind',
+  placement: 'Nova is not shown it',
+} as const
 
 const obstacleLines = ({ code, reason, change, stops }: Obstacle, indent: string): readonly string[] => [
   `${indent}${code}: ${reason} (${stops.map((stop) => STOPPED[stop]).join(', ')})`,

@@ -35,9 +35,9 @@ const commandOf = (href: string): string => {
 const plain = (text: string): string => text.replaceAll(/[\u00A0\u202F]/g, ' ')
 
 export const attentionOf = (overview: Overview, now: number): readonly Attention[] =>
-  findingsOf(overview, now).map(({ tone, text, href, mend }) => ({
+  findingsOf(overview, now).map(({ tone, text, href, since, mend }) => ({
     severity: tone === 'bad' ? 'bad' : 'waits',
-    says: plain(text),
+    says: plain(text) + (since === null ? '' : `, since ${since}`),
     look: commandOf(href),
     mend,
   }))
@@ -54,7 +54,7 @@ const countsOf = (name: string, counts: Readonly<Record<string, number>>): reado
   name,
   String(sum(counts)),
   Object.entries(counts)
-    .map(([state, count]) => `${count} ${state}`)
+    .map(([state, count]) => `${count} ${state.replaceAll('_', ' ')}`)
     .join(', '),
 ]
 const waits = (name: string, { waiting, oldest_at: oldest }: Overview['orders']): readonly string[] => [
@@ -72,7 +72,7 @@ export const statusLines = (base: string, overview: Overview, now: number): read
     [
       countsOf('requests', overview.arqs),
       countsOf('hosts', overview.hosts),
-      countsOf('devices', overview.devices),
+      countsOf('devices', overview.device_states),
       countsOf('handles', overview.handles),
       waits('orders without answer', overview.orders),
       waits('events for Nova', overview.deliveries),

@@ -1,14 +1,16 @@
 /** Devices: the hardware that is plugged into the hosts. */
 import { AS_OF } from '../asOf.ts'
 import { DEVICE_STATUSES, type DeviceStatus } from '../../actors/deployable/messages.ts'
-import type { DeviceRow } from '../../actors/control.ts'
+import type { Control, DeviceRow, DeviceStanding, Listed, Page } from '../../actors/control.ts'
 import type { DeviceHealth } from '../../actors/device/health.ts'
+import { DEVICE_STATES } from '../../actors/device/standing.ts'
+import { type Outcome, done } from '../../fault.ts'
 import { DeviceDetail } from '../deviceDetail.ts'
 import { createFilters, withFilters } from '../filters.ts'
 import { DRY_RUN, answerImpact } from '../impact.ts'
 import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'
-import { flag, text } from '../query.ts'
+import { flag, oneOf, text } from '../query.ts'
 import { self, time, times } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
 import type { Route } from '../route.ts'
@@ -17,7 +19,29 @@ import { SINCE } from '../versions.ts'
 
 const UUIDS = { uuid: { resource: 'device', otherwise: 'not_found' } } as const
 
-const deviceBody = (row: DeviceRow, minor: number, base: string) => ({
+type Shown = DeviceRow & { readonly standing: DeviceStanding | null }
+type Asking = { readonly control: Control; readonly minor: number }
+
+/** Adds the state of each device, if the requested microversion shows it. */
+const shown = async ({ control, minor }: Asking, rows: readonly DeviceRow[]): Promise<Outcome<readonly Shown[]>> => {
+  if (minor < SINCE.uuids) return done(rows.map((row) => ({ ...row, standing: null })))
+  const standings = await control.devices.standings(rows)
+  return standings.ok ? done(rows.map((row, at) => ({ ...row, standing: standings.value[at]! }))) : standings
+}
+const shownIn = async (call: Asking, reading: Promise<Outcome<Listed<DeviceRow>>>): Promise<Outcome<Listed<Shown>>> => {
+  const listed = await reading
+  if (!listed.ok) return listed
+  const items = await shown(call, listed.value.items)
+  return items.ok ? done({ items: items.value, next: listed.value.next }) : items
+}
+
+const standingBody = ({ state, reason, since, held }: DeviceStanding) => ({
+  state,
+  state_reason: reason,
+  state_since: since === null ? null : time(since),
+  arqs: held,
+})
+const deviceBody = (row: Shown, minor: number, base: string) => ({
   uuid: row.uuid,
   type: row.type,
   vendor: row.vendor,
@@ -27,6 +51,7 @@ const deviceBody = (row: DeviceRow, minor: number, base: string) => ({
   hostname: row.hostname,
   ...(minor >= SINCE.deviceStatus && { status: row.status }),
   ...(minor >= SINCE.uuids && { failing: row.failing }),
+  ...(row.standing && standingBody(row.standing)),
   ...times(row),
   links: [self(base, 'devices', row.uuid)],
 })
@@ -37,11 +62,12 @@ const healthBody = ({ failing, measured, held }: DeviceHealth) => ({
   since: failing && time(failing.since),
   measured_at: measured && time(measured.at),
   numbers: measured?.numbers ?? {},
-  held: held.map(({ deployable, handle, state, arq }) => ({
+  held: held.map(({ deployable, handle, state, arq, instance }) => ({
     deployable_uuid: deployable,
     attach_handle_uuid: handle,
     state,
     arq_uuid: arq,
+    instance_uuid: instance,
   })),
 })
 
@@ -52,6 +78,7 @@ const plainArgs = {
   hostname: text('Only devices of this host.'),
   status: text(`${DEVICE_STATUSES.join(' or ')}.`),
   failing: flag('Only devices that count as bad, or only the others.'),
+  state: oneOf(DEVICE_STATES, 'Only devices of which this is the worst that is known.'),
 }
 const listArgs = { ...plainArgs, ...AS_OF, filters: createFilters(plainArgs) }
 
@@ -64,15 +91,17 @@ const list = route({
   handle: ({ control, query, minor, base, pairs }) => {
     const asked = withFilters(plainArgs, query, pairs)
     if (!asked.ok) return asked
-    const { type, vendor, hostname, status, failing } = asked.query
+    const { type, vendor, hostname, status, failing, state } = asked.query
     const filter = {
       ...(type && { type }),
       ...(vendor && { vendor }),
       ...(hostname && { hostname }),
       ...(status && { status }),
       ...(failing !== undefined && { failing }),
+      ...(state && { state }),
     }
-    return answerList((page) => control.devices.list(filter, page), pageOf(asked.query), {
+    const read = (page: Page) => shownIn({ control, minor }, control.devices.list(filter, page))
+    return answerList(read, pageOf(asked.query), {
       key: 'devices',
       collection: 'devices',
       base,
@@ -93,7 +122,9 @@ const one = route({
   handle: async ({ control, caller, params, minor, base }) => {
     const known = await control.devices.get(params.uuid)
     if (!known.ok) return known
-    const body = deviceBody(known.value, minor, base)
+    const rows = await shown({ control, minor }, [known.value])
+    if (!rows.ok) return rows
+    const body = deviceBody(rows.value[0]!, minor, base)
     if (minor < SINCE.uuids) return reply(200, body)
     return answer(control.devices.health(caller, params.uuid), 200, (health) => ({
       ...body,

@@ -32,6 +32,12 @@ const progressBody = ({ binds, overdueSince, journal, found, viewsChecked }: Ove
   views_checked: viewsChecked,
 })
 
+const vanishedBody = ({ since, cards, ...counts }: Overview['vanished']) => ({
+  ...counts,
+  since: maybe(since),
+  cards: cards.map(({ uuid, host, place }) => ({ device_uuid: uuid, hostname: host, pci_address: place })),
+})
+
 const overview = route({
   method: 'GET',
   path: '/v2/overview',
@@ -48,6 +54,8 @@ const overview = route({
       handles,
       hosts,
       devices,
+      device_states: more.deviceStates,
+      vanished: vanishedBody(more.vanished),
       orders: waitingBody(orders),
       deliveries: { ...waitingBody(deliveries), undelivered: deliveries.undelivered },
       failing_devices: more.failingDevices,

@@ -1,7 +1,7 @@
 /** The devices part of the control port. */
 import type { DeviceUuid } from '../../identifiers.ts'
 import { type Outcome, refuse } from '../../fault.ts'
-import type { Control } from '../../actors/control.ts'
+import type { Control, DeviceRow } from '../../actors/control.ts'
 import { deployable } from '../../actors/deployable/decider.ts'
 import { host, hostKey } from '../../actors/host/decider.ts'
 import { MOVED } from '../../actors/runtime/draft.ts'
@@ -10,7 +10,7 @@ import { createDeviceHealth } from './deviceHealth.ts'
 import { createDeviceImpact } from '../retirement/impact.ts'
 import { type Kernel, type Origin, causeOf, commandOf } from '../kernel/kernel.ts'
 import { partsOf } from '../kernel/parts.ts'
-import type { Row } from '../../actors/runtime/views.ts'
+import { createStandings } from './standings.ts'
 import { type DeviceCommand, device, deviceKey, deviceRow, isShown } from '../../actors/device/decider.ts'
 
 const missing = (id: string) => refuse({ kind: 'not_found', resource: 'device', id })
@@ -58,11 +58,17 @@ export const createTellAll =
 export const createDevices = (kernel: Kernel): Control['devices'] => {
   const { region, readers } = kernel
   const tellAll = createTellAll(kernel)
+  const standings = createStandings(kernel)
   return {
-    list: ({ failing, ...filter }, page) => {
-      const keep = failing === undefined ? undefined : (row: Row<'devices'>) => (row.failing !== null) === failing
-      return readers.list('devices', given(filter), page, {}, keep)
+    list: async ({ failing, state, ...filter }, page) => {
+      const inState = state === undefined ? null : await standings.inState(state)
+      if (inState?.ok === false) return inState
+      const keep = (row: DeviceRow) =>
+        (failing === undefined || (row.failing !== null) === failing) && (inState === null || inState.value(row))
+      const isPicked = failing !== undefined || inState !== null
+      return readers.list('devices', given(filter), page, {}, isPicked ? keep : undefined)
     },
+    standings: standings.of,
     get: async (uuid) => {
       const looked = await region.readCurrent(device, deviceKey(uuid))
       if (!looked.ok) return looked

@@ -9,28 +9,31 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { keptAnswer } from './kept.ts'
 
 /**
- * Four views are read completely, so this process computes the capacity at most once in this time, and less often if it
+ * Five views are read completely, so this process computes the capacity at most once in this time, and less often if it
  * takes long (`kept.ts`).
  */
 const COUNTED_FOR_MS = 5000
 
 export const createCapacity = ({ readers, clock }: Pick<Kernel, 'readers' | 'clock'>): Control['capacity'] => {
   const count = async (): Promise<Outcome<Capacity>> => {
-    const [hosts, devices, deployables, handles] = await Promise.all([
+    const [hosts, devices, deployables, handles, orders] = await Promise.all([
       readers.list('hosts', {}, {}),
       readers.list('devices', {}, {}),
       readers.list('deployables', {}, {}),
       readers.list('handles', {}, {}),
+      readers.list('pending_orders', {}, {}),
     ])
     if (!hosts.ok) return hosts
     if (!devices.ok) return devices
     if (!deployables.ok) return deployables
     if (!handles.ok) return handles
+    if (!orders.ok) return orders
     const lines = capacityOf({
       hosts: hosts.value.items,
       devices: devices.value.items,
       deployables: deployables.value.items,
       handles: handles.value.items,
+      orders: orders.value.items,
     })
     return done({ countedAt: clock.now(), lines })
   }

@@ -1,6 +1,7 @@
 /** The overview part of the control port: the number of entities of each kind, by state, and the work that waits. */
 import { type Outcome, allOf, done } from '../../fault.ts'
 import type { Control } from '../../actors/control.ts'
+import { tallyDevices } from '../devices/tallyDevices.ts'
 import { tallyHosts } from '../hosts/tallyHosts.ts'
 import { instance, instanceKey } from '../../actors/instance/decider.ts'
 import { NOVA_DUE, NOVA_UNDELIVERED } from '../../actors/runtime/dueKinds.ts'
@@ -12,6 +13,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { deliveryOf } from '../nova/resendDelivery.ts'
 import { keptAnswer } from './kept.ts'
 import { createProgress } from './progress.ts'
+import { createVanished } from './vanished.ts'
 
 /**
  * Whole views are read to count, so this process counts at most once in this time, and less often if it takes long
@@ -35,6 +37,7 @@ const inPlacement = (due: Counted): Counted =>
 export const createOverview = (kernel: Kernel): Control['overview'] => {
   const { reads, readers, guard, clock } = kernel
   const progress = createProgress(kernel)
+  const vanishedOf = createVanished(kernel)
   const tally = async <N extends ViewName>(view: N, by: keyof Row<N> & string): Promise<Outcome<Counted>> => {
     return guard(counted(reads.tally(view, by)), 'views', { view })
   }
@@ -45,6 +48,15 @@ export const createOverview = (kernel: Kernel): Control['overview'] => {
   const oldestDelivery = async (): Promise<Outcome<number | null>> => {
     const found = await readers.first('due', { kind: NOVA_DUE })
     return found.ok ? done(found.value?.at ?? null) : found
+  }
+  const devicesNow = async () => {
+    const counting = async () => done(await tallyDevices(reads))
+    const tallied = await guard(counting(), 'views', { view: 'devices' })
+    if (!tallied.ok) return tallied
+    const vanished = await vanishedOf(tallied.value)
+    return vanished.ok
+      ? done({ deviceStates: Object.fromEntries(tallied.value.states), vanished: vanished.value })
+      : vanished
   }
   const count = async (): Promise<Outcome<Overview>> => {
     const counts = await allOf([
@@ -57,10 +69,11 @@ export const createOverview = (kernel: Kernel): Control['overview'] => {
       tally('due', 'kind'),
     ])
     const oldest = await allOf([oldestOrder(), oldestDelivery()])
-    const ofService = await progress()
+    const [ofService, ofDevices] = [await progress(), await devicesNow()]
     if (!counts.ok) return counts
     if (!oldest.ok) return oldest
     if (!ofService.ok) return ofService
+    if (!ofDevices.ok) return ofDevices
     const [arqs = {}, handles = {}, hosts = {}, devices = {}, failing = {}, orders = {}, due = {}] = counts.value
     const [orderAt = null, deliveryAt = null] = oldest.value
     return done({
@@ -69,6 +82,7 @@ export const createOverview = (kernel: Kernel): Control['overview'] => {
       handles,
       hosts,
       devices,
+      ...ofDevices.value,
       orders: { waiting: total(orders), oldestAt: orderAt },
       deliveries: { waiting: due[NOVA_DUE] ?? 0, oldestAt: deliveryAt, undelivered: due[NOVA_UNDELIVERED] ?? 0 },
       failingDevices: total(failing),

@@ -54,7 +54,7 @@ export const hosts: Load = async ({ api, query }) => {
 }
 
 export const devices: Load = async ({ api, query }) => {
-  const filter = filterOf(query, ['status', 'type', 'hostname', 'vendor', 'failing'])
+  const filter = filterOf(query, ['state', 'status', 'type', 'hostname', 'vendor', 'failing'])
   const [{ list, turn }, overview] = await Promise.all([
     pageOf<shapes.Device>('devices', filter, {
       query,
@@ -64,14 +64,14 @@ export const devices: Load = async ({ api, query }) => {
     }),
     api.get('/overview', shapes.Overview),
   ])
-  const others = Object.keys(filter).some((name) => name !== 'status')
+  const others = Object.keys(filter).some((name) => name !== 'state')
   return {
     view: 'devices',
     title: 'Devices',
     body: {
       list,
       filter,
-      counts: overview.ok && !others ? overview.value.devices : null,
+      counts: overview.ok && !others ? overview.value.device_states : null,
       turn: turnsAt('devices', turn),
     },
   }

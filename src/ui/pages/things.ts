@@ -73,6 +73,9 @@ export const instance: Load = async ({ api, id, may }) => {
   return { view: 'instance', title: `Instance ${id}`, body: { uuid: id, list, offers: possible } }
 }
 
+const tallyOf = (all: readonly { readonly state: string }[]): Readonly<Record<string, number>> =>
+  Object.fromEntries([...Map.groupBy(all, ({ state }) => state)].map(([state, some]) => [state, some.length]))
+
 export const host: Load = async ({ api, id, may }) => {
   const [one, devices] = await Promise.all([
     api.get(at`/hosts/${id}`, shapes.HostDetail),
@@ -83,14 +86,11 @@ export const host: Load = async ({ api, id, may }) => {
     title: `Host ${id}`,
     body: {
       host: one,
-      devices: mapped(devices, (read) => cutTo(read.devices, PAGE_ROWS)),
+      devices: mapped(devices, (read) => ({ ...cutTo(read.devices, PAGE_ROWS), states: tallyOf(read.devices) })),
       offers: one.ok ? offersOf('hosts', hostActionState(one.value), may) : [],
     },
   }
 }
-
-const tallyOf = (handles: readonly shapes.Handle[]): Readonly<Record<string, number>> =>
-  Object.fromEntries([...Map.groupBy(handles, ({ state }) => state)].map(([state, some]) => [state, some.length]))
 
 const PARTS_MAX = 32
 const HANDLES_MAX = 256

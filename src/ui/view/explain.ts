@@ -29,7 +29,7 @@ const PLACEMENT: Readonly<Record<string, string>> = {
 }
 const STOPPED: Readonly<Record<string, string>> = {
   bind: 'a bind is refused',
-  work: 'a bind would fail',
+  work: 'its host cannot serve a bind',
   placement: 'Nova is not shown it',
 }
 

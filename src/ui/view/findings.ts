@@ -2,25 +2,29 @@
  * The conditions that need attention. Each is a row with its sentence, the page that shows it, and the command that
  * mends it.
  */
-import type { Overview } from '../shapes.ts'
+import type { DeepReadonly } from '../../deepReadonly.ts'
+import type * as shapes from '../shapes.ts'
 import type { Tone } from './states.ts'
 import { type CommandLine, ago, many, shell, sum } from './words.ts'
 
+type Overview = DeepReadonly<shapes.Overview>
 export type Finding = {
   readonly tone: Tone
   readonly text: string
   readonly href: string
   readonly since: string | null
+  /** When it was found last, of what is counted from the start of the program. */
+  readonly last: string | null
   readonly mend: CommandLine
 }
 /** `number` 0: there is nothing to report. */
-type Seen = { readonly number: number; readonly since?: string | null }
+type Seen = { readonly number: number; readonly since?: string | null; readonly last?: string | null }
 type Watched = {
   readonly tone: Tone
   readonly seen: (overview: Overview, now: number) => Seen
-  readonly text: (number: number) => string
+  readonly text: (number: number, overview: Overview) => string
   readonly href: string
-  readonly mend: CommandLine
+  readonly mend: CommandLine | ((overview: Overview) => CommandLine)
 }
 
 /** An order, a due moment or a row that waits longer than this needs attention. */
@@ -31,7 +35,7 @@ const REMEMBERED_MS = 24 * 3_600_000
 
 const NOTHING: Seen = { number: 0 }
 const counted =
-  (of: 'arqs' | 'hosts' | 'handles' | 'placement', state: string): Watched['seen'] =>
+  (of: 'arqs' | 'hosts' | 'handles' | 'placement' | 'device_states', state: string): Watched['seen'] =>
   (overview) => ({ number: overview[of][state] ?? 0 })
 const older = (since: string | null, now: number, ms: number, number = 1): Seen =>
   since !== null && now - Date.parse(since) > ms ? { number, since } : NOTHING
@@ -39,8 +43,18 @@ const found =
   (name: keyof Overview['found']): Watched['seen'] =>
   ({ found: all }, now) => {
     const { count, last_at: last } = all[name]
-    return last !== null && now - Date.parse(last) < REMEMBERED_MS ? { number: count, since: last } : NOTHING
+    return last !== null && now - Date.parse(last) < REMEMBERED_MS ? { number: count, last } : NOTHING
   }
+
+type Vanished = Overview['vanished']
+const underOf = ({ instances, arqs }: Vanished): string => {
+  if (instances > 0) return ` under ${many(instances, 'server')}`
+  return arqs > 0 ? ` under ${many(arqs, 'request')}` : ''
+}
+const placesOf = ({ cards, devices }: Vanished): string => {
+  const named = cards.map(({ hostname, pci_address: at }) => (at === null ? hostname : `${hostname} ${at}`)).join(', ')
+  return devices > cards.length ? `${named} and ${many(devices - cards.length, 'other')}` : named
+}
 
 /** The gravest conditions come first. */
 export const WATCHED: readonly Watched[] = [
@@ -75,6 +89,17 @@ export const WATCHED: readonly Watched[] = [
   },
   {
     tone: 'bad',
+    seen: ({ vanished: { devices: number, since } }) => ({ number, since }),
+    text: (n, { vanished }) =>
+      `${many(n, 'card has', 'cards have')} vanished${underOf(vanished)}: ${placesOf(vanished)}`,
+    href: 'devices?state=missing',
+    mend: ({ vanished: { devices, cards } }) =>
+      devices === 1
+        ? shell`accelerando device show ${cards[0]?.device_uuid ?? 'UUID'}`
+        : shell`accelerando device list --state missing`,
+  },
+  {
+    tone: 'bad',
     seen: counted('arqs', 'BindFailed'),
     text: (n) => `${many(n, 'request')} could not be bound`,
     href: 'arqs?state=BindFailed',
@@ -89,10 +114,10 @@ export const WATCHED: readonly Watched[] = [
   },
   {
     tone: 'bad',
-    seen: ({ failing_devices: number }) => ({ number }),
+    seen: counted('device_states', 'failing'),
     text: (n) => `${many(n, 'device is', 'devices are')} failing and not offered`,
-    href: 'devices?failing=true',
-    mend: shell`openstack accelerator device disable UUID`,
+    href: 'devices?state=failing',
+    mend: shell`accelerando device disable UUID`,
   },
   {
     tone: 'bad',
@@ -169,7 +194,7 @@ export const WATCHED: readonly Watched[] = [
   {
     tone: 'bad',
     // counted until somebody has looked after them, however old they are
-    seen: ({ found: { dead_letters: letters } }) => ({ number: letters.count, since: letters.last_at }),
+    seen: ({ found: { dead_letters: letters } }) => ({ number: letters.count, last: letters.last_at }),
     text: (n) => `${many(n, 'message')} could not be read or handled`,
     href: 'letters',
     mend: shell`accelerando dead-letter list`,
@@ -243,14 +268,17 @@ const ofNeighbours = (program: Overview['program']): readonly Finding[] =>
       text: `${name[0]?.toUpperCase()}${name.slice(1)}: ${said.startsWith(`${name}: `) ? said.slice(name.length + 2) : said}`,
       href: 'system',
       since: null,
+      last: null,
       mend: shell`accelerando doctor`,
     }))
 
 /** `now`: the server's, in ms since the epoch. */
 export const findingsOf = (overview: Overview, now: number): readonly Finding[] => [
   ...WATCHED.flatMap(({ tone, seen, text, href, mend }): readonly Finding[] => {
-    const { number, since = null } = seen(overview, now)
-    return number > 0 ? [{ tone, text: text(number), href, since, mend }] : []
+    const { number, since = null, last = null } = seen(overview, now)
+    if (number === 0) return []
+    const next = typeof mend === 'function' ? mend(overview) : mend
+    return [{ tone, text: text(number, overview), href, since, last, mend: next }]
   }),
   ...ofNeighbours(overview.program),
 ]

@@ -24,14 +24,14 @@ const verdict = (overview: Loaded<Overview>, now: number): Node => {
     ),
     ul(
       { class: 'findings' },
-      ...findings.map(({ tone, text, href, since, mend }) =>
+      ...findings.map(({ tone, text, href, since, last, mend }) =>
         li(
           { key: text },
           mark(tone),
           span(
             { class: 'finding' },
             a({ href }, text),
-            since === null ? null : span({ class: 'dim' }, ' · ', when(since, now)),
+            since === null && last === null ? null : span({ class: 'dim' }, ' · ', when(since ?? last, now)),
           ),
           command(mend),
         ),
@@ -64,12 +64,12 @@ const tile = (
   )
 }
 
-const tiles = ({ arqs, handles, hosts, devices }: Overview): Node =>
+const tiles = ({ arqs, handles, hosts, device_states: devices }: Overview): Node =>
   div(
     { class: 'tiles' },
     tile('Requests', 'arqs', ARQ_STATES, arqs, 'state'),
     tile('Hosts', 'hosts', HOST_STATES, hosts, 'liveness'),
-    tile('Devices', 'devices', DEVICE_STATES, devices, 'status'),
+    tile('Devices', 'devices', DEVICE_STATES, devices, 'state'),
     tile('Attach handles', 'handles', HANDLE_STATES, handles, 'state'),
   )
 

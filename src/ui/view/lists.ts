@@ -7,7 +7,7 @@ import { type Column, type Filter, type Tab, filtersOf, listed, rows, tabs, turn
 import type { Screen } from './screen.ts'
 import { ARQ_STATES, DEVICE_STATES, HANDLE_STATES, HOST_STATES, toneOf } from './states.ts'
 import { type Child, type Node, a, code, div, h1, header, p, span } from './tags.ts'
-import { shell, sum } from './words.ts'
+import { count, shell, sum, wordsOf } from './words.ts'
 
 export const arqColumns = (now: number): readonly Column<Arq>[] => [
   { title: 'State', cell: (row) => state(toneOf(ARQ_STATES, row.state), row.state, ARQ_STATES[row.state]?.means) },
@@ -40,21 +40,19 @@ const hostColumns = (now: number): readonly Column<Host>[] => [
   { title: 'Last heard of', cell: (row) => when(row.last_seen_at, now) },
   { title: 'Known since', cell: (row) => when(row.created_at, now) },
 ]
-/** The state of a device. That the device is failing counts more than the status that an operator set. */
-export const deviceState = ({ status, failing }: Pick<Device, 'status' | 'failing'>): Node =>
-  failing === null
-    ? state(toneOf(DEVICE_STATES, status), status, DEVICE_STATES[status]?.means)
-    : state('bad', 'failing', failing)
+export const deviceState = ({ state: word, state_reason: reason }: Pick<Device, 'state' | 'state_reason'>): Node =>
+  state(toneOf(DEVICE_STATES, word), wordsOf(word), reason ?? DEVICE_STATES[word]?.means)
 export const deviceColumns = (now: number): readonly Column<Device>[] => [
   {
-    title: 'Status',
+    title: 'State',
     cell: (row) => deviceState(row),
   },
+  { title: 'Since', cell: (row) => when(row.state_since, now) },
   { title: 'Device', cell: (row) => idLink('devices', row.uuid) },
   { title: 'Type', cell: (row) => row.type },
   { title: 'Model', cell: (row) => span({ class: 'model' }, row.model), kind: 'wide' },
   { title: 'Host', cell: (row) => idLink('hosts', row.hostname) },
-  { title: 'Known since', cell: (row) => when(row.created_at, now) },
+  { title: 'Requests', cell: (row) => count(row.arqs), kind: 'number' },
 ]
 /** Shows the resources of each group, such as `resources:FPGA=1`. */
 const wants = ({ groups }: Profile): Child =>
@@ -200,8 +198,8 @@ export const hostsPage = ({ body: { list, filter, counts, turn }, now }: Screen<
 export const devicesPage = ({ body: { list, filter, counts, turn }, now }: Screen<'devices'>): Node =>
   page(
     'Devices',
-    tabs('Status', tabsOf('devices', 'status', Object.keys(DEVICE_STATES), filter, counts)),
-    filtersOf('devices', filter, 'status'),
+    tabs('State', tabsOf('devices', 'state', Object.keys(DEVICE_STATES), filter, counts)),
+    filtersOf('devices', filter, 'state'),
     listed(
       list,
       (some) =>

@@ -20,7 +20,7 @@ import {
   svg,
   time,
 } from './tags.ts'
-import { type CommandLine, ago, count, moment, sum } from './words.ts'
+import { type CommandLine, ago, count, moment, sum, wordsOf } from './words.ts'
 
 const SHAPES: Readonly<Record<Tone, () => Node>> = {
   good: () => circle({ cx: 6, cy: 6, r: 4.5 }),
@@ -109,7 +109,7 @@ export const counts = (segments: readonly Segment[], label: string): Node => {
     div(
       { class: 'legend' },
       ...segments.map(({ tone, word, count: number, href }) => {
-        const inside = [mark(tone), span({ class: 'number' }, count(number)), ' ', word]
+        const inside = [mark(tone), span({ class: 'number' }, count(number)), ' ', wordsOf(word)]
         const quiet = number === 0 ? ' quiet' : ''
         return href === undefined
           ? span({ class: `legend-item${quiet}`, key: word }, ...inside)

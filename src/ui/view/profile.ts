@@ -54,12 +54,8 @@ export const profilePage = ({ body: { profile, versions, offers: list }, here, n
     facts([
       ['UUID', id(uuid)],
       ['Created', when(created, now)],
-      ...(version === null
-        ? []
-        : ([
-            ['Version', enabled ? String(version) : 'none is enabled: nobody can use it'],
-            ['Who may use it', projects === null ? 'everybody' : projects.join(', ') || 'nobody'],
-          ] as const)),
+      ['Version', enabled ? String(version) : 'none is enabled: nobody can use it'],
+      ['Who may use it', projects === null ? 'everybody' : projects.join(', ') || 'nobody'],
     ]),
     ...groups.map((group, index) =>
       panel(

@@ -2,7 +2,7 @@
 import type { Loaded } from '../loaded.ts'
 import { empty, trouble } from './parts.ts'
 import { type Child, type Node, a, code, div, nav, p, span, table, tbody, td, th, thead, tr } from './tags.ts'
-import { count } from './words.ts'
+import { count, wordsOf } from './words.ts'
 
 export type Column<Row> = {
   readonly title: string
@@ -46,7 +46,7 @@ export const tabs = (label: string, list: readonly Tab[]): Node =>
     ...list.map(({ word, href, chosen, count: number }) =>
       a(
         { href, key: word, 'aria-current': chosen ? 'true' : undefined },
-        word,
+        wordsOf(word),
         number === undefined || number === null ? null : span({ class: 'tab-count' }, count(number)),
       ),
     ),

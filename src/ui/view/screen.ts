@@ -122,7 +122,7 @@ export type Bodies = {
   hosts: Filtered & { readonly list: Loaded<readonly Host[]>; readonly counts: Readonly<Record<string, number>> | null }
   host: {
     readonly host: Loaded<HostDetail>
-    readonly devices: Loaded<Cut<Device>>
+    readonly devices: Loaded<Cut<Device> & { readonly states: Readonly<Record<string, number>> }>
     readonly offers: readonly Offer[]
   }
   devices: Filtered & {

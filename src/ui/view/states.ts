@@ -35,8 +35,11 @@ export const HANDLE_STATES: Readonly<Record<string, State>> = {
   missing: { tone: 'bad', means: 'its host does not report it any more' },
 }
 export const DEVICE_STATES: Readonly<Record<string, State>> = {
+  missing: { tone: 'bad', means: 'its host does not report it any more' },
+  failing: { tone: 'bad', means: 'it is bad: nothing on it is granted' },
+  host_silent: { tone: 'bad', means: 'its host was not heard from: nobody knows whether it is still there' },
+  disabled: { tone: 'held', means: 'an operator disabled it or its host: nothing on it is granted' },
   enabled: { tone: 'good', means: 'its parts can be granted' },
-  maintaining: { tone: 'held', means: 'an operator disabled it: nothing on it is granted' },
 }
 
 export const toneOf = (states: Readonly<Record<string, State>>, state: string): Tone => states[state]?.tone ?? 'idle'

@@ -20,11 +20,11 @@ import {
   when,
 } from './parts.ts'
 import { probePanel } from './probe.ts'
-import { type Cut, cutNote, cutTo, rows, under } from './rows.ts'
+import { type Column, type Cut, cutNote, cutTo, rows, under } from './rows.ts'
 import type { Offer, Part, Screen } from './screen.ts'
-import { HANDLE_STATES, type Tone, toneOf } from './states.ts'
+import { DEVICE_STATES, HANDLE_STATES, type Tone, toneOf } from './states.ts'
 import { type Child, type Node, a, code, div, h1, header, li, p, span, ul } from './tags.ts'
-import { count, labelOf, many, shell, sum } from './words.ts'
+import { count, labelOf, many, shell, sum, wordsOf } from './words.ts'
 
 export const head = (over: Node, title: string, badge: Child, here: string, list: readonly Offer[]): Node =>
   header(
@@ -40,6 +40,11 @@ const note = (said: string, given: Noted, now: number): Child =>
   given === null
     ? null
     : p({ class: 'headline' }, mark('held'), `${said} by ${given.by}: ${given.reason} · `, when(given.at, now))
+
+const segmentsOf = (
+  states: Readonly<Record<string, { readonly tone: Tone }>>,
+  given: Readonly<Record<string, number>>,
+) => Object.entries(states).map(([word, { tone }]) => ({ word, tone, count: given[word] ?? 0 }))
 
 const ARQS_MAX = 50
 export const hostPage = ({ body: { host, devices, offers: list }, here, now }: Screen<'host'>): Node => {
@@ -61,18 +66,17 @@ export const hostPage = ({ body: { host, devices, offers: list }, here, now }: S
     ['Key that waits', id(rest.offered_key)],
     ['Known since', when(rest.created_at, now)],
   ]
-  const segments = Object.keys(HANDLE_STATES).map((word) => ({
-    word,
-    tone: toneOf(HANDLE_STATES, word),
-    count: handles[word] ?? 0,
-  }))
   return div(
     null,
     head(link('hosts', 'Host'), name, hostState(host.value), here, list),
     note('Taken out of service', retired, now),
     facts(held),
     probePanel(rest.probe, rest.last_seen_at, now),
-    panel('Attach handles', span({ class: 'total' }, count(sum(handles))), counts(segments, 'Attach handles by state')),
+    panel(
+      'Attach handles',
+      span({ class: 'total' }, count(sum(handles))),
+      counts(segmentsOf(HANDLE_STATES, handles), 'Attach handles by state'),
+    ),
     panel(
       'Devices',
       a({ class: 'quiet', href: `devices?hostname=${encodeURIComponent(name)}` }, 'All'),
@@ -80,6 +84,7 @@ export const hostPage = ({ body: { host, devices, offers: list }, here, now }: S
         ? devices.value.some.length > 0
           ? div(
               null,
+              counts(segmentsOf(DEVICE_STATES, devices.value.states), 'Devices by state'),
               rows(
                 'Devices',
                 [...deviceColumns(now).filter(({ title }) => title !== 'Host'), ...measuredColumns(measured)],
@@ -190,20 +195,45 @@ const healthPanel = ({ state: word, reason, since, measured_at: measured, number
     ]),
   )
 
+type Held = Health['held'][number]
+const HELD_COLUMNS: readonly Column<Held>[] = [
+  { title: 'Request', cell: ({ arq_uuid: uuid }) => idLink('arqs', uuid) },
+  { title: 'Instance', cell: ({ instance_uuid: uuid }) => idLink('instances', uuid) },
+  { title: 'Attach handle', cell: ({ attach_handle_uuid: uuid }) => idLink('handles', uuid) },
+  { title: 'State', cell: ({ state: word }) => state(toneOf(HANDLE_STATES, word), word, HANDLE_STATES[word]?.means) },
+]
+const heldPanel = ({ held }: Health, uuid: string): Child =>
+  held.length === 0
+    ? null
+    : panel(
+        'Who uses it',
+        span({ class: 'total' }, count(held.length)),
+        rows('Who uses it', HELD_COLUMNS, held.slice(0, ARQS_MAX), ({ attach_handle_uuid: handle }) => handle),
+        held.length <= ARQS_MAX ? null : command(shell`accelerando device show ${uuid}`),
+      )
+
 export const devicePage = ({ body: { device, parts, offers: list }, here, now }: Screen<'device'>): Node => {
   if (!device.ok) return div(null, head(link('devices', 'Device'), lastOf(here), null, here, []), trouble(device.error))
-  const { uuid, model, failing, health } = device.value
+  const { uuid, model, state: word, state_reason: reason, state_since: since, health } = device.value
   return div(
     null,
     head(link('devices', 'Device'), uuid, deviceState(device.value), here, list),
     p({ class: 'lead' }, model),
-    failing === null ? null : p({ class: 'headline bad' }, mark('bad'), `It is failing and is not offered: ${failing}`),
+    reason === null
+      ? null
+      : p(
+          { class: `headline ${toneOf(DEVICE_STATES, word)}` },
+          mark(toneOf(DEVICE_STATES, word)),
+          `It is not offered (${wordsOf(word)}): ${reason}`,
+          since === null ? null : [' · ', when(since, now)],
+        ),
     facts(deviceFacts(device.value, now)),
-    health === null ? null : healthPanel(health, now),
+    healthPanel(health, now),
+    heldPanel(health, uuid),
     ...(parts.ok
       ? [...parts.value.some.map((each) => part(each, now)), moreParts(parts.value, uuid)]
       : [trouble(parts.error)]),
-    command(shell`openstack accelerator device show ${uuid}`),
+    command(shell`accelerando device show ${uuid}`),
   )
 }
 

@@ -59,6 +59,9 @@ export const labelOf = (name: string): string => {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`
 }
 
+/** A value of the API as words: `host_silent` is `host silent`. */
+export const wordsOf = (value: string): string => value.replaceAll('_', ' ')
+
 declare const quoted: unique symbol
 /**
  * A command line whose values are quoted for a shell. Only `shell` makes one, so that no text of others becomes a
