@@ -43,6 +43,7 @@ test('each question is asked once in ten seconds', async () => {
   const all = [
     '1 due before 0',
     'devices by failing',
+    'devices by status',
     'devices by type',
     'handles by state',
     'hosts by liveness',

@@ -194,6 +194,7 @@ test('of a database, and nothing of one that does not answer', async () => {
       ['quarantined', 1],
     ]),
     'devices type': new Map([['GPU', 4]]),
+    'devices status': new Map([['enabled', 4]]),
     'devices failing': new Map([
       ['hot', 2],
       ['old', 3],
@@ -203,10 +204,22 @@ test('of a database, and nothing of one that does not answer', async () => {
       ['2', 5],
     ]),
   }
+  const gone = { uuid: 'd1', hostname: 'h2', presence: 'missing', failing: null, status: 'enabled' }
+  const hot = { ...gone, uuid: 'd2', presence: 'present', failing: 'hot' }
+  const devicesOf = (where: object) => ('presence' in where ? [gone] : 'failing' in where ? [hot] : [])
+  const rows: Readonly<Record<string, readonly object[]>> = {
+    hosts: [{ name: 'h1', liveness: 'down', out_of_service: true }],
+    deployables: [{ uuid: 'p1', device_uuid: 'd1' }],
+    handles: [
+      { uuid: 'a', deployable_uuid: 'p1', arq_uuid: 'q' },
+      { uuid: 'b', deployable_uuid: 'p1', arq_uuid: null },
+    ],
+  }
   showDatabase(meter, {
     reads: {
       tally: async (view: string, column: string) => tallies[`${view} ${column}`]!,
-      page: async () => [{ name: 'h1', liveness: 'down' }],
+      page: async ({ view, where }: { readonly view: string; readonly where: object }) =>
+        view === 'devices' ? devicesOf(where) : rows[view],
       dueBefore: async (_: number, limit: number) => [{ at: Date.now() - 60_000 * limit }],
     },
     isStopped: async () => false,
@@ -231,6 +244,13 @@ test('of a database, and nothing of one that does not answer', async () => {
       "devices type=QAT 0",
       "devices type=NIC 0",
       "devices type=SSD 0",
+      "devices_failing 1",
+      "device_states state=missing 1",
+      "device_states state=failing 1",
+      "device_states state=host_silent 0",
+      "device_states state=disabled 0",
+      "device_states state=enabled 2",
+      "arqs_on_missing_devices 1",
       "orders_pending 7",
       "due_oldest_seconds SIXTY",
     ]

@@ -42,7 +42,9 @@ type Shown = {
   readonly store: Pick<Store, 'reads' | 'isStopped'>
 }
 
-/** Even when three scrapers read the page every second, the database gets only eight small queries in ten seconds. */
+/**
+ * Even when three scrapers read the page every second, the database gets these few small queries once in ten seconds.
+ */
 const FOR_MS = 10_000
 const WITHIN_MS = 1000
 
