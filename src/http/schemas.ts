@@ -106,10 +106,7 @@ export const Device = v.object({
     v.description('From 2.4. The worst of what is known of it and of its host; only `enabled` is offered.'),
   ),
   state_reason: v.pipe(v.optional(v.nullable(v.string())), v.description('From 2.4. Null: it is `enabled`.')),
-  state_since: v.pipe(
-    v.optional(v.nullable(Time)),
-    v.description('From 2.4. Null: it is `enabled`, or the moment was not kept.'),
-  ),
+  state_since: v.pipe(v.optional(v.nullable(Time)), v.description('From 2.4. Null also if the moment was not kept.')),
   arqs: v.pipe(v.optional(v.number()), v.description('From 2.4. How many accelerator requests hold a part of it.')),
   ...times,
   links,

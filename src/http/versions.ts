@@ -42,9 +42,9 @@ const ours = (header: string): string | undefined =>
 /** What the part for `accelerando` asks for, by `latest` or a version. No other service has this name. */
 const ADDITIONS = /^accelerando[ \t]+(?:latest|2\.(\d))$/i
 /**
- * The additions of the opt-in versions that the request asks for by the name of this product; 0: none. Upstream may give
- * the numbers after 2.3 another meaning, so they are offered under its name only where an operator wants that; console
- * and commands ask by this name, and need no setting.
+ * The additions of the opt-in versions that the request asks for by the name of this product; 0: none. Upstream may
+ * give the numbers after 2.3 another meaning, so they are offered under its name only where an operator wants that;
+ * console and commands ask by this name, and need no setting.
  */
 export const additionsAsked = (header: string | undefined): number => {
   const found = (header ?? '').split(',').flatMap((part) => ADDITIONS.exec(part.trim()) ?? [])

@@ -1,5 +1,6 @@
 /** Schemas of the API documents, with only the fields that the console reads. */
 import * as v from 'valibot'
+import { Vanished } from './vanishedShape.ts'
 
 const Text = v.string()
 const MaybeText = v.nullable(Text)
@@ -187,13 +188,7 @@ export const Overview = v.object({
   hosts: Counts,
   devices: Counts,
   device_states: Counts,
-  vanished: v.object({
-    devices: v.number(),
-    arqs: v.number(),
-    instances: v.number(),
-    since: MaybeText,
-    cards: v.array(v.object({ device_uuid: Text, hostname: Text, pci_address: MaybeText })),
-  }),
+  vanished: Vanished,
   orders: Waiting,
   deliveries: v.object({ ...Waiting.entries, undelivered: v.number() }),
   failing_devices: v.number(),

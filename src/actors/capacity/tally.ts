@@ -67,7 +67,9 @@ const attributed = ({ attributes }: CapacityRows['deployables'][number]) => ({
   ),
 })
 
-/** A request names a root, and may get a handle of a deployable below it: class, traits and rules are those of the root. */
+/**
+ * A request names a root, and may get a handle of a deployable below it: class, traits and rules are those of the root.
+ */
 const partsOf = ({ hosts, devices, deployables, orders }: CapacityRows): ReadonlyMap<DeployableUuid, Part> => {
   const places = new Map(hosts.map((host) => [host.name, host]))
   const cards = new Map(devices.map((device) => [device.uuid, device]))

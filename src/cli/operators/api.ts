@@ -29,8 +29,8 @@ export type ApiFlags = OutputFlags & {
 const CALL_MS = 120_000
 const USUAL_API = 'http://127.0.0.1:6666/v2'
 /**
- * The newest version that the service offers, with all that this product adds to it; an older service leaves out what it
- * does not know.
+ * The newest version that the service offers, with all that this product adds to it; an older service leaves out what
+ * it does not know.
  */
 export const NEWEST = { 'openstack-api-version': 'accelerator latest, accelerando latest' } as const
 const Refusal = v.object({
