@@ -2,6 +2,7 @@
  * For each alert: series with which it fires, at the first moment at which it does, and series with which it stays
  * silent.
  */
+import { DEVICES } from './alertCasesOfDevices.ts'
 import {
   type AlertCase,
   bucketed,
@@ -266,16 +267,7 @@ const BINDS = {
 } as const satisfies Readonly<Record<string, AlertCase>>
 
 const PENDING = 'Hosts wait until an operator approves their keys.'
-const VANISHED = 'Devices have vanished of which 8 requests hold a part.'
 const HOSTS = {
-  DevicesInUseMissing: {
-    fires: [lasting('arqs_on_missing_devices', '', 8, 0, VANISHED)],
-    silent: [{ ...steady('arqs_on_missing_devices', '', 0), ...steady('device_states', ',state="missing"', 1) }],
-  },
-  DevicesFailing: {
-    fires: [lasting('device_states', ',state="failing"', 2, MINUTES, '2 devices are failing and not offered.')],
-    silent: [{ ...steady('device_states', ',state="failing"', 0), ...steady('device_states', ',state="enabled"', 9) }],
-  },
   HostsDown: {
     fires: [lasting('hosts', ',liveness="down"', 2, MINUTES, '2 hosts are down.')],
     silent: [{ ...steady('hosts', ',liveness="down"', 0), ...steady('hosts', ',liveness="up"', 9) }],
@@ -343,6 +335,7 @@ export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   ...JOURNAL,
   ...BINDS,
   ...HOSTS,
+  ...DEVICES,
   ...CALLERS,
   ...PLACEMENT,
 }

@@ -210,10 +210,7 @@ test('of a database, and nothing of one that does not answer', async () => {
   const rows: Readonly<Record<string, readonly object[]>> = {
     hosts: [{ name: 'h1', liveness: 'down', out_of_service: true }],
     deployables: [{ uuid: 'p1', device_uuid: 'd1' }],
-    handles: [
-      { uuid: 'a', deployable_uuid: 'p1', arq_uuid: 'q' },
-      { uuid: 'b', deployable_uuid: 'p1', arq_uuid: null },
-    ],
+    handles: ['q', null].map((arq) => ({ uuid: `of ${arq}`, deployable_uuid: 'p1', arq_uuid: arq })),
   }
   showDatabase(meter, {
     reads: {
