@@ -64,6 +64,11 @@ export const ReportedDeployable = v.object({
   /** The bitstream that the card itself reports, if the driver can read it. */
   bitstreamId: v.optional(text(100)),
   /**
+   * What was known of that image when it was loaded: the digest of its bytes as `<algorithm>:<hex>`, and its function by
+   * the word of the image store. Hosts before release 0.4.0 do not report it.
+   */
+  bitstream: v.optional(v.object({ digest: v.optional(text(200)), functionId: v.optional(text(65_535)) })),
+  /**
    * How it is cleaned between requests, as the host's operator has chosen for the driver; absent: it is not. Hosts
    * before release 0.3.0 do not report it.
    */
@@ -89,6 +94,8 @@ export const ReportedDevice = v.object({
    */
   stub: v.optional(v.boolean()),
 })
+/** What the image store says of an image that a driver loads. */
+export type LoadedFacts = NonNullable<ReportedDeployable['bitstream']>
 export type ReportedHandle = DeepReadonly<v.InferOutput<typeof ReportedHandle>>
 export type ReportedDeployable = DeepReadonly<v.InferOutput<typeof ReportedDeployable>>
 export type ReportedDevice = DeepReadonly<v.InferOutput<typeof ReportedDevice>>

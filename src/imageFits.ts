@@ -5,7 +5,7 @@
  * IMAGE-FITS-1 `vendor`, `board`, `region_uuid`, `version` and `shell_id` of the image are compared with those of the
  *    hardware. A property that one of the two lacks is not compared (decision 0074): most cards do not name their
  *    board, and the card's own tool compares the file with the card as well;
- * IMAGE-FITS-2 an image whose `shell_id` is empty or `null` is a shell itself, which no driver loads (decision 0112):
+ * IMAGE-FITS-2 an image whose `shell_id` is empty, or a word for nothing such as `null` or `N/A`, is a shell itself, which no driver loads (decision 0112):
  *    neither a bind nor an operator gets it loaded;
  * IMAGE-FITS-3 a bind does not load an image that divides the card into functions either: it would change the inventory
  *    of the resource provider that Nova has just chosen. Once an operator has loaded such an image, binds that ask for
@@ -39,7 +39,7 @@ export const vendorName = (given: string): string | null => {
 }
 
 const isShell = (shell: string | undefined): boolean =>
-  shell !== undefined && ['', 'null', 'none'].includes(plain(shell))
+  shell !== undefined && ['', 'null', 'none', 'nil', 'n/a', 'na', '-'].includes(plain(shell))
 
 /**
  * Each property of an image, and the hardware attributes that it is compared with. Ids may be written with or without
@@ -51,6 +51,9 @@ const COMPARED = [
   { property: 'version', attributes: ['version'], isId: false },
   { property: 'shell_id', attributes: ['shell_id', 'bs-uuid'], isId: true },
 ] as const
+
+/** The attributes of hardware that an image is compared with. */
+export const COMPARED_ATTRIBUTES: readonly string[] = COMPARED.flatMap(({ attributes }) => attributes)
 
 /**
  * Whether the image divides the card into functions, so that its resource provider has another inventory afterwards.

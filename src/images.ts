@@ -21,8 +21,8 @@ export type Image = {
 /** Two names of the same property: the newer one, and that of upstream (data-model.md 9.1). */
 export const FUNCTION_KEYS = ['function_uuid', 'accel:function_id'] as const
 /** The function of the image, in lower case; more than one: its properties contradict each other. */
-export const functionsOf = ({ properties }: Image): readonly string[] => [
-  ...new Set(FUNCTION_KEYS.flatMap((key) => properties[key]?.toLowerCase() ?? [])),
+export const functionsOf = ({ properties }: Pick<Image, 'properties'>): readonly string[] => [
+  ...new Set(FUNCTION_KEYS.flatMap((key) => properties[key]?.trim().toLowerCase() || [])),
 ]
 
 /** Why an image cannot be had. `final`: a retry does not help. */
@@ -59,6 +59,30 @@ export const imageProblem = (image: ImageUuid, { why, detail }: NoImage): string
 export const codedProblem = (image: ImageUuid, problem: NoImage): string =>
   `image_${problem.why}: ${imageProblem(image, problem)}`
 
+const CODED = /^image_([a-z_]+): (.+)$/s
+/** The problem that `codedProblem` wrote; null: the text is about something else. */
+export const problemIn = (text: string): { readonly why: ImageProblem; readonly reason: string } | null => {
+  const [, why = '', reason = ''] = CODED.exec(text) ?? []
+  return Object.hasOwn(PROBLEMS, why) ? { why: why as ImageProblem, reason } : null
+}
+
+/** Thrown by a driver that has read the file before it wrote anything: the fault is in the image, not in the card. */
+export class BadImage extends Error {
+  readonly why: 'unusable' | 'unsuitable'
+  constructor(why: BadImage['why'], detail: string) {
+    super(detail)
+    this.why = why
+  }
+}
+
+/** A digest in the form in which a host keeps and reports it. */
+export const digestText = ({ algorithm, value }: Digest): string => `${algorithm}:${value}`
+/** Null: the text is not a digest. */
+export const digestIn = (text: string): Digest | null => {
+  const [, algorithm, value] = /^([a-z0-9-]{1,20}):([0-9a-f]{32,128})$/.exec(text) ?? []
+  return algorithm === undefined || value === undefined ? null : { algorithm, value }
+}
+
 /** `image`: its description in the store. `close`: ends the use of the file, which may then be deleted. */
 export type ImageFile = {
   readonly found: true
@@ -72,4 +96,13 @@ export type ImageTerm = { readonly withinMs: number; readonly signal: AbortSigna
 export type ImageFiles = {
   /** Never rejects. Problems that a retry can solve are retried within the time, or until the signal is aborted. */
   readonly open: (image: ImageUuid, term: ImageTerm) => Promise<ImageFile | NoImage>
+  /**
+   * What the store has under this id now. `isSame`: whether its bytes have this digest; null: that cannot be told.
+   * Never rejects, and does not try again. Absent: the bytes of an image never change in this store.
+   */
+  readonly compare?: (
+    image: ImageUuid,
+    digest: Digest | null,
+    term: ImageTerm,
+  ) => Promise<{ readonly found: true; readonly image: Image; readonly isSame: boolean | null } | NoImage>
 }

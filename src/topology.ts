@@ -27,15 +27,28 @@ const NAME = v.pipe(
   v.regex(/^[\w.:-]+$/, 'must be of letters, digits and . : _ -'),
   v.maxLength(NAME_MAX, `must not be longer than ${NAME_MAX} characters`),
 )
-const WORDS = v.optional(v.pipe(v.string('must be text'), v.maxLength(65_535)), '')
-const FUNCTION = v.object({ name: NAME, pci_offset: whole(OFFSET_MAX) }, 'must be an object with name and pci_offset')
+const TEXT_MAX = 65_535
+const WORDS = v.nullish(
+  v.pipe(v.string('must be text'), v.maxLength(TEXT_MAX, `must not be longer than ${TEXT_MAX} characters`)),
+  '',
+)
+/** An object of which every field must be there; what is said of one that is not an object, or lacks a field. */
+const withFields = <Entries extends v.ObjectEntries>(entries: Entries) =>
+  v.object(entries, ({ expected }) =>
+    expected === 'Object' ? 'must be an object with name and pci_offset' : 'must be there',
+  )
+const OF_EVERY = { name: NAME, pci_offset: whole(OFFSET_MAX) }
+const VIRTUAL = withFields({
+  ...OF_EVERY,
+  vf: v.nullish(v.pipe(v.array(v.unknown()), v.maxLength(0, 'a virtual function has no functions below it'))),
+})
 const many = <Schema extends v.GenericSchema>(one: Schema) =>
   v.pipe(v.array(one, 'must be a list'), v.maxLength(FUNCTIONS_MAX, `must not have more than ${FUNCTIONS_MAX} entries`))
-const DOCUMENT = v.object({
+const DOCUMENT = withFields({
   pf_num: whole(FUNCTIONS_MAX),
   vf_num: whole(FUNCTIONS_MAX),
   pf: v.pipe(
-    many(v.object({ ...FUNCTION.entries, capability: WORDS, kpi: WORDS, vf: v.optional(many(FUNCTION), []) })),
+    many(withFields({ ...OF_EVERY, capability: WORDS, kpi: WORDS, vf: v.nullish(many(VIRTUAL), []) })),
     v.minLength(1, 'must not be empty'),
   ),
 })

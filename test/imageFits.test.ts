@@ -67,7 +67,7 @@ describe('an image', () => {
     ])
     expect(told({ shell_id: shell, vendor: 'Intel' }, 'program')).toBe('it is for vendor Intel, and this is XILINX')
   })
-  test.each(['', 'NULL', ' none '])('with shell_id %j is a shell in any spelling', (shell) =>
+  test.each(['', 'NULL', ' none ', 'N/A', 'nil', '-'])('with shell_id %j is a shell in any spelling', (shell) =>
     expect(told({ shell_id: shell })).toBe('it is a shell, which only the tool of its vendor loads'),
   )
   const FUNCTIONS = '{"pf_num": 1, "vf_num": 0, "pf": [{"name": "p", "pci_offset": 0}]}'

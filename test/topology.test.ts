@@ -41,15 +41,25 @@ describe('a document of functions', () => {
   test.each<[string, unknown, string]>([
     ['a wrong pf_num', { ...EXAMPLE, pf_num: 3 }, 'topology: pf_num is 3, and pf has 2 entries'],
     ['a wrong vf_num', { ...EXAMPLE, vf_num: '1' }, 'topology: vf_num is 1, and there are 2 virtual functions'],
+    ['no pf_num', { vf_num: 0, pf: [alone] }, 'topology: pf_num: must be there'],
+    ['no vf_num', { pf_num: 1 }, 'topology: vf_num: must be there'],
+    ['a vf_num alone', { vf_num: 1 }, 'topology: pf_num: must be there'],
+    ['a pf alone', { pf: [] }, 'topology: pf_num: must be there'],
+    ['no pf', { pf_num: 0, vf_num: 0 }, 'topology: pf: must be there'],
     [
-      'no pf_num',
-      { vf_num: 0, pf: [alone] },
-      'topology: pf_num: Invalid key: Expected "pf_num" but received undefined',
+      'a function below a virtual one',
+      {
+        pf_num: 1,
+        vf_num: 1,
+        pf: [{ ...alone, vf: [{ name: 'v', pci_offset: 1, vf: [{ name: 'w', pci_offset: 2 }] }] }],
+      },
+      'topology: pf.0.vf.0.vf: a virtual function has no functions below it',
     ],
-    ['no vf_num', { pf_num: 1 }, 'topology: vf_num: Invalid key: Expected "vf_num" but received undefined'],
-    ['a vf_num alone', { vf_num: 1 }, 'topology: pf_num: Invalid key: Expected "pf_num" but received undefined'],
-    ['a pf alone', { pf: [] }, 'topology: pf_num: Invalid key: Expected "pf_num" but received undefined'],
-    ['no pf', { pf_num: 0, vf_num: 0 }, 'topology: pf: Invalid key: Expected "pf" but received undefined'],
+    [
+      'a function without an offset',
+      { pf_num: 1, vf_num: 0, pf: [{ name: 'p' }] },
+      'topology: pf.0.pci_offset: must be there',
+    ],
     ['a pf_num that is too large', { ...many(1), pf_num: 4097 }, 'topology: pf_num: must not be above 4096'],
     [
       'a function that is none',

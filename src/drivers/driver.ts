@@ -1,5 +1,5 @@
 /** The interface of a driver, and its access to the host. */
-import type { HandleType, ReportedDevice } from '../hardware.ts'
+import type { HandleType, LoadedFacts, ReportedDevice } from '../hardware.ts'
 import type { Numbers } from '../health.ts'
 import type { DeployableName, HandleUuid, HostName } from '../identifiers.ts'
 
@@ -101,15 +101,17 @@ export type Driver = {
   readonly prepare: (io: HostIo, slot: Slot, signal: AbortSignal) => Promise<void>
   readonly release: (io: HostIo, slot: Slot, signal: AbortSignal) => Promise<void>
   /**
-   * Loads the image at `imagePath` into the deployable. `functionId`: what it does, by the word of the image store
-   * (data-model.md 9.1 `function_uuid`), for cards that cannot say it themselves. Absent: this driver cannot program.
+   * Loads the image at `imagePath` into the deployable. `facts`: what the image store says of it, which the driver
+   * reports as long as the card holds the image; `functionId` is what it does (data-model.md 9.1 `function_uuid`), for
+   * cards that cannot say it themselves. Throws `BadImage`, before anything is written, where the file is at fault.
+   * Absent: this driver cannot program.
    */
   readonly program?: (
     io: HostIo,
     deployable: DeployableName,
     imagePath: string,
     signal: AbortSignal,
-    functionId?: string,
+    facts?: LoadedFacts,
   ) => Promise<void>
   /**
    * The discovered devices that are in use, by whomever: only what the kernel reports reliably and cheaply. Absent:

@@ -4,24 +4,28 @@
  */
 import type { ImageUuid } from '../identifiers.ts'
 import {
+  BadImage,
+  type Image,
   type ImageFile,
   type ImageFiles,
   type ImageTerm,
   codedProblem,
+  digestIn,
+  digestText,
   functionsOf,
   isFinal,
   noImage,
 } from '../images.ts'
 import { isForAny, misfitOf } from '../imageFits.ts'
 import type { Driver, HostIo, Slot } from '../drivers/driver.ts'
-import type { ReportedDeployable, ReportedHandle } from '../hardware.ts'
+import type { LoadedFacts, ReportedDeployable, ReportedDevice, ReportedHandle } from '../hardware.ts'
 import { type Tracer, inSpan } from '../trace.ts'
 import type { Cleaned } from '../cleaning.ts'
 import type { Clock } from '../clock.ts'
 import type { Loaded } from '../loaded.ts'
 import type { Order } from '../wire/orders.ts'
 import type { Cleaner } from './cleaning.ts'
-import type { Functions } from './functions.ts'
+import { type Functions, undividable } from './functions.ts'
 import type { Section } from './sections.ts'
 
 export class Final extends Error {}
@@ -69,15 +73,15 @@ const openImage = async ({ images }: Tools, image: ImageUuid, term: ImageTerm): 
 }
 
 type Shown = ReportedDeployable & {
-  readonly vendor: string
+  readonly device: ReportedDevice
   /** The image on the card. A part of a card that reports no image of its own has the image of the card. */
-  readonly holds: string | undefined
+  readonly holds: Pick<ReportedDeployable, 'bitstreamId' | 'bitstream'>
 }
-const heldIn = (all: readonly ReportedDeployable[], one: ReportedDeployable): string | undefined => {
-  if (one.bitstreamId !== undefined) return one.bitstreamId
+const heldIn = (all: readonly ReportedDeployable[], one: ReportedDeployable): Shown['holds'] => {
+  if (one.bitstreamId !== undefined) return one
   const others = all.filter((each) => each !== one)
   const above = others.find(({ name }) => name === one.parent)
-  return above && heldIn(others, above)
+  return above ? heldIn(others, above) : {}
 }
 /**
  * Returns the deployable as the driver reports it now, with the vendor of its device; null: the driver does not show
@@ -86,9 +90,9 @@ const heldIn = (all: readonly ReportedDeployable[], one: ReportedDeployable): st
 const shown = async ({ look }: Tools, { driver, deployable }: Order): Promise<Shown | null> => {
   const section = await look(driver)
   if (section?.status !== 'ok') throw new Error(section?.error ?? `the driver ${driver} is not enabled on this host`)
-  for (const { vendor, deployables } of section.devices) {
-    const found = deployables.find(({ name }) => name === deployable)
-    if (found) return { ...found, vendor, holds: heldIn(deployables, found) }
+  for (const device of section.devices) {
+    const found = device.deployables.find(({ name }) => name === deployable)
+    if (found) return { ...found, device, holds: heldIn(device.deployables, found) }
   }
   return null
 }
@@ -112,7 +116,7 @@ type Terms = ImageTerm & {
   readonly also: readonly Slot[]
 }
 
-/** Checks IMAGE-FITS and FENCE-5 by the deployable as the driver reports it now. */
+/** Checks IMAGE-FITS, FUNCTIONS-4 and FENCE-5 by the deployable as the driver reports it now. */
 const refuseToProgram = async (
   tools: Tools,
   order: Order,
@@ -121,11 +125,40 @@ const refuseToProgram = async (
 ): Promise<void> => {
   if (refusalToProgram === undefined && isForAny(image)) return
   const now = await shownFor(tools, order)
-  const attribute = (wanted: string): string | null => now.attributes.find(({ key }) => key === wanted)?.value ?? null
-  const misfit = misfitOf(image, { vendor: now.vendor, attribute }, order.type === 'Program' ? 'program' : 'bind')
+  const set = 'attributes' in order ? (order.attributes ?? {}) : {}
+  const attribute = (wanted: string): string | null =>
+    now.attributes.find(({ key }) => key === wanted)?.value ?? set[wanted] ?? null
+  const hardware = { vendor: now.device.vendor, attribute }
+  const misfit =
+    misfitOf(image, hardware, order.type === 'Program' ? 'program' : 'bind') ?? undividable(now, now.device, image)
   if (misfit !== null) throw new Final(codedProblem(image.uuid, noImage('unsuitable', misfit)))
   const refusal = refusalToProgram?.(now.handles) ?? null
   if (refusal !== null) throw new Final(refusal)
+}
+
+const factsOf = (image: Image): LoadedFacts => {
+  const [functionId] = functionsOf(image)
+  const { digest } = image
+  return { ...(functionId === undefined ? {} : { functionId }), ...(digest && { digest: digestText(digest) }) }
+}
+
+/**
+ * Whether the image that the card holds is another one than the store has under its id now (IMAGE-4). What cannot be
+ * compared counts as the same.
+ */
+const isReplaced = async (
+  { images }: Tools,
+  image: ImageUuid,
+  { digest, functionId }: LoadedFacts,
+  term: ImageTerm,
+): Promise<boolean> => {
+  const now = digest === undefined ? undefined : await images.compare?.(image, digestIn(digest), term)
+  if (now === undefined) return false
+  if (!now.found && (now.why === 'unusable' || now.why === 'corrupt')) throw new Final(codedProblem(image, now))
+  // the card still holds the image that the store has no more, or cannot read at present
+  if (!now.found) return false
+  const [does] = functionsOf(now.image)
+  return now.isSame === false || does !== functionId
 }
 
 const wholeMs = (ms: number): number => Math.max(0, Math.round(ms))
@@ -140,16 +173,22 @@ const program = async (tools: Tools, driver: Driver, order: Order, image: ImageU
   try {
     await refuseToProgram(tools, order, file, term)
     signal.throwIfAborted()
-    const [functionId] = functionsOf(file.image)
     await tools.keepFunctions(order.deployable, file.image)
-    await called(tools, order, 'program', () => driver.program!(tools.io, order.deployable, path, signal, functionId))
+    const facts = factsOf(file.image)
+    await called(tools, order, 'program', () =>
+      driver.program!(tools.io, order.deployable, path, signal, facts).catch((error: unknown) => {
+        throw error instanceof BadImage
+          ? new Final(codedProblem(image, noImage(error.why, error.message)), { cause: error })
+          : error
+      }),
+    )
     return { fetchMs: wholeMs(fetchedAt - begunAt), programMs: wholeMs(monotonic() - fetchedAt) }
   } finally {
     close()
   }
 }
 
-/** Makes sure that the card holds the image for which the slot is prepared (IMAGE-2, IMAGE-3). */
+/** Makes sure that the card holds the image for which the slot is prepared (IMAGE-2, IMAGE-3, IMAGE-4). */
 const imageFor = async (
   tools: Tools,
   driver: Driver,
@@ -160,10 +199,15 @@ const imageFor = async (
   const wanted = bitstream ?? expects
   if (wanted === undefined) return { changed: false }
   // a new discovery, since the card may have been programmed after an earlier report
-  const { holds } = (await shown(tools, order)) ?? {}
-  if (holds === wanted) return { changed: false, bitstreamId: wanted }
-  if (bitstream === undefined)
-    throw new Final(`${IMAGE_CHANGED}: ${order.deployable} holds ${holds ?? 'no known image'}, not image ${wanted}`)
+  const { bitstreamId: holds, bitstream: facts = {} } = (await shown(tools, order))?.holds ?? {}
+  const isOther = holds !== wanted
+  if (!isOther && !(await isReplaced(tools, wanted, facts, term))) return { changed: false, bitstreamId: wanted }
+  if (bitstream === undefined) {
+    const what = isOther
+      ? `${holds ?? 'no known image'}, not image ${wanted}`
+      : `image ${wanted} as it was before it was replaced in the image store`
+    throw new Final(`${IMAGE_CHANGED}: ${order.deployable} holds ${what}`)
+  }
   const loaded = await program(tools, driver, order, bitstream, term)
   return { changed: true, bitstreamId: bitstream, loaded }
 }

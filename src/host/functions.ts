@@ -1,18 +1,19 @@
 /**
- * The functions that a loaded image gives a card, as its `topology` describes them (data-model.md 10): the deployable
- * becomes the root of a tree with a deployable for each function, which has the handle that the driver shows at that
- * address.
+ * What a loaded image says of itself, and the functions that it gives a card, as its `topology` describes them
+ * (data-model.md 9.2, 10): the deployable becomes the root of a tree with a deployable for each function, which has the
+ * handle that the driver shows at that address.
  *
- * FUNCTIONS-1 the document is kept on the disk before the card is written, and applies as long as the card holds
- *    exactly that image;
+ * FUNCTIONS-1 the description is kept on the disk before the card is written, and applies as long as the card holds
+ *    exactly that image, with the same bytes;
  * FUNCTIONS-2 the driver's own report takes precedence: a tree that it shows stays as it is, a function that it does
  *    not show is left out, and a handle that the document does not name stays with the root. A card whose functions are
  *    given together is not divided;
- * FUNCTIONS-3 drivers know the root only: orders for a function reach them under the name of its root.
+ * FUNCTIONS-3 drivers know the root only: orders for a function reach them under the name of its root;
+ * FUNCTIONS-4 an image is not loaded where the card cannot be divided as its document says.
  */
 import type { DeployableName } from '../identifiers.ts'
 import * as v from 'valibot'
-import type { Image } from '../images.ts'
+import { type Image, digestText } from '../images.ts'
 import type { ReportedDeployable, ReportedDevice, ReportedHandle } from '../hardware.ts'
 import type { Log } from '../log.ts'
 import { jsonIn } from '../jsonText.ts'
@@ -24,15 +25,20 @@ import type { Section } from './sections.ts'
 const Kept = v.object({
   deployable: v.pipe(v.string(), v.maxLength(1000)),
   image: v.pipe(v.string(), v.maxLength(100)),
-  topology: v.pipe(v.string(), v.maxLength(65_535)),
+  /** The digest of its bytes, as drivers report it. Hosts before release 0.4.0 did not keep it. */
+  digest: v.optional(v.string()),
+  /** Absent: it does not divide the card. */
+  topology: v.optional(v.pipe(v.string(), v.maxLength(65_535))),
   /** Other properties of the image. */
   facts: v.record(v.string(), v.string()),
 })
 type Kept = Readonly<v.InferOutput<typeof Kept>>
 const File = v.object({ kept: v.array(Kept) })
-/** The newest documents are kept; each card needs one, and a second one while it is programmed. */
+/** The newest descriptions are kept; each card needs one, and a second one while it is programmed. */
 const KEPT_MAX = 512
 const FACTS = ['function_name', 'bs-name', 'bs-uuid'] as const
+const factsOf = (properties: Image['properties']): Kept['facts'] =>
+  Object.fromEntries(FACTS.flatMap((key) => (properties[key] ? [[key, properties[key]]] : [])))
 
 const nameOf = (root: string, one: string): string => `${root}_${one}`
 type Tree = { readonly root: ReportedDeployable; readonly below: readonly ReportedDeployable[] }
@@ -83,21 +89,58 @@ export const dividedInto = (
   if (below.length === 0) return null
   const given = new Set(below.flatMap(({ handles }) => handles))
   const rest = whole.handles.filter((handle) => !given.has(handle))
-  const parent = whole.attributes.length
-  const more = FACTS.flatMap((key) => (facts[key] === undefined ? [] : [{ key, value: facts[key], parent }]))
-  const attributes = [...whole.attributes, { key: 'bitstream_id', value: image }, ...more]
   const root = {
-    ...whole,
+    ...described(whole, { image, facts }),
     kind: 'region' as const,
     handles: rest,
     numAccelerators: rest.length + given.size,
-    attributes,
   }
   return { root, below }
 }
 
+/** With what is known of the image that it holds. */
+const described = (whole: ReportedDeployable, { image, facts }: Pick<Kept, 'image' | 'facts'>): ReportedDeployable => {
+  const parent = whole.attributes.length
+  const { digest, functionId } = whole.bitstream ?? {}
+  const known: Kept['facts'] = {
+    ...factsOf(facts),
+    ...(functionId && { function_uuid: functionId }),
+    ...(digest && { digest }),
+  }
+  const more = Object.entries(known).map(([key, value]) => ({ key, value, parent }))
+  return { ...whole, attributes: [...whole.attributes, { key: 'bitstream_id', value: image }, ...more] }
+}
+
+/**
+ * Why the card cannot be divided as the document of the image says; null: it can, or there is no such document. Pure.
+ */
+export const undividable = (
+  { handles }: ReportedDeployable,
+  { controlPath, deployables }: ReportedDevice,
+  { properties }: Image,
+): string | null => {
+  const functions = topologyOf(properties['topology'])
+  if (functions === null) return null
+  const base = pciAddressOf(jsonIn(controlPath.info))
+  const mismatch = (why: string): string => `topology mismatch: ${why}`
+  if (base === null || deployables.some(({ parent }) => parent !== undefined))
+    return mismatch('the driver of the card says itself what it consists of')
+  if (handles.some(({ set }) => set !== undefined)) return mismatch('the functions of the card are given together')
+  const shown = new Set(handles.flatMap(({ info }) => pciAddressOf(info) ?? []).map(formatPciAddress))
+  const leaves = functions.flatMap((pf): readonly { readonly name: string; readonly offset: number }[] =>
+    pf.vfs.length > 0 ? pf.vfs : [pf],
+  )
+  for (const { name, offset } of leaves) {
+    const address = functionAt(base, offset)
+    if (address === null) return mismatch(`${name} has the offset ${offset}, which lies beyond the last bus`)
+    const text = formatPciAddress(address)
+    if (!shown.has(text)) return mismatch(`the card has no function ${text}, which would be ${name}`)
+  }
+  return null
+}
+
 export type Functions = {
-  /** Keeps the document of an image. Must be called before the card is written. */
+  /** Keeps the description of an image. Must be called before the card is written. */
   readonly keep: (deployable: DeployableName, image: Image) => Promise<void>
   /** Returns the section of a driver, with the functions of the images that its cards hold. */
   readonly divided: (section: Section) => Section
@@ -132,10 +175,12 @@ export const openFunctions = async (disk: Disk, path: string, log: Log): Promise
   let owners = ownersIn(kept)
   let writing: Promise<void> = Promise.resolve()
   const missed = new Set<string>()
-  const documentOf = ({ name, bitstreamId }: ReportedDeployable): Kept | undefined =>
-    bitstreamId === undefined
-      ? undefined
-      : kept.findLast(({ deployable, image }) => deployable === name && image === bitstreamId)
+  const documentOf = ({ name, bitstreamId, bitstream = {} }: ReportedDeployable): Kept | undefined => {
+    const those = kept.filter(({ deployable, image }) => deployable === name && image === bitstreamId)
+    const same = those.findLast(({ digest }) => digest === bitstream.digest)
+    // a driver need not report a digest
+    return same ?? (bitstream.digest === undefined ? those.at(-1) : undefined)
+  }
 
   const treeOf = (whole: ReportedDeployable, device: ReportedDevice): readonly ReportedDeployable[] => {
     const document = documentOf(whole)
@@ -143,23 +188,23 @@ export const openFunctions = async (disk: Disk, path: string, log: Log): Promise
     const base = pciAddressOf(jsonIn(device.controlPath.info))
     const functions = topologyOf(document.topology)
     const isTree = device.deployables.some(({ parent }) => parent !== undefined)
-    if (!base || !functions || isTree) return [whole]
+    if (!base || !functions || isTree) return [described(whole, document)]
     const tree = dividedInto(whole, base, functions, document)
     if (tree) return [tree.root, ...tree.below]
     const mark = `${whole.name} ${document.image}`
     if (!missed.has(mark)) log.warn({ deployable: whole.name, image: document.image }, 'host.functionsNotShown')
     missed.add(mark)
-    return [whole]
+    return [described(whole, document)]
   }
   return {
-    keep: async (deployable, { uuid: image, properties }) => {
-      const { topology } = properties
-      if (topologyOf(topology) === null) return
-      const facts = Object.fromEntries(
-        FACTS.flatMap((key) => (properties[key] === undefined ? [] : [[key, properties[key]]])),
-      )
-      const others = kept.filter((one) => one.deployable !== deployable || one.image !== image)
-      kept = [...others, { deployable, image, topology: topology!, facts }].slice(-KEPT_MAX)
+    keep: async (deployable, { uuid: image, digest: known, properties }) => {
+      const topology = topologyOf(properties['topology']) === null ? {} : { topology: properties['topology'] }
+      const digest = known === null ? {} : { digest: digestText(known) }
+      const one: Kept = { deployable, image, ...digest, ...topology, facts: factsOf(properties) }
+      if (Object.keys({ ...digest, ...topology, ...one.facts }).length === 0) return
+      const isSame = (each: Kept): boolean =>
+        each.deployable === deployable && each.image === image && each.digest === one.digest
+      kept = [...kept.filter((each) => !isSame(each)), one].slice(-KEPT_MAX)
       owners = ownersIn(kept)
       missed.clear()
       writing = writing.catch(() => {}).then(() => disk.replace(path, JSON.stringify({ kept })))

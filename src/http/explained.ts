@@ -52,9 +52,8 @@ export const EXPLAINED: { readonly [Kind in HttpFault['kind']]: Explained } = {
     mend: 'Look for the request id in the log of the control, and report it with `accelerando support-bundle`.',
   },
   device_failure: {
-    means:
-      'The hardware failed to do this. The words of the driver are in the log, and for administrators in the timeline.',
-    mend: '`accelerando device show UUID` shows its health. Replace the card: [replace a card](../operators/replace-a-card.md).',
+    means: 'The hardware, or the tool that works on it, failed to do this. The answer has the words of the driver.',
+    mend: 'Look at what the driver says. `accelerando device show UUID` shows the health of the card. If it is the card: [replace a card](../operators/replace-a-card.md).',
   },
   no_route: {
     means: 'Nothing is served under this path.',

@@ -67,8 +67,8 @@ const FACES: Faces = {
   },
   unavailable: { status: 503, say: (fault) => fault.reason, retryAfterSeconds: (fault) => fault.retryAfterSeconds },
   crowded: { status: 429, say: (fault) => fault.reason, retryAfterSeconds: (fault) => fault.retryAfterSeconds },
-  // The driver's message is only logged, because it may reveal more about a host than a client should see.
-  device_failure: { status: 500, say: () => 'The hardware failed to do this; the log of the service knows why.' },
+  // only who may program a deployable is answered so, and such a caller needs the words of the driver
+  device_failure: { status: 500, say: (fault) => `The hardware failed to do this: ${fault.reason}` },
   no_route: { status: 404, say: (fault) => `There is nothing at ${fault.path}.` },
   no_method: {
     status: 405,

@@ -40,6 +40,11 @@ const head = <Slot extends v.GenericSchema<string>>(slot: Slot) => ({
   /** `traceparent` of its cause: a repeat of the order carries the same one. */
   trace: v.optional(line(100)),
 })
+/**
+ * Attributes that an operator has set on the deployable and that an image is compared with. Hosts before release 0.4.0
+ * ignore them.
+ */
+const Attributes = v.optional(v.record(prose(100), prose(1000)))
 const Handle = v.object({
   type: v.picklist(HANDLE_TYPES),
   info: v.record(prose(100), prose(1000)),
@@ -63,6 +68,7 @@ export const Order = v.variant('type', [
      * prepared. Hosts before release 0.4.0 ignore it.
      */
     again: v.optional(v.literal(true)),
+    attributes: Attributes,
   }),
   v.object({
     ...head(HandleUuid),
@@ -79,7 +85,7 @@ export const Order = v.variant('type', [
      */
     clean: v.optional(v.literal(true)),
   }),
-  v.object({ ...head(DeployableUuid), type: v.literal('Program'), image: ImageUuid }),
+  v.object({ ...head(DeployableUuid), type: v.literal('Program'), image: ImageUuid, attributes: Attributes }),
   /**
    * Never sent by any release; cards are read as decision 0094 says. Kept because the topics recorded from release
    * 0.2.0 for `test/upgrade` contain one (docs/upgrade.md).

@@ -171,3 +171,29 @@ describe('who asks for an image', () => {
     expect(is).toMatchObject({ bitstreamId: 'image', revision: 0, describedAt: null })
   })
 })
+
+describe('what an operator has said of the card', () => {
+  const told = (key: string, value: string, parent?: string): Fact => ({
+    type: 'AttributeAdded',
+    attribute: { uuid: `${key} ${parent}`, key, value, origin: 'operator', ...(parent && { parent }) },
+  })
+  const facts = [
+    made,
+    told('board', 'PAC_A10'),
+    told('owner', 'somebody'),
+    told('version', '1', 'board undefined'),
+    told('shell_id', 'x'.repeat(1001)),
+  ]
+  const ordered = (command: object) => {
+    const [event] = decide(facts, command as never) as readonly { readonly order?: object }[]
+    return event?.order
+  }
+  const asked = { type: 'Grant', arq: 'a1', deadline: 1, requestId: 'r' }
+  it('comes with each order that may load an image, as far as images are compared with it', () => {
+    const attributes = { board: 'PAC_A10' }
+    expect(ordered({ ...asked, bitstream: 'other' })).toMatchObject({ type: 'PrepareSlot', attributes })
+    expect(ordered({ type: 'Program', image: 'other', deadline: 1, requestId: 'r' })).toMatchObject({ attributes })
+    expect(ordered({ ...asked, bitstream: null })).not.toHaveProperty('attributes')
+    expect(ordered({ ...asked, bitstream: null, expects: 'image' })).not.toHaveProperty('attributes')
+  })
+})

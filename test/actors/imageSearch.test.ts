@@ -34,6 +34,22 @@ describe('of the images that were found', () => {
     ['none', 'function_id', [], 'not found: no image with accel:function_id v suits it'],
     ['one', 'function_id', [{}], '0'],
     ['the newest version, by its numbers', 'function_id', [{ version: '1.9' }, { version: '1.10' }, {}], '1'],
+    ['a version that is out, not one before it', 'function_id', [{ version: '2.0-rc2' }, { version: '2.0' }], '1'],
+    [
+      'the later of two before it',
+      'function_id',
+      [{ version: '2.0rc2' }, { version: '2.0rc10' }, { version: '1.9' }],
+      '1',
+    ],
+    ['one before the next version', 'function_id', [{ version: '2.1-beta' }, { version: '2.0' }], '0'],
+    ['a later build of the same version', 'function_id', [{ version: '2.0' }, { version: 'v2.0-1' }], '1'],
+    ['a version with numbers, not one of words', 'function_id', [{ version: 'newest' }, { version: '1' }], '1'],
+    [
+      'two that say one version in two ways',
+      'function_id',
+      [{ version: '2' }, { version: '2.0' }],
+      'ambiguous: 2 images with accel:function_id v suit it',
+    ],
     [
       'two of one version',
       'function_name',

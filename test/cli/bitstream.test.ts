@@ -41,6 +41,24 @@ test('an image that is recorded already and still being loaded again is said to 
   expect(err).toContain(`accelerando bitstream show ${CARD}`)
 })
 
+test('the driver of the loaded image is shown, and how many images that fit are left out', async () => {
+  status = 200
+  const image = { name: 'aes', digest: null, driver: 'SDX', driver_ver: '1.0', driver_path: '/opt/sdx' }
+  const images = [{ uuid: IMAGE, name: null }]
+  answer = { deployable_uuid: CARD, image, image_problem: null, arqs: [], images, images_left_out: 112 }
+  const { out } = await commandHere(['bitstream', 'show', CARD, '--api', api])
+  expect(out).toMatch(/its driver +SDX 1\.0 \/opt\/sdx/)
+  expect(out).toContain(`${IMAGE}, and 112 more`)
+})
+test('what is wrong with an image is said with its code', async () => {
+  status = 409
+  const detail = 'nothing was programmed: image_corrupt: the bytes of image x do not match its digest'
+  answer = { errors: [{ status, code: 'accelerator.conflict', title: 'Conflict', detail }] }
+  const { code, err } = await preload(IMAGE)
+  expect(code).toBe(5)
+  expect(err).toContain(detail)
+})
+
 test('an image of the store that has no name is called the image', async () => {
   status = 200
   answer = { deployable_uuid: CARD, image: { name: null, digest: null }, image_problem: null, arqs: [], images: [] }

@@ -56,7 +56,7 @@ describe('an Alveo card', () => {
     const { calls, io } = changing(host(CARD, XRT))
     const one = driver()
     const signal = new AbortController().signal
-    await one.program!(io, NAME, '/images/design.xclbin', signal, FUNCTION)
+    await one.program!(io, NAME, '/images/design.xclbin', signal, { functionId: FUNCTION })
     expect(calls).toEqual([
       [
         NAME,
@@ -90,6 +90,7 @@ describe('an Alveo card', () => {
             hostWork: true,
             programmable: true,
             bitstreamId: 'design',
+            bitstream: { functionId: FUNCTION },
           },
         ],
       },

@@ -1,6 +1,7 @@
 /** `intel_fpga_driver`: what it shows (drivers.md 3.2), and programming that is verified on the card. */
 import { describe, expect, test } from 'vitest'
 import fc from 'fast-check'
+import { BadImage } from '../../src/images.ts'
 import { intelFpgaDriver } from '../../src/drivers/fpga/intelFpga.ts'
 import { readGbs } from '../../src/drivers/fpga/gbs.ts'
 import { lookupIn } from '../../src/drivers/cards/knownCards.ts'
@@ -208,6 +209,19 @@ describe('programming', () => {
     const host = open()
     await expect(host.driver.program!(host.io, NAME, `/images/${image}`, never)).rejects.toThrow(reason)
     expect(host.calls).toEqual([])
+  })
+
+  test('an image whose header holds another function than the image store says is refused before the card is touched', async () => {
+    const host = open()
+    const load = (functionId: string) =>
+      host.driver.program!(host.io, NAME, '/images/design.gbs', never, { functionId })
+    await expect(load(INTEL.function)).rejects.toEqual(
+      new BadImage('unusable', `its description says function ${INTEL.function}, and its header holds ${NEW_FUNCTION}`),
+    )
+    expect(host.calls).toEqual([])
+    const spelled = NEW_FUNCTION.toUpperCase().replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+    for (const functionId of [spelled, '3AFB']) await load(functionId)
+    expect(await shown(host)).toMatchObject({ bitstreamId: 'design', bitstream: { functionId: '3AFB' } })
   })
 
   test('a card that is not there, or is not served, is refused', async () => {

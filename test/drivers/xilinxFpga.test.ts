@@ -133,7 +133,7 @@ describe('what is reported of a card does not change because a guest has it', ()
     host.io.tree('/sys/bus/pci/devices/0000:3b:00.1')['xclbinuuid'] = '11111111-2222-4333-8444-555555555555'
     for (const each of [host, other]) {
       await shown(each)
-      await each.driver.program!(each.io, NAME, '/images/design.xclbin', never, UUID)
+      await each.driver.program!(each.io, NAME, '/images/design.xclbin', never, { functionId: UUID })
     }
     taken(host)
     expect(await shown({ ...host, driver: driver() })).toEqual(await shown(other))
@@ -157,7 +157,9 @@ describe('programming', () => {
   test('shows the function that the image store said the image has, as long as the card shows the image', async () => {
     const host = open()
     const trait = 'CUSTOM_FPGA_FUNCTION_ID_XILINX_0AF76519_16CD_43DD_8448_EB211C80319C'
-    await host.driver.program!(host.io, NAME, '/images/design.xclbin', never, '0af76519-16cd-43dd-8448-eb211c80319c')
+    await host.driver.program!(host.io, NAME, '/images/design.xclbin', never, {
+      functionId: '0af76519-16cd-43dd-8448-eb211c80319c',
+    })
     const traits = async () => (await shown({ ...host, driver: driver() })).attributes.map(({ value }) => value)
     expect(await traits()).toContain(trait)
     host.io.tree('/sys/bus/pci/devices/0000:3b:00.1')['xclbinuuid'] = '11111111-2222-4333-8444-555555555555'

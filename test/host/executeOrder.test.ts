@@ -72,7 +72,7 @@ const carryOut = async (order: Order, given: Given = {}) => {
     discover: async () => [],
     prepare: async (_io, slot, signal) => step(`prepare ${JSON.stringify(slot)}${is(signal)}`),
     release: async (_io, slot, signal) => step(`release ${JSON.stringify(slot)}${is(signal)}`),
-    program: async (_io, name, path, signal, functionId) =>
+    program: async (_io, name, path, signal, { functionId } = {}) =>
       step(`program ${name} ${path}${is(signal)}${functionId === undefined ? '' : ` does ${functionId}`}`),
     ...given.driver,
   }

@@ -1,11 +1,11 @@
 /** The functions that a loaded image gives a card (data-model 10). */
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { ReportedDeployable } from '../../src/hardware.ts'
-import { dividedInto } from '../../src/host/functions.ts'
-import { parsePciAddress, pciInfo } from '../../src/pci.ts'
+import { dividedInto, undividable } from '../../src/host/functions.ts'
+import { parsePciAddress, pciInfo, pciJson } from '../../src/pci.ts'
 import { type PhysicalFunction, functionAt, topologyOf } from '../../src/topology.ts'
 import { type HostLab, IMAGE, openHostLab } from '../support/hostLab.ts'
-import { filesOf } from '../support/images.ts'
+import { filesOf, imageOf } from '../support/images.ts'
 
 const at = (text: string) => parsePciAddress(text)!
 const handle = (address: string) => ({ type: 'PCI' as const, info: pciInfo(at(address)) })
@@ -160,6 +160,46 @@ describe('a host', () => {
     // under its guest the card is not programmed (FENCE-5)
     await lab.send(lab.order('Program', 2))
     expect(lab.results().at(-1)!.result).toMatchObject({ status: 'failed', final: true })
+  })
+  test.each<[string, object, string]>([
+    [
+      'a physical function that the card does not have',
+      {
+        pf_num: 2,
+        vf_num: 2,
+        pf: [1, 3].map((n) => ({ name: `pf${n}`, pci_offset: n - 1, vf: [{ name: `vf${n}`, pci_offset: n }] })),
+      },
+      'the card has no function acc0:00:00.3, which would be vf3',
+    ],
+    [
+      'a function beyond the last bus',
+      { pf_num: 1, vf_num: 0, pf: [{ name: 'far', pci_offset: 65_535 }] },
+      'the card has no function acc0:ff:1f.7, which would be far',
+    ],
+  ])('does not load an image whose document names %s, and says so', async (_, document, why) => {
+    await lab.boot({ options: { images: filesOf(undefined, () => ({ topology: JSON.stringify(document) })) } })
+    await lab.send(lab.order('Program', 1))
+    const reason = `image_unsuitable: image ${IMAGE} is made for other hardware: topology mismatch: ${why}`
+    expect(lab.results()[0]!.result).toEqual({ status: 'failed', reason, final: true })
+    expect((await lab.effects()).loaded).toEqual({})
+  })
+  test('does not divide a card whose functions are given together, or that is a tree by itself', () => {
+    const whole = region('0000:3b:00.0')
+    const device = (more: object = {}) => ({
+      controlPath: { type: 'PCI', info: pciJson(BASE) },
+      deployables: [whole],
+      ...more,
+    })
+    const document = JSON.stringify({ pf_num: 1, vf_num: 0, pf: [{ name: 'p', pci_offset: 0 }] })
+    const why = (one: object, all: object = {}) =>
+      undividable({ ...whole, ...one }, device(all) as never, { ...imageOf(IMAGE), properties: { topology: document } })
+    expect(why({})).toBeNull()
+    expect(why({ handles: [{ ...whole.handles[0], set: 0 }] })).toBe(
+      'topology mismatch: the functions of the card are given together',
+    )
+    const itself = 'topology mismatch: the driver of the card says itself what it consists of'
+    expect(why({}, { deployables: [whole, { ...whole, parent: whole.name }] })).toBe(itself)
+    expect(why({}, { controlPath: { type: 'PATH', info: '/dev/x' } })).toBe(itself)
   })
   test('does not load such an image for a bind', async () => {
     await lab.boot({ options: { images } })

@@ -66,6 +66,11 @@ const open = async (text: string | null = null) => {
   const kept = async () => JSON.parse((await disk.read(PATH)) ?? 'null') as unknown
   return { disk, log, functions, kept }
 }
+/** Its first deployable, with the image that it holds. */
+const named = (found: Section): ReportedDeployable => {
+  const whole = deployables(found)[0]!
+  return { ...whole, attributes: [...whole.attributes, { key: 'bitstream_id', value: IMAGE }] }
+}
 const deployables = ({ status, ...more }: Section): readonly ReportedDeployable[] =>
   status === 'ok' && 'devices' in more ? more.devices.flatMap((device) => device.deployables) : []
 
@@ -92,11 +97,38 @@ test('the document of an image is kept with what else the image says of itself, 
   })
 })
 
-test('an image without such a document is not kept', async () => {
+test('an image of which nothing is known is not kept', async () => {
   const { functions, kept } = await open()
   await functions.keep('h1_card', imageOf(IMAGE))
-  await functions.keep('h1_card', image(IMAGE, { topology: '{"other": 1}' }))
+  await functions.keep('h1_card', image(IMAGE, { topology: '{"other": 1}', 'bs-name': '' }))
   expect(await kept()).toBe(null)
+})
+test('a card that is not divided says of its image what the image says of itself, of the bytes that were loaded', async () => {
+  const { functions } = await open()
+  const said = (name: string, value: string) => ({
+    ...imageOf(IMAGE),
+    digest: { algorithm: 'sha256', value: value.repeat(64) },
+    properties: { 'bs-name': name, 'bs-uuid': 'u', function_name: 'nic' },
+  })
+  await functions.keep('h1_card', said('first', 'a'))
+  await functions.keep('h1_card', said('second', 'b'))
+  const attributes = (bitstream: object) =>
+    deployables(functions.divided(section({ bitstream })))[0]!.attributes.slice(SHOWN.attributes.length)
+  const of = (name: string) => [
+    { key: 'bitstream_id', value: IMAGE },
+    { key: 'function_name', value: 'nic', parent: 2 },
+    { key: 'bs-name', value: name, parent: 2 },
+    { key: 'bs-uuid', value: 'u', parent: 2 },
+  ]
+  const digest = `sha256:${'a'.repeat(64)}`
+  expect(attributes({ digest, functionId: 'f' })).toEqual([
+    ...of('first'),
+    { key: 'function_uuid', value: 'f', parent: 2 },
+    { key: 'digest', value: digest, parent: 2 },
+  ])
+  // a driver that keeps no digest
+  expect(attributes({})).toEqual(of('second'))
+  expect(attributes({ digest: `sha256:${'c'.repeat(64)}` })).toEqual([])
 })
 
 test('the newest 512 documents are kept', async () => {
@@ -206,11 +238,6 @@ describe('a card that holds the image', () => {
     ['holds another image', section({ bitstreamId: OTHER })],
     ['does not say what it holds', section({ bitstreamId: undefined })],
     ['has another name', section({ name: 'h1_other' })],
-    ['has no address', section({}, '{}')],
-    [
-      'is shown as a tree by its driver',
-      section({}, pciJson(at(PF)), [{ ...SHOWN, name: 'h1_part', parent: 'h1_card' }]),
-    ],
     ['could not be discovered', { driver: 'intel_fpga_driver', status: 'failed', error: 'no' }],
   ])('is left as it is where it %s', async (_, found) => {
     const { functions, log } = await open()
@@ -221,10 +248,10 @@ describe('a card that holds the image', () => {
     ['does not show any of the functions', section({ handles: [handle(LEFT)] })],
     ['gives its functions together (C11)', section({ handles: [{ ...handle(FIRST), set: 0 }, handle(SECOND)] })],
     ['shows what is no address', section({ handles: [{ type: 'PCI', info: { bus: '3b' } }] })],
-  ])('is left as it is where it %s, which is logged once for each image that is kept', async (_, found) => {
+  ])('stays whole where it %s, which is logged once for each image that is kept', async (_, found) => {
     const { functions, log } = await open()
     await functions.keep('h1_card', image())
-    for (let time = 0; time < 2; time++) expect(functions.divided(found)).toEqual(found)
+    for (let time = 0; time < 2; time++) expect(deployables(functions.divided(found))).toEqual([named(found)])
     const said = {
       level: 'warn',
       detail: { deployable: 'h1_card', image: IMAGE },
@@ -235,10 +262,22 @@ describe('a card that holds the image', () => {
     functions.divided(found)
     expect(log.said).toEqual([said, said])
   })
-  test('is left as it is where its document is of another kind', async () => {
+  test.each<[string, Section]>([
+    ['has no address', section({}, '{}')],
+    [
+      'is shown as a tree by its driver',
+      section({}, pciJson(at(PF)), [{ ...SHOWN, name: 'h1_part', parent: 'h1_card', bitstreamId: undefined }]),
+    ],
+  ])('stays as its driver shows it where it %s', async (_, found) => {
+    const { functions, log } = await open()
+    await functions.keep('h1_card', image())
+    expect(deployables(functions.divided(found))).toEqual([named(found), ...deployables(found).slice(1)])
+    expect(log.said).toEqual([])
+  })
+  test('stays whole where its document is of another kind', async () => {
     const kept = [{ deployable: 'h1_card', image: IMAGE, topology: '{"other": 1}', facts: {} }]
     const { functions, log } = await open(JSON.stringify({ kept }))
-    expect([functions.divided(section()), log.said]).toEqual([section(), []])
+    expect([deployables(functions.divided(section())), log.said]).toEqual([[named(section())], []])
   })
   test('is left as it is, and not even looked at, where nothing is kept', async () => {
     const { functions } = await open()

@@ -1,6 +1,7 @@
 /** What a host makes of that which the image store says of an image. */
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'
+import { BadImage } from '../../src/images.ts'
 import { type HostLab, IMAGE, openHostLab } from '../support/hostLab.ts'
 import { filesOf } from '../support/images.ts'
 
@@ -48,6 +49,26 @@ describe('programming', () => {
       { status: 'done' },
     ])
   })
+  test('an image is compared with what an operator has said of the card, which comes with the order', async () => {
+    await lab.boot({ options: { images: filesOf(undefined, () => ({ board: 'KU115' })) } })
+    const attributes = { board: 'PAC_A10' }
+    await lab.send(lab.order('PrepareSlot', 1, { bitstream: IMAGE, attributes }))
+    await lab.send(lab.order('Program', 1, { attributes }))
+    await lab.send(lab.order('Program', 2, { attributes: { board: 'ku115' } }))
+    const refused = {
+      status: 'failed',
+      final: true,
+      reason: expect.stringContaining('board KU115, and this is PAC_A10'),
+    }
+    expect(lab.results().map(({ result }) => result)).toMatchObject([refused, refused, { status: 'done' }])
+  })
+  test('what the driver finds wrong in the file is the fault of the image, and another try cannot help', async () => {
+    const program: Driver['program'] = async () => Promise.reject(new BadImage('unsuitable', 'it is for region 7'))
+    await lab.boot({ drivers: [{ ...lab.driver, program }] })
+    await lab.send(lab.order('Program', 1))
+    const reason = `image_unsuitable: image ${IMAGE} is made for other hardware: it is for region 7`
+    expect(lab.results()[0]!.result).toEqual({ status: 'failed', reason, final: true })
+  })
   test('the result says how long fetching the image and writing the card took', async () => {
     const images = filesOf()
     const slow = {
@@ -64,7 +85,7 @@ describe('programming', () => {
   })
   test('the driver is told what the image does, where the image store says it', async () => {
     const functionIds: unknown[] = []
-    const program: Driver['program'] = async (_io, _deployable, _path, _signal, functionId) =>
+    const program: Driver['program'] = async (_io, _deployable, _path, _signal, { functionId } = {}) =>
       void functionIds.push(functionId)
     let says: Readonly<Record<string, string>> = { function_uuid: '3AFB' }
     const images = filesOf(undefined, () => says)

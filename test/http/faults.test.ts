@@ -38,7 +38,7 @@ const FACES: readonly (readonly [HttpFault, number, string])[] = [
   [
     { kind: 'device_failure', reason: 'The card does not answer.' },
     500,
-    'The hardware failed to do this; the log of the service knows why.',
+    'The hardware failed to do this: The card does not answer.',
   ],
   [{ kind: 'no_route', path: '/v2/x' }, 404, 'There is nothing at /v2/x.'],
   [{ kind: 'no_method', method: 'PUT', allow: ['GET'] }, 405, 'PUT is not possible here; possible: GET.'],

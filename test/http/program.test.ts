@@ -42,14 +42,30 @@ describe('programming', () => {
     await shop.answer(shop.orders[0]!, { status: 'done', bitstreamId: image })
     expect((await shop.must(200, `GET /v2/deployables/${shop.fpga.uuid}`)).json.bitstream_id).toBe(image)
   })
-  test('fails in the hardware: 500, and no more than that is told', async () => {
+  test('fails in the hardware: 500, with the words of the driver', async () => {
     shop = await openWorkshop({ parts: { images: anyImage }, answering: 'when told' })
     const asked = shop.say(`PATCH /v2/deployables/${shop.fpga.uuid}/program`, program(randomUUID()))
     await until(() => shop.orders.length > 0)
     await shop.answer(shop.orders[0]!, { status: 'failed', reason: 'the card rejects it', final: true })
     const got = await asked
     expectRefusal(got, 500)
-    expect(got.text).not.toContain('rejects')
+    expect(got.text).toContain('The hardware failed to do this: the card rejects it')
+  })
+  test.each([
+    ['image_unknown', 404, 'could not be found'],
+    ['image_unavailable', 503, 'cannot be read at present'],
+    ['image_corrupt', 409, 'nothing was programmed: image_corrupt: image x cannot be read at present'],
+    ['image_unsuitable', 409, 'topology mismatch'],
+  ])('fails for its image on the host, %s: %i, and no hardware is blamed', async (code, status, words) => {
+    shop = await openWorkshop({ parts: { images: anyImage }, answering: 'when told' })
+    const asked = shop.say(`PATCH /v2/deployables/${shop.fpga.uuid}/program`, program(randomUUID()))
+    await until(() => shop.orders.length > 0)
+    const reason = `${code}: image x cannot be read at present: topology mismatch`
+    await shop.answer(shop.orders[0]!, { status: 'failed', reason, final: true })
+    const got = await asked
+    expectRefusal(got, status)
+    expect(got.text).toContain(words)
+    expect(got.text).not.toContain('hardware')
   })
   test('needs a deployable that can be programmed, is idle, and an image that is there', async () => {
     shop = await openWorkshop({ parts: { images: anyImage } })
@@ -77,7 +93,7 @@ describe('an image that says what it is for', () => {
     expectRefusal(got, 409)
     expect(got.text).toMatch(
       new RegExp(
-        `nothing can be programmed: image ${image} is made for other hardware: it is for vendor Inspur, and this is (XILINX|INTEL)`,
+        `nothing can be programmed: image_unsuitable: image ${image} is made for other hardware: it is for vendor Inspur, and this is (XILINX|INTEL)`,
       ),
     )
     expect(shop.orders).toEqual([])

@@ -14,6 +14,7 @@ let shop: Awaited<ReturnType<typeof openWorkshop>>
 afterEach(() => shop.close())
 
 const [FITS, OTHER, LATER] = [randomUUID(), randomUUID(), randomUUID()] as const
+const DRIVER = { driver: 'SDX', driver_ver: '1.0', driver_path: '/opt/sdx' }
 const DIGEST = { algorithm: 'sha512', value: 'ab'.repeat(64) }
 /** Images by their UUID; what is taken out of `images` is not found any more. */
 const storeOf = (images: Map<string, Image>): ImageCatalogue => ({
@@ -25,7 +26,7 @@ const storeOf = (images: Map<string, Image>): ImageCatalogue => ({
 })
 const opened = async () => {
   const images = new Map<string, Image>([
-    [FITS, { ...imageOf(FITS), name: 'aes', digest: DIGEST, size: 7 }],
+    [FITS, { ...imageOf(FITS), name: 'aes', digest: DIGEST, size: 7, properties: DRIVER }],
     [OTHER, { ...imageOf(OTHER), properties: { vendor: 'Inspur' } }],
     [LATER, imageOf(LATER)],
   ])
@@ -54,8 +55,8 @@ test('the images that fit its hardware are to choose from, and nobody uses it', 
     images_problem: null,
   })
   expect(answer.images).toEqual([
-    { uuid: FITS, name: 'aes', size: 7, digest: `sha512:${DIGEST.value}` },
-    { uuid: LATER, name: null, size: null, digest: null },
+    { uuid: FITS, name: 'aes', size: 7, digest: `sha512:${DIGEST.value}`, ...DRIVER },
+    { uuid: LATER, name: null, size: null, digest: null, driver: null, driver_ver: null, driver_path: null },
   ])
 })
 test('what uses it is named, with the reason why it cannot be programmed', async () => {
@@ -85,6 +86,32 @@ test('an image that the store does not give any more is told, with the reason', 
   expect(await detail()).toMatchObject({ image: { name: 'aes' }, image_problem: null })
   images.delete(FITS)
   expect(await detail()).toMatchObject({ image: null, image_problem: `there is no image ${FITS}` })
+})
+test.each([
+  [DIGEST.value, null],
+  [
+    'cd'.repeat(64),
+    `it has other bytes under this id by now, sha512:${'ab'.repeat(64)}: the card holds sha512:${'cd'.repeat(64)}`,
+  ],
+])('a file of the store that is not the one which the card holds is told: %s', async (value, problem) => {
+  const { detail, load } = await opened()
+  await load(FITS)
+  const [card, ...others] = await shop.discovered('sim-1', {
+    seed: 1,
+    devices: [
+      { kind: 'fpga', handles: 4, hostWork: true },
+      { kind: 'gpu', handles: 1 },
+    ],
+  })
+  const [whole] = card!.deployables
+  const told = [
+    { key: 'bitstream_id', value: FITS },
+    { key: 'digest', value: `sha512:${value}`, parent: whole!.attributes.length },
+  ]
+  const held = { ...whole!, bitstreamId: FITS, attributes: [...whole!.attributes, ...told] }
+  const devices = [{ ...card!, deployables: [held] }, ...others]
+  await shop.report('sim-1', [{ driver: 'simulated_driver', status: 'ok', devices }])
+  expect(await detail()).toMatchObject({ image: { name: 'aes' }, image_problem: problem })
 })
 test('without an image store it says so instead of an empty list', async () => {
   shop = await openWorkshop()

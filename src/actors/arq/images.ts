@@ -3,8 +3,22 @@ import { type Hardware, misfitOf } from '../../imageFits.ts'
 import type { Image } from '../../images.ts'
 import type { FoundImages, ImageSearch } from '../neighbours.ts'
 
-/** Versions are compared by their numbers: 1.10 is newer than 1.9. */
-const newer = (one: string, other: string): number => one.localeCompare(other, 'en', { numeric: true })
+const VERSION = /^\s*v?(\d{1,15}(?:\.\d{1,15})*)(.*)$/is
+/** What follows the numbers of a version that comes before the one with these numbers. */
+const BEFORE = /^[-._~+]?(?:a|alpha|b|beta|c|rc|cr|pre|preview|dev|m|milestone|snapshot|nightly)(?![a-z])/i
+const partsOf = (version: string) => {
+  const [, numbers = '', rest = version] = VERSION.exec(version) ?? []
+  return { numbers: numbers.split('.').map(Number), isBefore: numbers !== '' && BEFORE.test(rest), rest: rest.trim() }
+}
+/** Above 0: the first is newer. By their numbers, 1.10 is newer than 1.9; `2.0-rc1` comes before `2.0`. */
+const newer = (one: string, other: string): number => {
+  const [a, b] = [partsOf(one), partsOf(other)]
+  for (let at = 0; at < Math.max(a.numbers.length, b.numbers.length); at++) {
+    const difference = (a.numbers[at] ?? 0) - (b.numbers[at] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return Number(b.isBefore) - Number(a.isBefore) || a.rest.localeCompare(b.rest, 'en', { numeric: true })
+}
 
 type Choice = { readonly ok: true; readonly image: Image } | { readonly ok: false; readonly reason: string }
 

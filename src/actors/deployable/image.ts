@@ -10,7 +10,9 @@
  *    each request for an image gives the host an order to look at the card first, even if that image is recorded and
  *    nothing else needs the host;
  * IMAGE-3 that order loads the image if the card does not hold it. If the card must not be programmed now, the order
- *    only compares, and fails if the card holds another image.
+ *    only compares, and fails if the card holds another image;
+ * IMAGE-4 an image is its bytes and its function, not its id alone. A store may have other ones under the id than when
+ *    the image was loaded: then the card holds another image. The host compares them (`executeOrder.ts`).
  */
 import type { Order } from '../../wire/orders.ts'
 import { type Decision, accept } from '../runtime/decider.ts'

@@ -1,8 +1,21 @@
 /** The orders of a deployable to its host. Each has the next number, so that the host can ignore older ones. */
 import type { ArqUuid, ImageUuid, SlotUuid } from '../../identifiers.ts'
+import { COMPARED_ATTRIBUTES } from '../../imageFits.ts'
 import { traceField } from '../../trace.ts'
 import type { Order } from '../../wire/orders.ts'
+import { topLevel } from './attributes.ts'
 import { type Deployable, type SlotHandle, localNameOf } from './shape.ts'
+
+/** Longer values are no names that an image could have. */
+const VALUE_MAX = 1000
+/** The attributes that an operator has set and that the host compares with the image. */
+const setByOperator = ({ attributes }: Deployable): { readonly attributes?: Readonly<Record<string, string>> } => {
+  const set = topLevel(attributes).filter(
+    ({ origin, key, value }) =>
+      origin === 'operator' && COMPARED_ATTRIBUTES.includes(key) && value !== '' && value.length <= VALUE_MAX,
+  )
+  return set.length === 0 ? {} : { attributes: Object.fromEntries(set.map(({ key, value }) => [key, value])) }
+}
 
 type Wanted =
   | {
@@ -63,7 +76,10 @@ export const orderFor = (
     }
   }
   const { arq, requestId, bitstream, expects = null, again } = wanted
-  const image = { ...(bitstream === null ? {} : { bitstream }), ...(expects === null ? {} : { expects }) }
+  const image = {
+    ...(bitstream === null ? {} : { bitstream, ...setByOperator(held) }),
+    ...(expects === null ? {} : { expects }),
+  }
   return { ...head, type: 'PrepareSlot', handle, arq, requestId, ...image, ...(again && { again }) }
 }
 
@@ -72,5 +88,6 @@ export const programOrderFor = (held: Deployable, wanted: OrderOf<'Program'>): O
   ...headOf(held, held.uuid, wanted),
   type: 'Program',
   image: wanted.image,
+  ...setByOperator(held),
   requestId: wanted.requestId,
 })

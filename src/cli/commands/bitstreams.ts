@@ -11,19 +11,28 @@ const LISTED = columnsOf<Program>(['deployable_uuid', 'state', 'hostname', 'name
 const storeSays = ({ image, image_problem: problem }: ProgramDetail): string | null =>
   problem ??
   (image && `it has ${image.name ?? 'the image'}${image.digest === null ? ', without a digest' : `, ${image.digest}`}`)
+/** What guests need to use the loaded image; null: it does not say. */
+const driverOf = (image: ProgramDetail['image']): string | null =>
+  image && ([image.driver, image.driver_ver, image.driver_path].filter(Boolean).join(' ') || null)
 const DETAILS: Columns<ProgramDetail> = [
   ...columnsOf<ProgramDetail>(
     ['deployable_uuid', 'state', 'hostname', 'name', 'image_uuid', 'former_image_uuid', 'reason'],
     HEADS,
   ),
   { name: 'store', head: 'the image store', of: storeSays },
+  { name: 'driver', head: 'its driver', of: ({ image }) => driverOf(image) },
   { name: 'refusal', head: 'cannot be loaded now', of: ({ refusal }) => refusal },
   { name: 'arqs', head: 'in use by', of: ({ arqs }) => arqs.join(' ') || null },
   {
     name: 'images',
     head: 'images that fit',
-    of: ({ images, images_problem: problem }) =>
-      problem ?? (images.map(({ uuid, name }) => `${uuid}${name === null ? '' : ` ${name}`}`).join(', ') || null),
+    of: ({ images, images_left_out: more, images_problem: problem }) =>
+      problem ??
+      ([
+        ...images.map(({ uuid, name }) => `${uuid}${name === null ? '' : ` ${name}`}`),
+        ...(more > 0 ? [`and ${more} more`] : []),
+      ].join(', ') ||
+        null),
   },
 ]
 const LOADED = columnsOf<Deployable>(['uuid', 'name', 'bitstream_id'], { bitstream_id: 'image' })

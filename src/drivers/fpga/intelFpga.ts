@@ -2,14 +2,16 @@
  * `intel_fpga_driver` (drivers.md 3.2): Intel's FPGA cards. The card is a device with one deployable; its attach
  * handles are the virtual functions, or the physical one where there are none. `fpgaconf` programs its region.
  *
- * INTEL-1 an image is written only when its header names the type of the card's region;
+ * INTEL-1 an image is written only when its header names the type of the card's region, and the function that the image
+ *    store says it has;
  * INTEL-2 programming has succeeded when the card itself then shows the functions that the image holds; the exit status
  *    alone proves nothing;
  * INTEL-3 before the card is written the driver forgets what was loaded, so that an interrupted programming leaves an
  *    unknown state.
  */
-import type { ReportedDevice } from '../../hardware.ts'
+import type { LoadedFacts, ReportedDevice } from '../../hardware.ts'
 import type { DeployableName, HostName } from '../../identifiers.ts'
+import { BadImage } from '../../images.ts'
 import { formatPciAddress, hexNumber, type PciAddress, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import type { KnownCard, Lookup } from '../cards/knownCards.ts'
@@ -22,9 +24,9 @@ import { virtualOf } from '../pci/inUse.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import type { RuleOfUse } from '../pci/ruleOfUse.ts'
 import { pciFolder, type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
-import { GBS_HEAD_BYTES, readGbs } from './gbs.ts'
+import { GBS_HEAD_BYTES, plainId, readGbs } from './gbs.ts'
 import { type FpgaPart, readFpgaPart } from './intelSysfs.ts'
-import { imageIdOf, type LoadedImages, loadedImages } from './loadedImages.ts'
+import { imageIdOf, type LoadedImage, type LoadedImages, loadedImages, reportedImage } from './loadedImages.ts'
 
 export type IntelFpgaOptions = {
   readonly sysfsRoot: string
@@ -117,7 +119,7 @@ const traitsOf = ({ known, own, functions }: Card): readonly string[] =>
 
 const nameOf = (hostname: HostName, { pf }: Card): string => deployableName(hostname, formatPciAddress(pf.address))
 
-const reported = (hostname: HostName, card: Card, bitstreamId: string | undefined): ReportedDevice => {
+const reported = (hostname: HostName, card: Card, loaded: LoadedImage | undefined): ReportedDevice => {
   const { pf, known, own, given } = card
   const [region, ...others] = own.regions
   return {
@@ -141,7 +143,7 @@ const reported = (hostname: HostName, card: Card, bitstreamId: string | undefine
         hostWork: true,
         // a board without a region has nothing that an image could be written to
         programmable: !own.served || own.regions.length > 0,
-        ...(bitstreamId === undefined ? {} : { bitstreamId }),
+        ...reportedImage(loaded),
       },
     ],
     ...(own.served ? {} : { stub: true }),
@@ -197,7 +199,7 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
       const cards = await withLastSeen(images, io, () => cardsOf(io, options, through.whyNot))
       const imageOf = await images.read(io)
       through.offer(cards.flatMap(({ given }): readonly PciAddress[] => given.map(({ address }) => address)))
-      return cards.map((card) => reported(io.hostname, card, imageOf(nameOf(io.hostname, card), showsOf(card))?.image))
+      return cards.map((card) => reported(io.hostname, card, imageOf(nameOf(io.hostname, card), showsOf(card))))
     },
     leftOut: async (io) =>
       (await cardsOf(io, options, through.whyNot)).flatMap(({ pf, vfs, own, withheld }) => {
@@ -212,14 +214,10 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
     release: through.release,
     inUse: through.inUse,
     measure: measuresPci(options.sysfsRoot),
-    program: async (io, deployable, imagePath, signal) => {
+    program: async (io, deployable, imagePath, signal, facts = {}) => {
       signal.throwIfAborted()
       const { card, all } = await cardNamed(io, deployable)
-      const { region, functions } = headerOf(await io.head(imagePath, GBS_HEAD_BYTES), imagePath)
-      if (!card.own.regions.includes(region))
-        throw new Error(
-          `${imagePath} is made for a region of type ${region}, and ${deployable} has ${card.own.regions.join(', ') || 'none'}`,
-        )
+      const functions = functionsFor(card, { deployable, imagePath }, await io.head(imagePath, GBS_HEAD_BYTES), facts)
       signal.throwIfAborted()
       await images.forget(io, deployable)
       await io.change(deployable, fpgaconf, fpgaconfArgs(card, all, imagePath), PROGRAM_MS, signal)
@@ -229,15 +227,38 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
         throw new Error(
           `${deployable} does not show function ${missing.join(', ')} of ${imagePath} after programming, but ${after.functions.join(', ') || 'none'}`,
         )
-      await images.note(io, deployable, { image: imageIdOf(imagePath), shows: showsOf(after) }, functionsIn(after))
+      const loaded = { image: imageIdOf(imagePath), shows: showsOf(after), ...facts }
+      await images.note(io, deployable, loaded, functionsIn(after))
     },
   }
 }
 
+/** The functions of the image that is to be written into the card; throws when the card must not get it (INTEL-1). */
+const functionsFor = (
+  card: Card,
+  { deployable, imagePath }: { readonly deployable: DeployableName; readonly imagePath: string },
+  head: Uint8Array,
+  { functionId = '' }: LoadedFacts,
+): readonly string[] => {
+  const { region, functions } = headerOf(head, imagePath)
+  if (!card.own.regions.includes(region))
+    throw new BadImage(
+      'unsuitable',
+      `${imagePath} is made for a region of type ${region}, and ${deployable} has ${card.own.regions.join(', ') || 'none'}`,
+    )
+  const told = plainId(functionId)
+  // other texts are no ids of functions on a card of this kind
+  if (/^[0-9a-f]{32}$/.test(told) && !functions.includes(told))
+    throw new BadImage(
+      'unusable',
+      `its description says function ${functionId}, and its header holds ${functions.join(', ')}`,
+    )
+  return functions
+}
 const headerOf = (head: Uint8Array, imagePath: string): ReturnType<typeof readGbs> => {
   try {
     return readGbs(head)
   } catch (error) {
-    throw new Error(`${imagePath}: ${(error as Error).message}`, { cause: error })
+    throw new BadImage('unusable', `${imagePath}: ${(error as Error).message}`)
   }
 }

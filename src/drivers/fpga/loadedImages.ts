@@ -3,6 +3,7 @@
  * in a file, together with what the card itself showed after the image was loaded. When the card shows something else,
  * the image is no longer the one.
  */
+import type { LoadedFacts } from '../../hardware.ts'
 import type { DeployableName } from '../../identifiers.ts'
 import * as v from 'valibot'
 import type { HostIo } from '../driver.ts'
@@ -13,6 +14,8 @@ const Loaded = v.object({
   shows: v.string(),
   /** What the image does, where the image store says it. */
   functionId: v.optional(v.string()),
+  /** The digest of its bytes. Drivers before release 0.4.0 did not keep it. */
+  digest: v.optional(v.string()),
 })
 const File = v.object({
   loaded: v.record(v.string(), Loaded),
@@ -126,6 +129,16 @@ export const loadedImages = (driver: string): LoadedImages => {
         seen: without(seen, deployable),
       })),
   }
+}
+
+/** What is reported of the image that a card holds; undefined: none is known. */
+export const reportedImage = (
+  loaded: LoadedImage | undefined,
+): { readonly bitstreamId?: string; readonly bitstream?: LoadedFacts } => {
+  if (loaded === undefined) return {}
+  const { image, digest, functionId } = loaded
+  const facts = { ...(digest === undefined ? {} : { digest }), ...(functionId === undefined ? {} : { functionId }) }
+  return { bitstreamId: image, ...(Object.keys(facts).length > 0 && { bitstream: facts }) }
 }
 
 /** The id of the image in a file that is named by it, with or without an extension. */

@@ -10,6 +10,7 @@
 import { codeOf, textOf } from '../../errorText.ts'
 import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
 import type { DeployableName, HostName } from '../../identifiers.ts'
+import { BadImage } from '../../images.ts'
 import { formatPciAddress, hexNumber, hexText, type PciAddress, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import type { KnownCard, Lookup } from '../cards/knownCards.ts'
@@ -22,7 +23,7 @@ import { XRT_FOLDER } from '../programs.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import type { RuleOfUse } from '../pci/ruleOfUse.ts'
 import { pciFolder, type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
-import { imageIdOf, type LoadedImage, type LoadedImages, loadedImages } from './loadedImages.ts'
+import { imageIdOf, type LoadedImage, type LoadedImages, loadedImages, reportedImage } from './loadedImages.ts'
 import { imageUuid, readXclbin, XCLBIN_HEAD_BYTES } from './xclbin.ts'
 
 export type XilinxFpgaOptions = {
@@ -148,7 +149,7 @@ const deployableOf = (hostname: HostName, card: Card, loaded: LoadedImage | unde
     // the host must know under which guests a card must not be written
     hostWork: true,
     programmable: isUsable(card) && !isWithoutXrt(card),
-    ...(loaded === undefined ? {} : { bitstreamId: loaded.image }),
+    ...reportedImage(loaded),
   }
 }
 
@@ -178,10 +179,11 @@ const toolIn = async (io: HostIo, folder: string): Promise<string> => {
 }
 
 const headerOf = async (io: HostIo, imagePath: string): Promise<ReturnType<typeof readXclbin>> => {
+  const head = await io.head(imagePath, XCLBIN_HEAD_BYTES)
   try {
-    return readXclbin(await io.head(imagePath, XCLBIN_HEAD_BYTES))
+    return readXclbin(head)
   } catch (error) {
-    throw new Error(`${imagePath}: ${textOf(error)}`, { cause: error })
+    throw new BadImage('unusable', `${imagePath}: ${textOf(error)}`)
   }
 }
 
@@ -239,7 +241,7 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
     release: through.release,
     inUse: through.inUse,
     measure: measuresPci(sysfsRoot),
-    program: async (io, deployable, imagePath, signal, functionId) => {
+    program: async (io, deployable, imagePath, signal, facts = {}) => {
       signal.throwIfAborted()
       const card = await cardNamed(io, deployable)
       const { uuid } = await headerOf(io, imagePath)
@@ -253,8 +255,7 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
         throw new Error(
           `${deployable} does not show image ${uuid} of ${imagePath} after programming, but ${shows ?? 'none'}`,
         )
-      const loaded = { image: imageIdOf(imagePath), shows: uuid, ...(functionId === undefined ? {} : { functionId }) }
-      await images.note(io, deployable, loaded, uuid)
+      await images.note(io, deployable, { image: imageIdOf(imagePath), shows: uuid, ...facts }, uuid)
     },
   }
 }

@@ -1,4 +1,5 @@
 /** The state of simulated hardware, stored so that a test can read it after a kill. Pure except for one file. */
+import type { LoadedFacts } from '../../hardware.ts'
 import type { DeployableName } from '../../identifiers.ts'
 import * as v from 'valibot'
 import type { HostIo, Slot } from '../driver.ts'
@@ -18,6 +19,10 @@ const EffectsFile = v.object({
   loaded: byId(text),
   /** The function of the loaded bitstream, by deployable, if its file names one. */
   functions: v.optional(v.record(v.string(), text, OBJECT)),
+  /** What the image store said of the loaded bitstream, by deployable. */
+  facts: v.optional(
+    v.record(v.string(), v.object({ digest: v.optional(text), functionId: v.optional(text) }, OBJECT), OBJECT),
+  ),
 })
 
 export type Effects = {
@@ -43,20 +48,32 @@ export const withReleased = (effects: Effects, slot: Slot): Effects => {
   return { ...effects, prepared }
 }
 
-/** `functionId` null: its file does not say what it does. */
-export type Loaded = { readonly bitstream: string; readonly functionId: string | null }
+/** `functionId` null: its file does not say what it does. `facts`: what the image store said of it. */
+export type Loaded = { readonly bitstream: string; readonly functionId: string | null; readonly facts: LoadedFacts }
+
+/** With this value for the deployable, or with none; absent when no deployable has one. */
+const noted = <Name extends string, Value>(
+  name: Name,
+  { [name]: all = {} }: { readonly [One in Name]?: Readonly<Record<string, Value>> | undefined },
+  deployable: DeployableName,
+  value: Value | null,
+) => {
+  const { [deployable]: _before, ...others } = all
+  const known = value === null ? others : { ...others, [deployable]: value }
+  return Object.keys(known).length > 0 ? { [name]: known } : {}
+}
 
 export const withLoaded = (
-  { functions = {}, ...effects }: Effects,
+  effects: Effects,
   deployable: DeployableName,
-  { bitstream, functionId }: Loaded,
+  { bitstream, functionId, facts }: Loaded,
 ): Effects => {
-  const { [deployable]: _before, ...others } = functions
-  const known = functionId === null ? others : { ...others, [deployable]: functionId }
+  const { functions: _functions, facts: _facts, ...rest } = effects
   return {
-    ...effects,
+    ...rest,
     loaded: { ...effects.loaded, [deployable]: bitstream },
-    ...(Object.keys(known).length > 0 && { functions: known }),
+    ...noted('functions', effects, deployable, functionId),
+    ...noted('facts', effects, deployable, Object.keys(facts).length > 0 ? facts : null),
   }
 }
 

@@ -37,12 +37,16 @@ const withFunction = (one: Reported, vendor: string, functionId: string): Report
 }
 
 /** The device as it is reported after bitstreams are loaded. */
-export const withBitstreams = (device: ReportedDevice, { loaded, functions = {} }: Effects): ReportedDevice => ({
+export const withBitstreams = (
+  device: ReportedDevice,
+  { loaded, functions = {}, facts = {} }: Effects,
+): ReportedDevice => ({
   ...device,
   deployables: device.deployables.map((one) => {
     const [bitstreamId, functionId] = [loaded[one.name], functions[one.name]]
     if (!one.programmable || bitstreamId === undefined) return one
-    const held = { ...one, bitstreamId }
+    const told = facts[one.name]
+    const held = { ...one, bitstreamId, ...(told && { bitstream: told }) }
     return functionId === undefined ? held : withFunction(held, device.vendor, functionId)
   }),
 })

@@ -7,7 +7,7 @@ import type { DeployableName, HostName } from '../../identifiers.ts'
 import { pause } from '../../waiting.ts'
 import { type Clock, systemClock } from '../../clock.ts'
 import type { Driver, HostIo, InUse, Measured, Slot } from '../driver.ts'
-import type { ReportedDevice } from '../../hardware.ts'
+import type { LoadedFacts, ReportedDevice } from '../../hardware.ts'
 import type { Numbers } from '../../health.ts'
 import { type Loaded, withLoaded, withPrepared, withReleased } from './effects.ts'
 import { effectsKeeper } from './effectsFile.ts'
@@ -46,7 +46,7 @@ const functionIn = async (io: HostIo, imagePath: string): Promise<string | null>
 }
 
 /** The file of an image is named by the image id, with or without an extension. */
-const bitstreamOf = async (io: HostIo, imagePath: string): Promise<Loaded> => {
+const bitstreamOf = async (io: HostIo, imagePath: string, facts: LoadedFacts): Promise<Loaded> => {
   const cut = imagePath.lastIndexOf('/')
   const file = imagePath.slice(cut + 1)
   const files = await io.list(cut > 0 ? imagePath.slice(0, cut) : cut === 0 ? '/' : '.')
@@ -54,7 +54,7 @@ const bitstreamOf = async (io: HostIo, imagePath: string): Promise<Loaded> => {
   const id = file.replace(/(?<=.)\.[^.]*$/, '')
   if (id.length > BITSTREAM_MAX)
     throw new Error(`${imagePath}: the name must not be longer than ${BITSTREAM_MAX} characters`)
-  return { bitstream: id, functionId: await functionIn(io, imagePath) }
+  return { bitstream: id, functionId: await functionIn(io, imagePath), facts }
 }
 
 /** Applies the configured delay and failure. */
@@ -156,10 +156,10 @@ export const createSimulatedDriver = (plan: DriverPlan): SimulatedDriver => {
     },
     inUse: async (io) => usedIn(machine(io.hostname), [...faults.inUse, ...(await fromFile(io)).inUse]),
     measure: async (io, paths) => measuredIn(machine(io.hostname), paths, [faults, await fromFile(io)]),
-    program: async (io, deployable, imagePath, signal) => {
+    program: async (io, deployable, imagePath, signal, facts = {}) => {
       const injected = await endure(io, { action: 'program', deployable, slot: null }, signal)
       if (!place(io, deployable, injected).programmable) throw new Error(`${deployable} cannot be programmed`)
-      const loaded = await bitstreamOf(io, imagePath)
+      const loaded = await bitstreamOf(io, imagePath, facts)
       await change(io, signal, (effects) => withLoaded(effects, deployable, loaded))
     },
   }

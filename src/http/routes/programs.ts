@@ -9,7 +9,7 @@ import {
   type Programming,
   USERS_SHOWN,
 } from '../../actors/deployable/programming.ts'
-import type { Image as StoredImage } from '../../images.ts'
+import { type Image as StoredImage, digestText } from '../../images.ts'
 import { listBody } from '../listing.ts'
 import { integer, uuid } from '../query.ts'
 import { time } from '../render.ts'
@@ -40,6 +40,12 @@ const Image = v.object({
   name: v.nullable(v.string()),
   size: v.nullable(v.number()),
   digest: v.pipe(v.nullable(v.string()), v.description('Algorithm and value, as the image store names them.')),
+  driver: v.pipe(
+    v.nullable(v.string()),
+    v.description('What guests need to use it, as the image says; never fetched.'),
+  ),
+  driver_ver: v.nullable(v.string()),
+  driver_path: v.nullable(v.string()),
 })
 export const ProgramDetail = v.object({
   ...Program.entries,
@@ -74,11 +80,14 @@ const programBody = (row: Programming) => ({
   reason: row.failed,
 })
 
-const imageBody = ({ uuid, name, size, digest }: StoredImage) => ({
+const imageBody = ({ uuid, name, size, digest, properties }: StoredImage) => ({
   uuid,
   name,
   size,
-  digest: digest && `${digest.algorithm}:${digest.value}`,
+  digest: digest && digestText(digest),
+  driver: properties['driver'] ?? null,
+  driver_ver: properties['driver_ver'] ?? null,
+  driver_path: properties['driver_path'] ?? null,
 })
 const detailBody = (row: Detail) => {
   const { refusal, users, inStore, choices } = row

@@ -7,19 +7,23 @@ import type { ImageUuid } from '../../identifiers.ts'
 import { isUuid } from '../../uuid.ts'
 import { opendir, readFile, realpath, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import type { AllImages, ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
+import type { AllImages, FoundImages, ImageCatalogue, ImageSearch } from '../../actors/neighbours.ts'
 import { codeOf, textOf } from '../../errorText.ts'
-import { type Image, type ImageFiles, type NoImage, noImage } from '../../images.ts'
+import { type Digest, type Image, type ImageFiles, type NoImage, noImage } from '../../images.ts'
 import { silent } from '../../log.ts'
 import type { Log } from '../../log.ts'
-import { bitstreamIn, SEARCHED, TAG } from './metadata.ts'
-import { matches } from './verify.ts'
+import { bitstreamIn, COMPARED_BY, isWanted, TAG, wantedBy } from './metadata.ts'
+import { digestOf } from './verify.ts'
 
 const UUID_LENGTH = 36
 /** At most one extension, so that an incomplete `.gbs.part` is not taken for an image. */
 const EXTENSION = /^(\.(?!tmp$|part$|json$)[a-z0-9]{1,16})?$/
 const LISTED_MAX = 100_000
 const DESCRIPTION_MAX = 1024 * 1024
+/** What a search looks at, for people who miss an image. */
+const AMONG = 'the images in the folder that a .json file describes'
+/** The digest that a host keeps of an image without one in its description. */
+const OWN_ALGORITHM = 'sha256'
 type Held = { readonly found: true; readonly path: string; readonly image: Image }
 
 /** The names in a folder. */
@@ -61,9 +65,11 @@ const bare = (uuid: ImageUuid, size: number): Image => ({
   tags: [TAG],
   properties: {},
 })
-const described = async (path: string): Promise<unknown> => {
+const described = async (path: string): Promise<object> => {
   if ((await stat(path)).size > DESCRIPTION_MAX) throw new Error(`longer than ${DESCRIPTION_MAX} bytes`)
-  return JSON.parse(await readFile(path, 'utf8'))
+  const json: unknown = JSON.parse(await readFile(path, 'utf8'))
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new Error('must be a JSON object')
+  return json
 }
 /** The image as the file beside it describes it. Without such a file, only the size is known. */
 const imageAt = async (dir: string, uuid: ImageUuid, path: string): Promise<Held | NoImage> => {
@@ -71,9 +77,12 @@ const imageAt = async (dir: string, uuid: ImageUuid, path: string): Promise<Held
   const { size } = await stat(path)
   if (beside === null) return { found: true, path, image: bare(uuid, size) }
   try {
-    const description = await described(beside)
-    const read = bitstreamIn({ size, status: 'active', tags: [TAG], ...(description as object), id: uuid })
-    return read.found ? { ...read, path } : read
+    const read = bitstreamIn({ size, status: 'active', tags: [TAG], ...(await described(beside)), id: uuid })
+    if (!read.found) return read
+    const said = read.image.size ?? size
+    return said === size
+      ? { ...read, path }
+      : noImage('corrupt', `its description says ${said} bytes, and the file has ${size}`)
   } catch (error) {
     return noImage('unusable', `${uuid}.json: ${textOf(error)}`)
   }
@@ -128,15 +137,20 @@ const imagesIn = async (names: AsyncIterable<string>, ofDescriptions: boolean) =
 }
 /** The folder is listed once, however many images it has. */
 const searchIn = async (folder: Folder, wish: ImageSearch | AllImages): Promise<readonly Image[]> => {
-  const fits = ({ properties }: Image): boolean =>
-    wish.by === 'all' || SEARCHED[wish.by].some((key) => properties[key] === wish.value)
   const real = await realpath(folder.dir)
   const images: Image[] = []
   for (const [uuid, names] of await imagesIn(folder.list(real), wish.by !== 'all')) {
     const one = await orUnknown(folder, firstOf(real, uuid, inOrder(names)))
-    if (one.found && fits(one.image)) images.push(one.image)
+    if (one.found) images.push(one.image)
+    else if (one.why !== 'unknown') folder.log.warn({ image: uuid, why: one.why, reason: one.detail }, 'images.leftOut')
   }
-  return images
+  if (wish.by === 'all') return images
+  const found = wantedBy(wish).map((wanted) => images.filter((one) => isWanted(one, wanted)))
+  return found.find((some) => some.length > 0) ?? []
+}
+const foundIn = async (folder: Folder, wish: ImageSearch | AllImages): Promise<FoundImages> => {
+  const images = await searchIn(folder, wish)
+  return wish.by === 'all' ? { found: true, images } : { found: true, images, among: `${COMPARED_BY[wish.by]}${AMONG}` }
 }
 
 /** `dir` null: no folder is configured. */
@@ -147,7 +161,7 @@ export const folderCatalogue = (dir: string | null, log: Log = silent, list: Lis
     search: async (wish) => {
       if (folder === null) return noImage('none')
       try {
-        return { found: true, images: await searchIn(folder, wish) }
+        return await foundIn(folder, wish)
       } catch (error) {
         log.warn({ folder: dir, error: String(error) }, 'images.unreadable')
         return noImage('unavailable', 'the folder of images cannot be read')
@@ -156,19 +170,49 @@ export const folderCatalogue = (dir: string | null, log: Log = silent, list: Lis
   }
 }
 
+const problemOf = (error: unknown): NoImage =>
+  codeOf(error) === 'ENOENT' ? noImage('unknown') : noImage('unavailable', textOf(error))
+
+/** The digests of files that have not changed since they were read, so that a bind need not read them again. */
+const createDigests = () => {
+  const known = new Map<string, string>()
+  return async (path: string, algorithm: string, signal: AbortSignal): Promise<string> => {
+    const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true })
+    const mark = [algorithm, dev, ino, size, mtimeNs, ctimeNs].join(' ')
+    const digest = known.get(mark) ?? (await digestOf(path, algorithm, signal))
+    if (known.size >= DIGESTS_MAX) known.clear()
+    known.set(mark, digest)
+    return digest
+  }
+}
+const DIGESTS_MAX = 1000
+
 /** `dir` null: no folder is configured. The files are used in place, not copied. */
 export const folderFiles = (dir: string | null, log: Log = silent): ImageFiles => {
   const find = finder(dir === null ? null : { dir, log, list: namesIn })
+  const keptDigestOf = createDigests()
   return {
     open: async (uuid, { signal }) => {
       const one = await find(uuid)
       if (!one.found) return one
-      const { digest } = one.image
+      const { digest: said } = one.image
       try {
-        if (digest !== null && !(await matches(one.path, digest, signal))) return noImage('corrupt')
-        return { found: true, image: one.image, path: one.path, close: () => {} }
+        const algorithm = said?.algorithm ?? OWN_ALGORITHM
+        const digest: Digest = { algorithm, value: await digestOf(one.path, algorithm, signal) }
+        if (said !== null && said.value !== digest.value) return noImage('corrupt')
+        return { found: true, image: { ...one.image, digest }, path: one.path, close: () => {} }
       } catch (error) {
-        return codeOf(error) === 'ENOENT' ? noImage('unknown') : noImage('unavailable', textOf(error))
+        return problemOf(error)
+      }
+    },
+    compare: async (uuid, digest, { signal }) => {
+      const one = await find(uuid)
+      if (!one.found) return one
+      try {
+        const isSame = digest && (await keptDigestOf(one.path, digest.algorithm, signal)) === digest.value
+        return { ...one, isSame }
+      } catch (error) {
+        return problemOf(error)
       }
     },
   }

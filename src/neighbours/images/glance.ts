@@ -15,7 +15,7 @@ import type { ImageUuid } from '../../identifiers.ts'
 import { type Image, type ImageProblem, type NoImage, noImage } from '../../images.ts'
 import { type Answer, NotInCatalogue } from '../openstack/send.ts'
 import type { Session } from '../openstack/session.ts'
-import { bitstreamIn, SEARCHED, TAG } from './metadata.ts'
+import { bitstreamIn, COMPARED_BY, TAG, type Wanted, wantedBy } from './metadata.ts'
 
 export type GlanceOptions = {
   /** The time limit for a description, a page, or the beginning of the bytes. */
@@ -141,19 +141,33 @@ const searchWith =
   async (wish: ImageSearch | AllImages) => {
     const owned = await trusted()
     if ('found' in owned) return owned
-    const images = new Map<ImageUuid, Image>()
-    const properties = wish.by === 'all' ? [{}] : SEARCHED[wish.by].map((key) => ({ [key]: wish.value }))
-    for (const [whose, is, of] of owned.flatMap((one) => properties.map((each) => [...one, each] as const))) {
-      const query = { tag: TAG, status: 'active', [whose]: is, ...of, limit: String(PAGE) }
-      const found = await listed(get, new URLSearchParams(query))
-      if ('found' in found) return found
-      for (const read of found.map(bitstreamIn)) {
-        // a service that does not know this filter must not widen the search
-        if (read.found && read.image.properties[whose] === is) images.set(read.image.uuid, read.image)
-      }
+    const among = `${wish.by === 'all' ? '' : COMPARED_BY[wish.by]}${AMONG}`
+    for (const wanted of wish.by === 'all' ? [null] : wantedBy(wish)) {
+      const images = await withOneOf(get, owned, wanted)
+      if ('found' in images) return images
+      if (images.length > 0) return { found: true, images, among }
     }
-    return { found: true, images: [...images.values()], among: AMONG }
+    return { found: true, images: [], among }
   }
+/** The images with one of the properties, each once; `wanted` null: all. */
+const withOneOf = async (
+  get: Get,
+  owned: readonly Owned[],
+  wanted: Wanted | null,
+): Promise<readonly Image[] | NoImage> => {
+  const images = new Map<ImageUuid, Image>()
+  const filters = wanted === null ? [{}] : wanted.map(([key, value]) => ({ [key]: value }))
+  for (const [whose, is, of] of owned.flatMap((one) => filters.map((filter) => [...one, filter] as const))) {
+    const query = { tag: TAG, status: 'active', [whose]: is, ...of, limit: String(PAGE) }
+    const found = await listed(get, new URLSearchParams(query))
+    if ('found' in found) return found
+    for (const read of found.map(bitstreamIn)) {
+      // a service that does not know this filter must not widen the search
+      if (read.found && read.image.properties[whose] === is) images.set(read.image.uuid, read.image)
+    }
+  }
+  return [...images.values()]
+}
 
 export const createGlance = (session: Session, options: GlanceOptions): Glance => {
   const { timeoutMs, idleMs, trustedProjects } = options

@@ -13,9 +13,9 @@ import type { Caller, Control, DeployableRow } from '../../actors/control.ts'
 import { type HeldDevice, host, hostKey } from '../../actors/host/decider.ts'
 import { type Kernel, causeOf, commandOf } from '../kernel/kernel.ts'
 import { misfitOf } from '../../imageFits.ts'
-import { type NoImage, imageProblem, isFinal, noImage } from '../../images.ts'
+import { type NoImage, codedProblem, imageProblem, isFinal, noImage, problemIn } from '../../images.ts'
 import { traceField } from '../../trace.ts'
-import { deployable, deployableKey, programmingBelow } from '../../actors/deployable/decider.ts'
+import { NO_ANSWER, deployable, deployableKey, programmingBelow } from '../../actors/deployable/decider.ts'
 import { deployableRow } from '../../actors/deployable/rows.ts'
 import { type Deployable, hardwareOf } from '../../actors/deployable/state.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
@@ -28,10 +28,19 @@ type Programming = { readonly deployable: DeployableRow; readonly finished: bool
 
 const imageFault = (image: ImageUuid, problem: NoImage): Fault => {
   if (problem.why === 'unknown') return { kind: 'not_found', resource: 'image', id: image }
-  const reason = imageProblem(image, problem)
   return isFinal(problem)
-    ? { kind: 'conflict', reason: `nothing can be programmed: ${reason}` }
-    : { kind: 'unavailable', reason, retryAfterSeconds: 5 }
+    ? { kind: 'conflict', reason: `nothing can be programmed: ${codedProblem(image, problem)}` }
+    : { kind: 'unavailable', reason: imageProblem(image, problem), retryAfterSeconds: 5 }
+}
+/** The fault of a programming that has failed, by the words in which it is recorded. */
+const failureFault = (image: ImageUuid, reason: string): Fault => {
+  if (reason === NO_ANSWER) return { kind: 'unavailable', reason, retryAfterSeconds: 30 }
+  const found = problemIn(reason)
+  if (found === null) return { kind: 'device_failure', reason }
+  if (found.why === 'unknown') return { kind: 'not_found', resource: 'image', id: image }
+  return isFinal(noImage(found.why))
+    ? { kind: 'conflict', reason: `nothing was programmed: ${reason}` }
+    : { kind: 'unavailable', reason: found.reason, retryAfterSeconds: 5 }
 }
 
 /** Why the host cannot be reached, so that no caller waits for it (rest-api 6.4); null: the host is up. */
@@ -99,7 +108,7 @@ export const start =
 export const createProgram = (kernel: Kernel): Control['deployables']['program'] => {
   const { clock, images, options } = kernel
   const read = createRead(kernel)
-  const ended = async (uuid: DeployableUuid, number: number): Promise<Outcome<Programming>> => {
+  const ended = async (uuid: DeployableUuid, image: ImageUuid, number: number): Promise<Outcome<Programming>> => {
     const isRunning = ({ program }: Deployable): boolean => program?.order.number === number
     const now = await lookUntil(kernel, {
       key: deployableKey(uuid),
@@ -109,8 +118,7 @@ export const createProgram = (kernel: Kernel): Control['deployables']['program']
     })
     if (!now.ok) return now
     const finished = !isRunning(now.value)
-    if (finished && now.value.programFault !== null)
-      return refuse({ kind: 'device_failure', reason: now.value.programFault })
+    if (finished && now.value.programFault !== null) return refuse(failureFault(image, now.value.programFault))
     return done({ deployable: deployableRow(now.value), finished })
   }
   return async (caller, uuid, image) => {
@@ -135,6 +143,6 @@ export const createProgram = (kernel: Kernel): Control['deployables']['program']
     if (!started.ok) return started
     // null: this command was carried out before, and may still be running
     const begun = started.value === null ? await read(uuid) : done(started.value)
-    return begun.ok ? ended(uuid, begun.value.program?.order.number ?? 0) : begun
+    return begun.ok ? ended(uuid, image, begun.value.program?.order.number ?? 0) : begun
   }
 }

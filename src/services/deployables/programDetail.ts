@@ -5,7 +5,7 @@
 import { type Outcome, allOf, done } from '../../fault.ts'
 import type { ImageUuid } from '../../identifiers.ts'
 import { misfitOf } from '../../imageFits.ts'
-import { type NoImage, imageProblem } from '../../images.ts'
+import { type Digest, type Image, type NoImage, digestIn, digestText, imageProblem } from '../../images.ts'
 import type { Caller, Control } from '../../actors/control.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import type { ProgramDetail } from '../../actors/deployable/programming.ts'
@@ -22,6 +22,21 @@ const ANY_IMAGE: ImageUuid = '00000000-0000-4000-8000-000000000000'
 
 const listProblem = ({ why, detail }: NoImage): string =>
   why === 'none' ? 'no image store is configured' : (detail ?? 'the image store cannot be read at present')
+
+/** The digest of the image that the card holds, as its host reports it; null: not known. */
+const digestHeld = ({ attributes, bitstreamId }: Deployable): Digest | null => {
+  const reported = attributes.filter(({ origin }) => origin === 'driver')
+  const image = reported.find(({ key, value }) => key === 'bitstream_id' && value === bitstreamId)
+  const digest = image && reported.find(({ key, parent }) => key === 'digest' && parent === image.uuid)
+  return digest === undefined ? null : digestIn(digest.value)
+}
+/** That the store has other bytes under the id than were loaded (IMAGE-4), as far as both digests can be compared. */
+const replaced = (held: Deployable, { digest: stored }: Image): string | null => {
+  const loaded = digestHeld(held)
+  return loaded !== null && stored?.algorithm === loaded.algorithm && stored.value !== loaded.value
+    ? `it has other bytes under this id by now, ${digestText(stored)}: the card holds ${digestText(loaded)}`
+    : null
+}
 
 export const createProgramDetail = (kernel: Kernel): Control['deployables']['programDetail'] => {
   const { images, clock, region } = kernel
@@ -45,10 +60,13 @@ export const createProgramDetail = (kernel: Kernel): Control['deployables']['pro
     const all = [guess.root, ...below.value.map(({ state }) => state)]
     return done([...new Set(all.flatMap(({ handles }) => Object.values(handles).flatMap(({ arq }) => arq ?? [])))])
   }
-  const inStore = async (image: ImageUuid | null): Promise<ProgramDetail['inStore']> => {
+  const inStore = async (held: Deployable): Promise<ProgramDetail['inStore']> => {
+    const { bitstreamId: image } = held
     if (image === null) return null
     const found = await images.find(image)
-    return found.found ? { image: found.image, problem: null } : { image: null, problem: imageProblem(image, found) }
+    return found.found
+      ? { image: found.image, problem: replaced(held, found.image) }
+      : { image: null, problem: imageProblem(image, found) }
   }
   const choices = async (held: Deployable): Promise<ProgramDetail['choices']> => {
     if (!held.programmable) return { images: [], problem: null }
@@ -65,7 +83,7 @@ export const createProgramDetail = (kernel: Kernel): Control['deployables']['pro
     const [refusal, users] = [await refusalOf(caller, root), await usersOf(guess.value)]
     if (!refusal.ok) return refusal
     if (!users.ok) return users
-    const [stored, fitting] = await Promise.all([inStore(programming.loaded), choices(root)])
+    const [stored, fitting] = await Promise.all([inStore(root), choices(root)])
     return done({ ...programming, refusal: refusal.value, users: users.value, inStore: stored, choices: fitting })
   }
 }

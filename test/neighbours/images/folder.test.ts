@@ -169,10 +169,14 @@ describe('what a file beside the image says of it', () => {
     })
     expect(await find()).toMatchObject({ found: true })
   })
-  test.each(['g', 'ga', '-'])('a digest with anything but hexadecimal digits is none: %s', async (bad) => {
+  test.each(['g', 'ga', '-'])('a digest with anything but hexadecimal digits is refused: %s', async (bad) => {
     put(IMAGE)
     describeImage({ os_hash_algo: 'sha256', os_hash_value: bad + 'a'.repeat(64 - bad.length) })
-    expect(await folderCatalogue(folder).find(IMAGE)).toMatchObject({ image: { digest: null } })
+    expect(await find()).toEqual({
+      found: false,
+      why: 'unusable',
+      detail: 'os_hash_value must be the 64 hexadecimal digits of a sha256',
+    })
   })
   test('bytes that do not match the digest are not handed out', async () => {
     put(IMAGE)
@@ -183,7 +187,10 @@ describe('what a file beside the image says of it', () => {
     [[], 'its description cannot be read'],
     [{ tags: [] }, 'it does not have the tag FPGA'],
     [{ function_uuid: 'a', 'accel:function_id': 'b' }, 'function_uuid and accel:function_id differ'],
-    [{ tags: 7 }, 'its description cannot be read'],
+    [{ tags: 7 }, 'its description cannot be read: tags must be a list of texts'],
+    [{ version: 1 }, 'version must be text'],
+    [{ topology: {} }, 'topology must be text'],
+    [{ 'bs-name': 'x'.repeat(65_536) }, 'bs-name must not be longer than 65535 characters'],
   ])('%j is no bitstream', async (told, detail) => {
     put(IMAGE)
     describeImage(told)
@@ -209,7 +216,7 @@ describe('a catalogue of the folder', () => {
     expect(await folderFiles(folder).open(IMAGE, term)).toEqual({
       found: true,
       path,
-      image: bare,
+      image: { ...bare, digest: { algorithm: 'sha256', value: createHash('sha256').update('bits').digest('hex') } },
       close: expect.any(Function),
     })
   })
@@ -268,7 +275,10 @@ describe('a catalogue of the folder', () => {
     tell(IMAGE, { id: OTHER, status: 'queued' })
     expect(await find()).toEqual({ found: false, why: 'inactive', detail: 'its status is queued' })
     tell(IMAGE, { id: OTHER, size: 9 })
-    expect(await folderCatalogue(folder).find(IMAGE)).toMatchObject({ image: { uuid: IMAGE, size: 9 } })
+    const detail = 'its description says 9 bytes, and the file has 4'
+    expect(await find()).toEqual({ found: false, why: 'corrupt', detail })
+    tell(IMAGE, { id: OTHER, size: 4 })
+    expect(await folderCatalogue(folder).find(IMAGE)).toMatchObject({ image: { uuid: IMAGE, size: 4 } })
     rmSync(join(folder, `${IMAGE}.json`))
     mkdirSync(join(folder, `${IMAGE}.json`))
     expect(await folderCatalogue(folder).find(IMAGE)).toMatchObject({ image: bare })

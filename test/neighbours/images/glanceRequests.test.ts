@@ -72,7 +72,7 @@ test('an image is asked for by its id, whoever owns it', async () => {
 test('a description that is none is no bitstream', async () => {
   for (const body of ['<html>', '7'])
     expect(await opened([{ status: 200, body }]).glance.find(UUID)).toEqual(
-      noImage('unusable', 'its description cannot be read'),
+      noImage('unusable', 'its description cannot be read: must be an object'),
     )
 })
 

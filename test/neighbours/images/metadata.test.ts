@@ -1,6 +1,6 @@
 /** What a description of an image is read as, word for word: each field, and each way in which it is no bitstream. */
 import { describe, expect, test } from 'vitest'
-import { bitstreamIn, SEARCHED, TAG } from '../../../src/neighbours/images/metadata.ts'
+import { bitstreamIn, TAG, wantedBy } from '../../../src/neighbours/images/metadata.ts'
 
 const ID = '4a3bd0ae-0000-4000-8000-00000000abcd'
 const PLAIN = { id: ID, status: 'active', tags: ['FPGA'] }
@@ -13,11 +13,17 @@ const refused = (why: string, detail: string) => ({ found: false, why, detail })
 
 test('what is searched for', () => {
   expect(TAG).toBe('FPGA')
-  expect(SEARCHED).toEqual({
-    bitstream_name: ['bs-name', 'bs_name'],
-    function_id: ['function_uuid', 'accel:function_id'],
-    function_name: ['function_name'],
-  })
+  expect(wantedBy({ by: 'function_name', value: 'nic' })).toEqual([[['function_name', 'nic']]])
+  const both = (...values: readonly string[]) =>
+    ['function_uuid', 'accel:function_id'].flatMap((key) => values.map((value) => [key, value]))
+  expect(wantedBy({ by: 'function_id', value: '3aFB' })).toEqual([both('3aFB')])
+  expect(wantedBy({ by: 'function_id', value: ID })).toEqual([both(ID, ID.toUpperCase())])
+  expect(wantedBy({ by: 'bitstream_name', value: 'aes-77.GBS' })).toEqual([
+    ['bs-name', 'bs_name'].map((key) => [key, 'aes-77.GBS']),
+    [['name', 'aes-77.GBS']],
+    ['bs-name', 'bs_name', 'name'].map((key) => [key, 'aes-77']),
+  ])
+  expect(wantedBy({ by: 'bitstream_name', value: 'aes' })[2]).toContainEqual(['name', 'aes.xclbin'])
 })
 
 describe('a description', () => {
@@ -66,22 +72,45 @@ describe('a description', () => {
     expect(read({ shell_id: 's' }).properties['shell_id']).toBe('s')
     expect('shell_id' in read({}).properties).toBe(false)
   })
-  test.each<[string, unknown]>([
-    ['no object', null],
-    ['an id that is not a UUID', { ...PLAIN, id: 'x' }],
-    ['no id', { status: 'active', tags: [TAG] }],
-    ['no status', { id: ID, tags: [TAG] }],
-    ['a name that is no text', { ...PLAIN, name: 7 }],
-    ['a size below 0', { ...PLAIN, size: -1 }],
-    ['half a byte', { ...PLAIN, size: 0.5 }],
-    ['a checksum that is no text', { ...PLAIN, checksum: 1 }],
-    ['an algorithm that is no text', { ...PLAIN, os_hash_algo: 1 }],
-    ['a digest that is no text', { ...PLAIN, os_hash_value: 1 }],
-    ['tags that are no list', { ...PLAIN, tags: TAG }],
-    ['a tag that is no text', { ...PLAIN, tags: [TAG, 1] }],
-  ])('with %s cannot be read', (_, json) =>
-    expect(bitstreamIn(json)).toEqual(refused('unusable', 'its description cannot be read')),
+  test.each<[string, unknown, string]>([
+    ['no object', null, 'must be an object'],
+    ['an id that is not a UUID', { ...PLAIN, id: 'x' }, 'id must be a UUID'],
+    ['no id', { status: 'active', tags: [TAG] }, 'id must be there'],
+    ['no status', { id: ID, tags: [TAG] }, 'status must be there'],
+    ['a name that is no text', { ...PLAIN, name: 7 }, 'name must be text'],
+    ['a size below 0', { ...PLAIN, size: -1 }, 'size must be a whole number of bytes'],
+    ['half a byte', { ...PLAIN, size: 0.5 }, 'size must be a whole number of bytes'],
+    ['a size in quotes', { ...PLAIN, size: '7' }, 'size must be a whole number of bytes'],
+    ['a checksum that is no text', { ...PLAIN, checksum: 1 }, 'checksum must be text'],
+    ['an algorithm that is no text', { ...PLAIN, os_hash_algo: 1 }, 'os_hash_algo must be text'],
+    ['a digest that is no text', { ...PLAIN, os_hash_value: 1 }, 'os_hash_value must be text'],
+    ['tags that are no list', { ...PLAIN, tags: TAG }, 'tags must be a list of texts'],
+    ['a tag that is no text', { ...PLAIN, tags: [TAG, 1] }, 'tags.1 must be text'],
+  ])('with %s cannot be read, and the field is named', (_, json, why) =>
+    expect(bitstreamIn(json)).toEqual(refused('unusable', `its description cannot be read: ${why}`)),
   )
+  test.each([
+    'vendor',
+    'board',
+    'version',
+    'shell_id',
+    'region_uuid',
+    'topology',
+    'driver',
+    'bs_name',
+    'function_uuid',
+  ])('of which %s is no text, or too long, is refused: nothing is left uncompared without a word', (key) => {
+    for (const value of [1, true, {}, []])
+      expect(told({ [key]: value })).toEqual(refused('unusable', `${key} must be text`))
+    expect(told({ [key]: 'x'.repeat(65_536) })).toEqual(
+      refused('unusable', `${key} must not be longer than 65535 characters`),
+    )
+    expect(told({ [key]: null })).toMatchObject({ found: true })
+  })
+  test('has its name and its UUID under the first spelling, whichever it was written in', () => {
+    expect(read({ bs_name: 'a', bs_uuid: 'b' }).properties).toMatchObject({ 'bs-name': 'a', 'bs-uuid': 'b' })
+    expect(read({ 'bs-name': 'c', bs_name: 'a' }).properties['bs-name']).toBe('c')
+  })
   test('of an image that is no bitstream says why', () => {
     expect(told({ status: 'queued' })).toEqual(refused('inactive', 'its status is queued'))
     for (const tags of [[], null, undefined, ['fpga']])
@@ -108,13 +137,26 @@ describe('the digest', () => {
       `g${'a'.repeat(length - 1)}`,
       `${'a'.repeat(length - 1)}g`,
     ])
-      expect(of(bad)).toEqual({ algorithm: 'md5', value: 'd'.repeat(32) })
+      expect(told({ os_hash_algo, os_hash_value: bad, checksum: 'd'.repeat(32) })).toEqual(
+        refused('unusable', `os_hash_value must be the ${length} hexadecimal digits of a ${os_hash_algo}`),
+      )
   })
   test('is the checksum only where nothing better is told', () => {
     expect(read({ checksum: 'E'.repeat(32) }).digest).toEqual({ algorithm: 'md5', value: 'e'.repeat(32) })
-    expect(read({ checksum: 'e'.repeat(31) }).digest).toBe(null)
-    expect(read({ os_hash_algo: 'md5', os_hash_value: 'e'.repeat(32) }).digest).toBe(null)
-    expect(read({ os_hash_algo: 'sha256' }).digest).toBe(null)
-    expect(read({ os_hash_value: 'e'.repeat(64) }).digest).toBe(null)
+    const other = { os_hash_algo: 'blake2b', os_hash_value: 'e'.repeat(128) }
+    expect(read({ ...other, checksum: 'e'.repeat(32) }).digest).toEqual({ algorithm: 'md5', value: 'e'.repeat(32) })
+    for (const none of [{}, { checksum: null }, { os_hash_algo: '', os_hash_value: null }])
+      expect(read(none).digest).toBe(null)
+  })
+  test('that is there and cannot be read is refused, so that no bytes are used without a comparison', () => {
+    const named = 'os_hash_algo must be one of sha256, sha384, sha512, sha3_256, sha3_384, sha3_512'
+    for (const os_hash_algo of ['sha-256', 'md5', 'constructor', undefined])
+      expect(told({ os_hash_algo, os_hash_value: 'e'.repeat(64) })).toEqual(refused('unusable', named))
+    expect(told({ os_hash_algo: 'sha256' })).toEqual(
+      refused('unusable', 'os_hash_value must be the 64 hexadecimal digits of a sha256'),
+    )
+    expect(told({ checksum: 'e'.repeat(31) })).toEqual(
+      refused('unusable', 'checksum must be the 32 hexadecimal digits of an MD5'),
+    )
   })
 })
