@@ -64,8 +64,8 @@ export const ReportedDeployable = v.object({
   /** The bitstream that the card itself reports, if the driver can read it. */
   bitstreamId: v.optional(text(100)),
   /**
-   * What was known of that image when it was loaded: the digest of its bytes as `<algorithm>:<hex>`, and its function by
-   * the word of the image store. Hosts before release 0.4.0 do not report it.
+   * What was known of that image when it was loaded: the digest of its bytes as `<algorithm>:<hex>`, and its function
+   * by the word of the image store. Hosts before release 0.4.0 do not report it.
    */
   bitstream: v.optional(v.object({ digest: v.optional(text(200)), functionId: v.optional(text(65_535)) })),
   /**

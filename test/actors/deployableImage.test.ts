@@ -149,8 +149,13 @@ describe('who asks for an image', () => {
       { expect: 'image' },
     ],
     [
-      'is refused while another image may come',
+      'shares the load of the same image with another request',
       [recorded(), granted('h1', 'a1', prepare('h1', 1, { bitstream: 'image' }))],
+      { load: 'image' },
+    ],
+    [
+      'is refused while another image may come',
+      [recorded(), granted('h1', 'a1', prepare('h1', 1, { bitstream: 'other' }))],
       'refused',
     ],
   ])('%s', (_, facts, expected, more) =>

@@ -297,12 +297,13 @@ describe('the rules of a grant', () => {
   })
   const loading = after(recorded(), granted('h1', 'a1', prepares('h1', 1, { bitstream: 'image' })))
   const handle = { ok: true, handle: loading.handles['h2'] }
+  const MATE = 'another request of the same bind asks for another image on it'
   const programmed = { ok: false, rule: 'being_programmed', why: 'it is being programmed' }
   it.each([
-    ['requests of one bind share the load of an image', 'image', ['a1', 'a9'], handle],
-    ['a request of another bind does not', 'image', ['a9'], programmed],
-    ['nor one that asks for another image', 'other', ['a1', 'a9'], programmed],
-    ['nor one that asks for none', null, ['a1', 'a9'], programmed],
+    ['requests of all binds share the load of an image', 'image', ['a9'], handle],
+    ['one that asks for another image does not', 'other', ['a9'], programmed],
+    ['nor one of the same bind, which no retry helps', 'other', ['a1', 'a9'], { ...programmed, why: MATE }],
+    ['nor one that asks for none', null, ['a9'], programmed],
   ])('%s', (_, image, mates, granting) => expect(grantable(loading, asked(image, mates))).toEqual(granting))
   it('let no mate replace the image once it is loaded', () => {
     const loaded = after(recorded(), granted('h1', 'a1', prepares('h1', 1, { bitstream: 'image' })), done())

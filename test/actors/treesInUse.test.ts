@@ -172,3 +172,45 @@ it('a root is not programmed, neither for an operator nor by a bind, while a par
   await free()
   value(await another())
 })
+
+it('a card whose parts are used is recorded as it is shown after it was written by others: its traits, and what is free of it', async () => {
+  const shown = (image: string, trait: string, ...deployables: readonly ReportedDeployable[]) =>
+    of(
+      ...deployables.map((one) =>
+        one.name === 'r'
+          ? {
+              ...one,
+              bitstreamId: image,
+              attributes: [
+                { key: 'rc', value: 'FPGA' },
+                { key: 'trait0', value: trait },
+              ],
+            }
+          : one,
+      ),
+    )
+  const vfs = [node('r_vf1', 'r', 1), node('r_vf2', 'r', 2)]
+  await seen.shows(shown('old', 'CUSTOM_OLD', node('r', null, undefined, 2), ...vfs))
+  const free = await bound()
+  const whole = part('r', { handles: [1, 2].map((n) => ({ type: 'PCI' as const, info: slot(0x3b, n) })) })
+  const rewritten = shown('new', 'CUSTOM_NEW', { ...whole, numAccelerators: 2 })
+  await seen.shows(rewritten)
+  expect(await recorded()).toEqual([
+    ['r', null, 'present', 1],
+    ['r_vf1', 'r', 'missing', 1],
+  ])
+  const root = (await seen.deployables()).find(({ name }) => name === 'r')!
+  expect(root.attributes).toEqual([{ rc: 'FPGA' }, { trait0: 'CUSTOM_NEW' }])
+  // the function that nobody uses is given, the one that is used is not given twice
+  const states = value(await world.control.handles.list(NOVA, {}, {})).items.map(({ state }) => state)
+  expect(states.filter((state) => state !== 'missing').toSorted()).toEqual(['free', 'held'])
+  await bound()
+  const [arq] = value(await world.control.arqs.create(TENANT, 'f'))
+  const one = { arq: arq!.uuid, hostname: 'h1', deviceRpUuid: root.rp_uuid!, instanceUuid: randomUUID() }
+  expect(await world.control.arqs.bind(NOVA, [one])).toMatchObject({
+    fault: { reason: 'deployable r: no free attach handle' },
+  })
+  await free()
+  await seen.shows(rewritten)
+  expect(await recorded()).toEqual([['r', null, 'present', 2]])
+})

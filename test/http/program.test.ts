@@ -160,3 +160,35 @@ describe('a bind that waits for its host', () => {
     expect((await shop.must(200, listed, { headers: service })).json.arqs).toEqual([])
   })
 })
+
+test('an image that a request has loaded is shown as being loaded, until the host has answered', async () => {
+  shop = await openWorkshop({ parts: { images: anyImage }, answering: 'when told' })
+  const image = randomUUID()
+  const groups = [{ 'resources:FPGA': '1', 'accel:bitstream_id': image }]
+  await shop.must(201, 'POST /v2/device_profiles', { body: [{ name: 'with-image', groups }] })
+  const bind = async () => {
+    const made = await shop.must(201, 'POST /v2/accelerator_requests', { body: { device_profile_name: 'with-image' } })
+    const instance = randomUUID()
+    await shop.bind(made.json.arqs, instance)
+    return instance
+  }
+  const [first, second] = [await bind(), await bind()]
+  await until(() => shop.orders.length > 1)
+  const program = async () =>
+    (await shop.must(200, 'GET /v2/programs')).json.programs.find(
+      ({ deployable_uuid: uuid }: { readonly deployable_uuid: string }) => uuid === shop.fpga.uuid,
+    )
+  expect(await program()).toMatchObject({
+    state: 'running',
+    image_uuid: image,
+    since: expect.any(String),
+    reason: null,
+  })
+  for (const order of shop.orders) await shop.answer(order, { status: 'done', bitstreamId: image })
+  expect(await program()).toMatchObject({ state: 'loaded', image_uuid: image, since: null })
+  // both waited for one load
+  for (const instance of [first, second])
+    expect((await shop.must(200, `GET /v2/accelerator_requests?instance=${instance}`)).json.arqs).toMatchObject([
+      { state: 'Bound' },
+    ])
+})

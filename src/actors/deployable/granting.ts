@@ -37,20 +37,36 @@ type Shares = (handle: SlotHandle) => boolean
  */
 const onlyCompared = (held: Deployable, image: ImageUuid | undefined, asked: GrantRequest): boolean =>
   image === held.bitstreamId && (held.hostWork || image === asked.bitstream)
-/** While a preparation programs an image, the region is granted only to requests that wait for the same load (Q6). */
-const loading = (held: Deployable, asked: GrantRequest, shares: Shares): boolean =>
-  Object.values(held.handles).some(
+/**
+ * While a preparation programs an image, the region is granted only to requests that wait for the same load (Q6). The
+ * first handle of another load.
+ */
+const loading = (held: Deployable, asked: GrantRequest): SlotHandle | undefined =>
+  Object.values(held.handles).find(
     (handle) =>
       handle.pending?.type === 'PrepareSlot' &&
       mayWrite(handle.pending) &&
       !onlyCompared(held, handle.pending.bitstream, asked) &&
-      !shares(handle),
+      !sharing(asked.bitstream)(handle),
   )
-/** Selects the handles of mates for which the same image is being loaded: the host loads it once for all of them. */
+/**
+ * Selects the handles for which the same image is being loaded, for whomever or for mates only: the host loads it once
+ * for all of them, and only compares the card with it for those after the first.
+ */
 const sharing =
-  (bitstream: ImageUuid | null, mates: Mates): Shares =>
+  (bitstream: ImageUuid | null, mates: Mates | null = null): Shares =>
   ({ arq, pending }) =>
-    arq !== null && mates.includes(arq) && pending?.type === 'PrepareSlot' && pending.bitstream === bitstream
+    arq !== null &&
+    (mates === null || mates.includes(arq)) &&
+    pending?.type === 'PrepareSlot' &&
+    pending.bitstream === bitstream
+const beingProgrammed = (held: Deployable, asked: GrantRequest): string | null => {
+  if (held.program) return PROGRAMMED_NOW
+  const other = loading(held, asked)
+  if (other === undefined) return null
+  const isMate = other.arq !== null && other.arq !== asked.arq && matesOf(asked).includes(other.arq)
+  return isMate ? 'another request of the same bind asks for another image on it' : PROGRAMMED_NOW
+}
 
 /** The image that must be loaded before the grant; null: none is asked for, or the region holds it already. */
 const imageToLoad = ({ bitstreamId }: Deployable, { bitstream }: Pick<GrantRequest, 'bitstream'>): ImageUuid | null =>
@@ -77,13 +93,11 @@ const OF_THE_WHOLE: Readonly<Record<Exclude<GrantRule, 'no_free_handle' | 'whole
   device_disabled: ({ status }) => (status === 'maintaining' ? 'its device is in maintenance' : null),
   device_failing: ({ failing }) => (failing === undefined ? null : `its device is failing: ${failing}`),
   device_missing: ({ presence }) => (presence === 'present' ? null : `its device is ${presence}`),
-  being_programmed: (held, asked) =>
-    held.program || loading(held, asked, sharing(asked.bitstream, matesOf(asked))) ? PROGRAMMED_NOW : null,
+  being_programmed: beingProgrammed,
   not_programmable: (held, asked) => (imageToLoad(held, asked) && !held.programmable ? NOT_PROGRAMMABLE : null),
   in_use: (held, asked) => {
     if (!imageToLoad(held, asked)) return null
-    if (busy(held, sharing(asked.bitstream, matesOf(asked))))
-      return 'another request uses it, so it cannot be programmed now'
+    if (busy(held, sharing(asked.bitstream))) return 'another request uses it, so it cannot be programmed now'
     return asked.heldBelow === 'in_use' ? 'another request uses a part of it, so it cannot be programmed now' : null
   },
   not_released: (held, asked) => {

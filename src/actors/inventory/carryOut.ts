@@ -15,10 +15,11 @@ import { device, deviceKey } from '../device/decider.ts'
 import type { Draft } from '../runtime/draft.ts'
 import type { HeldDevice } from '../host/decider.ts'
 import { factsOf } from './describe.ts'
-import { type Tools, describeAll, recordAll, usableOf } from './grow.ts'
+import { type Tools, describeAll, recordAll } from './grow.ts'
 import { movedHandle, movedName } from './moving.ts'
 import type { Shown, Step } from './reconcile.ts'
 import type { Moved } from './sameCard.ts'
+import { usableOf } from './usable.ts'
 
 const withMemory = (shown: Shown, was: Card | undefined): Shown =>
   shown.card ? { ...shown, card: remembered(was, shown.card) } : shown

@@ -8,23 +8,25 @@
  * GROW-3 the root is written whenever something below it comes or moves: if another process starts to program the root
  *    at the same moment, its decision was made on an outdated copy of the root, and is made again;
  * GROW-4 a deployable below another one is retired as soon as it is no longer reported and nothing of it is used: the
- *    image that made it has left the card. It gets its UUID back when it is reported again.
+ *    image that made it has left the card. It gets its UUID back when it is reported again;
+ * GROW-5 a root whose former parts a request still uses is recorded as its host shows it, without their hardware: the
+ *    card is there, and holds another image.
  */
 import type { DeployableName, DeployableUuid, DeviceUuid, HostName } from '../../identifiers.ts'
 import { ownValue } from '../../record.ts'
 import { rpUuidOf } from '../../rpUuid.ts'
 import type { ReportedDeployable } from '../../hardware.ts'
-import { openClaims } from '../../attachedFunctions.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { deployable, deployableKey } from '../deployable/decider.ts'
 import type { Description, Identity } from '../deployable/messages.ts'
-import { type Deployable, localNameOf, mayBePrepared, takenHandles } from '../deployable/state.ts'
+import { type Deployable, mayBePrepared } from '../deployable/state.ts'
 import { device, deviceKey } from '../device/decider.ts'
 import type { Draft } from '../runtime/draft.ts'
 import type { HeldDevice } from '../host/decider.ts'
-import { type Pool, attachingOf, descriptionOf, recordedName, saysNothingNew } from './describe.ts'
+import { type Pool, descriptionOf, recordedName, saysNothingNew } from './describe.ts'
 import type { Shown } from './reconcile.ts'
 import { type ReportedTree, treeOf } from './trees.ts'
+import { type Usable, statesOf } from './usable.ts'
 
 export type Tools = {
   /** UUIDs for devices and deployables. */
@@ -111,55 +113,6 @@ export const recordAll = (draft: Draft, shown: Shown, card: RecordedDevice, tool
   const tree = treeOf(shown.device.deployables)
   const growing: Growing = { draft, shown, card, tools, tree, known: new Map(), written: new Set(), stuck: new Set() }
   return Object.fromEntries(tree.inOrder.map((one) => [one.name, recorded(growing, one)]))
-}
-
-/** Each with the name under which its host knows it. */
-const statesOf = (draft: Draft, deployables: Names): readonly Deployable[] =>
-  Object.values(deployables).map((uuid) => {
-    const held = draft.state(deployable, deployableKey(uuid))
-    return { ...held, name: localNameOf(held) }
-  })
-
-/** The names of all deployables in trees, recorded or shown, whose root is being programmed (GROW-2). */
-const changingIn = (draft: Draft, shown: Shown, { deployables }: HeldDevice): ReadonlySet<DeployableName> => {
-  const states = statesOf(draft, deployables)
-  const { above } = treeOf(shown.device.deployables)
-  const nodes = shown.device.deployables.map((one) => ({ name: one.name, root: above(one)?.root ?? null }))
-  const names = states
-    .filter(({ program }) => program !== null)
-    .flatMap((root) => {
-      const recorded = states.filter(({ tree }) => tree?.rootUuid === root.uuid)
-      const below = [...recorded, ...nodes.filter((one) => one.root === root.name)]
-      return below.length > 0 ? [root.name, ...below.map(({ name }) => name)] : []
-    })
-  return new Set(names)
-}
-export type Usable = {
-  readonly usable: readonly ReportedDeployable[]
-  /** Names of deployables that stay as they are recorded, whatever is reported. */
-  readonly changing: ReadonlySet<DeployableName>
-}
-/**
- * The reported deployables that can be recorded now. Left out are those with hardware that an accelerator request still
- * uses through another deployable of the device, also as a virtual function; those whose tree is being programmed; and
- * all deployables below these.
- */
-export const usableOf = (draft: Draft, shown: Shown, held: HeldDevice): Usable => {
-  const used = openClaims()
-  for (const [name, uuid] of Object.entries(held.deployables))
-    used.add(name, takenHandles(draft.state(deployable, deployableKey(uuid))))
-  const { inOrder, above } = treeOf(shown.device.deployables)
-  const changing = changingIn(draft, shown, held)
-  const left = new Set<DeployableName>(changing)
-  const usable = inOrder.filter((one) => {
-    const isUsable =
-      !left.has(one.name) &&
-      !left.has(above(one)?.parent ?? one.name) &&
-      used.against(one.name, one.handles.map(attachingOf)) === null
-    if (!isUsable) left.add(one.name)
-    return isUsable
-  })
-  return { usable, changing }
 }
 
 /**
@@ -262,7 +215,7 @@ export type Grown = Pick<HeldDevice, 'away'> & {
   /** Everything that was reported is recorded as reported. */
   readonly whole: boolean
 }
-/** Records the deployables of a known device; `usable`: the reported ones that can be recorded. */
+/** Records the deployables of a known device; `usable`: the reported ones, as they can be recorded. */
 export const describeAll = (
   draft: Draft,
   shown: Shown,
@@ -276,6 +229,7 @@ export const describeAll = (
   const tree = treeOf(nodes)
   const growing: Growing = { draft, shown, card: held, tools, tree, known: new Map(), written: new Set(), stuck }
   const [named, all] = [namesOf(nodes), namesOf(shown.device.deployables)]
+  const reported = new Set(shown.device.deployables)
   const unnamed = Object.keys(was).filter((name) => !named.has(name) && !changing.has(name))
   const over = overOf(growing, held, unnamed, (name) => all.has(name))
   for (const name of unnamed) {
@@ -295,6 +249,6 @@ export const describeAll = (
   return {
     deployables: { ...without(was, over), ...now },
     ...awayField({ ...without(away, named), ...retired }),
-    whole: usable.length === shown.device.deployables.length && stuck.size === 0,
+    whole: usable.length === all.size && usable.every((one) => reported.has(one)) && stuck.size === 0,
   }
 }

@@ -12,8 +12,21 @@ const PROGRAMMABLE = 'FPGA'
 const mayBe = ({ attributes }: Row<'deployables'>): boolean =>
   (attributes as readonly Readonly<Record<string, string>>[]).some(({ rc }) => rc === PROGRAMMABLE)
 
+/** What its host is loading: for an operator, or for a request; null: nothing, as far as is recorded. */
+const loading = ({ program, handles, bitstreamId }: Deployable): Programming['running'] => {
+  if (program !== null) return { image: program.image, since: program.since }
+  const [first] = Object.values(handles).flatMap(({ pending, pendingSince: since }) =>
+    // an order for the recorded image most likely only compares the card with it
+    pending?.type === 'PrepareSlot' && pending.bitstream !== undefined && pending.bitstream !== bitstreamId
+      ? [{ image: pending.bitstream, since }]
+      : [],
+  )
+  return first ?? null
+}
+
 export const programmingOf = (held: Deployable): Programming => {
-  const { program, programFault, programmable, bitstreamId, formerImage = null } = held
+  const { programFault, programmable, bitstreamId, formerImage = null } = held
+  const running = loading(held)
   return {
     deployable: held.uuid,
     device: held.deviceUuid,
@@ -22,8 +35,8 @@ export const programmingOf = (held: Deployable): Programming => {
     programmable,
     loaded: bitstreamId,
     former: formerImage === bitstreamId ? null : formerImage,
-    running: program === null ? null : { image: program.image, since: program.since },
-    failed: program === null ? programFault : null,
+    running,
+    failed: running === null ? programFault : null,
   }
 }
 
