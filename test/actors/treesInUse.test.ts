@@ -177,7 +177,7 @@ it('a card whose parts are used is recorded as it is shown after it was written 
   const shown = (image: string, trait: string, ...deployables: readonly ReportedDeployable[]) =>
     of(
       ...deployables.map((one) =>
-        one.name === 'r'
+        one.name === 'h1_r'
           ? {
               ...one,
               bitstreamId: image,
@@ -189,17 +189,17 @@ it('a card whose parts are used is recorded as it is shown after it was written 
           : one,
       ),
     )
-  const vfs = [node('r_vf1', 'r', 1), node('r_vf2', 'r', 2)]
-  await seen.shows(shown('old', 'CUSTOM_OLD', node('r', null, undefined, 2), ...vfs))
+  const vfs = [node('h1_vf1', 'h1_r', 1), node('h1_vf2', 'h1_r', 2)]
+  await seen.shows(shown('old', 'CUSTOM_OLD', node('h1_r', null, undefined, 2), ...vfs))
   const free = await bound()
-  const whole = part('r', { handles: [1, 2].map((n) => ({ type: 'PCI' as const, info: slot(0x3b, n) })) })
+  const whole = part('h1_r', { handles: [1, 2].map((n) => ({ type: 'PCI' as const, info: slot(0x3b, n) })) })
   const rewritten = shown('new', 'CUSTOM_NEW', { ...whole, numAccelerators: 2 })
   await seen.shows(rewritten)
   expect(await recorded()).toEqual([
-    ['r', null, 'present', 1],
-    ['r_vf1', 'r', 'missing', 1],
+    ['h1_r', null, 'present', 1],
+    ['h1_vf1', 'h1_r', 'missing', 1],
   ])
-  const root = (await seen.deployables()).find(({ name }) => name === 'r')!
+  const root = (await seen.deployables()).find(({ name }) => name === 'h1_r')!
   expect(root.attributes).toEqual([{ rc: 'FPGA' }, { trait0: 'CUSTOM_NEW' }])
   // the function that nobody uses is given, the one that is used is not given twice
   const states = value(await world.control.handles.list(NOVA, {}, {})).items.map(({ state }) => state)
@@ -208,9 +208,9 @@ it('a card whose parts are used is recorded as it is shown after it was written 
   const [arq] = value(await world.control.arqs.create(TENANT, 'f'))
   const one = { arq: arq!.uuid, hostname: 'h1', deviceRpUuid: root.rp_uuid!, instanceUuid: randomUUID() }
   expect(await world.control.arqs.bind(NOVA, [one])).toMatchObject({
-    fault: { reason: 'deployable r: no free attach handle' },
+    fault: { reason: 'deployable h1_r: no free attach handle' },
   })
   await free()
   await seen.shows(rewritten)
-  expect(await recorded()).toEqual([['r', null, 'present', 2]])
+  expect(await recorded()).toEqual([['h1_r', null, 'present', 2]])
 })
