@@ -8,6 +8,9 @@ import { EXITS, type ExitName, USUAL_EXITS, exitLines } from './exits.ts'
 export class CommandRow extends Command {
   declare readonly commands: readonly CommandRow[]
   declare parent: CommandRow | null
+  /** Of commander, which has no types for them. */
+  declare _defaultCommandName?: string
+  declare unknownCommand: () => never
   #exits: readonly ExitName[] = []
   #columns: readonly string[] = []
   #also: readonly string[] = []
@@ -20,6 +23,9 @@ export class CommandRow extends Command {
 
   /** Commander calls this for a wrong command line, and would use exit code 1. */
   override error(message: string, options?: ErrorOptions): never {
+    // a word after the name of a family is a mistyped command, not an argument of the command that runs without one
+    if (options?.code === 'commander.excessArguments' && this.parent?._defaultCommandName === this.name())
+      return this.parent.unknownCommand()
     return super.error(`${message}\nnext: ${this.path} --help`, { ...options, exitCode: EXITS.usage.code })
   }
 

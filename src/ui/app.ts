@@ -175,6 +175,18 @@ const supportBundle = (app: Hono, look: Look, show: Show): void => {
   })
 }
 
+/** An address of no page is answered by a page that leads on. */
+const nowhere = (app: Hono, look: Look, show: Show): void => {
+  app.notFound(async (c) => {
+    if (!c.req.path.startsWith('/ui/')) return c.text('there is nothing here; the console is at ui/', 404)
+    const here = c.req.path.slice('/ui/'.length)
+    const looking = await look(c, here)
+    if (looking instanceof Response) return looking
+    const { error } = pageError('missing', 'The console has no page at this address.')
+    return show(c, here, looking.who, { view: 'trouble', title: 'Not found', body: { error } }, 404)
+  })
+}
+
 export const createUi = (parts: UiParts): Hono => {
   const app = new Hono()
   const show = shower(parts)
@@ -226,6 +238,6 @@ export const createUi = (parts: UiParts): Hono => {
   const acting = { look, show, ids: parts.ids }
   app.get('/ui/:kind/:id/do/:name', (c) => actionPage(c, acting))
   app.post('/ui/:kind/:id/do/:name', (c) => act(c, acting))
-  app.notFound((c) => c.text('there is nothing here; the console is at ui/', 404))
+  nowhere(app, look, show)
   return app
 }

@@ -56,7 +56,6 @@ test.each<readonly [line: string, err: string]>([
   ['dead-letters retry a --all', WHICH],
   ['dead-letters retry a', NO_KAFKA],
   ['dead-letters retry --all', NO_KAFKA],
-  ['doctor', 'nothing to look at: name --database, --kafka, --api, --nova-conf or --hardware'],
   ['doctor --api there', '--api: must be an http or https URL (is there)'],
   ['doctor --api ftp://there', '--api: must be an http or https URL (is ftp://there)'],
   ['doctor --api xhttp://there', '--api: must be an http or https URL (is xhttp://there)'],
@@ -182,12 +181,16 @@ test('topics are listed with what differs, and each advice once', () => {
 })
 
 test.each([
-  ['nonsense', 'start'],
-  ['host nonsense', 'run'],
-])('without the name of a command the default one is meant: %s', async (line, name) => {
+  ['nonsense', "error: unknown command 'nonsense'"],
+  ['hots', "error: unknown command 'hots'"],
+  ['host lits', "error: unknown command 'lits'"],
+])('a command that is not there is named, and what was meant: %s', async (line, said) => {
   const { code, err } = await commandHere(line.split(' '))
-  expect([code, err.split('\n')[0]]).toEqual([
-    2,
-    `error: too many arguments for '${name}'. Expected 0 arguments but got 1: nonsense.`,
-  ])
+  expect([code, err.split('\n')[0]]).toEqual([2, said])
+  if (line !== 'nonsense') expect(err).toContain('(Did you mean ')
+})
+test('without a command the program shows its help, and starts nothing', async () => {
+  const { code, out, err } = await commandHere([])
+  expect([code, out]).toEqual([2, ''])
+  expect(err).toContain('Usage: accelerando')
 })

@@ -38,6 +38,11 @@ describe('the data folder', () => {
     [{ uid: 8, mode: 0o40700 }, 7, 'it belongs to another user (8)'],
     [{ uid: 0, mode: 0o40700 }, undefined, null],
   ])('with %o is exposed for user %s: %s', (folder, user, expected) => expect(exposureOf(folder, user)).toBe(expected))
+  it('is refused at once where nothing can be made', async () => {
+    await expect(makeDataFolder('/proc/nope/below', silent)).rejects.toThrow(
+      /^data: \/proc\/nope\/below is not a folder/,
+    )
+  })
   it.each(['file', 'dangling', 'file/below'])('that cannot be one is refused: %s', async (name) => {
     writeFileSync(join(root, 'file'), '')
     rmSync(join(root, 'dangling'), { force: true })

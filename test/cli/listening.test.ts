@@ -1,7 +1,14 @@
 /** Listeners: what a stop lets finish and what it cuts, and the small Nova of the tour. */
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { type App, type Listening, listen, listenOrElsewhere, urlOf } from '../../src/cli/programs/listen.ts'
+import {
+  type App,
+  expectFree,
+  type Listening,
+  listen,
+  listenOrElsewhere,
+  urlOf,
+} from '../../src/cli/programs/listen.ts'
 import { openTourNova } from '../../src/cli/programs/tourNova.ts'
 import { memoryLog, until } from '../support/lab.ts'
 
@@ -84,4 +91,12 @@ test('the Nova of the tour remembers what it is told, takes all of it, and refus
   expect(nova.heard()).toHaveLength(3)
   await nova.close()
   await expect(told()).rejects.toThrow('fetch failed')
+})
+
+test('an address that is taken is known before anything else is done', async () => {
+  const { host, port } = await listening(() => new Response())
+  await expect(expectFree({ host, port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  await open!.close(0)
+  await expectFree({ host, port })
+  await expectFree({ host, port })
 })

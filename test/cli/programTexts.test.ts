@@ -16,8 +16,8 @@ test('hints after the start', () => {
     '  the data:     /d',
     '',
     '  Try:',
-    '    curl -s http://h:1/v2/deployables',
-    '    curl -s http://h:1/v2/hosts',
+    '    accelerando status --api http://h:1/v2',
+    '    accelerando device list --api http://h:1/v2',
     '    openstack --os-auth-type none --os-endpoint http://h:1/v2 accelerator device list',
     '',
   ])
@@ -26,6 +26,9 @@ test('hints after the start', () => {
   )
   expect(hints({ base: 'b', console: 'c' }, configOf({ auth: 'keystone' }))[2]).toBe(
     '  the API:      b   (callers show tokens of Keystone)',
+  )
+  expect(hints({ base: 'b', console: 'c' }, configOf({ auth: 'keystone' })).join('\n')).not.toContain(
+    '--os-auth-type none',
   )
 })
 

@@ -255,3 +255,11 @@ describe('a page', () => {
     expect((await site({ permissions: given(false) }).ask('/ui/hosts', cookie('t1'))).to).toBeNull()
   })
 })
+
+test('an address of no page is answered by a page that leads on, and needs the same sign-in as others', async () => {
+  const here = await site({ open: true }).ask('/ui/nowhere/at/all')
+  expect(here.status).toBe(404)
+  expect(here.text).toContain('The console has no page at this address.')
+  expect(here.text).toContain('aria-label="Pages"')
+  expect(await site().ask('/ui/nowhere')).toMatchObject({ status: 303, to: expect.stringMatching(/^sign-in/) })
+})

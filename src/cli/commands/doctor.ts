@@ -5,6 +5,7 @@ import { type OutputFlags, addOutput, columnsOf, present } from '../output.ts'
 import { systemClock } from '../../clock.ts'
 import { type Flags, type Register, configured, withPlainErrors } from '../command.ts'
 import { addFlags, PROGRAM_FLAGS } from '../config/flags.ts'
+import { URL_VARIABLE, USUAL_API } from '../config/variables.ts'
 
 const COLUMNS = columnsOf<Finding>(['check', 'verdict', 'says', 'advice'])
 type Given = Flags &
@@ -15,10 +16,13 @@ type Given = Flags &
     readonly hardware?: true
   }
 
-const urlOf = (api: string | undefined): string | null => {
-  if (api === undefined) return null
-  if (!/^https?:\/\//.test(api) || !URL.canParse(api)) throw misused(`--api: must be an http or https URL (is ${api})`)
-  return api
+/** The address of the API as other commands take it, with or without `/v2`; null: none is given. */
+const originOf = (api: string | undefined): string | null => {
+  const [given, origin] = api === undefined ? [process.env[URL_VARIABLE], URL_VARIABLE] : [api, '--api']
+  if (!given) return null
+  if (!/^https?:\/\//.test(given) || !URL.canParse(given))
+    throw misused(`${origin}: must be an http or https URL (is ${given})`)
+  return given.replace(/\/+$/, '').replace(/\/v2$/, '')
 }
 
 const andOneMore = (path: string, before: readonly string[]): readonly string[] => [...before, path]
@@ -35,7 +39,10 @@ export const doctor: Register = (program) => {
     )
     .endsWith('findings')
   addOutput(addFlags(command, PROGRAM_FLAGS.doctor), COLUMNS)
-    .option('--api <URL>', 'also check whether the control process at this address is ready')
+    .option(
+      '--api <URL>',
+      `also check whether the control process at this address is ready; without it ${URL_VARIABLE}, and ${USUAL_API} where nothing else is named`,
+    )
     .option(
       '--nova-conf <PATH>',
       "on a host: a file of Nova's configuration, or a folder of them; may be repeated. Finds PCI devices that are offered here and by Nova",
@@ -49,12 +56,12 @@ export const doctor: Register = (program) => {
       withPlainErrors(async (given: Given) => {
         const config = configured(given)
         if (!config) return
-        const api = urlOf(given.api)
         const { novaConf } = given
-        const places = [config.database, config.kafka, config.keystone, api]
         const hardware = given.hardware === true
-        if (!hardware && novaConf.length === 0 && places.every((place) => place === null))
-          throw misused('nothing to look at: name --database, --kafka, --api, --nova-conf or --hardware')
+        const named = originOf(given.api)
+        const places = [config.database, config.kafka, config.keystone, named]
+        const isBare = !hardware && novaConf.length === 0 && places.every((place) => place === null)
+        const api = isBare ? originOf(USUAL_API) : named
         const { examine, hasProblems, reportLines } = await import('../doctor/doctor.ts')
         const mend = given.mend === true
         const findings = await examine({ ...config, api, novaConf, hardware, mend, clock: systemClock })

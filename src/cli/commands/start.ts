@@ -1,4 +1,4 @@
-/** `accelerando start`, the default command: runs the whole system in one process. */
+/** `accelerando start`: runs the whole system in one process. */
 import { type Flags, type Register, configured, out, withPlainErrors } from '../command.ts'
 import { PROGRAM_FLAGS, addFlags } from '../config/flags.ts'
 import { openLog } from '../logger.ts'
@@ -7,7 +7,7 @@ import { bundles } from '../operators/bundles.ts'
 export const start: Register = (program) => {
   addFlags(
     program
-      .command('start', { isDefault: true })
+      .command('start')
       .description('Runs the whole service in one process.')
       .example('accelerando start --demo', 'accelerando start --data /var/lib/accelerando --listen 127.0.0.1:6666'),
     PROGRAM_FLAGS.start,

@@ -2,7 +2,7 @@
 import * as v from 'valibot'
 import { ask, type Reply } from '../ask.ts'
 import type { CommandRow } from '../commandRow.ts'
-import { URL_VARIABLE } from '../config/variables.ts'
+import { URL_VARIABLE, USUAL_API } from '../config/variables.ts'
 import { API_EXITS, exitOfStatus, Failure, misused } from '../exits.ts'
 import { ERRORS_PAGE } from '../../http/explained.ts'
 import type { OutputFlags } from '../output.ts'
@@ -27,7 +27,6 @@ export type ApiFlags = OutputFlags & {
 
 /** A forced removal unbinds everything on a host one by one, so it may take long. */
 const CALL_MS = 120_000
-const USUAL_API = 'http://127.0.0.1:6666/v2'
 /**
  * The newest version that the service offers, with all that this product adds to it; an older service leaves out what
  * it does not know.
@@ -96,9 +95,27 @@ const NEXT: Readonly<Record<number, string>> = {
   403: 'accelerando policy show',
   503: 'accelerando doctor',
 }
-const nextAfter = (status: number, what: string): string | undefined => {
-  const [, collection = ''] = /^\w+ \/(\w+)/.exec(what) ?? []
-  return status === 404 || status === 409 ? LISTS[collection] : NEXT[status]
+/** What a refusal says is not there; it may be another thing than the one that the path names. */
+const NAMED: readonly (readonly [RegExp, string])[] = [
+  [/profile/i, 'accelerando profile list'],
+  [/handle/i, 'accelerando handle list'],
+  [/\bhost\b/i, 'accelerando host list'],
+]
+/** The family of commands that shows one object of a path, by collection. */
+const SHOWS: Readonly<Record<string, string>> = {
+  accelerator_requests: 'arq show',
+  dead_letters: 'dead-letter show',
+  deployables: 'bitstream show',
+  device_profiles: 'profile show',
+  devices: 'device show',
+  handles: 'handle show',
+  hosts: 'host show',
+}
+const nextAfter = (status: number, what: string, detail: string): string | undefined => {
+  const [, collection = '', id] = /^\w+ \/(\w+)(?:\/([^/?]+))?/.exec(what) ?? []
+  if (status === 404) return NAMED.find(([pattern]) => pattern.test(detail))?.[1] ?? LISTS[collection]
+  if (status !== 409) return NEXT[status]
+  return id === undefined || SHOWS[collection] === undefined ? undefined : `accelerando ${SHOWS[collection]} ${id}`
 }
 
 type Refused = {
@@ -114,7 +131,10 @@ type Refused = {
 /** The failure of the command after the API has refused a request. */
 export const refusal = ({ requestId, service = false, ...refused }: Refused): Failure =>
   new Failure(exitOfStatus(refused.status), refusalText(refused), {
-    next: service && refused.status === 401 ? SERVICE_NEXT : nextAfter(refused.status, refused.what),
+    next:
+      service && refused.status === 401
+        ? SERVICE_NEXT
+        : nextAfter(refused.status, refused.what, detailOf(refused.text) ?? ''),
     requestId: typeof requestId === 'string' ? requestId : undefined,
     about: placeOf(refused.text),
   })
@@ -124,10 +144,13 @@ const placeOf = (text: string): string | undefined => {
   const [, kind] = /^accelerator\.([a-z0-9_]+)$/.exec((read.success && read.output.errors[0].code) || '') ?? []
   return kind === undefined ? undefined : `${ERRORS_PAGE}#${kind}`
 }
+const detailOf = (text: string): string | null => {
+  const read = v.safeParse(Refusal, text === '' ? {} : parsed(text))
+  return read.success ? read.output.errors[0].detail : null
+}
 const refusalText = ({ what, base, status, text }: Pick<Refused, 'what' | 'base' | 'status' | 'text'>): string => {
   if (status === 401) return `${what}: 401 the API at ${base} wants a valid token: ${HOW_TO_SIGN_IN}`
-  const read = v.safeParse(Refusal, text === '' ? {} : parsed(text))
-  const said = read.success ? read.output.errors[0].detail : `it answered ${text.slice(0, 200) || 'nothing'}`
+  const said = detailOf(text) ?? `it answered ${text.slice(0, 200) || 'nothing'}`
   return `${what}: ${status} ${said}`
 }
 const unreached = (base: string, error: Error): Failure =>

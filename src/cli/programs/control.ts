@@ -30,7 +30,7 @@ import { watch } from './health.ts'
 import { openImages } from './images.ts'
 import { neighboursOf } from './neighbours.ts'
 import { type KafkaLink, kafkaLink } from './kafkaLink.ts'
-import { listen, reachedAt, urlOf } from './listen.ts'
+import { expectFree, listen, reachedAt, urlOf } from './listen.ts'
 import { clientIdIn, expectOwnGroup } from './oneCloud.ts'
 import { type Running, endAtOnce } from './start.ts'
 import { openSystem } from './system.ts'
@@ -178,6 +178,7 @@ export const startControl = async (config: ControlConfig, log: Log, bundles: Bun
   const open = closer(log)
   const clock = shifted(systemClock, config.clockOffsetMs)
   try {
+    await expectFree(config.listen)
     const watching = await openWatching('accelerando-control', log, open)
     const store = await openDatabase(config.database, systemClock, log)
     open.add(store.close)

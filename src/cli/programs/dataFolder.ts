@@ -2,7 +2,8 @@
  * The folder of a program. It contains a private key and a ledger, so only the user of the program should have access.
  */
 import { mkdir, stat } from 'node:fs/promises'
-import { messageOf } from '../../errorText.ts'
+import { dirname } from 'node:path'
+import { codeOf, messageOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
 import { StartProblem } from './startProblem.ts'
 
@@ -17,9 +18,25 @@ export const exposureOf = (
   return user === undefined || uid === user ? null : `it belongs to another user (${uid})`
 }
 
+/**
+ * Makes the folder and those above it. Not with the option `recursive`: Node then tries for ever where a folder is
+ * there and takes no other, as `/proc`.
+ */
+const makeFolder = async (folder: string): Promise<void> => {
+  try {
+    await mkdir(folder)
+  } catch (error) {
+    const above = dirname(folder)
+    if (codeOf(error) === 'EEXIST' && (await stat(folder)).isDirectory()) return
+    if (codeOf(error) !== 'ENOENT' || above === folder || (await stat(above).catch(() => null)) !== null) throw error
+    await makeFolder(above)
+    await mkdir(folder)
+  }
+}
+
 export const makeDataFolder = async (folder: string, log: Log): Promise<void> => {
   try {
-    await mkdir(folder, { recursive: true })
+    await makeFolder(folder)
     const exposure = exposureOf(await stat(folder), process.getuid?.())
     if (exposure !== null) log.warn({ folder, reason: exposure }, 'data.folderExposed')
   } catch (error) {

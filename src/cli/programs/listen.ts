@@ -54,6 +54,18 @@ export const listen = async (app: App, { host, port }: Address, options: Options
   return { host, port: (server.address() as AddressInfo).port, close }
 }
 
+/**
+ * Rejects when the address cannot be listened on now. For a program that listens only after longer work, which would be
+ * for nothing.
+ */
+export const expectFree = async ({ host, port }: Address): Promise<void> => {
+  const server = createServer()
+  const { promise, resolve, reject } = Promise.withResolvers<void>()
+  server.once('error', reject)
+  server.listen(port, host, () => server.close(() => resolve()))
+  return promise
+}
+
 /** If the default address is in use, any free port is taken, because the operator did not choose the address. */
 export const listenOrElsewhere = async (
   app: App,

@@ -14,6 +14,16 @@ const doorOf = ({ auth, noauthAnywhere }: Config): string => {
   return `nobody is authenticated: loopback only${noauthAnywhere ? ', and --noauth-anywhere lifts that' : ''}`
 }
 
+/** With Keystone every call needs a token, which `OS_CLOUD` or the other variables of OpenStack lead to. */
+const tries = (base: string, { auth }: Pick<Config, 'auth'>): readonly string[] =>
+  auth === 'keystone'
+    ? [`    OS_CLOUD=NAME accelerando status --api ${base}`, `    openstack --os-cloud NAME accelerator device list`]
+    : [
+        `    accelerando status --api ${base}`,
+        `    accelerando device list --api ${base}`,
+        `    openstack --os-auth-type none --os-endpoint ${base} accelerator device list`,
+      ]
+
 export const hints = ({ base, console }: Pick<Running, 'base' | 'console'>, config: Config): readonly string[] => [
   '',
   `  the console:  ${console}   (pages for people)`,
@@ -21,9 +31,7 @@ export const hints = ({ base, console }: Pick<Running, 'base' | 'console'>, conf
   `  the data:     ${config.data}`,
   '',
   '  Try:',
-  `    curl -s ${base}/deployables`,
-  `    curl -s ${base.replace(/\/v2$/, '')}/v2/hosts`,
-  `    openstack --os-auth-type none --os-endpoint ${base} accelerator device list`,
+  ...tries(base, config),
   '',
 ]
 

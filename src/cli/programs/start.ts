@@ -22,7 +22,7 @@ import { demoHosts } from './demo.ts'
 import { type HostParts, localDrivers, reportedAtOnce, startLocalHost, startSimulatedHosts } from './hosts.ts'
 import { openImages } from './images.ts'
 import { type Neighbours, neighboursOf } from './neighbours.ts'
-import { type Listening, listen, reachedAt, urlOf } from './listen.ts'
+import { expectFree, type Listening, listen, reachedAt, urlOf } from './listen.ts'
 import { StartProblem } from './startProblem.ts'
 import { type System, openSystem } from './system.ts'
 import { type ApiHere, type Bundles, noBundles, systemPortOf } from './systemPort.ts'
@@ -125,6 +125,7 @@ export const start = async (config: Config, log: Log, bundles: Bundles = noBundl
   if (!local.ok) throw new StartProblem(local.problems.join('\n'))
   const open = closer(log)
   try {
+    await expectFree(config.listen)
     await makeDataFolder(config.data, log)
     await mkdir(join(config.data, 'hosts'), { recursive: true })
     const store = await openStore(storeConfig(config))

@@ -22,6 +22,10 @@ const copyOnClick = (): void =>
     })
   })
 
+/** Where the pages are in one line that scrolls, the present one is shown. */
+const showPresentPage = (): void =>
+  document.querySelector('.side a[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+
 /** Keeps the place within the page while the user signs in: no server hears of it. */
 const keepStep = (): void => {
   const back = document.querySelector<HTMLInputElement>('input[name=back]')
@@ -36,6 +40,7 @@ const start = async (): Promise<void> => {
   const draw = await drawnBy(first.view)
   const page = (screen: Screen) => layout(screen, draw(screen))
   hydrate(page(first), root)
+  showPresentPage()
   listenToKeys()
   keepPlace()
   copyOnClick()

@@ -87,8 +87,8 @@ const latest = (title: string, href: string, given: Loaded<readonly Arq[]>, now:
 const start = (): Node =>
   empty(
     'No request was made yet',
-    p(null, 'Nova makes one for each server whose flavor names a device profile. To see how that looks:'),
-    command(shell`npm start -- --demo --tour`),
+    p(null, 'Nova makes one for each server whose flavor names a device profile. What could be given now:'),
+    command(shell`accelerando capacity`),
   )
 
 export const homePage = ({ body: { overview, failed, latest: newest }, now }: Screen<'home'>): Node =>

@@ -83,6 +83,21 @@ const deliveryColumns = (
   { state: shown, offers: possible }: Screen<'deliveries'>['body'],
 ): readonly Column<Delivery>[] => [
   { title: 'Instance', cell: (row) => idLink('instances', row.instance_uuid) },
+  // beside the instance: the columns after it do not all fit on a screen
+  ...(shown === 'waiting'
+    ? []
+    : [
+        {
+          title: 'Repair',
+          cell: ({ instance_uuid: uuid }: Delivery) =>
+            possible.map(({ name, label, not }) =>
+              not === null
+                ? link(`instances/${uuid}/do/${name}`, label)
+                : span({ class: 'dim', key: name }, `${label}: ${not}`),
+            ),
+          kind: 'wide' as const,
+        },
+      ]),
   {
     title: 'Nova is to hear',
     cell: ({ statuses }) =>
@@ -101,19 +116,7 @@ const deliveryColumns = (
     ? [{ title: 'Next try', cell: (row: Delivery) => when(row.next_at, now) }]
     : [{ title: 'Nova answered', cell: answersIn, kind: 'wide' as const }]),
   { title: shown === 'waiting' ? 'Told until' : 'Ended', cell: (row) => when(row.until, now) },
-  ...(shown === 'waiting'
-    ? [{ title: 'Request', cell: (row: Delivery) => id(row.request_id) }]
-    : [
-        {
-          title: 'Repair',
-          cell: ({ instance_uuid: uuid }: Delivery) =>
-            possible.map(({ name, label, not }) =>
-              not === null
-                ? link(`instances/${uuid}/do/${name}`, label)
-                : span({ class: 'dim', key: name }, `${label}: ${not}`),
-            ),
-        },
-      ]),
+  ...(shown === 'waiting' ? [{ title: 'Request', cell: (row: Delivery) => id(row.request_id) }] : []),
 ]
 
 /** One tab for each value of a filter, after a tab for all values; the other filters stay in effect. */

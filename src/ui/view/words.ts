@@ -13,9 +13,10 @@ export const instant = (iso: string): string => new Date(iso).toISOString().slic
 
 /** At most two units: `640 ms`, `3.24 s`, `41 s`, `4 min 10 s`, `3 h 20 min`, `12 d 4 h`. */
 export const duration = (ms: number): string => {
-  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`
-  if (ms < 10_000) return `${(ms / 1000).toFixed(2)} s`
-  if (ms < MINUTE) return `${Math.floor(ms / 1000)} s`
+  if (Math.round(ms) < 1000) return `${Math.max(0, Math.round(ms))} ms`
+  if (ms < 9995) return `${(ms / 1000).toFixed(2)} s`
+  if (ms < MINUTE - 500) return `${Math.round(ms / 1000)} s`
+  if (ms < MINUTE) return '1 min'
   const [unit, name, rest, small] =
     ms < HOUR ? [MINUTE, 'min', 1000, 's'] : ms < DAY ? [HOUR, 'h', MINUTE, 'min'] : [DAY, 'd', HOUR, 'h']
   const less = Math.floor((ms % unit) / rest)
