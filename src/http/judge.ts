@@ -6,7 +6,7 @@
 import type { Context } from 'hono'
 import { commandIdOf } from '../actors/runtime/commandId.ts'
 import type { Caller } from '../actors/caller.ts'
-import { bounded } from '../waiting.ts'
+import { bounded, pause } from '../waiting.ts'
 import { controlFor } from './asOf.ts'
 import { BODY_BYTES, readJson } from './body.ts'
 import { invalid, refused } from './faults.ts'
@@ -160,6 +160,7 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
     pairs: asked.pairs,
     body: body?.value,
     header: (name) => c.req.header(name),
+    pause: (ms) => pause(ports.clock, ms),
     base: baseOf(c, ports.options),
     about: ports.about,
     system: ports.system,

@@ -97,6 +97,7 @@ export type Call<A extends Args, B, P = Readonly<Record<string, string>>> = {
   readonly body: B
   /** Reads a header of the request. */
   readonly header: (name: string) => string | undefined
+  readonly pause: (ms: number) => Promise<void>
   /** Whether the policy rule allows the caller. */
   readonly may: (rule: RuleName) => boolean
   /** Identifies the caller anew, for an answer that goes on for long. */

@@ -109,7 +109,6 @@ describe('a request', () => {
     ['/', 302, 'ui/', ''],
     ['/ui', 302, 'ui/', ''],
     ['/elsewhere', 404, null, 'there is nothing here; the console is at ui/'],
-    ['/ui/nothing', 404, null, 'there is nothing here; the console is at ui/'],
   ])('for %s is answered', async (path, status, to, text) => {
     const answer = await over().ask(path)
     expect(answer).toMatchObject({ status, to, text, headers: ALWAYS })

@@ -3,7 +3,9 @@ import { AS_OF } from '../asOf.ts'
 import type { ArqUuid } from '../../identifiers.ts'
 import * as v from 'valibot'
 import { ARQ_STATES } from '../../actors/arq/states.ts'
-import type { ArqRow } from '../../actors/control.ts'
+import type { ArqRow, Page } from '../../actors/control.ts'
+import type { Listed } from '../../actors/control.ts'
+import type { Outcome } from '../../fault.ts'
 import { patch } from './bindings.ts'
 import type { Patch } from './bindings.ts'
 import { invalid, refused } from '../faults.ts'
@@ -84,6 +86,28 @@ const uuidsOf = (given: readonly string[]): Canonical => {
   return { ok: true, uuids: [...uuids] }
 }
 
+/** Below the time limit of an answer (`answerMs`). */
+const HELD_MS = 11_000
+const LOOKED_EVERY_MS = 50
+/**
+ * Reads again until no bind is under way, at most `HELD_MS`. Nova reads the requests of a server once when it unshelves
+ * it, before the server is on a host, and takes no event about it then: what it reads as `BindStarted` it waits for in
+ * vain (Nova 34, `_unshelve_instance`).
+ */
+const whenBound =
+  <Asked extends readonly unknown[]>(
+    read: (...asked: Asked) => Promise<Outcome<Listed<ArqRow>>>,
+    pause: (ms: number) => Promise<void>,
+  ) =>
+  async (...asked: Asked): Promise<Outcome<Listed<ArqRow>>> => {
+    for (let heldMs = 0; ; heldMs += LOOKED_EVERY_MS) {
+      const found = await read(...asked)
+      if (!found.ok || heldMs >= HELD_MS || found.value.items.every(({ state }) => state !== 'BindStarted'))
+        return found
+      await pause(LOOKED_EVERY_MS)
+    }
+  }
+
 const list = route({
   method: 'GET',
   path: '/v2/accelerator_requests',
@@ -103,7 +127,7 @@ const list = route({
     answers: { 200: schemas.listOf('arqs', schemas.Arq) },
     refusals: [409, 423],
   },
-  handle: ({ control, caller, query, base, pairs, minor }) => {
+  handle: ({ control, caller, query, base, pairs, minor, pause }) => {
     const only = query.arqs === undefined ? null : uuidsOf(query.arqs)
     if (only !== null && !only.ok) return only
     const filter = {
@@ -113,7 +137,9 @@ const list = route({
       ...(query.state !== undefined && { state: query.state }),
       ...(query.project_id !== undefined && { project: query.project_id }),
     }
-    return answerList((page) => control.arqs.list(caller, filter, page), pageOf(query), {
+    const listed = (page: Page) => control.arqs.list(caller, filter, page)
+    const isAskedByNova = caller.isService && query.instance !== undefined && query.bind_state === undefined
+    return answerList(isAskedByNova ? whenBound(listed, pause) : listed, pageOf(query), {
       key: 'arqs',
       collection: 'accelerator_requests',
       base,

@@ -1,0 +1,33 @@
+/** What Nova reads of a server while its bind is under way: it may read only once. */
+import { expect, test } from 'vitest'
+import { done } from '../../src/fault.ts'
+import { as, version } from './steps.ts'
+import { tell } from './toldControl.ts'
+
+const INSTANCE = '5e0b4c6a-0a2a-4f0e-9d0c-6f2a5f2d7c11'
+const row = (state: string) => ({ uuid: INSTANCE, state, created_at: 0, updated_at: null, handle_info: null })
+/** The states that are read one after the other; the last one stays. */
+const reading = (...states: readonly string[]) => {
+  const left = [...states]
+  return { 'arqs.list': async () => done({ items: [row(left.length > 1 ? left.shift()! : left[0]!)], next: null }) }
+}
+const NOVA = as('admin', { 'X-Service-Roles': 'service', ...version('latest') })
+const read = async (query: string, states: readonly string[], sent = NOVA) => {
+  const { got, asked } = await tell(`GET /v2/accelerator_requests${query}`, reading(...states), sent)
+  return { state: got.json.arqs[0].state as string, reads: asked.length }
+}
+
+test('a service that reads the requests of an instance is answered when its bind has ended', async () => {
+  expect(await read(`?instance=${INSTANCE}`, ['BindStarted', 'BindStarted', 'Bound'])).toEqual({
+    state: 'Bound',
+    reads: 3,
+  })
+  expect(await read(`?instance=${INSTANCE}`, ['Bound'])).toEqual({ state: 'Bound', reads: 1 })
+})
+test.each<readonly [who: string, query: string, sent: typeof NOVA]>([
+  ['a service that asks for resolved ones', `?instance=${INSTANCE}&bind_state=resolved`, NOVA],
+  ['a service that names no instance', '', NOVA],
+  ['a person', `?instance=${INSTANCE}`, as('admin', { 'X-Service-Roles': 'none', ...version('latest') })],
+])('%s is answered at once', async (_, query, sent) => {
+  expect(await read(query, ['BindStarted', 'Bound'], sent)).toEqual({ state: 'BindStarted', reads: 1 })
+})
