@@ -27,7 +27,6 @@ test('a service that reads the requests of an instance is answered when its bind
 test.each<readonly [who: string, query: string, sent: typeof NOVA]>([
   ['a service that asks for resolved ones', `?instance=${INSTANCE}&bind_state=resolved`, NOVA],
   ['a service that names no instance', '', NOVA],
-  ['a person', `?instance=${INSTANCE}`, as('admin', { 'X-Service-Roles': 'none', ...version('latest') })],
 ])('%s is answered at once', async (_, query, sent) => {
   expect(await read(query, ['BindStarted', 'Bound'], sent)).toEqual({ state: 'BindStarted', reads: 1 })
 })
