@@ -198,6 +198,10 @@ describe('another card at the address of a known one', () => {
     expect((await byUuid()).values().next().value).toMatchObject({ status: 'enabled' })
     await seen.shows(at(2, 'b'), at(3, 'a'))
     expect((await byUuid()).get(known!)).toMatchObject({ status: 'maintaining', presence: 'present' })
+    // the other one is still known at the address from which the first came back
+    const [other] = (await uuids()).filter((uuid) => uuid !== known)
+    await seen.shows(at(5, 'b'), at(4, 'a'))
+    expect((await handlesOf(other!)).map(({ info }) => info)).toEqual([slot(5, 1), slot(5, 2)])
   })
 })
 

@@ -209,9 +209,11 @@ const record =
       hostname: report.host,
       missingRounds: options.missingRounds,
     }
-    const left = agreement.steps.map((step) => [keyOf(step), null] as const)
+    // what is at the former address of a device that has been away is another device
+    const isItsOwn = (step: Step) => 'held' in step && ownValue(held.devices, keyOf(step))?.uuid === step.held.uuid
+    const left = agreement.steps.filter(isItsOwn).map((step) => [keyOf(step), null] as const)
     const reached = new Map<string, HeldDevice | null>([
-      ...left.filter(([canonical]) => ownValue(held.devices, canonical)),
+      ...left,
       ...agreement.steps.map((step) => carryOut(draft, step, tools)),
     ])
     const changed = [...reached].filter(
