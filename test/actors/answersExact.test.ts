@@ -93,7 +93,7 @@ describe('what is free', () => {
     const rows = {
       hosts: [
         { name: 'h1', liveness: 'up' },
-        { name: 'h2', liveness: 'stale' },
+        { name: 'h2', liveness: 'up' },
         { name: 'h3', liveness: 'down' },
         { name: 'h4', liveness: 'removed' },
       ],
@@ -127,6 +127,7 @@ describe('what is free', () => {
         ...handles('fa', 'free'),
         ...handles('nobody knows', 'free'),
       ],
+      orders: [],
     } as unknown as CapacityRows
     const lines = [
       {

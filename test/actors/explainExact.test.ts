@@ -88,10 +88,10 @@ describe('an obstacle of a device', () => {
       [['host_silent', 'its host was not heard from, and has work to do at a bind', 'work']],
     ],
     [
-      'none, of a silent host without work',
+      'that nobody knows of it, of a silent host without work',
       factsOf([board('a')], { host: { ...UP, liveness: 'down' } }),
       asks(FPGA),
-      [],
+      [['host_silent', 'its host was not heard from, and nobody knows whether the device is still there', 'work']],
     ],
     ['none in Placement', factsOf([board('a')], { placement: standing('in_sync') }), asks(FPGA), []],
     [
@@ -175,8 +175,13 @@ describe('an obstacle of a device', () => {
         ['device_failing', 'its device is failing: hot', 'bind', 'placement'],
         ['device_missing', 'its device is missing', 'bind', 'placement'],
         ['being_programmed', 'it is being programmed', 'bind', 'placement'],
+        [
+          'host_silent',
+          'its host was not heard from, and nobody knows whether the device is still there',
+          'work',
+          'placement',
+        ],
         ['host_retired', 'its host is out of service', 'placement'],
-        ['host_silent', 'its host was not heard from', 'placement'],
       ],
     ],
   ])('is %s', (_, facts, asked, told) => expect(found(facts, asked)).toEqual(obstacles(...told)))

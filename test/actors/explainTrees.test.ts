@@ -51,13 +51,19 @@ test('units that are left in Placement are fewer by those that its parts gave', 
     obstacles(['placement_capacity', '1 of its 2 units are left in Placement, the group asks for 2', 'placement']),
   )
 })
-test('the host of a part that needs it has to be heard from', () => {
+test('the host has to be heard from, and more so for a part that needs it', () => {
   const silent = { host: { ...UP, liveness: 'stale' as const } }
   const parts = [part('v'), part('w', { hostWork: true })]
   expect(found(cardOf(root(), parts, silent))).toEqual(
     obstacles(['host_silent', 'its host was not heard from, and has work to do at a bind', 'work']),
   )
-  expect(found(cardOf(root(), parts.slice(0, 1), silent))).toEqual([])
+  expect(found(cardOf(root(), parts.slice(0, 1), silent))).toEqual(
+    obstacles([
+      'host_silent',
+      'its host was not heard from, and nobody knows whether the device is still there',
+      'work',
+    ]),
+  )
 })
 test('another image is not loaded into it, and is said once', () => {
   const asked = asks(FPGA, ['x1'], { bitstream: 'other' })
