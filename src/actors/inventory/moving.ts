@@ -14,7 +14,7 @@ import type { ReportedDeployable } from '../../hardware.ts'
 import type { DeviceUuid } from '../../identifiers.ts'
 
 /** The member of a handle's info that stands for its address: the device, and the distance from its control path. */
-export const AWAY = 'away'
+const AWAY = 'away'
 
 /** `from`, `to`: canonical control paths. `to` null: at no address. */
 export type Move = { readonly device: DeviceUuid; readonly from: string; readonly to: string | null }
