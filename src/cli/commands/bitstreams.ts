@@ -20,7 +20,6 @@ const DETAILS: Columns<ProgramDetail> = [
     HEADS,
   ),
   { name: 'store', head: 'the image store', of: storeSays },
-  { name: 'driver', head: 'its driver', of: ({ image }) => driverOf(image) },
   { name: 'refusal', head: 'cannot be loaded now', of: ({ refusal }) => refusal },
   { name: 'arqs', head: 'in use by', of: ({ arqs }) => arqs.join(' ') || null },
   {
@@ -34,6 +33,7 @@ const DETAILS: Columns<ProgramDetail> = [
       ].join(', ') ||
         null),
   },
+  { name: 'driver', head: 'its driver', of: ({ image }) => driverOf(image) },
 ]
 const LOADED = columnsOf<Deployable>(['uuid', 'name', 'bitstream_id'], { bitstream_id: 'image' })
 
