@@ -248,16 +248,17 @@ describe('the caller of a request', () => {
     const { callers } = await tell(line, UNREAD, sent, { clock, ids: { uuid: () => A, ordered: () => B }, ...parts })
     return callers[0]
   }
+  const TIMED = { notAfter: 18_000, isOver: expect.any(Function) as unknown }
   const plain = { userId: 'op-7', projectId: 'p1', isAdmin: true, isService: true, requestId: `req-${A}` }
   const list = 'GET /v2/accelerator_requests'
   test('is who the headers say, until the time of the request is over', async () => {
-    expect(await callerOf(list)).toEqual({ ...plain, notAfter: 18_000 })
+    expect(await callerOf(list)).toEqual({ ...plain, ...TIMED })
     const member = { headers: { ...as('member'), 'X-Service-Roles': 'reader' } }
     const nobody = { ...plain, userId: 'u1', isAdmin: false, isService: false }
-    expect(await callerOf(list, member)).toEqual({ ...nobody, notAfter: 18_000 })
-    expect(await callerOf(list, {}, { options: { answerMs: 7 } })).toEqual({ ...plain, notAfter: 5007 })
+    expect(await callerOf(list, member)).toEqual({ ...nobody, ...TIMED })
+    expect(await callerOf(list, {}, { options: { answerMs: 7 } })).toEqual({ ...plain, ...TIMED, notAfter: 5007 })
     const spelled = { options: { serviceTokenRoles: ['Service'] } }
-    expect(await callerOf(list, {}, spelled)).toEqual({ ...plain, notAfter: 18_000 })
+    expect(await callerOf(list, {}, spelled)).toEqual({ ...plain, ...TIMED })
   })
   test('has no end where the request may wait for hardware or for another service', async () =>
     expect(await callerOf('GET /v2/usage')).toEqual(plain))
@@ -278,11 +279,11 @@ describe('the caller of a request', () => {
   const remove = `/v2/accelerator_requests?arqs=${B}`
   test('has a command id that belongs to it, to what is asked for, and to the key', async () => {
     const headers = { 'Idempotency-Key': 'k' }
-    const withKey = { ...plain, commandId: idFor('op-7', 'DELETE', remove, 'k'), notAfter: 18_000 }
+    const withKey = { ...plain, commandId: idFor('op-7', 'DELETE', remove, 'k'), ...TIMED }
     expect(await callerOf(`DELETE ${remove}`, { headers })).toEqual(withKey)
-    expect(await callerOf(list, { headers })).toEqual({ ...plain, notAfter: 18_000 })
-    expect(await callerOf('HEAD /v2/accelerator_requests', { headers })).toEqual({ ...plain, notAfter: 18_000 })
-    expect(await callerOf(`DELETE ${remove}`)).toEqual({ ...plain, notAfter: 18_000 })
+    expect(await callerOf(list, { headers })).toEqual({ ...plain, ...TIMED })
+    expect(await callerOf('HEAD /v2/accelerator_requests', { headers })).toEqual({ ...plain, ...TIMED })
+    expect(await callerOf(`DELETE ${remove}`)).toEqual({ ...plain, ...TIMED })
   })
   test.each([
     ['!', true],
@@ -322,7 +323,7 @@ describe('of an earlier moment', () => {
         { headers: version(3) },
         parts,
       )
-    expect((await of('1970-01-01T23:59:59.999Z')).asked).toEqual([['asOf', 86_399_999]])
+    expect((await of('1970-01-01T23:59:59.999Z')).asked).toEqual([['asOf', 86_399_999, 'the caller']])
     for (const later of ['1970-01-02', '1970-01-03'])
       expect((await of(later)).asked.map(([one]) => one)).toEqual([call])
     expect(past).toEqual(['past', 'present', 'present'])

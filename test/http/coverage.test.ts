@@ -250,9 +250,10 @@ const ALLOWED: Readonly<Record<'now' | 'legacy', readonly (readonly [rule: RegEx
   ],
   legacy: [
     [
-      /^cyborg:(device_profile|permission|usage|event):get|^cyborg:arq:[^f]/,
+      /^cyborg:(device_profile|permission|usage|event):get|^cyborg:arq:get/,
       'admin manager member reader service other',
     ],
+    [/^cyborg:arq:(create|update|delete)/, 'admin manager member service other'],
     [/^cyborg:(device|deployable|attribute|host|handle):get|^cyborg:device_profile:check/, 'admin manager'],
     [/./, 'admin'],
   ],

@@ -267,6 +267,9 @@ describe('programming', () => {
     ])
   })
   const image = (n: number, more: object = {}) => ({ uuid: uuid(n), name: `n${n}`, size: n, digest: null, ...more })
+  const stored = (n: number, more: object = {}) => image(n, { properties: { driver_ver: '2' }, ...more }) as never
+  const asShown = (n: number, more: object = {}) =>
+    image(n, { driver: null, driver_ver: '2', driver_path: null, ...more })
   const detail = (more: Partial<ProgramDetail>) =>
     bodyOf(`programs/${A}`, {
       'deployables.programDetail': {
@@ -295,16 +298,16 @@ describe('programming', () => {
     expect(await detail({})).toEqual(empty)
     const digest = { algorithm: 'sha512', value: 'ab' }
     const [users, images] = [101, 201].map((length) => Array.from({ length }, (_, n) => n))
-    const choices = { images: images!.map((n) => image(n)) as never, problem: 'p' }
-    const inStore = { image: image(7, { digest }) as never, problem: 'i' }
+    const choices = { images: images!.map((n) => stored(n)), problem: 'p' }
+    const inStore = { image: stored(7, { digest }), problem: 'i' }
     expect(await detail({ refusal: 'r', users: users!.map(uuid), inStore, choices })).toEqual({
       ...empty,
       refusal: 'r',
       arqs: users!.slice(0, 100).map(uuid),
       arqs_left_out: 1,
-      image: image(7, { digest: 'sha512:ab' }),
+      image: asShown(7, { digest: 'sha512:ab' }),
       image_problem: 'i',
-      images: images!.slice(0, 200).map((n) => image(n)),
+      images: images!.slice(0, 200).map((n) => asShown(n)),
       images_left_out: 1,
       images_problem: 'p',
     })

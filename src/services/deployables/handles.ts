@@ -70,7 +70,14 @@ const createShown = (kernel: Kernel, ownerOf: OwnerOf): Pick<Control['handles'],
       const knows = await visibility(caller, arqsIn([detail.arq_uuid, detail.last_arq]))
       if (!knows.ok) return knows
       const shown = (arq: ArqUuid | null) => (arq !== null && knows.value(arq) ? arq : null)
-      return done({ ...detail, arq_uuid: shown(detail.arq_uuid), last_arq: shown(detail.last_arq) })
+      const { quarantine } = detail
+      return done({
+        ...detail,
+        arq_uuid: shown(detail.arq_uuid),
+        last_arq: shown(detail.last_arq),
+        // the words of a driver may name a tenant's data: they are for administrators
+        quarantine: quarantine?.by === BY_FAILURE && !caller.isAdmin ? { ...quarantine, reason: '' } : quarantine,
+      })
     },
     list: async (caller, filter, page) => {
       const listed = await kernel.readers.list('handles', given(filter), { sort: 'uuid', ...page })
