@@ -18,25 +18,28 @@ const said = (detail: string, code?: string): string => JSON.stringify({ errors:
 const NOTHING = { next: undefined, requestId: undefined, about: undefined }
 
 test.each([
-  ['accelerator_requests/q1', 'accelerando arq list'],
-  ['dead_letters/l1', 'accelerando dead-letter list'],
-  ['deployables/d1/program', 'accelerando device list'],
-  ['device_profiles?name=x', 'accelerando profile list'],
-  ['devices', 'accelerando device list'],
-  ['handles/k1', 'accelerando handle list'],
-  ['hosts/h1', 'accelerando host list'],
-  ['quotas/p1', undefined],
-])('of %s that is not there, or in conflict, the list is named: %s', (path, next) => {
-  const what = `POST /${path}`
-  expect(refused({ what, status: 404, text: said('no') })).toEqual({
-    ...NOTHING,
-    exit: 'notFound',
-    message: `${what}: 404 no`,
-    next,
-  })
-  expect(refused({ what, status: 409, text: said('no') })).toMatchObject({ exit: 'conflict', next })
-  expect(refused({ what, status: 400, text: said('no') }).next).toBeUndefined()
-})
+  ['accelerator_requests/q1', 'accelerando arq list', 'accelerando arq show q1'],
+  ['dead_letters/l1', 'accelerando dead-letter list', 'accelerando dead-letter show l1'],
+  ['deployables/d1/program', 'accelerando device list', 'accelerando bitstream show d1'],
+  ['device_profiles?name=x', 'accelerando profile list', undefined],
+  ['devices', 'accelerando device list', undefined],
+  ['handles/k1', 'accelerando handle list', 'accelerando handle show k1'],
+  ['hosts/h1', 'accelerando host list', 'accelerando host show h1'],
+  ['quotas/p1', undefined, undefined],
+])(
+  'of %s that is not there the list is named: %s; of one in conflict the command that shows it',
+  (path, next, shows) => {
+    const what = `POST /${path}`
+    expect(refused({ what, status: 404, text: said('no') })).toEqual({
+      ...NOTHING,
+      exit: 'notFound',
+      message: `${what}: 404 no`,
+      next,
+    })
+    expect(refused({ what, status: 409, text: said('no') })).toMatchObject({ exit: 'conflict', next: shows })
+    expect(refused({ what, status: 400, text: said('no') }).next).toBeUndefined()
+  },
+)
 test('a line that names no path has no list', () => {
   expect(refused({ what: 'something', status: 404 }).next).toBeUndefined()
 })
