@@ -32,8 +32,8 @@ export type Gpu = {
   readonly driver: () => Driver
   /** What the driver does ends with the life of the host program; what the kernel was told stays. */
   readonly ioOf: (life: Life, disk: Disk) => HostIo
-  /** The mediated devices that there are. */
-  readonly made: () => readonly string[]
+  /** The mediated devices that there are, and the slots of whole GPUs, of which the hardware shows nothing. */
+  readonly held: () => readonly string[]
   /** The machine restarts: the mediated devices are gone. */
   readonly restart: () => void
   /** Takes a slot from the hardware and from what the driver remembers. */
@@ -49,13 +49,26 @@ export const openGpu = (tree: RecordedHost, restores: boolean): Gpu => {
   const type = (): Tree => tree.tree(`${TYPES}/${TYPE}`)
   const made = (): readonly string[] => Object.keys((type()['devices'] ?? {}) as Tree)
   const told = (action: string, text: string): void => void kernel.write(`${TYPES}/${TYPE}/${action}`, text)
+  const whole = new Set<string>()
   const remove = (uuid: string): void => (made().includes(uuid) ? told(`devices/${uuid}/remove`, '1') : undefined)
   return {
     driver: () => {
       const gpu = { types: [TYPE], addresses: { [TYPE]: [ADDRESS] } }
       const reading = driverByName('nvidia_gpu_driver', { gpu })
       if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-      return restores ? reading.driver : { ...reading.driver, restore: async () => true }
+      const { prepare, release } = reading.driver
+      return {
+        ...reading.driver,
+        prepare: async (io, slot, signal) => {
+          await prepare(io, slot, signal)
+          if (slot.type === 'PCI') whole.add(slot.uuid)
+        },
+        release: async (io, slot, signal) => {
+          await release(io, slot, signal)
+          whole.delete(slot.uuid)
+        },
+        ...(restores ? {} : { restore: async () => true }),
+      }
     },
     ioOf: (life, disk) => {
       const write = (path: string, text: string): Promise<void> => {
@@ -65,10 +78,11 @@ export const openGpu = (tree: RecordedHost, restores: boolean): Gpu => {
       }
       return { ...tree, write, keep: write }
     },
-    made,
+    held: () => [...made(), ...whole],
     restart: kernel.restart,
     forget: (slot) => {
       remove(slot)
+      whole.delete(slot)
       const path = `${tree.stateDir}/${MADE_FILE}`
       const text = tree.kept()[path]
       if (text === undefined) return

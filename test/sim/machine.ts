@@ -362,7 +362,7 @@ export const openMachine = (ports: Ports): Machine => {
     jump: (ms) => void (skewMs += ms),
     trace: async () => {
       const { prepared, loaded } = cards.effects()
-      const holds = [...Object.keys(prepared), ...(gpu?.made() ?? [])]
+      const holds = [...Object.keys(prepared), ...(gpu?.held() ?? [])]
       return { name, steps: [...trace.steps], prepared: holds, loaded, cleaned: [...cleaned] }
     },
     close: () => begunHosts.forEach((host) => void host.stop('at once')),
