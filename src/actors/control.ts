@@ -75,6 +75,8 @@ export type Control = {
     readonly list: (names: readonly string[] | null, page: Page, viewer?: Viewer) => Answer<Listed<ProfileRow>>
     readonly byUuid: (uuid: ProfileUuid, viewer?: Viewer) => Answer<ProfileRow>
     readonly byName: (name: string, viewer?: Viewer) => Answer<ProfileRow>
+    /** The profile with this UUID, in any spelling, or else the one with this name. */
+    readonly find: (selector: string, viewer?: Viewer) => Answer<ProfileRow>
     /** The last `VERSIONS_KEPT` versions, oldest first. Faults: not_found. */
     readonly versions: (uuid: ProfileUuid) => Answer<readonly Version[]>
     /**

@@ -192,8 +192,15 @@ test('profiles are made, changed and deleted', async () => {
         answers: made,
       },
       'the first of a list, with another description': {
-        line: `profile create small --description mine --file ${file('list.json', '[{"groups": [{"a": "1"}], "description": "x"}, {"groups": []}]')}`,
+        line: `profile create small --description mine --file ${file('list.json', '[{"groups": [{"a": "1"}], "description": "x"}]')}`,
         answers: made,
+      },
+      'the list of groups that other clients take': {
+        line: `profile create small --file ${file('groups.json', '[{"resources:FPGA": "1", "trait:CUSTOM_A": "required"}, {"resources:PGPU": "2"}]')}`,
+        answers: made,
+      },
+      'a file with two': {
+        line: `profile create small --file ${file('two.json', '[{"groups": [{"a": "1"}]}, {"groups": []}]')}`,
       },
       'a file that holds none': { line: `profile create small --file ${file('none.json', '["a"]')}` },
       'a file and groups': { line: 'profile create small --file x --group a=1' },

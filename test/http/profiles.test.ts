@@ -75,6 +75,14 @@ describe('a device profile', () => {
     await strict.close()
   })
 
+  test('keeps a description of several lines, and takes an empty uuid for none', async () => {
+    const description = `For the models of\n\tthe second floor \u{1F469}\u200D\u{1F4BB}\r\n${'x'.repeat(300)}`
+    const { json } = await create({ description, uuid: '' })
+    expect([json.description, json.uuid]).toEqual([description, expect.stringMatching(/^[0-9a-f-]{36}$/)])
+    const shown = await cloud.must(200, `GET /v2/device_profiles/${json.uuid}`)
+    expect(shown.json.device_profile.description).toBe(description)
+  })
+
   test('refused ones leave nothing behind', async () => {
     const before = (await cloud.must(200, 'GET /v2/device_profiles')).text
     for (const more of [{ uuid: 'x' }, { description: 5 }, { groups: [{}] }, { name: 'a b' }])
@@ -92,6 +100,29 @@ describe('finding', () => {
     expectRefusal(await cloud.say(`GET /v2/device_profiles/${name}`, { headers: version(1) }), 406)
     expectRefusal(await cloud.say('GET /v2/device_profiles/nobody', { headers: version(2) }), 404)
     expectRefusal(await cloud.say('GET /v2/device_profiles/a%20b', { headers: version(2) }), 404)
+  })
+  test('4f by a name that looks like a UUID: as a UUID first, then as a name', async () => {
+    const uuid = randomUUID()
+    const names = [randomUUID(), randomUUID().replaceAll('-', ''), randomUUID().replaceAll('-', '').toUpperCase()]
+    for (const name of [uuid, ...names]) await cloud.must(201, 'POST /v2/device_profiles', { body: [{ name, groups }] })
+    for (const name of names) {
+      const path = `/v2/device_profiles/${name}`
+      const shown = await cloud.must(200, `GET ${path}`, { headers: version(2) })
+      expect(shown.json.device_profile.name).toBe(name)
+      expectRefusal(await cloud.say(`GET ${path}`, { headers: version(1) }), 404)
+      expect((await cloud.must(200, `GET /v2/device_profiles?name=${name}`)).json.device_profiles).toHaveLength(1)
+      const arqs = (await cloud.arqsOf(name)).map((arq) => arq.uuid)
+      expectRefusal(await cloud.say(`DELETE ${path}`), 409)
+      await cloud.must(204, `DELETE /v2/accelerator_requests?arqs=${arqs.join(',')}`)
+      await cloud.must(204, `DELETE ${path}`)
+      expectRefusal(await cloud.say(`DELETE ${path}`), 404)
+    }
+    // another profile has the UUID that is the name of the first one
+    const { name } = (await create({ uuid })).json
+    const found = await cloud.must(200, `GET /v2/device_profiles/${uuid}`, { headers: version(2) })
+    expect(found.json.device_profile.name).toBe(name)
+    await cloud.must(204, `DELETE /v2/device_profiles?value=${uuid},${uuid.toUpperCase()}`)
+    expect((await cloud.must(200, `GET /v2/device_profiles?name=${uuid}`)).json.device_profiles).toHaveLength(1)
   })
   test('a name with a suffix is not cut', async () => {
     expectRefusal(

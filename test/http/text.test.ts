@@ -71,12 +71,6 @@ type Body = readonly [where: string, line: string, field: string, body: (text: s
 const BODIES: readonly Body[] = [
   ['the host name of a bind', 'PATCH /v2/accelerator_requests', `${A}.hostname`, (hostname) => bind({ hostname })],
   ['the project of a bind', 'PATCH /v2/accelerator_requests', `${A}.project_id`, (project_id) => bind({ project_id })],
-  [
-    'the description of a profile',
-    'POST /v2/device_profiles',
-    'description',
-    (description) => [{ name: 'p', groups: [group], description }],
-  ],
   ...['x', 'function_id', 'bitstream_name', 'function_name'].map((key): Body => [
     `the value of accel:${key}`,
     'POST /v2/device_profiles',

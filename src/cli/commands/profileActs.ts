@@ -30,15 +30,22 @@ type Create = ApiFlags & {
   readonly description?: string
   readonly file?: string
 }
-/** The profile in the form of the API. A file may contain a list with one profile, as clients of the API post it. */
+/** A file holds a profile, a list with one, as clients of the API post it, or the list of groups alone. */
+const profileIn = (read: unknown, file: string): Readonly<Record<string, unknown>> => {
+  const list: readonly unknown[] = Array.isArray(read) ? read : [read]
+  const [first] = list
+  if (Array.isArray(read) && list.length > 0 && list.every((one) => isRecord(one) && !Object.hasOwn(one, 'groups')))
+    return { groups: list }
+  if (list.length !== 1 || !isRecord(first)) throw misused(`${file}: must hold one device profile or a list of groups`)
+  return first
+}
+/** The profile in the form of the API. */
 const newProfile = (name: string, { group, description, file }: Create) => {
   if ((group === undefined) === (file === undefined)) throw misused('name its groups with --group or with --file')
   if (group !== undefined)
     return { name, groups: group.map(groupOf), ...(description !== undefined && { description }) }
   const read = documentIn(file!)
-  const one = Array.isArray(read) ? (read as readonly unknown[])[0] : read
-  if (!isRecord(one)) throw misused(`${file}: must hold a device profile`)
-  return { ...one, name, ...(description !== undefined && { description }) }
+  return { ...profileIn(read, file!), name, ...(description !== undefined && { description }) }
 }
 const create = (family: CommandRow): void => {
   const command = family
@@ -51,7 +58,7 @@ const create = (family: CommandRow): void => {
   addOutput(addApiFlags(command), SHOWN, { one: true })
     .option(`--group <${GROUP}>`, 'what one group asks for; may be given several times', several)
     .option('--description <TEXT>', 'for people')
-    .option('--file <FILE>', 'JSON or TOML with groups, as it would be posted; instead of --group')
+    .option('--file <FILE>', 'JSON or TOML: the profile as it would be posted, or a list of groups; instead of --group')
     .action(
       withPlainErrors(async (name: string, flags: Create) => {
         const made = await apiOf(flags)<Profile>('POST', PROFILES, [newProfile(name, flags)])

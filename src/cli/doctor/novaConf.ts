@@ -38,7 +38,11 @@ export const examineOverlap = async (here: PciHere, paths: readonly string[]): P
     error === null ? [] : [{ check: CHECK, ...problem(`${driver} failed: ${error}`, COMPLETE) }],
   )
   const offered = new Set(offeredBy(drivers).keys())
-  if (offered.size === 0 && failed.length === 0) return [...unread, { check: CHECK, ...NOTHING_HERE }]
+  const incomplete = [...unread, ...failed]
+  if (offered.size === 0 && incomplete.length === 0) return [{ check: CHECK, ...NOTHING_HERE }]
   const compared = await compareWithNova({ ...here, seen: await here.look(), offered }, nova)
-  return [...unread, ...failed, ...judgeOverlap(compared)]
+  // what could not be read may overlap, so "none by both" is said only where everything was read
+  return incomplete.length > 0 && compared.overlaps.length === 0
+    ? incomplete
+    : [...incomplete, ...judgeOverlap(compared)]
 }

@@ -6,14 +6,13 @@ import type { Control, ProfileRow } from '../../actors/control.ts'
 import type { Viewer } from '../../actors/profile/usable.ts'
 import { type Explanation, HOSTS_SHOWN, type JudgedHost } from '../../actors/explain/answer.ts'
 import type { Outcome } from '../../fault.ts'
-import { canonicalUuid } from '../../uuid.ts'
 import * as shapes from '../explanationSchema.ts'
 import { refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
 import { integer, text } from '../query.ts'
 import { answer, route } from '../route.ts'
 import type { Answered, Route } from '../route.ts'
-import { draftProfile, isProfileName } from './profileRules.ts'
+import { draftProfile, isSelector } from './profileRules.ts'
 
 const hostBody = ({ groups, ...judged }: JudgedHost) => ({
   ...judged,
@@ -76,11 +75,8 @@ export const findProfile = async (
   id: string,
   viewer?: Viewer,
 ): Promise<Outcome<ProfileRow> | HttpRefused> => {
-  const uuid = canonicalUuid(id)
-  if (uuid !== null) return profiles.byUuid(uuid, viewer)
-  return isProfileName(id)
-    ? profiles.byName(id, viewer)
-    : refused({ kind: 'not_found', resource: 'device_profile', id })
+  if (!isSelector(id)) return refused({ kind: 'not_found', resource: 'device_profile', id })
+  return profiles.find(id, viewer)
 }
 
 const stored = route({

@@ -9,7 +9,7 @@ import { GROUP_SHAPE, newGroupOf } from './profileGroups.ts'
 import type { Group } from './profileGroups.ts'
 import type { Body } from '../route.ts'
 import { readAs } from '../schemas.ts'
-import { text, UUID_SHAPE, UuidText } from '../shapes.ts'
+import { UuidText } from '../shapes.ts'
 import { canonicalUuid } from '../../uuid.ts'
 
 export type NewProfile = {
@@ -22,7 +22,8 @@ type Read<Value> = { readonly ok: true; readonly value: Value } | HttpRefused
 
 const NAME = /^[A-Za-z0-9_-]+$/
 const NAME_MAX = 255
-const DESCRIPTION_MAX = 255
+/** As much as a TEXT column holds, with line breaks: clients of Cyborg describe profiles in paragraphs. */
+const DESCRIPTION_MAX = 65_535
 const GROUPS_MAX = 100
 /** The limit for the size of all groups together, because every accelerator request stores a copy of its group. */
 const GROUPS_MAX_CHARS = 65_535
@@ -32,6 +33,9 @@ const TOO_LONG = `it must not be longer than ${NAME_MAX} characters`
 
 /** True for every valid profile name. No profile can have another name. */
 export const isProfileName = (name: string): boolean => name.length <= NAME_MAX && NAME.test(name)
+
+/** True for a text that may select a profile: a UUID in any spelling, or a name. */
+export const isSelector = (id: string): boolean => isProfileName(id) || canonicalUuid(id) !== null
 
 /** The problem of a profile that requests too much to be ever used (rest-api 3.3); null: its size is acceptable. */
 export const sizeProblem = (groups: readonly Group[]): string | null => {
@@ -56,7 +60,11 @@ export const readGroups = (given: readonly unknown[]): Read<readonly Group[]> =>
   return tooMany === null ? { ok: true, value: groups } : invalid('groups', tooMany)
 }
 
-const Description = text({ characters: DESCRIPTION_MAX })
+const Description = v.pipe(
+  v.string(),
+  v.maxBytes(DESCRIPTION_MAX, `it must not be longer than ${DESCRIPTION_MAX} bytes`),
+  v.metadata({ description: `At most ${DESCRIPTION_MAX} bytes of UTF-8.` }),
+)
 const Groups = v.pipe(
   v.array(v.unknown(), 'it must be a list of at least one object'),
   v.minLength(1, 'it must be a list of at least one object'),
@@ -73,13 +81,11 @@ const Profile = v.looseObject({
     v.minLength(1, EMPTY),
     v.regex(NAME, 'it may hold letters, digits, "_" and "-" only'),
     v.maxLength(NAME_MAX, TOO_LONG),
-    // A profile with such a name could not be found by it, because a UUID is looked up as a UUID.
-    v.check((name) => canonicalUuid(name) === null, 'it must not look like a UUID'),
-    v.metadata({ not: UUID_SHAPE }),
   ),
   groups: Groups,
   description: v.nullish(Description),
-  uuid: v.nullish(UuidText),
+  // an empty text is what a form sends for a UUID that nobody chose
+  uuid: v.nullish(v.union([v.literal(''), UuidText], 'it must be a UUID')),
 })
 /** Clients send a list with exactly one element; the object alone is accepted as well. */
 const Posted = v.union([v.pipe(v.array(Profile), v.minLength(1), v.maxLength(1)), Profile])

@@ -8,7 +8,7 @@ import type { HttpRefused } from '../faults.ts'
 import { DRY_RUN, answerImpact } from '../impact.ts'
 import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'
-import { isProfileName, newProfile } from './profileRules.ts'
+import { isProfileName, isSelector, newProfile } from './profileRules.ts'
 import { list as listArg } from '../query.ts'
 import { self, times } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
@@ -85,12 +85,13 @@ const create = route({
 const show = async (call: Call<{}, undefined, { readonly id: string }>): Promise<Answered> => {
   const { control, minor } = call
   const { id } = call.params
-  const uuid = canonicalUuid(id)
   const wrap = (row: ProfileRow) => ({ device_profile: profileBody(row, call) })
-  if (uuid !== null) return answer(control.profiles.byUuid(uuid, viewerOf(call)), 200, wrap)
-  if (minor < SINCE.profileByName)
-    return refused({ kind: 'not_acceptable', reason: 'Device profiles are found by name since version 2.2.' })
-  return isProfileName(id) ? answer(control.profiles.byName(id, viewerOf(call)), 200, wrap) : unknown(id)
+  if (minor >= SINCE.profileByName)
+    return isSelector(id) ? answer(control.profiles.find(id, viewerOf(call)), 200, wrap) : unknown(id)
+  const uuid = canonicalUuid(id)
+  return uuid === null
+    ? refused({ kind: 'not_acceptable', reason: 'Device profiles are found by name since version 2.2.' })
+    : answer(control.profiles.byUuid(uuid, viewerOf(call)), 200, wrap)
 }
 
 const one = route({
@@ -115,9 +116,9 @@ const remove = (
   ids: readonly string[],
   dryRun: boolean | undefined,
 ): Answered | Promise<Answered> => {
-  const stray = ids.find((id) => canonicalUuid(id) === null && !isProfileName(id))
+  const stray = ids.find((id) => !isSelector(id))
   if (stray !== undefined) return unknown(stray)
-  const selectors = [...new Set(ids.map((id) => canonicalUuid(id) ?? id))]
+  const selectors = [...new Set(ids)]
   return dryRun
     ? answerImpact(control.profiles.impact(selectors))
     : answer(control.profiles.remove(caller, selectors), 204)

@@ -2,7 +2,7 @@
 import type { ProfileUuid } from '../../identifiers.ts'
 import { type Outcome, allOf, done, refuse } from '../../fault.ts'
 import { impactOf } from '../../actors/answers/impact.ts'
-import { isUuid } from '../../uuid.ts'
+import { canonicalUuid } from '../../uuid.ts'
 import type { Caller, Control, ProfileRow } from '../../actors/control.ts'
 import { createExplain } from './explain.ts'
 import { type Kernel, causeOf, commandOf, hasRecorded, newWork } from '../kernel/kernel.ts'
@@ -53,15 +53,21 @@ const createFinder = ({ region }: Kernel) => {
     const found = await anyByName(name)
     return !found.ok || !viewer || seenBy(viewer, found.value) ? found : missing(name)
   }
-  return { byUuid, byName }
+  /** A name may look like a UUID, so what no UUID finds may still be a name. */
+  const find = async (selector: string, viewer?: Viewer): Promise<Outcome<ProfileRow>> => {
+    const uuid = canonicalUuid(selector)
+    const found = uuid === null ? null : await byUuid(uuid, viewer)
+    return found === null || (!found.ok && found.fault.kind === 'not_found') ? byName(selector, viewer) : found
+  }
+  return { byUuid, byName, find }
 }
 type Finder = ReturnType<typeof createFinder>
 
 type Selected = Outcome<readonly ProfileRow[]>
 const createSelect =
-  ({ byUuid, byName }: Finder) =>
+  ({ find }: Finder) =>
   async (selectors: readonly string[]): Promise<Selected> =>
-    allOf(selectors.map((selector) => (isUuid(selector) ? byUuid(selector) : byName(selector))))
+    allOf(selectors.map((selector) => find(selector)))
 
 const createImpact =
   (kernel: Kernel, select: (selectors: readonly string[]) => Promise<Selected>): Control['profiles']['impact'] =>
@@ -76,14 +82,14 @@ const createImpact =
   }
 const inUseReason = ({ name }: ProfileRow) => `device profile ${name} is in use by accelerator requests`
 
-const createRemove = (kernel: Kernel, { byUuid, byName }: Finder): Control['profiles']['remove'] => {
+const createRemove = (kernel: Kernel, { find }: Finder): Control['profiles']['remove'] => {
   const { readers, region, units } = kernel
   const inUse = async (uuid: ProfileUuid): Promise<Outcome<boolean>> => {
     const first = await readers.first('arqs', { profile_uuid: uuid })
     return first.ok ? { ok: true, value: first.value !== null } : first
   }
   const removable = async (selector: string): Promise<Outcome<ProfileRow>> => {
-    const found = isUuid(selector) ? await byUuid(selector) : await byName(selector)
+    const found = await find(selector)
     if (!found.ok) return found
     const used = await inUse(found.value.uuid)
     if (!used.ok) return used
@@ -91,10 +97,14 @@ const createRemove = (kernel: Kernel, { byUuid, byName }: Finder): Control['prof
     return found
   }
 
-  const wasRemoved = async (caller: Caller, selector: string): Promise<Outcome<boolean>> =>
-    isUuid(selector)
-      ? hasRecorded(await region.readCurrent(profile, profileKey(selector)), caller)
+  const wasRemoved = async (caller: Caller, selector: string): Promise<Outcome<boolean>> => {
+    const uuid = canonicalUuid(selector)
+    const byUuid =
+      uuid === null ? done(false) : hasRecorded(await region.readCurrent(profile, profileKey(uuid)), caller)
+    return !byUuid.ok || byUuid.value
+      ? byUuid
       : hasRecorded(await region.readCurrent(profileName, profileNameKey(selector)), caller)
+  }
 
   return async (caller, selectors) => {
     if (caller.commandId !== undefined) {
