@@ -3,6 +3,12 @@ import type { ProjectId } from './identifiers.ts'
 
 /** One of the requests that a limited application credential may make. */
 export type AccessRule = { readonly service: string; readonly method: string; readonly path: string }
+/** What rules of a policy may ask besides, under the names that they have there. */
+export type PolicyFields = {
+  readonly user_domain_id?: string
+  readonly project_domain_id?: string
+  readonly is_admin_project?: 'True' | 'False'
+}
 export type Token = {
   readonly userId: string
   /** Null: the token is not scoped to a project. */
@@ -14,6 +20,7 @@ export type Token = {
   readonly names?: { readonly user: string; readonly project: string | null }
   /** Names of roles, in lower case. */
   readonly roles: readonly string[]
+  readonly fields?: PolicyFields
   /** Null: the token is not limited. */
   readonly accessRules: readonly AccessRule[] | null
 }

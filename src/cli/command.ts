@@ -28,7 +28,10 @@ export const complain = (text: string, exit: ExitName = 'failed') => {
 /** Null: the problem was printed and the exit code is set. */
 export const configured = (given: Flags): Config | null => {
   const loaded = loadConfig({ flags: given, env: process.env, readFile: readText, osHostname: hostname() })
-  if (loaded.ok) return { ...loaded.config, inForce: loaded.inForce }
+  if (loaded.ok) {
+    for (const warning of loaded.warnings) process.stderr.write(`${inOneLine(`warning: ${warning}`)}\n`)
+    return { ...loaded.config, inForce: loaded.inForce }
+  }
   complain(
     `The configuration is not usable:\n${loaded.problems.map((problem) => `  - ${problem}`).join('\n')}`,
     'usage',

@@ -18,6 +18,7 @@ export type Identity = {
   /** Names of roles, in lower case. */
   readonly roles: readonly string[]
   readonly serviceRoles: readonly string[]
+  readonly fields?: Token['fields']
 }
 export type Header = (name: string) => string | undefined
 /** The method and path of the request. The path is the canonical one, by which the route was found. */

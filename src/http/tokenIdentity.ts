@@ -45,13 +45,13 @@ export const tokenIdentity = (tokens: Tokens, options: TokenIdentityOptions): Id
     const byService = serviceToken !== undefined
     const user = await identify(given, byService, asked.from)
     if (!user.ok) return user
-    const { userId, projectId, names, roles, accessRules } = user.token
+    const { userId, projectId, names, roles, fields, accessRules } = user.token
     if (
       !byService &&
       accessRules !== null &&
       !accessRules.some((rule) => allows(rule, { ...asked, service: serviceType }))
     )
       return unauthenticated
-    return { userId, projectId, ...(names ? { names } : {}), roles, serviceRoles }
+    return { userId, projectId, ...(names ? { names } : {}), roles, serviceRoles, ...(fields ? { fields } : {}) }
   }
 }

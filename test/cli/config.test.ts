@@ -200,12 +200,13 @@ describe('the policy file', () => {
     expect(config(given(text)).http.policy.rules).toEqual({})
   })
   test.each([
-    ['"cyborg:arq:create": [role:admin]', [/line 1: cyborg:arq:create must be text/]],
+    ['"cyborg:arq:create": [role:a or role:b]', [/line 1: cyborg:arq:create must be text/]],
+    ['"cyborg:arq:create": [[[role:a]]]', [/line 1: cyborg:arq:create must be text/]],
+    ['"cyborg:arq:create": { a: b }', [/line 1: cyborg:arq:create must be text/]],
     ['a: @\nb\nc: x', [/line 1: Plain value cannot start with/, /line 2: Implicit map keys need/]],
     // YAML takes a bare ! for an empty tag, and an empty rule allows everybody
     ['"cyborg:arq:create": "@"\n"cyborg:arq:delete": !', [/line 2: cyborg:arq:delete must be text/]],
     ['a: &all "@"\nb: *all', [/line 2: b must be text/]],
-    ['a: "@"\na: "!"', [/line 2: Map keys must be unique/]],
     ['a: "@"\n---\nb: "@"', [/line 2: a second document begins here/]],
     ['- a', [/line 1 must be NAME: "RULE"/]],
     ['# one\nrole:admin', [/line 2 must be NAME: "RULE"/]],
@@ -220,6 +221,40 @@ describe('the policy file', () => {
     const found = problems(given(text))
     expect(found).toEqual(rules.map((rule) => expect.stringMatching(rule)))
     for (const each of found) expect(each).toMatch(/^oslo_policy.policy_file: p: .*ACCELERANDO_OSLO_POLICY_POLICY_FILE/)
+  })
+  test.each([
+    ['[]', '@'],
+    ['[[]]', '!'],
+    ['["role:a"]', 'role:a'],
+    [
+      '[["role:a", "project_id:%(project_id)s"], ["role:b"], "@"]',
+      'role:a and project_id:%(project_id)s or role:b or @',
+    ],
+  ])('in the form of lists: %s is %s', (list, rule) => {
+    expect(config(given(`{"cyborg:arq:create": ${list}}`)).http.policy.rules).toEqual({ 'cyborg:arq:create': rule })
+  })
+  test('of a former release of Cyborg is taken, and what has no effect is told', () => {
+    const text = [
+      '"admin_api": "role:admin or role:administrator"',
+      '"cyborg:fpga:get_one": "rule:allow"',
+      '"cyborg:device_profile:create": "rule:system_admin_api"',
+      '"cyborg:device_profile:get_all": "rule:system_or_project_reader"',
+      '"system_admin_api": "role:admin and system_scope:all"',
+      `"cyborg:arq:create": "'Member':%(role.name)s or project_domain_id:default or is_admin_project:True"`,
+      '"cyborg:arq:delete": "@"',
+      '"cyborg:arq:delete": "!"',
+    ].join('\n')
+    expect(config(given(text)).http.policy.rules).toMatchObject({ 'cyborg:arq:delete': '!' })
+    const loaded = load(given(text))
+    const from = '(from ACCELERANDO_OSLO_POLICY_POLICY_FILE)'
+    expect(loaded.ok && loaded.warnings).toEqual(
+      [
+        'line 2: cyborg:fpga:get_one is an operation of a former release of Cyborg',
+        'line 5: system_admin_api: "system_scope:all" never holds here',
+        `line 6: cyborg:arq:create: "'Member':%(role.name)s" never holds here`,
+        'line 7: cyborg:arq:delete is set again below',
+      ].map((warning) => `oslo_policy.policy_file: p: ${warning} ${from}`),
+    )
   })
   test('may have rules of its own, which others refer to', () => {
     const rules = { mine: 'role:admin', 'my:cyborg:arq': 'rule:mine', 'cyborg:arq:create': 'rule:mine' }

@@ -305,7 +305,7 @@ describe('of an earlier moment', () => {
   const row = { created_at: 0, updated_at: null, handle_type: null, handle_info: null }
   test.each([
     ['device_profiles', 'profiles', 'list', NO_ROWS],
-    [`device_profiles/${A}`, 'profiles', 'byUuid', row],
+    [`device_profiles/${A}`, 'profiles', 'find', row],
     ['accelerator_requests', 'arqs', 'list', NO_ROWS],
     [`accelerator_requests/${A}`, 'arqs', 'get', row],
     [`accelerator_requests/${A}/timeline`, 'arqs', 'timeline', { steps: [] }],

@@ -85,7 +85,7 @@ describe('events', () => {
 
 describe('a change of a profile', () => {
   const row = { uuid: A, name: 'n', groups: [], projects: null, created_at: 0, updated_at: null }
-  const answers = { 'profiles.byName': row, 'profiles.byUuid': row, 'profiles.update': row }
+  const answers = { 'profiles.find': row, 'profiles.update': row }
   const change = { ifVersion: null, enabled: true, versions: [] }
   test.each([
     [{ description: 'd' }, { ...change, description: 'd' }],
@@ -115,7 +115,7 @@ describe('a change of a profile', () => {
     const { got, asked } = await tell('PATCH /v2/device_profiles/n', answers, { body: { ...body, reason: ' r ' } })
     expect([got.status, got.json.device_profile.uuid]).toEqual([200, A])
     expect(asked).toEqual([
-      ['profiles.byName', 'n', { caller: { isAdmin: true, projectId: '' }, disabled: true }],
+      ['profiles.find', 'n', { caller: { isAdmin: true, projectId: '' }, disabled: true }],
       ['profiles.update', 'the caller', A, passed, 'r'],
     ])
   })
@@ -126,7 +126,7 @@ describe('a change of a profile', () => {
     const { got, asked } = await tell(line, { ...answers, 'profiles.updateImpact': impact }, { body })
     expect([got.json.dry_run, asked[0]![0], asked[0]![1], asked[1]]).toEqual([
       true,
-      'profiles.byUuid',
+      'profiles.find',
       A,
       ['profiles.updateImpact', 'the caller', A, { ...change, description: 'd' }, 'r'],
     ])
@@ -137,7 +137,7 @@ describe('a change of a profile', () => {
     ['POST /v2/device_profiles/n/check', undefined],
   ])('or a question about one that is not there is 404: %s', async (line, body) => {
     const gone = async () => ({ ok: false, fault: { kind: 'not_found', resource: 'device_profile', id: 'n' } })
-    const { got, asked } = await tell(line, { 'profiles.byName': gone }, body === undefined ? {} : { body })
+    const { got, asked } = await tell(line, { 'profiles.find': gone }, body === undefined ? {} : { body })
     expect([got.status, asked.length]).toEqual([404, 1])
   })
   test.each([

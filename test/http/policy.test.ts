@@ -38,6 +38,18 @@ describe('the policy language', () => {
     ['user_id:u2', 'x', false],
     ['user_id:%(project_id)s', 'x', false],
     ['rule:nothing', 'admin', false],
+    ['system_scope:all', 'admin', false],
+    ['not system_scope:all', 'admin', true],
+    ['is_admin_project:True', 'x', true],
+    ['is_admin_project:False', 'x', false],
+    ['tenant:%(project_id)s or user:nobody', 'x', true],
+    ["'Member':%(role.name)s", 'member', false],
+    ["'p1':%(project_id)s", 'x', true],
+    ['"p2":%(project_id)s', 'x', false],
+    ['True:True', 'x', true],
+    ['project_id:%(target.project.id)s', 'x', false],
+    ['token.project.domain.id:default', 'x', false],
+    ['role:%(project_id)s', 'p1', true],
   ])('"%s" for %s is %s', (text, roles, expected) => expect(holds(text, roles)).toBe(expected))
 
   test.each([
@@ -50,9 +62,22 @@ describe('the policy language', () => {
     ['rules', '"rules" is not a check'],
     [':admin', '":admin" is not a check'],
     ['color:red', '"color:red" is not a check'],
-    ['project_id:%(color)s', '"%(color)s" names no target'],
+    ['http://example.org/check', '"http://example.org/check" is not a check'],
+    ["'Member:x", `"'Member:x" is not a check`],
     ['constructor:x', '"constructor:x" is not a check'],
   ])('"%s" cannot be read', (text, why) => expect(() => parseRule(text, () => undefined)).toThrow(why))
+})
+
+test('rules see the domains of a token, and whether its project is the one of administrators', () => {
+  const sees = (text: string) =>
+    parseRule(text, () => undefined).check({
+      ...creds('x'),
+      fields: { project_domain_id: 'default', user_domain_id: 'ldap', is_admin_project: 'False' },
+    })
+  expect(
+    ['project_domain_id:default', 'project_domain_id:ldap', 'user_domain_id:ldap', 'is_admin_project:True'].map(sees),
+  ).toEqual([true, false, true, false])
+  expect(holds('project_domain_id:default', 'x')).toBe(false)
 })
 
 describe('the rules in force', () => {
@@ -107,6 +132,10 @@ describe('the rules in force', () => {
       is_admin: 'admin',
       admin_or_owner: all.join(' '),
       admin_or_user: all.join(' '),
+      system_admin_api: '',
+      system_reader_api: '',
+      system_admin_or_owner: 'member',
+      system_or_project_reader: 'reader',
     })
   })
   test('a circle is found however long it is, and a rule that is named twice is none', () => {

@@ -275,7 +275,7 @@ describe('a device profile', () => {
     updated_at: shown(2),
     links: [selfLink('device_profiles', A)],
   }
-  const said = { 'profiles.byUuid': PROFILE, 'profiles.byName': PROFILE }
+  const said = { 'profiles.find': PROFILE }
   test('shows its version and its projects from 2.5', async () => {
     expect(await bodyOf('device_profiles/fpga', said, 4)).toEqual({ device_profile: plain })
     const rich = { ...plain, version: 3, enabled: true, projects: ['p1', 'p2'] }
@@ -285,7 +285,7 @@ describe('a device profile', () => {
     const headers = { ...as('reader'), ...version('latest') }
     const { got } = await tell(`GET /v2/device_profiles/${A}`, said, { headers })
     expect(got.json.device_profile.projects).toEqual(['p1'])
-    const shared = { 'profiles.byUuid': { ...PROFILE, projects: null } }
+    const shared = { 'profiles.find': { ...PROFILE, projects: null } }
     expect((await tell(`GET /v2/device_profiles/${A}`, shared, { headers })).got.json.device_profile.projects).toBe(
       null,
     )

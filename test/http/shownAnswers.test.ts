@@ -198,12 +198,12 @@ describe('why hosts do or do not fit', () => {
     hosts_left_out: 10,
   }
   const groups = [{ 'resources:FPGA': '1' }]
-  const answers = { 'profiles.byName': { uuid: D, name: 'fpga', groups }, 'profiles.check': explanation }
+  const answers = { 'profiles.find': { uuid: D, name: 'fpga', groups }, 'profiles.check': explanation }
   test('is told of a profile, also of one that is disabled, and of groups that no profile has yet', async () => {
     const stored = await tell('POST /v2/device_profiles/fpga/check', answers)
     expect(stored.got.json).toEqual(whole)
     expect(stored.asked).toEqual([
-      ['profiles.byName', 'fpga', { caller: expect.objectContaining({ userId: 'op-7' }), disabled: true }],
+      ['profiles.find', 'fpga', { caller: expect.objectContaining({ userId: 'op-7' }), disabled: true }],
       ['profiles.check', { groups, host: null, limit: 20 }],
     ])
     const draft = await tell('POST /v2/profile_checks', answers, { body: { groups } })

@@ -62,7 +62,8 @@ export type Config = Pick<
     readonly inForce?: InForce
   }
 export type LoadedConfig =
-  | { readonly ok: true; readonly config: Config; readonly inForce: InForce }
+  /** `warnings`: what files say that has no effect. */
+  | { readonly ok: true; readonly config: Config; readonly inForce: InForce; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly problems: readonly string[] }
 
 const demoOf = (demo: Sections['demo']): Demo | null => {
@@ -158,23 +159,27 @@ const inFileOf = <Value>(
   nothing: Value,
   { sections, originOf }: Gathered,
   { readFile }: ConfigSources,
-  take: (text: string) => { readonly value: Value; readonly problems: readonly string[] },
+  take: (text: string) => {
+    readonly value: Value
+    readonly problems: readonly string[]
+    readonly warnings?: readonly string[]
+  },
   path = valueOf(sections, key) as string | null,
 ) => {
-  if (path === null) return { value: nothing, problems: [] }
+  if (path === null) return { value: nothing, problems: [], warnings: [] }
   const problemOf = (rule: string) => problem(key, `${path}: ${rule}`, originOf(key) ?? 'default')
   try {
-    const { value, problems } = take(readFile(path))
-    return { value, problems: problems.map(problemOf) }
+    const { value, problems, warnings = [] } = take(readFile(path))
+    return { value, problems: problems.map(problemOf), warnings: warnings.map(problemOf) }
   } catch (error) {
-    return { value: nothing, problems: [problemOf(`cannot be read: ${messageOf(error)}`)] }
+    return { value: nothing, problems: [problemOf(`cannot be read: ${messageOf(error)}`)], warnings: [] }
   }
 }
 
 const policyOf = (gathered: Gathered, sources: ConfigSources) =>
   inFileOf<Record<string, string>>('oslo_policy.policy_file', {}, gathered, sources, (text) => {
-    const { rules, problems } = readPolicyFile(text, gathered.sections.policy.enforceNewDefaults)
-    return { value: { ...rules }, problems }
+    const { rules, ...found } = readPolicyFile(text, gathered.sections.policy.enforceNewDefaults)
+    return { value: { ...rules }, ...found }
   })
 const certificatesIn = (text: string) => ({
   value: text,
@@ -201,7 +206,7 @@ const keystoneIn = (gathered: Gathered, sources: ConfigSources) => {
   const { cloud, cloudsFile } = keystone
   const entry =
     cloud === null
-      ? { value: {}, problems: [] }
+      ? { value: {}, problems: [], warnings: [] }
       : inFileOf<CloudEntry>(
           'keystone_authtoken.clouds_file',
           {},
@@ -253,5 +258,5 @@ export const loadConfig = (sources: ConfigSources & { readonly osHostname: strin
     cleaning: cleaning.value,
   }
   const config = configOf(gathered.sections, chosen, sources.osHostname, files)
-  return { ok: true, config, inForce: inForceOf(gathered, sources.env) }
+  return { ok: true, config, inForce: inForceOf(gathered, sources.env), warnings: policy.warnings }
 }

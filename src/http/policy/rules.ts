@@ -18,7 +18,26 @@ export const BASE_RULES: Readonly<Record<string, string>> = {
   is_admin: 'rule:admin_api',
   admin_or_owner: 'is_admin:True or project_id:%(project_id)s',
   admin_or_user: 'is_admin:True or user_id:%(user_id)s',
+  system_admin_api: 'role:admin and system_scope:all',
+  system_reader_api: 'role:reader and system_scope:all',
+  system_admin_or_owner: 'rule:system_admin_api or rule:project_member_api',
+  system_or_project_reader: 'rule:system_reader_api or rule:project_reader_api',
 }
+
+/** Operations that a release of Cyborg had: files that were written for it name them, and nothing asks them here. */
+export const FORMER_RULES: ReadonlySet<string> = new Set([
+  'cyborg:accelerator:create',
+  'cyborg:accelerator:delete',
+  'cyborg:accelerator:get',
+  'cyborg:accelerator:update',
+  'cyborg:attribute:get_attribute_by_deployable_id',
+  'cyborg:deployable:create',
+  'cyborg:deployable:delete',
+  'cyborg:deployable:update',
+  'cyborg:fpga:get_all',
+  'cyborg:fpga:get_one',
+  'cyborg:fpga:update',
+])
 
 /** The `legacy` rule is accepted as well unless the new defaults are enforced. */
 export type OperationRule = { readonly now: string; readonly legacy: string | null }

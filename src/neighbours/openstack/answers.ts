@@ -1,6 +1,6 @@
 /** The parts of Keystone's answers that are used: tokens and the service catalogue (Identity API v3). */
 import * as v from 'valibot'
-import type { Token } from '../../token.ts'
+import type { PolicyFields, Token } from '../../token.ts'
 import type { Answer } from './send.ts'
 
 const NAME = v.pipe(v.string(), v.minLength(1), v.maxLength(255))
@@ -14,11 +14,13 @@ const ENDPOINT = v.object({
 })
 const CATALOG = v.array(v.object({ type: v.string(), endpoints: v.array(ENDPOINT) }))
 const RULE = v.object({ service: NAME, method: NAME, path: v.pipe(v.string(), v.maxLength(1024)) })
+const DOMAIN = v.optional(v.object({ id: v.optional(NAME) }))
 const TOKEN = v.object({
   token: v.object({
     expires_at: v.pipe(v.string(), v.isoTimestamp()),
-    user: v.object({ id: NAME, name: SHOWN }),
-    project: v.optional(v.object({ id: NAME, name: SHOWN })),
+    user: v.object({ id: NAME, name: SHOWN, domain: DOMAIN }),
+    project: v.optional(v.object({ id: NAME, name: SHOWN, domain: DOMAIN })),
+    is_admin_project: v.optional(v.boolean()),
     roles: v.optional(v.pipe(v.array(v.object({ name: NAME })), v.maxLength(1000))),
     catalog: v.optional(CATALOG),
     application_credential: v.optional(
@@ -43,6 +45,15 @@ export const remainingMs = ({ expiresAt }: Read, { headers }: Answer, now: numbe
   return expiresAt - (Number.isNaN(then) ? now : then)
 }
 
+const fieldsOf = (token: v.InferOutput<typeof TOKEN>['token']): PolicyFields => {
+  const [user, project, inAdminProject] = [token.user.domain?.id, token.project?.domain?.id, token.is_admin_project]
+  return {
+    ...(user !== undefined && { user_domain_id: user }),
+    ...(project !== undefined && { project_domain_id: project }),
+    ...(inAdminProject !== undefined && { is_admin_project: inAdminProject ? 'True' : 'False' }),
+  }
+}
+
 /** Null: the text is not an answer of the Identity API. */
 export const readToken = (text: string): Read | null => {
   let json: unknown
@@ -53,6 +64,7 @@ export const readToken = (text: string): Read | null => {
   }
   const parsed = v.safeParse(TOKEN, json)
   if (!parsed.success) return null
+  const fields = fieldsOf(parsed.output.token)
   const { user, project, roles = [], expires_at, catalog = [], application_credential: limited } = parsed.output.token
   return {
     token: {
@@ -60,6 +72,7 @@ export const readToken = (text: string): Read | null => {
       projectId: project?.id ?? null,
       ...(user.name === undefined ? {} : { names: { user: user.name, project: project?.name ?? null } }),
       roles: roles.map(({ name }) => name.toLowerCase()),
+      ...(Object.keys(fields).length > 0 && { fields }),
       accessRules: limited?.access_rules ?? null,
     },
     expiresAt: Date.parse(expires_at),
