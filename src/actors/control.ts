@@ -245,8 +245,11 @@ export type Control = {
   }
   /** Differences of hardware, records and Placement. Faults: conflict (no Placement), not_found (host). */
   readonly drift: {
-    /** By host name; `name` null: all hosts. `nova`: with the servers as Nova shows them. Writes nothing. */
-    readonly list: (name: HostName | null, page: Page, nova?: boolean) => Answer<Listed<HostDrift>>
+    /**
+     * By host name; `name` null: all hosts. `nova`: with the servers as Nova shows them. `ordered`: with the repairs
+     * that only `heal` makes. Writes nothing.
+     */
+    readonly list: (name: HostName | null, page: Page, nova?: boolean, ordered?: boolean) => Answer<Listed<HostDrift>>
     /**
      * One pass over each host, which repairs the differences in Placement. Differences that remain are shown only by a
      * later `list`.

@@ -23,6 +23,7 @@ import {
 import { kindOf } from '../actors/runtime/memory.ts'
 import { canonicalJson } from '../wire/canonical.ts'
 import type { Loss, PlacementSeen, Proof } from './evidence.ts'
+import { everOurs, oursNow } from './ownership.ts'
 import type { Finding, History, Invariant } from './history.ts'
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((all, one) => all + one, 0)
@@ -36,15 +37,20 @@ const about = (uuid: ResourceProviderUuid, seen: Seen, found: string): Finding =
 const ours: Invariant = {
   name: 'S11',
   meaning: 'a provider that is not ours is never written or deleted, and none with allocations is deleted',
-  judge: ({ placement }) => ({
-    *end() {
-      for (const written of placement?.writes ?? []) {
-        const { uuid, what, foreign, allocated } = written
-        if (foreign) yield about(uuid, written, `is not ours, and was written: ${what}`)
-        if (allocated && what === 'DELETE') yield about(uuid, written, 'was to be deleted although units are allocated')
-      }
-    },
-  }),
+  judge: ({ placement, lost = [] }) => {
+    const recorded = everOurs(lost)
+    return {
+      step: (step) => (recorded.step(step), []),
+      *end() {
+        for (const written of placement?.writes ?? []) {
+          const { uuid, what, foreign, allocated } = written
+          if (foreign || !recorded.has(uuid)) yield about(uuid, written, `is not ours, and was written: ${what}`)
+          if (allocated && what === 'DELETE')
+            yield about(uuid, written, 'was to be deleted although units are allocated')
+        }
+      },
+    }
+  },
 }
 
 /** `given`: the units that requests hold and that are allocated in Placement. */
@@ -131,10 +137,10 @@ const inStep: Invariant = {
         const found = provider ? (isClaimed(provider) ? [] : differences(one, provider)) : ['it does not exist']
         for (const line of found) yield about(one.uuid, provider ?? null, `of ${one.name}: ${line}`)
       }
-      const names = new Set<string>(wanted.map(({ uuid }) => uuid))
+      const [names, recorded] = [new Set<string>(wanted.map(({ uuid }) => uuid)), oursNow(history)]
       for (const provider of placement.providers)
-        if (isOurs(provider) && !names.has(provider.uuid))
-          yield about(provider.uuid, provider, `(${provider.name}) is ours, and nothing recorded explains it`)
+        if (isOurs(provider) && recorded.has(provider.uuid) && !names.has(provider.uuid))
+          yield about(provider.uuid, provider, `(${provider.name}) is ours, and nothing recorded wants it`)
     },
   }),
 }

@@ -152,6 +152,8 @@ const OF_OTHERS: Readonly<Record<string, Scene>> = {
       }),
     },
   ),
+  'only its trait says that it is ours': others(({ orphan }) => orphan(ORPHAN, 'of others'), { task: {} }),
+  'its name is of the host': others(({ orphan }) => orphan(wantedGpu.uuid, 'h1_gpu'), { task: { names: ['h1_gpu'] } }),
   'adopted by its trait': others(({ provider, traits }) => {
     provider(CARD, 'h1_card', NODE)
     traits(CARD, ['OWNER_CYBORG', 'CUSTOM_OPERATOR'])
@@ -346,6 +348,7 @@ const BUSY: Scene = {
     at.traits(ORPHAN, ['OWNER_CYBORG'])
   },
   task: { wanted: [wantedCard, wantedGpu], ...providers(heldAs(wantedGpu, { traits: ['CUSTOM_OLD'] })) },
+  ordered: true,
 }
 const CALLS: readonly (keyof Placement)[] = [
   'named',

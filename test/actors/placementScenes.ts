@@ -63,6 +63,8 @@ export const setUp = ({ ask }: PlacementInMemory) => {
     inventories,
     traits,
     node: () => provider(NODE, 'h1'),
+    /** Below the compute node, with our trait. */
+    orphan: (uuid: string, name: string) => (provider(uuid, name, NODE), traits(uuid, ['OWNER_CYBORG'])),
     /** As this service leaves it. */
     stands: (wanted: Wanted, parent = NODE, name = wanted.name) => {
       provider(wanted.uuid, name, parent)
@@ -91,6 +93,8 @@ export type Scene = {
   readonly supersededAt?: number
   /** Providers that belong to deployables of another host. */
   readonly ofOthers?: readonly string[]
+  /** By an operator. */
+  readonly ordered?: boolean
   /** All that was in agreement is said to have stayed so. */
   readonly unchanged?: boolean
 }
@@ -124,6 +128,7 @@ const taskOf = ({ task = {} }: Scene): Task => ({
   aliases: [],
   wanted: [],
   bound: new Map(),
+  names: [],
   ...task,
   held: { root: NODE, providers: {}, ...task.held },
 })
@@ -139,6 +144,7 @@ export const playDryPass = async (scene: Scene) => {
   const tools = {
     placement,
     clock: CLOCK,
+    ordered: scene.ordered ?? false,
     ofOthers: othersOf(scene),
     isUnchanged: () => scene.unchanged === true,
     agreed: () => {},
@@ -168,6 +174,7 @@ export const playPass = async (scene: Scene) => {
         },
       },
       names: new Set(),
+      ordered: scene.ordered ?? false,
       ofOthers: othersOf(scene),
       rooted: async ({ uuid }) => {
         lines.push(`root ${uuid}`)

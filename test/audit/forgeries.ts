@@ -4,6 +4,7 @@ import type { JournalRow } from '../../src/actors/runtime/ports.ts'
 import { deployable } from '../../src/actors/deployable/decider.ts'
 import { remember } from '../../src/actors/entities.ts'
 import { memoryOf } from '../../src/actors/runtime/memory.ts'
+import { rpUuidOf } from '../../src/rpUuid.ts'
 import { placed, WRITTEN } from './placementForgeries.ts'
 import { PROGRAM_FORGERIES } from './programForgeries.ts'
 
@@ -54,6 +55,19 @@ const added =
     const at = journal.findIndex(is(kind, type))
     return { journal: journal.with(at, { ...journal[at]!, events: [...journal[at]!.events, more] }) }
   }
+/** A device has left its host, and its provider has stayed. */
+const leftBehind: Forge = (evidence) => {
+  const device = { uuid: NOBODY, id: 99, driver: 'd', digest: '', missing: 0, deployables: { ghost: NOBODY } }
+  const showing = forge('host', 'PictureRecorded', (event) => ({
+    ...event,
+    devices: { ...(event['devices'] as object), ghost: device },
+  }))
+  const ghost = { uuid: rpUuidOf('ghost'), name: 'ghost' }
+  return {
+    ...placed({ providers: (all) => [...all, { ...all[0]!, ...ghost }] })(evidence),
+    ...showing(evidence),
+  }
+}
 /** The handle of the first bind is given to the second, while the first has it. */
 const shared: Forge = ({ journal }) => {
   const [first, second] = journal.filter(is('arq', 'BindStarted'))
@@ -197,15 +211,16 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
   ['L2', 'Nova took nothing', () => ({ nova: [] })],
   ['S11', 'a provider of Nova is written', placed({ writes: [{ ...WRITTEN, foreign: true }] })],
   ['S11', 'a provider in use is deleted', placed({ writes: [{ ...WRITTEN, what: 'DELETE', allocated: true }] })],
+  [
+    'S11',
+    'a provider of another Cyborg is deleted',
+    placed({ writes: [{ ...WRITTEN, uuid: NOBODY, what: 'DELETE' }] }),
+  ],
   ['L3', 'a provider is missing', placed({ providers: (all) => all.slice(1) })],
   ['L3', 'a provider is renamed', placed({ providers: (all) => all.map((one) => ({ ...one, name: 'other' })) })],
   ['L3', 'an inventory differs', placed({ providers: (all) => all.map((one) => ({ ...one, inventories: {} })) })],
   ['L3', 'a trait is missing', placed({ providers: (all) => all.map((one) => ({ ...one, traits: [] })) })],
-  [
-    'L3',
-    'a provider of ours belongs to nothing',
-    placed({ providers: (all) => [...all, { ...all[0]!, uuid: NOBODY }] }),
-  ],
+  ['L3', 'a provider of ours belongs to nothing', leftBehind],
   ['L4', 'a free slot is prepared', (evidence) => host(() => ({ prepared: [freeSlot(evidence)] }))(evidence)],
   ['S14', 'a card holds nothing of what is recorded', host(() => ({ loaded: {} }))],
   ...PROGRAM_FORGERIES,

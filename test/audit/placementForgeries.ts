@@ -33,19 +33,27 @@ const providersOf = (journal: Evidence['journal']): Seen['providers'] => {
       ),
     }))
 }
-const NOBODY = '00000000-0000-4000-8000-00000000dead'
 type Seen = NonNullable<Evidence['placement']>
-export const WRITTEN: Seen['writes'][number] = { uuid: NOBODY, what: 'PUT', foreign: false, allocated: false }
+type Write = Seen['writes'][number]
+/** Of the first provider, if nothing else is said. */
+export const WRITTEN: Omit<Write, 'uuid'> & Partial<Write> = { what: 'PUT', foreign: false, allocated: false }
 /** Placement as it should be, but for this. */
 export const placed =
   ({
     writes = [WRITTEN],
     providers = (all) => all,
   }: {
-    readonly writes?: Seen['writes']
+    readonly writes?: readonly (typeof WRITTEN)[]
     readonly providers?: (all: Seen['providers']) => Seen['providers']
   }): ((evidence: Evidence) => Partial<Evidence>) =>
-  ({ journal }) => ({
-    quiet: true,
-    placement: { writes, providers: providers(providersOf(journal)), reserveSilent: 'never' },
-  })
+  ({ journal }) => {
+    const all = providersOf(journal)
+    return {
+      quiet: true,
+      placement: {
+        writes: writes.map((one) => ({ uuid: all[0]!.uuid, ...one })),
+        providers: providers(all),
+        reserveSilent: 'never',
+      },
+    }
+  }

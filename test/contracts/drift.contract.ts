@@ -151,11 +151,15 @@ export const driftContract = (given: () => PlacementLab, stores: Source = openTe
       })
       await host.inStep()
     })
-    test('P4 a provider with our trait that nothing explains is deleted', async () => {
+    test('P4 a provider with our trait that nothing explains is told, and deleted when an operator orders it', async () => {
       const host = await open()
       const orphan = await lab.child(host.root)
       await lab.setInventories(orphan, { [FPGA]: record(4) })
       await lab.setTraits(orphan, ['OWNER_CYBORG'])
+      const before = await host.shown(orphan)
+      const entry = { provider: orphan, state: 'placement_conflict', repairs: [] }
+      expect(await host.drift()).toMatchObject({ entries: [expect.objectContaining(entry)] })
+      expect(await host.shown(orphan)).toEqual(before)
       await host.heal()
       expect(await host.shown(orphan)).toBeNull()
       await host.inStep()

@@ -40,6 +40,13 @@ const merge = (devices: Holding['devices'], changed: Changed): Holding['devices'
     Object.entries({ ...devices, ...changed }).filter((entry): entry is [string, HeldDevice] => entry[1] !== null),
   )
 
+/** The names of the deployables that these devices have or had. */
+export const namesHeld = ({ devices, departed }: Holding): readonly DeployableName[] =>
+  [...Object.values(devices), ...departed.map(({ device }) => device)].flatMap(({ deployables, away = {} }) => [
+    ...Object.keys(deployables),
+    ...Object.keys(away),
+  ])
+
 /** As many devices as one driver may report, so that a host that is retired and restored finds its devices again. */
 export const DEPARTED_MAX = 1000
 const departures = ({ devices, departed }: Holding, changed: Changed): Holding['departed'] => {

@@ -53,7 +53,7 @@ export type PlacementRecord = {
   readonly providers: Providers
   readonly trouble: (HostBlocker & { readonly since: number }) | null
   /** The pass under way; after `until`, ms since the epoch, another one may begin without an operator. */
-  readonly pass: { readonly number: number; readonly until: number } | null
+  readonly pass: { readonly number: number; readonly until: number; readonly ordered?: true } | null
   readonly passes: number
   /** Number of passes in a row after which something was still to be done. */
   readonly failures: number
@@ -71,13 +71,14 @@ export type PlacementCommand =
   | IgnoredCommand
   /** The database has lost rows: what is recorded may be older than what earlier passes have written to Placement. */
   | { readonly type: 'RowsLost'; readonly host: HostName; readonly at: number }
-  /** `alone`: no other pass keeps this one away. */
+  /** `alone`: no other pass keeps this one away. `ordered`: an operator wants it. */
   | {
       readonly type: 'Begin'
       readonly host: HostName
       readonly at: number
       readonly until: number
       readonly alone: boolean
+      readonly ordered?: boolean
     }
   | { readonly type: 'Find'; readonly number: number; readonly until: number; readonly findings: readonly Finding[] }
   | { readonly type: 'FindRoot'; readonly number: number; readonly root: ResourceProviderUuid }
@@ -92,7 +93,14 @@ export type PlacementCommand =
 export type PlacementEvent =
   | IgnoredEvent
   | { readonly type: 'PassAsked'; readonly host: HostName; readonly nextAt: number }
-  | { readonly type: 'PassBegun'; readonly host: HostName; readonly number: number; readonly until: number }
+  /** `ordered`: an operator has ordered it, so it also takes over or deletes what nothing recorded explains (P4). */
+  | {
+      readonly type: 'PassBegun'
+      readonly host: HostName
+      readonly number: number
+      readonly until: number
+      readonly ordered?: true
+    }
   /** `agreed`: providers that were found in agreement in a new generation, or with new content. */
   | {
       readonly type: 'PassContinued'
@@ -153,6 +161,7 @@ const blockerEvents = ({ trouble: held }: PlacementRecord, found: HostBlocker | 
   return held?.state === found.state && held.reason === found.reason ? [] : [{ type: 'TroubleFound', trouble: found }]
 }
 
+const ORDERED = { ordered: true } as const
 const decide = (record: PlacementRecord, command: PlacementCommand): Decision<PlacementEvent> => {
   const { pass, passes, root } = record
   if (command.type === 'RowsLost') return accept({ type: 'PassAsked', host: command.host, nextAt: command.at })
@@ -162,7 +171,9 @@ const decide = (record: PlacementRecord, command: PlacementCommand): Decision<Pl
     if (pass && pass.until > at && !alone)
       return refuse({ kind: 'conflict', reason: `a pass over ${host} is under way` })
     const over = overdue(record, at).map((uuid) => ({ type: 'DriftIgnoringOver', uuid }) as const)
-    const begun = { type: 'PassBegun', host, number: passes + 1, until } as const
+    // rows are said to be lost by an operator only
+    const isOrdered = command.ordered === true || record.asked
+    const begun = { type: 'PassBegun', host, number: passes + 1, until, ...(isOrdered && ORDERED) } as const
     return accept<PlacementEvent>(begun, ...over)
   }
   if (pass?.number !== command.number) return refuse({ kind: 'conflict', reason: 'another pass has begun' })
@@ -185,7 +196,7 @@ const evolve = (record: PlacementRecord, event: PlacementEvent, at: number): Pla
     case 'PassAsked':
       return { ...record, host: event.host, nextAt: event.nextAt, asked: true }
     case 'PassBegun': {
-      const pass = { number: event.number, until: event.until }
+      const pass = { number: event.number, until: event.until, ...(event.ordered && ORDERED) }
       return { ...record, host: event.host, passes: event.number, pass, asked: false }
     }
     case 'PassContinued':

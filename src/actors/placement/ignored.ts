@@ -78,7 +78,7 @@ export const ignoringAt = (ignored: Ignored | undefined, uuid: DifferenceUuid, a
 
 type Holder = { readonly host: HostName; readonly ignored?: Ignored }
 /** Looks only at what is recorded, because the end of a term is recorded too (IGNORED-2). */
-const isIgnored = ({ host, ignored }: Holder, of: Omit<Difference, 'name'>): boolean => {
+export const isIgnored = ({ host, ignored }: Holder, of: Omit<Difference, 'name'>): boolean => {
   const one = ignored && ownValue(ignored, differenceUuid(host, of))
   return one !== undefined && one.ended === undefined
 }

@@ -108,7 +108,7 @@ const heal = route({
   handle: async ({ control, caller, query }) => {
     const name = query.host ?? null
     const page = { ...pageOf(query), limit: Math.min(query.limit ?? HEALED_MAX, HEALED_MAX) }
-    const before = await control.drift.list(name, page)
+    const before = await control.drift.list(name, page, false, true)
     if (!before.ok) return before
     const { items, next: more } = before.value
     const body = { drift: items.map(driftBody), next: more === null ? null : (items.at(-1)?.host ?? null) }
@@ -116,7 +116,7 @@ const heal = route({
     const passed = await control.drift.heal(caller, name, page)
     if (!passed.ok) return passed
     const stillHolds = !items.some(differs) && passed.value.items.every(({ ended }) => ended)
-    const after = stillHolds ? before : await control.drift.list(name, page)
+    const after = stillHolds ? before : await control.drift.list(name, page, false, true)
     if (!after.ok) return after
     const now = new Map(after.value.items.map((one) => [one.host, one]))
     const healed = passed.value.items.map((one) => healedBody(one, now.get(one.host)))

@@ -96,7 +96,7 @@ const NOT_ASKED = { entries: [], trouble: null }
 const compare = async (
   kernel: Kernel,
   port: Placement,
-  servers: NovaServers | null,
+  { servers, ordered }: { readonly servers: NovaServers | null; readonly ordered: boolean },
   name: HostName,
 ): Promise<Outcome<HostDrift>> => {
   const facts = await factsOf(kernel, name)
@@ -108,7 +108,7 @@ const compare = async (
     if (answer.ok) tree = answer.value
     return answer
   }
-  const whole = { ofOthers: ofOtherHosts(kernel, name), isUnchanged: () => false, agreed: () => {} }
+  const whole = { ofOthers: ofOtherHosts(kernel, name), isUnchanged: () => false, agreed: () => {}, ordered }
   const passed = await dryPass({ placement: { ...port, tree: read }, clock: kernel.clock, ...whole }, task)
   const more: readonly (() => Promise<PlacementResult<readonly FoundDifference[]>>)[] = [
     () => novaEntries(port, facts.value, tree),
@@ -171,13 +171,15 @@ export const createDrift = (kernel: Kernel, placer: () => Placer | null): Contro
     if (name !== null && listed.value.items.length === 0) return unknownHost(name)
     return done({ items: listed.value.items.map((row) => row.name), next: listed.value.next })
   }
-  const list: Control['drift']['list'] = async (name, page, nova = false) => {
+  const list: Control['drift']['list'] = async (name, page, nova = false, ordered = false) => {
     if (port === null) return NOT_CONFIGURED
     const asked = nova ? await seeingServers(kernel) : done(null)
     if (!asked.ok) return asked
     const names = await hostsIn(name, page)
     if (!names.ok) return names
-    const compared = await forEach(names.value.items, (one) => compare(kernel, port, asked.value, one))
+    const compared = await forEach(names.value.items, (one) =>
+      compare(kernel, port, { servers: asked.value, ordered }, one),
+    )
     return compared.ok ? done({ items: compared.value, next: names.value.next }) : compared
   }
   return {

@@ -30,7 +30,10 @@ export const createComparison =
     const next = nextUnrecordedAt(record, times)
     if (next === null) return null
     const ofOthers = ofOtherHosts(kernel, name)
-    const found = await dryPass({ placement: port, clock, ofOthers, isUnchanged: holds, agreed: note }, task)
+    const found = await dryPass(
+      { placement: port, clock, ofOthers, isUnchanged: holds, agreed: note, ordered: false },
+      task,
+    )
     if (!isNothingNew(record, found)) return null
     await sharing.postponeDue(placementKey(name), at, next)
     return found.trouble?.state ?? 'unchanged'

@@ -18,7 +18,8 @@ export const dryPass = async (
     ofOthers,
     isUnchanged,
     agreed,
-  }: Pick<PassTools, 'placement' | 'clock' | 'ofOthers' | 'isUnchanged' | 'agreed'>,
+    ordered,
+  }: Pick<PassTools, 'placement' | 'clock' | 'ofOthers' | 'isUnchanged' | 'agreed' | 'ordered'>,
   task: Task,
 ): Promise<DryPass> => {
   const findings: Finding[] = []
@@ -32,12 +33,16 @@ export const dryPass = async (
       found: async (given) => {
         // the generation in which the provider would agree is unknown until it is written
         const { agreed: _, ...finding } = given
-        findings.push(finding)
+        // what is taken over is found again when it is deleted
+        const before = findings.findIndex(({ uuid }) => uuid === finding.uuid)
+        if (before < 0) findings.push(finding)
+        else findings[before] = { ...finding, did: [...findings[before]!.did, ...finding.did] }
         return true
       },
       rooted: async ({ uuid }) => ((root = uuid), true),
       isUnchanged,
       agreed,
+      ordered,
     },
     task,
   )

@@ -4,6 +4,7 @@ import { type Outcome, allOf, done } from '../../fault.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { host, hostKey } from '../../actors/host/decider.ts'
+import { namesHeld } from '../../actors/host/held.ts'
 import { type PlacementRecord, placement, placementKey } from '../../actors/placement/decider.ts'
 import { wantedOf } from '../../actors/placement/wanted.ts'
 import type { Kernel } from '../kernel/kernel.ts'
@@ -33,6 +34,6 @@ export const factsOf = async (kernel: Kernel, name: HostName): Promise<Outcome<F
   const bound = await boundOn(kernel, shown)
   if (!bound.ok) return bound
   const wanted = wantedOf(held, shown, options.reserveSilent)
-  const task = { host: name, aliases: held.aliases, wanted, bound: bound.value, held: record }
+  const task = { host: name, aliases: held.aliases, wanted, bound: bound.value, held: record, names: namesHeld(held) }
   return done({ task, record, deployables: shown })
 }

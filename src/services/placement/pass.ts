@@ -5,14 +5,18 @@
  * PASS-1 a pass may stop anywhere: the next one starts from the content of Placement at that time;
  * PASS-2 a provider that cannot be repaired does not prevent work on the others; if Placement does not answer, the pass
  *    ends;
- * PASS-3 the compute node itself is only read.
+ * PASS-3 the compute node itself is only read;
+ * PASS-4 a provider that only its trait says to be ours may be that of another Cyborg: it is told, and nothing is
+ *    written to it, unless an operator has ordered the pass. Then it is recorded as ours before it is written.
  */
-import type { HostName, ResourceProviderUuid } from '../../identifiers.ts'
+import type { DeployableName, HostName, ResourceProviderUuid } from '../../identifiers.ts'
 import type { Outcome } from '../../fault.ts'
 import type { Agreed, Finding, PlacementRecord, HostBlocker } from '../../actors/placement/decider.ts'
 import type { PlacementFault, Provider, PlacementResult } from '../../actors/placement/port.ts'
+import { isIgnored } from '../../actors/placement/ignored.ts'
 import { type Wanted, unallocatedOf, withheld } from '../../actors/placement/wanted.ts'
-import { takeBack } from './removal.ts'
+import { rpUuidOf } from '../../rpUuid.ts'
+import { ofOthers, takeBack, takeOver } from './removal.ts'
 import { type Tools, reconcileProvider } from './oneProvider.ts'
 import { type BoundBy, allocatedOn } from './units.ts'
 
@@ -26,7 +30,9 @@ export type Task = {
    * here should have one.
    */
   readonly bound: BoundBy
-  readonly held: Pick<PlacementRecord, 'root' | 'providers'>
+  readonly held: Pick<PlacementRecord, 'root' | 'providers' | 'ignored'>
+  /** The deployables that the host has or had, by name, from which the UUIDs of providers follow. */
+  readonly names: readonly DeployableName[]
 }
 export type PassTools = Pick<Tools, 'placement' | 'clock' | 'names'> & {
   /** Records a finding. False: another pass works on this host now, and this one ends. */
@@ -38,6 +44,8 @@ export type PassTools = Pick<Tools, 'placement' | 'clock' | 'names'> & {
   readonly isUnchanged: (wanted: Wanted, provider: Provider, recorded: Agreed | undefined) => boolean
   /** Called when the provider agreed and nothing had to be changed. */
   readonly agreed: (wanted: Wanted, provider: Provider) => void
+  /** An operator has ordered the pass. */
+  readonly ordered: boolean
 }
 export type Passed = 'done' | 'superseded' | HostBlocker
 
@@ -99,14 +107,10 @@ const unexplainedIn = (tree: readonly Provider[], task: Task, root: string): rea
   const known = new Set([...task.wanted, ...recordedUnwanted(task)].map(({ uuid }) => uuid))
   return tree.filter(({ uuid }) => uuid !== root && uuid !== task.held.root && !known.has(uuid))
 }
-/**
- * Our providers that nothing recorded explains any more: recorded ones, and those below the compute node with our owner
- * trait (P4).
- */
-const unwantedOf = (task: Task, orphans: readonly Provider[]): readonly Unwanted[] => [
-  ...recordedUnwanted(task),
-  ...orphans.map(({ uuid, name }) => ({ uuid, name, deployable: null, traits: [] })),
-]
+/** Providers with our owner trait that no record wants. `strange`: no record says that this service made them. */
+type Orphans = { readonly ours: readonly Unwanted[]; readonly strange: readonly Unwanted[] }
+const NO_ORPHANS: Orphans = { ours: [], strange: [] }
+const orphan = ({ uuid, name }: Provider): Unwanted => ({ uuid, name, deployable: null, traits: [] })
 const UNREADABLE: HostBlocker = { state: 'unreachable', reason: 'what is recorded of other hosts cannot be read' }
 /**
  * Those with our owner trait that nothing recorded explains, also nothing of another host: two hosts may find one
@@ -114,29 +118,46 @@ const UNREADABLE: HostBlocker = { state: 'unreachable', reason: 'what is recorde
  * be one.
  */
 const orphansIn = async (
-  { placement, ofOthers }: PassTools,
+  { placement, ofOthers: ofOtherHosts }: PassTools,
   { root, tree }: ComputeNode,
   task: Task,
-): Promise<readonly Provider[] | HostBlocker> => {
-  if (unexplainedIn(tree, task, root.uuid).length === 0) return []
-  const own = await placement.ownedIn(root.uuid)
-  if (!own.ok) return unreachable(own)
-  const unexplained = unexplainedIn(own.value, task, root.uuid)
-  if (unexplained.length === 0) return []
-  const others = await ofOthers(unexplained.map(({ uuid }) => uuid))
-  return others.ok ? unexplained.filter(({ uuid }) => !others.value.has(uuid)) : UNREADABLE
+): Promise<Orphans | HostBlocker> => {
+  if (unexplainedIn(tree, task, root.uuid).length === 0) return NO_ORPHANS
+  const marked = await placement.ownedIn(root.uuid)
+  if (!marked.ok) return unreachable(marked)
+  const unexplained = unexplainedIn(marked.value, task, root.uuid)
+  if (unexplained.length === 0) return NO_ORPHANS
+  const others = await ofOtherHosts(unexplained.map(({ uuid }) => uuid))
+  if (!others.ok) return UNREADABLE
+  const own = new Set(task.names.map(rpUuidOf))
+  const orphans = unexplained.filter(({ uuid }) => !others.value.has(uuid)).map(orphan)
+  const { true: ours = [], false: strange = [] } = Object.groupBy(orphans, ({ uuid }) => `${own.has(uuid)}`)
+  return { ours, strange }
 }
 /** Records of providers that are neither wanted nor ours, such as conflicts that are over; they are deleted. */
-const forgettable = ({ wanted, held: { providers } }: Task, orphans: readonly Provider[]): readonly Finding[] => {
-  const names = new Set([...wanted, ...orphans].map(({ uuid }) => uuid))
+const forgettable = ({ wanted, held: { providers } }: Task, { ours: own, strange }: Orphans): readonly Finding[] => {
+  const names = new Set([...wanted, ...own, ...strange].map(({ uuid }) => uuid))
   return Object.values(providers)
     .filter(({ uuid, ours }) => !ours && !names.has(uuid))
     .map((found) => ({ ...found, did: [], gone: true }))
 }
 
-const takeAllBack = async (tools: PassTools, task: Task, orphans: readonly Provider[]) => {
+/** What an operator's order takes over: not what an operator has decided to ignore. */
+const isTaken = (
+  { ordered }: PassTools,
+  { host, held: { ignored = {} } }: Task,
+  { uuid: provider, state, reason }: Finding,
+): boolean => ordered && !isIgnored({ host, ignored }, { kind: 'provider', provider, consumer: null, state, reason })
+
+const takeAllBack = async (tools: PassTools, task: Task, orphans: Orphans) => {
   for (const finding of forgettable(task, orphans)) if (!(await tools.found(finding))) return 'superseded'
-  for (const unwanted of unwantedOf(task, orphans)) {
+  const unwanteds = [...recordedUnwanted(task), ...orphans.ours]
+  for (const one of orphans.strange) {
+    const isOver = isTaken(tools, task, ofOthers(one))
+    if (isOver) unwanteds.push(one)
+    if (!(await tools.found(isOver ? takeOver(one) : ofOthers(one)))) return 'superseded'
+  }
+  for (const unwanted of unwanteds) {
     const result = await takeBack(tools.placement, unwanted)
     if ('error' in result) return unreachable(result)
     if (!(await tools.found(result))) return 'superseded'
@@ -182,7 +203,7 @@ export const pass = async (tools: PassTools, task: Task): Promise<Passed> => {
   const found = await computeNodeOf(tools, task)
   if (!found.ok) return unreachable(found)
   if (found.value === null) {
-    const taken = await takeAllBack(tools, task, [])
+    const taken = await takeAllBack(tools, task, NO_ORPHANS)
     if (taken !== 'done' || task.wanted.length === 0) return taken
     return {
       state: 'waiting_for_compute_node',

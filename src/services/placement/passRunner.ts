@@ -84,7 +84,8 @@ const createClaim = (
     find: () => (findings.length === 0 ? null : find()),
     found: async (finding: Finding) => {
       changed ||= finding.did.length > 0
-      return findings.push(finding) < FINDINGS_MAX || flush()
+      const isTakenOver = finding.deployable === null && finding.did.includes('adopted')
+      return (findings.push(finding) < FINDINGS_MAX && !isTakenOver) || flush()
     },
     hasChanged: () => changed,
     mayCall: () => (clock.monotonic() < until - callMs ? isCurrent() : flush()),
@@ -121,12 +122,15 @@ const end = async (kernel: Kernel, name: HostName, claim: Claim, { number, troub
   return recorded
 }
 
+/** The order of an operator. */
+type Order = { readonly takesOver: boolean }
 export type PassRunner = {
   /**
    * Repairs differences. Resolves with true when the pass has ended; false: another pass is running, or began
-   * meanwhile. `takesOver`: an operator asks, so this one begins whatever is recorded of others.
+   * meanwhile. `order`: an operator asks; `takesOver`: this one begins whatever is recorded of
+   * others.
    */
-  readonly run: (name: HostName, takesOver?: boolean) => Promise<Outcome<boolean>>
+  readonly run: (name: HostName, order?: Order) => Promise<Outcome<boolean>>
   /**
    * Compares only. True: everything found is already recorded, and the row of due work with the moment `at` was moved
    * to the next comparison. False: a pass is needed.
@@ -154,12 +158,12 @@ const countPass = (counts: PlacementCounts, outcome: PassOutcome, ms: number): v
 const createBeginning = (kernel: Kernel, port: Placement) => {
   const { journal, clock, region } = kernel
   const [terms, passMs] = [createTerms(clock), passMsOf(port)]
-  const begin = (name: HostName, alone: boolean) =>
+  const begin = (name: HostName, { alone, ordered }: { readonly alone: boolean; readonly ordered: boolean }) =>
     tell(kernel, name, (draft) => {
       const key = placementKey(name)
       const isTaken = draft.state(placement, key).pass !== null && !journal.exclusive
       const at = clock.now()
-      draft.decide(placement, key, { type: 'Begin', host: name, at, until: at + passMs, alone })
+      draft.decide(placement, key, { type: 'Begin', host: name, at, until: at + passMs, alone, ordered })
       return { number: draft.state(placement, key).pass!.number, isTaken }
     })
   /** Whether the recorded pass has expired although its expiry lies ahead, because a wrong clock recorded it. */
@@ -168,10 +172,11 @@ const createBeginning = (kernel: Kernel, port: Placement) => {
     const held = known.ok ? known.value.state.pass : null
     return held !== null && terms.hasPassed(`${name} ${held.number}`, held.until - passMs, passMs)
   }
-  return async (name: HostName, takesOver: boolean) => {
-    const begun = await begin(name, journal.exclusive || takesOver)
+  return async (name: HostName, order?: Order) => {
+    const ordered = order !== undefined
+    const begun = await begin(name, { alone: journal.exclusive || order?.takesOver === true, ordered })
     const isKeptAway = !begun.ok && begun.fault.kind === 'conflict'
-    return isKeptAway && (await hasExpired(name)) ? begin(name, true) : begun
+    return isKeptAway && (await hasExpired(name)) ? begin(name, { alone: true, ordered }) : begun
   }
 }
 
@@ -179,7 +184,6 @@ export const createPassRunner = (kernel: Kernel, port: Placement, counts: Placem
   const { clock, log } = kernel
   const [begin, asked] = [createBeginning(kernel, port), countedPort(port, counts)]
   const [agreements, names] = [createAgreements(), new Set<string>()]
-  const compare = createComparison(kernel, asked, agreements)
 
   const passOver = (name: HostName, number: number, claim: Claim, { task, record }: Facts) =>
     pass(
@@ -193,14 +197,15 @@ export const createPassRunner = (kernel: Kernel, port: Placement, counts: Placem
         ofOthers: ofOtherHosts(kernel, name),
         isUnchanged: agreements.holds,
         agreed: agreements.note,
+        ordered: record.pass?.ordered === true,
       },
       task,
     )
 
   /** The outcome of the pass, and the answer to the caller. */
-  const run = async (name: HostName, takesOver: boolean): Promise<Ended> => {
+  const run = async (name: HostName, order?: Order): Promise<Ended> => {
     const since = clock.monotonic()
-    const begun = await begin(name, takesOver)
+    const begun = await begin(name, order)
     if (!begun.ok) return failedBy(begun)
     if (begun.value === null) return SUPERSEDED
     const { number, isTaken } = begun.value
@@ -221,15 +226,15 @@ export const createPassRunner = (kernel: Kernel, port: Placement, counts: Placem
     return [trouble?.state ?? (claim.hasChanged() ? 'changed' : 'unchanged'), done(true)]
   }
   return {
-    run: async (name, takesOver = false) => {
+    run: async (name, order) => {
       const since = clock.monotonic()
-      const [outcome, ended] = await run(name, takesOver)
+      const [outcome, ended] = await run(name, order)
       countPass(counts, outcome, clock.monotonic() - since)
       return ended
     },
     compare: async (name, at) => {
       const since = clock.monotonic()
-      const outcome = await compare(name, at)
+      const outcome = await createComparison(kernel, asked, agreements)(name, at)
       if (outcome !== null) countPass(counts, outcome, clock.monotonic() - since)
       return outcome !== null
     },

@@ -27,7 +27,8 @@ export type Placer = Worker & {
   /** Also begun for a host that no row names, without a moment. */
   readonly begin: (entity: EntityKey, read: Read, at?: number) => void
   /**
-   * Compares this host now. Resolves with true when the pass has ended; false: another process works on the host.
+   * Compares this host now, by order of an operator. Resolves with true when the pass has ended; false: another process
+   * works on the host.
    * `takesOver`: the pass begins in any case.
    */
   readonly now: (name: HostName, takesOver?: boolean) => Promise<Outcome<boolean>>
@@ -94,7 +95,7 @@ export const createPlacer = (kernel: Kernel, port: Placement): Placer => {
     },
     now: async (name, takesOver = false) => {
       for (let busy = inHand.get(name); busy; busy = inHand.get(name)) await busy
-      const passed = passes.run(name, takesOver)
+      const passed = passes.run(name, { takesOver })
       hold(name, passed)
       return passed
     },

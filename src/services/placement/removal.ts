@@ -3,6 +3,7 @@
  * allocated.
  */
 import type { ProviderChange, Finding, HeldProvider } from '../../actors/placement/decider.ts'
+import { OWNER_TRAIT } from '../../actors/placement/names.ts'
 import type { Placement, PlacementFault } from '../../actors/placement/port.ts'
 import { canonicalJson } from '../../wire/canonical.ts'
 import { allReserved, contentOf, foreignTraitIn } from './content.ts'
@@ -30,6 +31,16 @@ const finding = (
   ours: state !== 'placement_conflict',
   did,
 })
+/** A provider that only its owner trait says to be ours. */
+export const ofOthers = (one: Unwanted): Finding =>
+  finding(
+    one,
+    'placement_conflict',
+    `the provider ${one.uuid} (${one.name}) carries ${OWNER_TRAIT}, and nothing recorded says that this service made it: another Cyborg may serve it, so it is left as it is; "drift heal" deletes it, or reserves it while units of it are allocated`,
+  )
+/** From now on it is ours, by order of an operator. */
+export const takeOver = (one: Unwanted): Finding =>
+  finding(one, 'pending', 'an operator has ordered that it goes', ['adopted'])
 const gone = (unwanted: Unwanted, did: readonly ProviderChange[]): Finding => ({
   ...finding(unwanted, 'in_sync', '', did),
   reason: null,

@@ -55,6 +55,7 @@ const written = (more: Partial<Write> = {}): Write => ({
   ...more,
 })
 const foreign = written({ foreign: true })
+const deleted = written({ uuid: 'rp9', what: 'DELETE' })
 const removed = written({ what: 'DELETE', allocated: true })
 
 const less = shown({ inventories: { FPGA: { ...inventory, total: 1 } } })
@@ -78,6 +79,16 @@ const single = shown({
 })
 const bare = shown({ traits: [] })
 const stray = shown({ uuid: 'rp9', name: 'stray' })
+const takenOver = (ordered: object): Append =>
+  entry(
+    'placement/host1',
+    { type: 'PassBegun', host: 'host1', number: 1, until: 9, ...ordered },
+    {
+      type: 'ProviderReconciled',
+      provider: { uuid: 'rp9', deployable: null, state: 'pending', reason: null, ours: true, reserving: [] },
+      did: ['adopted'],
+    },
+  )
 
 const reconciled = (state: 'in_sync' | 'placement_conflict') => ({
   type: 'ProviderReconciled',
@@ -101,6 +112,19 @@ export const placementCases: readonly Case[] = [
   ['S11', 'ours is written while it is allocated', seen([], [written({ allocated: true })]), []],
   ['S11', 'ours is deleted', seen([], [written({ what: 'DELETE' })]), []],
   ['S11', 'what is not ours is written', seen([], [foreign]), found(foreign, 'is not ours, and was written: PUT')],
+  [
+    'S11',
+    'what nothing recorded says to be ours is deleted, whatever its traits say',
+    seen([], [deleted]),
+    found(deleted, 'is not ours, and was written: DELETE', 'rp9'),
+  ],
+  ['S11', 'an operator has ordered that it is taken over', seen([], [deleted], true, takenOver({ ordered: true })), []],
+  [
+    'S11',
+    'it is taken over without an order',
+    seen([], [deleted], true, takenOver({})),
+    found(deleted, 'is not ours, and was written: DELETE', 'rp9'),
+  ],
   [
     'S11',
     'ours is deleted while it is allocated',
@@ -164,9 +188,10 @@ export const placementCases: readonly Case[] = [
   [
     'L3',
     'one of ours belongs to nothing',
-    seen([shown(), stray]),
-    found(stray, '(stray) is ours, and nothing recorded explains it', 'rp9'),
+    seen([shown(), stray], [], true, takenOver({})),
+    found(stray, '(stray) is ours, and nothing recorded wants it', 'rp9'),
   ],
+  ['L3', 'one that only its trait says to be ours', seen([shown(), stray]), []],
   ['L3', 'one of another belongs to nothing', seen([shown(), { ...stray, traits: ['OWNER_NOVA'] }]), []],
   ['I16', 'nothing is reserved beside what requests hold', seen([allocated], [], true, ...bound), []],
   ['I16', 'what requests leave is reserved', seen([reserving(1)], [], true, ...bound), []],
