@@ -1,84 +1,12 @@
-/** Invariants of accelerator requests (ARQs): allowed transitions, and data that must not change. */
+/** Invariants of accelerator requests (ARQs): data that must not change, and how they take part in binds. */
 import { canonicalJson } from '../wire/canonical.ts'
 import type { ArqEvent } from '../actors/arq/messages.ts'
-import { type Move, MOVES as ARQ_MOVES } from '../actors/arq/states.ts'
-import { COMPARISON } from '../actors/deployable/slots.ts'
-import { HANDLE_MOVES, type HandleState, MOVES as HANDLE_TABLE } from '../actors/deployable/states.ts'
-import { ENTITIES } from '../actors/entities.ts'
-import { fold, idOf } from '../actors/runtime/memory.ts'
+import { idOf } from '../actors/runtime/memory.ts'
 import { type Arq, arqKey } from '../actors/arq/decider.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
 import { instanceKey } from '../actors/instance/decider.ts'
 import { profileKey } from '../actors/profile/decider.ts'
-import {
-  type Finding,
-  type History,
-  type Invariant,
-  type Step,
-  arqsIn,
-  at,
-  deployablesIn,
-  holds,
-  inView,
-  instancesIn,
-  profileStates,
-} from './history.ts'
-const MOVE_OF: Readonly<Record<ArqEvent['type'], Move | null>> = {
-  ArqCreated: 'create',
-  BindStarted: 'bind',
-  Bound: 'bound',
-  BindFailed: 'bindFailed',
-  Unbound: 'unbind',
-  ReleaseFailed: 'releaseFailed',
-  Released: 'released',
-  HandleRelocated: null,
-  ArqRemoved: 'remove',
-}
-function* arqMoves(step: Step): Iterable<Finding> {
-  for (const { rowCount, key, row, events, before } of arqsIn(step)) {
-    let state = before
-    for (const event of events) {
-      const move = MOVE_OF[event.type]
-      const to = move === null ? state.status : ARQ_MOVES[state.status][move]
-      const after = fold<Arq>(ENTITIES['arq']!, state, [event], row.at)
-      if (to !== after.status)
-        yield at(rowCount, [key], `${key} went from ${state.status} by ${event.type} to ${after.status}`)
-      state = after
-    }
-  }
-}
-const leadsTo = (from: HandleState, to: HandleState): boolean =>
-  HANDLE_MOVES.some((move) => HANDLE_TABLE[from][move] === to)
-/** `withheld`: the handle was marked while a request had it, so a move that would free it quarantines it. */
-const lawful = (from: HandleState | undefined, to: HandleState, withheld: boolean): boolean =>
-  from === undefined ||
-  from === to ||
-  leadsTo(from, to) ||
-  // the handle was released while the discovery report no longer contained it
-  (to === 'missing' && leadsTo(from, 'free')) ||
-  (to === 'quarantined' && withheld && leadsTo(from, 'free'))
-/** Checks only rows of one event: a row of several events may contain intermediate states that are not visible here. */
-function* handleMoves(step: Step): Iterable<Finding> {
-  for (const { rowCount, key, events, before, after } of deployablesIn(step)) {
-    if (events.length !== 1) continue
-    for (const { uuid, state, quarantine } of Object.values(after.handles)) {
-      const was = before.handles[uuid]?.state
-      const withheld = quarantine?.inDoubt === true || quarantine?.by === COMPARISON
-      if (!lawful(was, state, withheld)) yield at(rowCount, [key], `handle ${uuid} went from ${was} to ${state}`)
-    }
-  }
-}
-const closed: Invariant = {
-  name: 'S3',
-  meaning: 'every recorded transition is in its state table',
-  judge: () => ({
-    *step(step) {
-      yield* arqMoves(step)
-      yield* handleMoves(step)
-    },
-    end: ({ unreadable }) => unreadable,
-  }),
-}
+import { type History, type Invariant, arqsIn, at, holds, inView, instancesIn, profileStates } from './history.ts'
 
 /** The most time between the read of a profile and the record of its ARQs, in which the profile may change. */
 const READ_MS = 60_000
@@ -297,4 +225,4 @@ const announced: Invariant = {
   },
 }
 
-export const arqInvariants: readonly Invariant[] = [closed, pinned, versioned, complete, empty, whole, announced]
+export const arqInvariants: readonly Invariant[] = [pinned, versioned, complete, empty, whole, announced]

@@ -1,7 +1,7 @@
 /** Invariants of binds: their start, their end and their notification to Nova. */
 import type { ArqUuid, InstanceUuid } from '../identifiers.ts'
-import { idOf } from '../actors/runtime/memory.ts'
-import { arqKey } from '../actors/arq/decider.ts'
+import { idOf, kindOf } from '../actors/runtime/memory.ts'
+import { type Arq, arq, arqKey } from '../actors/arq/decider.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
 import { instanceKey } from '../actors/instance/decider.ts'
 import type { Records, JournalCount } from './evidence.ts'
@@ -244,4 +244,24 @@ const notified: Invariant = {
   },
 }
 
-export const bindInvariants: readonly Invariant[] = [usable, watched, terminal, notified]
+const removedInTime: Invariant = {
+  name: 'L5 unbound',
+  meaning: 'when all is quiet, no request has been unbound for longer than the age that an operator has set',
+  needs: ['settled', 'age'],
+  judge: (evidence) => ({
+    *end({ entities }) {
+      const { quiet, unboundTtlMs = 0, now, slackMs = SLACK_MS } = evidence
+      if (!quiet || unboundTtlMs === 0) return
+      for (const [key, state] of entities()) {
+        if (kindOf(key) !== arq.kind) continue
+        const { status, createdAt, updatedAt } = state as Arq
+        if (status !== 'Initial' && status !== 'Unbound') continue
+        const ms = usableMs(evidence, updatedAt ?? createdAt, now)
+        if (ms > unboundTtlMs + slackMs)
+          yield { found: `${key} has been ${status} for ${ms} ms, of at most ${unboundTtlMs}`, keys: [key] }
+      }
+    },
+  }),
+}
+
+export const bindInvariants: readonly Invariant[] = [usable, watched, terminal, notified, removedInTime]

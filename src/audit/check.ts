@@ -10,16 +10,19 @@ import { hostInvariants } from './hosts.ts'
 import { inventoryInvariants } from './inventory.ts'
 import { journalInvariants } from './journal.ts'
 import { linearInvariants } from './linear.ts'
+import { moveInvariants } from './moves.ts'
 import { placementInvariants } from './placement.ts'
 import { programInvariants } from './programs.ts'
 import { prove } from './prove.ts'
 import { topicInvariants } from './topics.ts'
 
 /**
- * S: safety, L: liveness, I: the data model. An invariant is skipped when the part of the evidence it needs is absent.
+ * S: safety, L: liveness, I: the data model. An invariant is skipped when the part of the evidence it needs is absent,
+ * which `unjudged` tells.
  */
 export const INVARIANTS: readonly Invariant[] = [
   ...handleInvariants,
+  ...moveInvariants,
   ...arqInvariants,
   ...journalInvariants,
   ...bindInvariants,

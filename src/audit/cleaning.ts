@@ -101,6 +101,7 @@ const clean: Invariant = {
 const proved: Invariant = {
   name: 'S18 host',
   meaning: 'a cleaning that is recorded as done has happened on its host',
+  needs: ['cleanings'],
   judge: ({ hosts = [] }) => {
     const done = new Map(
       hosts.flatMap(({ name, cleaned }) => (cleaned === undefined ? [] : [[name, new Set(cleaned)] as const])),

@@ -59,6 +59,7 @@ const early = (history: History, { status, server_uuid, tag, rowCount }: Heard):
 const recorded: Invariant = {
   name: 'S6',
   meaning: 'nothing is reported before it is recorded: events to Nova, and answers that accept or create',
+  needs: ['clients'],
   judge: ({ clients = [], nova = [], lost }) => ({
     *end(history) {
       const excuses = excusesOf(lost)
@@ -90,6 +91,7 @@ const recorded: Invariant = {
 const stale: Invariant = {
   name: 'S7',
   meaning: 'an answer shows what was true at some moment between question and answer, never less',
+  needs: ['clients'],
   judge: ({ clients = [], lost }) => {
     if (clients.length === 0) return {}
     const excuses = excusesOf(lost)
@@ -175,6 +177,7 @@ const isStillOf = (instance: InstanceUuid, states: readonly Arq[]): boolean =>
 const finished: Invariant = {
   name: 'L6',
   meaning: 'a delete that was answered is done, whatever its host does',
+  needs: ['clients'],
   judge: ({ clients = [], lost }) => {
     if (clients.length === 0) return {}
     const excuses = excusesOf(lost)

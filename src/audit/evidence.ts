@@ -185,6 +185,8 @@ export type Evidence = {
   readonly quiet?: boolean
   /** Hosts that still cannot carry out orders, so that their orders need not be finished. */
   readonly unable?: readonly string[]
+  /** The age from which on unbound requests are deleted, as an operator has set it; 0 or absent: never. */
+  readonly unboundTtlMs?: number
   /** How long after its deadline an action may happen. Default 30 s. */
   readonly slackMs?: number
   /** Periods in which nothing was expected to work: outages, and jumps of a clock. */

@@ -13,6 +13,7 @@ import { host } from '../actors/host/decider.ts'
 import { type Instance, instance, instanceKey } from '../actors/instance/decider.ts'
 import { fold, kindOf } from '../actors/runtime/memory.ts'
 import { openHeld } from './held.ts'
+import type { Need } from './needs.ts'
 import type { JournalRow } from '../actors/runtime/ports.ts'
 import { profile, profileKey } from '../actors/profile/decider.ts'
 import type { ViewName } from '../actors/runtime/views.ts'
@@ -49,6 +50,8 @@ export type Judge = {
 export type Invariant = {
   readonly name: string
   readonly meaning: string
+  /** What it needs besides the journal to judge anything. */
+  readonly needs?: readonly Need[]
   readonly judge: (evidence: Records) => Judge
 }
 /** A finding at an append, with the entities that prove it. */

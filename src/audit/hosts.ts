@@ -29,6 +29,7 @@ const fenced: Invariant = {
   name: 'S5',
   meaning:
     'a host does nothing for an order that is older than the newest it has noted for the slot, and programs no deployable of which another slot is prepared for a guest',
+  needs: ['drivers'],
   judge: ({ hosts = [] }) => ({
     *end() {
       for (const host of hosts) yield* programmedBeside(host)
@@ -102,6 +103,7 @@ function* reused({ name, steps }: HostTrace, isClean: (slot: SlotUuid) => boolea
 const cleaned: Invariant = {
   name: 'S8',
   meaning: 'a host prepares a slot for another ARQ only when it has released it, or an operator has declared it clean',
+  needs: ['ledgers'],
   judge: ({ hosts = [] }) => {
     /** Slots that an operator released without an order to the host. */
     const clean = new Set<string>()
@@ -126,6 +128,7 @@ const cleaned: Invariant = {
 const written: Invariant = {
   name: 'S6',
   meaning: 'a host reports no result that is not on its disk',
+  needs: ['ledgers'],
   judge: ({ hosts = [] }) => ({
     *end() {
       for (const { name, steps } of hosts) {
@@ -145,6 +148,7 @@ const written: Invariant = {
 const level: Invariant = {
   name: 'L4',
   meaning: 'when all is quiet, hosts in service hold prepared what is held of them, and no host what is free',
+  needs: ['hardware', 'settled'],
   judge: ({ hosts = [], quiet = false }) => ({
     *end(history) {
       if (!quiet) return
@@ -174,6 +178,7 @@ const level: Invariant = {
 const answered: Invariant = {
   name: 'L5',
   meaning: 'when all is quiet, no order waits for its host, no handle for its release, and no region for its image',
+  needs: ['settled'],
   judge: ({ quiet = false, unable = [] }) => ({
     *end(history) {
       for (const held of quiet ? lastDeployables(history) : []) {
@@ -199,6 +204,7 @@ const orderId = ({ slot, number }: { readonly slot: SlotUuid; readonly number: n
 const agreed: Invariant = {
   name: 'S5 disk',
   meaning: 'what a host noted is a recorded order, and what it is recorded to have done is on its disk',
+  needs: ['ledgers'],
   judge: ({ hosts = [], quiet = false, lost = [] }) => {
     const [given, done] = [new Set<string>(), new Map<string, { readonly number: number; readonly key: string }>()]
     const note = ({ key, events }: ReturnType<typeof deployablesIn>[number]): void => {

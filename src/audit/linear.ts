@@ -144,6 +144,7 @@ const PROOF_MAX = 8
 const owned: Invariant = {
   name: 'S1 clients',
   meaning: 'what clients saw of a handle fits one order in which at most one ARQ holds it',
+  needs: ['clients'],
   judge: (evidence) => ({
     *end() {
       for (const { handle, judged } of judgeHandles(evidence)) {

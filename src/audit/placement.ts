@@ -37,6 +37,7 @@ const about = (uuid: ResourceProviderUuid, seen: Seen, found: string): Finding =
 const ours: Invariant = {
   name: 'S11',
   meaning: 'a provider that is not ours is never written or deleted, and none with allocations is deleted',
+  needs: ['placement'],
   judge: ({ placement, lost = [] }) => {
     const recorded = everOurs(lost)
     return {
@@ -125,6 +126,7 @@ const disowned = (history: History, lost: readonly Loss[]): ReadonlySet<string> 
 const inStep: Invariant = {
   name: 'L3',
   meaning: 'Placement equals the wanted state within 60 s after it can be reached again',
+  needs: ['placement', 'settled'],
   judge: ({ placement, quiet, lost = [] }) => ({
     *end(history): Generator<Finding> {
       if (!placement || !quiet) return
@@ -155,6 +157,7 @@ const notOverbooked: Invariant = {
   name: 'I16',
   meaning:
     'what is reserved of a provider and what requests hold of it never exceed its total, unless all of it is reserved',
+  needs: ['placement', 'settled'],
   judge: ({ placement, quiet }) => ({
     *end(history): Generator<Finding> {
       if (!placement || !quiet) return
@@ -171,4 +174,25 @@ const notOverbooked: Invariant = {
   }),
 }
 
-export const placementInvariants: readonly Invariant[] = [ours, inStep, notOverbooked]
+/** Judged by the numbers of Placement alone: a provider may have all of its units reserved, whatever the reason. */
+const covered: Invariant = {
+  name: 'S2 placement',
+  meaning: 'what Placement does not reserve of a provider covers the allocations of those who hold its units',
+  needs: ['placement', 'settled'],
+  judge: ({ placement, quiet }) => ({
+    *end(history): Generator<Finding> {
+      if (!placement || !quiet) return
+      const shown = new Map(placement.providers.map((provider) => [provider.uuid, provider]))
+      for (const { uuid, name, resourceClass, given } of allWanted(history, placement)) {
+        const provider = shown.get(uuid)
+        const counted = v.safeParse(Counted, provider?.inventories[resourceClass])
+        if (!provider || isClaimed(provider) || !counted.success) continue
+        const { total, reserved } = counted.output
+        if (reserved !== total && total - reserved < given)
+          yield about(uuid, provider, `of ${name}: ${total} less ${reserved} reserved do not cover ${given} allocated`)
+      }
+    },
+  }),
+}
+
+export const placementInvariants: readonly Invariant[] = [ours, inStep, notOverbooked, covered]

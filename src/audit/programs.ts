@@ -17,6 +17,7 @@ const isBeingProgrammed = ({ program, handles }: Deployable): boolean =>
 const verified: Invariant = {
   name: 'S14',
   meaning: 'when all is quiet, a card that is there holds the image that is recorded of it',
+  needs: ['hardware', 'settled'],
   judge: ({ hosts = [], quiet = false }) => ({
     *end(history) {
       if (!quiet) return
@@ -89,6 +90,7 @@ const preparedOn = ({ steps }: HostTrace): ReadonlyMap<string, Prepared> =>
 const boundToIts: Invariant = {
   name: 'S14 bound',
   meaning: 'a request that asks for an image is bound only where its card held that image when its slot was prepared',
+  needs: ['drivers'],
   judge: ({ hosts = [] }) => {
     const seen = new Map(
       hosts.flatMap((trace) => (trace.loaded === undefined ? [] : [[trace.name, preparedOn(trace)] as const])),

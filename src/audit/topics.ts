@@ -118,6 +118,7 @@ const keptFrom = ({ messages, cut }: Topics): ReadonlyMap<string, string | null>
 const published: Invariant = {
   name: 'PUBLISHED-1',
   meaning: 'what the journal holds up to the checkpoint of the relay was published on its topics',
+  needs: ['topics'],
   judge: (evidence) => ({
     *end() {
       const { journal } = evidence
@@ -143,6 +144,7 @@ const published: Invariant = {
 const ordered: Invariant = {
   name: 'PUBLISHED-2',
   meaning: 'the first occurrences of the messages of a key are in the order of the journal',
+  needs: ['topics'],
   judge: (evidence) => ({
     *end() {
       const topics = withoutLost(evidence)
@@ -209,11 +211,13 @@ const entityOf = ({ body }: TopicMessage): readonly string[] => {
 const known: Invariant = {
   name: 'PUBLISHED-3',
   meaning: 'nothing is published that the journal does not hold',
+  needs: ['topics'],
   judge: (evidence) => ({ end: () => judged(evidence, ({ topic }) => topic !== ORDERS) }),
 }
 const given: Invariant = {
   name: 'PUBLISHED-5',
   meaning: 'each order that was sent is a recorded order',
+  needs: ['topics'],
   judge: (evidence) => ({
     end: () => judged(evidence, (message) => message.topic === ORDERS && !isAnswer(message)),
   }),
@@ -277,6 +281,7 @@ function* lastStates({ reached }: History, { journal, lost = [] }: Records, topi
 const latest: Invariant = {
   name: 'PUBLISHED-4',
   meaning: 'the last message of a key on a state topic is the state the journal folds to',
+  needs: ['topics'],
   judge: (evidence) => ({
     *end(history) {
       if (evidence.topics) yield* lastStates(history, evidence, evidence.topics)

@@ -98,7 +98,15 @@ const auditOf = (source: SnapshotSource, folder: string) => {
   }
   const judged = async (clients: readonly object[]) => {
     const { evidence, sources } = await gathered(clients)
-    const verdict = { sources, figures: figuresOf(evidence), invariants: 1, violations: [], seconds: 0, memoryMb: 0 }
+    const verdict = {
+      sources,
+      figures: figuresOf(evidence),
+      invariants: 1,
+      unjudged: [],
+      violations: [],
+      seconds: 0,
+      memoryMb: 0,
+    }
     return {
       names: check(evidence).map(({ invariant }) => invariant),
       lines: auditLines(verdict).filter((line) => line.startsWith('lost')),

@@ -9,6 +9,7 @@ import { handleCases } from './cases/handles.ts'
 import { hardwareCases } from './cases/hardware.ts'
 import { hostCases } from './cases/hosts.ts'
 import { journalCases } from './cases/journal.ts'
+import { moveCases } from './cases/moves.ts'
 import { placementCases } from './cases/placement.ts'
 import { boundCases, jobCases } from './cases/programJobs.ts'
 import { programCases } from './cases/programs.ts'
@@ -16,11 +17,14 @@ import { reuseCases } from './cases/reuse.ts'
 import { rightCases } from './cases/rights.ts'
 import { topicStateCases } from './cases/topicStates.ts'
 import { topicCases } from './cases/topics.ts'
+import { unboundCases } from './cases/unbound.ts'
 
 const CASES = [
+  ...unboundCases,
   ...arqCases,
   ...bindCases,
   ...handleCases,
+  ...moveCases,
   ...hardwareCases,
   ...clientCases,
   ...rightCases,

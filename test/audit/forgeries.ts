@@ -221,6 +221,15 @@ export const FORGERIES: readonly (readonly [string, string, Forge])[] = [
   ['L3', 'an inventory differs', placed({ providers: (all) => all.map((one) => ({ ...one, inventories: {} })) })],
   ['L3', 'a trait is missing', placed({ providers: (all) => all.map((one) => ({ ...one, traits: [] })) })],
   ['L3', 'a provider of ours belongs to nothing', leftBehind],
+  [
+    'L5 unbound',
+    'a request that nobody has bound stays for ever',
+    (evidence) => ({
+      ...stoppedBefore(is('instance', 'BindAccepted'))(evidence),
+      quiet: true,
+      unboundTtlMs: 60_000,
+    }),
+  ],
   ['L4', 'a free slot is prepared', (evidence) => host(() => ({ prepared: [freeSlot(evidence)] }))(evidence)],
   ['S14', 'a card holds nothing of what is recorded', host(() => ({ loaded: {} }))],
   ...PROGRAM_FORGERIES,

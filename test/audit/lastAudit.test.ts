@@ -16,6 +16,7 @@ const verdict = (more: Partial<Verdict> = {}): Verdict => ({
   sources: ['the database'],
   figures: { rows: 12 } as Verdict['figures'],
   invariants: 57,
+  unjudged: [],
   violations: [],
   seconds: 1.26,
   memoryMb: 99,

@@ -53,23 +53,25 @@ const preparedOnAnother: Forge = (evidence) => {
     })),
   }
 }
-const allReserved: Forge = placed({
-  providers: (all) =>
-    all.map((provider) => ({
-      ...provider,
-      inventories: Object.fromEntries(
-        Object.entries(provider.inventories).map(([name, one]) => {
-          const inventory = one as { readonly total: number }
-          return [name, { ...inventory, reserved: inventory.total }]
-        }),
-      ),
-    })),
-})
+const reserving = (more: number): Forge =>
+  placed({
+    providers: (all) =>
+      all.map((provider) => ({
+        ...provider,
+        inventories: Object.fromEntries(
+          Object.entries(provider.inventories).map(([name, one]) => {
+            const inventory = one as { readonly total: number }
+            return [name, { ...inventory, reserved: inventory.total + more }]
+          }),
+        ),
+      })),
+  })
 
 export const PROGRAM_FORGERIES: readonly (readonly [string, string, Forge])[] = [
   ['S14 jobs', 'a programming ends that was not begun', neverBegun],
   ['S14 jobs', 'a card is programmed twice at once', begunTwice],
   ['I13', 'an image is recorded that nobody has loaded or read', neverBegun],
   ['S14 bound', 'a card held another image when its slot was prepared', preparedOnAnother],
-  ['I16', 'more is reserved than requests leave', allReserved],
+  ['I16', 'more is reserved than requests leave', reserving(0)],
+  ['S2 placement', 'what is left does not cover what is allocated', reserving(1)],
 ]

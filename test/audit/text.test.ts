@@ -19,6 +19,7 @@ const NOTHING: Verdict = {
     clients: null,
   },
   invariants: 40,
+  unjudged: [],
   violations: [],
   seconds: 1.25,
   memoryMb: 99.6,
@@ -33,6 +34,18 @@ test('of nothing', () => {
     'binds     none',
     '',
     'clean: 40 invariants hold (1.3 s, 100 MB)',
+  ])
+})
+
+test('with what was not judged, and what that needs', () => {
+  const unjudged: Verdict['unjudged'] = [
+    { invariants: ['L3', 'I16'], lacks: 'a watcher of Placement' },
+    { invariants: ['S7'], lacks: 'the records of clients (--client)' },
+  ]
+  expect(auditLines({ ...NOTHING, unjudged }).slice(-3)).toEqual([
+    'clean: 40 invariants hold (1.3 s, 100 MB)',
+    'not judged without a watcher of Placement: L3, I16',
+    'not judged without the records of clients (--client): S7',
   ])
 })
 

@@ -69,7 +69,15 @@ describe('the page', () => {
     expect((await textOf(over())).text).toContain('No audit of this store is recorded')
     const violations = [{ invariant: 'S7', meaning: '', found: '', proof: [] }]
     const figures = { rows: 1234 } as Verdict['figures']
-    const verdict = { sources: ['the database'], figures, invariants: 57, violations, seconds: 2, memoryMb: 1 }
+    const verdict = {
+      sources: ['the database'],
+      figures,
+      invariants: 57,
+      unjudged: [],
+      violations,
+      seconds: 2,
+      memoryMb: 1,
+    }
     await saveAudit(world.store.journal, auditFacts(verdict, Date.now() - 7_200_000))
     const { text } = await textOf(over())
     expect(text).toMatch(/1\u00A0violation: S7/)

@@ -1,4 +1,4 @@
-/** What stands between the customers and the service tells failed calls from those that may be repeated. */
+/** What stands between the customers and the service tells failed calls from those that may be repeated (L8). */
 import { type RequestListener, createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -48,7 +48,7 @@ test.each([
   ['a time that is none', status(503, { 'retry-after': 'soon' }), /GET \/x .*answered 503/],
   ['no answer', cut, /GET \/x .*broke off: ECONNRESET/],
   ['half an answer', half, /GET \/x .*broke off: ECONNRESET/],
-])('%s is a failed call', async (_, answer, found) => {
+])('%s is a failed call (L8)', async (_, answer, found) => {
   const { call, figures } = await before((await server(answer)).origin)
   await expect(call('GET', '/x')).rejects.toThrow(Lost)
   expect(figures.failed).toEqual([expect.stringMatching(found)])

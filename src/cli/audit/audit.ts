@@ -1,5 +1,6 @@
 /** `accelerando audit`: checks every invariant against the recorded data. */
 import { INVARIANTS, check } from '../../audit/check.ts'
+import { isJudged, unjudged } from '../../audit/needs.ts'
 import { messageOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
 import { figuresOf } from './figures.ts'
@@ -34,7 +35,8 @@ export const audit = async (options: AuditOptions, write: string | null, log: Lo
   return {
     sources,
     figures,
-    invariants: INVARIANTS.length,
+    invariants: INVARIANTS.filter((one) => isJudged(evidence, one)).length,
+    unjudged: unjudged(INVARIANTS, evidence),
     violations,
     seconds: (performance.now() - began) / 1000,
     memoryMb: process.resourceUsage().maxRSS / 1024,

@@ -35,6 +35,8 @@ export type AuditOptions = {
   readonly settled: boolean
   readonly slackMs: number
   readonly skewMs: number
+  /** The age from which on the controls delete unbound requests; 0: never. Absent: unknown. */
+  readonly unboundTtlMs?: number
 }
 export type Gathered = {
   readonly evidence: Records
@@ -130,6 +132,7 @@ export const gatherEvidence = async (options: AuditOptions, log: Log): Promise<G
     now: options.now ?? (options.stopped ? last : (main.now ?? last)),
     quiet: options.settled,
     slackMs: options.slackMs,
+    unboundTtlMs: options.unboundTtlMs ?? 0,
     ...(main.views ? { views: main.views } : {}),
     ...(main.lost.length > 0 ? { lost: lossesOf(main.lost.map(declared), options.skewMs) } : {}),
     ...(hosts.length > 0 ? { hosts } : {}),

@@ -1,12 +1,15 @@
 /** Formats the result of an audit as text. Pure. */
 import type { Proof, Violation } from '../../audit/evidence.ts'
+import type { Unjudged } from '../../audit/needs.ts'
 import type { Figures } from './figures.ts'
 import { visibleJson } from '../../text.ts'
 
 export type Verdict = {
   readonly sources: readonly string[]
   readonly figures: Figures
+  /** How many were judged. */
   readonly invariants: number
+  readonly unjudged: readonly Unjudged[]
   readonly violations: readonly Violation[]
   readonly seconds: number
   readonly memoryMb: number
@@ -60,7 +63,7 @@ const figureLines = ({ figures: f }: Verdict): readonly (readonly [string, strin
 ]
 
 export const auditLines = (verdict: Verdict): readonly string[] => {
-  const { sources, invariants, violations, seconds, memoryMb } = verdict
+  const { sources, invariants, unjudged, violations, seconds, memoryMb } = verdict
   const rows = [['read', sources.join('; ')] as const, ...figureLines(verdict)]
   const width = Math.max(...rows.map(([name]) => name.length))
   const spent = `${seconds.toFixed(1)} s, ${memoryMb.toFixed(0)} MB`
@@ -76,5 +79,6 @@ export const auditLines = (verdict: Verdict): readonly string[] => {
     violations.length === 0
       ? `clean: ${invariants} invariants hold (${spent})`
       : `${violations.length} violations of ${new Set(violations.map(({ invariant }) => invariant)).size} invariants (${spent})`,
+    ...unjudged.map((one) => `not judged without ${one.lacks}: ${one.invariants.join(', ')}`),
   ]
 }

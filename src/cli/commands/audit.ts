@@ -11,7 +11,15 @@ import type { Key } from '../config/table.ts'
 import { openLog } from '../logger.ts'
 import { visibleJson } from '../../text.ts'
 
-const AUDIT_FLAGS: readonly Key[] = ['database', 'data', 'kafka.brokers', 'kafka.prefix', 'config', 'log.level']
+const AUDIT_FLAGS: readonly Key[] = [
+  'database',
+  'data',
+  'kafka.brokers',
+  'kafka.prefix',
+  'config',
+  'arq.unbound_ttl',
+  'log.level',
+]
 type Violation = Verdict['violations'][number]
 const COLUMNS = columnsOf<Violation>(['invariant', 'meaning', 'found'])
 
@@ -59,6 +67,7 @@ const run = async (flags: Flags, given: Given): Promise<void> => {
     settled: given.settled ?? false,
     slackMs: secondsOf('slack', given.slack),
     skewMs: secondsOf('skew', given.skew),
+    unboundTtlMs: config.control.unboundTtlMs,
   }
   const [{ audit, keepVerdict }, { auditLines }] = await Promise.all([
     import('../audit/audit.ts'),

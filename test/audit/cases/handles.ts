@@ -1,5 +1,4 @@
-/** A case for each condition of the invariants of `src/audit/handles.ts`, and of S3 for handles. */
-import { COMPARISON } from '../../../src/actors/deployable/slots.ts'
+/** A case for each condition of the invariants of `src/audit/handles.ts`. */
 import type { Evidence } from '../../../src/audit/evidence.ts'
 import type { Finding } from '../../../src/audit/history.ts'
 import {
@@ -322,66 +321,6 @@ const retired: readonly Case[] = [
   ],
 ]
 
-const moved: readonly Case[] = [
-  [
-    'S3',
-    'a handle goes from held to quarantined',
-    of(
-      board,
-      deployable('d1', granted()),
-      deployable('d1', { type: 'HandleQuarantined', handle: 'h1', until: 'released', by: 'op', reason: 'r' }),
-      deployable('d1', released()),
-    ),
-    [here(4, ['deployable/d1'], 'handle h1 went from held to quarantined')],
-  ],
-  [
-    'S3',
-    'a handle that is in doubt is given up',
-    of(
-      board,
-      deployable('d1', granted()),
-      deployable('d1', {
-        type: 'HandleQuarantined',
-        handle: 'h1',
-        until: 'released',
-        inDoubt: true,
-        by: 'op',
-        reason: 'r',
-      }),
-      deployable('d1', released()),
-    ),
-    [],
-  ],
-  [
-    'S3',
-    'a handle is given up whose hardware its host has prepared for something else',
-    of(
-      board,
-      deployable('d1', granted()),
-      deployable('d1', { type: 'HandleQuarantined', handle: 'h1', until: 'released', by: COMPARISON, reason: 'r' }),
-      deployable('d1', released()),
-    ),
-    [],
-  ],
-  [
-    'S3',
-    'a handle is given up that the report does not show any more',
-    of(
-      board,
-      deployable('d1', granted()),
-      deployable('d1', { type: 'DeployableDescribed', description: described(['h2']) }),
-      deployable('d1', released()),
-    ),
-    [],
-  ],
-  [
-    'S3',
-    'a row of two events moves a handle through a state that nobody sees',
-    of(board, deployable('d1', granted(), released('h1', 'a1', order('h1', 1)))),
-    [],
-  ],
-]
-
 export const handleCases: readonly Case[] = [
   ...exclusive,
   ...capacity,
@@ -389,5 +328,4 @@ export const handleCases: readonly Case[] = [
   ...backReference,
   ...together,
   ...retired,
-  ...moved,
 ]

@@ -65,6 +65,12 @@ const withheld = shown({ inventories: { FPGA: { ...inventory, reserved: 1 } } })
 const allocated = shown({ allocated: { i1: 1 } })
 const reserving = (reserved: number, has: Provider['allocated'] = { i1: 1 }): Provider =>
   shown({ inventories: { FPGA: { ...inventory, reserved } }, allocated: has })
+const scarce = reserving(1, { i1: 2 })
+const both: readonly Append[] = [
+  ...bound,
+  created('a2'),
+  [arq('a2', bindStarted('h2')), deployable('d1', granted('h2', 'a2'))],
+]
 const disabled = deployable('d1', { type: 'StatusSet', status: 'maintaining' })
 const pair = described(
   [
@@ -206,6 +212,23 @@ export const placementCases: readonly Case[] = [
   ['I16', 'it is not quiet', seen([reserving(2)], [], false, ...bound), []],
   ['I16', 'somebody else has claimed it', seen([{ ...reserving(2), traits: ['OWNER_NOVA'] }], [], true, ...bound), []],
   ['I16', 'it has an inventory of another class', seen([shown({ inventories: {} })], [], true, ...bound), []],
+  ['S2 placement', 'the rest covers what is allocated', seen([reserving(1)], [], true, ...bound), []],
+  [
+    'S2 placement',
+    'its device is disabled, and Placement still offers it, too little of it',
+    seen([scarce], [], true, ...both, disabled),
+    found(scarce, 'of board: 2 less 1 reserved do not cover 2 allocated'),
+  ],
+  ['S2 placement', 'all of it is reserved', seen([reserving(2)], [], true, ...bound, disabled), []],
+  ['S2 placement', 'it is not quiet', seen([scarce], [], false, ...both), []],
+  ['S2 placement', 'what nobody holds is allocated', seen([reserving(1, { i1: 1, i9: 1 })], [], true, ...bound), []],
+  [
+    'S2 placement',
+    'somebody else has claimed it',
+    seen([{ ...scarce, traits: ['OWNER_NOVA'] }], [], true, ...both),
+    [],
+  ],
+  ['S2 placement', 'it is not shown', seen([], [], true, ...both), []],
   ['I16', 'it is not shown', seen([], [], true, ...bound), []],
   [
     'I16',
