@@ -261,7 +261,7 @@ describe('all of it', () => {
     )
     expect(plain.sources).toEqual([journal])
     const { journal: rows, ...rest } = plain.evidence
-    expect([rows.length, rest]).toEqual([2, { now: 30, quiet: false, slackMs: 30_000 }])
+    expect([rows.length, rest]).toEqual([2, { now: 30, quiet: false, slackMs: 30_000, unboundTtlMs: 0 }])
 
     const [client, topics, ledger] = [
       file('all-client', {

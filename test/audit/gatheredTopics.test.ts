@@ -75,7 +75,7 @@ test('the journal is rebuilt from the facts, without those that are not told who
     ['arq.events.v1', 'arq/a', 1],
   ])
   expect(marks).toEqual({ cut: new Set(), publishedTo: null, open: null, settled: false })
-  expect(rest).toEqual({ quiet: false, slackMs: 5 })
+  expect(rest).toEqual({ quiet: false, slackMs: 5, unboundTtlMs: 0 })
   const all = await gatherTopics(optionsOf(broker), silent)
   expect([all.messages.length, all.missing.length, all.missing.includes('arq.events.v1')]).toEqual([3, 10, false])
 })
