@@ -263,7 +263,7 @@ describe('a quarantined handle', () => {
     await world.answer(order, { status: 'failed', reason: 'stuck', final: true })
     expect(await world.states([arq])).toEqual(['UnbindFailed'])
     const [shown, release] = [world.control.handles.get, world.control.handles.release]
-    expect(value(await shown(TENANT, String(order.slot)))).toMatchObject({
+    expect(value(await shown({ ...TENANT, isAdmin: true }, String(order.slot)))).toMatchObject({
       state: 'quarantined',
       quarantine: { by: 'failed release', reason: 'stuck' },
     })

@@ -27,7 +27,7 @@ describe('who may do what', () => {
     expect(shown(false)).toMatchObject({
       'device_profile:get_all': COLUMNS,
       'device_profile:create': ['admin'],
-      'arq:create': COLUMNS,
+      'arq:create': COLUMNS.filter((role) => role !== 'reader'),
       'device:get_all': ['admin', 'manager'],
       'device:disable': ['admin'],
     })

@@ -133,11 +133,13 @@ describe('drift', () => {
     for (const query of ['', '?dry_run=true', '?dry_run=']) {
       const { got, asked: calls } = await asked(query)
       expect(got.json).toMatchObject({ dry_run: true, next: 'none', healed: [] })
-      expect(calls).toEqual([['drift.list', null, { limit: 100 }]])
+      expect(calls).toEqual([['drift.list', null, { limit: 100 }, false, true]])
     }
-    expect((await asked('?limit=100&host=h1')).asked).toEqual([['drift.list', 'h1', { limit: 100 }]])
-    expect((await asked('?limit=99&marker=a')).asked).toEqual([['drift.list', null, { limit: 99, marker: 'a' }]])
-    expect((await asked('?limit=101')).asked).toEqual([['drift.list', null, { limit: 100 }]])
+    expect((await asked('?limit=100&host=h1')).asked).toEqual([['drift.list', 'h1', { limit: 100 }, false, true]])
+    expect((await asked('?limit=99&marker=a')).asked).toEqual([
+      ['drift.list', null, { limit: 99, marker: 'a' }, false, true],
+    ])
+    expect((await asked('?limit=101')).asked).toEqual([['drift.list', null, { limit: 100 }, false, true]])
     const empty = await tell('POST /v2/drift/heal', { 'drift.list': { items: [], next: { value: 1, key: 'x' } } })
     expect(empty.got.json.next).toBe(null)
   })

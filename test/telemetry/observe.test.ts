@@ -11,6 +11,7 @@ import { LISTED_AS } from '../../src/actors/host/standing.ts'
 import { HANDLE_STATES } from '../../src/actors/deployable/states.ts'
 import { HOST_STATES } from '../../src/actors/placement/hostState.ts'
 import { SLOT_DIFFERENCES } from '../../src/actors/runtime/counts.ts'
+import { DEVICE_STATES } from '../../src/actors/device/standing.ts'
 import { TOKEN_REFUSALS } from '../../src/neighbours/openstack/refusals.ts'
 import { REFUSALS } from '../../src/actors/runtime/refusals.ts'
 import { AT_ZERO, METRICS, METRIC_PREFIX, type MetricRow } from '../../src/cli/observe/metricsTable.ts'
@@ -56,6 +57,7 @@ const VALUES: Readonly<Record<string, readonly string[]>> = {
   'reports_refused_total reason': REFUSALS,
   'slot_differences_total kind': SLOT_DIFFERENCES,
   'tokens_refused_total reason': TOKEN_REFUSALS,
+  'device_states state': DEVICE_STATES,
   'journal_appends_total verdict': said('journal_appends_total', 'verdict'),
   'binds_ended_total outcome': said('binds_ended_total', 'outcome'),
   'binds_ended_total reason': said('binds_ended_total', 'reason'),

@@ -50,7 +50,7 @@ describe('an answer', () => {
     [
       'of 401',
       { ...CREATED, status: 401 },
-      { ok: false, reason: 'Keystone does not accept this user, password and project.' },
+      { ok: false, reason: 'Keystone does not accept this user, password and project.', wrong: true },
     ],
     ['of another status', { ...CREATED, status: 200 }, none(200)],
     ['of 500', { ...CREATED, status: 500 }, none(500)],
