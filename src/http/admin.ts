@@ -22,6 +22,8 @@ export type AdminParts = {
   }
   /** Whether it may be addressed under any name, because it listens on other addresses than those of this machine. */
   readonly anyHost: boolean
+  /** Names under which it may be addressed besides those of this machine. */
+  readonly trustedHosts?: readonly string[]
   readonly doors?: Doors
 }
 
@@ -30,10 +32,10 @@ const inputOf = async (request: Request): Promise<unknown> => {
   return text === '' ? null : JSON.parse(text)
 }
 
-export const adminApp = ({ metrics, readiness, anyHost, doors = {} }: AdminParts): Hono => {
+export const adminApp = ({ metrics, readiness, anyHost, trustedHosts = [], doors = {} }: AdminParts): Hono => {
   const app = new Hono()
   // the same rules as for the API, so that no page of another site reads what is shown here, or reaches the doors
-  const gates = { page: gateOf({ trustedHosts: [], anyHost }), doors: gateOf({ trustedHosts: [], anyHost: false }) }
+  const gates = { page: gateOf({ trustedHosts, anyHost }), doors: gateOf({ trustedHosts: [], anyHost: false }) }
   app.use('*', async (c, next) => {
     const barred = (c.req.path.startsWith('/doors/') ? gates.doors : gates.page)((name) => c.req.header(name))
     if (barred === null) return next()

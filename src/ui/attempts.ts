@@ -10,7 +10,7 @@ import type { Clock } from '../clock.ts'
 import { backoffMs } from '../waiting.ts'
 
 const PAUSE = { firstMs: 1000, maxMs: 60_000 }
-const FREE = 10
+const FREE = 50
 /** After so long without a refusal, they count from the beginning. */
 const FORGOTTEN_MS = 15 * 60_000
 /** The oldest are forgotten first. */
@@ -49,6 +49,6 @@ export const createAttempts = (clock: Pick<Clock, 'now'>): Attempts => {
       note(own, 0)
       note(address, FREE)
     },
-    succeeded: (user, from) => void entries.delete(both(user, from)[0]),
+    succeeded: (user, from) => both(user, from).forEach((key) => void entries.delete(key)),
   }
 }

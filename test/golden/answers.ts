@@ -75,13 +75,13 @@ export type Asking = {
 // oxlint-disable-next-line typescript/no-explicit-any -- answers are looked into freely
 export type Ask = (line: string, asking?: Asking) => Promise<any>
 
-/** How often a held read looks again. */
-const LOOKED_EVERY_MS = 50
+/** How long a held read pauses at most. */
+const PAUSED_MS = 500
 export const asker = ({ control, clock }: Pick<Cloud, 'control' | 'clock'>) => {
   const options = { additiveMicroversion: true }
   // a read that is held until a bind has ended looks again at once: no time passes while a question is asked
   const after: typeof clock.after = (ms, work) => {
-    if (ms > LOOKED_EVERY_MS) return clock.after(ms, work)
+    if (ms > PAUSED_MS) return clock.after(ms, work)
     const soon = setImmediate(work)
     return () => clearImmediate(soon)
   }

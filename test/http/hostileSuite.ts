@@ -44,7 +44,11 @@ const open = async (store: Store) => {
   })
   let number = 0
   const shows = (...cards: readonly ReportedDevice[]) => {
-    const report = inventoryOf('good', ++number, { drivers: [shown(...cards)] })
+    const own = cards.map(({ deployables, ...card }) => ({
+      ...card,
+      deployables: deployables.map((one) => ({ ...one, name: one.name.replace(/^h1_/, 'good_') })),
+    }))
+    const report = inventoryOf('good', ++number, { drivers: [shown(...own)] })
     return bus.publish([reportRecord(report, `good/${number}`, 0)])
   }
   const close = async () => {
@@ -113,8 +117,8 @@ export const hostileSuite = (opened: () => Promise<Store>): void => {
 
     // the next report of the host is recorded at once, and every list can be read
     await world.shows(card(1), card(2))
-    const names = async () => (await deployables()).map(({ name }) => name).filter((name) => name.startsWith('h1_'))
-    await expect.poll(names, WAITING).toEqual(['h1_1', 'h1_2'])
+    const names = async () => (await deployables()).map(({ name }) => name).filter((name) => name.startsWith('good_'))
+    await expect.poll(names, WAITING).toEqual(['good_1', 'good_2'])
     for (const path of ['accelerator_requests', 'device_profiles', 'devices', 'attributes', 'hosts', 'handles'])
       await client.must(200, `GET /v2/${path}`)
     expect(world.log.said.filter(({ level }) => level === 'error')).toEqual([])

@@ -52,13 +52,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
   },
   {
     path: 'src/audit/arqs.ts',
-    line: "(to === 'missing' && leadsTo(from, 'free')) ||",
-    original: "to === 'missing' && leadsTo(from, 'free')",
-    mutated: "(to === 'missing')",
-    reason: 'a state that does not lead to free is free itself, which leads to missing, or missing',
-  },
-  {
-    path: 'src/audit/arqs.ts',
     line: 'const states = profileStates(history, profileUuid, 0, rowCount)',
     original: '0',
     mutated: '1',
@@ -161,13 +154,6 @@ export const EQUIVALENT: readonly Equivalent[] = [
     original: 'find',
     mutated: 'findLast',
     reason: 'a UUID names one attribute',
-  },
-  {
-    path: 'src/actors/deployable/state.ts',
-    line: "(handle.state === 'quarantined' && handle.pending !== null),",
-    original: "handle.state === 'quarantined' && handle.pending !== null",
-    mutated: '(handle.pending !== null)',
-    reason: 'a handle that waits for its host is held, being released or in quarantine',
   },
   {
     path: 'src/actors/inventory/reconcile.ts',

@@ -54,6 +54,7 @@ export const openAdmin = async (parts: AdminParts): Promise<Listening> => {
     metrics: meter.registry,
     readiness,
     anyHost,
+    trustedHosts: config.http.trustedHosts,
     ...(config.testDoors ? { doors: doorsOf(system) } : {}),
   })
   return listenOrElsewhere(app, config.adminListen, { name: 'admin', log })

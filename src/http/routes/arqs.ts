@@ -22,6 +22,7 @@ import { UUID_SHAPE } from '../shapes.ts'
 import { timeline } from './timeline.ts'
 import { canonicalUuid } from '../../uuid.ts'
 import { SINCE } from '../versions.ts'
+import { backoffMs } from '../../waiting.ts'
 
 const UUIDS = { uuid: { resource: 'accelerator_request', otherwise: 'invalid' } } as const
 
@@ -86,25 +87,30 @@ const uuidsOf = (given: readonly string[]): Canonical => {
   return { ok: true, uuids: [...uuids] }
 }
 
-/** Below the time limit of an answer (`answerMs`). */
 const HELD_MS = 11_000
-const LOOKED_EVERY_MS = 50
+/** What the time limit of an answer leaves for the reads themselves. */
+const READS_MS = 2000
+const PAUSE = { firstMs: 50, maxMs: 500 }
 /**
- * Reads again until no bind is under way, at most `HELD_MS`. Nova reads the requests of a server once when it unshelves
- * it, before the server is on a host, and takes no event about it then: what it reads as `BindStarted` it waits for in
- * vain (Nova 34, `_unshelve_instance`).
+ * Reads again until no bind is under way, at most `HELD_MS`, or until nobody waits for the answer. Nova reads the
+ * requests of a server once when it unshelves it, before the server is on a host, and takes no event about it then:
+ * what it reads as `BindStarted` it waits for in vain (Nova 34, `_unshelve_instance`).
  */
 const whenBound =
   <Asked extends readonly unknown[]>(
     read: (...asked: Asked) => Promise<Outcome<Listed<ArqRow>>>,
-    pause: (ms: number) => Promise<void>,
+    { pause, options, caller }: Pick<Call<{}, unknown>, 'pause' | 'options' | 'caller'>,
   ) =>
   async (...asked: Asked): Promise<Outcome<Listed<ArqRow>>> => {
-    for (let heldMs = 0; ; heldMs += LOOKED_EVERY_MS) {
+    const mostMs = Math.min(HELD_MS, options.answerMs - READS_MS)
+    let heldMs = 0
+    for (let looks = 1; ; looks++) {
       const found = await read(...asked)
-      if (!found.ok || heldMs >= HELD_MS || found.value.items.every(({ state }) => state !== 'BindStarted'))
-        return found
-      await pause(LOOKED_EVERY_MS)
+      const isOver = heldMs >= mostMs || caller.isOver?.() === true
+      if (!found.ok || isOver || found.value.items.every(({ state }) => state !== 'BindStarted')) return found
+      const pauseMs = backoffMs(PAUSE, looks)
+      await pause(pauseMs)
+      heldMs += pauseMs
     }
   }
 
@@ -127,7 +133,7 @@ const list = route({
     answers: { 200: schemas.listOf('arqs', schemas.Arq) },
     refusals: [409, 423],
   },
-  handle: ({ control, caller, query, base, pairs, minor, pause }) => {
+  handle: ({ control, caller, query, base, pairs, minor, pause, options }) => {
     const only = query.arqs === undefined ? null : uuidsOf(query.arqs)
     if (only !== null && !only.ok) return only
     const filter = {
@@ -139,7 +145,7 @@ const list = route({
     }
     const listed = (page: Page) => control.arqs.list(caller, filter, page)
     const isAskedByNova = caller.isService && query.instance !== undefined && query.bind_state === undefined
-    return answerList(isAskedByNova ? whenBound(listed, pause) : listed, pageOf(query), {
+    return answerList(isAskedByNova ? whenBound(listed, { pause, options, caller }) : listed, pageOf(query), {
       key: 'arqs',
       collection: 'accelerator_requests',
       base,

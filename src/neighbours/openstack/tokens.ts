@@ -41,7 +41,7 @@ export type CountedTokens = Tokens & { readonly refused: () => Readonly<Record<T
  * Tokens are printable ASCII. Those of Keystone (Fernet, JWS) have some hundred characters; a much longer one does not
  * fit into the requests that common servers of Keystone take, which end the connection then.
  */
-const TOKEN = /^[\x21-\x7e]{1,2048}$/
+const TOKEN = /^[\x21-\x7e]{1,4096}$/
 /** Statuses by which Keystone, or a server before it, refuses the request because of what the caller has sent. */
 const NO_TOKEN: ReadonlySet<number> = new Set([400, 404, 413, 414, 431])
 /** How long an invalid token is remembered, to limit the requests to Keystone for it. */
@@ -107,7 +107,8 @@ export const createTokens = ({ session, cache, clock, log }: Parts): CountedToke
     } catch (error) {
       // the session has already logged other reasons, once
       if (!(error instanceof NotAsked)) refusals.failed(textOf(error))
-      if (error instanceof OnlyThisCall) return remember(key, FAILED, FAILED_FOR_MS)
+      // one that was valid, as that of Nova's service, is asked about again at once
+      if (error instanceof OnlyThisCall && !wasValid(key)) return remember(key, FAILED, FAILED_FOR_MS)
       return unavailable('the identity service does not answer')
     }
   }

@@ -122,7 +122,13 @@ const keysOf = (step: Step, handles: Handles): readonly string[] => {
   if (!('held' in step)) return []
   const holders = 'moved' in step && step.moved ? (handles.get(step.moved.was) ?? []) : []
   const { uuid, deployables, away = {} } = step.held
-  const back = 'shown' in step ? step.shown.device.deployables.flatMap(({ name }) => ownValue(away, name) ?? []) : []
+  // a card that moves takes all its parts with it, also those that are away
+  const back =
+    'moved' in step && step.moved
+      ? Object.values(away)
+      : 'shown' in step
+        ? step.shown.device.deployables.flatMap(({ name }) => ownValue(away, name) ?? [])
+        : []
   return [
     deviceKey(uuid),
     ...[...Object.values(deployables), ...back].map(deployableKey),

@@ -15,6 +15,10 @@ const newNames = (step: Step): readonly string[] => {
   return added.map((name) => recordedName(step.shown, name))
 }
 
+/** The driver of simulated cards writes other characters of the host's name as `_`, as upstream's does. */
+const isOwn = (host: HostName, name: string): boolean =>
+  [host, host.replaceAll(/[^A-Za-z0-9_-]/g, '_')].some((each) => name.startsWith(`${each}_`))
+
 /** Hosts whose name and `_` begin this name, other than by the name of the host that reports it: longer names. */
 const longerHosts = (host: HostName, name: string): readonly HostName[] =>
   [...name.matchAll(/_/g)].flatMap(({ index }) => (index > host.length ? [name.slice(0, index)] : []))
@@ -40,7 +44,7 @@ export const withOwnNames = async (
   if (!known.ok) return known
   const others = new Set(known.value.items.map((row) => row.name))
   const reasonAgainst = (name: string): string | null => {
-    if (!name.startsWith(`${host}_`)) return `deployable name ${name} does not begin with ${host}_`
+    if (!isOwn(host, name)) return `deployable name ${name} does not begin with ${host}_`
     const other = longerHosts(host, name).findLast((longerName) => others.has(longerName))
     if (other !== undefined) return `deployable name ${name} begins with the name of host ${other}`
     return holders.has(name) ? `deployable name ${name} is held by host ${holders.get(name)}` : null

@@ -11,7 +11,7 @@ import type { Clock } from '../../clock.ts'
 import type { HostName } from '../../identifiers.ts'
 
 const HOUR_MS = 3_600_000
-export const ATLEAST = 512
+export const ATLEAST = 1024
 /** Hosts that are remembered; the oldest are forgotten first. */
 const HOSTS_MAX = 10_000
 

@@ -88,7 +88,7 @@ const start = (): Node =>
   empty(
     'No request was made yet',
     p(null, 'Nova makes one for each server whose flavor names a device profile. What could be given now:'),
-    command(shell`accelerando capacity`),
+    command(shell`accelerando capacity show`),
   )
 
 export const homePage = ({ body: { overview, failed, latest: newest }, now }: Screen<'home'>): Node =>

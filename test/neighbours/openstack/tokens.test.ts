@@ -184,7 +184,7 @@ describe('tokens', () => {
       { invalid: 51, unavailable: 0, from: { '192.0.2.2': 41 } },
     ])
   })
-  test.each(['', 'a b', 'a\nb', 'ä', 'x'.repeat(2049)])(
+  test.each(['', 'a b', 'a\nb', 'ä', 'x'.repeat(4097)])(
     'a text that can be no token is invalid, and nobody is asked',
     async (text) => {
       const { tokens } = open()
