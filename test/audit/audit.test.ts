@@ -25,6 +25,7 @@ const UNWRITTEN = [
   'Nova took nothing',
   'a provider of Nova is written',
   'a provider in use is deleted',
+  'a provider of another Cyborg is deleted',
   'a provider is missing',
   'a provider is renamed',
   'an inventory differs',

@@ -181,7 +181,6 @@ describeWith('postgres', 'the doctor', (bin) => {
     const ended = await command('doctor', ...nowhere)
     expect(ended.code).toBe(7)
     for (const part of ['database', 'kafka', 'api']) expect(ended.said).toMatch(new RegExp(`^problem +${part} .*`, 'm'))
-    expect((await command('doctor')).complained).toContain('nothing to look at')
   })
 })
 

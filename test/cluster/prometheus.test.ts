@@ -126,7 +126,7 @@ const configuration = (target: string) => {
 }
 
 /** What this program lacks: an outside bus, and a Placement, which needs a Keystone. */
-const ELSEWHERE = /accelerando_(?:bus_up|bus_consumer_lag_messages|placement_\w+)/
+const ELSEWHERE = /accelerando_(?:bus_up|bus_consumer_lag_messages|placement_\w+|keystone_up|tokens_\w+)/
 const lines = SECTIONS.flatMap(({ panels }) => panels)
   .flatMap((panel) => panel.lines)
   .map(({ expr, legend }) => ({ expr: expr.replaceAll('$__rate_interval', '1m'), legend }))

@@ -1,10 +1,16 @@
 /** For the alerts about devices: series with which each fires, and with which it stays silent. */
-import { type AlertCase, lasting, MINUTES, steady } from './alertSeries.ts'
+import { type AlertCase, lasting, LONG, MINUTES, ONCE_AT, ours, steady } from './alertSeries.ts'
 
 const VANISHED = 'Devices have vanished of which 8 requests hold a part.'
 export const DEVICES = {
   DevicesInUseMissing: {
-    fires: [lasting('arqs_on_missing_devices', '', 8, 0, VANISHED)],
+    fires: [
+      {
+        series: { [ours('arqs_on_missing_devices')]: `0x1 8${LONG}` },
+        at: ONCE_AT,
+        says: [{ summary: VANISHED }],
+      },
+    ],
     silent: [{ ...steady('arqs_on_missing_devices', '', 0), ...steady('device_states', ',state="missing"', 1) }],
   },
   DevicesFailing: {

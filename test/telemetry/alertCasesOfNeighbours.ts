@@ -19,7 +19,8 @@ export const CALLERS = {
     fires: [
       {
         series: { [ours('tokens_refused_total', ',reason="unavailable"')]: `0+5${LONG}` },
-        at: SCRAPE_SECONDS + 5 * MINUTES,
+        // the rate over five minutes passes 0.1 with the seventh sample
+        at: 7 * SCRAPE_SECONDS + 5 * MINUTES,
         says: [{ summary: '1.0 requests a second are refused because their token cannot be validated.' }],
       },
     ],
@@ -29,7 +30,8 @@ export const CALLERS = {
     fires: [
       {
         series: { [ours('tokens_refused_total', ',reason="invalid"')]: `0+100${LONG}` },
-        at: SCRAPE_SECONDS + 10 * MINUTES,
+        // and 10 with the thirty-first
+        at: 31 * SCRAPE_SECONDS + 10 * MINUTES,
         says: [{ summary: '20 requests a second bring a token that Keystone does not know.' }],
       },
     ],
