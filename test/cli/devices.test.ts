@@ -87,9 +87,7 @@ test('what each driver finds, what Placement would be told, and what is left out
   expect(out).toMatch(/^huawei_ascend_driver \(not enabled\) +0000:81:00\.0 +AICHIP /m)
   // a control would refuse the physical function beside its virtual one, so it is not shown as offered
   expect(out).not.toMatch(/^nvidia_gpu_driver +0000:3b:00\.0 +GPU/m)
-  expect(out).toMatch(
-    /^nvidia_gpu_driver +0000:3b:00\.0 +it has virtual functions, which would go away with it$/m,
-  )
+  expect(out).toMatch(/^nvidia_gpu_driver +0000:3b:00\.0 +it has virtual functions, which would go away with it$/m)
   expect(out).toMatch(/^intel_nic_driver +0000:18:00\.0 +its virtual functions are offered instead$/m)
 })
 
