@@ -132,7 +132,8 @@ const MAY: Readonly<Record<'new' | 'legacy', Readonly<Record<Operation, readonly
     'read usage': COLUMNS,
     'read events': COLUMNS,
     'read ARQs': COLUMNS,
-    'write ARQs': COLUMNS,
+    // stricter than upstream: who only reads changes nothing
+    'write ARQs': COLUMNS.filter((column) => column !== 'reader'),
     // stricter than upstream: administrators and managers only, in both modes
     'read inventory': ['admin', 'manager'],
     'change hardware': ['admin'],
