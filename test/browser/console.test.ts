@@ -76,7 +76,7 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
     await page.goto(`${proxied.base}devices/${seen.card}/do/disable`)
     await page.click('button.full')
     await page.waitForURL(/\/x\/y\/ui\/devices\/[^/]+\?done=/)
-    expect(await page.textContent('.head .state')).toBe('maintaining')
+    expect(await page.textContent('.head .state')).toBe('disabled')
     await page.close()
   })
 
