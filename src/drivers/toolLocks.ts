@@ -104,9 +104,12 @@ const TO_FILES = (errors: string): string =>
     'files=$1; shift',
     'command -v "$1" >/dev/null || { echo "flock: failed to execute $1: it is not there, or no program" >&2; exit 69; }',
     // the shell itself tells of signals on its standard error
-    'ulimit -f 2097152; : >"$files.err"; exec 9>&2 2>/dev/null',
-    `(exec "$@") >"$files.out" ${errors} 9>&-; status=$?`,
-    'cat "$files.out"; cat "$files.err" >&9; rm -f "$files.out" "$files.err"; exit $status',
+    'ulimit -f 524288; : >"$files.err"; exec 9>&2 2>/dev/null',
+    // one that prints without end is killed: it may have the signal of a closed pipe ignored
+    `{ (sh -c 'echo $$ >"$0.pid"; exec "$@"' "$files" "$@") ${errors} 9>&-; echo $? >"$files.status"; } |`,
+    '{ head -c 8388608 >"$files.out"; kill -9 "$(cat "$files.pid")"; }',
+    'status=$(cat "$files.status"); cat "$files.out"; cat "$files.err" >&9',
+    'rm -f "$files.out" "$files.err" "$files.status" "$files.pid"; exit "${status:-1}"',
   ].join('\n')
 /** Standard output and standard error, each by itself. */
 const APART = TO_FILES('2>"$files.err"')
@@ -147,13 +150,17 @@ const holdersOf = async (io: Reach, lock: string): Promise<readonly Seen[]> => {
   return all.filter(({ pid }) => found.has(pid)).toSorted((a, b) => a.startedMs - b.startedMs || a.pid - b.pid)
 }
 const onCard = (io: Reach, name: string): Promise<readonly Seen[]> => holdersOf(io, `/${name}.lock`)
+/** Programs between `flock` and the tool. */
+const OUR_OWN: ReadonlySet<string> = new Set([SHELL, 'head'])
 const workersIn = async (io: Reach, seen: readonly Seen[]): Promise<readonly Worker[]> => {
-  const lockers = new Set(seen.filter(({ name }) => name === FLOCK).map(({ pid }) => pid))
+  const holders = new Set(seen.filter(({ name }) => name === FLOCK).map(({ pid }) => pid))
+  // the oldest come first, so that a shell comes after the one that began it
+  for (const one of seen) if (OUR_OWN.has(one.name) && holders.has(one.parent)) holders.add(one.pid)
   const upMs = Number.parseFloat(await io.read('/proc/uptime')) * 1000
   return (
     seen
       // these hold the lock for the program, and do nothing themselves
-      .filter((one) => one.name !== FLOCK && !(one.name === SHELL && lockers.has(one.parent)))
+      .filter(({ pid }) => !holders.has(pid))
       .map(({ pid, name: program, startedMs }) => ({ pid, program, ageMs: Math.max(0, upMs - startedMs) }))
   )
 }
