@@ -69,7 +69,7 @@ export const EXPLAINED: { readonly [Kind in HttpFault['kind']]: Explained } = {
   },
   not_acceptable: {
     means: 'The microversion is not known, or too old for the operation.',
-    mend: 'Ask for a version between those that `GET /v2` names. Versions after 2.3 need `api.additive_microversion`, or `accelerando latest` beside the version.',
+    mend: 'Ask for a version between those that `GET /v2` names. Versions after 2.3 need `api.additive_microversion`, or the header `OpenStack-API-Version: accelerator latest, accelerando latest`.',
   },
   media_type: { means: 'The body is something else than JSON.', mend: 'Send `Content-Type: application/json`.' },
   too_large: {
