@@ -44,7 +44,7 @@ const opened = async ({
     bus: {},
   }
   const listening = await openAdmin({
-    config: { adminListen: { host: '127.0.0.1', port, chosen }, testDoors } as never,
+    config: { adminListen: { host: '127.0.0.1', port, chosen }, testDoors, http: { trustedHosts: [] } } as never,
     meter,
     store: memoryStore(),
     system: system as never,
