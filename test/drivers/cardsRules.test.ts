@@ -172,7 +172,7 @@ describe('the names of cards', () => {
   }
   test('are those of the file, read again only for a card that is new', async () => {
     const { io, reads, tree } = counted(file('10de  NVIDIA\n\t2330  H100\n'))
-    const namesOf = pciNames(() => 'of the table')
+    const namesOf = pciNames(() => ({ name: 'of the table' }))
     const other = { vendor: '10de', product: '2331' }
     expect((await namesOf(io, [IDS]))(IDS)).toBe('NVIDIA H100')
     const places = ['/usr/share/misc/pci.ids', '/usr/share/hwdata/pci.ids']
@@ -185,7 +185,7 @@ describe('the names of cards', () => {
   })
   test('are those of the table where the file has none, or only that of the maker', async () => {
     const nameIn = async (text: string, known: string | null) =>
-      (await pciNames(() => known)(counted(file(text)).io, [IDS]))(IDS)
+      (await pciNames(() => (known === null ? null : { name: known }))(counted(file(text)).io, [IDS]))(IDS)
     expect([
       await nameIn('', 'own'),
       await nameIn('10de  NVIDIA\n', 'own'),
@@ -196,14 +196,18 @@ describe('the names of cards', () => {
       'own',
     ])
   })
+  test('are those of an operator before those of the file', async () => {
+    const { io } = counted(file('10de  NVIDIA\n\t2330  H100\n'))
+    expect((await pciNames(() => ({ name: 'our H100', ofOperator: true }))(io, [IDS]))(IDS)).toBe('our H100')
+  })
   test('are looked for in three places, and a file that cannot be read is told once for each reason', async () => {
     const { io, reads, warnings } = counted({})
-    const namesOf = pciNames(() => 'own')
+    const namesOf = pciNames(() => ({ name: 'own' }))
     expect((await namesOf(io, [IDS]))(IDS)).toBe('own')
     expect(reads).toEqual(['/usr/share/misc/pci.ids', '/usr/share/hwdata/pci.ids', '/usr/share/pci.ids'])
     let reason = 'EIO'
     const broken: HostIo = { ...io, read: () => Promise.reject(new Error(reason)) }
-    const others = pciNames(() => 'own')
+    const others = pciNames(() => ({ name: 'own' }))
     for (const next of ['EIO', 'EIO', 'EACCES']) {
       reason = next
       expect((await others(broken, [IDS]))(IDS)).toBe('own')

@@ -62,6 +62,7 @@ describe('the rows of an operator', () => {
     type: 'AICHIP',
     family: null,
     name: 'Example NPU',
+    ofOperator: true,
     vfOf: null,
     driver: 'id_table_driver',
     resourceClass: null,

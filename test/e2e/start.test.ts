@@ -111,7 +111,7 @@ describe('after a SIGKILL', () => {
   test('none of its processes is left', async () => {
     const family = familyOf(service.pid)
     await service.end('SIGKILL')
-    expect(family.filter(isAlive)).toEqual([])
+    await expect.poll(() => family.filter(isAlive)).toEqual([])
   })
   test(
     'the same command takes the folder over at once, and finds the same hosts, UUIDs and binds',

@@ -55,7 +55,7 @@ export const cardDriver = (
   { sysfsRoot, known, measuring = MEASURING, skip }: CardOptions,
 ): CardDriver => {
   const through = passThrough(sysfsRoot)
-  const namesOf = pciNames((ids) => known(ids)?.name ?? null)
+  const namesOf = pciNames(known)
 
   const candidates = async (io: HostIo): Promise<readonly Candidate[]> => {
     const all = await readPciFunctions(io, sysfsRoot)

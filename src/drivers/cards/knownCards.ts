@@ -20,6 +20,8 @@ export type KnownCard = {
   readonly family: string | null
   /** What people call it, without the vendor. */
   readonly name: string
+  /** Of a row that an operator has written: its name counts more than the one in the host's `pci.ids`. */
+  readonly ofOperator?: true
   /** Of a virtual function: the product id of its physical function. */
   readonly vfOf: string | null
   /** The entry-point name of the driver that offers it. */

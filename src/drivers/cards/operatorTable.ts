@@ -64,6 +64,7 @@ const Card = v.pipe(
       type,
       family: family ?? null,
       name,
+      ofOperator: true,
       vfOf: vf_of ?? null,
       driver: driver ?? TABLE_DRIVER,
       resourceClass: rc ?? null,

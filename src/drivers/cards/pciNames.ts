@@ -5,6 +5,7 @@
 import { messageOf } from '../../errorText.ts'
 import { readIfThere } from '../files.ts'
 import type { HostIo } from '../driver.ts'
+import type { KnownCard } from './knownCards.ts'
 
 /** Where distributions keep the file. */
 const PLACES = ['/usr/share/misc/pci.ids', '/usr/share/hwdata/pci.ids', '/usr/share/pci.ids']
@@ -44,10 +45,10 @@ const UNKNOWN = 'Device'
 
 /**
  * Looks names up in the file of the host, which is read again only when a card is seen for the first time. `known`:
- * what people call cards that the file has no name for.
+ * the table, whose name counts for a card that the file has no name for, or that an operator has named.
  */
 export const pciNames = (
-  known: (ids: Ids) => string | null,
+  known: (ids: Ids) => Pick<KnownCard, 'name' | 'ofOperator'> | null,
 ): ((io: HostIo, wanted: readonly Ids[]) => Promise<(ids: Ids) => string>) => {
   const found = new Map<string, string>()
   let warnedOf = ''
@@ -77,8 +78,9 @@ export const pciNames = (
       const names = namesIn(text ?? '', missing)
       for (const one of missing) {
         const name = names.get(keyOf(one))
+        const row = known(one)
         const vague = name === undefined || name.endsWith(` ${UNKNOWN}`)
-        const called = (vague ? known(one) : null) ?? name ?? UNKNOWN
+        const called = (vague || row?.ofOperator ? row?.name : null) ?? name ?? UNKNOWN
         now.set(keyOf(one), called)
         if (text !== null) found.set(keyOf(one), called)
       }

@@ -208,7 +208,7 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
   const { sysfsRoot, known, xrtFolder = XRT_FOLDER } = options
   const through = passThrough(sysfsRoot, (_io, found, all) => ({ mates: bySlot(all, known).get(slotOf(found)) ?? [] }))
   const images = loadedImages(NAME)
-  const namesOf = pciNames((ids) => known(ids)?.name ?? null)
+  const namesOf = pciNames(known)
   const cardNamed = async (io: HostIo, deployable: DeployableName): Promise<Card> => {
     const card = (await cardsOf(io, options, through.whyNot)).find((one) => nameOf(io.hostname, one) === deployable)
     if (card === undefined) throw new Error(`${io.hostname} has no ${deployable}`)

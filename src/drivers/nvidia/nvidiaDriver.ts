@@ -24,7 +24,7 @@ export const nvidiaDriver = ({
   const { sysfsRoot, known } = options
   const vgpus = new Vgpus({ sysfsRoot, known, typeAt, most })
   const whole = cardDriver(NVIDIA_KIND, { ...options, skip: vgpus.isDivided })
-  const namesOf = pciNames((ids) => known(ids)?.name ?? null)
+  const namesOf = pciNames(known)
   return {
     name: NVIDIA_KIND.driver,
     discover: async (io) => {
