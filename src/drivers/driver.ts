@@ -1,4 +1,5 @@
 /** The interface of a driver, and its access to the host. */
+import type { Card } from '../card.ts'
 import type { HandleType, LoadedFacts, ReportedDevice } from '../hardware.ts'
 import type { Numbers } from '../health.ts'
 import type { DeployableName, HandleUuid, HostName } from '../identifiers.ts'
@@ -140,6 +141,8 @@ export type Driver = {
    * it is enabled. Absent: it can look on any host.
    */
   readonly isHere?: (io: HostIo) => Promise<boolean>
+  /** What the card that has the place of a deployable says of itself now. Absent: this driver cannot tell. */
+  readonly cardAt?: (io: HostIo, deployable: DeployableName) => Promise<Card | null>
   /** Absent: this driver offers all hardware of its kind. */
   readonly leftOut?: (io: HostIo) => Promise<readonly LeftOut[]>
 }

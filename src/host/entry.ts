@@ -1,8 +1,10 @@
 /** The entry of a slot in the ledger of a host, and the judgement of the next order by it. Pure. */
 import * as v from 'valibot'
 import type { Attaching } from '../attachedFunctions.ts'
+import { Card } from '../card.ts'
 import type { Slot } from '../drivers/driver.ts'
 import { ReportedHandle } from '../hardware.ts'
+import { pciAddressOf } from '../pci.ts'
 import { canonicalJson } from '../wire/canonical.ts'
 import { traceField } from '../trace.ts'
 import { type LedgerAnswer, type Order, OrderNumber } from '../wire/orders.ts'
@@ -18,6 +20,10 @@ export const Entry = v.object({
   deployableUuid: v.string(),
   /** The handle on the device; empty for orders on a deployable as a whole. */
   handle: v.string(),
+  /** The card of the slot; absent: its order named none, and the slot is where its handle says. */
+  card: v.optional(Card),
+  /** Another card is where the slot was, and its own card is not on this host. */
+  away: v.optional(v.literal(true)),
   arq: v.optional(v.string()),
   /** The image that the preparation loads. */
   image: v.optional(v.string()),
@@ -40,11 +46,13 @@ export const handleKey = (handle: { readonly type: string; readonly info: Readon
   canonicalJson([handle.type, handle.info])
 
 const Handle = v.pipe(v.string(), v.parseJson(), v.tuple([ReportedHandle.entries.type, ReportedHandle.entries.info]))
-/** The handle of the entry; null for orders on a deployable as a whole. */
-export const attachingOf = ({ handle }: Entry): Attaching | null => {
+/** The handle of the entry as it last was; null for orders on a deployable as a whole. */
+export const lastHandleOf = ({ handle }: Entry): Attaching | null => {
   const read = handle === '' ? null : v.safeParse(Handle, handle)
   return read?.success ? { type: read.output[0], info: read.output[1] } : null
 }
+/** The handle of the entry, which is hardware of this host; null also while the card of the slot is away. */
+export const attachingOf = (entry: Entry): Attaching | null => (entry.away ? null : lastHandleOf(entry))
 
 /** The slot as drivers know it. */
 export const slotIn = (entry: Entry): readonly Slot[] => {
@@ -64,15 +72,23 @@ export const mayBePrepared = (known: Entry | undefined): boolean => {
   return type === 'ReleaseSlot' && result?.status !== 'done'
 }
 
+/** A control names no address for a card that is not where it was: the slot is then where it was known to be. */
+const placeIn = (order: Order, known: Entry | undefined): Pick<Entry, 'deployable' | 'handle' | 'card' | 'away'> => {
+  const card = order.card ? { card: order.card } : {}
+  const isNowhere = 'handle' in order && pciAddressOf(order.handle.info) === null
+  return isNowhere && known
+    ? { deployable: known.deployable, handle: known.handle, ...card, ...(known.away ? { away: true } : {}) }
+    : { deployable: order.deployable, handle: 'handle' in order ? handleKey(order.handle) : '', ...card }
+}
+
 /** `refused`: true if the order will not touch the hardware. */
 export const inHand = (order: Order, at: number, known: Entry | undefined, refused: boolean): Entry => ({
   slot: order.slot,
   number: order.number,
   type: order.type,
   driver: order.driver,
-  deployable: order.deployable,
+  ...placeIn(order, known),
   deployableUuid: order.deployableUuid,
-  handle: 'handle' in order ? handleKey(order.handle) : '',
   ...('arq' in order ? { arq: order.arq } : {}),
   ...('bitstream' in order && order.bitstream !== undefined ? { image: order.bitstream } : {}),
   ...traceField(order.trace),
@@ -99,6 +115,7 @@ export const recalled = (held: LedgerAnswer['slots'][number], at: number): Entry
   deployable: held.deployable,
   deployableUuid: held.deployableUuid,
   handle: handleKey(held.handle),
+  ...(held.card ? { card: held.card } : {}),
   ...(held.arq === undefined ? {} : { arq: held.arq }),
   ...(held.pending ? { state: 'in-hand', sent: false } : { state: 'done', sent: true, result: { status: 'done' } }),
   startedAt: at,

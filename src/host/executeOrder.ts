@@ -27,6 +27,7 @@ import type { Order } from '../wire/orders.ts'
 import type { Cleaner } from './cleaning.ts'
 import { type Functions, undividable } from './functions.ts'
 import type { Section } from './sections.ts'
+import { cardsShown, misplaced } from './whereabouts.ts'
 
 export class Final extends Error {}
 /** The driver has released the slot, and nothing on this host cleans it. */
@@ -227,11 +228,20 @@ const clean = async (
   return {}
 }
 
+/** The last discovery may have been before the card was exchanged (ORDERS-7). */
+const refuseOtherCard = async ({ io }: Tools, driver: Driver, order: Order): Promise<void> => {
+  const { card, deployable } = order
+  const there = card ? ((await driver.cardAt?.(io, deployable)) ?? null) : null
+  const refusal = misplaced(order, cardsShown([[deployable, there]]))
+  if (refusal !== null) throw new Final(refusal)
+}
+
 export const executeOrder = async (tools: Tools, order: Order, term: Terms): Promise<OrderOutcome> => {
   const { signal, also } = term
   const driver = tools.drivers.get(order.driver)
   if (driver === undefined) throw new Final(`the driver ${order.driver} is not enabled on this host`)
   signal.throwIfAborted()
+  await refuseOtherCard(tools, driver, order)
   switch (order.type) {
     case 'PrepareSlot': {
       const image = await imageFor(tools, driver, order, term)

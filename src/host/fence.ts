@@ -11,7 +11,9 @@
  *    well;
  * FENCE-5 a deployable is not programmed while a function that it shows is prepared for another slot: the guest would
  *   lose that function. A slot whose own preparation loads the same image and has no result yet belongs to the same
- *   bind: no guest has it.
+ *   bind: no guest has it;
+ * FENCE-6 a slot has the hardware of its card, wherever that is now (`whereabouts.ts`): none of the card that has its
+ *    former place.
  */
 import type { SlotUuid } from '../identifiers.ts'
 import { type Attaching, functionOf } from '../attachedFunctions.ts'

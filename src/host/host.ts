@@ -33,6 +33,7 @@ import { Outbox } from './outbox.ts'
 import { Memory } from './memory.ts'
 import { preparedThrough } from './preparedSlots.ts'
 import { type Section, Watch } from './sections.ts'
+import { whereNow } from './whereabouts.ts'
 
 const WINDOW = 64
 const noImages: ImageFiles = { open: async () => noImage('none') }
@@ -118,7 +119,6 @@ class Program {
     const measuring = new Measuring(drivers, { host, io, clock, log, everyMs, limitMs })
     const { heldBack } = this.#kept.playbooks
     const watches = drivers.map((driver) => new Watch(driver, { io, clock, limitMs: discoverMs, heldBack }))
-    const looked = (sections: readonly Section[]): void => this.#prune(sections)
     const reporting = { version, aliases, watches, reportEveryMs, heartbeatEveryMs }
     const world = { host, boot: this.boot, bus, clock, ids, log }
     return new Inventory({
@@ -128,7 +128,8 @@ class Program {
       load: this.load,
       asking: () => this.#memory.asking,
       ledger: () => this.#kept.ledger.all(),
-      looked,
+      placed: (cards) => this.#kept.ledger.place((entry) => whereNow(entry, cards)),
+      looked: (sections) => this.#prune(sections),
       divided: (section) => withCleaning(policies, this.#kept.functions.divided(section)),
       playbooks: () => this.#kept.playbooks.lastRuns(),
     })

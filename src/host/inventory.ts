@@ -27,6 +27,7 @@ import { pageOf, roomForSlots } from './preparedSlots.ts'
 import type { Measuring } from './measuring.ts'
 import type { Section, Watch } from './sections.ts'
 import { Atlas, fitting } from './sections.ts'
+import type { CardsShown } from './whereabouts.ts'
 
 /** 16 KiB of a message are for the fields of a report besides its sections. */
 const SECTIONS_MAX_BYTES = MESSAGE_MAX_BYTES - 16 * 1024
@@ -49,6 +50,8 @@ export type InventoryOptions = {
   /** Whether the host began a new ledger and has no answer yet about the slots that are prepared on it. */
   readonly asking: () => boolean
   readonly ledger: () => readonly Entry[]
+  /** Called when it is known anew where the cards are. */
+  readonly placed: (cards: CardsShown) => void
   /** Called with the sections of each full inventory. */
   readonly looked: (sections: readonly Section[]) => void
   /** Null: this host has no playbooks. */
@@ -131,6 +134,7 @@ export class Inventory {
 
   #noted(section: Section): Section {
     this.atlas.note(section)
+    this.#options.placed(this.atlas.cards)
     this.#options.measuring.note(section)
     this.#status[section.driver] = section.status
     return section

@@ -8,7 +8,8 @@
  * LEDGER-3 entries that are noted in the same step become one write, and one write is in progress at a time;
  * LEDGER-4 a ledger that cannot be read, or belongs to another host, prevents the start: forgotten numbers would let
  *    old orders through;
- * LEDGER-5 the ledger is bounded: see `prune` and `ENTRIES_MAX`. A slot that may be prepared is forgotten last.
+ * LEDGER-5 the ledger is bounded: see `prune` and `ENTRIES_MAX`. A slot that may be prepared is forgotten last;
+ * LEDGER-6 entries are kept as of where their cards are (`whereabouts.ts`), also those that are written later.
  */
 import { type Pauses, createPauses, backoffMs } from '../waiting.ts'
 import type { HostName, SlotUuid } from '../identifiers.ts'
@@ -102,6 +103,7 @@ export class Ledger {
   #note: Cancel | null = null
   #closed = false
   readonly #pauses: Pauses
+  #where: (entry: Entry) => Entry = (entry) => entry
 
   constructor(options: LedgerOptions, { entries, lines, torn, from, recalled }: Found) {
     this.#options = options
@@ -148,6 +150,17 @@ export class Ledger {
     this.#put(entry)
     this.#note ??= this.#options.clock.after(NOTE_AFTER_MS, () => this.#flush())
   }
+  /** Moves the entries, these and later ones, to where their cards are now (LEDGER-6). */
+  place(where: (entry: Entry) => Entry): void {
+    this.#where = where
+    const { host, log } = this.#options
+    for (const entry of this.all()) {
+      const { slot, deployable, away } = where(entry)
+      if (deployable === entry.deployable && away === entry.away) continue
+      log.warn({ host, slot, was: entry.deployable, is: away ? 'away' : deployable }, 'ledger.cardMoved')
+      void this.write(entry)
+    }
+  }
   /**
    * Forgets slots that are not prepared, whose result was sent, that had no order for `keepMs`, and that `kept` does
    * not name.
@@ -174,7 +187,8 @@ export class Ledger {
     this.#closed = true
   }
 
-  #put(entry: Entry): void {
+  #put(written: Entry): void {
+    const entry = this.#where(written)
     const line = JSON.stringify(entry)
     this.#entries.delete(entry.slot)
     this.#entries.set(entry.slot, { entry, line })

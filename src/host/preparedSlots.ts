@@ -3,7 +3,7 @@
  */
 import { functionOf } from '../attachedFunctions.ts'
 import type { PreparedSlot, Slots } from '../wire/slots.ts'
-import { type Entry, attachingOf, mayBePrepared } from './entry.ts'
+import { type Entry, lastHandleOf, mayBePrepared } from './entry.ts'
 
 /** Enough for some hundreds of slots; a host with more of them continues in its next report. */
 const SLOTS_MAX_BYTES = 128 * 1024
@@ -17,10 +17,12 @@ const stateOf = ({ state, type }: Entry): PreparedSlot['state'] => {
 }
 
 const shownOf = (entry: Entry): readonly PreparedSlot[] => {
-  const handle = mayBePrepared(entry) ? attachingOf(entry) : null
+  const handle = mayBePrepared(entry) ? lastHandleOf(entry) : null
   if (handle === null) return []
-  const { slot, number, arq } = entry
-  return [{ slot, number, state: stateOf(entry), ...(arq === undefined ? {} : { arq }), function: functionOf(handle) }]
+  const { slot, number, arq, away } = entry
+  // the function is another card's now
+  const where = `${away ? 'away from ' : ''}${functionOf(handle)}`
+  return [{ slot, number, state: stateOf(entry), ...(arq === undefined ? {} : { arq }), function: where }]
 }
 
 const byText = (one: string, other: string): number => (one < other ? -1 : Number(one > other))

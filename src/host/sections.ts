@@ -3,7 +3,7 @@
  */
 import type { DeployableName, DriverName } from '../identifiers.ts'
 import * as v from 'valibot'
-import { type Card, cardOf, likeness } from '../card.ts'
+import { type Card, cardOf } from '../card.ts'
 import { textOf } from '../errorText.ts'
 import type { Clock } from '../clock.ts'
 import { orLate } from '../waiting.ts'
@@ -14,6 +14,7 @@ import type { InventoryReport as Report } from '../wire/reports.ts'
 import { canonicalAddress, dividedBy, functionOf } from '../attachedFunctions.ts'
 import { handleKey } from './entry.ts'
 import type { Playbooks } from './playbooks.ts'
+import { type CardsShown, cardsShown, misplaced } from './whereabouts.ts'
 
 export type Section = Report['drivers'][number]
 
@@ -168,6 +169,7 @@ export class Atlas implements Places {
   readonly #seenAt = new Map<DriverName, Map<DeployableName, string>>()
   /** The functions of all drivers: one driver may show a physical function, and another one its virtual functions. */
   readonly #families = new Map<string, Families>()
+  #cards = cardsShown([])
   /** A failed discovery does not change the known places. */
   note(section: Section): void {
     if (section.status !== 'ok') return
@@ -178,6 +180,14 @@ export class Atlas implements Places {
     this.#seenAt.set(section.driver, seenAt)
     const parents = parentsIn(section.devices)
     this.#families.set(section.driver, { parents, children: childrenIn(parents) })
+    this.#cards = cardsShown(this.#namedCards())
+  }
+  *#namedCards(): Iterable<readonly [DeployableName, Card | null]> {
+    for (const all of this.#drivers.values()) for (const [name, { card }] of all) yield [name, card]
+  }
+  /** The cards of all drivers: another driver may show the card that has the place of one. */
+  get cards(): CardsShown {
+    return this.#cards
   }
   /** The other functions that are the same hardware as this one: its physical function, or its virtual functions. */
   readonly shares = (own: string): readonly string[] =>
@@ -188,10 +198,7 @@ export class Atlas implements Places {
   deviceOf(driver: DriverName, deployable: DeployableName): string | null {
     return this.#seenAt.get(driver)?.get(deployable) ?? null
   }
-  readonly otherCard = ({ driver, deployable, card }: Order): string | null => {
-    const there = this.#drivers.get(driver)?.get(deployable)?.card
-    return card && there && likeness(card, there) === 'other' ? `another card is in the place of ${deployable}` : null
-  }
+  readonly otherCard = (order: Order): string | null => misplaced(order, this.#cards)
   holds(driver: DriverName, deployable: DeployableName, handle: string): boolean {
     return this.#drivers.get(driver)?.get(deployable)?.handles.has(handle) ?? false
   }

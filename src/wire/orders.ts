@@ -116,6 +116,8 @@ export const LedgerAnswer = v.object({
         deployable: DeployableName,
         deployableUuid: DeployableUuid,
         handle: Handle,
+        /** Hosts before release 0.4.0 ignore it. */
+        card: v.optional(Card),
         arq: v.optional(ArqUuid),
       }),
     ),

@@ -26,7 +26,10 @@ export const PreparedSlot = v.object({
   number: OrderNumber,
   state: v.picklist(SLOT_STATES),
   arq: v.optional(ArqUuid),
-  /** The PCI function, `dddd:bb:dd.f`, or another attach handle in canonical form. */
+  /**
+   * The PCI function, `dddd:bb:dd.f`, or another attach handle in canonical form. After `away from `: another card is
+   * there now, and that of the slot is not on the host.
+   */
   function: functionName,
 })
 export const Slots = v.object({

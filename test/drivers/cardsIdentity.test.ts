@@ -1,5 +1,6 @@
 /** What drivers say of a card, by which it is known at another address of its host. */
 import { describe, expect, test } from 'vitest'
+import { likeness } from '../../src/card.ts'
 import type { Driver } from '../../src/drivers/driver.ts'
 import { driverByName } from '../../src/drivers/index.ts'
 import { serialIn, serialInVpd } from '../../src/drivers/pci/cards.ts'
@@ -123,4 +124,19 @@ describe('a device on the PCI bus', () => {
     expect(one).not.toBe(other)
     expect(await marks('44')).toEqual([one, other])
   })
+})
+
+test('the card in the place of a deployable is told afresh, whatever was discovered before', async () => {
+  const driver = driverOf()
+  const io = recordedHostIo({
+    sys: { bus: { pci: { devices: { '0000:02:00.0': fn({ config: withSerial(...SERIAL) }) } } } },
+  })
+  const [device] = await driver.discover(io)
+  const { name } = device!.deployables[0]!
+  expect(await driver.cardAt!(io, name)).toEqual(device!.card)
+  io.tree('/sys/bus/pci/devices/0000:02:00.0')['config'] = withSerial(...SERIAL.toReversed())
+  expect(likeness(device!.card!, (await driver.cardAt!(io, name))!)).toBe('other')
+  io.remove('/sys/bus/pci/devices/0000:02:00.0')
+  expect(await driver.cardAt!(io, name)).toEqual({ kind: {}, marks: {} })
+  expect(await driver.cardAt!(io, 'h1_no_address')).toBe(null)
 })

@@ -216,7 +216,8 @@ describe('a function that is configured for a type', () => {
     expect(JSON.parse(io.kept()[FILE]!)).toEqual({ made: {}, names: { [TYPE]: 'GRID T4-2B' } })
     const slot: Slot = { uuid: uuidOf(1), deployable: `h1_${ADDRESS}`, type: 'PCI', info: INFO }
     await driverOf().prepare(io, slot, never)
-    const made = { [slot.uuid]: { address: ADDRESS, type: TYPE, mark: '' } }
+    const card = { kind: { pci: '10de:1eb8' }, marks: {} }
+    const made = { [slot.uuid]: { address: ADDRESS, type: TYPE, mark: '', card } }
     expect(JSON.parse(io.kept()[FILE]!)).toEqual({ made, names: { [TYPE]: 'GRID T4-2B' } })
     expect(await driverOf().inUse!(io)).toEqual([{ ...handle, by: 'its vGPU exists' }])
     await driverOf().release(io, slot, never)

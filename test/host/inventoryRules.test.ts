@@ -59,6 +59,7 @@ const lab = ({ drivers = [{}], ...more }: Given = {}) => {
     load: () => ({ ordersInHand: 3, resultsWaiting: 4 }),
     asking: () => false,
     ledger: () => [entry(1), entry(2)],
+    placed: () => {},
     looked: (sections) => void looked.push(sections),
     playbooks: () => null,
     divided: (section) => section,

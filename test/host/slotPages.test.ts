@@ -60,6 +60,7 @@ test('a report goes on where the one before ended, and a question does not move 
     load: () => ({ ordersInHand: 0, resultsWaiting: 0 }),
     asking: () => false,
     ledger: () => Array.from({ length: COUNT }, (_, n) => entry(n)),
+    placed: () => {},
     looked: () => {},
     playbooks: () => null,
     divided: (section) => section,

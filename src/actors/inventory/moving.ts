@@ -7,8 +7,9 @@
  * MOVING-2 a card whose place another card has taken is at no address: its handles name none, so that nobody can attach
  *    the other card in its name.
  */
-import { canonicalInfo, formatPciAddress, hexText, parsePciAddress, pciAddressOf, pciInfo } from '../../pci.ts'
+import { canonicalInfo, formatPciAddress, parsePciAddress, pciAddressOf, pciInfo } from '../../pci.ts'
 import type { PciAddress } from '../../pci.ts'
+import { atDistance, distanceFrom, movedName as nameMoved } from '../../pciMoves.ts'
 import { jsonIn } from '../../jsonText.ts'
 import type { ReportedDeployable } from '../../hardware.ts'
 import type { DeviceUuid } from '../../identifiers.ts'
@@ -22,38 +23,20 @@ type Info = Readonly<Record<string, string>>
 
 const addressAt = (canonical: string | null): PciAddress | null =>
   canonical === null ? null : pciAddressOf(jsonIn(canonical))
-const numberOf = ({ bus, device, function: fn }: PciAddress): number =>
-  (Number.parseInt(bus, 16) << 8) | (Number.parseInt(device, 16) << 3) | Number.parseInt(fn, 16)
-const addressOf = (domain: string, number: number): PciAddress => ({
-  domain,
-  bus: hexText((number >> 8) & 0xff, 2),
-  device: hexText((number >> 3) & 0x1f, 2),
-  function: hexText(number & 7, 1),
-})
-
-/** Null: the address is of another domain, so the move says nothing of it. */
-const distanceFrom = (from: PciAddress | null, address: PciAddress): number | null =>
-  from && from.domain === address.domain ? numberOf(address) - numberOf(from) : null
-
 /** The info after the move; null: it names no address that moves. */
 export const movedInfo = (info: Info, { device, from, to }: Move): Info | null => {
   const { domain: _d, bus: _b, device: _v, function: _f, [AWAY]: away, ...rest } = info
-  const address = pciAddressOf(info)
-  const distance = address ? distanceFrom(addressAt(from), address) : (/ (-?\d+)$/.exec(away ?? '')?.[1] ?? null)
+  const [address, was] = [pciAddressOf(info), addressAt(from)]
+  const distance = address ? was && distanceFrom(was, address) : (/ (-?\d+)$/.exec(away ?? '')?.[1] ?? null)
   if (distance === null) return null
   const base = addressAt(to)
   return base
-    ? { ...rest, ...pciInfo(addressOf(base.domain, numberOf(base) + Number(distance))) }
+    ? { ...rest, ...pciInfo(atDistance(base, Number(distance))) }
     : { ...rest, [AWAY]: `${device} ${distance}` }
 }
-/** Names of deployables contain the addresses of their functions. */
 export const movedName = (name: string, { from, to }: Move): string => {
   const [was, is] = [addressAt(from), addressAt(to)]
-  return name.replaceAll(/[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]/gi, (text) => {
-    const address = parsePciAddress(text)
-    const distance = address && distanceFrom(was, address)
-    return distance === null || !is ? text : formatPciAddress(addressOf(is.domain, numberOf(is) + distance))
-  })
+  return was && is ? nameMoved(name, was, is) : name
 }
 
 type Attachable = Pick<ReportedDeployable['handles'][number], 'type' | 'info'> & { readonly physfn?: string }

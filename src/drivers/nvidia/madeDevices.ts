@@ -2,6 +2,8 @@
  * The mediated devices that this driver has made, or was about to make, in a file: which attach handle each of them
  * stands for. They vanish when the host restarts, and are made again from here.
  */
+import { Card } from '../../card.ts'
+import type { DeepReadonly } from '../../deepReadonly.ts'
 import type { HandleUuid } from '../../identifiers.ts'
 import * as v from 'valibot'
 import type { HostIo } from '../driver.ts'
@@ -12,13 +14,15 @@ const Made = v.object({
   address: v.string(),
   type: v.string(),
   mark: v.string(),
+  /** On which card; absent: made by a release before 0.4.0, on whatever card is at the address. */
+  card: v.optional(Card),
   leaving: v.optional(v.literal(true)),
 })
 const File = v.object({
   made: v.record(v.string(), Made),
   names: v.optional(v.record(v.string(), v.string()), () => ({})),
 })
-export type Made = Readonly<v.InferOutput<typeof Made>>
+export type Made = DeepReadonly<v.InferOutput<typeof Made>>
 export type MadeDevices = {
   /** By UUID of the attach handle, which is the UUID of the mediated device as well. */
   readonly made: Readonly<Record<string, Made>>

@@ -1,10 +1,12 @@
 /** The vGPUs of a host: which functions are divided, and making and removing single vGPUs. */
+import { likeness } from '../../card.ts'
 import type { HandleUuid } from '../../identifiers.ts'
 import { formatPciAddress, parsePciAddress, pciAddressOf, type PciAddress } from '../../pci.ts'
 import { textOf } from '../../errorText.ts'
 import { NVIDIA_KIND } from '../cards/cardKinds.ts'
 import type { Lookup } from '../cards/knownCards.ts'
 import type { HostIo, InUse, LeftOut, Slot } from '../driver.ts'
+import { cardNow } from '../pci/cards.ts'
 import { presentFunction } from '../pci/passThrough.ts'
 import { unreachable } from '../pci/ruleOfUse.ts'
 import { type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
@@ -92,7 +94,9 @@ export class Vgpus {
   async prepare(io: HostIo, slot: Slot, { address, type, mark }: WantedVgpu): Promise<void> {
     // whatever the type of the slot, its function must be there
     await presentFunction(io, this.#options.sysfsRoot, { ...slot, type: 'PCI', info: { ...address } })
-    const one: Made = { address: formatPciAddress(address), type, mark }
+    const at = formatPciAddress(address)
+    const card = await cardNow(io, this.#options.sysfsRoot, at)
+    const one: Made = { address: at, type, mark, ...(card ? { card } : {}) }
     const noted = (await this.#file.read(io)).made[slot.uuid]
     if (noted === undefined && !isMdev(one) && (await this.#isMade(io, slot.uuid, one)))
       throw new Error(`slot ${slot.uuid}: ${one.address} is a vGPU already, which somebody else made`)
@@ -110,18 +114,21 @@ export class Vgpus {
   async release(io: HostIo, slot: Slot): Promise<void> {
     const { sysfsRoot } = this.#options
     const one = (await this.#file.read(io)).made[slot.uuid]
-    const asked = slot.type === 'MDEV' ? this.askedFor(slot) : null
     if (one !== undefined)
       await this.#file.change(io, (before) => withMade(before, slot.uuid, { ...one, leaving: true }))
-    if (asked !== null) await removeMdev(io, { sysfsRoot, ...asked }, slot.uuid)
-    else if (one !== undefined && (await this.#isMade(io, slot.uuid, one)))
-      await setVfioType(io, sysfsRoot, addressIn(one), null)
+    // a card that is not here any more has taken its vGPUs with it
+    const now = one && (await this.#placed(io, one))
+    const asked = slot.type === 'MDEV' && one?.card === undefined ? this.askedFor(slot) : null
+    const mdev = asked ?? (slot.type === 'MDEV' && now ? { ...now, address: addressIn(now) } : null)
+    if (mdev !== null) await removeMdev(io, { sysfsRoot, ...mdev }, slot.uuid)
+    else if (slot.type !== 'MDEV' && now && (await this.#isMade(io, slot.uuid, now)))
+      await setVfioType(io, sysfsRoot, addressIn(now), null)
     if (one !== undefined) await this.#file.change(io, (before) => withoutMade(before, slot.uuid))
   }
 
   /**
-   * Makes again what this driver had made, but for what is being released. What cannot be made is logged. Whether all
-   * is made.
+   * Makes again what this driver had made, on the card on which it was, but for what is being released. What cannot be
+   * made is logged. Whether all is made.
    */
   async restore(io: HostIo, signal: AbortSignal): Promise<boolean> {
     let whole = true
@@ -129,7 +136,10 @@ export class Vgpus {
       signal.throwIfAborted()
       if (one.leaving) continue
       try {
-        await this.#make(io, uuid, one)
+        const now = await this.#placed(io, one)
+        if (now === null) throw new Error(`another card is at ${one.address}, and the one of this vGPU is not found`)
+        if (now !== one) await this.#file.change(io, (before) => withMade(before, uuid, now))
+        await this.#make(io, uuid, now)
       } catch (error) {
         whole = false
         io.warn('vgpu_not_restored', { uuid, address: one.address, type: one.type, reason: textOf(error) })
@@ -138,6 +148,22 @@ export class Vgpus {
     return whole
   }
 
+  /** The same vGPU at the address that its card has now; null: another card has its place, and its own is not found. */
+  async #placed(io: HostIo, one: Made): Promise<Made | null> {
+    const { sysfsRoot } = this.#options
+    const { card } = one
+    const compared = async (address: string) => {
+      const there = card && (await cardNow(io, sysfsRoot, address))
+      return there ? likeness(card, there) : 'alike'
+    }
+    const there = await compared(one.address)
+    if (card === undefined || there === 'same') return one
+    const found: string[] = []
+    for (const { address } of await readPciFunctions(io, sysfsRoot))
+      if ((await compared(formatPciAddress(address))) === 'same') found.push(formatPciAddress(address))
+    if (found.length === 1) return { ...one, address: found[0]! }
+    return there === 'other' ? null : one
+  }
   async #make(io: HostIo, uuid: HandleUuid, one: Made): Promise<void> {
     const { sysfsRoot } = this.#options
     const address = addressIn(one)

@@ -13,6 +13,7 @@ import type { Card } from '../../card.ts'
 import type { ReportedDevice } from '../../hardware.ts'
 import { jsonIn } from '../../jsonText.ts'
 import { formatPciAddress, pciAddressOf } from '../../pci.ts'
+import { addressInName } from '../../pciMoves.ts'
 import type { Driver, HostIo } from '../driver.ts'
 import { atMost } from '../files.ts'
 import { addressInPath, pciFolder } from './sysfs.ts'
@@ -120,7 +121,7 @@ const idsOf = async ({ io, folder }: Look): Promise<Card['kind']> => {
   return Object.fromEntries(Object.entries(all).filter(([, ids]) => ids !== ''))
 }
 
-/** For one discovery: each physical function is read once. */
+/** For one discovery, or one look: each physical function is read once. */
 const openCards = (io: HostIo, sysfsRoot: string) => {
   const folderOf = (address: string): string => `${pciFolder(sysfsRoot)}/${address}`
   const known = new Map<string, Promise<Marks>>()
@@ -154,10 +155,18 @@ const openCards = (io: HostIo, sysfsRoot: string) => {
   }
 }
 
+/** What the card at an address says now; null: it cannot be read. */
+export const cardNow = (io: HostIo, sysfsRoot: string, address: string): Promise<Card | null> =>
+  attempt(() => openCards(io, sysfsRoot)(address))
+
 const LOOKS_MAX = 16
 /** The driver, which says of each device on the PCI bus what its card says of itself. */
 export const withCards = (driver: Driver, sysfsRoot: string): Driver => ({
   ...driver,
+  cardAt: async (io, deployable) => {
+    const address = addressInName(deployable)
+    return address && cardNow(io, sysfsRoot, formatPciAddress(address))
+  },
   discover: async (io) => {
     const devices = await driver.discover(io)
     const inTurn = atMost(LOOKS_MAX)

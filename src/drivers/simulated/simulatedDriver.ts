@@ -22,7 +22,7 @@ export type Control = {
   readonly unplug: (device: number) => void
   readonly replug: (device: number) => void
 }
-export type SimulatedDriver = Required<Omit<Driver, 'isHere' | 'leftOut' | 'restore' | 'ensure'>> & {
+export type SimulatedDriver = Required<Omit<Driver, 'isHere' | 'leftOut' | 'restore' | 'ensure' | 'cardAt'>> & {
   readonly control: Control
 }
 

@@ -13,7 +13,7 @@ import { host, hostKey } from '../../actors/host/decider.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { createHolders } from '../retirement/retirement.ts'
 
-/** About 200 KiB for each message. */
+/** About 350 KiB for each message. */
 const SLOTS_MAX = 500
 
 type Held = LedgerAnswer['slots'][number]
@@ -25,7 +25,8 @@ const heldOn = (held: Deployable): readonly Held[] =>
     const unanswered =
       pending?.type === 'PrepareSlot' || pending?.type === 'ReleaseSlot' ? { pending: pending.type } : {}
     const { driver, uuid: deployableUuid } = held
-    const place = { driver, deployable: localNameOf(held), deployableUuid, handle: { type, info } }
+    const card = held.card ? { card: held.card } : {}
+    const place = { driver, deployable: localNameOf(held), deployableUuid, handle: { type, info }, ...card }
     return [{ slot, number, ...unanswered, ...place, ...(arq === null ? {} : { arq }) }]
   })
 

@@ -1,0 +1,99 @@
+/**
+ * Simulated cards that change their places. The driver inside knows each card by the address that it was made for; to
+ * the host a card is where it is plugged in now, and its serial number says which one it is.
+ */
+import { cardOf } from '../../src/card.ts'
+import type { Driver, Slot } from '../../src/drivers/driver.ts'
+import type { SimulatedDriver } from '../../src/drivers/simulated/simulatedDriver.ts'
+import type { ReportedDevice } from '../../src/hardware.ts'
+import { jsonIn } from '../../src/jsonText.ts'
+import { type PciAddress, formatPciAddress, pciAddressOf, pciInfo, pciJson } from '../../src/pci.ts'
+import { addressInName, atDistance, distanceFrom, movedName } from '../../src/pciMoves.ts'
+
+/** By the number of the card: the number of its place; null: it is not plugged in. Place `n` is that of card `n`. */
+export type Places = readonly (number | null)[]
+
+const baseOf = ({ controlPath }: ReportedDevice): PciAddress => pciAddressOf(jsonIn(controlPath.info))!
+type Info = Slot['info']
+const movedInfo = (info: Info, from: PciAddress, to: PciAddress): Info => {
+  const address = pciAddressOf(info)
+  const distance = address && distanceFrom(from, address)
+  return distance === null ? info : { ...info, ...pciInfo(atDistance(to, distance)) }
+}
+
+/** `devices`: what the driver shows while all cards are plugged in. */
+export const movingCards = (devices: readonly ReportedDevice[]) => {
+  const bases = devices.map(baseOf)
+  let places: Places = bases.map((_, card) => card)
+  /** Null: there is no card now. */
+  const cardIn = (deployable: string): number | null => {
+    const address = addressInName(deployable)
+    const place = bases.findIndex((base) => address && formatPciAddress(base) === formatPciAddress(address))
+    const card = places.indexOf(place)
+    return place < 0 || card < 0 ? null : card
+  }
+  /** The name under which the driver inside knows the card that is there. */
+  const inside = (deployable: string): string => {
+    const card = cardIn(deployable)
+    return card === null ? `no card in ${deployable}` : movedName(deployable, bases[places[card]!]!, bases[card]!)
+  }
+  const shown = (device: ReportedDevice): ReportedDevice | null => {
+    const card = bases.findIndex((base) => formatPciAddress(base) === formatPciAddress(baseOf(device)))
+    const place = places[card] ?? null
+    if (place === null) return null
+    const [from, to] = [bases[card]!, bases[place]!]
+    const deployables = device.deployables.map((one) => ({
+      ...one,
+      name: movedName(one.name, from, to),
+      handles: one.handles.map((handle) => ({ ...handle, info: movedInfo(handle.info, from, to) })),
+    }))
+    return { ...device, controlPath: { ...device.controlPath, info: pciJson(to) }, deployables }
+  }
+  const slotInside = (slot: Slot): Slot => {
+    const card = cardIn(slot.deployable)
+    const info = card === null ? slot.info : movedInfo(slot.info, bases[places[card]!]!, bases[card]!)
+    return { ...slot, deployable: inside(slot.deployable), info }
+  }
+  const around = (driver: SimulatedDriver): Driver => ({
+    ...driver,
+    discover: async (io) => (await driver.discover(io)).flatMap((device) => shown(device) ?? []),
+    prepare: (io, slot, signal) => driver.prepare(io, slotInside(slot), signal),
+    release: (io, slot, signal) => driver.release(io, slotInside(slot), signal),
+    program: (io, deployable, ...rest) => driver.program(io, inside(deployable), ...rest),
+    inUse: async (io) =>
+      (await driver.inUse(io)).flatMap((one) => {
+        const card = bases.findIndex((base) => pciAddressOf(one.info)?.bus === base.bus)
+        const place = places[card] ?? null
+        return place === null ? [] : [{ ...one, info: movedInfo(one.info, bases[card]!, bases[place]!) }]
+      }),
+    measure: async (io, paths, signal) => {
+      const cards = paths.flatMap((path) => {
+        const place = bases.findIndex((base) => pciJson(base) === path)
+        const card = places.indexOf(place)
+        return place < 0 || card < 0 ? [] : [{ path, own: pciJson(bases[card]!) }]
+      })
+      const { devices: measured, ...rest } = await driver.measure(
+        io,
+        cards.map(({ own }) => own),
+        signal,
+      )
+      const told = measured.flatMap((one) =>
+        cards.filter(({ own }) => own === one.controlPath).map(({ path }) => ({ ...one, controlPath: path })),
+      )
+      return { ...rest, devices: told }
+    },
+    cardAt: async (_io, deployable) => {
+      const card = cardIn(deployable)
+      return card === null ? null : cardOf(devices[card]!)
+    },
+  })
+  return {
+    around,
+    inside,
+    get places(): Places {
+      return places
+    },
+    plug: (now: Places): void => void (places = now),
+  }
+}
+export type MovingCards = ReturnType<typeof movingCards>
