@@ -68,12 +68,21 @@ test('the same seed again adds nothing, a larger one what is missing, a smaller 
   expect(bound(views)).toHaveLength(12)
   expect(bound(views)).toEqual(expect.arrayContaining(before))
 })
-test('rebuild-views leaves the views as they were, byte for byte', TIMEOUT, async () => {
-  const { code, out, err } = await ran('rebuild-views', '--data', data)
-  expect(code, err).toBe(0)
-  expect(out).toMatch(/^rebuilt: \d+ view rows from \d+ journal rows/)
-  expect(await viewsOf()).toEqual(views)
-})
+const isMark = (line: string): boolean => line.includes('"entity":"placement-mark/')
+test(
+  'rebuild-views leaves the views as they were, byte for byte, and marks each host for a comparison with Placement',
+  TIMEOUT,
+  async () => {
+    const { code, out, err } = await ran('rebuild-views', '--data', data)
+    expect(code, err).toBe(0)
+    expect(out).toMatch(/^rebuilt: \d+ view rows from \d+ journal rows/)
+    const rebuilt = await viewsOf()
+    expect(rebuilt.filter((line) => !isMark(line))).toEqual(views)
+    expect(distinct(rebuilt.filter(isMark), 'entity')).toEqual(
+      new Set(['placement-mark/sim-1', 'placement-mark/sim-2']),
+    )
+  },
+)
 test('a bad configuration is refused with all its problems', TIMEOUT, async () => {
   const program = runProgram({
     args: ['start', '--listen', 'nowhere', '--data', join(folder.path, 'never')],

@@ -2,7 +2,8 @@
  * Marks a host as due for Placement, within the append that changes what Placement should show of it.
  *
  * MARKS-1 the mark is a row of its own beside the recorded moment of the next pass. A pass deletes the mark at its
- *    beginning, before it reads the records, so a change during the pass leaves a new mark and is never lost.
+ *    beginning, before it reads the records, so a change during the pass leaves a new mark and is never lost. A rebuild
+ *    of the views marks every host, since no event says which were marked.
  */
 import type { EntityKey, HostName } from '../../identifiers.ts'
 import type { Deployable } from '../deployable/shape.ts'
@@ -43,4 +44,10 @@ export const markOf = (name: HostName, at: number): ViewChange =>
 export const marksFor = (key: EntityKey, before: unknown, after: unknown, at: number): readonly ViewChange[] => {
   const name = CONCERNS.get(kindOf(key))?.(before as never, after as never)
   return name ? [markOf(name, at)] : []
+}
+
+/** MARKS-1. The mark that a rebuild of the views adds to the rows of an entity; none unless it is a host. Pure. */
+export const marksOfRebuild = (key: EntityKey, at: number): readonly ViewChange[] => {
+  const [kind, name] = key.split('/')
+  return kind === host.kind ? [markOf(name as HostName, at)] : []
 }
