@@ -1,10 +1,10 @@
 /** Collects facts about a database for `accelerando doctor`, which judges them. Reads only. */
 import { sql } from 'kysely'
-import { Client } from 'pg'
 import type { Clock } from '../clock.ts'
 import { stoppedOf } from './stopped.ts'
 import { expectOwnServer, Restored } from './serverIdentity.ts'
 import { newer, pending } from './migrate.ts'
+import { expectKeptSession, openClient } from './postgres/client.ts'
 import { clientConfig } from './postgres/postgres.ts'
 import { runOn } from './postgres/run.ts'
 import { RIGHTS } from './roles.ts'
@@ -168,10 +168,10 @@ const factsOf = async (run: Run, clock: Clock, questions: WorkQuestions): Promis
 
 /** Rejects with the message of the server when the database cannot be queried. */
 export const inspectDatabase = async (url: string, clock: Clock, questions: WorkQuestions): Promise<DatabaseFacts> => {
-  const client = new Client({ ...clientConfig(url, TIMEOUT_MS), application_name: 'accelerando doctor' })
-  client.on('error', () => undefined)
+  const config = { ...clientConfig(url, TIMEOUT_MS), application_name: 'accelerando doctor' }
+  const client = await openClient(config)
   try {
-    await client.connect()
+    await expectKeptSession(client, config)
     return await factsOf(runOn(client), clock, questions)
   } finally {
     await client.end().catch(() => undefined)

@@ -28,7 +28,7 @@ const ROWS: readonly Row[] = [
   row(
     'postgresAddress',
     kinds.postgresAddress,
-    ['postgres://a/b', 'postgresql://u:p@a:1/b?x=y'],
+    ['postgres://a/b', 'postgresql://u:p@a:1/b?sslmode=disable'],
     ['mysql://a', 'x-postgres://a', 'postgresq://a', 'postgres:/a', 'postgres://a:x', ''],
   ),
   row(

@@ -1,6 +1,7 @@
 /** A database that is not there when a program starts: what is waited for, how long, and what is said. */
 import { expect, test } from 'vitest'
 import type { Clock } from '../../src/clock.ts'
+import { loadConfig } from '../../src/cli/config/config.ts'
 import { databaseReason, isPassingError, openDatabase } from '../../src/cli/programs/database.ts'
 import { NotWritable } from '../../src/persistence/notWritable.ts'
 import { memoryLog, until } from '../support/lab.ts'
@@ -98,4 +99,18 @@ describeWith('postgres', 'a database', (bin) => {
     expect(log.said).toHaveLength(1)
     await drop()
   })
+})
+
+test('the option takes the address that a client can use, and says what it cannot use without the password', () => {
+  const given = (database: string) => loadConfig({ env: {}, flags: { database }, readFile: () => '', osHostname: 'h' })
+  expect(given('postgresql://u:a#b/c?@db/x?sslmode=verify-full')).toMatchObject({ ok: true })
+  for (const [url, problem] of [
+    ['mysql://u:planted@db/x', 'it does not begin with postgresql://'],
+    ['postgresql://u:planted@db/x?sslmode=on', 'sslmode is none of disable'],
+    ['postgresql://u:planted@db/x?statement_timeout=1', 'parameter statement_timeout is not known here'],
+  ] as const) {
+    const loaded = given(url)
+    expect(loaded).toMatchObject({ ok: false, problems: [expect.stringContaining(problem)] })
+    expect(JSON.stringify(loaded)).not.toContain('planted')
+  }
 })

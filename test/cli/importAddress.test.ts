@@ -18,6 +18,20 @@ const conf = file(
   'cyborg.conf',
   `[DEFAULT]\nconnection = ${url('wrong')}\n[database]\nconnection = ${url('of-conf')}\n`,
 )
+const CONF: Readonly<Record<string, string>> = {
+  'marked by an editor': `\uFEFF[database]\r\nconnection = ${url('odd')}\r\n`,
+  'with parameters beside it': `[database]\nconnection_parameters = sslmode=disable\nconnection = ${url('odd')}\n`,
+  'with a password that needs no escape': '[database]\nconnection = postgresql://user:a#/?%$$b@db/odd\n',
+  'with a name of old releases': `[DEFAULT]\nsql_connection = ${url('odd')}\n`,
+}
+test.each([
+  ['marked by an editor', url('odd')],
+  ['with parameters beside it', `${url('odd')}?sslmode=disable`],
+  ['with a password that needs no escape', 'postgresql://user:a#/?%$b@db/odd'],
+  ['with a name of old releases', url('odd')],
+])("it is found in upstream's own configuration %s", (name, found) => {
+  expect(addressOf({ fromFile: file('odd.conf', CONF[name]!) }, {})).toEqual({ kind: 'postgres', url: found })
+})
 const env = (name: string | undefined) => (name === undefined ? {} : { ACCELERANDO_IMPORT_FROM: name })
 
 test.each([
@@ -42,6 +56,12 @@ test.each([
   ],
   ['no URL', { from: 'planted' }, undefined, '--from: it is not a URL'],
   ['no URL in the variable', {}, 'planted', 'ACCELERANDO_IMPORT_FROM: it is not a URL'],
+  [
+    'a configuration without a connection',
+    { fromFile: file('empty.conf', '[database]\n#connection = planted\n') },
+    undefined,
+    'empty.conf sets no connection in [database], and is not a URL alone',
+  ],
   ['no URL in a file', { fromFile: file('odd', 'planted') }, undefined, '--from-file: it is not a URL'],
 ])('%s: it is refused', (_, given, variable, said) => {
   const read = () => addressOf(given, env(variable))

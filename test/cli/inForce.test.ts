@@ -65,6 +65,8 @@ test('passwords in URLs are secrets as they are written and as they are meant, a
   }
   const url = 'postgresql://a:p%40ss%2Fword@db/x'
   expect(secretsOf({ ACCELERANDO_DATABASE: url })).toEqual([url, 'p%40ss%2Fword', 'p@ss/word'])
+  const bare = 'postgresql://a:p#ss/w?rd@db/x?password=other'
+  expect(secretsOf({ ACCELERANDO_DATABASE: bare })).toEqual([bare, 'p#ss/w?rd', 'other'])
   const odd = 'postgresql://a:100%zz@db/x'
   expect(secretsOf({ ACCELERANDO_DATABASE: odd })).toEqual([odd, '100%zz'])
   expect(
@@ -77,7 +79,7 @@ test('passwords in URLs are secrets as they are written and as they are meant, a
       OTHER: 'six',
       ACCELERANDO_GLANCE_TRUSTED_PROJECTS: 'seven',
     }),
-  ).toEqual(['one', 'two', 'mysql://c:three@db/c', 'four', 'five', '', 'three'])
+  ).toEqual(['one', 'two', 'mysql://c:three@db/c', 'four', 'five', 'three'])
 })
 test('each form of a secret is hidden, the longest first', () => {
   const hide = hiding(['a"b/c', 'a"b/cd', 'abc'])

@@ -36,9 +36,8 @@ describe('hints between processes', () => {
     hints.onHint('two', () => heard.push('two'))
     await until(hints.arrive)
     expect(server.texts(1)).toEqual(['select pg_backend_pid() as own', LISTEN])
-    expect(server.startups.map(({ options }) => options)).toEqual([
-      `${clientConfig(server.url, PATIENT_MS).options} -c synchronous_commit=off`,
-    ])
+    const { settings } = clientConfig(server.url, PATIENT_MS)
+    expect(server.settings[1]).toEqual({ ...settings, synchronous_commit: 'off' })
     // what this process has sent itself is no news
     server.notify(1, pidOf(1), 'accelerando_hints', 'one')
     server.notify(1, 7, 'accelerando_hints', 'one')
@@ -165,11 +164,11 @@ describe('a database on a server', () => {
   })
   test('is opened with its time for statements, and by an operator who adopts with a setting of its own', async () => {
     const { server, database } = await opened({ statementTimeoutMs: 700, adopting: true, presence: 'together' })
-    const { options } = clientConfig(server.url, 700)
-    expect(server.startups.map((one) => one['options'])).toEqual([`${options} -c accelerando.adopting=on`])
+    const { settings } = clientConfig(server.url, 700)
+    expect(server.settings.slice(1)).toEqual([{ ...settings, 'accelerando.adopting': 'on' }])
     expect([database.kind, database.exclusive, database.incarnation!()]).toEqual(['postgres', false, 1])
     const other = await opened({ presence: 'alone' })
-    expect(other.server.startups[0]!['options']).toContain(clientConfig('', 5_000).options)
+    expect(other.server.settings[1]).toMatchObject({ statement_timeout: 5_000, timezone: 'UTC' })
     expect(other.database.exclusive).toBe(true)
   })
   test('that loses its writing session reads and shares in new sessions afterwards', async () => {

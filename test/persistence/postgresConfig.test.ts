@@ -8,21 +8,18 @@ import type { Database, Rows, Run, Statement } from '../../src/persistence/sql.t
 
 describe('a session', () => {
   const settings = (timeoutMs: number) => {
-    const { options, types: _, ...rest } = clientConfig('postgres://db/c', timeoutMs)
-    const each = options!.split(' ')
-    expect(each.filter((_, at) => at % 2 === 0)).toEqual(each.flatMap((_, at) => (at % 2 === 0 ? ['-c'] : [])))
-    const named = each.filter((_, at) => at % 2 === 1).map((one) => one.split('='))
-    return { rest, settings: Object.fromEntries(named) as Readonly<Record<string, string>> }
+    const { settings: each, types: _, ...rest } = clientConfig('postgres://db/c', timeoutMs)
+    return { rest, settings: each }
   }
   test('has limits for everything that could hold others up', () => {
     expect(settings(5_000)).toEqual({
       rest: {
-        connectionString: 'postgres://db/c',
+        host: 'db',
+        database: 'c',
         application_name: 'accelerando',
         keepAlive: true,
         keepAliveInitialDelayMillis: 5_000,
         connectionTimeoutMillis: 5_000,
-        statement_timeout: 5_000,
         query_timeout: 7_000,
       },
       settings: {
@@ -32,20 +29,27 @@ describe('a session', () => {
         jit: 'off',
         datestyle: 'ISO',
         timezone: 'UTC',
-        lock_timeout: '3000',
-        idle_in_transaction_session_timeout: '10000',
-        tcp_user_timeout: '10000',
-        tcp_keepalives_idle: '4',
-        tcp_keepalives_interval: '2',
-        tcp_keepalives_count: '3',
+        statement_timeout: 5_000,
+        lock_timeout: 3_000,
+        idle_in_transaction_session_timeout: 10_000,
+        tcp_user_timeout: 10_000,
+        tcp_keepalives_idle: 4,
+        tcp_keepalives_interval: 2,
+        tcp_keepalives_count: 3,
       },
     })
   })
   test('waits for a lock no longer than for a statement', () => {
-    expect([2_999, 3_001].map((ms) => settings(ms).settings['lock_timeout'])).toEqual(['2999', '3000'])
+    expect([2_999, 3_001].map((ms) => settings(ms).settings['lock_timeout'])).toEqual([2_999, 3_000])
+  })
+  test('has the name and the options that the address says', () => {
+    expect(clientConfig('postgres://db/c?application_name=mine&options=-c%20a.b%3D1', 1)).toMatchObject({
+      application_name: 'mine',
+      options: '-c a.b=1',
+    })
   })
   test('reads large numbers as numbers, and everything else as the client does', () => {
-    const { getTypeParser } = clientConfig('', 1).types as typeof types
+    const { getTypeParser } = clientConfig('postgres://db', 1).types as typeof types
     expect(getTypeParser(20)('9007199254740991')).toBe(9_007_199_254_740_991)
     for (const oid of [16, 23, 114, 1184]) expect(getTypeParser(oid)).toBe(types.getTypeParser(oid))
     expect(getTypeParser(16, 'binary')).toBe(types.getTypeParser(16, 'binary'))

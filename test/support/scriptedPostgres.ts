@@ -4,6 +4,7 @@ import { freePort } from './port.ts'
 
 type Value = string | number | boolean | null | object
 type Row = Readonly<Record<string, Value>>
+type Settings = Readonly<Record<string, string | number>>
 export type Asked = { readonly session: number; readonly text: string; readonly params: readonly (string | null)[] }
 /** Rows, or an error with its SQLSTATE; null: what every session asks first is answered as by a server that is well. */
 export type Script = (asked: Asked) => readonly Row[] | Error | null | Promise<readonly Row[] | Error | null>
@@ -15,9 +16,11 @@ export const pidOf = (session: number): number => 100 + session
 const WELL: readonly (readonly [begins: string, row: (session: number) => Row])[] = [
   ['select pg_is_in_recovery()', () => ({ standby: false, locked: false })],
   ['select pid, backend_start', (session) => ({ pid: pidOf(session), since: `then ${session}` })],
-  ['select pg_backend_pid()', (session) => ({ own: pidOf(session) })],
+  ['select pg_backend_pid()', (session) => ({ own: pidOf(session), pid: pidOf(session) })],
   ['select pg_try_advisory_lock', () => ({ held: true })],
 ]
+/** Sets what a session needs, before its first statement. */
+const SET = 'select set_config(key, value, false) from json_each_text($1::json)'
 const well = ({ session, text }: Asked): readonly Row[] =>
   WELL.flatMap(([begins, row]) => (text.startsWith(begins) ? [row(session)] : []))
 
@@ -119,6 +122,7 @@ const valuesIn = (body: Buffer): readonly (string | null)[] => {
 export const scriptedPostgres = async (script: Script = () => null) => {
   const sockets = new Map<number, Socket>()
   const startups: Readonly<Record<string, string>>[] = []
+  const settings: Settings[] = []
   const asked: Asked[] = []
   const serve = (session: number, socket: Socket) => {
     const parsed = new Map<string, string>()
@@ -135,7 +139,8 @@ export const scriptedPostgres = async (script: Script = () => null) => {
     }
     const answer = (said: string, params: readonly (string | null)[], before: readonly Buffer[]) => {
       const one = { session, text: said, params }
-      asked.push(one)
+      if (said === SET) settings[session] = JSON.parse(params[0]!) as Settings
+      else asked.push(one)
       turn = turn.then(async () => {
         const parts = await resultTo(one, before)
         socket.write(Buffer.concat([...parts, ready(standing)]))
@@ -179,6 +184,9 @@ export const scriptedPostgres = async (script: Script = () => null) => {
     url: `postgres://me@127.0.0.1:${port}/c`,
     /** What each session said of itself when it began. */
     startups,
+    /** What each session has set, by its number. */
+    settings,
+    /** Every other statement. */
     asked,
     /** The texts that a session has sent. */
     texts: (session: number) => asked.filter((one) => one.session === session).map((one) => one.text),

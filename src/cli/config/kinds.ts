@@ -1,6 +1,7 @@
 /** The kinds of option values: how each is parsed from text, and the rule it must satisfy. */
 import * as v from 'valibot'
 import { DAY_MS } from '../../clock.ts'
+import { readPostgresUrl } from '../../postgresUrl.ts'
 import { VGPU_TYPE } from '../../drivers/nvidia/vgpuOptions.ts'
 
 /**
@@ -73,11 +74,21 @@ const isWebAddress = (given: string): boolean => {
 }
 export const webAddress = texts('URL', 'must be an http or https URL without user, query and fragment', isWebAddress)
 
-export const postgresAddress = texts(
-  'URL',
-  'must be a URL that begins with postgresql://',
-  (given) => /^postgres(ql)?:\/\//.test(given) && URL.canParse(given),
-)
+const postgresProblem = (given: string): string | null => {
+  const reading = readPostgresUrl(given)
+  return reading.ok ? null : reading.problem
+}
+const POSTGRES_RULE = 'must be a URL that begins with postgresql://'
+export const postgresAddress: Kind<string> = {
+  ...texts('URL', POSTGRES_RULE, () => true),
+  schema: v.pipe(
+    v.string(POSTGRES_RULE),
+    v.check(
+      (given) => postgresProblem(given) === null,
+      ({ input }) => `${POSTGRES_RULE}: ${postgresProblem(input)}`,
+    ),
+  ),
+}
 
 const LISTEN_RULE =
   'must be HOST:PORT, such as 127.0.0.1:6666 or [::1]:6666, with a port from 0 (any free one) to 65535'

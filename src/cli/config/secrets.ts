@@ -1,4 +1,5 @@
 /** Removes from a text the secrets with which its reader could sign in somewhere. Pure. */
+import { readDatabaseUrl } from '../../databaseUrl.ts'
 import { ENV_PREFIX, type Key, KEYS, rowOf, valueOf } from './table.ts'
 import { IMPORT_FROM } from './variables.ts'
 import type { Sections } from './sections.ts'
@@ -11,16 +12,12 @@ const textsIn = (value: unknown): readonly string[] => {
   if (typeof value === 'string') return [value]
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : []
 }
+/** The password of an address, as it is written and as it is meant. */
 const passwordIn = (text: string): readonly string[] => {
-  const { password = '' } = URL.canParse(text) ? new URL(text) : {}
-  return [password, decoded(password)]
-}
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
+  const reading = readDatabaseUrl(text)
+  if (!reading.ok) return []
+  const { password, writtenPassword, parameters } = reading.value
+  return [writtenPassword, password, parameters.get('password') ?? []].flat()
 }
 
 const isSecret = (key: Key): boolean => rowOf(key).secret === true

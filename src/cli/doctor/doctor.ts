@@ -6,6 +6,7 @@ import { inspectKafka } from '../../bus/kafka/inspect.ts'
 import type { KafkaOptions } from '../../bus/kafka/options.ts'
 import { messageOf } from '../../errorText.ts'
 import { RELAY } from '../../delivery/relay/options.ts'
+import { Misaddressed } from '../../postgresUrl.ts'
 import { inspectDatabase } from '../../persistence/inspect.ts'
 import type { Finding } from './check.ts'
 import { counted, judgeAll } from './check.ts'
@@ -31,8 +32,9 @@ const orUnreachable = async (
   try {
     return await look()
   } catch (error) {
-    const says = messageOf(error) || String(error)
-    return [{ check, verdict: 'problem', says, advice }]
+    const { says, advice: known = advice } =
+      error instanceof Misaddressed ? error : { says: messageOf(error) || String(error) }
+    return [{ check, verdict: 'problem', says, advice: known }]
   }
 }
 

@@ -16,7 +16,7 @@ import { readText } from '../config/readText.ts'
 import { IMPORT_FROM } from '../config/variables.ts'
 import { counted } from '../doctor/check.ts'
 import { readOslo } from '../oslo/osloFile.ts'
-import { settingsOf } from '../oslo/settings.ts'
+import { type Name, settingsOf } from '../oslo/settings.ts'
 import { counting, withProgress } from '../progress.ts'
 import { importLines, summaryOf } from './importText.ts'
 import { withStore } from './stopped.ts'
@@ -28,11 +28,25 @@ export type ImportGiven = {
   readonly json?: true | undefined
 }
 
+/** The names that the option had in releases of oslo.db. */
+const CONNECTION: readonly Name[] = [
+  ['database', 'connection'],
+  ['database', 'sql_connection'],
+  ['DEFAULT', 'sql_connection'],
+  ['sql', 'connection'],
+]
 /** A file may contain only the URL, or be upstream's own configuration. */
 const urlInFile = (path: string): string => {
-  const text = readText(path)
-  const connection = settingsOf([readOslo(text, path).assignments]).last([['database', 'connection']])
-  return (connection?.value ?? text).trim()
+  const text = readText(path).trim()
+  const settings = settingsOf([readOslo(text, path).assignments])
+  const connection = settings.last(CONNECTION)
+  if (connection === null) {
+    if (/^\S*$/.test(text)) return text
+    throw misused(`--from-file: ${path} sets no connection in [database], and is not a URL alone`)
+  }
+  const more = settings.last([['database', 'connection_parameters']])?.value ?? ''
+  const url = connection.value.trim()
+  return more === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${more}`
 }
 
 const SOURCES = `--from, --from-file or ${IMPORT_FROM}`
@@ -49,9 +63,9 @@ export const addressOf = ({ from, fromFile }: ImportGiven, env: NodeJS.ProcessEn
   const [first, second] = given
   if (first === undefined) throw misused(`name upstream's database with ${SOURCES}`)
   if (second !== undefined) throw misused('--from and --from-file name the same thing: leave one out')
-  const reading = readAddress(first[1])
+  const reading = readAddress(first[1], readText)
   if (!reading.ok) throw misused(`${first[0]}: ${reading.problem}`)
-  return reading.address
+  return reading.value
 }
 
 const sum = (counts: ReadonlyMap<string, number>): number => [...counts.values()].reduce((all, one) => all + one, 0)

@@ -1,7 +1,7 @@
 /** Upstream's database on MariaDB or MySQL. */
 import { readFileSync } from 'node:fs'
 import { type Connection, createConnection } from 'mysql2/promise'
-import type { MysqlAddress } from './address.ts'
+import type { MysqlAddress, MysqlTls } from './mysqlAddress.ts'
 import { CONNECT_MS, QUERY_MS, type TextRow, type UpstreamSource } from './source.ts'
 
 /** All pages are read from one snapshot, and the transaction cannot write. */
@@ -10,7 +10,15 @@ const BEGIN = [
   'start transaction with consistent snapshot, read only',
 ]
 
-const connect = ({ host, port, user, password, database, socket, ca }: MysqlAddress): Promise<Connection> =>
+const sslOf = ({ ca, cert, key, verifyCertificate, verifyName }: MysqlTls) => ({
+  ...(ca === null ? {} : { ca: readFileSync(ca) }),
+  ...(cert === null ? {} : { cert: readFileSync(cert) }),
+  ...(key === null ? {} : { key: readFileSync(key) }),
+  rejectUnauthorized: verifyCertificate,
+  verifyIdentity: verifyName,
+})
+
+const connect = ({ host, port, user, password, database, socket, tls }: MysqlAddress): Promise<Connection> =>
   createConnection({
     ...(socket === null ? { host, port } : { socketPath: socket }),
     user,
@@ -18,7 +26,7 @@ const connect = ({ host, port, user, password, database, socket, ca }: MysqlAddr
     database,
     connectTimeout: CONNECT_MS,
     charset: 'utf8mb4',
-    ...(ca === null ? {} : { ssl: { ca: readFileSync(ca) } }),
+    ...(tls === null ? {} : { ssl: sslOf(tls) }),
     // the client must not decode numbers, dates or JSON
     typeCast: (field) => field.string(),
   })

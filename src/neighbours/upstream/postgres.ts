@@ -1,5 +1,6 @@
 /** Upstream's database on PostgreSQL. */
 import { Client } from 'pg'
+import { postgresClient, withAdvice } from '../../postgresUrl.ts'
 import { CONNECT_MS, QUERY_MS, type TextRow, type UpstreamSource } from './source.ts'
 
 /** The client must not decode numbers, dates or JSON. */
@@ -7,7 +8,7 @@ const AS_TEXT = { getTypeParser: () => (text: string) => text }
 
 export const openPostgres = async (url: string): Promise<UpstreamSource> => {
   const client = new Client({
-    connectionString: url,
+    ...postgresClient(url),
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: QUERY_MS,
     application_name: 'accelerando import',
@@ -23,7 +24,7 @@ export const openPostgres = async (url: string): Promise<UpstreamSource> => {
     await client.query('begin transaction isolation level repeatable read, read only')
   } catch (error) {
     await close().catch(() => undefined)
-    throw error
+    throw withAdvice(error)
   }
   return {
     page: async (table, after, limit) => {

@@ -4,11 +4,12 @@
  * the session is lost, hints are lost until it is open again (HINTS-1).
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import { Client, type ClientConfig } from 'pg'
+import { Client } from 'pg'
 import { type Hints, createListeners } from '../../actors/runtime/hints.ts'
 import type { Log } from '../../log.ts'
 import { backoffMs } from '../../waiting.ts'
 import { causeOf } from '../sql.ts'
+import { connectClient, type SessionConfig } from './client.ts'
 import { hangUp } from './run.ts'
 
 const CHANNEL = 'accelerando_hints'
@@ -19,7 +20,7 @@ const BACKOFF = { firstMs: 100, maxMs: 5000 }
 export type PostgresHints = Hints & { readonly close: () => Promise<void> }
 
 class HintSession {
-  readonly #config: ClientConfig
+  readonly #config: SessionConfig
   readonly #log: Pick<Log, 'warn'>
   readonly #listeners = createListeners()
   readonly #ending = new AbortController()
@@ -29,10 +30,10 @@ class HintSession {
   #waiting = new Set<string>()
   #sending = false
 
-  constructor(config: ClientConfig, log: Pick<Log, 'warn'>) {
+  constructor(config: SessionConfig, log: Pick<Log, 'warn'>) {
     this.#log = log
     // a hint that is lost in a crash of the server does no harm, so its commit need not wait for the disk
-    this.#config = { ...config, options: `${config.options ?? ''} -c synchronous_commit=off` }
+    this.#config = { ...config, settings: { ...config.settings, synchronous_commit: 'off' } }
   }
 
   readonly arrive = (): boolean => this.#client !== null
@@ -66,14 +67,13 @@ class HintSession {
   async #session(): Promise<boolean> {
     const client = new Client(this.#config)
     const ended = new Promise<void>((resolve) => client.once('end', resolve))
-    client.on('error', () => undefined)
     let own = 0
     client.on('notification', ({ processId, payload }) => {
       if (processId !== own && payload !== undefined) this.#listeners.tell(payload)
     })
     this.#opening = client
     try {
-      await client.connect()
+      await connectClient(client, this.#config)
       const { rows } = await client.query<{ own: number }>('select pg_backend_pid() as own')
       own = rows[0]!.own
       await client.query(`listen ${CHANNEL}`)
@@ -101,5 +101,5 @@ class HintSession {
   }
 }
 
-export const postgresHints = (config: ClientConfig, log: Pick<Log, 'warn'>): PostgresHints =>
+export const postgresHints = (config: SessionConfig, log: Pick<Log, 'warn'>): PostgresHints =>
   new HintSession(config, log)

@@ -1,9 +1,10 @@
 /** A pool of sessions whose sessions can be replaced all at once while it is in use. */
 import { Pool } from 'pg'
-import type { PoolConfig } from 'pg'
+import type { ClientBase, PoolConfig } from 'pg'
 import { systemClock } from '../../clock.ts'
 import { createSemaphore } from '../../semaphore.ts'
 import type { Run } from '../sql.ts'
+import { applySettings, type SessionConfig } from './client.ts'
 import { runOn } from './run.ts'
 
 export type ReplaceablePool = {
@@ -16,15 +17,20 @@ export type ReplaceablePool = {
 
 const IDLE_MS = 30_000
 
-const open = (config: PoolConfig): Pool => {
-  const pool = new Pool({ ...config, idleTimeoutMillis: IDLE_MS })
+type Config = PoolConfig & SessionConfig & { readonly max: number }
+
+const open = (config: Config): Pool => {
+  const prepare = (client: ClientBase): Promise<void> => applySettings(client, config)
+  // the pool waits for the promise, which its types do not say
+  const onConnect = prepare as (client: ClientBase) => void
+  const pool = new Pool({ ...config, idleTimeoutMillis: IDLE_MS, onConnect })
   // an error of an idle connection needs no handling: the pool replaces the connection at the next query
   pool.on('error', () => undefined)
   return pool
 }
 
 /** `waitMs`: how long a statement waits for a free session. */
-export const createPool = (config: PoolConfig & { readonly max: number }, waitMs: number): ReplaceablePool => {
+export const createPool = (config: Config, waitMs: number): ReplaceablePool => {
   // statements wait here before they choose a pool: `pg` never serves statements that wait in a pool that is being
   // ended
   const error = () => new Error(`no connection to the database was free within ${waitMs} ms`)

@@ -1,9 +1,10 @@
 /** PostgreSQL over the network: a small pool of sessions for reads, and one session for writes. */
-import { Client, types } from 'pg'
-import type { ClientConfig } from 'pg'
+import { type Client, types } from 'pg'
 import { type Log, silent } from '../../log.ts'
+import { postgresClient } from '../../postgresUrl.ts'
 import { PLANNER } from '../planner.ts'
 import { postgresHints } from './hints.ts'
+import { openClient, type SessionConfig } from './client.ts'
 import { createPool } from './pool.ts'
 import { again, runOn } from './run.ts'
 import type { Presence, CheckSession } from './session.ts'
@@ -49,6 +50,7 @@ const session = (timeoutMs: number): Readonly<Record<string, string | number>> =
   // of role or database
   datestyle: 'ISO',
   timezone: 'UTC',
+  statement_timeout: timeoutMs,
   lock_timeout: Math.min(LOCK_MS, timeoutMs),
   idle_in_transaction_session_timeout: 10_000,
   tcp_user_timeout: 10_000,
@@ -57,18 +59,15 @@ const session = (timeoutMs: number): Readonly<Record<string, string | number>> =
   tcp_keepalives_count: 3,
 })
 
-export const clientConfig = (url: string, timeoutMs: number): ClientConfig => ({
-  connectionString: url,
+export const clientConfig = (url: string, timeoutMs: number): SessionConfig => ({
   application_name: 'accelerando',
+  ...postgresClient(url),
   keepAlive: true,
   keepAliveInitialDelayMillis: 5_000,
   connectionTimeoutMillis: CONNECT_MS,
-  statement_timeout: timeoutMs,
   // If the server has not even cancelled the statement after this time, the connection is considered dead.
   query_timeout: timeoutMs + 2_000,
-  options: Object.entries(session(timeoutMs))
-    .map(([name, value]) => `-c ${name}=${value}`)
-    .join(' '),
+  settings: session(timeoutMs),
   types: { getTypeParser: parserOf },
 })
 
@@ -99,7 +98,7 @@ type Presented = Omit<PostgresOptions, 'sole'> & {
 export const postgresDatabase = async (options: Presented): Promise<Database> => {
   const timeoutMs = options.statementTimeoutMs ?? 5_000
   const given = clientConfig(options.url, timeoutMs)
-  const config = options.adopting ? { ...given, options: `${given.options} -c accelerando.adopting=on` } : given
+  const config = options.adopting ? { ...given, settings: { ...given.settings, 'accelerando.adopting': 'on' } } : given
   const readers = createPool({ ...config, max: options.readers ?? READERS }, timeoutMs)
   const sharers = createPool({ ...config, max: SHARERS }, timeoutMs)
   let closing = false
@@ -125,9 +124,7 @@ export const postgresDatabase = async (options: Presented): Promise<Database> =>
     throw cause
   })
   const transaction = async <T>(work: (run: Run) => Promise<T>): Promise<T> => {
-    const client = new Client({ ...config, query_timeout: 0 })
-    client.on('error', () => undefined)
-    await client.connect()
+    const client = await openClient({ ...config, query_timeout: 0 })
     return transactionOn(client, work).finally(() => void client.end().catch(() => undefined))
   }
   return {

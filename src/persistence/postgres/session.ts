@@ -11,11 +11,11 @@
 import { systemClock } from '../../clock.ts'
 import { backoffMs, orLate, pause } from '../../waiting.ts'
 import { setTimeout as wait } from 'node:timers/promises'
-import { Client } from 'pg'
-import type { ClientConfig } from 'pg'
+import type { Client } from 'pg'
 import { expectWritable } from '../incarnationSql.ts'
 import { NotSent, causeOf, readOnly, sessionLost } from '../sql.ts'
 import type { Rows, Run } from '../sql.ts'
+import { expectKeptSession, openClient, type SessionConfig } from './client.ts'
 import { hangUp, runOn } from './run.ts'
 
 /** How long a write waits for a session, and how long `readsAreFinal` waits before it rejects. */
@@ -30,8 +30,12 @@ const TAKEN_MS = 5_000
  * connection.
  */
 const LOOK_MS = 2_000
-const KEEPALIVE =
-  '-c tcp_keepalives_idle=15 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=3 -c tcp_user_timeout=30000'
+const KEEPALIVE = {
+  tcp_keepalives_idle: 15,
+  tcp_keepalives_interval: 5,
+  tcp_keepalives_count: 3,
+  tcp_user_timeout: 30_000,
+}
 const BACKOFF = { firstMs: 50, maxMs: 2000 }
 
 type Backend = { readonly pid: number; readonly since: string }
@@ -83,15 +87,15 @@ const takeLock = async ({ run }: Session, presence: Presence): Promise<void> => 
 /** Another process holds the lock. */
 class Displaced extends Error {}
 
-const connect = async (config: ClientConfig): Promise<Session> => {
-  const client = new Client(config)
-  client.on('error', () => undefined)
+const connect = async (config: SessionConfig): Promise<Session> => {
+  const client = await openClient(config)
   try {
-    await client.connect()
     const run = runOn(client)
     await expectWritable(run)
     const [self] = await run({ text: SELF, params: [] })
-    return { client, run, backend: { pid: self!['pid'] as number, since: self!['since'] as string } }
+    const backend = { pid: self!['pid'] as number, since: self!['since'] as string }
+    await expectKeptSession(client, config, backend.pid)
+    return { client, run, backend }
   } catch (cause) {
     hangUp(client)
     throw cause
@@ -108,7 +112,7 @@ const patiently = <T>(promised: Promise<T>, why: () => string = () => 'no answer
   })
 
 class Writer {
-  readonly #config: ClientConfig
+  readonly #config: SessionConfig
   readonly #presence: Presence | null
   readonly #ending = new AbortController()
   readonly #displaced = Promise.withResolvers<Error>()
@@ -123,9 +127,9 @@ class Writer {
   /** The open session; null while it is being reopened. */
   #standing: Session | null = null
 
-  constructor(given: ClientConfig, presence: Presence | null, checkSession: CheckSession) {
+  constructor(given: SessionConfig, presence: Presence | null, checkSession: CheckSession) {
     const sole = presence === 'alone'
-    this.#config = sole ? { ...given, options: `${given.options ?? ''} ${KEEPALIVE}` } : given
+    this.#config = sole ? { ...given, settings: { ...given.settings, ...KEEPALIVE } } : given
     this.#presence = presence
     this.#checkSession = checkSession
     this.#undisturbed = sole
@@ -209,7 +213,7 @@ class Writer {
 }
 
 export const writerSession = (
-  given: ClientConfig,
+  given: SessionConfig,
   presence: Presence | null = null,
   checkSession: CheckSession = async () => {},
 ): WriterSession => new Writer(given, presence, checkSession)

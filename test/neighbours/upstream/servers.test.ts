@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { type Connection, createServer } from 'mysql2'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import type { MysqlAddress } from '../../../src/neighbours/upstream/address.ts'
+import type { MysqlAddress } from '../../../src/neighbours/upstream/mysqlAddress.ts'
 import { openMysql } from '../../../src/neighbours/upstream/mysql.ts'
 import { openPostgres } from '../../../src/neighbours/upstream/postgres.ts'
 import { readUpstream } from '../../../src/neighbours/upstream/read.ts'
@@ -102,9 +102,10 @@ const mysqlServer = async (answerTo: (text: string) => Answer | null, socket?: s
 }
 const portOf = (server: Server): number => (server.address() as AddressInfo).port
 const addressOf = (more: Partial<MysqlAddress>): MysqlAddress => ({
-  ...{ host: '127.0.0.1', port: 1, user: 'cyborg', password: PASSWORD, database: 'c', socket: null, ca: null },
+  ...{ host: '127.0.0.1', port: 1, user: 'cyborg', password: PASSWORD, database: 'c', socket: null, tls: null },
   ...more,
 })
+const tlsWith = (ca: string) => ({ ca, cert: null, key: null, verifyCertificate: true, verifyName: true })
 const opened = async (address: MysqlAddress) => {
   const source = await openMysql(address)
   closing.push(source.close)
@@ -161,10 +162,10 @@ describe('on MariaDB or MySQL', () => {
   })
   test('TLS is asked for where a CA is named, and there is no session without it', async () => {
     const { port, entered } = await mysqlServer(page)
-    await expect(openMysql(addressOf({ port, ca: '/no/such.pem' }))).rejects.toThrow('ENOENT')
+    await expect(openMysql(addressOf({ port, tls: tlsWith('/no/such.pem') }))).rejects.toThrow('ENOENT')
     const ca = join(folder, 'ca.pem')
     writeFileSync(ca, rootCertificates[0]!)
-    await expect(openMysql(addressOf({ port, ca }))).rejects.toThrow('does not support secure connection')
+    await expect(openMysql(addressOf({ port, tls: tlsWith(ca) }))).rejects.toThrow('does not support secure connection')
     expect(entered).toEqual([])
   })
 })

@@ -1,6 +1,5 @@
 /** Each table of upstream: what every column is read as, which may be absent, and how the pages are asked for. */
 import { describe, expect, test } from 'vitest'
-import { readAddress } from '../../../src/neighbours/upstream/address.ts'
 import { readTables } from '../../../src/neighbours/upstream/read.ts'
 import type { TextRow } from '../../../src/neighbours/upstream/source.ts'
 
@@ -169,30 +168,4 @@ test('a table is read on after its last row until a page is not full, and each t
       .map((table) => [table, -1, 1000]),
   ])
   await expect(readTables(source, count - 1)).rejects.toThrow('table controlpath_ids has more than 1999 rows')
-})
-
-test.each([
-  ['xmysql://u@db/c'],
-  ['mysqlx://u@db/c'],
-  ['mysql+://u@db/c'],
-  ['xmariadb://u@db/c'],
-  ['xpostgres://u@db/c'],
-  ['postgresqlx://u@db/c'],
-  ['postgres+://u@db/c'],
-])('%s is no address of a database', (text) => {
-  expect(readAddress(text)).toEqual({
-    ok: false,
-    problem: 'it must begin with mysql://, mariadb:// or postgresql://, with or without a +driver',
-  })
-})
-test('an address without user and with escapes is read, and any unknown parameter of TLS is refused', () => {
-  expect(readAddress('mysql://host.example/d%2Fb')).toMatchObject({
-    address: { at: { host: 'host.example', user: '', password: '', database: 'd/b' } },
-  })
-  for (const name of ['ssl', 'ssl_cert', 'ssl_ca_path'])
-    expect(readAddress(`mysql://u@db/c?ssl_ca=a&${name}=1`)).toEqual({
-      ok: false,
-      problem: `parameter ${name} is not known; ssl_ca is`,
-    })
-  expect(readAddress('mysql://u@db/c?charset=utf8&xssl=1')).toMatchObject({ ok: true })
 })
