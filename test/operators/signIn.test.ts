@@ -113,6 +113,32 @@ describe('signing in', () => {
       process.env['HOME'] = home
     }
   })
+  test('an entry of today, with an alias, a secret in a file of its own and an address of the API', async () => {
+    const own = join(folder, 'own.yaml')
+    const secure = join(folder, 'secure.yaml')
+    writeFileSync(
+      own,
+      `base: &base\n  auth: &auth {auth_url: "${keystone.authUrl}", username: alpha-member, tenant_name: alpha}\n` +
+        'clouds:\n  mine:\n    <<: *base\n    interface: publicURL\n    accelerator_endpoint_override: http://here:6666/v2\n    odd-key: 1\n' +
+        '  open: {auth_type: none, endpoint: "http://open:6666/v2/"}\n  broken: {auth: {auth_url: x, pasword: planted}}\n',
+    )
+    writeFileSync(secure, 'clouds: {mine: {auth: {password: rig-secret}}}')
+    const env = { OS_CLIENT_CONFIG_FILE: own, OS_CLIENT_SECURE_FILE: secure }
+    const warned: string[] = []
+    const entered = await signIn({ ...env, OS_CLOUD: 'mine' }, (line) => warned.push(line))
+    expect(entered).toEqual({ ...ENTERED, api: 'http://here:6666/v2' })
+    expect(warned).toEqual([`${own}: clouds.mine.odd_key is not used`])
+    expect(await signIn({ ...env, OS_CLOUD: 'open' })).toEqual({ headers: {}, api: 'http://open:6666/v2' })
+    const broken = signIn({ ...env, OS_CLOUD: 'broken' })
+    await expect(broken).rejects.toThrow(`OS_CLOUD: ${own}: clouds.broken.auth.pasword is not known here`)
+    await expect(broken).rejects.not.toThrow('planted')
+  })
+  test('a cloud of that name is what the variables say', async () => {
+    expect(await signIn({ ...user(), OS_CLOUD: 'envvars' })).toEqual(ENTERED)
+    expect(await signIn({ ...user(), OS_CLOUD: 'own', OS_CLOUD_NAME: 'own' })).toEqual(ENTERED)
+    const { OS_PROJECT_NAME: project, ...rest } = user()
+    expect(await signIn({ ...rest, OS_TENANT_NAME: project, OS_ENDPOINT_TYPE: 'publicURL' })).toEqual(ENTERED)
+  })
   test('a file that is not there, and a cloud that is not in it, are named', async () => {
     await expect(signIn({ OS_CLOUD: 'mine', OS_CLIENT_CONFIG_FILE: join(folder, 'none.yaml') })).rejects.toThrow(
       /^OS_CLOUD: none of .*none\.yaml can be read$/,

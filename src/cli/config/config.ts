@@ -2,6 +2,7 @@
  * Reads the configuration. A flag overrides the environment, the environment overrides the file, and the file overrides
  * the default. The result is either the complete list of problems or the validated options of each part of the program.
  */
+import { homedir } from 'node:os'
 import { messageOf } from '../../errorText.ts'
 import type { KnownCard } from '../../drivers/cards/knownCards.ts'
 import type { CleaningPolicy } from '../../host/cleaningCall.ts'
@@ -12,7 +13,9 @@ import type { PostgresOptions } from '../../persistence/postgres/postgres.ts'
 import { readCardsFile } from './cardsFile.ts'
 import { readCleaningFile } from './cleaningFile.ts'
 import { kafkaOf } from './severalProcesses.ts'
-import { type CloudEntry, cloudEntryIn, type KeystoneOptions, keystoneOf, overridden } from './keystone.ts'
+import { type CloudEntry, cloudEntryIn } from './clouds.ts'
+import { besideClouds } from './cloudFiles.ts'
+import { type KeystoneOptions, keystoneOf, overridden } from './keystone.ts'
 import { gather, problem } from './gather.ts'
 import { type InForce, inForceOf } from './inForce.ts'
 import type { ConfigSources, Gathered } from './gather.ts'
@@ -212,7 +215,11 @@ const keystoneIn = (gathered: Gathered, sources: ConfigSources) => {
           {},
           gathered,
           sources,
-          (text) => cloudEntryIn(text, cloud),
+          (clouds) =>
+            cloudEntryIn(
+              { clouds, ...besideClouds(cloudsFile, sources.readFile) },
+              { name: cloud, region: keystone.region, home: homedir() },
+            ),
           cloudsFile,
         )
   const chosen = Object.fromEntries(
@@ -236,7 +243,7 @@ const keystoneIn = (gathered: Gathered, sources: ConfigSources) => {
           ),
         ]
       : []
-  return { value: options, problems: [...entry.problems, ...ca.problems, ...missing] }
+  return { value: options, problems: [...entry.problems, ...ca.problems, ...missing], warnings: entry.warnings }
 }
 
 export const loadConfig = (sources: ConfigSources & { readonly osHostname: string }): LoadedConfig => {
@@ -258,5 +265,10 @@ export const loadConfig = (sources: ConfigSources & { readonly osHostname: strin
     cleaning: cleaning.value,
   }
   const config = configOf(gathered.sections, chosen, sources.osHostname, files)
-  return { ok: true, config, inForce: inForceOf(gathered, sources.env), warnings: policy.warnings }
+  return {
+    ok: true,
+    config,
+    inForce: inForceOf(gathered, sources.env),
+    warnings: [...policy.warnings, ...keystone.warnings],
+  }
 }

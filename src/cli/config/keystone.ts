@@ -1,12 +1,11 @@
 /**
  * The options by which the service signs in to a cloud: those of `[keystone_authtoken]`, or an entry of a
- * `clouds.yaml`.
+ * `clouds.yaml` (`clouds.ts`).
  */
-import * as v from 'valibot'
-import { parse } from 'yaml'
 import type { Credentials } from '../../neighbours/openstack/credentials.ts'
 import type { SessionOptions } from '../../neighbours/openstack/session.ts'
 import type { CacheOptions } from '../../neighbours/openstack/tokens.ts'
+import type { BeyondOptions, CloudEntry } from './clouds.ts'
 import * as k from './kinds.ts'
 import { optional, row } from './row.ts'
 import type { Sections } from './sections.ts'
@@ -105,73 +104,11 @@ export type KeystoneOptions = {
   readonly ca: string | null
 }
 
-const TEXT = v.optional(v.string())
-/** Entries are parsed one by one, because others may contain values that this version does not know. */
-const CLOUDS = v.object({ clouds: v.record(v.string(), v.unknown()) })
-const ENTRY = v.object({
-  auth: v.object({
-    auth_url: TEXT,
-    username: TEXT,
-    password: TEXT,
-    project_name: TEXT,
-    user_domain_name: TEXT,
-    project_domain_name: TEXT,
-    user_id: TEXT,
-    user_domain_id: TEXT,
-    project_id: TEXT,
-    project_domain_id: TEXT,
-    application_credential_id: TEXT,
-    application_credential_secret: TEXT,
-  }),
-  region_name: TEXT,
-  interface: TEXT,
-  cacert: TEXT,
-})
 export type Keystone = Sections['keystone']
-/** The options that an entry of a `clouds.yaml` sets. */
-export type CloudEntry = Partial<Keystone>
-type CloudReading = { readonly value: CloudEntry; readonly problems: readonly string[] }
-
-const set = (fields: Readonly<Record<string, unknown>>) =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as CloudEntry
-
-const broken = (at: string, [issue]: readonly [v.BaseIssue<unknown>, ...unknown[]]): CloudReading => {
-  const path = [at, v.getDotPath(issue)].filter((part) => part !== null).join('.')
-  return { value: {}, problems: [`${path}: ${issue.message}`] }
-}
-
-/** Throws when the text is not YAML. */
-export const cloudEntryIn = (text: string, name: string): CloudReading => {
-  const file = v.safeParse(CLOUDS, parse(text, { maxAliasCount: 0 }))
-  if (!file.success) return broken('the file', file.issues)
-  const { clouds } = file.output
-  if (!Object.hasOwn(clouds, name)) return { value: {}, problems: [`has no cloud ${name}`] }
-  const read = v.safeParse(ENTRY, clouds[name])
-  if (!read.success) return broken(`clouds.${name}`, read.issues)
-  const entry = read.output
-  const { auth, region_name, interface: chosen, cacert } = entry
-  const value = set({
-    authUrl: auth.auth_url,
-    username: auth.username,
-    password: auth.password,
-    userDomain: auth.user_domain_name,
-    project: auth.project_name,
-    projectDomain: auth.project_domain_name,
-    userId: auth.user_id,
-    userDomainId: auth.user_domain_id,
-    projectId: auth.project_id,
-    projectDomainId: auth.project_domain_id,
-    credentialId: auth.application_credential_id,
-    credentialSecret: auth.application_credential_secret,
-    region: region_name,
-    interfaces: chosen === undefined ? undefined : [chosen],
-    caFile: cacert,
-  })
-  return { value, problems: [] }
-}
 
 /** Options that say the same in two ways: by name and by id. */
-const SAME: readonly (readonly [keyof Keystone, keyof Keystone])[] = [
+const SAME: readonly (readonly [keyof CloudEntry, keyof CloudEntry])[] = [
+  ['credentialName', 'credentialId'],
   ['username', 'userId'],
   ['userDomain', 'userDomainId'],
   ['project', 'projectId'],
@@ -181,40 +118,47 @@ const SAME: readonly (readonly [keyof Keystone, keyof Keystone])[] = [
  * What is set overrides the entry of a `clouds.yaml`; a name that is set also the id of the entry, and an id its name.
  */
 export const overridden = (entry: CloudEntry, chosen: CloudEntry): CloudEntry => {
-  const isChosen = (field: keyof Keystone) => (chosen[field] ?? null) !== null
+  const isChosen = (field: keyof CloudEntry) => (chosen[field] ?? null) !== null
   const dropped = new Set<string>(SAME.filter((both) => both.some(isChosen)).flat())
   const kept = Object.fromEntries(Object.entries(entry).filter(([field]) => !dropped.has(field))) as CloudEntry
   return { ...kept, ...chosen }
 }
 
-const credentialsOf = (keystone: Keystone): Credentials | null => {
-  const { credentialId: id, credentialSecret: secret, password, username, userId, project, projectId } = keystone
+type Given = Keystone & BeyondOptions
+const userOf = ({ username, userId, userDomain, userDomainId }: Given) => ({
+  username: username ?? '',
+  userDomain: userDomain ?? 'Default',
+  ...(userId !== null && { userId }),
+  ...(userDomainId !== null && { userDomainId }),
+})
+const projectOf = ({ project, projectId, projectDomain, projectDomainId }: Given) => ({
+  project: project ?? '',
+  projectDomain: projectDomain ?? 'Default',
+  ...(projectId !== null && { projectId }),
+  ...(projectDomainId !== null && { projectDomainId }),
+})
+const credentialsOf = (given: Given): Credentials | null => {
+  const { credentialId: id, credentialName: name, credentialSecret: secret, password, token } = given
+  const hasUser = (given.username ?? given.userId) !== null
+  const hasProject = (given.project ?? given.projectId) !== null
   if (id !== null && secret !== null) return { kind: 'application_credential', id, secret }
-  if (password === null || (username ?? userId) === null || (project ?? projectId) === null) return null
-  const { userDomainId, projectDomainId } = keystone
-  return {
-    kind: 'password',
-    username: username ?? '',
-    password,
-    userDomain: keystone.userDomain ?? 'Default',
-    project: project ?? '',
-    projectDomain: keystone.projectDomain ?? 'Default',
-    ...(userId !== null && { userId }),
-    ...(userDomainId !== null && { userDomainId }),
-    ...(projectId !== null && { projectId }),
-    ...(projectDomainId !== null && { projectDomainId }),
-  }
+  if (name !== undefined && secret !== null && hasUser)
+    return { kind: 'named_credential', name, secret, ...userOf(given) }
+  if (password !== null && hasUser && hasProject)
+    return { kind: 'password', password, ...userOf(given), ...projectOf(given) }
+  if (token !== undefined) return { kind: 'token', token, scope: hasProject ? projectOf(given) : null }
+  return null
 }
 
 /** Null: the address of the identity service or the credentials of this service are not configured. */
-export const keystoneOf = (keystone: Keystone, ca: string | null): KeystoneOptions | null => {
+export const keystoneOf = (keystone: Given, ca: string | null): KeystoneOptions | null => {
   const credentials = credentialsOf(keystone)
   if (keystone.authUrl === null || credentials === null) return null
-  const { region, interfaces, timeoutMs, cacheMs, cacheEntries: entries } = keystone
+  const { region, interfaces, timeoutMs, cacheMs, cacheEntries: entries, endpoints } = keystone
   const bare = keystone.authUrl.replace(/\/+$/, '')
   const authUrl = bare.endsWith('/v3') ? bare : `${bare}/v3`
   return {
-    session: { authUrl, credentials, region, interfaces, timeoutMs },
+    session: { authUrl, credentials, region, interfaces, timeoutMs, ...(endpoints !== undefined && { endpoints }) },
     cache: { cacheMs, entries },
     challengeUrl: keystone.challengeUrl ?? authUrl,
     ca,

@@ -4,13 +4,14 @@
  */
 import { Failure, misused } from '../exits.ts'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
 import { systemClock } from '../../clock.ts'
 import { messageOf } from '../../errorText.ts'
 import { silent } from '../../log.ts'
 import { createSender, Unanswered } from '../../neighbours/openstack/send.ts'
 import { createSession, NoToken } from '../../neighbours/openstack/session.ts'
-import { type CloudEntry, cloudEntryIn, type Keystone, keystoneOf, overridden } from '../config/keystone.ts'
+import { usersClouds } from '../config/cloudFiles.ts'
+import { type CloudEntry, cloudEntryIn } from '../config/clouds.ts'
+import { type Keystone, keystoneOf, overridden } from '../config/keystone.ts'
 import { readText } from '../config/readText.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -55,37 +56,34 @@ const VARIABLES = {
   projectId: 'OS_PROJECT_ID',
   projectDomainId: 'OS_PROJECT_DOMAIN_ID',
   credentialId: 'OS_APPLICATION_CREDENTIAL_ID',
+  credentialName: 'OS_APPLICATION_CREDENTIAL_NAME',
   credentialSecret: 'OS_APPLICATION_CREDENTIAL_SECRET',
   region: 'OS_REGION_NAME',
   caFile: 'OS_CACERT',
-} as const satisfies Partial<Record<keyof Keystone, string>>
+} as const satisfies Partial<Record<keyof CloudEntry, string>>
 
 const inVariables = (env: Env): CloudEntry => {
   const given = Object.entries(VARIABLES).flatMap(([field, name]) => (env[name] ? [[field, env[name]]] : []))
-  const chosen = env['OS_INTERFACE']
-  return { ...(Object.fromEntries(given) as CloudEntry), ...(chosen ? { interfaces: [chosen] } : {}) }
+  const chosen = env['OS_INTERFACE'] || env['OS_ENDPOINT_TYPE']
+  const before = Object.entries({ project: env['OS_TENANT_NAME'], projectId: env['OS_TENANT_ID'] })
+  return {
+    ...(Object.fromEntries(before.filter(([, value]) => value)) as CloudEntry),
+    ...(Object.fromEntries(given) as CloudEntry),
+    ...(chosen ? { interfaces: [chosen.replace(/URL$/, '')] } : {}),
+  }
 }
 
-/** The places where OpenStack's command line looks for `clouds.yaml`. */
-const cloudsFiles = (env: Env): readonly string[] =>
-  env['OS_CLIENT_CONFIG_FILE']
-    ? [env['OS_CLIENT_CONFIG_FILE']]
-    : ['clouds.yaml', join(homedir(), '.config/openstack/clouds.yaml'), '/etc/openstack/clouds.yaml']
-
-const inClouds = (name: string, env: Env): CloudEntry => {
-  const files = cloudsFiles(env)
-  for (const file of files) {
-    let text: string
-    try {
-      text = readText(file)
-    } catch {
-      continue
-    }
-    const { value, problems } = cloudEntryIn(text, name)
-    if (problems.length > 0) throw misused(`OS_CLOUD: ${file}: ${problems.join('; ')}`)
+const inClouds = (name: string, env: Env, warn: (line: string) => void): CloudEntry => {
+  try {
+    const { path, ...files } = usersClouds(env, readText)
+    const choice = { name, region: env['OS_REGION_NAME'] || null, home: homedir() }
+    const { value, problems, warnings } = cloudEntryIn(files, choice)
+    if (problems.length > 0) throw new Error(`${path}: ${problems.join('; ')}`)
+    for (const warning of warnings) warn(`${path}: ${warning}`)
     return value
+  } catch (error) {
+    throw misused(`OS_CLOUD: ${messageOf(error)}`)
   }
-  throw misused(`OS_CLOUD: none of ${files.join(', ')} can be read`)
 }
 
 export const HOW_TO_SIGN_IN =
@@ -95,12 +93,16 @@ export const HOW_TO_SIGN_IN =
 const isAway = (error: unknown): boolean =>
   error instanceof NoToken ? error.status >= 500 : error instanceof Unanswered
 
+const warnedOf = (line: string): void => void process.stderr.write(`warning: ${line}\n`)
+
 /** Throws with a text for the operator. */
-export const signIn = async (env: Env): Promise<Entry> => {
+export const signIn = async (env: Env, warn = warnedOf): Promise<Entry> => {
   const { OS_TOKEN: token, OS_CLOUD: cloud } = env
   if (token) return { headers: { 'x-auth-token': token }, api: null }
   if (!cloud && !env['OS_AUTH_URL']) return { headers: {}, api: null }
-  const keystone = { ...NOTHING, ...overridden(cloud ? inClouds(cloud, env) : {}, inVariables(env)) }
+  const inFile = cloud && cloud !== (env['OS_CLOUD_NAME'] || 'envvars') ? inClouds(cloud, env, warn) : {}
+  if (inFile.openApi !== undefined) return { headers: {}, api: inFile.openApi.replace(/\/+$/, '') }
+  const keystone = { ...NOTHING, ...overridden(inFile, inVariables(env)) }
   const options = keystoneOf(keystone, keystone.caFile === null ? null : readText(keystone.caFile))
   if (options === null) throw new Failure('denied', `that is not enough to sign in: ${HOW_TO_SIGN_IN}`)
   const sender = createSender(options.ca)

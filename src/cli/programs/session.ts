@@ -38,7 +38,7 @@ export const openSession = ({ keystone, endpoints = {}, clock, log, open }: Part
   if (keystone === null) return null
   const { send, agent, close } = createSender(keystone.ca)
   open.add(close)
-  const options = { ...keystone.session, endpoints }
+  const options = { ...keystone.session, endpoints: { ...keystone.session.endpoints, ...endpoints } }
   const session = createSession({ options, send, stream: createStream(agent), clock, log })
   askAgain(session, { clock, open })
   return session
