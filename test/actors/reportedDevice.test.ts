@@ -167,15 +167,15 @@ describe('the tree of a reported device', () => {
       one.name,
       names(tree.below(one.name)),
       tree.above(one),
-      tree.units(one.name),
+      tree.units(one),
     ])
     expect(told).toEqual([
       ['top', ['leaf', 'middle'], null, 3],
-      ['made top', ['made'], null, null],
+      ['made top', ['made'], null, 2],
       ['lone', [], null, 1],
       ['lost', [], null, 0],
       ['middle', ['leaf'], { parent: 'top', root: 'top' }, 3],
-      ['made', [], { parent: 'made top', root: 'made top' }, null],
+      ['made', [], { parent: 'made top', root: 'made top' }, 2],
       ['leaf', [], { parent: 'middle', root: 'top' }, 2],
     ])
   })

@@ -50,8 +50,8 @@ export const recordedName = ({ suffix = '' }: { readonly suffix?: string }, name
 export type TreeFacts = {
   /** Number of deployables below it. */
   readonly nodes: number
-  /** Number of accelerators, counted from handles; null: the number that its driver reports holds. */
-  readonly units: number | null
+  /** Number of its accelerators (`ReportedTree.units`). */
+  readonly units: number
   /** Present only if the place has changed. */
   readonly place?: NonNullable<Description['place']>
   readonly card?: Card
@@ -68,7 +68,7 @@ export const descriptionOf = (
   const { kind, cleaning } = reported
   return {
     driver,
-    numAccelerators: units ?? reported.numAccelerators,
+    numAccelerators: units,
     driverName: reported.driverName,
     hostWork: reported.hostWork,
     programmable: reported.programmable,

@@ -18,7 +18,7 @@ const UUID = '00000000-0000-4000-8000-000000000000'
 const NOTHING = { handles: {}, attributes: [] }
 const PLACE = { tree: { parentUuid: UUID, parentId: 1e9, rootUuid: UUID, rootId: 1e9 }, rpUuid: UUID }
 const recordedBytes = (driver: string, one: ReportedDeployable): number => {
-  const facts = { nodes: 1000, units: null, place: PLACE }
+  const facts = { nodes: 1000, units: 0, place: PLACE }
   return Buffer.byteLength(JSON.stringify(descriptionOf(NOTHING, driver, one, () => UUID, facts)))
 }
 

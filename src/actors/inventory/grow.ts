@@ -50,7 +50,7 @@ type Growing = {
   /** Names of the deployables that have an event in this draft. */
   readonly written: Set<DeployableName>
   /** Names of the deployables that are recorded at another place than the reported one. */
-  readonly stuck: { readonly has: (name: DeployableName) => boolean; readonly size: number }
+  readonly stuck: { readonly has: (name: DeployableName) => boolean }
 }
 
 /** The place and the provider of a deployable: its own provider if it is a root, otherwise that of its root (R4). */
@@ -62,15 +62,12 @@ const placeOf = ({ draft, tree, known }: Growing, one: ReportedDeployable, name:
   const { rootUuid, rootId } = parent.tree ?? { rootUuid: parent.uuid, rootId: parent.id }
   return { tree: { parentUuid: parent.uuid, parentId: parent.id, rootUuid, rootId }, rpUuid: parent.rpUuid }
 }
-/**
- * In a tree, the numbers are counted from the recorded nodes, because nodes may be left out or have another place than
- * reported.
- */
-const treeFactsOf = ({ tree, shown, stuck }: Growing, { name }: ReportedDeployable) => {
-  const isTree = stuck.size > 0 || shown.device.deployables.some(({ parent }) => parent !== undefined)
-  const { card } = shown
-  return { nodes: tree.below(name).length, units: isTree ? tree.units(name) : null, ...(card ? { card } : {}) }
-}
+/** Counted from the recorded nodes, because nodes may be left out or have another place than reported. */
+const treeFactsOf = ({ tree, shown: { card } }: Growing, one: ReportedDeployable) => ({
+  nodes: tree.below(one.name).length,
+  units: tree.units(one),
+  ...(card ? { card } : {}),
+})
 /** A new deployable gets the health of its device. */
 const asWellAsDevice = (draft: Draft, uuid: DeployableUuid, of: DeviceUuid): void => {
   const { failing } = draft.state(device, deviceKey(of))

@@ -4,7 +4,7 @@
  * TREES-1 a parent is a deployable of the same device, no deployable is below itself, and a tree is at most `DEPTH_MAX`
  *    deep (R2, R3);
  * TREES-2 a deployable with others below it has as many accelerators as itself and those below it have handles together
- *    (R5, I12);
+ *    (R5, I12); for one that stands alone, handles count, whatever number its driver says;
  * TREES-3 attributes are nested as data-model.md 8.3 allows.
  */
 import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
@@ -40,10 +40,10 @@ export type ReportedTree = {
   /** The names of its parent and of its root; null: it is a root. */
   readonly above: (one: Node) => { readonly parent: string; readonly root: string } | null
   /**
-   * Number of accelerators that the handles of the deployable and of those below it form; null: handles are made on
-   * demand.
+   * Number of accelerators that the handles of the deployable and of those below it form. Where handles are made on
+   * demand, it is the number that the driver says, and at least that of the handles.
    */
-  readonly units: (name: string) => number | null
+  readonly units: (one: Pick<Node, 'name' | 'numAccelerators'>) => number
 }
 /**
  * `nodes`: deployables of a device that `treeProblem` has accepted, or a part of them that contains all their parents.
@@ -62,9 +62,10 @@ export const treeOf = (nodes: readonly Node[]): ReportedTree => {
       const way = ways.get(name)!
       return way.length < 2 ? null : { parent: way[1]!.name, root: way.at(-1)!.name }
     },
-    units: (name) => {
+    units: ({ name, numAccelerators }) => {
       const all = [known.get(name)!, ...below(name)]
-      return all.some(makesHandles) ? null : all.reduce((sum, each) => sum + ownUnits(each), 0)
+      const made = all.reduce((sum, each) => sum + ownUnits(each), 0)
+      return all.some(makesHandles) ? Math.max(numAccelerators, made) : made
     },
   }
 }
@@ -80,9 +81,10 @@ const shapeProblem = (device: ReportedDevice): string | null => {
 }
 const countProblem = ({ deployables }: ReportedDevice): string | null => {
   const { units, below } = treeOf(deployables)
-  for (const { name, numAccelerators } of deployables) {
-    const counted = units(name)
-    if (below(name).length > 0 && counted !== null && counted !== numAccelerators)
+  for (const one of deployables) {
+    const { name, numAccelerators } = one
+    const counted = units(one)
+    if (below(name).length > 0 && counted !== numAccelerators)
       return `deployable ${name} says ${numAccelerators} accelerators, and its tree has handles for ${counted}`
   }
   return null

@@ -73,6 +73,5 @@ const withoutParts = (root: ReportedDeployable, states: readonly Deployable[]): 
   if (others.against(root.name, root.handles.map(attachingOf)) !== null) return null
   const parts = claimsOf(states.filter(isPart))
   const handles = root.handles.filter((one) => parts.against(root.name, [attachingOf(one)]) === null)
-  // what is held stands below it, and is not there by the report (I12)
-  return { ...root, handles, numAccelerators: treeOf([{ ...root, handles }]).units(root.name) ?? root.numAccelerators }
+  return { ...root, handles }
 }
