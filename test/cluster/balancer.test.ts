@@ -63,7 +63,8 @@ describeWith('postgres', 'the load balancer of the compose file', (bin) =>
       beforeAll(async () => {
         const { options } = await kafkaServer(rig)
         database = await freshDatabase(bin)
-        const env = { ACCELERANDO_KAFKA_PREFIX: freshPrefix() }
+        // the admin listeners are those of one machine here, which trust its own names alone
+        const env = { ACCELERANDO_KAFKA_PREFIX: freshPrefix(), ACCELERANDO_API_TRUSTED_HOSTS: 'control' }
         const shared = ['--database', database.url, '--kafka', options.brokers.join(','), '--auth', 'noauth']
         start = async (name) => {
           const at = ADDRESSES.get(name)!
