@@ -163,12 +163,7 @@ describe('the tree of a reported device', () => {
   test('has parents before those below them, and otherwise the order of the report', () =>
     expect(names(tree.inOrder)).toEqual(['top', 'made top', 'lone', 'lost', 'middle', 'made', 'leaf']))
   test('knows what is below and above each deployable, and how many accelerators it has', () => {
-    const told = tree.inOrder.map((one) => [
-      one.name,
-      names(tree.below(one.name)),
-      tree.above(one),
-      tree.units(one),
-    ])
+    const told = tree.inOrder.map((one) => [one.name, names(tree.below(one.name)), tree.above(one), tree.units(one)])
     expect(told).toEqual([
       ['top', ['leaf', 'middle'], null, 3],
       ['made top', ['made'], null, 2],
