@@ -3,8 +3,8 @@
  * (data-model.md 9.2, 10): the deployable becomes the root of a tree with a deployable for each function, which has the
  * handle that the driver shows at that address.
  *
- * FUNCTIONS-1 the description is kept on the disk before the card is written, and applies as long as the card holds
- *    exactly that image, with the same bytes;
+ * FUNCTIONS-1 the description is kept on the disk before the card is written, and applies as long as a card holds
+ *    exactly that image, with the same bytes, at whatever address the card is by then;
  * FUNCTIONS-2 the driver's own report takes precedence: a tree that it shows stays as it is, a function that it does
  *    not show is left out, and a handle that the document does not name stays with the root. A card whose functions are
  *    given together is not divided;
@@ -18,6 +18,7 @@ import type { ReportedDeployable, ReportedDevice, ReportedHandle } from '../hard
 import type { Log } from '../log.ts'
 import { jsonIn } from '../jsonText.ts'
 import { type PciAddress, formatPciAddress, pciAddressOf } from '../pci.ts'
+import { addressInName } from '../pciMoves.ts'
 import { type PhysicalFunction, functionAt, topologyOf } from '../topology.ts'
 import type { Disk } from './disk.ts'
 import type { Section } from './sections.ts'
@@ -154,6 +155,18 @@ const parsed = (text: string | null): readonly Kept[] | null => {
   return file.success ? file.output.kept : null
 }
 
+const isElsewhere =
+  (name: DeployableName) =>
+  ({ deployable }: Kept): boolean =>
+    deployable !== name && addressInName(name) !== null && addressInName(deployable) !== null
+const ADDRESS_THEN_FUNCTION = /^(.*[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])_(.+)$/i
+/** Where the card is at another address by now, the names begin with that one. */
+const rootIn = (owners: ReadonlyMap<string, string>, name: DeployableName): DeployableName => {
+  const [, root, own] = ADDRESS_THEN_FUNCTION.exec(name) ?? []
+  if (root === undefined || own === undefined) return name
+  const isKnown = [...owners].some(([one, of]) => one === nameOf(of, own))
+  return isKnown ? root : name
+}
 /** Maps the name of the deployable of each function to the name of its root. */
 const ownersIn = (kept: readonly Kept[]): ReadonlyMap<string, string> =>
   new Map(
@@ -176,10 +189,12 @@ export const openFunctions = async (disk: Disk, path: string, log: Log): Promise
   let writing: Promise<void> = Promise.resolve()
   const missed = new Set<string>()
   const documentOf = ({ name, bitstreamId, bitstream = {} }: ReportedDeployable): Kept | undefined => {
-    const those = kept.filter(({ deployable, image }) => deployable === name && image === bitstreamId)
-    const same = those.findLast(({ digest }) => digest === bitstream.digest)
+    const those = kept.filter(({ image }) => image === bitstreamId)
+    // the card may have been at another address when the image was loaded
+    const ranked = [...those.filter(isElsewhere(name)), ...those.filter(({ deployable }) => deployable === name)]
+    const same = ranked.findLast(({ digest }) => digest === bitstream.digest)
     // a driver need not report a digest
-    return same ?? (bitstream.digest === undefined ? those.at(-1) : undefined)
+    return same ?? (bitstream.digest === undefined ? ranked.at(-1) : undefined)
   }
 
   const treeOf = (whole: ReportedDeployable, device: ReportedDevice): readonly ReportedDeployable[] => {
@@ -220,6 +235,6 @@ export const openFunctions = async (disk: Disk, path: string, log: Log): Promise
               deployables: device.deployables.flatMap((whole) => treeOf(whole, device)),
             })),
           },
-    rootOf: (deployable) => owners.get(deployable) ?? deployable,
+    rootOf: (deployable) => owners.get(deployable) ?? rootIn(owners, deployable),
   }
 }

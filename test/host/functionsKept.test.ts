@@ -306,3 +306,14 @@ describe('a file of functions', () => {
   })
   test('that is not there is no reason to warn', async () => expect((await open()).log.said).toEqual([]))
 })
+
+test('a card that is at another address by now is divided as before, and its functions are known there', async () => {
+  const { functions } = await open()
+  await functions.keep('h1_0000:3b:00.0', image())
+  const names = (root: string) => deployables(functions.divided(section({ name: root }))).map(({ name }) => name)
+  const [first, later] = ['h1_0000:3b:00.0', 'h1_0000:5e:00.0'].map(names)
+  expect(first).toContain('h1_0000:3b:00.0_vf1')
+  expect(later).toEqual(first!.map((name) => name.replace('3b', '5e')))
+  expect(later!.map(functions.rootOf)).toEqual(later!.map(() => 'h1_0000:5e:00.0'))
+  expect(functions.rootOf('h1_0000:5e:00.0_other')).toBe('h1_0000:5e:00.0_other')
+})
