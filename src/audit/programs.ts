@@ -4,7 +4,7 @@
  */
 import { bitstreamOf } from '../actors/arq/groups.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
-import type { Deployable } from '../actors/deployable/state.ts'
+import { type Deployable, localNameOf } from '../actors/deployable/state.ts'
 import type { HostStep, HostTrace } from './evidence.ts'
 import { type Finding, type Invariant, arqsIn, at, deployablesIn, lastDeployables } from './history.ts'
 import { onHost } from './hosts.ts'
@@ -25,7 +25,7 @@ const verified: Invariant = {
       for (const held of lastDeployables(history)) {
         const there = cards.get(held.host)
         if (!there || held.bitstreamId === null || held.presence !== 'present' || isBeingProgrammed(held)) continue
-        const holds = there[held.name] ?? 'no image'
+        const holds = there[localNameOf(held)] ?? 'no image'
         if (holds !== held.bitstreamId)
           yield onHost(held.host, null, `${held.name} is recorded with image ${held.bitstreamId} and holds ${holds}`, [
             deployableKey(held.uuid),

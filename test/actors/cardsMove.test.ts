@@ -5,7 +5,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
 import { check } from '../../src/audit/check.ts'
 import type { ReportedDevice, ReportedHandle } from '../../src/hardware.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
@@ -138,6 +138,37 @@ describe.each(stores)('cards that change places, %s', (_name, opened) => {
   })
 })
 
+test('a card whose part goes to another request while its move is being recorded takes that one with it', async () => {
+  const store = memoryStore()
+  let meanwhile: (() => Promise<unknown>) | null = null
+  const page: Store['reads']['page'] = async (query) => {
+    const found = await store.reads.page(query)
+    const now = query.view === 'deployables' ? meanwhile : null
+    if (now) meanwhile = null
+    await now?.()
+    return found
+  }
+  await open({ ...store, reads: { ...store.reads, page } })
+  await seen.shows(at(2, 'a'))
+  const [a] = await uuids()
+  const first = await boundTo(a!)
+  let arq = ''
+  meanwhile = async () => {
+    value(await world.control.arqs.unbind(NOVA, [first]))
+    arq = await boundTo(a!)
+  }
+  // its name is looked for after the handles were read
+  await seen.shows(at(3, 'a'), at(2, 'new'))
+  expect(arq).not.toBe('')
+  expect(await infoOf(arq)).toEqual(slot(3, 1))
+  expect((await handlesOf(a!)).map(({ state, info }) => [state, info])).toEqual([
+    ['held', slot(3, 1)],
+    ['free', slot(3, 2)],
+  ])
+  await expectSound()
+  await world.plane.stop()
+})
+
 describe('another card at the address of a known one', () => {
   beforeEach(() => open())
   afterEach(async () => {
@@ -186,6 +217,19 @@ describe('another card at the address of a known one', () => {
       ['quarantined', slot(7, 1)],
       ['free', slot(7, 2)],
     ])
+  })
+
+  it('does not make it forgotten when it is retired by the same report', async () => {
+    await seen.shows(at(2, 'a'))
+    const [known] = await uuids()
+    value(await world.control.devices.setStatus(NOVA, known!, 'maintaining'))
+    await seen.shows()
+    expect(await uuids()).toContain(known)
+    await seen.shows(at(2, 'b'))
+    expect(await uuids()).not.toContain(known)
+    await seen.shows(at(2, 'b'), at(7, 'a'))
+    expect((await byUuid()).get(known!)).toMatchObject({ status: 'maintaining', presence: 'present' })
+    expect((await handlesOf(known!)).map(({ info }) => info)).toEqual([slot(7, 1), slot(7, 2)])
   })
 
   it('is told apart also where the first had been retired', async () => {
@@ -262,6 +306,15 @@ describe('what cards say of themselves', () => {
     expect(await uuids()).toEqual([a, b])
     expect(await infoOf(arq)).toEqual(slot(2, 1))
     expect((await byUuid()).get(a!)).toMatchObject({ presence: 'missing' })
+  })
+
+  it('identifies none of two that claim the same, also while one of them is not described', async () => {
+    await seen.shows(at(2, 'same'))
+    const [a] = await uuids()
+    const arq = await boundTo(a!)
+    await seen.shows(at(2, 'same', { stub: true }), at(3, 'same'))
+    expect(await uuids()).toEqual([a, expect.any(String)])
+    expect(await infoOf(arq)).toEqual(slot(2, 1))
   })
 
   it('is taken over from the first host that tells it', async () => {

@@ -13,6 +13,7 @@ const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
   ['append torn', ['I1', 'I2', 'I4', 'I5', 'I15', 'S13', 'S16'], 10],
   ['programming unverified', ['S14', 'S14 bound'], 1],
   ['card not read', ['S14', 'S14 bound'], 1],
+  ['cards by address', ['data-model 11.7'], 3],
   ['vGPUs not made again', ['L4'], 3],
   ['health forgotten', ['S9'], 1],
   ['relay without checkpoint', ['PUBLISHED-1'], 2],

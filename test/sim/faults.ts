@@ -392,7 +392,7 @@ export const mend = ({
       }),
     )
     machine.refuseWrites(0)
-    machine.blind(null)
+    machine.mend()
     machine.start()
     machine.report()
   }

@@ -10,6 +10,7 @@ export const BITES = [
   'append torn',
   'programming unverified',
   'card not read',
+  'cards by address',
   'vGPUs not made again',
   'health forgotten',
   'relay without checkpoint',

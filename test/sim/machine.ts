@@ -1,21 +1,21 @@
 /** A compute node. The host program is started and killed; its hardware and its disk survive that. */
-import type { HostStep, HostTrace } from '../../src/audit/evidence.ts'
+import type { HostTrace } from '../../src/audit/evidence.ts'
 import type { Ids } from '../../src/clock.ts'
-import type { Driver } from '../../src/drivers/driver.ts'
 import { type Effects, effectsPath, readEffects } from '../../src/drivers/simulated/effects.ts'
 import type { SimulatedDriver } from '../../src/drivers/simulated/simulatedDriver.ts'
 import { type SimulatedPlan, simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
 import { noFaults, type InjectedFaults, injectedFaultsPath } from '../../src/drivers/simulated/injectedFaults.ts'
 import { type Host, startHost } from '../../src/host/host.ts'
-import { type Entry, handleKey } from '../../src/host/entry.ts'
+import { type Entry, handleKey, lastHandleOf } from '../../src/host/entry.ts'
 import type { Log } from '../../src/log.ts'
-import type { BusRecord } from '../../src/wire/envelope.ts'
-import { readReport } from '../../src/wire/message.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { type Fate, slowDisk } from './disk.ts'
 import { GPU_DEVICES, gpuTree, openGpu } from './gpu.ts'
 import { alteredLedger, deployablesIn } from './alteredLedger.ts'
+import { type Inside, type Step, openTrace, slotsWatched, watched } from './trace.ts'
+import { type MovingCards, movingCards } from '../support/movingCards.ts'
 import { type Blindness, openCards } from './cards.ts'
+import { SILICON, shuffled, silicon, whole } from './moving.ts'
 import { simCleaner } from './cleaner.ts'
 import { IMAGES, imageFilesOf } from './images.ts'
 import { hostKeyOf, verifierOf } from './forger.ts'
@@ -27,8 +27,8 @@ import type { Tap } from './tap.ts'
 
 export type Machine = {
   readonly name: string
-  /** How many it shows while none is unplugged. */
-  readonly devices: number
+  /** How many it shows while no fault hides one. */
+  readonly devices: () => number
   readonly up: () => boolean
   readonly start: () => void
   readonly crash: (fate: Fate) => void
@@ -37,6 +37,11 @@ export type Machine = {
   /** Changes what goes wrong with its hardware, now and after the next start. */
   readonly hurt: (change: (faults: InjectedFaults) => void) => void
   readonly refuseWrites: (count: number) => void
+  /** Its cards, which may change their places; null: it was never started. */
+  readonly moving: () => MovingCards | null
+  readonly effects: () => Effects
+  /** All its cards are plugged in and answer. */
+  readonly mend: () => void
   /** How the discovery of its driver goes from now on. */
   readonly blind: (how: Blindness) => void
   readonly report: () => void
@@ -71,6 +76,7 @@ type Ports = {
   readonly bite: Bite | null
   readonly log: Log
   readonly say: (line: string) => void
+  readonly complain: (line: string, rule: string) => void
 }
 
 export type Alteration = 'lost' | 'stranger'
@@ -78,132 +84,11 @@ const DRIVER = 'simulated_driver'
 const AGAIN_MS = 1000
 const STATE_DIR = '/state'
 
-type Attribution = {
-  /** Whether the order is for another slot and covers this one too. */
-  readonly covers?: (entry: Entry) => boolean
-  /** The other slots of the deployable that the hardware holds prepared. */
-  readonly besides?: (slot: string) => readonly string[]
-  /** The image that the card holds; null: none. */
-  readonly holds?: string | null
-}
-
-/** Records what the ledger on disk says about each slot, and what was done on the hardware. */
-const openTrace = () => {
-  /** Of these no order was ever given. */
-  const strangers = new Set<string>()
-  const steps: HostStep[] = []
-  const noted = new Map<string, Entry>()
-  const told = new Set<string>()
-  const written = (text: string, whole: boolean): void => {
-    if (whole) noted.clear()
-    // the header of a new file is not an entry, and an incomplete line is ignored
-    const lines = text.split('\n').slice(whole ? 1 : 0, -1)
-    for (const entry of lines.map((line) => JSON.parse(line) as Entry)) {
-      const key = `${entry.slot} ${entry.number} ${entry.state}`
-      if (!told.has(key) && !strangers.has(entry.slot))
-        steps.push({ did: 'noted', slot: entry.slot, number: entry.number, done: entry.state === 'done' })
-      told.add(key)
-      noted.set(entry.slot, entry)
-    }
-  }
-  const sent = (batch: readonly BusRecord[]): void => {
-    for (const record of batch) {
-      const message = readReport(record)
-      if (!message.ok || message.value.body.type !== 'OrderResult') continue
-      steps.push({ did: 'reported', slot: message.value.body.slot, number: message.value.body.number })
-    }
-  }
-  /** In this start. */
-  const wasDone = (step: string, { slot, number }: Entry): boolean =>
-    steps
-      .slice(steps.findLastIndex(({ did }) => did === 'started'))
-      .some((one) => one.did === step && 'slot' in one && one.slot === slot && one.number === number)
-  /**
-   * By which order: 0 when the ledger on disk knows of none that asks for it. A release also covers other slots of the
-   * same hardware, whose orders have numbers of their own.
-   */
-  const did = (
-    step: 'prepare' | 'release' | 'program',
-    of: string,
-    fits: (entry: Entry) => boolean,
-    { covers = () => false, besides = () => [], holds }: Attribution = {},
-  ): void => {
-    const inHand = [...noted.values()].filter(({ state }) => state === 'in-hand')
-    // of two that fit, the one for which it was not done yet
-    const own = inHand.find((entry) => fits(entry) && !wasDone(step, entry)) ?? inHand.find(fits)
-    const covering = own ?? inHand.find(covers)
-    const slot = own?.slot ?? (covering ? `${of} with ${covering.slot}` : of)
-    // a slot that is being prepared with the same image belongs to the same bind, and no guest has it yet (FENCE-5)
-    const isMate = (one: Entry | undefined) =>
-      covering?.image !== undefined &&
-      one?.state === 'in-hand' &&
-      one.type === 'PrepareSlot' &&
-      one.image === covering.image
-    const others = besides(slot).filter((other) => !isMate(noted.get(other)))
-    const seen = holds === undefined ? {} : { holds }
-    steps.push({
-      did: step,
-      slot,
-      number: covering?.number ?? 0,
-      ...(others.length > 0 && { beside: others }),
-      ...seen,
-    })
-  }
-  return { steps, strangers, written, sent, did, forget: () => noted.clear() }
-}
-
 const withoutSlot = (text: string | null, slot: string): string => {
   const { prepared, loaded } = readEffects(text)
   const { [slot]: _gone, ...others } = prepared
   return JSON.stringify({ prepared: others, loaded })
 }
-
-type Step = <Value>(work: () => Promise<Value>) => Promise<Value>
-type Watch = {
-  readonly trace: ReturnType<typeof openTrace>
-  /** What the hardware holds now. */
-  readonly effects: () => Effects
-  readonly step: Step
-  /** What the tool says is not listened to. */
-  readonly isUnverified: boolean
-}
-const slotsWatched = <One extends Driver>(
-  driver: One,
-  { trace: { did }, step, effects }: Pick<Watch, 'trace' | 'step'> & Partial<Pick<Watch, 'effects'>>,
-): One => ({
-  ...driver,
-  prepare: (io, slot, signal) => {
-    const seen = effects ? { holds: effects().loaded[slot.deployable] ?? null } : {}
-    did('prepare', slot.uuid, (entry) => entry.slot === slot.uuid && entry.type === 'PrepareSlot', seen)
-    return step(() => driver.prepare(io, slot, signal))
-  },
-  release: (io, slot, signal) => {
-    did('release', slot.uuid, (entry) => entry.slot === slot.uuid && entry.type === 'ReleaseSlot', {
-      covers: (entry) =>
-        entry.deployable === slot.deployable && entry.handle === handleKey(slot) && entry.type === 'ReleaseSlot',
-    })
-    return step(() => driver.release(io, slot, signal))
-  },
-})
-const watched = (driver: SimulatedDriver, watch: Watch): SimulatedDriver => ({
-  ...slotsWatched(driver, watch),
-  program: (io, deployable, image, signal, functionId) => {
-    const { trace, effects, step, isUnverified } = watch
-    trace.did(
-      'program',
-      deployable,
-      (entry) => entry.deployable === deployable && (entry.type === 'Program' || entry.type === 'PrepareSlot'),
-      {
-        besides: (own) =>
-          Object.entries(effects().prepared).flatMap(([slot, held]) =>
-            held.deployable === deployable && slot !== own ? [slot] : [],
-          ),
-      },
-    )
-    const done = step(() => driver.program(io, deployable, image, signal, functionId))
-    return isUnverified ? done.catch(() => {}) : done
-  },
-})
 
 export const openMachine = (ports: Ports): Machine => {
   const { name, plan, schedule, ids, log, say, bite } = ports
@@ -246,12 +131,27 @@ export const openMachine = (ports: Ports): Machine => {
   const made = (mine: Life): SimulatedDriver => simulatedDriver({ ...plan, faults, clock: schedule.clockOf(mine) })
   let driver = made(life)
   let starts = 0
+  let moving: MovingCards | null = null
+  const [places, complain] = [
+    ports.random.fork('places'),
+    (line: string) => ports.complain(`${name}: ${line}`, SILICON),
+  ]
+  const inside: Inside = (entry) => {
+    const handle = lastHandleOf(entry as Entry)
+    if (moving === null) return entry
+    if (handle === null) return { ...entry, deployable: moving.inside(entry.deployable) }
+    const at = moving.slotInside({ deployable: entry.deployable, info: handle.info })
+    return { deployable: at.deployable, handle: handleKey({ ...handle, info: at.info }) }
+  }
 
   const begin = async (mine: Life): Promise<void> => {
     const bus = ports.network().seenBy(mine)
     const writing = board.usedBy(mine)
     const io = gpu?.ioOf(mine, writing) ?? { ...tree, write: writing.replace, keep: writing.replace }
     const step: Step = (work) => ports.tap.pass(mine, 'driver', work)
+    moving ??= movingCards(await simulatedDriver(plan).discover(tree), bite === 'cards by address')
+    const around = silicon(cards.around(driver), cards.effects, complain)
+    const isUnverified = bite === 'programming unverified'
     const host = await startHost({
       name,
       stateDir: STATE_DIR,
@@ -263,12 +163,7 @@ export const openMachine = (ports: Ports): Machine => {
         },
       },
       drivers: [
-        watched(cards.around(driver), {
-          trace,
-          effects: cards.effects,
-          step,
-          isUnverified: bite === 'programming unverified',
-        }),
+        moving.around(watched(around, { trace, effects: cards.effects, step, inside, isUnverified })),
         ...(gpu ? [slotsWatched(gpu.driver(), { trace, step })] : []),
       ],
       io,
@@ -297,7 +192,13 @@ export const openMachine = (ports: Ports): Machine => {
     })
   return {
     name,
-    devices: plan.devices.length + (gpu ? GPU_DEVICES : 0),
+    devices: () => (moving?.places.filter((place) => place !== null) ?? plan.devices).length + (gpu ? GPU_DEVICES : 0),
+    moving: () => moving,
+    effects: cards.effects,
+    mend: () => {
+      cards.blind(null)
+      moving?.plug(whole(moving.places))
+    },
     up: () => life.alive,
     hurt: (change) => [faults, driver.control.faults].forEach(change),
     start: () => {
@@ -313,7 +214,8 @@ export const openMachine = (ports: Ports): Machine => {
       cards.started(hasRestarted)
       if (hasRestarted) {
         gpu?.restart()
-        say(`${name}: the machine has restarted`)
+        if (moving && places.chance(0.7)) moving.plug(shuffled(moving.places, places))
+        say(`${name}: the machine has restarted, its cards are at ${moving?.places.join(' ') ?? 'their places'}`)
       }
       say(`${name}: starts`)
       trace.steps.push({ did: 'started', boot: `${name}/${++starts}` })
@@ -339,7 +241,7 @@ export const openMachine = (ports: Ports): Machine => {
       if (gpu?.isOf(one)) return gpu.occupy(ids.uuid())
       const set = (inUse: readonly string[]): void =>
         [faults, driver.control.faults].forEach((each) => void (each.inUse = inUse))
-      set([one])
+      set([moving?.inside(one) ?? one])
       return { free: () => set([]) }
     },
     alter: (how) => {
@@ -362,8 +264,18 @@ export const openMachine = (ports: Ports): Machine => {
     jump: (ms) => void (skewMs += ms),
     trace: async () => {
       const { prepared, loaded } = cards.effects()
+      const outside = Object.entries(loaded).flatMap(([card, image]) => {
+        const at = moving === null ? card : moving.outside(card)
+        return at === null ? [] : [[at, image] as const]
+      })
       const holds = [...Object.keys(prepared), ...(gpu?.held() ?? [])]
-      return { name, steps: [...trace.steps], prepared: holds, loaded, cleaned: [...cleaned] }
+      return {
+        name,
+        steps: [...trace.steps],
+        prepared: holds,
+        loaded: Object.fromEntries(outside),
+        cleaned: [...cleaned],
+      }
     },
     close: () => begunHosts.forEach((host) => void host.stop('at once')),
   }

@@ -1,10 +1,12 @@
 /**
- * A device that was taken out and put back is the same device (data-model 11.4). The simulation never puts another card
- * into a slot, so a host must never have two devices with one control path.
+ * A card that was taken out and put back, wherever, is the same device (data-model 11.4): a host never has two devices
+ * with one serial number or, where cards have none and stay where they are, with one control path.
  */
 import type { DeviceEvent } from '../../src/actors/device/decider.ts'
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'
+import { jsonIn } from '../../src/jsonText.ts'
 import { canonicalInfo } from '../../src/pci.ts'
+import { membersOf } from '../../src/record.ts'
 
 const NAME = 'data-model 11.4'
 const MEANING = 'a device that returns keeps its UUID, and with it what an operator decided of it'
@@ -15,7 +17,9 @@ export const recordedTwice = ({ journal }: Pick<Evidence, 'journal'>): readonly 
   for (const { key, events } of journal)
     for (const event of events as readonly DeviceEvent[]) {
       if (event.type !== 'DeviceRecorded') continue
-      const place = `${event.identity.host} ${canonicalInfo(event.facts.controlPath)}`
+      const { controlPath, vendorBoardInfo } = event.facts
+      const serial = membersOf(jsonIn(vendorBoardInfo ?? ''))['serial']
+      const place = `${event.identity.host} ${typeof serial === 'string' ? serial : canonicalInfo(controlPath)}`
       const other = known.get(place)
       if (other)
         found.push({

@@ -6,6 +6,7 @@ import { CONTROL_DEFAULTS } from '../../src/services/kernel/kernel.ts'
 import { doubtful, hasLostProgramming, unnamed } from './databaseServer.ts'
 import { type Favourite, mend, strike } from './faults.ts'
 import { type Bite, needsKeystone, needsLoss, needsPlacement } from './lies.ts'
+import { strayed } from './moving.ts'
 import { poisoned, silence } from './hardships.ts'
 import { interventionSession } from './operators.ts'
 import { recordedTwice } from './returning.ts'
@@ -92,7 +93,7 @@ const favouriteOf = (bite: Bite | null): Favourite | null => {
   if (needsLoss(bite)) return 'loss'
   if (needsKeystone(bite)) return 'keystone'
   if (bite === 'programming unverified') return 'programming'
-  if (bite === 'card not read') return 'restart'
+  if (bite === 'card not read' || bite === 'cards by address') return 'restart'
   return needsPlacement(bite) ? 'placement' : null
 }
 
@@ -166,7 +167,7 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
     const evidence = await gather(world)
     // what was told by then is told at the end as well
     const { topics: _topics, ...untold } = evidence
-    const settled = check(untold)
+    const settled = [...check(untold), ...strayed(evidence, stage.machines)]
     await until(world, 'the clearing', clearOut(load))
     await pass(world, CLEAR_MS)
     const last = await gather(world)
@@ -185,7 +186,7 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
       ...check(last),
       ...recordedTwice(last),
       ...falseDifferences(last, altered),
-      ...unrecorded(last, new Map(stage.machines.map(({ name, devices }) => [name, devices]))),
+      ...unrecorded(last, new Map(stage.machines.map(({ name, devices }) => [name, devices()]))),
     ]
     const seen = new Set<string>()
     const distinct = violations.filter(

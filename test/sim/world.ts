@@ -39,6 +39,7 @@ export type World = {
 
 /** Rules that are checked during the run, and not from evidence. */
 const MEANINGS: Readonly<Record<string, string>> = {
+  'data-model 11.7': 'what is done for a request is done on the card that it was bound to',
   bug: 'nothing breaks, and nothing is thrown that nobody catches',
   'SHARING-2': 'the checkpoint of the relay never goes back',
   'SHARING-3': 'what one process claimed, no other gets until the claim is over',
@@ -171,6 +172,7 @@ export const openWorld = (
       skewMs: skewMs(),
       tap,
       bite,
+      complain,
     }),
   )
   const pauses: Pause[] = []

@@ -10,6 +10,8 @@ import { jsonIn } from '../../src/jsonText.ts'
 import { type PciAddress, formatPciAddress, pciAddressOf, pciInfo, pciJson } from '../../src/pci.ts'
 import { addressInName, atDistance, distanceFrom, movedName } from '../../src/pciMoves.ts'
 
+/** For the driver inside: there is no card at that address. */
+export const NO_CARD = 'no card'
 /** By the number of the card: the number of its place; null: it is not plugged in. Place `n` is that of card `n`. */
 export type Places = readonly (number | null)[]
 
@@ -21,8 +23,18 @@ const movedInfo = (info: Info, from: PciAddress, to: PciAddress): Info => {
   return distance === null ? info : { ...info, ...pciInfo(atDistance(to, distance)) }
 }
 
-/** `devices`: what the driver shows while all cards are plugged in. */
-export const movingCards = (devices: readonly ReportedDevice[]) => {
+/** Says nothing by which a card could be known. */
+const nameless = (device: ReportedDevice): ReportedDevice => ({
+  ...device,
+  stdBoardInfo: null,
+  vendorBoardInfo: null,
+  card: { kind: {}, marks: {} },
+})
+
+/**
+ * `devices`: what the driver shows while all cards are plugged in. `isNameless`: cards do not say which ones they are.
+ */
+export const movingCards = (devices: readonly ReportedDevice[], isNameless = false) => {
   const bases = devices.map(baseOf)
   let places: Places = bases.map((_, card) => card)
   /** Null: there is no card now. */
@@ -35,7 +47,7 @@ export const movingCards = (devices: readonly ReportedDevice[]) => {
   /** The name under which the driver inside knows the card that is there. */
   const inside = (deployable: string): string => {
     const card = cardIn(deployable)
-    return card === null ? `no card in ${deployable}` : movedName(deployable, bases[places[card]!]!, bases[card]!)
+    return card === null ? `${NO_CARD} in ${deployable}` : movedName(deployable, bases[places[card]!]!, bases[card]!)
   }
   const shown = (device: ReportedDevice): ReportedDevice | null => {
     const card = bases.findIndex((base) => formatPciAddress(base) === formatPciAddress(baseOf(device)))
@@ -47,12 +59,21 @@ export const movingCards = (devices: readonly ReportedDevice[]) => {
       name: movedName(one.name, from, to),
       handles: one.handles.map((handle) => ({ ...handle, info: movedInfo(handle.info, from, to) })),
     }))
-    return { ...device, controlPath: { ...device.controlPath, info: pciJson(to) }, deployables }
+    const told = isNameless ? nameless(device) : device
+    return { ...told, controlPath: { ...device.controlPath, info: pciJson(to) }, deployables }
   }
-  const slotInside = (slot: Slot): Slot => {
+  /** The same hardware as the driver inside knows it. */
+  const slotInside = <One extends Pick<Slot, 'deployable' | 'info'>>(slot: One): One => {
     const card = cardIn(slot.deployable)
     const info = card === null ? slot.info : movedInfo(slot.info, bases[places[card]!]!, bases[card]!)
     return { ...slot, deployable: inside(slot.deployable), info }
+  }
+  /** The name by which the host knows it; null: its card is not plugged in. */
+  const outside = (deployable: string): string | null => {
+    const address = addressInName(deployable)
+    const card = bases.findIndex((base) => address && formatPciAddress(base) === formatPciAddress(address))
+    const place = places[card] ?? null
+    return place === null ? null : movedName(deployable, bases[card]!, bases[place]!)
   }
   const around = (driver: SimulatedDriver): Driver => ({
     ...driver,
@@ -84,12 +105,14 @@ export const movingCards = (devices: readonly ReportedDevice[]) => {
     },
     cardAt: async (_io, deployable) => {
       const card = cardIn(deployable)
-      return card === null ? null : cardOf(devices[card]!)
+      return card === null || isNameless ? null : cardOf(devices[card]!)
     },
   })
   return {
     around,
     inside,
+    slotInside,
+    outside,
     get places(): Places {
       return places
     },

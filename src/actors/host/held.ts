@@ -51,10 +51,9 @@ export const namesHeld = ({ devices, departed }: Holding): readonly DeployableNa
 export const DEPARTED_MAX = 1000
 const departures = ({ devices, departed }: Holding, changed: Changed): Holding['departed'] => {
   const back = new Set(Object.values(changed).flatMap((one) => (one ? [one.uuid] : [])))
+  // a device that is found at another address has not left; one whose address another card has now may have
   const left = Object.keys(changed)
-    .filter((canonical) => changed[canonical] === null && ownValue(devices, canonical))
-    // a device that is found at another address has not left
-    .filter((canonical) => !back.has(devices[canonical]!.uuid))
+    .filter((canonical) => ownValue(devices, canonical) && !back.has(devices[canonical]!.uuid))
     // stores may return the members of an event in another order
     .toSorted()
     .map((canonical) => ({ canonical, device: devices[canonical]! }))

@@ -195,7 +195,7 @@ const saysMore = ({ card }: Shown, held: HeldDevice): boolean =>
 export const reconcile = (was: Host, report: Report, recorded: RecordedHandles = NO_HANDLES): Agreement => {
   if (was.retired) return takenOut(was)
   const entries = entriesOf(report)
-  const cards = cardsIn(entries.filter(({ device }) => !device.stub))
+  const cards = cardsIn(entries)
   const { host, handles, moves } = placed(was, cards, recorded)
   const { shown, excused, standsBack, attached, refused } = sort(host, entries, report, cards, handles)
   const complete = new Set(report.drivers.flatMap(({ driver, status }) => (status === 'ok' ? [driver] : [])))

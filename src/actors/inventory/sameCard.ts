@@ -26,12 +26,20 @@ const PCI = ({ device }: Entry): boolean => device.controlPath.type === 'PCI'
 const markKeys = ({ marks }: Card): readonly string[] =>
   Object.entries(marks).flatMap(([source, mark]) => (mark === '' ? [] : [`${source} ${mark}`]))
 
-export const cardsIn = (entries: readonly Entry[]): Cards => {
-  const cards = new Map(entries.filter(PCI).map(({ canonical, device }) => [canonical, cardOf(device)] as const))
+/** Of a device that is not described at present only its marks count, which others may claim. */
+export const cardsIn = (all: readonly Entry[]): Cards => {
+  const [entries, stubs] = [all.filter(PCI), new Set(all.filter(({ device }) => device.stub))]
+  const described = new Set(entries.filter((one) => !stubs.has(one)).map(({ canonical }) => canonical))
+  const cards = new Map(
+    entries
+      .filter((one) => !stubs.has(one) || !described.has(one.canonical))
+      .map(({ canonical, device }) => [canonical, cardOf(device)] as const),
+  )
   const claimed = Map.groupBy([...cards.values()].flatMap(markKeys), (one) => one)
   const isShared = (source: string, mark: string) => (claimed.get(`${source} ${mark}`)?.length ?? 0) > 1
+  const told = [...cards].filter(([canonical]) => described.has(canonical))
   return new Map(
-    [...cards].map(([canonical, { kind, marks }]) => [
+    told.map(([canonical, { kind, marks }]) => [
       canonical,
       {
         kind,

@@ -117,6 +117,17 @@ const usedSince = (draft: Draft, handles: Handles, step: Step): boolean => {
     ),
   )
 }
+/** Whether a handle that moves was granted since the steps were computed, to a request that takes no part. */
+const grantedSince = (draft: Draft, keys: readonly EntityKey[], step: Step): boolean => {
+  if (!('moved' in step) || !step.moved || !('held' in step)) return false
+  const lent = new Set(keys)
+  const all = [...Object.values(step.held.deployables), ...Object.values(step.held.away ?? {})]
+  return all.some((uuid) =>
+    takenHandles(draft.state(deployable, deployableKey(uuid))).some(
+      ({ arq }) => arq !== null && !lent.has(arqKey(arq)),
+    ),
+  )
+}
 /** The keys of all existing entities that the step may change. */
 const keysOf = (step: Step, handles: Handles): readonly string[] => {
   if (!('held' in step)) return []
@@ -199,13 +210,13 @@ const guessOf = async (kernel: Kernel, taking: Taking): Promise<Outcome<Guess>> 
 type Planned = Agreement & { readonly before: number }
 const record =
   ({ options }: Kernel, { report, digest }: Taking) =>
-  (draft: Draft, { held, agreed, entities, parts }: Guess): 'old' | Planned | typeof MOVED => {
+  (draft: Draft, { keys, held, agreed, entities, parts }: Guess): 'old' | Planned | typeof MOVED => {
     const { agreement, handles } = agreed
     const key = hostKey(report.host)
     const now = draft.state(host, key)
     if (!isNews(now, report)) return 'old'
     if (now.devices !== held.devices || now.retired !== held.retired) return MOVED
-    if (agreement.steps.some((step) => usedSince(draft, handles, step))) return MOVED
+    if (agreement.steps.some((step) => usedSince(draft, handles, step) || grantedSince(draft, keys, step))) return MOVED
     const { last } = entities.length > 0 ? draft.state(numbers, NUMBERS_KEY) : { last: 0 }
     let [made, taken, numbered] = [0, 0, last]
     const tools: Tools = {
