@@ -22,9 +22,14 @@ const copyOnClick = (): void =>
     })
   })
 
-/** Where the pages are in one line that scrolls, the present one is shown. */
-const showPresentPage = (): void =>
-  document.querySelector('.side a[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' })
+/** Where the pages are in one line that scrolls, the present one is shown. The page itself stays where a link led. */
+const showPresentPage = (): void => {
+  const line = document.querySelector('.side ul')
+  const present = line?.querySelector('a[aria-current]')
+  if (!line || !present) return
+  const [all, one] = [line.getBoundingClientRect(), present.getBoundingClientRect()]
+  line.scrollLeft += one.left + one.width / 2 - (all.left + all.width / 2)
+}
 
 /** Keeps the place within the page while the user signs in: no server hears of it. */
 const keepStep = (): void => {
