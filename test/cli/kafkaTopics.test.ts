@@ -7,7 +7,7 @@ import { silent } from '../../src/log.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
 import { type ScriptedBroker, scriptedBroker } from '../support/broker/broker.ts'
 import { optionsOf } from '../support/kafkaLab.ts'
-import { handClock, quiet } from '../support/lab.ts'
+import { handClock, quiet, until } from '../support/lab.ts'
 
 let broker: ScriptedBroker
 beforeEach(async () => {
@@ -15,12 +15,13 @@ beforeEach(async () => {
 })
 afterEach(() => broker.stop())
 const SETTINGS = { partitions: 2, replicas: 1, retentionMs: null }
-const linked = (create: boolean | null) =>
+type Seen = { lastError: { readonly at: number; readonly reason: string } | null }
+const linked = (create: boolean | null, clock = handClock(), seen: Seen = { lastError: null }) =>
   kafkaLink({
     kafka: optionsOf(broker),
-    bus: { state: () => ({ connected: true, lastError: null }) } as never,
+    bus: { state: () => ({ connected: true, ...seen }) } as never,
     topics: create === null ? null : { ...SETTINGS, create },
-    clock: handClock(),
+    clock,
     log: silent,
   })
 const TOPICS = Object.values(CATALOGUE).map(({ topic }) => topic)
@@ -32,6 +33,28 @@ test('a program that may make topics makes all of them before it joins', async (
   await link.join(async () => void found.push(...TOPICS.map((topic) => has(topic, 1) && !has(topic, 2))))
   expect(found).toEqual(TOPICS.map(() => true))
   expect(link.whyFailing()).toBeNull()
+  await link.stop()
+})
+test('topics that somebody deletes are made again once the bus has met an error, and at no other time', async () => {
+  const [clock, seen] = [handClock(), { lastError: null } as Seen]
+  const link = linked(true, clock, seen)
+  await link.join(async () => undefined)
+  const has = () => TOPICS.filter((topic) => broker.topics.log(topic, 0) !== undefined).length
+  const remove = () => TOPICS.forEach((topic) => broker.topics.remove(topic))
+  let looks = 0
+  broker.on('Metadata', (_, answer) => {
+    looks++
+    return answer()
+  })
+  remove()
+  await clock.pass(90_000)
+  expect([has(), looks]).toEqual([0, 0])
+  for (let time = 0; time < 2; time++) {
+    remove()
+    seen.lastError = { at: clock.now(), reason: 'no such topic' }
+    await clock.pass(30_000)
+    await until(() => has() === TOPICS.length)
+  }
   await link.stop()
 })
 test('one that may not names those that are missing, and does not join', async () => {

@@ -1,7 +1,8 @@
 /** Device profiles: the table of refusals, row by row, and the form in which the rest is kept. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { isProfileName, newProfile } from '../../src/http/routes/profileRules.ts'
+import { isProfileName } from '../../src/actors/profile/name.ts'
+import { newProfile } from '../../src/http/routes/profileRules.ts'
 import { strictApp } from './app.ts'
 import { expectRefusal, send } from './steps.ts'
 

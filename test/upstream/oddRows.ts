@@ -142,6 +142,18 @@ export const ODD: readonly (readonly [name: string, tables: UpstreamTables])[] =
     ),
   ],
   [
+    'profiles that no client could create: names with other characters or too many, and amounts beyond any request',
+    tablesOf(simple(1, A), {
+      device_profiles: [
+        ...['gpu.small', 'a/b', 'a,b', 'für alle', 'gpu_2-x', 'x'.repeat(256)].map((name, at) =>
+          profileRow(at + 1, name),
+        ),
+        profileRow(7, 'many', { json: '{"groups": [{"resources:A": "256"}, {"resources:B": "1"}]}' }),
+        profileRow(8, 'enough', { json: '{"groups": [{"resources:A": "256"}]}' }),
+      ],
+    }),
+  ],
+  [
     'requests in the order in which they were bound: the first on a handle has it',
     tablesOf(
       profiles,

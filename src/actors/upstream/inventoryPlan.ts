@@ -4,7 +4,7 @@ import type { Attribute, DeviceStatus, Identity, KnownHandle } from '../deployab
 import type { DeviceFacts, DeviceIdentity } from '../device/decider.ts'
 import { commandIdOf } from '../runtime/commandId.ts'
 import { type UpstreamDevice, type UpstreamHandle, canonicalOf } from './devices.ts'
-import type { Notes } from './notes.ts'
+import { type Notes, openNotes } from './notes.ts'
 import { uuidIn } from './readable.ts'
 import type { AttributeRow, DeployableRow, DeviceRow } from './rows.ts'
 import { type Grown, growTrees } from './trees.ts'
@@ -154,7 +154,7 @@ export const planDevice = (device: UpstreamDevice, uses: Uses, notes: Notes): Pl
 
 /** Recorded and retired at once, so notes about its rows would not help an operator. */
 export const planRetired = (device: UpstreamDevice): PlannedDevice => {
-  const silent: Notes = { repaired: () => {}, leftOut: () => {}, all: () => [] }
+  const silent = openNotes()
   const unused: Uses = { live: new Set(), doubtful: new Set(), mayHoldOther: () => false }
   return { ...planDevice({ ...device, deployables: [] }, unused, silent), canonical: null }
 }

@@ -28,14 +28,19 @@ export const RULES = {
   count: 'a deployable has as many accelerators as its tree has attach handles',
   type: 'types of later releases of upstream are those that existing clients know',
   cleaning: 'a device that upstream was cleaning, or could not clean, is in maintenance',
+  name: 'letters, digits, "_" and "-", at most 255 of them, name a device profile',
+  amount: 'the amounts of a device profile sum to at most 256',
   text: 'text without NUL and half characters',
   value: 'a value that cannot be read',
   orphan: 'a row that refers to one that is not there',
 } as const
 export type Rule = keyof typeof RULES
 
-/** `repaired`: taken over, otherwise than it was. `left out`: not taken over. */
-export type Outcome = 'repaired' | 'left out'
+/**
+ * `repaired`: taken over, otherwise than it was. `unusable`: taken over as it was, but not for new requests. `left
+ * out`: not taken over.
+ */
+export type Outcome = 'repaired' | 'unusable' | 'left out'
 export type Note = {
   readonly outcome: Outcome
   readonly rule: Rule
@@ -46,6 +51,7 @@ export type Note = {
 }
 export type Notes = {
   readonly repaired: (table: UpstreamTable, row: UpstreamRow, rule: Rule, text: string) => void
+  readonly unusable: (table: UpstreamTable, row: UpstreamRow, rule: Rule, text: string) => void
   readonly leftOut: (table: UpstreamTable, row: UpstreamRow, rule: Rule, text: string) => void
   readonly all: () => readonly Note[]
 }
@@ -56,5 +62,5 @@ export const openNotes = (): Notes => {
     (outcome: Outcome): Notes['repaired'] =>
     (table, { id, uuid }, rule, text) =>
       void notes.push({ outcome, rule, table, id, uuid, text })
-  return { repaired: add('repaired'), leftOut: add('left out'), all: () => notes }
+  return { repaired: add('repaired'), unusable: add('unusable'), leftOut: add('left out'), all: () => notes }
 }

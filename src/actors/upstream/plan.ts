@@ -6,7 +6,9 @@ import { createHash } from 'node:crypto'
 import type { ArqUuid, ProfileUuid, ProjectId } from '../../identifiers.ts'
 import { uuidOfHash } from '../../uuid.ts'
 import type { Group } from '../arq/messages.ts'
-import type { ProfileFacts } from '../profile/decider.ts'
+import { ARQS_MAX, askedFor } from '../arq/groups.ts'
+import type { Groups, ProfileFacts } from '../profile/decider.ts'
+import { isProfileName } from '../profile/name.ts'
 import { boundHandles, devicesIn, doubtfulDevices } from './devices.ts'
 import { type PlannedDevice, planDevice, planRetired } from './inventoryPlan.ts'
 import { keep } from './kept.ts'
@@ -43,6 +45,19 @@ const derivedUuid = (of: string): ProfileUuid =>
 /** A profile as its requests know it; `facts` null: it is not taken over. */
 type KnownProfile = { readonly uuid: ProfileUuid; readonly name: string; readonly facts: ProfileFacts | null }
 
+const noteUnusable = (row: ProfileRow, groups: Groups, notes: Notes): void => {
+  if (!isProfileName(row.name))
+    notes.unusable(
+      'device_profiles',
+      row,
+      'name',
+      `no request can name '${row.name}': create it under another name, and name that one in the flavors`,
+    )
+  const asked = askedFor(groups)
+  if (asked > ARQS_MAX)
+    notes.unusable('device_profiles', row, 'amount', `no request can be made of it, since it asks for ${asked}`)
+}
+
 const profileOf = (row: ProfileRow, taken: Set<string>, notes: Notes): KnownProfile => {
   const [uuid, groups] = [uuidIn(row.uuid), groupsIn(row.json)]
   const { name, description } = row
@@ -55,7 +70,10 @@ const profileOf = (row: ProfileRow, taken: Set<string>, notes: Notes): KnownProf
           ? `the name '${name}' is empty or taken`
           : null
   if (fault !== null) notes.leftOut('device_profiles', row, 'value', fault)
-  else taken.add(name)
+  else {
+    taken.add(name)
+    noteUnusable(row, groups!, notes)
+  }
   return {
     uuid: uuid ?? derivedUuid(row.uuid),
     name,

@@ -1,7 +1,7 @@
 /**
  * Connects a program to Kafka, which may be unreachable when the program starts. The topics are checked or created
  * first, then the program joins its consumer groups; both are retried until they succeed. An error that only an
- * operator can fix stops the start.
+ * operator can fix stops the start. Topics that somebody deletes later are created again.
  */
 import { messageOf } from '../../errorText.ts'
 import type { KafkaBus } from '../../bus/kafka/bus.ts'
@@ -18,6 +18,8 @@ import { StartProblem } from './startProblem.ts'
 const PATIENCE_MS = 5000
 const AGAIN_MS = 1000
 const LOOK_MS = 50
+/** How often a program that has joined looks whether the bus has met errors since, which missing topics may cause. */
+const TOPICS_AGAIN_MS = 30_000
 
 type LinkParts = {
   readonly kafka: KafkaOptions
@@ -77,10 +79,12 @@ class Link {
   }
   readonly join = async (begin: () => Promise<unknown>): Promise<void> => {
     const first = this.#attempt(begin)
-    this.#trying = first.then(
-      (done) => (done ? undefined : this.#again(begin)),
-      () => undefined,
-    )
+    this.#trying = first
+      .then((done) => done || this.#again(begin))
+      .then(
+        (joined) => (joined && this.#parts.topics?.create ? this.#keepTopics() : undefined),
+        () => undefined,
+      )
     await bounded(this.#parts.clock, first, PATIENCE_MS, false)
   }
   readonly stop = async (): Promise<void> => {
@@ -103,11 +107,24 @@ class Link {
       return false
     }
   }
-  async #again(begin: () => Promise<unknown>): Promise<void> {
+  async #again(begin: () => Promise<unknown>): Promise<boolean> {
     const { signal } = this.#stopping
     while (!signal.aborted) {
       await this.#rest(AGAIN_MS)
-      if (signal.aborted || (await this.#attempt(begin).catch(() => false))) return
+      if (!signal.aborted && (await this.#attempt(begin).catch(() => false))) return true
+    }
+    return false
+  }
+  async #keepTopics(): Promise<void> {
+    const { bus, clock } = this.#parts
+    let lookedAt = clock.now()
+    for (;;) {
+      await this.#rest(TOPICS_AGAIN_MS)
+      if (this.#stopping.signal.aborted) return
+      if ((bus.state().lastError?.at ?? 0) < lookedAt) continue
+      lookedAt = clock.now()
+      // a broker that is away is no news: the bus says so
+      await ensured(this.#parts).catch(() => undefined)
     }
   }
   #rest(ms: number): Promise<void> {

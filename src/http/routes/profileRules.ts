@@ -2,6 +2,7 @@
 import { isRecord } from '../../record.ts'
 import * as v from 'valibot'
 import { ARQS_MAX, askedFor } from '../../actors/arq/groups.ts'
+import { isProfileName, PROFILE_NAME, PROFILE_NAME_MAX } from '../../actors/profile/name.ts'
 import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
 import type { Refusal } from '../guard.ts'
@@ -20,8 +21,6 @@ export type NewProfile = {
 }
 type Read<Value> = { readonly ok: true; readonly value: Value } | HttpRefused
 
-const NAME = /^[A-Za-z0-9_-]+$/
-const NAME_MAX = 255
 /** As much as a TEXT column holds, with line breaks: clients of Cyborg describe profiles in paragraphs. */
 const DESCRIPTION_MAX = 65_535
 const GROUPS_MAX = 100
@@ -29,10 +28,7 @@ const GROUPS_MAX = 100
 const GROUPS_MAX_CHARS = 65_535
 
 const EMPTY = 'it is empty'
-const TOO_LONG = `it must not be longer than ${NAME_MAX} characters`
-
-/** True for every valid profile name. No profile can have another name. */
-export const isProfileName = (name: string): boolean => name.length <= NAME_MAX && NAME.test(name)
+const TOO_LONG = `it must not be longer than ${PROFILE_NAME_MAX} characters`
 
 /** True for a text that may select a profile: a UUID in any spelling, or a name. */
 export const isSelector = (id: string): boolean => isProfileName(id) || canonicalUuid(id) !== null
@@ -79,8 +75,8 @@ const Profile = v.looseObject({
   name: v.pipe(
     v.string(),
     v.minLength(1, EMPTY),
-    v.regex(NAME, 'it may hold letters, digits, "_" and "-" only'),
-    v.maxLength(NAME_MAX, TOO_LONG),
+    v.regex(PROFILE_NAME, 'it may hold letters, digits, "_" and "-" only'),
+    v.maxLength(PROFILE_NAME_MAX, TOO_LONG),
   ),
   groups: Groups,
   description: v.nullish(Description),
