@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { exposureOf, makeDataFolder } from '../../src/cli/programs/dataFolder.ts'
+import { makeDataFolder } from '../../src/cli/programs/dataFolder.ts'
 import { silent } from '../../src/log.ts'
 
 describe('the data folder', () => {
@@ -31,13 +31,15 @@ describe('the data folder', () => {
       },
     ])
   })
-  it.each([
-    [{ uid: 7, mode: 0o40755 }, 7, null],
-    [{ uid: 7, mode: 0o40775 }, 7, null],
-    [{ uid: 7, mode: 0o40757 }, 7, 'everybody on this machine may write to it'],
-    [{ uid: 8, mode: 0o40700 }, 7, 'it belongs to another user (8)'],
-    [{ uid: 0, mode: 0o40700 }, undefined, null],
-  ])('with %o is exposed for user %s: %s', (folder, user, expected) => expect(exposureOf(folder, user)).toBe(expected))
+  it('below a folder that others may write to is named too, and not below one like /tmp', async () => {
+    mkdirSync(join(root, 'shared'))
+    chmodSync(join(root, 'shared'), 0o1777)
+    expect(await opened('shared/own')).toEqual([])
+    chmodSync(join(root, 'shared'), 0o777)
+    expect(await opened('shared/own')).toMatchObject([
+      { folder: join(root, 'shared'), reason: 'everybody on this machine may write to it' },
+    ])
+  })
   it('is refused at once where nothing can be made', async () => {
     await expect(makeDataFolder('/proc/nope/below', silent)).rejects.toThrow(
       /^data: \/proc\/nope\/below is not a folder/,

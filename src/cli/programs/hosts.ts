@@ -22,6 +22,7 @@ import type { Config } from '../config/config.ts'
 import { ordersCounted, timedDriver } from '../observe/metricsHost.ts'
 import { VERSION } from '../version.ts'
 import { watchHotplug } from '../hardware/hotplug.ts'
+import { warnOfExposed } from './exposure.ts'
 import { programAt } from './programAt.ts'
 import type { Watching } from '../observe/watching.ts'
 
@@ -138,12 +139,14 @@ export const startHostIn = (
 const start = (parts: HostParts, name: string, drivers: readonly Driver[]): Promise<Host> =>
   startHostIn(parts, name, join(parts.config.data, 'hosts', name), drivers)
 
-export const startLocalHost = (parts: HostParts, drivers: readonly Driver[]): Promise<Host> =>
-  start(
+export const startLocalHost = async (parts: HostParts, drivers: readonly Driver[]): Promise<Host> => {
+  await warnOfExposed(parts.config, parts.log)
+  return start(
     { ...parts, playbooks: playbooksOf(parts.config), aliases: parts.config.host.aliases },
     parts.config.host.name,
     drivers,
   )
+}
 
 export const startSimulatedHosts = (parts: HostParts, hosts: readonly SimulatedHost[]): Promise<readonly Host[]> =>
   Promise.all(hosts.map(({ hostname, plan }) => start(parts, hostname, [simulatedDriver(plan)])))
