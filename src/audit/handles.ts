@@ -5,6 +5,7 @@ import type { Bond } from '../actors/arq/messages.ts'
 import { deployableKey } from '../actors/deployable/decider.ts'
 import { dividedBy, functionOf } from '../attachedFunctions.ts'
 import type { Deployable, SlotHandle } from '../actors/deployable/state.ts'
+import { canonicalInfo } from '../pci.ts'
 import { idOf } from '../actors/runtime/memory.ts'
 import { countUnits, unitsOf } from '../actors/deployable/units.ts'
 import { type Invariant, type World, arqsIn, at, deployablesIn, devicesIn, holds, inView } from './history.ts'
@@ -62,8 +63,13 @@ const estranged = (deployable: Deployable, handle: SlotHandle, world: World): st
   const { status, bond } = world.arq(handle.arq)
   if (!holds(world.arq(handle.arq))) return `held for ${handle.arq}, which is ${status}`
   return bond?.handle.uuid === handle.uuid && bond.deployable === deployable.uuid
-    ? null
+    ? displaced(bond, handle)
     : `held for ${handle.arq}, which has ${bond?.handle.uuid ?? 'none'}`
+}
+/** A card takes its requests with it where it goes; null: the request has the address that the handle has. */
+const displaced = (bond: Bond, handle: SlotHandle): string | null => {
+  const [asked, own] = [canonicalInfo(bond.handle.info), canonicalInfo(handle.info)]
+  return asked === own ? null : `at ${own}, and its ARQ has it at ${asked}`
 }
 
 const handleOf = (world: World, { deployable, handle }: Bond): SlotHandle | undefined =>
@@ -71,7 +77,7 @@ const handleOf = (world: World, { deployable, handle }: Bond): SlotHandle | unde
 
 const mutual: Invariant = {
   name: 'I1',
-  meaning: 'a handle is held exactly when one ARQ that is BindStarted or Bound has it',
+  meaning: 'a handle is held exactly when one ARQ that is BindStarted or Bound has it, at one address',
   judge: () => {
     return {
       *step(step, world) {
@@ -99,6 +105,8 @@ const mutual: Invariant = {
               [key, ...(after.bond ? [deployableKey(after.bond.deployable)] : [])],
               `${key} is ${after.status}, its handle ${handle?.uuid ?? ''} is ${handle?.state ?? 'nowhere'}`,
             )
+          const wrong = handle && after.bond && before.bond !== after.bond ? displaced(after.bond, handle) : null
+          if (handle && wrong) yield at(step.rowCount, [key], `handle ${handle.uuid} is ${wrong}`)
         }
       },
     }

@@ -25,6 +25,9 @@ export const BITES = [
   'cleaning skipped',
 ] as const
 export type Bite = (typeof BITES)[number]
+/** Bugs that have an effect only after a machine has restarted. */
+export const needsRestarts = (bite: Bite | null): boolean =>
+  bite === 'card not read' || bite === 'cards by address' || bite === 'vGPUs not made again'
 /** Bugs that have an effect only in a cloud with Placement. */
 export const needsPlacement = (bite: Bite | null): boolean => bite === 'ownership off' || bite === 'generation ignored'
 /** Bugs that have an effect only where callers need tokens. */

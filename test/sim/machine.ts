@@ -22,7 +22,7 @@ import { hostKeyOf, verifierOf } from './forger.ts'
 import type { Network } from './network.ts'
 import type { Random } from './random.ts'
 import type { Life, Schedule } from './schedule.ts'
-import type { Bite } from './lies.ts'
+import { type Bite, needsRestarts } from './lies.ts'
 import type { Tap } from './tap.ts'
 
 export type Machine = {
@@ -210,7 +210,7 @@ export const openMachine = (ports: Ports): Machine => {
         trace.forget()
       }
       const mine = life
-      const hasRestarted = ports.random.chance(bite === 'card not read' ? 0.8 : 0.3)
+      const hasRestarted = ports.random.chance(needsRestarts(bite) ? 0.8 : 0.3)
       cards.started(hasRestarted)
       if (hasRestarted) {
         gpu?.restart()

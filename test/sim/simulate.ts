@@ -5,7 +5,7 @@ import type { Evidence, Violation } from '../../src/audit/evidence.ts'
 import { CONTROL_DEFAULTS } from '../../src/services/kernel/kernel.ts'
 import { doubtful, hasLostProgramming, unnamed } from './databaseServer.ts'
 import { type Favourite, mend, strike } from './faults.ts'
-import { type Bite, needsKeystone, needsLoss, needsPlacement } from './lies.ts'
+import { type Bite, needsKeystone, needsLoss, needsPlacement, needsRestarts } from './lies.ts'
 import { strayed } from './moving.ts'
 import { poisoned, silence } from './hardships.ts'
 import { interventionSession } from './operators.ts'
@@ -93,7 +93,7 @@ const favouriteOf = (bite: Bite | null): Favourite | null => {
   if (needsLoss(bite)) return 'loss'
   if (needsKeystone(bite)) return 'keystone'
   if (bite === 'programming unverified') return 'programming'
-  if (bite === 'card not read' || bite === 'cards by address') return 'restart'
+  if (needsRestarts(bite)) return 'restart'
   return needsPlacement(bite) ? 'placement' : null
 }
 

@@ -101,7 +101,28 @@ const claims = (more: object): Fact => ({
 const handleIs = (rowCount: number, keys: readonly string[], line: string) =>
   here(rowCount, ['deployable/d1', ...keys], `handle h1 is ${line}`)
 const itsHandle = (rowCount: number, keys: readonly string[], line: string) => here(rowCount, keys, line)
+const AT = { domain: '0000', bus: '07', device: '00', function: '1' }
+const WHERE = '{"bus":"07","device":"00","domain":"0000","function":"1"}'
+const handleMoves = deployable('d1', {
+  type: 'Relocated',
+  localName: 'c1_moved',
+  handles: [{ uuid: 'h1', info: AT, canonical: `PCI:${WHERE}` }],
+})
+const requestMoves = arq('a1', { type: 'HandleRelocated', handle: 'h1', info: AT })
 const mutual: readonly Case[] = [
+  ['I1', 'both are at another address', of(...baseline, binding, [handleMoves, requestMoves]), []],
+  [
+    'I1',
+    'its card is at another address, and the ARQ names the former one',
+    of(...baseline, binding, handleMoves),
+    [handleIs(8, ['arq/a1'], `at ${WHERE}, and its ARQ has it at {}`)],
+  ],
+  [
+    'I1',
+    'the ARQ names another address',
+    of(...baseline, binding, requestMoves),
+    [itsHandle(8, ['arq/a1'], `handle h1 is at {}, and its ARQ has it at ${WHERE}`)],
+  ],
   [
     'I1',
     'an ARQ that failed and kept it leaves: it was found before',
