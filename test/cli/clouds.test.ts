@@ -54,6 +54,9 @@ describe('an entry', () => {
     expect(read(whole)).toEqual({ value: WHOLE, problems: [], warnings: ['clouds.one.regionname is not used'] })
     expect(read({ auth: {} })).toEqual({ value: {}, problems: [], warnings: [] })
   })
+  test('may stand beside files that are empty', () => {
+    expect(valueOf({ auth: AUTH }, { secure: '', public: '' })).toMatchObject({ password: 'p' })
+  })
   test('may have aliases and merge keys, and texts of digits stay as they are written', () => {
     const text = [
       'defaults: &defaults',
@@ -156,7 +159,7 @@ test.each([
   ['clouds: 7', 'clouds must be a mapping'],
   ['clouds: {one: 7}', 'clouds.one must be a mapping'],
   ['a: b', 'has no cloud one'],
-  ['', 'clouds must be a mapping'],
+  ['', 'has no cloud one'],
   ['clouds: [', 'cannot be read: '],
 ])('a file %j is refused', (text, problem) => {
   expect(ofYaml(text).problems).toEqual([expect.stringContaining(problem)])

@@ -68,9 +68,10 @@ describeWith(CLOUD, 'the console beside a real Keystone', (rig) => {
     expect(await page.text()).toContain('alpha-admin')
   })
 
+  // who is refused waits before the next attempt, so each is another user, and none is one that signs in elsewhere
   test.each([
-    ['a wrong password', { ...ACCOUNT, password: 'wrong' }],
-    ['a project in which the user has no role', { ...ACCOUNT, project: 'no-such-project' }],
+    ['a wrong password', { ...ACCOUNT, user: 'alpha-member', password: 'wrong' }],
+    ['a project in which the user has no role', { ...ACCOUNT, user: 'cyborg', project: 'alpha' }],
     ['a token that is none', { token: 'gAAAAAbroken' }],
   ])('%s is refused, with the reason and without a cookie', async (_, form) => {
     const refused = await send(form)

@@ -85,6 +85,7 @@ describeWith(PART, 'a cloud over TLS', (rig) => {
       // nobody listens there
       'nova problem',
       'own endpoint warning',
+      'requests of a project warning',
     ])
     expect(found).toContainEqual({
       check: 'placement',
@@ -94,7 +95,10 @@ describeWith(PART, 'a cloud over TLS', (rig) => {
   })
   test('is refused without it, and the option is named', async () => {
     const found = await findings(config('without-ca.toml', []))
-    expect(found.map(({ check, verdict }) => `${check} ${verdict}`)).toEqual(['keystone problem'])
+    expect(found.map(({ check, verdict }) => `${check} ${verdict}`)).toEqual([
+      'keystone problem',
+      'requests of a project warning',
+    ])
     expect(found[0]!.says).toContain(
       'its certificate is not signed by a CA that is trusted here (keystone_authtoken.cafile)',
     )

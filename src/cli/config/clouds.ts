@@ -64,7 +64,7 @@ const merged = (under: UnknownRecord, over: UnknownRecord): UnknownRecord => ({
 })
 /** Throws when it is no YAML. Null: it has no entry of that name. */
 const entryIn = (text: string | null, under: string, name: string): UnknownRecord | null => {
-  const file = text === null ? {} : treeIn(text)
+  const file = (text === null ? null : treeIn(text)) ?? {}
   const all = isRecord(file) ? (file[under] ?? {}) : null
   if (!isRecord(all)) throw new Error(`${under} must be a mapping of names to entries`)
   if (!Object.hasOwn(all, name)) return null
