@@ -121,6 +121,7 @@ describe('an entry', () => {
       expect(valueOf({ [key]: 'base', auth: { username: 'u', password: 'x' } }, files)).toEqual({
         ...{ region: 'r', authUrl: 'http://base', username: 'u', password: 'secret' },
       })
+    expect(valueOf({ auth: { username: 'u' } }, { secure: '', public: '# nothing' })).toEqual({ username: 'u' })
     expect(read({ profile: 'ovh' }, files).problems).toEqual(['clouds.one.profile: no clouds-public.yaml has ovh'])
     expect(valueOf({ profile: 'ovh', auth: { auth_url: 'http://a' } })).toEqual({ authUrl: 'http://a' })
   })
