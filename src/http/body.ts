@@ -1,6 +1,6 @@
 /**
- * Reads a request body: limited in size, valid UTF-8, valid JSON, and free of values that the stores cannot hold. How
- * many values it has and how deep they are nested is known before they are built, since reading cannot be interrupted.
+ * Reads a request body: limited in size, valid UTF-8 and valid JSON. How many values it has and how deep they are nested
+ * is known before they are built, since reading cannot be interrupted.
  *
  * Hono's `bodyLimit` is not used: it does not cancel a body that is too long, it throws when the client disconnects in
  * the middle, and it builds a complete `Request` object for each call, even without a body.
@@ -8,7 +8,7 @@
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import { jsonSizeProblem } from '../jsonSize.ts'
-import { DEPTH_MAX, problemIn } from './guard.ts'
+import { DEPTH_MAX } from './guard.ts'
 
 /** The most bytes of a body, by what it holds. Only a body of many patches may be as long as the service allows. */
 export const BODY_BYTES = { usual: 16 * 1024, profile: 256 * 1024, patches: Infinity } as const
@@ -62,8 +62,7 @@ const parse = (bytes: Uint8Array, limitBytes: number): ReadBody => {
   const problem = jsonSizeProblem(bytes, { values: Math.ceil(limitBytes / BYTES_PER_VALUE), depth: DEPTH_MAX })
   if (problem !== null) return notJson(problem)
   try {
-    const value: unknown = JSON.parse(utf8.decode(bytes))
-    return problemIn(value) ?? { ok: true, value }
+    return { ok: true, value: JSON.parse(utf8.decode(bytes)) }
   } catch {
     return notJson('it is not JSON')
   }

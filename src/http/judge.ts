@@ -14,6 +14,7 @@ import type { HttpRefused } from './faults.ts'
 import { originThrough } from './forwarded.ts'
 import { connectionOf } from './frame.ts'
 import type { Frame, Ports } from './frame.ts'
+import { problemIn } from './guard.ts'
 import { identifyAgainAs } from './identifyAgain.ts'
 import { callerOf } from './identity.ts'
 import type { Identify, Identity } from './identity.ts'
@@ -106,6 +107,9 @@ const commandIn = (c: Context, { userId, projectId }: Identity): HttpRefused | {
   return { commandId: commandIdOf(JSON.stringify([userId, projectId, c.req.method, pathname + search, given])) }
 }
 
+const tooOld = ({ minor, what }: NonNullable<Route['since']>): HttpRefused =>
+  refused({ kind: 'not_acceptable', reason: `${what} since version ${MAJOR}.${minor}.` })
+
 const NOBODY: Identity = { userId: '', projectId: '', roles: [], serviceRoles: [] }
 const UNSCOPED: HttpRefused = refused({ kind: 'forbidden', rule: 'This needs a token with the scope of a project.' })
 
@@ -136,7 +140,7 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
   if (row.rule !== null && !isAllowed(row.rule, identity, ports)) return refused({ kind: 'forbidden', rule: row.rule })
   const path = paramsOf(c, row)
   if (!path.ok) return path
-  const asked = readQuery(row.query ?? {}, queryOf(c.req.url))
+  const asked = readQuery(row.query ?? {}, queryOf(c.req.url), row.oneOf)
   if (!asked.ok) return asked
   const requestId = frame.globalId ?? frame.requestId
   const command = commandIn(c, identity)
@@ -146,6 +150,7 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
   const caller = { ...of, ...command }
   const body = row.body === undefined ? null : await readBody(c, row, ports, { minor, isAdmin: caller.isAdmin })
   if (body !== null && !body.ok) return body
+  if (row.since !== undefined && minor < row.since.minor) return tooOld(row.since)
   const reason = row.rule === null || row.evenHindered ? null : ports.hindered()
   if (reason !== null) return refused({ kind: 'unavailable', reason, retryAfterSeconds: HINDERED_SECONDS })
   const asking = row.waits ? waiting(c, caller) : untilLate(c, ports, caller)
@@ -194,5 +199,8 @@ const readBody = async (
 ): Promise<{ readonly ok: true; readonly value: unknown } | HttpRefused> => {
   const limit = Math.min(ports.options.bodyLimitBytes, BODY_BYTES[row.body?.size ?? 'usual'])
   const json = await readJson(c.req.raw, limit)
-  return json.ok ? row.body!.read(json.value, asked) : json
+  if (!json.ok) return json
+  const read = row.body!.read(json.value, asked)
+  // What the route does not read, it need not be able to keep.
+  return read.ok ? (problemIn(read.value) ?? read) : read
 }

@@ -60,13 +60,37 @@ const queryParameters = (args: Args): readonly Json[] =>
     ...(json ? { content: content(schema) } : { schema }),
   }))
 
+/** Of these arguments exactly one is given: together they are one object, of which each member is an argument. */
+const choiceOf = (names: readonly string[], args: Args): Json => ({
+  name: 'selector',
+  in: 'query',
+  description: names.map((name) => `${name}: ${args[name]!.about}`).join(' '),
+  required: true,
+  style: 'form',
+  explode: true,
+  schema: {
+    type: 'object',
+    properties: Object.fromEntries(names.map((name) => [name, args[name]!.schema])),
+    additionalProperties: false,
+    oneOf: names.map((name) => ({ required: [name] })),
+  },
+})
+const argumentsOf = ({ query = {}, oneOf }: Pick<Route, 'query' | 'oneOf'>): readonly Json[] => {
+  if (oneOf === undefined) return queryParameters(query)
+  const others = Object.entries(query).filter(([name]) => !oneOf.includes(name))
+  return [choiceOf(oneOf, query), ...queryParameters(Object.fromEntries(others))]
+}
+
 const VERSION_HEADER = 'OpenStack-API-Version'
-const versionHeader = (max: Latest): Json => ({
+/** `since`: the version that introduced the operation; absent: the lowest. */
+const versionHeader = (max: Latest, since?: number): Json => ({
   name: VERSION_HEADER,
   in: 'header',
   description:
     '`accelerator 2.x` or `accelerator latest`, also without the first word; several services may share the header, comma separated. Absent means 2.0.',
-  schema: { type: 'string', pattern: versionPattern(max) },
+  ...(since !== undefined && { required: true }),
+  // where the version is not offered, the description says what the operation would need
+  schema: { type: 'string', pattern: versionPattern(Math.max(max, since ?? 0), since) },
 })
 
 const refusals = (row: Route): readonly number[] => {
@@ -75,10 +99,15 @@ const refusals = (row: Route): readonly number[] => {
   const { marker, as_of: past } = row.query ?? {}
   const shared = row.share !== undefined || marker !== undefined || past !== undefined ? [429] : []
   const bodied = row.body === undefined ? [] : [413, 415]
-  return [...new Set([...versioned, ...guarded, ...shared, ...bodied, ...(row.docs.refusals ?? [])])].toSorted(
-    (a, b) => a - b,
-  )
+  // the entry of a marker may be gone
+  const marked = marker === undefined ? [] : [404]
+  return [
+    ...new Set([...versioned, ...guarded, ...shared, ...bodied, ...marked, ...(row.docs.refusals ?? [])]),
+  ].toSorted((a, b) => a - b)
 }
+
+const versionOf = ({ since }: Route, max: Latest): Json =>
+  since === undefined ? { $ref: `#/components/parameters/${VERSION_HEADER}` } : versionHeader(max, since.minor)
 
 const REQUEST_ID = 'x-openstack-request-id'
 const VERSIONED = ['OpenStack-API-Minimum-Version', 'OpenStack-API-Maximum-Version', 'Vary'] as const
@@ -154,19 +183,19 @@ const refusalAnswers = (): Json =>
     ]),
   )
 
-const operation = (row: Route): Json => ({
+const operation = (row: Route, max: Latest): Json => ({
   summary: row.docs.summary,
   ...(row.rule !== null && { 'x-policy-rule': row.rule }),
   parameters: [
     ...pathParameters(row),
-    ...queryParameters(row.query ?? {}),
+    ...argumentsOf(row),
     ...Object.entries(row.docs.headers ?? {}).map(([name, { about, schema }]) => ({
       name,
       in: 'header',
       description: about,
       schema,
     })),
-    ...(isVersioned(row.path) ? [{ $ref: `#/components/parameters/${VERSION_HEADER}` }] : []),
+    ...(isVersioned(row.path) ? [versionOf(row, max)] : []),
   ],
   ...(row.body !== undefined && { requestBody: { required: true, content: content(jsonSchema(row.body.schema)) } }),
   responses: answers(row),
@@ -177,9 +206,9 @@ const operation = (row: Route): Json => ({
 /** Converts a path such as `/v2/devices/:uuid` to the syntax of OpenAPI. */
 const template = (path: string): string => path.replace(/:(\w+)/g, '{$1}')
 
-const paths = (rows: readonly Route[]): Json => {
+const paths = (rows: readonly Route[], max: Latest): Json => {
   const found: Record<string, Record<string, Json>> = {}
-  for (const row of rows) (found[template(row.path)] ??= {})[row.method.toLowerCase()] = operation(row)
+  for (const row of rows) (found[template(row.path)] ??= {})[row.method.toLowerCase()] = operation(row, max)
   return found
 }
 
@@ -211,7 +240,7 @@ export const openapi = (rows: readonly Route[], max: Latest = latestMinor(false)
     license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
   },
   servers: [{ url: '/' }],
-  paths: withReferences(paths(rows)),
+  paths: withReferences(paths(rows, max)),
   components: {
     schemas: { ...named(), [GIVEN_UUID]: UUID_SHAPE },
     parameters: { [VERSION_HEADER]: versionHeader(max) },

@@ -116,14 +116,17 @@ export const integer = (min: 0 | 1, about: string): Arg<number> => ({
   about,
 })
 
-/** Only days that exist in their month, so that the schema in the API description accepts exactly the same texts. */
+/**
+ * Only days that exist in their month, so that the schema in the API description accepts exactly the same texts. `\d`
+ * means every script's digits in some dialects of regular expressions.
+ */
 const DAYS = [
-  String.raw`\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
-  String.raw`\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\d|30)`,
-  String.raw`\d{4}-02-(?:0[1-9]|1\d|2[0-8])`,
-  String.raw`(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29`,
+  '[0-9]{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12][0-9]|3[01])',
+  '[0-9]{4}-(?:0[469]|11)-(?:0[1-9]|[12][0-9]|30)',
+  '[0-9]{4}-02-(?:0[1-9]|1[0-9]|2[0-8])',
+  '(?:[0-9]{2}(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29',
 ]
-const TIME = String.raw`T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|\+00:00)`
+const TIME = String.raw`T(?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,3})?(?:Z|\+00:00)`
 export const MOMENT = new RegExp(`^(?:${DAYS.join('|')})(?:${TIME})?$`)
 export const NO_MOMENT = 'it must be a day or a moment in UTC, such as 2026-03-01 or 2026-03-01T08:15:30Z'
 /** A day, or a moment in UTC, as milliseconds since the epoch. */
@@ -170,6 +173,7 @@ export const family = (name: string): string => (/^filters(\[\d{1,3}\])?\.(field
 export const readQuery = (
   args: Args,
   sent: string,
+  oneOf?: readonly [string, string],
 ): { readonly ok: true; readonly query: Readonly<Record<string, unknown>>; readonly pairs: Pairs } | HttpRefused => {
   const split = pairsOf(sent)
   if (!split.ok) return split
@@ -183,5 +187,7 @@ export const readQuery = (
     if (!value.ok) return value
     query[name] = value.value
   }
+  if (oneOf !== undefined && oneOf.filter((name) => query[name] !== undefined).length !== 1)
+    return invalid(oneOf[0], `exactly one of ${oneOf.join(' and ')} must be given`)
   return { ok: true, query, pairs: split.pairs }
 }

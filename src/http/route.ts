@@ -130,7 +130,11 @@ export type Route<A extends Args = Args, B = unknown, Path extends string = stri
   /** Null: the route is public and needs no identity. */
   readonly rule: RuleName | null
   readonly uuids?: U
+  /** The minor version that introduced the operation; `what` begins the sentence that refuses older ones. */
+  readonly since?: { readonly minor: number; readonly what: string }
   readonly query?: A
+  /** Exactly one of these arguments must be given. */
+  readonly oneOf?: readonly [string, string]
   readonly body?: Body<B>
   /** What its work takes a place of, because it is costly. */
   readonly share?: ShareName

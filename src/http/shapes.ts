@@ -19,13 +19,23 @@ export const uuidText = (rule: string) =>
   )
 export const UuidText = uuidText('it must be a UUID')
 
-/**
- * The characters that `brokenText` forbids, as the inside of a character class for every dialect of regular
- * expressions. It omits the few format characters beyond the 16-bit range, which the dialects write in different ways.
- */
+/** Format characters beyond the 16-bit range. They stand in the class as themselves: dialects escape them differently. */
+const FAR = [
+  [0x1_10bd, 0x1_10bd],
+  [0x1_10cd, 0x1_10cd],
+  [0x1_3430, 0x1_343f],
+  [0x1_bca0, 0x1_bca3],
+  [0x1_d173, 0x1_d17a],
+  [0xe_0001, 0xe_0001],
+  [0xe_0020, 0xe_007f],
+] as const
+/** The characters that `brokenText` forbids, as the inside of a character class for every dialect that knows Unicode. */
 const FORBIDDEN =
   '\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u0600-\\u0605\\u061c\\u06dd\\u070f\\u0890\\u0891\\u08e2\\u180e\\u200b-\\u200f' +
-  '\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb'
+  '\\u2028-\\u202e\\u2060-\\u2064\\u2066-\\u206f\\ufeff\\ufff9-\\ufffb' +
+  FAR.map(([from, to]) => `${String.fromCodePoint(from)}-${String.fromCodePoint(to)}`).join('')
+/** What JavaScript takes for white space; `\\s` means other characters in other dialects. */
+const SPACE = '\\t-\\r \\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff'
 const VISIBLE = `[^${FORBIDDEN}]`
 
 /** JSON Schema counts characters, so a limit in bytes can only be described in words. */
@@ -41,13 +51,13 @@ export const textShape = (limit: TextLimit, minLength = 0): Json => ({
 export const elementShape = (limit: TextLimit): Json => ({ ...textShape(limit, 1), pattern: `^[^,${FORBIDDEN}]+$` })
 const filledShape = (limit: TextLimit): Json => ({
   ...textShape(limit),
-  pattern: `^${VISIBLE}*[^\\s${FORBIDDEN}]${VISIBLE}*$`,
+  pattern: `^${VISIBLE}*[^${SPACE}${FORBIDDEN}]${VISIBLE}*$`,
 })
-const wordShape = (limit: TextLimit): Json => ({ ...textShape(limit), pattern: `^[^\\s${FORBIDDEN}]+$` })
+const wordShape = (limit: TextLimit): Json => ({ ...textShape(limit), pattern: `^[^${SPACE}${FORBIDDEN}]+$` })
 /** Text with at least one character that is not white space; surrounding white space is accepted and removed. */
 export const trimmedShape = (limit: TextLimit): Json => ({
   ...textShape(limit),
-  pattern: `^\\s*[^\\s${FORBIDDEN}](?:${VISIBLE}*[^\\s${FORBIDDEN}])?\\s*$`,
+  pattern: `^[${SPACE}]*[^${SPACE}${FORBIDDEN}](?:${VISIBLE}*[^${SPACE}${FORBIDDEN}])?[${SPACE}]*$`,
 })
 
 const keeps = (limit: TextLimit) =>

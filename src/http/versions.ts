@@ -57,12 +57,16 @@ const SERVICE = '[Aa][Cc][Cc][Ee][Ll][Ee][Rr][Aa][Tt][Oo][Rr][ \\t]+'
 /** The part for another service: at least two words of printable ASCII. */
 const OTHER = `${BLANKS}(?!${SERVICE})[!-+.-~-]+[ \\t]+[!-+.-~-][ -+.-~\\t-]*`
 
-/** A regular expression that matches every valid header. `max` is the highest supported minor version. */
-export const versionPattern = (max: Latest): string => {
-  const minors = Array.from({ length: max + 1 }, (_, minor) => minor).join('|')
+/**
+ * A regular expression that matches every valid header. `max` is the highest supported minor version; `min`: the lowest
+ * that has the operation, which a header for other services alone does not choose.
+ */
+export const versionPattern = (max: number, min = 0): string => {
+  const minors = Array.from({ length: max - min + 1 }, (_, above) => min + above).join('|')
   const our = `${BLANKS}(?:${SERVICE})?(?:latest|${MAJOR}\\.(?:${minors}))${BLANKS}`
   // The parts before that of this service are not checked.
-  return `^(?:(?:[ -+.-~\\t-]*,)*${our}(?:,${OTHER})*|${OTHER}(?:,${OTHER})*)$`
+  const others = min === 0 ? `|${OTHER}(?:,${OTHER})*` : ''
+  return `^(?:(?:[ -+.-~\\t-]*,)*${our}(?:,${OTHER})*${others})$`
 }
 
 /** Why a header that does not match the pattern is invalid. */

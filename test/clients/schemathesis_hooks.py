@@ -1,5 +1,6 @@
 """For Schemathesis: what may be refused although the description of the API allows it. `beyond.txt` has the words, one regular expression a line:
-rules that look at records, or at two places of a request at once. Any other refusal of such a request stays a failure."""
+two features that older microversions answer with 406, as OpenStack's Cyborg does, and a limit in bytes, of which JSON Schema has no word.
+Any other refusal of such a request stays a failure."""
 import pathlib
 import re
 

@@ -223,7 +223,7 @@ describe('a refusal of the keeper', () => {
     expect(await letters.drop(NOVA, id, note)).toEqual({ ok: false, fault: state })
     expect(await letters.list({ state: 'open', limit: 1, marker: uuidOf({ id: 'x' }) })).toEqual({
       ok: false,
-      fault: { kind: 'invalid', field: 'marker', rule: 'no dead letter has this UUID' },
+      fault: { kind: 'not_found', resource: 'marker', id: uuidOf({ id: 'x' }) },
     })
   })
 })

@@ -138,7 +138,6 @@ const CASES: Cases = {
   ],
   'DELETE /v2/attributes/:uuid': async () => [`DELETE /v2/attributes/${await anAttribute()}`, 204],
   // It exists to say what is missing.
-  'DELETE /v2/attributes': () => ['DELETE /v2/attributes', 400],
   'GET /v2/hosts': () => ['GET /v2/hosts', 200],
   'GET /v2/hosts/:name': () => ['GET /v2/hosts/sim-1', 200],
   'POST /v2/hosts/:name/retire': async () => [`POST /v2/hosts/${await anotherHost()}/retire`, 200, BECAUSE],

@@ -51,7 +51,6 @@ describe.each(['', '/program', `/program/${UUID}`])('programming at /v2/deployab
 })
 
 describe('the path of programming', () => {
-  test('names one deployable', () => refusedBy(`PATCH /v2/deployables/${UUID}/program/${OTHER}`, program(), 'uuid'))
   test('names a UUID', () => refusedBy('PATCH /v2/deployables/x/program', program(), 'uuid'))
   test('names it twice', () => refusedBy(`PATCH /v2/deployables/${UUID}/program/x`, program(), 'again'))
 })

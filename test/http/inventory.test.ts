@@ -267,6 +267,6 @@ describe('pages', () => {
   })
   test.each(['device_profiles', 'accelerator_requests', 'devices', 'deployables', 'attributes', 'hosts'])(
     'of %s do not begin after nothing',
-    async (path) => expectRefusal(await cloud.say(`GET /v2/${path}?marker=${randomUUID()}`), 400),
+    async (path) => expectRefusal(await cloud.say(`GET /v2/${path}?marker=${randomUUID()}`), 404),
   )
 })

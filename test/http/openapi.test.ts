@@ -51,7 +51,8 @@ test('parameters in the path, in the query and the version header are named', ()
     const inPath = [...row.path.matchAll(/:(\w+)/g)].map(([, name]) => name)
     expect(names).toEqual([
       ...inPath,
-      ...Object.keys(row.query ?? {}),
+      ...(row.oneOf === undefined ? [] : ['selector']),
+      ...Object.keys(row.query ?? {}).filter((name) => !row.oneOf?.includes(name)),
       ...Object.keys(row.docs.headers ?? {}),
       ...(row.path.startsWith('/v2') ? ['OpenStack-API-Version'] : []),
     ])

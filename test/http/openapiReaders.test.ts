@@ -60,7 +60,8 @@ const seeded = { numRuns: RUNS, seed: 20_260_301 }
 type Verdict = { readonly ok: boolean; readonly fault: string }
 const UUID = '1d8a4e2c-9a6d-4a1c-8b77-1c8d1c3a7a10'
 const verdictOf = (read: { readonly ok: true } | HttpRefused): Verdict => {
-  if (read.ok) return { ok: true, fault: '' }
+  // What contradicts itself or the records has the form that the description asks for.
+  if (read.ok || read.fault.kind === 'conflict') return { ok: true, fault: '' }
   const { fault } = read
   return { ok: false, fault: fault.kind === 'invalid' ? `Invalid ${fault.field}: ${fault.rule}` : fault.kind }
 }
@@ -222,9 +223,9 @@ describe('the version header', () => {
   )
 })
 
-test('the description forbids those characters in text that the rule for text forbids, within 16 bits', () => {
+test('the description forbids those characters in text that the rule for text forbids', () => {
   const shape = new RegExp(textShape({ characters: 5 })['pattern'] as string, 'u')
-  const differing = Array.from({ length: 0x1_0000 }, (_, code) => String.fromCharCode(code)).filter(
+  const differing = Array.from({ length: 0x11_0000 }, (_, code) => String.fromCodePoint(code)).filter(
     (text) => text.isWellFormed() && shape.test(text) !== (brokenText(text, { characters: 5 }) === null),
   )
   expect(differing).toEqual([])

@@ -41,11 +41,6 @@ const REFUSED: readonly (readonly [string, unknown, string])[] = [
   ['5 null among groups', [profile({ groups: [group, null] })], 'groups[1]'],
   ['5 a list among groups', [profile({ groups: [[]] })], 'groups[0]'],
   ['5 more groups than anyone needs', [profile({ groups: Array.from({ length: 101 }, () => group) })], 'groups'],
-  [
-    '5 groups longer than a store takes',
-    [profile({ groups: [{ ...group, 'accel:x': 'y'.repeat(40_000), 'accel:y': 'y'.repeat(40_000) }] })],
-    'groups',
-  ],
   ['6 a key without a prefix', withGroup({ FPGA: '1' }), 'groups[0].FPGA'],
   ['6 a key with another prefix', withGroup({ 'resources1:FPGA': '1' }), 'groups[0].resources1:FPGA'],
   ['6 a key of the language', withGroup({ 'constructor:x': '1' }), 'groups[0].constructor:x'],
@@ -67,17 +62,6 @@ const REFUSED: readonly (readonly [string, unknown, string])[] = [
         'groups[0].resources:FPGA',
       ] as const,
   ),
-  ['8 amounts that sum to 257 in one group', withGroup({ 'resources:CUSTOM_MEMORY': 256 }), 'groups'],
-  [
-    '8 amounts that sum to 257 over the groups',
-    [profile({ groups: [{ 'resources:FPGA': 200 }, { 'resources:FPGA': 57 }] })],
-    'groups',
-  ],
-  [
-    '8 a Xilinx card of which each accelerator makes two requests',
-    [profile({ groups: [{ 'resources:FPGA': 129, 'trait:CUSTOM_FPGA_XILINX': 'required' }] })],
-    'groups',
-  ],
   ['9 no resources', [profile({ groups: [{ 'trait:CUSTOM_A': 'required' }] })], 'groups[0]'],
   ['9 an empty group', [profile({ groups: [{}] })], 'groups[0]'],
   [
@@ -112,8 +96,33 @@ const REFUSED: readonly (readonly [string, unknown, string])[] = [
   ['12 a description without end', [profile({ description: 'x'.repeat(65_536) })], 'description'],
   ['13 a uuid that is none', [profile({ uuid: 'fpga' })], 'uuid'],
   ['13 a number for a uuid', [profile({ uuid: 5 })], 'uuid'],
-  ['one key in two spellings', withGroup({ 'resources: FPGA ': '1' }), 'groups[0]'],
 ]
+
+/** Of the form that the description asks for, but its parts do not agree. */
+const CONTRADICTIONS: readonly (readonly [string, unknown, string])[] = [
+  [
+    '5 groups longer than a store takes',
+    [profile({ groups: [{ ...group, 'accel:x': 'y'.repeat(40_000), 'accel:y': 'y'.repeat(40_000) }] })],
+    'All groups together',
+  ],
+  ['8 amounts that sum to 257 in one group', withGroup({ 'resources:CUSTOM_MEMORY': 256 }), 'ask for 257.'],
+  [
+    '8 amounts that sum to 257 over the groups',
+    [profile({ groups: [{ 'resources:FPGA': 200 }, { 'resources:FPGA': 57 }] })],
+    'ask for 257.',
+  ],
+  [
+    '8 a Xilinx card of which each accelerator makes two requests',
+    [profile({ groups: [{ 'resources:FPGA': 129, 'trait:CUSTOM_FPGA_XILINX': 'required' }] })],
+    'ask for 258.',
+  ],
+  ['one key in two spellings', withGroup({ 'resources: FPGA ': '1' }), 'groups[0] names resources:FPGA twice.'],
+]
+test.each(CONTRADICTIONS)('refused with 409, the reason told: %s', async (_, json, reason) => {
+  const got = await post(json)
+  expectRefusal(got, 409)
+  expect(got.fault).toContain(reason)
+})
 
 describe('refused with 400, the field named, nobody asked', () => {
   test.each(REFUSED)('%s', async (_, json, field) => {
@@ -176,7 +185,7 @@ describe('what is kept', () => {
     const most = [{ 'resources:FPGA': 200 }, { 'resources:FPGA': 56 }]
     expect(kept(profile({ groups: most })).groups).toHaveLength(2)
     const got = await post([profile({ groups: [...most, { 'resources:PGPU': 1 }] })])
-    expect(got.fault).toBe('Invalid groups: the amounts of a profile must not sum to more than 256; these ask for 257')
+    expect(got.fault).toBe('The amounts of a profile must not sum to more than 256; these ask for 257.')
   })
   test('groups of as many characters as are kept together', () => {
     const filled = (length: number) => {
@@ -184,8 +193,8 @@ describe('what is kept', () => {
       return profile({ groups: [{ ...group, 'accel:x': text }] })
     }
     expect(JSON.stringify(kept(filled(65_535)).groups)).toHaveLength(65_535)
-    const rule = 'they must not be longer than 65535 characters'
-    expect(readProfile(filled(65_536))).toEqual({ ok: false, fault: { kind: 'invalid', field: 'groups', rule } })
+    const reason = 'All groups together must not be longer than 65535 characters.'
+    expect(readProfile(filled(65_536))).toEqual({ ok: false, fault: { kind: 'conflict', reason } })
   })
   test('a name of 255 characters can be one, and a longer one cannot', () =>
     expect([isProfileName('a'.repeat(255)), isProfileName('a'.repeat(256))]).toEqual([true, false]))

@@ -240,8 +240,8 @@ describe('an argument that says nothing sensible', () => {
     ['device_profiles/x?value=a', 400],
     ['device_profiles/a%20b', 404],
     ['device_profiles?value=a,%40', 404],
-    ['attributes', 400],
-    ['attributes/', 400],
+    ['attributes', 405],
+    ['attributes/', 405],
     ['attributes/x', 404],
   ])('DELETE /v2/%s is %i', async (path, status) => {
     const { app, asked } = strictApp()

@@ -78,7 +78,7 @@ describe('a list', () => {
   })
   test('after an unknown marker is refused', async () => {
     const { readers } = await opened(3)
-    const fault = { kind: 'invalid', field: 'marker', rule: 'the last item seen; no such item' }
+    const fault = { kind: 'not_found', resource: 'marker', id: uuid(9) }
     expect(await readers.list('arqs', {}, { marker: uuid(9) })).toEqual({ ok: false, fault })
   })
   test('is sorted by no column that may be null or that is no scalar', async () => {
@@ -162,9 +162,8 @@ describe('usage', () => {
     const tooMany = (what: string) => ({
       ok: false,
       fault: {
-        kind: 'invalid',
-        field: 'period',
-        rule: `the answer would have more than ${what}: ask for a longer period, or for less time`,
+        kind: 'conflict',
+        reason: `The answer would have more than ${what}: ask for a longer period, or for less time.`,
       },
     })
     expect(value(await enough.control.usage(NOVA, asked)).lines).toHaveLength(10_000)
@@ -183,7 +182,7 @@ describe('usage', () => {
     const { control, now, stop } = await opened([])
     const asked = { from: null, until: null, period: 'total', project: null } as const
     expect(value(await control.usage(NOVA, asked))).toEqual({ from: now - 31 * DAY, until: now, asOf: now, lines: [] })
-    const same = { kind: 'invalid', field: 'until', rule: 'it must be after from' }
+    const same = { kind: 'conflict', reason: 'The end, until, must be after from.' }
     expect(await control.usage(NOVA, { ...asked, from: now })).toEqual({ ok: false, fault: same })
     expect(await control.usage(NOVA, { ...asked, from: now - 1 })).toMatchObject({ ok: true })
     await stop()

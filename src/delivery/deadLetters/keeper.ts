@@ -86,8 +86,7 @@ const pageOf = (
   const all = letters.toReversed()
   // the marker may have been handled since the page that ended with it
   const from = marker === undefined ? 0 : all.findIndex((letter) => uuidOf(letter) === marker) + 1
-  if (marker !== undefined && from === 0)
-    return refuse({ kind: 'invalid', field: 'marker', rule: 'no dead letter has this UUID' })
+  if (marker !== undefined && from === 0) return refuse({ kind: 'not_found', resource: 'marker', id: marker })
   const some = all
     .slice(from)
     .filter((letter) => stateOf(letter) === state && (topic === undefined || letter.topic === topic))

@@ -172,7 +172,7 @@ const apply = ({ control, caller, params, body }: Call<{}, Patch>): Answered | P
   const named = params['uuid']
   const arqs = 'bind' in body ? body.bind.map(({ arq }) => arq) : body.unbind
   if (named !== undefined && !arqs.includes(named))
-    return invalid('uuid', 'the path names a request that the body does not')
+    return refused({ kind: 'conflict', reason: 'The path names a request that the body does not.' })
   return answer('bind' in body ? control.arqs.bind(caller, body.bind) : control.arqs.unbind(caller, body.unbind), 202)
 }
 
@@ -208,14 +208,13 @@ const removeSome = route({
     arqs: listArg('UUIDs, comma separated. All that exist are deleted, even when others do not.', UUID_SHAPE),
     instance: uuid('All of this instance; harmless when it has none.'),
   },
+  oneOf: ['arqs', 'instance'],
   docs: {
     summary: 'Deletes accelerator requests, by UUID or by instance.',
     answers: { 204: null },
     refusals: [404, 409],
   },
   handle: ({ control, caller, query }) => {
-    if ((query.arqs === undefined) === (query.instance === undefined))
-      return invalid('arqs', 'exactly one of arqs and instance must be given')
     if (query.instance !== undefined) return answer(control.arqs.removeByInstance(caller, query.instance), 204)
     const named = uuidsOf(query.arqs!)
     return named.ok ? answer(control.arqs.remove(caller, named.uuids), 204) : named

@@ -98,7 +98,11 @@ const one = route({
 const Bare = v.looseObject({
   deployable_id: v.pipe(v.union([v.number(), v.string()]), v.metadata({ ...DEPLOYABLE_SHAPE })),
   key: v.pipe(text({ characters: KEY_MAX }), v.minLength(1, 'it is empty')),
-  value: v.union([text({ bytes: VALUE_MAX_BYTES }), v.number(), v.boolean()]),
+  value: v.union([
+    text({ bytes: VALUE_MAX_BYTES }),
+    v.pipe(v.number(), v.finite('the number is too large')),
+    v.boolean(),
+  ]),
   /** The attribute of the same deployable that the new attribute describes. */
   parent_uuid: v.optional(v.nullable(v.pipe(v.string(), v.metadata({ ...UUID_SHAPE })))),
   /** This key occurs only in the wrapped form, so it is refused here. */
@@ -138,7 +142,7 @@ const create = route({
   path: '/v2/attributes',
   rule: 'cyborg:attribute:create',
   body: newAttribute,
-  docs: { summary: 'Adds an attribute to a deployable.', answers: { 201: schemas.Attribute }, refusals: [409] },
+  docs: { summary: 'Adds an attribute to a deployable.', answers: { 201: schemas.Attribute }, refusals: [404, 409] },
   handle: ({ control, caller, body, minor, base }) =>
     answer(control.attributes.create(caller, body.deployable, body.key, body.value, body.parent), 201, (row) =>
       attributeBody(row, minor, base),
@@ -154,12 +158,4 @@ const remove = route({
   handle: ({ control, caller, params }) => answer(control.attributes.remove(caller, params.uuid), 204),
 })
 
-const removeNone = route({
-  method: 'DELETE',
-  path: '/v2/attributes',
-  rule: 'cyborg:attribute:delete',
-  docs: { summary: 'Always refused: an attribute must be named.', answers: {} },
-  handle: () => invalid('uuid', 'the attribute to delete must be named in the path'),
-})
-
-export const attributeRoutes: readonly Route[] = [list, one, create, remove, removeNone]
+export const attributeRoutes: readonly Route[] = [list, one, create, remove]

@@ -115,13 +115,14 @@ const each = <From, To>(items: readonly From[], read: (item: From) => Read<To>):
 
 const together = (patches: readonly OnePatch[]): Read<Patch> => {
   const arqs = patches.map(({ arq }) => arq)
-  if (new Set(arqs).size < arqs.length) return invalid('body', 'it names one accelerator request twice')
+  if (new Set(arqs).size < arqs.length)
+    return refused({ kind: 'conflict', reason: 'The body names one accelerator request twice.' })
   if (new Set(patches.map(({ op }) => op)).size > 1) return invalid('op', 'one request either binds or unbinds')
   if (patches[0]!.op === 'remove') return { ok: true, value: { unbind: arqs } }
   const bindings = each(patches, bindingOf)
   if (!bindings.ok) return bindings
   if (new Set(bindings.value.map(({ instanceUuid }) => instanceUuid)).size > 1)
-    return invalid('instance_uuid', 'one request binds for one instance')
+    return refused({ kind: 'conflict', reason: 'One request binds for one instance.' })
   return { ok: true, value: { bind: bindings.value } }
 }
 

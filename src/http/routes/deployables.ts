@@ -10,7 +10,7 @@ import { integer, text, uuid } from '../query.ts'
 import { bookmark, self, time, times } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
 import type { Answered, Call, Route } from '../route.ts'
-import { invalid } from '../faults.ts'
+import { refused } from '../faults.ts'
 import * as schemas from '../schemas.ts'
 import { SINCE } from '../versions.ts'
 
@@ -137,7 +137,8 @@ const one = route({
  */
 const load = async ({ control, caller, params, body, minor, base }: Call<{}, string>): Promise<Answered> => {
   const { uuid: deployable, again } = params
-  if (again !== undefined && again !== deployable) return invalid('uuid', 'the path names two different deployables')
+  if (again !== undefined && again !== deployable)
+    return refused({ kind: 'conflict', reason: 'The path names two different deployables.' })
   const outcome = await control.deployables.program(caller, deployable!, body)
   if (!outcome.ok) return outcome
   const row = await shownOne({ control, minor }, outcome.value.deployable)

@@ -109,7 +109,7 @@ const draft = route({
   docs: {
     summary: 'The same for groups that no device profile has yet.',
     answers: { 200: shapes.Explanation },
-    refusals: [404],
+    refusals: [404, 409],
   },
   handle: ({ control, body, query: asked }) => check(control, body, asked, null),
 })

@@ -5,7 +5,7 @@
 import * as v from 'valibot'
 import { alternativesIn, ANY_OF, REQUESTED_CLEANINGS, INSTEAD_OF_ALTERNATIVES } from '../../actors/arq/groups.ts'
 import { ownValue } from '../../record.ts'
-import { invalid } from '../faults.ts'
+import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
 import { printed } from '../printed.ts'
 import { text, uuidText } from '../shapes.ts'
@@ -140,16 +140,18 @@ type Read = { readonly ok: true; readonly value: Group } | HttpRefused
 /** `place` names the group in error messages. The order of the keys is kept. */
 export const groupOf = (given: Readonly<Record<string, unknown>>, place: string): Read => {
   const group: Record<string, string> = {}
+  let twice: string | undefined
   for (const key of Object.keys(given)) {
     const entry = entryOf(key, given[key], place)
     if (!entry.ok) return entry
-    if (Object.hasOwn(group, entry.key)) return invalid(place, `it names ${entry.key} twice`)
+    if (Object.hasOwn(group, entry.key)) twice ??= entry.key
     group[entry.key] = entry.value
   }
   const keys = Object.keys(group)
   if (!keys.some((key) => key.startsWith('resources:'))) return invalid(place, 'it asks for no resources')
   if (keys.filter((key) => SELECTORS.includes(key)).length > 1)
     return invalid(place, `it may hold only one of ${SELECTORS.join(', ')}`)
+  if (twice !== undefined) return refused({ kind: 'conflict', reason: `${place} names ${twice} twice.` })
   return { ok: true, value: group }
 }
 

@@ -93,7 +93,7 @@ const namesOf = (kind: keyof typeof PREFIX, given: Readonly<Record<string, strin
           ? 'the new name must start with CUSTOM_ or be OWNER_CYBORG'
           : 'there is no such resource class',
       )
-    if (names.has(former(from))) return invalid(field, 'it stands there twice')
+    if (names.has(former(from))) return refused({ kind: 'conflict', reason: `${field} stands there twice.` })
     names.set(former(from), known)
   }
   return { ok: true, value: names }
@@ -132,7 +132,8 @@ const regroup = (group: Group, map: MigrationBody, place: string): Read<Group> =
   const entries = Object.entries(group).map(([key, value]) => [renamed(key, map), value] as const)
   const keys = entries.map(([key]) => key)
   const twice = keys.find((key, at) => keys.indexOf(key) !== at)
-  if (twice !== undefined) return invalid(place, `two of its keys would become ${twice}`)
+  if (twice !== undefined)
+    return refused({ kind: 'conflict', reason: `${place}: two of its keys would become ${twice}.` })
   return groupOf(Object.fromEntries(entries), place)
 }
 
@@ -153,7 +154,7 @@ const changeOf = (row: ProfileRow, map: MigrationBody): Read<Change> => {
   }
   // An older profile may already exceed the limit. Renaming must not make a profile exceed it.
   const tooMany = askedFor(groups) > askedFor(was) ? sizeProblem(groups) : null
-  if (tooMany !== null) return invalid(`${row.name}.groups`, tooMany)
+  if (tooMany !== null) return refused({ kind: 'conflict', reason: `Profile ${row.name}: ${tooMany}` })
   return { ok: true, value: { uuid: row.uuid, name: row.name, was, groups, steps } }
 }
 

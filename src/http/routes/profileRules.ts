@@ -37,23 +37,30 @@ export const isSelector = (id: string): boolean => isProfileName(id) || canonica
 export const sizeProblem = (groups: readonly Group[]): string | null => {
   const asked = askedFor(groups)
   return asked > ARQS_MAX
-    ? `the amounts of a profile must not sum to more than ${ARQS_MAX}; these ask for ${asked}`
+    ? `The amounts of a profile must not sum to more than ${ARQS_MAX}; these ask for ${asked}.`
     : null
 }
 
 /** The groups in canonical form, or the field that breaks a rule and the rule. */
 export const readGroups = (given: readonly unknown[]): Read<readonly Group[]> => {
   const groups: Group[] = []
+  let clash: HttpRefused | undefined
   for (const [index, entry] of given.entries()) {
     if (!isRecord(entry)) return invalid(`groups[${index}]`, 'it must be an object')
     const group = newGroupOf(entry, `groups[${index}]`)
-    if (!group.ok) return group
-    groups.push(group.value)
+    if (group.ok) groups.push(group.value)
+    // another group may be malformed, which is told first
+    else if (group.fault.kind === 'conflict') clash ??= group
+    else return group
   }
+  if (clash !== undefined) return clash
   if (JSON.stringify(groups).length > GROUPS_MAX_CHARS)
-    return invalid('groups', `they must not be longer than ${GROUPS_MAX_CHARS} characters`)
+    return refused({
+      kind: 'conflict',
+      reason: `All groups together must not be longer than ${GROUPS_MAX_CHARS} characters.`,
+    })
   const tooMany = sizeProblem(groups)
-  return tooMany === null ? { ok: true, value: groups } : invalid('groups', tooMany)
+  return tooMany === null ? { ok: true, value: groups } : refused({ kind: 'conflict', reason: tooMany })
 }
 
 const Description = v.pipe(

@@ -5,8 +5,7 @@
 import * as v from 'valibot'
 import type { Control } from '../../actors/control.ts'
 import type { ProfileUpdate, Version } from '../../actors/profile/decider.ts'
-import { invalid, refused } from '../faults.ts'
-import type { HttpRefused } from '../faults.ts'
+import { invalid } from '../faults.ts'
 import { DRY_RUN, answerImpact } from '../impact.ts'
 import { time } from '../render.ts'
 import { answer, route } from '../route.ts'
@@ -111,10 +110,7 @@ const asked: Body<UpdateBody> = {
   },
 }
 
-const TOO_OLD: HttpRefused = refused({
-  kind: 'not_acceptable',
-  reason: `Device profiles have versions since version 2.${SINCE.profileVersions}.`,
-})
+const VERSIONED = { minor: SINCE.profileVersions, what: 'Device profiles have versions' } as const
 const ANY = { isAdmin: true, projectId: '' } as const
 const find = (control: Control, id: string) => findProfile(control, id, { caller: ANY, disabled: true })
 
@@ -122,6 +118,7 @@ const update = route({
   method: 'PATCH',
   path: '/v2/device_profiles/:id',
   rule: 'cyborg:device_profile:update',
+  since: VERSIONED,
   query: { dry_run: DRY_RUN },
   body: asked,
   docs: {
@@ -131,7 +128,6 @@ const update = route({
     refusals: [404, 406, 409],
   },
   handle: async (call) => {
-    if (call.minor < SINCE.profileVersions) return TOO_OLD
     const { control, caller, body } = call
     const found = await find(control, call.params.id)
     if (!found.ok) return found
@@ -153,13 +149,13 @@ const versions = route({
   method: 'GET',
   path: '/v2/device_profiles/:id/versions',
   rule: 'cyborg:device_profile:versions',
+  since: VERSIONED,
   docs: {
     summary: 'The last 32 versions of a device profile, by UUID or by name, oldest first (from 2.5).',
     answers: { 200: v.object({ versions: v.array(profileSchemas.ProfileVersion) }) },
     refusals: [404, 406],
   },
-  handle: async ({ control, minor, params }) => {
-    if (minor < SINCE.profileVersions) return TOO_OLD
+  handle: async ({ control, params }) => {
     const found = await find(control, params.id)
     if (!found.ok) return found
     return answer(control.profiles.versions(found.value.uuid), 200, (all) => ({ versions: all.map(versionBody) }))

@@ -144,18 +144,17 @@ const removeSome = route({
   rule: 'cyborg:device_profile:delete',
   query: {
     value: listArg('Names or UUIDs, comma separated.', NAMED),
-    name: listArg('The same under its older name. Only one of the two.', NAMED),
+    name: listArg('The same under its older name.', NAMED),
     dry_run: DRY_RUN,
   },
+  oneOf: ['value', 'name'],
   docs: {
     summary: 'Deletes several device profiles, all or none.',
     answers: { 200: schemas.Impact, 204: null },
     refusals: [404, 409],
   },
   handle: ({ control, caller, query }) => {
-    if (query.value !== undefined && query.name !== undefined) return invalid('name', 'it cannot stand beside value')
-    const ids = query.value ?? query.name
-    if (ids === undefined) return invalid('value', 'the device profiles to delete must be named')
+    const ids = query.value ?? query.name!
     if (ids.includes('')) return invalid(query.value === undefined ? 'name' : 'value', 'it holds an empty element')
     return remove(control, caller, ids, query.dry_run)
   },

@@ -54,6 +54,7 @@ const list = route({
   docs: {
     summary: 'Seconds for which accelerators were bound, by project, resource class and period.',
     answers: { 200: Usage },
+    refusals: [409],
   },
   handle: ({ control, caller, query }) => {
     const { from = null, until = null, period = 'total', project_id: project = null } = query

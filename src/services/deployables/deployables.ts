@@ -74,7 +74,6 @@ export const createAttributes = (kernel: Kernel): Control['attributes'] => {
       ? { ok: true, value: found.value }
       : refuse({ kind: 'not_found', resource: 'attribute', id: uuid })
   }
-  const noSuch = refuse({ kind: 'invalid', field: 'deployable_id', rule: 'no such deployable' })
   return {
     list: ({ deployableId, key }, page) =>
       readers.list('attributes', given({ deployable_id: deployableId, key }), page),
@@ -82,6 +81,7 @@ export const createAttributes = (kernel: Kernel): Control['attributes'] => {
     create: async (caller, target, key, value, parent) => {
       const found = await readers.first('deployables', typeof target === 'number' ? { id: target } : { uuid: target })
       if (!found.ok) return found
+      const noSuch = refuse({ kind: 'not_found', resource: 'deployable', id: String(target) })
       if (!found.value) return noSuch
       const uuid = ids.ordered()
       const recorded = await tell(caller, found.value.uuid, {

@@ -22,8 +22,10 @@ type Ignoring = Pick<Control['drift'], 'ignored' | 'ignoredOne' | 'ignore' | 'un
 
 const missing = (resource: string, id: string) => refuse({ kind: 'not_found', resource, id })
 const untilProblem = (until: number, now: number): string | null => {
-  if (until <= now) return 'it must be in the future'
-  return until > now + IGNORED_DAYS_MAX * DAY_MS + LATE_MS ? `it must be within ${IGNORED_DAYS_MAX} days` : null
+  if (until <= now) return 'The end, until, must be in the future.'
+  return until > now + IGNORED_DAYS_MAX * DAY_MS + LATE_MS
+    ? `The end, until, must be within ${IGNORED_DAYS_MAX} days.`
+    : null
 }
 const seen = ({ uuid, kind, provider, name, consumer, state, reason }: DriftEntry) => {
   const difference: Difference = { kind, provider, name, consumer, state, reason }
@@ -93,7 +95,7 @@ export const createIgnored = (kernel: Kernel, compared: Compared): Ignoring => {
       if (!repeated.ok) return repeated
       if (repeated.value) return one(difference)
       const problem = untilProblem(until, clock.now())
-      if (problem !== null) return refuse({ kind: 'invalid', field: 'until', rule: problem })
+      if (problem !== null) return refuse({ kind: 'conflict', reason: problem })
       const found = await findNow(compared, wish)
       if (!found.ok) return found
       if (found.value === null) return missing(`difference of host ${host}`, difference)

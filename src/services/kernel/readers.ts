@@ -69,8 +69,7 @@ const collect = async <N extends ViewName>(
       ...from,
     }
     const rows = await reads.page<N>(query)
-    if (!rows && !from.after)
-      return refuse({ kind: 'invalid', field: 'marker', rule: 'the last item seen; no such item' })
+    if (!rows && !from.after) return refuse({ kind: 'not_found', resource: 'marker', id: page.marker ?? '' })
     items.push(...(keep ? (rows ?? []).filter(keep) : (rows ?? [])))
     if (items.length > want)
       return { ok: true, value: { items: items.slice(0, want), next: placeOf(items[want - 1]!) } }

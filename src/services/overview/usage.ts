@@ -34,9 +34,8 @@ const projectFor = ({ isAdmin, projectId }: Caller, { project }: UsageQuery): Wh
 }
 const tooMany = (what: string) =>
   refuse({
-    kind: 'invalid',
-    field: 'period',
-    rule: `the answer would have more than ${what}: ask for a longer period, or for less time`,
+    kind: 'conflict',
+    reason: `The answer would have more than ${what}: ask for a longer period, or for less time.`,
   })
 
 /** Adds the bindings that have not ended; returns the ids of their requests. */
@@ -88,7 +87,7 @@ export const createUsage =
     const { period } = asked
     const until = asked.until ?? asOf
     const from = asked.from ?? monthOf(until)
-    if (until <= from) return refuse({ kind: 'invalid', field: 'until', rule: 'it must be after from' })
+    if (until <= from) return refuse({ kind: 'conflict', reason: 'The end, until, must be after from.' })
     const days = (until - from) / DAY_MS
     if ((period === 'day' ? days : days / 31) > PERIODS_MAX && period !== 'total')
       return tooMany(`${PERIODS_MAX} periods`)
