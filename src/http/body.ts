@@ -1,6 +1,6 @@
 /**
- * Reads a request body: limited in size, valid UTF-8 and valid JSON. How many values it has and how deep they are nested
- * is known before they are built, since reading cannot be interrupted.
+ * Reads a request body: limited in size, valid UTF-8 and valid JSON. How many values it has and how deep they are
+ * nested is known before they are built, since reading cannot be interrupted.
  *
  * Hono's `bodyLimit` is not used: it does not cancel a body that is too long, it throws when the client disconnects in
  * the middle, and it builds a complete `Request` object for each call, even without a body.
@@ -10,8 +10,11 @@ import type { HttpRefused } from './faults.ts'
 import { jsonSizeProblem } from '../jsonSize.ts'
 import { DEPTH_MAX } from './guard.ts'
 
-/** The most bytes of a body, by what it holds. Only a body of many patches may be as long as the service allows. */
-export const BODY_BYTES = { usual: 16 * 1024, profile: 256 * 1024, patches: Infinity } as const
+/**
+ * The most bytes of a body, by what it holds. Only lists of patches and of projects may be as long as the service
+ * allows.
+ */
+export const BODY_BYTES = { usual: 16 * 1024, profile: 256 * 1024, list: Infinity } as const
 export type BodySize = keyof typeof BODY_BYTES
 /** Every body that means something has fewer values than one for so many bytes of its limit. */
 const BYTES_PER_VALUE = 32

@@ -15,7 +15,8 @@ export const EXPLAINED: { readonly [Kind in HttpFault['kind']]: Explained } = {
     mend: 'Wait until it is in such a state, or look why it is not: `accelerando arq timeline UUID`, `accelerando handle show UUID`. The [states](states.md) show what leads where.',
   },
   conflict: {
-    means: 'The request contradicts what is recorded; nothing was changed. The answer says what it contradicts.',
+    means:
+      'The request contradicts itself, the clock or what is recorded; nothing was changed. The answer says what it contradicts.',
     mend: 'Look at the object again, and ask for something that agrees with it.',
   },
   exists: {

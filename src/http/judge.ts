@@ -148,9 +148,9 @@ export const judge = async (c: Context, row: Route, ports: Ports, frame: Frame):
   const { serviceTokenRoles } = ports.options
   const of = callerOf(identity, projectId, requestId, serviceTokenRoles, frame.span.trace)
   const caller = { ...of, ...command }
+  if (row.since !== undefined && minor < row.since.minor) return tooOld(row.since)
   const body = row.body === undefined ? null : await readBody(c, row, ports, { minor, isAdmin: caller.isAdmin })
   if (body !== null && !body.ok) return body
-  if (row.since !== undefined && minor < row.since.minor) return tooOld(row.since)
   const reason = row.rule === null || row.evenHindered ? null : ports.hindered()
   if (reason !== null) return refused({ kind: 'unavailable', reason, retryAfterSeconds: HINDERED_SECONDS })
   const asking = row.waits ? waiting(c, caller) : untilLate(c, ports, caller)

@@ -42,12 +42,12 @@ const named = (): Json =>
 const content = (schema: unknown): Json => ({ 'application/json': { schema } })
 
 const pathParameters = (row: Route): readonly Json[] =>
-  [...row.path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    schema: row.uuids?.[name!] === undefined ? textShape(NAME_LIMIT, 1) : UUID_SHAPE,
-  }))
+  [...row.path.matchAll(/:(\w+)/g)].map(([, name]) => {
+    const { about, schema } = row.docs.path?.[name!] ?? {
+      schema: row.uuids?.[name!] === undefined ? textShape(NAME_LIMIT, 1) : UUID_SHAPE,
+    }
+    return { name, in: 'path', ...(about !== undefined && { description: about }), required: true, schema }
+  })
 
 const queryParameters = (args: Args): readonly Json[] =>
   Object.entries(args).map(([name, { schema, about, mayBeEmpty, json, required }]) => ({
@@ -86,11 +86,13 @@ const VERSION_HEADER = 'OpenStack-API-Version'
 const versionHeader = (max: Latest, since?: number): Json => ({
   name: VERSION_HEADER,
   in: 'header',
-  description:
-    '`accelerator 2.x` or `accelerator latest`, also without the first word; several services may share the header, comma separated. Absent means 2.0.',
-  ...(since !== undefined && { required: true }),
-  // where the version is not offered, the description says what the operation would need
-  schema: { type: 'string', pattern: versionPattern(Math.max(max, since ?? 0), since) },
+  description: `\`accelerator 2.x\` or \`accelerator latest\`, also without the first word; several services may share the header, comma separated. ${
+    since === undefined
+      ? 'Absent means 2.0.'
+      : `Here ${MAJOR}.${since} or newer, or \`accelerando ${MAJOR}.${since}\` beside an older version.`
+  }`,
+  ...(since !== undefined && { required: true, example: `accelerator latest, accelerando ${MAJOR}.${since}` }),
+  schema: { type: 'string', pattern: versionPattern(max, since) },
 })
 
 const refusals = (row: Route): readonly number[] => {

@@ -109,6 +109,7 @@ export type Call<A extends Args, B, P = Readonly<Record<string, string>>> = {
   readonly base: string
 }
 
+type Described = Readonly<Record<string, { readonly about: string; readonly schema: Json }>>
 export type Docs = {
   readonly summary: string
   /** Schema of the response body by status. Null: no body. */
@@ -118,7 +119,9 @@ export type Docs = {
   /** Present if the route answers 200 with a file instead of a document; its media type, and what it holds. */
   readonly file?: { readonly type: string; readonly about: string }
   /** The headers that the route reads, and their meaning. */
-  readonly headers?: Readonly<Record<string, { readonly about: string; readonly schema: Json }>>
+  readonly headers?: Described
+  /** Parameters of the path whose meaning depends on the version, as every version takes them. */
+  readonly path?: Described
   /** Error statuses in addition to those that every route can answer. */
   readonly refusals?: readonly number[]
 }

@@ -42,14 +42,16 @@ const ours = (header: string): string | undefined =>
 /** What the part for `accelerando` asks for, by `latest` or a version. No other service has this name. */
 const ADDITIONS = /^accelerando[ \t]+(?:latest|2\.(\d))$/i
 /**
- * The additions of the opt-in versions that the request asks for by the name of this product; 0: none. Upstream may
- * give the numbers after 2.3 another meaning, so they are offered under its name only where an operator wants that;
- * console and commands ask by this name, and need no setting.
+ * The additions of the opt-in versions that the request asks for by the name of this product, the highest of several;
+ * 0: none. Upstream may give the numbers after 2.3 another meaning, so they are offered under its name only where an
+ * operator wants that; console and commands ask by this name, and need no setting.
  */
 export const additionsAsked = (header: string | undefined): number => {
-  const found = (header ?? '').split(',').flatMap((part) => ADDITIONS.exec(part.trim()) ?? [])
-  if (found.length === 0) return 0
-  return Math.min(ADDITIVE, Number(found.at(-1) ?? ADDITIVE))
+  const asked = (header ?? '').split(',').flatMap((part) => {
+    const found = ADDITIONS.exec(part.trim())
+    return found === null ? [] : [Number(found[1] ?? ADDITIVE)]
+  })
+  return Math.min(ADDITIVE, Math.max(0, ...asked))
 }
 
 const BLANKS = '[ \\t]*'
@@ -58,15 +60,27 @@ const SERVICE = '[Aa][Cc][Cc][Ee][Ll][Ee][Rr][Aa][Tt][Oo][Rr][ \\t]+'
 const OTHER = `${BLANKS}(?!${SERVICE})[!-+.-~-]+[ \\t]+[!-+.-~-][ -+.-~\\t-]*`
 
 /**
- * A regular expression that matches every valid header. `max` is the highest supported minor version; `min`: the lowest
- * that has the operation, which a header for other services alone does not choose.
+ * The blanks are said by what may not stand there: Schemathesis, which writes headers of letters and digits, sends the
+ * example of the description only where it does not see that none of its own can fit.
  */
-export const versionPattern = (max: number, min = 0): string => {
-  const minors = Array.from({ length: max - min + 1 }, (_, above) => min + above).join('|')
-  const our = `${BLANKS}(?:${SERVICE})?(?:latest|${MAJOR}\\.(?:${minors}))${BLANKS}`
-  // The parts before that of this service are not checked.
-  const others = min === 0 ? `|${OTHER}(?:,${OTHER})*` : ''
-  return `^(?:(?:[ -+.-~\\t-]*,)*${our}(?:,${OTHER})*${others})$`
+const ADDED = '[Aa][Cc][Cc][Ee][Ll][Ee][Rr][Aa][Nn][Dd][Oo][^\\x00-\\x08\\x0a-\\x1f!-\\xff]+'
+const OTHERS = `(?:,${OTHER})*`
+/** The parts before that of this service are not checked. */
+const BEFORE = '(?:[ -+.-~\\t-]*,)*'
+
+/**
+ * A regular expression that matches every valid header. `max` is the highest supported minor version; `min`: the lowest
+ * that has the operation, by its number or by the name of this product.
+ */
+export const versionPattern = (max: Latest, min = 0): string => {
+  const own = (from: number) => {
+    const minors = Array.from({ length: max - from + 1 }, (_, above) => from + above).join('|')
+    return `${BEFORE}${BLANKS}(?:${SERVICE})?(?:latest|${MAJOR}\\.(?:${minors}))${BLANKS}${OTHERS}`
+  }
+  if (min === 0) return `^(?:${own(0)}|${OTHER}${OTHERS})$`
+  const added = `${BLANKS}${ADDED}(?:[Ll][Aa][Tt][Ee][Ss][Tt]|${MAJOR}\\.[${min}-9])${BLANKS}`
+  const byName = [`(?:${OTHER},)*${added}${OTHERS}`, `${BEFORE}${added},${own(0)}`, `${own(0)},${added}${OTHERS}`]
+  return `^(?:${[...(min <= max ? [own(min)] : []), ...byName].join('|')})$`
 }
 
 /** Why a header that does not match the pattern is invalid. */

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { describeWith } from '../support/needs.ts'
 import { startService, tempFolder } from '../support/program.ts'
-import { INSTALL_MS, here, installPython, runPython } from './python.ts'
+import { INSTALL_MS, installPython, runPython } from './python.ts'
 
 const LIMIT_MS = 600_000
 /** All checks over all operations of the description, from a fixed seed, with few examples each. */
@@ -35,12 +35,7 @@ const withService = async (use: (service: Service, folder: string) => Promise<vo
 const compare = (cwd: string, ...more: readonly string[]): Promise<string> =>
   runPython('schemathesis', 'schemathesis', ['run', ...more, ...ARGUMENTS], {
     cwd,
-    env: {
-      ...process.env,
-      PYTHONDONTWRITEBYTECODE: '1',
-      PYTHONPATH: here('.'),
-      SCHEMATHESIS_HOOKS: 'schemathesis_hooks',
-    },
+    env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1' },
     timeout: LIMIT_MS,
   })
 

@@ -53,7 +53,10 @@ describe('letters of the bus inside the process', () => {
     expect(await ids({ state: 'dropped', limit: 10 })).toEqual([])
     expect(value(await letters.list({ ...OPEN, limit: 3 })).next).toBe(null)
     expect(value(await letters.list({ ...OPEN, limit: 2 })).next).not.toBe(null)
-    expect(await letters.list({ ...OPEN, marker: uuid(9) })).toMatchObject({ ok: false, fault: { field: 'marker' } })
+    expect(await letters.list({ ...OPEN, marker: uuid(9) })).toMatchObject({
+      ok: false,
+      fault: { kind: 'not_found', resource: 'marker' },
+    })
   })
   test('a page goes on after its marker, also when the marker was handled meanwhile', async () => {
     const { letters, bury, ids } = start()

@@ -7,13 +7,14 @@ import { expectRefusal, send, service } from './steps.ts'
 import type { Sent } from './steps.ts'
 
 const MIB = 1024 * 1024
+const NEWEST = { 'OpenStack-API-Version': 'accelerator latest, accelerando latest' }
 const UUID = '1d8a4e2c-9a6d-4a1c-8b77-1c8d1c3a7a10'
 const rows = ROUTES.filter((row) => row.body !== undefined)
 const lines = rows.map(({ method, path }) => `${method} ${path.replace(/:\w+/g, UUID)}`)
 
 const refusedBy = async (line: string, sent: Sent, status: number, options = {}): Promise<string> => {
   const { app, asked } = strictApp(options)
-  const got = await send(app, line, { ...sent, headers: { ...service, ...sent.headers } })
+  const got = await send(app, line, { ...sent, headers: { ...service, ...NEWEST, ...sent.headers } })
   expectRefusal(got, status)
   expect(asked).toEqual([])
   return got.fault
@@ -62,31 +63,48 @@ describe.each(lines)('%s', (line) => {
 })
 
 describe('text that nobody can carry is named', () => {
+  const rest = ['device_rp_uuid', 'instance_uuid'].map(
+    (name) => `{"op": "add", "path": "/${name}", "value": "${UUID}"}`,
+  )
   test.each([
-    ['POST /v2/device_profiles', '[{"name": "a\\u0000"}]', '[0].name', 'NUL'],
+    ['POST /v2/device_profiles', '[{"name": "a\\u0000"}]', 'name', 'letters'],
     [
       'POST /v2/device_profiles',
       '[{"name": "a", "groups": [{"accel:x": "\\ud800"}]}]',
-      '[0].groups[0].accel:x',
+      'groups[0].accel:x',
       'surrogate',
     ],
-    ['POST /v2/device_profiles', '[{"name": "a", "groups": [{"accel:\\u0000": "1"}]}]', '[0].groups[0].accel:�', 'NUL'],
+    [
+      'POST /v2/device_profiles',
+      '[{"name": "a", "groups": [{"accel:\\u0000": "1"}]}]',
+      'groups[0].accel:\0',
+      'its name',
+    ],
     ['POST /v2/accelerator_requests', '{"device_profile_name": "\\u0000"}', 'device_profile_name', 'NUL'],
-    ['POST /v2/accelerator_requests', '{"device_profile_name": "a", "x": "\\udfff"}', 'x', 'surrogate'],
-    ['POST /v2/attributes', '{"deployable_id": 1e999, "key": "k", "value": "v"}', 'deployable_id', 'too large'],
-    ['POST /v2/attributes', '{"deployable_id": 1, "key": "k\\u0000", "value": "v"}', 'key', 'NUL'],
+    ['POST /v2/accelerator_requests', '{"device_profile_name": "\\udfff"}', 'device_profile_name', 'surrogate'],
+    ['POST /v2/attributes', '{"deployable_id": 1e999, "key": "k", "value": "v"}', 'deployable_id', 'integer'],
+    ['POST /v2/attributes', '{"deployable_id": 1, "key": "k", "value": 1e999}', 'value', 'too large'],
+    ['POST /v2/attributes', '{"deployable_id": 1, "key": "k\\u0000", "value": "v"}', 'key', 'control character'],
     [
       'PATCH /v2/accelerator_requests',
-      `{"${UUID}": [{"op": "add", "path": "/hostname", "value": "\\u0000"}]}`,
-      `${UUID}[0].value`,
-      'NUL',
+      `{"${UUID}": [{"op": "add", "path": "/hostname", "value": "\\u0000"}, ${rest.join(', ')}]}`,
+      `${UUID}.hostname`,
+      'control character',
     ],
-    ['PATCH /v2/accelerator_requests', '{"\\ud83d": []}', '�', 'surrogate'],
+    ['PATCH /v2/accelerator_requests', '{"\\ud83d": [{"op": "remove", "path": "/hostname"}]}', '�', 'UUID'],
   ])('%s %s', async (line, raw, field, why) => {
     const fault = await refusedBy(line, { raw }, 400)
     expect(fault).toContain(`Invalid ${field}: `)
     expect(fault).toContain(why)
   })
+})
+
+test('what nobody reads may hold anything', async () => {
+  for (const raw of [
+    '{"device_profile_name": "!", "x": ["\\u0000"]}',
+    '{"device_profile_name": "!", "\\udfff": 1e999}',
+  ])
+    expect(await refusedBy('POST /v2/accelerator_requests', { raw }, 404)).toContain('device profile')
 })
 
 describe('a body where none is needed', () => {
@@ -113,9 +131,10 @@ describe('a content type', () => {
   )
 })
 
-test('only the binding of requests takes more than a profile needs', () => {
+test('only a list of patches or projects takes more than a new profile needs', () => {
   const long = rows.filter(({ body }) => BODY_BYTES[body!.size ?? 'usual'] > 256 * 1024)
   expect(long.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'PATCH /v2/device_profiles/:id',
     'PATCH /v2/accelerator_requests',
     'PATCH /v2/accelerator_requests/:uuid',
   ])

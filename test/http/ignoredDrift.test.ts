@@ -266,8 +266,8 @@ test('input that breaks a rule is refused, and the refusal names the field', asy
   const { uuid } = await claimed(world)
   const day = (ms: number) => new Date(clock.now() + ms).toISOString()
   for (const [status, field, more] of [
-    [400, 'until', { until: day(-1000) }],
-    [400, 'until', { until: day(92 * DAY) }],
+    [409, 'until', { until: day(-1000) }],
+    [409, 'until', { until: day(92 * DAY) }],
     [400, 'until', { until: 'tomorrow' }],
     [400, 'difference', { difference: 'that one' }],
     [400, 'reason', { reason: ' ' }],

@@ -180,7 +180,7 @@ describe('attributes', () => {
     expect((await create({ key, deployable_id: cloud.gpu.uuid })).status).toBe(201)
   })
   test('belong to a deployable that is there', async () => {
-    for (const deployable_id of [999_999, 0, randomUUID()]) expectRefusal(await create({ deployable_id }), 400)
+    for (const deployable_id of [999_999, 0, randomUUID()]) expectRefusal(await create({ deployable_id }), 404)
   })
   test('are listed by deployable and key', async () => {
     const made = (await create()).json

@@ -103,6 +103,14 @@ describe('before its microversion', () => {
       expect(asked).toEqual([])
     }
   })
+  test('a profile has no versions, whatever the body says', async () => {
+    for (const headers of [{}, version(3)])
+      for (const raw of ['{', '{"reason": "x", "description": "y"}']) {
+        const { app, asked } = strictApp()
+        expectRefusal(await send(app, 'PATCH /v2/device_profiles/fpga', { raw, headers }), 406)
+        expect(asked).toEqual([])
+      }
+  })
   test('project_id is no path of a patch', async () => {
     const { app } = strictApp()
     const body = { '1d8a4e2c-9a6d-4a1c-8b77-1c8d1c3a7a10': [{ op: 'add', path: '/project_id', value: 'p' }] }

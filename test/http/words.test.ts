@@ -94,7 +94,7 @@ describe('a device profile', () => {
     [profile({ groups: Array(101).fill(group()) }), 'groups: there must not be more than 100'],
     [profile({ groups: [group(), 5] }), 'groups[1]: it must be an object'],
     [profile({ uuid: 'x' }), 'uuid: it must be a UUID'],
-    [profile({ description: 'd'.repeat(65_536) }), 'description: it must not be longer than 65535 bytes'],
+    [profile({ description: 'd'.repeat(65_536) }), 'description: it must not be longer than 65535 characters'],
     [profile({ groups: [{ 'trait:CUSTOM_A': 'required' }] }), 'groups[0]: it asks for no resources'],
     [profile({ groups: [group({ x: 1 })] }), 'groups[0].x: its name must start with resources:, trait: or accel:'],
     [

@@ -119,7 +119,7 @@ const API = {
   }),
   'api.body_limit_bytes': row('http.bodyLimitBytes', k.count(1024, 64 * 1024 * 1024, 'bytes'), HTTP.bodyLimitBytes, {
     about:
-      'A larger body of a bind or unbind is answered 413; bodies of other requests are limited to 256 KiB or 16 KiB, and never to more than this.',
+      'A larger body of a bind, an unbind or a change of a device profile is answered 413; bodies of other requests are limited to 256 KiB or 16 KiB, and never to more than this.',
   }),
   'api.answer_seconds': row('http.answerMs', k.seconds(0.1, 600), k.inSeconds(HTTP.answerMs), {
     about:

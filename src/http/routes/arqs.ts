@@ -18,7 +18,7 @@ import { reasonIn, noteOf } from './operatorNote.ts'
 import { answer, route } from '../route.ts'
 import type { Answered, Body, Call, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
-import { UUID_SHAPE } from '../shapes.ts'
+import { anyText, UUID_SHAPE } from '../shapes.ts'
 import { timeline } from './timeline.ts'
 import { canonicalUuid } from '../../uuid.ts'
 import { SINCE } from '../versions.ts'
@@ -47,7 +47,7 @@ export const arqBody = (row: ArqRow, base: string, minor: number) => {
   }
 }
 
-const NewArqs = v.looseObject({ device_profile_name: v.string() })
+const NewArqs = v.looseObject({ device_profile_name: anyText })
 const newArqs: Body<string> = {
   schema: NewArqs,
   read: (json) => {

@@ -13,13 +13,13 @@ import { self, times } from '../render.ts'
 import { answer, reply, route } from '../route.ts'
 import type { Body, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
-import { text, UUID_SHAPE } from '../shapes.ts'
+import { finite, text, UUID_SHAPE } from '../shapes.ts'
 import type { Json } from '../shapes.ts'
 import { canonicalUuid } from '../../uuid.ts'
 import { SINCE } from '../versions.ts'
 
 const KEY_MAX = 255
-const VALUE_MAX_BYTES = 65_535
+const VALUE_MAX = 65_535
 
 const attributeBody = (row: AttributeRow, minor: number, base: string) => ({
   uuid: row.uuid,
@@ -98,11 +98,7 @@ const one = route({
 const Bare = v.looseObject({
   deployable_id: v.pipe(v.union([v.number(), v.string()]), v.metadata({ ...DEPLOYABLE_SHAPE })),
   key: v.pipe(text({ characters: KEY_MAX }), v.minLength(1, 'it is empty')),
-  value: v.union([
-    text({ bytes: VALUE_MAX_BYTES }),
-    v.pipe(v.number(), v.finite('the number is too large')),
-    v.boolean(),
-  ]),
+  value: v.union([text({ characters: VALUE_MAX }), finite, v.boolean()]),
   /** The attribute of the same deployable that the new attribute describes. */
   parent_uuid: v.optional(v.nullable(v.pipe(v.string(), v.metadata({ ...UUID_SHAPE })))),
   /** This key occurs only in the wrapped form, so it is refused here. */

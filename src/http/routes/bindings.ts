@@ -26,13 +26,14 @@ export type Patch = { readonly bind: readonly Binding[] } | { readonly unbind: r
 type Read<Value> = { readonly ok: true; readonly value: Value } | HttpRefused
 
 const TEXT_MAX = { characters: 255 } as const
-type Field = { readonly needed: boolean; readonly schema: v.GenericSchema<unknown, string> }
+/** `since`: the version that introduced the field, when it is not the lowest. */
+type Field = { readonly needed: boolean; readonly since?: number; readonly schema: v.GenericSchema<unknown, string> }
 /** The fields that a bind may set for an accelerator request, in the order in which they are checked. */
 const FIELDS = {
   hostname: { needed: true, schema: wordText(TEXT_MAX) },
   device_rp_uuid: { needed: true, schema: UuidText },
   instance_uuid: { needed: true, schema: UuidText },
-  project_id: { needed: false, schema: filledText(TEXT_MAX) },
+  project_id: { needed: false, since: SINCE.bindProject, schema: filledText(TEXT_MAX) },
 } as const satisfies Readonly<Record<string, Field>>
 type Name = keyof typeof FIELDS
 const NAMES = Object.keys(FIELDS) as readonly Name[]
@@ -59,7 +60,7 @@ const opOf = (arq: string, operations: readonly Operation[]): Read<Op> => {
 }
 
 const projectProblem = (asked: RequestContext): HttpRefused | null => {
-  if (asked.minor < SINCE.bindProject)
+  if (asked.minor < FIELDS.project_id.since)
     return refused({ kind: 'not_acceptable', reason: 'The path /project_id is understood since version 2.1.' })
   return asked.isAdmin ? null : refused({ kind: 'forbidden', rule: 'Only an administrator may set project_id.' })
 }
@@ -126,6 +127,10 @@ const together = (patches: readonly OnePatch[]): Read<Patch> => {
   return { ok: true, value: { bind: bindings.value } }
 }
 
+/** The described fields: those of every version, because no schema of a body knows the header that chooses one. */
+const DESCRIBED = NAMES.filter((name) => !('since' in FIELDS[name]))
+const LATER =
+  'Since version 2.1 an administrator may also name `/project_id`, whose value is a text of 1 to 255 characters.'
 const once = (name: Name, minContains: number): Json => ({
   contains: { properties: { path: { pattern: pathTo(name) } } },
   minContains,
@@ -139,11 +144,11 @@ const operations = (op: Op): Json => ({
   minItems: 1,
   items: {
     type: 'object',
-    properties: { op: { const: op }, path: { type: 'string', pattern: pathTo(...NAMES) } },
+    properties: { op: { const: op }, path: { type: 'string', pattern: pathTo(...DESCRIBED), description: LATER } },
     required: OPS[op].sets ? ['op', 'path', 'value'] : ['op', 'path'],
-    ...(OPS[op].sets && { anyOf: NAMES.map(setting) }),
+    ...(OPS[op].sets && { anyOf: DESCRIBED.map(setting) }),
   },
-  allOf: NAMES.map((name) => once(name, OPS[op].sets && FIELDS[name].needed ? 1 : 0)),
+  allOf: DESCRIBED.map((name) => once(name, OPS[op].sets && FIELDS[name].needed ? 1 : 0)),
 })
 const Patches = v.pipe(
   v.record(v.string(), v.pipe(v.array(Operation), v.minLength(1, 'it holds no operation'))),
@@ -157,7 +162,7 @@ const Patches = v.pipe(
 )
 
 export const patch: Body<Patch> = {
-  size: 'patches',
+  size: 'list',
   schema: Patches,
   read: (json, asked) => {
     // before the schema, whose work grows with what it is given

@@ -65,7 +65,7 @@ const one = route({
 
 const HOST_MAX = 255
 /** A day means its beginning. */
-const IgnoreBody = v.looseObject({
+const IgnoreBody = v.object({
   host: trimmedText({ characters: HOST_MAX }),
   difference: UuidText,
   until: v.pipe(

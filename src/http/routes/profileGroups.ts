@@ -8,7 +8,7 @@ import { ownValue } from '../../record.ts'
 import { invalid, refused } from '../faults.ts'
 import type { HttpRefused } from '../faults.ts'
 import { printed } from '../printed.ts'
-import { text, uuidText } from '../shapes.ts'
+import { finite, text, uuidText } from '../shapes.ts'
 import type { Json } from '../shapes.ts'
 
 export type Group = Readonly<Record<string, string>>
@@ -45,10 +45,10 @@ const Amount = v.message(
 /** The spelling that Placement uses. */
 const upper = (name: string): string => name.trim().toUpperCase().replaceAll('-', '_')
 
-const ACCEL_MAX = { bytes: 65_535 } as const
-const AccelText = v.pipe(v.union([text(ACCEL_MAX), v.number()], 'it must be a string'), v.transform(String))
+const ACCEL_MAX = { characters: 65_535 } as const
+const AccelText = v.pipe(v.union([text(ACCEL_MAX), finite], 'it must be a string'), v.transform(String))
 const FilledAccelText = v.message(
-  v.pipe(v.union([v.pipe(text(ACCEL_MAX), v.minLength(1)), v.number()]), v.transform(String)),
+  v.pipe(v.union([v.pipe(text(ACCEL_MAX), v.minLength(1)), finite]), v.transform(String)),
   'it must not be empty',
 )
 /** The keys of which more is known, and their values. */

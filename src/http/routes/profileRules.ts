@@ -10,7 +10,7 @@ import { GROUP_SHAPE, newGroupOf } from './profileGroups.ts'
 import type { Group } from './profileGroups.ts'
 import type { Body } from '../route.ts'
 import { readAs } from '../schemas.ts'
-import { UuidText } from '../shapes.ts'
+import { paragraphs, UuidText } from '../shapes.ts'
 import { canonicalUuid } from '../../uuid.ts'
 
 export type NewProfile = {
@@ -21,7 +21,7 @@ export type NewProfile = {
 }
 type Read<Value> = { readonly ok: true; readonly value: Value } | HttpRefused
 
-/** As much as a TEXT column holds, with line breaks: clients of Cyborg describe profiles in paragraphs. */
+/** With line breaks: clients of Cyborg describe profiles in paragraphs. */
 const DESCRIPTION_MAX = 65_535
 const GROUPS_MAX = 100
 /** The limit for the size of all groups together, because every accelerator request stores a copy of its group. */
@@ -63,11 +63,7 @@ export const readGroups = (given: readonly unknown[]): Read<readonly Group[]> =>
   return tooMany === null ? { ok: true, value: groups } : refused({ kind: 'conflict', reason: tooMany })
 }
 
-const Description = v.pipe(
-  v.string(),
-  v.maxBytes(DESCRIPTION_MAX, `it must not be longer than ${DESCRIPTION_MAX} bytes`),
-  v.metadata({ description: `At most ${DESCRIPTION_MAX} bytes of UTF-8.` }),
-)
+const Description = paragraphs({ characters: DESCRIPTION_MAX })
 const Groups = v.pipe(
   v.array(v.unknown(), 'it must be a list of at least one object'),
   v.minLength(1, 'it must be a list of at least one object'),

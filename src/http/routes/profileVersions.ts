@@ -82,7 +82,7 @@ const Patched = v.pipe(
 type UpdateBody = { readonly change: ProfileUpdate; readonly reason: string }
 
 const asked: Body<UpdateBody> = {
-  size: 'profile',
+  size: 'list',
   schema: Patched,
   read: (json) => {
     const parsed = schemas.readAs(Patched, json)

@@ -16,7 +16,7 @@ import { answer, reply, route } from '../route.ts'
 import type { Answered, Call, Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
 import * as profileSchemas from '../profileSchemas.ts'
-import { elementShape } from '../shapes.ts'
+import { elementShape, UUID_SHAPE } from '../shapes.ts'
 import { NAME_LIMIT } from '../../text.ts'
 import { canonicalUuid } from '../../uuid.ts'
 import { SINCE } from '../versions.ts'
@@ -102,6 +102,7 @@ const one = route({
   query: AS_OF,
   docs: {
     summary: 'One device profile, by UUID or (since 2.2) by name.',
+    path: { id: { about: 'The UUID. Since version 2.2 also the name.', schema: UUID_SHAPE } },
     answers: { 200: v.object({ device_profile: profileSchemas.Profile }) },
     refusals: [404, 406],
   },
