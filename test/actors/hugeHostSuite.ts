@@ -79,12 +79,12 @@ const mostVirtual = (): number => {
 }
 /** A deployable with as many handles as may be, a device with as many deployables, and as many devices. */
 const largest = (handles: number = MOST.handles, boardInfo: string | null = null): readonly ReportedDevice[] => [
-  device(HIGH, [deployable('large_l', many(handles, handle))], boardInfo),
+  device(HIGH, [deployable('big_l', many(handles, handle))], boardInfo),
   device(
     HIGH + 1,
-    many(MOST.deployables, (n) => deployable(`large_p${n}`, [])),
+    many(MOST.deployables, (n) => deployable(`big_p${n}`, [])),
   ),
-  ...many(SINGLES, (n) => device(HIGH + 8 * (n + 1), [deployable(`large_l${n}`, [handle(HIGH + 8 * (n + 1))])])),
+  ...many(SINGLES, (n) => device(HIGH + 8 * (n + 1), [deployable(`big_l${n}`, [handle(HIGH + 8 * (n + 1))])])),
 ]
 const EXPECTED = { deployables: 1 + MOST.deployables + SINGLES, handles: MOST.handles + SINGLES }
 
@@ -173,7 +173,7 @@ export const hugeHostSuite = (open: () => Promise<Store>): void => {
     )
     await bus.publish([reported('small', 1, [device(2 * HIGH, [small(0)])])])
     await until(() => system.inbox.counts().taken === 1, 'the first report', LONG_MS)
-    await bus.publish([filledUp('large', 1), reported('small', 2, [device(2 * HIGH, [small(0), small(1)])])])
+    await bus.publish([filledUp('big', 1), reported('small', 2, [device(2 * HIGH, [small(0), small(1)])])])
     expect(await bound('small_0')).toBe('Bound')
     await until(() => system.inbox.counts().taken === 3, 'the largest report', LONG_MS)
     expect(await bound('small_1')).toBe('Bound')
@@ -182,29 +182,29 @@ export const hugeHostSuite = (open: () => Promise<Store>): void => {
   })
   test('readers of the topics are told all of it', async () => {
     await until(() => published.size === EXPECTED.deployables + 2, 'the facts', LONG_MS)
-    expect(published.get('l')).toBe(MOST.handles)
+    expect(published.get('big_l')).toBe(MOST.handles)
     expect([letters, log.said.filter(({ message }) => message === 'relay.untold')]).toEqual([[], []])
   })
   test('one handle more is a dead letter that names the list, and changes nothing', async () => {
     const before = await store.journalEnd()
-    await bus.publish([reported('large', 2, largest(MOST.handles + 1))])
+    await bus.publish([reported('big', 2, largest(MOST.handles + 1))])
     await until(() => system.inbox.counts().dead === 1, 'the dead letter', LONG_MS)
-    await until(() => letters.some(({ key }) => key === 'large'), 'the dead letter', LONG_MS)
+    await until(() => letters.some(({ key }) => key === 'big'), 'the dead letter', LONG_MS)
     expect(letters.at(-1)!.reason).toMatch(/handles/)
     expect(await store.journalEnd()).toBe(before)
   })
   test('one byte more is refused by the bus, with both numbers', async () => {
-    const record = filledUp('large', 3)
+    const record = filledUp('big', 3)
     const longer = { ...record, value: record.value.replace('xx', 'xxx') }
     const why = `a message of ${MESSAGE_MAX_BYTES + 1} bytes, more than ${MESSAGE_MAX_BYTES}`
     await expect(bus.publish([longer])).rejects.toThrow(why)
   })
   test('after it the same host is heard again, and nothing that it shows no more is forgotten at once', async () => {
     const devices = largest().slice(0, 2)
-    await bus.publish([reported('large', 4, devices)])
+    await bus.publish([reported('big', 4, devices)])
     await until(() => system.inbox.counts().taken === 4, 'the shorter report', LONG_MS)
     expect(await recorded()).toEqual({ deployables: EXPECTED.deployables + 2, handles: EXPECTED.handles + 2 })
-    const [found] = value(await system.plane.control.hosts.list({})).items.filter(({ name }) => name === 'large')
+    const [found] = value(await system.plane.control.hosts.list({})).items.filter(({ name }) => name === 'big')
     expect(found).toMatchObject({ liveness: 'up' })
   })
   test('a device of which a message cannot hold all is refused alone, and one that just fits is told whole (FACTS-1)', async () => {
@@ -217,7 +217,7 @@ export const hugeHostSuite = (open: () => Promise<Store>): void => {
     expect(refusals().map(({ detail }) => detail)).toEqual([
       expect.objectContaining({
         host: 'wide',
-        reason: expect.stringMatching(`^deployable wide with ${most + 1} attach handles and 1 attributes would take`),
+        reason: expect.stringMatching(`^deployable wide_0 with ${most + 1} attach handles and 1 attributes would take`),
       }),
     ])
     await bus.publish([reported('wide', 2, [wide(most), beside])])
