@@ -70,7 +70,7 @@ const writtenShape = (args: Args): Json => {
   const shapes = Object.fromEntries(
     [...fieldsOf(args)].map((field) => [
       field,
-      field in args ? valueShape(args[field]!) : { type: ['string', 'number'] },
+      field in args ? valueShape(args[field]!) : { type: ['string', 'number'], pattern: '^[^\\u0000]*$' },
     ]),
   )
   const pair: Json = {
@@ -91,13 +91,13 @@ const leftOut = (json: unknown): string | undefined =>
 export const createFilters = (args: Args): Arg<readonly Filter[]> => ({
   read: (values, name) => {
     const json = parsed(last(values))
-    const problem = problemIn(json)
-    if (problem !== null) return problem
     const inherited = leftOut(json)
     if (inherited !== undefined) return noField(inherited)
     const written = v.safeParse(Written, json)
     if (!written.success) return invalid(name, 'it must be JSON that pairs each field with a value')
-    return { ok: true, value: written.output }
+    // what is not read may be anything
+    const problems = written.output.map(({ field, value }) => problemIn({ [field]: value }))
+    return problems.find((problem) => problem !== null) ?? { ok: true, value: written.output }
   },
   schema: writtenShape(args),
   json: true,

@@ -81,6 +81,10 @@ describe('text in the query', () => {
       }
     }
   })
+  test('and what a filter has beside its field and value is not looked at', async () => {
+    const filter = encodeURIComponent(JSON.stringify({ field: 'limit', value: '0', '\0': ['\0'] }))
+    expect((await asks(`GET /v2/devices?filters=${filter}`)).fault).toContain('limit')
+  })
 })
 
 describe('who is calling', () => {
