@@ -94,7 +94,7 @@ describe('attributes', () => {
     })
     for (const nobody of [4711, randomUUID()])
       expect(await cloud.control.attributes.create(NOVA, nobody, 'site', 'b2')).toMatchObject({
-        fault: { kind: 'invalid', field: 'deployable_id' },
+        fault: { kind: 'not_found', resource: 'deployable' },
       })
   })
   it('added at once under one key are one', async () => {
@@ -132,7 +132,7 @@ describe('accelerator requests are listed', () => {
     const rest = value(await cloud.control.arqs.list(NOVA, {}, { limit: 3, marker: made[1]! }))
     expect([rest.items.map(({ uuid }) => uuid), rest.next !== null]).toEqual([made.slice(2), false])
     expect(await cloud.control.arqs.list(NOVA, {}, { marker: randomUUID() })).toMatchObject({
-      fault: { kind: 'invalid', field: 'marker' },
+      fault: { kind: 'not_found' },
     })
     expect(await cloud.control.arqs.list(NOVA, {}, { sort: 'group' })).toMatchObject({
       fault: { kind: 'invalid', field: 'sort_key' },

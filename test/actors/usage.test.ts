@@ -65,10 +65,10 @@ test('lines stand in the order of their periods, then of projects, then of class
 test('what cannot be answered is refused', async () => {
   const { control, plane } = await openPlane()
   const asked = { from: 0, until: 1, period: 'total', project: null } as const
-  expect(await control.usage(NOVA, { ...asked, until: 0 })).toMatchObject({ ok: false, fault: { field: 'until' } })
+  expect(await control.usage(NOVA, { ...asked, until: 0 })).toMatchObject({ ok: false, fault: { kind: 'conflict' } })
   expect(await control.usage(NOVA, { ...asked, until: null, period: 'day' })).toMatchObject({
     ok: false,
-    fault: { kind: 'invalid', field: 'period' },
+    fault: { kind: 'conflict' },
   })
   expect(await control.usage(NOVA, asked)).toMatchObject({ ok: true, value: { lines: [] } })
   await plane.stop()
