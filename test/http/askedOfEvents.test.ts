@@ -253,7 +253,7 @@ describe('filters of the older form', () => {
   test('are described by what each of their fields takes', () => {
     const { anyOf } = createFilters(args).schema as { readonly anyOf: readonly unknown[] }
     const [items, pair, map] = anyOf
-    const free = { type: ['string', 'number'] }
+    const free = { type: ['string', 'number'], pattern: '^[^\\u0000]*$' }
     const shapes = {
       parent_uuid: free,
       root_uuid: free,
