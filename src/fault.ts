@@ -10,8 +10,8 @@ export type Fault =
       readonly state: string
       readonly allowed: readonly string[]
     }
-  /** The request contradicts what is recorded (409). */
-  | { readonly kind: 'conflict'; readonly reason: string }
+  /** The request contradicts what is recorded (409). `passing`: a release is under way that may end it in a moment. */
+  | { readonly kind: 'conflict'; readonly reason: string; readonly passing?: true }
   /** A natural key is taken; `field` says which one. */
   | {
       readonly kind: 'exists'

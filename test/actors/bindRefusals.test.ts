@@ -171,6 +171,20 @@ describe('a bind is accepted', () => {
     expect(await cloud.states(second.arqs)).toEqual(['Bound'])
     await cloud.stop()
   })
+  it('at the second attempt, once the host has released what the first one lacked', async () => {
+    const cloud = await openCloud(FPGA, { 'resources:FPGA': '4' }, {}, undefined, 'when told')
+    const first = await cloud.start()
+    await cloud.pump()
+    for (const order of cloud.orders) await cloud.answer(order)
+    const late = await cloud.create()
+    expect(await cloud.bind(late, randomUUID())).toEqual(refusal({ kind: 'conflict', reason: expect.any(String) }))
+    value(await cloud.control.arqs.removeByInstance(NOVA, first.instance))
+    expect(await cloud.bind(late, randomUUID())).toMatchObject(refusal({ kind: 'conflict', passing: true }))
+    await cloud.pump()
+    for (const order of cloud.orders.filter(({ type }) => type === 'ReleaseSlot')) await cloud.answer(order)
+    value(await cloud.bind(late, randomUUID()))
+    await cloud.stop()
+  })
   it('when the acknowledgement of its append is lost', async () => {
     const { memoryStore } = await import('../../src/persistence/memory/memory.ts')
     let lost = false

@@ -1,6 +1,6 @@
-/** What Nova reads of a server while its bind is under way: it may read only once. */
+/** What Nova asks only once: the requests of a server while its bind is under way, and a bind while a host releases. */
 import { expect, test } from 'vitest'
-import { done } from '../../src/fault.ts'
+import { done, refuse } from '../../src/fault.ts'
 import { as, version } from './steps.ts'
 import { tell } from './toldControl.ts'
 
@@ -29,4 +29,22 @@ test.each<readonly [who: string, query: string, sent: typeof NOVA]>([
   ['a service that names no instance', '', NOVA],
 ])('%s is answered at once', async (_, query, sent) => {
   expect(await read(query, ['BindStarted', 'Bound'], sent)).toEqual({ state: 'BindStarted', reads: 1 })
+})
+
+const passing = refuse({ kind: 'conflict', reason: 'no free attach handle', passing: true })
+const final = refuse({ kind: 'conflict', reason: 'no free attach handle' })
+test.each<readonly [what: string, answers: readonly object[], status: number, asks: number]>([
+  ['waits while the host releases what it needs', [passing, passing, done(null)], 202, 3],
+  ['is refused at once where nothing is being released', [final, done(null)], 409, 1],
+  ['is refused as soon as nothing is being released any more', [passing, final, done(null)], 409, 2],
+])('a bind %s', async (_, answers, status, asks) => {
+  const left = [...answers]
+  const values = { hostname: 'h', device_rp_uuid: INSTANCE, instance_uuid: INSTANCE }
+  const body = { [INSTANCE]: Object.entries(values).map(([name, value]) => ({ path: `/${name}`, op: 'add', value })) }
+  const { got, asked } = await tell(
+    'PATCH /v2/accelerator_requests',
+    { 'arqs.bind': async () => left.shift() },
+    { ...NOVA, body },
+  )
+  expect([got.status, asked.length]).toEqual([status, asks])
 })

@@ -87,32 +87,37 @@ const uuidsOf = (given: readonly string[]): Canonical => {
   return { ok: true, uuids: [...uuids] }
 }
 
-const HELD_MS = 11_000
-/** What the time limit of an answer leaves for the reads themselves. */
-const READS_MS = 2000
+/** What the time limit of an answer leaves for the work itself. */
+const WORK_MS = 2000
 const PAUSE = { firstMs: 50, maxMs: 500 }
-/**
- * Reads again until no bind is under way, at most `HELD_MS`, or until nobody waits for the answer. Nova reads the
- * requests of a server once when it unshelves it, before the server is on a host, and takes no event about it then:
- * what it reads as `BindStarted` it waits for in vain (Nova 34, `_unshelve_instance`).
- */
-const whenBound =
-  <Asked extends readonly unknown[]>(
-    read: (...asked: Asked) => Promise<Outcome<Listed<ArqRow>>>,
-    { pause, options, caller }: Pick<Call<{}, unknown>, 'pause' | 'options' | 'caller'>,
-  ) =>
-  async (...asked: Asked): Promise<Outcome<Listed<ArqRow>>> => {
-    const mostMs = Math.min(HELD_MS, options.answerMs - READS_MS)
-    let heldMs = 0
-    for (let looks = 1; ; looks++) {
-      const found = await read(...asked)
-      const isOver = heldMs >= mostMs || caller.isOver?.() === true
-      if (!found.ok || isOver || found.value.items.every(({ state }) => state !== 'BindStarted')) return found
-      const pauseMs = backoffMs(PAUSE, looks)
-      await pause(pauseMs)
-      heldMs += pauseMs
-    }
+/** Asks again until the answer is final, for at most so long, or until nobody waits for it. */
+const untilFinal = async <Value>(
+  { pause, options, caller }: Pick<Call<{}, unknown>, 'pause' | 'options' | 'caller'>,
+  heldMs: number,
+  ask: () => Promise<Outcome<Value>>,
+  isFinal: (answer: Outcome<Value>) => boolean,
+): Promise<Outcome<Value>> => {
+  const mostMs = Math.min(heldMs, options.answerMs - WORK_MS)
+  let waitedMs = 0
+  for (let asks = 1; ; asks++) {
+    const answered = await ask()
+    if (isFinal(answered) || waitedMs >= mostMs || caller.isOver?.() === true) return answered
+    const pauseMs = backoffMs(PAUSE, asks)
+    await pause(pauseMs)
+    waitedMs += pauseMs
   }
+}
+
+/**
+ * Nova reads the requests of a server once when it unshelves it, before the server is on a host, and takes no event
+ * about it then: what it reads as `BindStarted` it waits for in vain (Nova 34, `_unshelve_instance`).
+ */
+const BIND_HELD_MS = 11_000
+const isBound = (found: Outcome<Listed<ArqRow>>): boolean =>
+  !found.ok || found.value.items.every(({ state }) => state !== 'BindStarted')
+/** Placement gives a device to a new server while the host still takes it from the one before: Nova asks once. */
+const RELEASE_HELD_MS = 5000
+const isDecided = (bound: Outcome<null>): boolean => bound.ok || bound.fault.kind !== 'conflict' || !bound.fault.passing
 
 const list = route({
   method: 'GET',
@@ -133,7 +138,8 @@ const list = route({
     answers: { 200: schemas.listOf('arqs', schemas.Arq) },
     refusals: [409, 423],
   },
-  handle: ({ control, caller, query, base, pairs, minor, pause, options }) => {
+  handle: (call) => {
+    const { control, caller, query, base, pairs, minor } = call
     const only = query.arqs === undefined ? null : uuidsOf(query.arqs)
     if (only !== null && !only.ok) return only
     const filter = {
@@ -145,7 +151,8 @@ const list = route({
     }
     const listed = (page: Page) => control.arqs.list(caller, filter, page)
     const isAskedByNova = caller.isService && query.instance !== undefined && query.bind_state === undefined
-    return answerList(isAskedByNova ? whenBound(listed, { pause, options, caller }) : listed, pageOf(query), {
+    const whenBound = (page: Page) => untilFinal(call, BIND_HELD_MS, () => listed(page), isBound)
+    return answerList(isAskedByNova ? whenBound : listed, pageOf(query), {
       key: 'arqs',
       collection: 'accelerator_requests',
       base,
@@ -168,12 +175,17 @@ const one = route({
 })
 
 /** Some clients also name one of the requests in the path. It must be one of those in the body. */
-const apply = ({ control, caller, params, body }: Call<{}, Patch>): Answered | Promise<Answered> => {
+const apply = (call: Call<{}, Patch>): Answered | Promise<Answered> => {
+  const { control, caller, params, body } = call
   const named = params['uuid']
   const arqs = 'bind' in body ? body.bind.map(({ arq }) => arq) : body.unbind
   if (named !== undefined && !arqs.includes(named))
     return refused({ kind: 'conflict', reason: 'The path names a request that the body does not.' })
-  return answer('bind' in body ? control.arqs.bind(caller, body.bind) : control.arqs.unbind(caller, body.unbind), 202)
+  if ('unbind' in body) return answer(control.arqs.unbind(caller, body.unbind), 202)
+  return answer(
+    untilFinal(call, RELEASE_HELD_MS, () => control.arqs.bind(caller, body.bind), isDecided),
+    202,
+  )
 }
 
 const patchAt = (path: string, uuids: Route['uuids'] = {}): Route =>

@@ -94,6 +94,12 @@ const treeOf = (draft: Draft, one: Target): DeployableTree => ({
   below: one.below.map((uuid) => draft.state(deployable, deployableKey(uuid))).filter((node) => owns(node, one)),
 })
 
+/** Whether a handle that a request has given up is not free yet: its host is at work. */
+const isReleasing = (draft: Draft, { deployable: root, below }: Target): boolean =>
+  [root, ...below].some((uuid) =>
+    Object.values(draft.state(deployable, deployableKey(uuid)).handles).some(({ state }) => state === 'releasing'),
+  )
+
 type Guess = {
   readonly keys: readonly EntityKey[]
   readonly likelyNew: readonly EntityKey[]
@@ -204,13 +210,18 @@ export const createBind = (kernel: Kernel): Control['arqs']['bind'] => {
       ...traceField(caller.trace),
     }
     const searches = createImageSearches(images)
+    const accepted = accept(terms, searches)
+    let passing = false
     const bound = await transact(kernel, {
       subject: 'who owns the resource providers',
       cause: causeOf(caller),
       guess: async (attempt) => (await searches.lookUp()) ?? guess(bindings, attempt),
-      plan: accept(terms, searches),
+      plan: (draft, guessed) => {
+        passing = guessed.targets.some((one) => isReleasing(draft, one))
+        return accepted(draft, guessed)
+      },
     })
-    if (!bound.ok) return bound
+    if (!bound.ok) return bound.fault.kind === 'conflict' && passing ? refuse({ ...bound.fault, passing }) : bound
     if (bound.value?.settled && nova) kernel.notifyNova(instanceKey(bindings[0]!.instanceUuid))
     return { ok: true, value: null }
   }
