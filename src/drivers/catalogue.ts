@@ -42,13 +42,13 @@ export const DRIVER_FACTS: Readonly<Record<DriverName, DriverFacts>> = {
     tried: `${RECORDED}; the real host program with a program in the place of \`fpgaconf\``,
   },
   xilinx_fpga_driver: {
-    hardware: 'AMD / Xilinx Alveo cards: the management and the user function of a card are one accelerator',
+    hardware: 'AMD / Xilinx Alveo cards: the user function of a card; the management function stays with the host',
     type: 'FPGA',
     resourceClass: '`FPGA`',
     traits:
-      '`CUSTOM_FPGA_XILINX`, `CUSTOM_FPGA_PRODUCT_ID_<product>`, `CUSTOM_FPGA_XILINX_<family>`, `CUSTOM_FPGA_FUNCTION_ID_XILINX_<id>` of the UUID of the loaded image, and of the function that the image store says it has',
+      '`CUSTOM_FPGA_PRODUCT_ID_<product>` of the management function, `CUSTOM_FPGA_XILINX_<family>`, `CUSTOM_FPGA_FUNCTION_ID_XILINX_<id>` of the UUID of the loaded image, and of the function that the image store says it has; with `fpga.alveo_management` also `CUSTOM_FPGA_XILINX`',
     handles:
-      'two PCI, given together to the two accelerator requests of a group with `trait:CUSTOM_FPGA_XILINX=required`',
+      'one PCI; with `fpga.alveo_management` two, given together to the two accelerator requests of a group with `trait:CUSTOM_FPGA_XILINX=required`',
     programming:
       'the user partition, with `xbutil` or `xrt-smi` of `fpga.xrt_folder`; done when the card shows the UUID of the image. The shell is never written. None of a V80',
     tried: `${RECORDED}; the real host program with a program in the place of \`xbutil\``,

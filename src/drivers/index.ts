@@ -33,7 +33,7 @@ export type DriverOptions = {
   readonly gpu?: VgpuOptions
   /** Items of the form `name:interface|interface`. */
   readonly nic?: { readonly networks: readonly string[]; readonly functions: readonly string[] }
-  readonly fpga?: { readonly fpgaconf: string; readonly xrtFolder: string }
+  readonly fpga?: { readonly fpgaconf: string; readonly xrtFolder: string; readonly withManagement?: boolean }
   readonly measuring?: MeasuringPrograms
   readonly spdk?: SpdkOptions
   readonly fake?: FakeOptions

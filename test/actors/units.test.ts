@@ -9,7 +9,7 @@ import { countUnits, handleFor, unitsOf } from '../../src/actors/deployable/unit
 import { deployable } from '../../src/actors/deployable/decider.ts'
 import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
 import { type Deployable, type SlotHandle, initial } from '../../src/actors/deployable/state.ts'
-import { wantedOf } from '../../src/actors/placement/wanted.ts'
+import { heldBy, wantedOf } from '../../src/actors/placement/wanted.ts'
 import { host as hostDecider } from '../../src/actors/host/decider.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 import { card, inventoryOf, part, slot } from './cards.ts'
@@ -148,6 +148,23 @@ describe('a card of two functions', () => {
     expect(await bind(await requests('pair'), ['h1_1'])).toMatchObject({ ok: true })
   })
 
+  it('of which the host then gives one function only keeps its requests, and afterwards goes to single ones', async () => {
+    await seen.shows(pairs(1))
+    const arqs = await requests('pair')
+    const instance = crypto.randomUUID()
+    value(await bind(arqs, ['h1_1'], instance))
+    const [, user] = pairs(1).deployables[0]!.handles
+    const single = pairs(1, 1, { handles: [{ type: user!.type, info: user!.info }], attributes: [attributes[0]!] })
+    await seen.shows(single)
+    expect(await functionsOf(arqs)).toEqual(['0', '1'])
+    expect(await bind(await requests('half'), ['h1_1'])).toMatchObject({ ok: false })
+    value(await world.control.arqs.removeByInstance(NOVA, instance))
+    const next = await requests('half')
+    expect(await bind(next, ['h1_1'])).toMatchObject({ ok: true })
+    expect(await functionsOf(next)).toEqual(['1'])
+    expect(await bind(await requests('half'), ['h1_1'])).toMatchObject({ ok: false })
+  })
+
   it('whose requests want the same image is programmed for all of them, also for those of another bind', async () => {
     await world.plane.stop()
     world = await openPlane({}, undefined, 'when told')
@@ -264,6 +281,15 @@ describe('units', () => {
       wantedOf(hostDecider.initial, [{ ...held, handles: all }], 'never')[0]
     expect(wanted(held.handles)).toMatchObject({ total: 2, reserved: 0 })
     expect(wanted({ ...held.handles, a: handle('a', 0, 'quarantined') })).toMatchObject({ total: 2, reserved: 1 })
+  })
+
+  test('of a card that is given in units no more are not counted beside what it shows', () => {
+    const old = { ...handle('a', 0, 'held', 'x'), unseen: true }
+    const held = { handles: { a: old, b: handle('b', undefined, 'held', 'y') } }
+    expect(countUnits(held, 'some', ({ state }) => state === 'held')).toBe(1)
+    expect(heldBy({ ...initial, ...held })).toEqual(['y'])
+    // nothing else of it is there
+    expect(unitsOf([old])).toHaveLength(1)
   })
 
   test('whatever is held and given up, two instances never share one, and none is given in part', () => {

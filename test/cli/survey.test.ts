@@ -7,6 +7,7 @@ import { alveoTree, vgpuTree } from '../drivers/trees.ts'
 test('functions of one accelerator are one unit, other functions each one, and a divided function none', async () => {
   const offered = async (sys: ReturnType<typeof alveoTree>, enabledDrivers: readonly string[]) => {
     const options = {
+      fpga: { fpgaconf: '', xrtFolder: '', withManagement: true },
       gpu: { types: ['nvidia-223'], addresses: { 'nvidia-223': ['0000:af:00.0'] } },
     }
     const drivers = await surveyHost({ io: recordedHostIo({ sys }), options, enabledDrivers }, false)

@@ -66,7 +66,7 @@ const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     ['67', '50B4', 'V80'],
   ].map(
     ([bus, product, family]) =>
-      `${bus}:00.0 FPGA FPGA CUSTOM_FPGA_XILINX CUSTOM_FPGA_PRODUCT_ID_${product} CUSTOM_FPGA_XILINX_${family} -> PCI ${bus}:00.0, PCI ${bus}:00.1`,
+      `${bus}:00.0 FPGA FPGA CUSTOM_FPGA_PRODUCT_ID_${product} CUSTOM_FPGA_XILINX_${family} -> PCI ${bus}:00.1`,
   ),
   id_table_driver: [
     ['61:00.2', 'GPU', 'PGPU', 'AMD', '74B5', 'MI300X'],

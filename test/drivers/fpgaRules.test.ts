@@ -80,13 +80,12 @@ describe('an Alveo card', () => {
             numAccelerators: 1,
             driverName: 'XILINX',
             attributes: attributes(
-              'CUSTOM_FPGA_XILINX',
               'CUSTOM_FPGA_PRODUCT_ID_5000',
               'CUSTOM_FPGA_XILINX_U200',
               'CUSTOM_FPGA_FUNCTION_ID_XILINX_862C7020_A250_293E_3203_6F19956669E5',
               'CUSTOM_FPGA_FUNCTION_ID_XILINX_0AF76519_16CD_43DD_8448_EB211C80319C',
             ),
-            handles: [handle('3b', '0', { set: 0 }), handle('3b', '1', { set: 0 })],
+            handles: [handle('3b', '1')],
             hostWork: true,
             programmable: true,
             bitstreamId: 'design',
@@ -133,7 +132,6 @@ describe('an Alveo card', () => {
     const [device] = await xilinxFpgaDriver({ sysfsRoot: '/sys', known }).discover(host(CARD))
     expect(device!.deployables[0]!.attributes.map(({ value }) => value)).toEqual([
       'CUSTOM_FPGA_OWN',
-      'CUSTOM_FPGA_XILINX',
       'CUSTOM_FPGA_PRODUCT_ID_5000',
       'CUSTOM_FPGA_FUNCTION_ID_XILINX_862C7020_A250_293E_3203_6F19956669E5',
       'CUSTOM_OWN',
@@ -148,7 +146,11 @@ describe('an Alveo card', () => {
   })
   test.each<[string, Readonly<Record<string, Facts>>, string]>([
     ['shows its factory image', { '0000:3b:00.0': at('d000') }, 'it shows its factory image: it needs a shell'],
-    ['has lost a function', { '0000:3b:00.0': at('5000') }, 'only one of its two functions is there'],
+    [
+      'has lost its user function',
+      { '0000:3b:00.0': at('5000') },
+      'only its management function is there, which stays with the host: its user function comes with a shell',
+    ],
     ['has lost the other function', { '0000:3b:00.1': at('5001') }, 'only one of its two functions is there'],
   ])('that %s is not programmed', async (_, functions, reason) => {
     const { calls, io } = changing(host(functions, XRT))

@@ -205,13 +205,13 @@ describe('USE-4 what cannot reach a guest is left out', () => {
     for (const parts of [...fine, opened, { [PF]: { is: A40, driver: 'nvidia' } }])
       expect((await lookedAt(driverOf('nvidia_gpu_driver'), machine(parts))).offered).toEqual([PF])
   })
-  test('the two functions of an Alveo card go together', async () => {
+  test('the two functions of an Alveo card go together, where both are given', async () => {
     const card = (driver: string): Parts => ({
       [PF]: { is: '10ee:5000 120000', driver: 'xclmgmt', group: 7 },
       '0000:81:00.1': { is: '10ee:5001 120000', driver: 'xocl', group: 7 },
       [OTHER]: { is: '8086:1592 020000', driver, group: 7 },
     })
-    const driver = driverOf('xilinx_fpga_driver')
+    const driver = driverOf('xilinx_fpga_driver', { fpga: { fpgaconf: '', xrtFolder: '', withManagement: true } })
     const io = machine(card('vfio-pci'))
     expect((await lookedAt(driver, io)).offered).toEqual([PF, '0000:81:00.1'])
     for (const address of [PF, '0000:81:00.1']) await driver.prepare(io, slotAt(address), never)

@@ -2,15 +2,18 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { lookupIn } from '../../src/drivers/cards/knownCards.ts'
-import { xilinxFpgaDriver } from '../../src/drivers/fpga/xilinxFpga.ts'
+import { xilinxFpgaDriver, type XilinxFpgaOptions } from '../../src/drivers/fpga/xilinxFpga.ts'
 import { readXclbin } from '../../src/drivers/fpga/xclbin.ts'
+import type { ReportedDeployable } from '../../src/hardware.ts'
+import type { Slot } from '../../src/drivers/driver.ts'
 import { never } from './driver.contract.ts'
 import { type Programs, recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { alveoTree, xclbin } from './trees.ts'
 
 const UUID = '862c7020-a250-293e-3203-6f19956669e5'
 const NAME = 'compute1_0000:3b:00.0'
-const driver = () => xilinxFpgaDriver({ sysfsRoot: '/sys', known: lookupIn() })
+const driver = (more: Partial<XilinxFpgaOptions> = {}) =>
+  xilinxFpgaDriver({ sysfsRoot: '/sys', known: lookupIn(), ...more })
 const TOOL = '/opt/xilinx/xrt/bin/xbutil'
 
 const open = (shows: string | null = UUID, tools: Tree = { xbutil: '' }) => {
@@ -31,13 +34,12 @@ const shown = async ({ io, driver: one }: Pick<ReturnType<typeof open>, 'io' | '
   (await one.discover(io))[0]!.deployables[0]!
 
 describe('what it shows', () => {
-  test('the sample: two cards with two functions each; what is no accelerator is left alone', async () => {
+  const function_ = (bus: string, fn: string) => ({
+    type: 'PCI',
+    info: { bus, device: '00', domain: '0000', function: fn },
+  })
+  test('the sample: the user functions of two cards; what is no accelerator is left alone', async () => {
     const devices = await driver().discover(recordedHostIo({ sys: alveoTree() }))
-    const function_ = (bus: string, fn: string) => ({
-      type: 'PCI',
-      info: { bus, device: '00', domain: '0000', function: fn },
-      set: 0,
-    })
     expect(devices).toEqual(
       [
         { bus: '3b', product: '5000', family: 'U200' },
@@ -56,17 +58,23 @@ describe('what it shows', () => {
             driverName: 'XILINX',
             attributes: [
               { key: 'rc', value: 'FPGA' },
-              { key: 'trait0', value: 'CUSTOM_FPGA_XILINX' },
-              { key: 'trait1', value: `CUSTOM_FPGA_PRODUCT_ID_${product}` },
-              { key: 'trait2', value: `CUSTOM_FPGA_XILINX_${family}` },
+              { key: 'trait0', value: `CUSTOM_FPGA_PRODUCT_ID_${product}` },
+              { key: 'trait1', value: `CUSTOM_FPGA_XILINX_${family}` },
             ],
-            handles: [function_(bus, '0'), function_(bus, '1')],
+            handles: [function_(bus, '1')],
             hostWork: true,
             programmable: true,
           },
         ],
       })),
     )
+  })
+
+  test('both functions together, with the trait that makes two requests, where an operator wants that', async () => {
+    const devices = await driver({ withManagement: true }).discover(recordedHostIo({ sys: alveoTree() }))
+    const [{ attributes, handles }] = devices[1]!.deployables as [ReportedDeployable]
+    expect(attributes[1]).toEqual({ key: 'trait0', value: 'CUSTOM_FPGA_XILINX' })
+    expect(handles).toEqual(['0', '1'].map((fn) => ({ ...function_('66', fn), set: 0 })))
   })
 
   test('a card that shows its factory image is not usable, and says so', async () => {
@@ -81,24 +89,86 @@ describe('what it shows', () => {
   })
 })
 
+describe('XILINX-3 the management function stays with the host', () => {
+  const [management, user] = ['0', '1'].map((fn) => `/sys/bus/pci/devices/0000:3b:00.${fn}`) as [string, string]
+  const slot = (fn: string, more: Partial<Slot> = {}): Slot => ({
+    uuid: `slot${fn}`,
+    deployable: NAME,
+    type: 'PCI',
+    info: { bus: '3b', device: '00', domain: '0000', function: fn },
+    ...more,
+  })
+  /** A guest has opened the function. */
+  const open_ = (io: ReturnType<typeof recordedHostIo>, path: string) =>
+    Object.assign(io.tree(path), { driver: { '->': '../../../bus/pci/drivers/vfio-pci' }, enable: '1\n' })
+
+  test('also when an order asks for it, but for a guest that has it already', async () => {
+    const io = recordedHostIo({ sys: alveoTree() })
+    const reason = 'slot slot0: 0000:3b:00.0 is the management function of its card, which stays with the host'
+    await expect(driver().prepare(io, slot('0'), never)).rejects.toThrow(reason)
+    await driver().prepare(io, slot('0', { again: true }), never)
+    await driver().prepare(io, slot('1'), never)
+    await driver({ withManagement: true }).prepare(io, slot('0'), never)
+  })
+  test('and while a guest of earlier still has it, no other guest gets the card', async () => {
+    const io = recordedHostIo({ sys: alveoTree() })
+    open_(io, management)
+    const reason =
+      'slot slot1: 0000:3b:00.1 is not given to a guest: the management function of its card: a process has opened it through vfio-pci'
+    await expect(driver().prepare(io, slot('1'), never)).rejects.toThrow(reason)
+    await driver().prepare(io, slot('1', { again: true }), never)
+    await driver({ withManagement: true }).prepare(io, slot('1'), never)
+  })
+  test('so it is not named as in use, and its kernel driver does not keep the user function from guests', async () => {
+    const io = recordedHostIo({ sys: alveoTree() })
+    io.tree(management)['driver'] = { '->': '../../../bus/pci/drivers/xclmgmt' }
+    open_(io, user)
+    const one = driver()
+    expect((await one.discover(io)).map(({ stub }) => stub)).toEqual([undefined, undefined])
+    expect((await one.inUse!(io)).map(({ info }) => info['function'])).toEqual(['1'])
+  })
+  test('in an IOMMU group that both share, the card is left out, and the reason says what shares it', async () => {
+    const io = recordedHostIo({ sys: alveoTree() })
+    for (const path of [management, user])
+      Object.assign(io.tree(path), { iommu_group: { '->': '../../../../kernel/iommu_groups/7' } })
+    io.tree(management)['driver'] = { '->': '../../../bus/pci/drivers/xclmgmt' }
+    const [left] = await driver().leftOut!(io)
+    expect(left?.reason).toMatch(/^it shares IOMMU group 7 with 0000:3b:00\.0 \(xclmgmt\)/)
+    expect((await driver().leftOut!(io)).map(({ address }) => address)).toContain('0000:3b:00.0')
+  })
+  test('also of a card that no table knows, which its kernel driver tells', async () => {
+    const io = recordedHostIo({ sys: alveoTree() })
+    io.remove(user)
+    Object.assign(io.tree(management), {
+      device: '0x5ffe\n',
+      driver: { '->': '../../../bus/pci/drivers/xclmgmt' },
+    })
+    const [device] = await driver().discover(io)
+    expect([device!.stub, device!.deployables[0]!.handles]).toEqual([true, []])
+  })
+})
+
 describe('a card of which one function is not there', () => {
   const without = async (fn: string) => {
     const io = recordedHostIo({ sys: alveoTree() })
     io.remove(`/sys/bus/pci/devices/0000:3b:00.${fn}`)
     return [(await driver().discover(io))[0]!, await driver().leftOut!(io)] as const
   }
-  test.each(['0', '1'])(
-    'function %s: it keeps its name, is not usable, and never a smaller accelerator',
-    async (fn) => {
-      const [device, left] = await without(fn)
-      expect([device.stub, device.controlPath.info]).toEqual([
-        true,
-        '{"bus": "3b", "device": "00", "domain": "0000", "function": "0"}',
-      ])
-      expect(device.deployables[0]).toMatchObject({ name: NAME, handles: [{ set: 0 }], programmable: false })
-      expect(left).toEqual([{ address: '0000:3b:00.0', reason: 'only one of its two functions is there' }])
-    },
-  )
+  const MANAGEMENT_ONLY =
+    'only its management function is there, which stays with the host: its user function comes with a shell'
+  test.each([
+    ['0', ['1'], 'only one of its two functions is there'],
+    ['1', [], MANAGEMENT_ONLY],
+  ])('function %s: it keeps its name, is not usable, and never another accelerator', async (fn, handles, reason) => {
+    const [device, left] = await without(fn)
+    expect([device.stub, device.controlPath.info]).toEqual([
+      true,
+      '{"bus": "3b", "device": "00", "domain": "0000", "function": "0"}',
+    ])
+    expect(device.deployables[0]).toMatchObject({ name: NAME, programmable: false })
+    expect(device.deployables[0]!.handles.map(({ info }) => info['function'])).toEqual(handles)
+    expect(left).toEqual([{ address: '0000:3b:00.0', reason }])
+  })
   test('of a kind that has one function only, is an accelerator of one request', async () => {
     const io = recordedHostIo({ sys: alveoTree() })
     io.tree('/sys/devices/pci0000:66/0000:66:00.0')['device'] = '0x50bc\n'

@@ -81,6 +81,7 @@ export const openFpgaMachine = (folder: string): FpgaMachine => {
       ACCELERANDO_ENABLED_DRIVERS: 'intel_fpga_driver,xilinx_fpga_driver',
       ACCELERANDO_FPGA_FPGACONF: join(bin, 'fpgaconf'),
       ACCELERANDO_FPGA_XRT_FOLDER: bin,
+      ACCELERANDO_FPGA_ALVEO_MANAGEMENT: 'true',
       ACCELERANDO_IMAGES: images,
     },
     tools,

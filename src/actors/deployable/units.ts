@@ -11,11 +11,23 @@ import type { ArqUuid, HandleUuid } from '../../identifiers.ts'
 import type { SlotHandle } from './shape.ts'
 
 type Test = (handle: SlotHandle) => boolean
+/**
+ * A card may have been given in units, and not be now. What it shows no more of such a unit is then no unit beside what
+ * it shows, although a request may hold it.
+ */
+const given = (handles: readonly SlotHandle[]): readonly SlotHandle[] => {
+  const shown = handles.filter(({ unseen }) => !unseen)
+  return shown.length === 0 || hasSets(shown)
+    ? handles
+    : handles.filter(({ unseen, set }) => !unseen || set === undefined)
+}
 const hasSets = (handles: readonly SlotHandle[]): boolean => handles.some(({ set }) => set !== undefined)
 
 /** The units, in the order of their handles. */
 export const unitsOf = (handles: readonly SlotHandle[]): readonly (readonly SlotHandle[])[] =>
-  hasSets(handles) ? [...Map.groupBy(handles, ({ set, uuid }) => set ?? uuid).values()] : handles.map((one) => [one])
+  hasSets(handles)
+    ? [...Map.groupBy(given(handles), ({ set, uuid }) => set ?? uuid).values()]
+    : handles.map((one) => [one])
 
 /**
  * Number of units for which the test holds for some handle, or for every handle. Runs with every grant, so the case

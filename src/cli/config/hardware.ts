@@ -85,6 +85,11 @@ export const HARDWARE = {
     about:
       'Where xilinx_fpga_driver finds the program of XRT with which it programs cards: xbutil, or the newer xrt-smi.',
   }),
+  'fpga.alveo_management': row('fpga.withManagement', k.toggle, false, {
+    about:
+      'Whether guests get the management function of an Alveo card with its user function, as the two accelerator requests of a group with trait:CUSTOM_FPGA_XILINX=required. ' +
+      'Whoever has it can rewrite the shell of the card.',
+  }),
   'measuring.nvidia_smi': row('measuring.nvidiaSmi', k.word, MEASURING.nvidiaSmi, {
     about: 'The program that tells measurements of NVIDIA GPUs: a name in PATH, or a path.',
   }),

@@ -74,7 +74,7 @@ export type Sections = {
     readonly withoutVfs: boolean
   }
   readonly nic: { readonly networks: readonly string[]; readonly functions: readonly string[] }
-  readonly fpga: { readonly fpgaconf: string; readonly xrtFolder: string }
+  readonly fpga: { readonly fpgaconf: string; readonly xrtFolder: string; readonly withManagement: boolean }
   readonly measuring: MeasuringPrograms
   readonly spdk: { readonly socket: string }
   readonly fake: { readonly devices: number; readonly handles: number; readonly hostWork: boolean }

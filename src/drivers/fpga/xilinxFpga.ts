@@ -1,125 +1,51 @@
 /**
- * `xilinx_fpga_driver` (drivers.md 3.4): Alveo cards, which show a management function and a user function. Both belong
- * to one accelerator and are given to a guest together. The user partition is programmed through the user function; the
- * shell is left alone.
+ * `xilinx_fpga_driver` (drivers.md 3.4): Alveo cards, which show a management function and a user function. The user
+ * partition is programmed through the user function; the shell is left alone.
  *
  * XILINX-1 programming has succeeded when the card itself then shows the UUID of the image;
  * XILINX-2 before the card is written the driver forgets what was loaded, so that an interrupted programming leaves an
- *    unknown state.
+ *    unknown state;
+ * XILINX-3 guests get the user function only, because whoever has the management function can rewrite the shell of the
+ *    card, which the next guest meets. An operator may have both given together (`withManagement`).
  */
 import { codeOf, textOf } from '../../errorText.ts'
 import type { ReportedDeployable, ReportedDevice } from '../../hardware.ts'
 import type { DeployableName, HostName } from '../../identifiers.ts'
 import { BadImage } from '../../images.ts'
-import { formatPciAddress, hexNumber, hexText, type PciAddress, pciJson } from '../../pci.ts'
+import { formatPciAddress, type PciAddress, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'
-import type { KnownCard, Lookup } from '../cards/knownCards.ts'
 import { pciNames } from '../cards/pciNames.ts'
 import type { Driver, HostIo } from '../driver.ts'
-import { readIfThere } from '../files.ts'
 import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { XRT_FOLDER } from '../programs.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
-import type { RuleOfUse } from '../pci/ruleOfUse.ts'
-import { pciFolder, type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
+import {
+  type AlveoOptions,
+  type Card,
+  cardsOf,
+  isUsable,
+  isWithoutXrt,
+  NAME,
+  VENDOR,
+  termsOf,
+  unusable,
+  userOf,
+  whyKept,
+} from './alveoCards.ts'
 import { imageIdOf, type LoadedImage, type LoadedImages, loadedImages, reportedImage } from './loadedImages.ts'
-import { imageUuid, readXclbin, XCLBIN_HEAD_BYTES } from './xclbin.ts'
+import { readXclbin, XCLBIN_HEAD_BYTES } from './xclbin.ts'
 
-export type XilinxFpgaOptions = {
-  readonly sysfsRoot: string
-  readonly known: Lookup
+export type XilinxFpgaOptions = AlveoOptions & {
   /** Where the program of XRT is. */
   readonly xrtFolder?: string
 }
 
-const NAME = 'xilinx_fpga_driver'
-const VENDOR = '10ee'
-const ACCELERATOR = '1200'
 /** The program of XRT: what `xrt-smi`, which is newer, keeps of the commands for Alveo may not work. */
 const TOOLS = ['xbutil', 'xrt-smi']
-/** They are loaded by AMI (`ami_tool`), not by XRT. */
-const WITHOUT_XRT = ['V80', 'V80P']
 /** The caller's deadline ends a programming earlier. */
 const PROGRAM_MS = 600_000
 const MODEL_MAX = 255
-
-type Card = {
-  /** The management function, or the only one. Its address names the card, also while the kernel does not show it. */
-  readonly first: PciFunction
-  readonly functions: readonly PciFunction[]
-  readonly known: KnownCard | null
-  /** In factory recovery state: nothing can be done with it. */
-  readonly isGolden: boolean
-  /** Its kind has two functions. */
-  readonly isPair: boolean
-  /** The UUID of the image that the user function shows; null: none, or it is not served by its kernel driver. */
-  readonly shows: string | null
-  /** Why no guest may have one of its functions; null: guests may. */
-  readonly withheld: string | null
-}
-
-const slotOf = ({ address }: PciFunction): string => formatPciAddress({ ...address, function: '0' })
-/** The function through which the user partition is programmed. */
-const userOf = ({ functions }: Card): PciFunction => functions.at(-1)!
-const isUser = (row: KnownCard | null): boolean => row?.driver === NAME && row.name.endsWith('user function')
-/** Of a card that should have two functions, one is not there: it is being reset, or was unplugged a moment ago. */
-const isHalf = ({ isPair, functions }: Card): boolean => isPair && functions.length < 2
-const isUsable = (card: Card): boolean => !card.isGolden && !isHalf(card)
-
-const shownImage = async (io: HostIo, sysfsRoot: string, { address }: PciFunction): Promise<string | null> => {
-  const text = await readIfThere(io, `${pciFolder(sysfsRoot)}/${formatPciAddress(address)}/xclbinuuid`)
-  return text === null ? null : imageUuid(text)
-}
-
-/** The user function of a card has the product id after that of its management function. */
-const nextProduct = ({ vendor, product }: PciFunction) => ({
-  vendor,
-  product: hexText(hexNumber(product)! + 1, 4),
-})
-
-/** By slot: the functions of each card. */
-const bySlot = (all: readonly PciFunction[], known: Lookup): ReadonlyMap<string, readonly PciFunction[]> =>
-  Map.groupBy(
-    all.filter(
-      (one) =>
-        one.vendor === VENDOR &&
-        one.class.startsWith(ACCELERATOR) &&
-        one.physfn === null &&
-        // a card of this vendor that the table gives to another driver is no FPGA
-        (known(one)?.driver ?? NAME) === NAME,
-    ),
-    slotOf,
-  )
-
-const cardsOf = async (
-  io: HostIo,
-  { sysfsRoot, known }: XilinxFpgaOptions,
-  whyNotIn: RuleOfUse['whyNot'],
-): Promise<readonly Card[]> => {
-  const all = await readPciFunctions(io, sysfsRoot)
-  const whyNot = await whyNotIn(io, all)
-  const cards: Card[] = []
-  for (const functions of bySlot(all, known).values()) {
-    const [seen] = functions as [PciFunction, ...PciFunction[]]
-    const first = { ...seen, address: { ...seen.address, function: '0' } }
-    const row = known(seen)
-    const isPair = functions.length > 1 || isUser(row) || isUser(known(nextProduct(seen)))
-    const isGolden = row?.driver === NAME && row.name.endsWith('golden image')
-    const shows = await shownImage(io, sysfsRoot, functions.at(-1)!)
-    let withheld: string | null = null
-    for (const one of functions) withheld ??= await whyNot(one, { mates: functions })
-    cards.push({ first, functions, known: row, isGolden, isPair, shows, withheld })
-  }
-  return cards
-}
-
-const isWithoutXrt = ({ known }: Card): boolean => known?.driver === NAME && WITHOUT_XRT.includes(known.family ?? '')
-/** Why nothing can be done with the card, in words; null: it can be used. */
-const unusable = (card: Card): string | null => {
-  if (card.isGolden) return 'it shows its factory image: it needs a shell'
-  return isHalf(card) ? 'only one of its two functions is there' : null
-}
 
 const nameOf = (hostname: HostName, { first }: Card): string =>
   deployableName(hostname, formatPciAddress(first.address))
@@ -128,10 +54,10 @@ const functionTrait = (id: string): string => traitName('CUSTOM_FPGA_FUNCTION_ID
 
 /** Its UUID is all that a card says of the loaded image; what the image does, the image store has said. */
 const deployableOf = (hostname: HostName, card: Card, loaded: LoadedImage | undefined): ReportedDeployable => {
-  const { first, functions, known, isGolden, isPair, shows } = card
+  const { first, given, known, isGolden, isGivenAsPair, shows } = card
   const traits = [
     // a group that requires this trait gets two accelerator requests
-    ...(isPair ? ['CUSTOM_FPGA_XILINX'] : []),
+    ...(isGivenAsPair ? ['CUSTOM_FPGA_XILINX'] : []),
     traitName('CUSTOM_FPGA_PRODUCT_ID', first.product),
     ...(known?.family ? [traitName('CUSTOM_FPGA_XILINX', known.family)] : []),
     ...[shows, loaded?.functionId].flatMap((id) => (id ? [functionTrait(id)] : [])),
@@ -145,7 +71,7 @@ const deployableOf = (hostname: HostName, card: Card, loaded: LoadedImage | unde
       ...attributesOf(known?.resourceClass ?? 'FPGA', traits),
       ...(isGolden ? [{ key: 'state', value: 'golden' }] : []),
     ],
-    handles: functions.map((one) => ({ ...passedHandle(one), ...(isPair ? { set: 0 } : {}) })),
+    handles: given.map((one) => ({ ...passedHandle(one), ...(isGivenAsPair ? { set: 0 } : {}) })),
     // the host must know under which guests a card must not be written
     hostWork: true,
     programmable: isUsable(card) && !isWithoutXrt(card),
@@ -206,7 +132,7 @@ const withLastSeen = async (
 
 export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
   const { sysfsRoot, known, xrtFolder = XRT_FOLDER } = options
-  const through = passThrough(sysfsRoot, (_io, found, all) => ({ mates: bySlot(all, known).get(slotOf(found)) ?? [] }))
+  const through = passThrough(sysfsRoot, (_io, found, all) => termsOf(found, all, options))
   const images = loadedImages(NAME)
   const namesOf = pciNames(known)
   const cardNamed = async (io: HostIo, deployable: DeployableName): Promise<Card> => {
@@ -226,7 +152,7 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
         cards.map(({ first }) => first),
       )
       const imageOf = await images.read(io)
-      through.offer(cards.flatMap(({ functions }): readonly PciAddress[] => functions.map(({ address }) => address)))
+      through.offer(cards.flatMap(({ given }): readonly PciAddress[] => given.map(({ address }) => address)))
       return cards.map((card) => {
         const loaded = imageOf(nameOf(io.hostname, card), card.shows ?? '')
         return deviceOf(card, modelOf(card.first), deployableOf(io.hostname, card, loaded))
@@ -237,7 +163,12 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
         const reason = unusable(card) ?? card.withheld
         return reason === null ? [] : [{ address: formatPciAddress(card.first.address), reason }]
       }),
-    prepare: through.prepare,
+    prepare: async (io, slot, signal) => {
+      // its guest has it already
+      const why = slot.again ? null : await whyKept(io, slot, options)
+      if (why !== null) throw new Error(`slot ${slot.uuid}: ${why}`)
+      await through.prepare(io, slot, signal)
+    },
     release: through.release,
     inUse: through.inUse,
     measure: measuresPci(sysfsRoot),

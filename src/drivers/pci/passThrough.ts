@@ -46,14 +46,16 @@ export const passThrough = (sysfsRoot: string, termsOf: TermsOf = () => ({})): P
     const at = (wanted: string) => all.find((one) => formatPciAddress(one.address) === wanted)
     const found = at(address)
     if (found === undefined) return null
-    const why = await (await rule.whyNot(io, all, true))(found, await termsOf(io, found, all))
+    const terms = await termsOf(io, found, all)
+    const why = await (await rule.whyNot(io, all, true))(found, terms)
     // its guest may have it already
     if (why !== null || slot.again) return why
     const { opened } = usesIn(io, sysfsRoot, all)
-    const whole = found.physfn === null ? undefined : at(formatPciAddress(found.physfn))
+    const above = found.physfn === null ? terms.above : at(formatPciAddress(found.physfn))
     // of the physical function only itself counts: another virtual one of it is another guest's
-    const ofWhole = whole === undefined ? null : await usesIn(io, sysfsRoot, [whole]).opened(whole)
-    return (await opened(found)) ?? (ofWhole === null ? null : `its physical function: ${ofWhole}`)
+    const ofAbove = above === undefined ? null : await usesIn(io, sysfsRoot, [above]).opened(above)
+    const what = found.physfn === null ? 'the management function of its card' : 'its physical function'
+    return (await opened(found)) ?? (ofAbove === null ? null : `${what}: ${ofAbove}`)
   }
   return {
     offer: (functions) => void (offered = functions),

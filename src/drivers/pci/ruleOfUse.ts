@@ -29,6 +29,8 @@ export type Terms = {
   readonly mode?: 'pf' | 'vf' | null
   /** The other functions that go to the same guest. */
   readonly mates?: readonly PciFunction[]
+  /** The function of the same card that can change what this one is, and stays with the host. */
+  readonly above?: PciFunction | undefined
 }
 export type Why = (found: PciFunction, terms?: Terms) => Promise<string | null>
 
