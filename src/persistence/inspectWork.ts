@@ -37,6 +37,8 @@ export type WorkFacts = {
   readonly overdue: readonly { readonly kind: string; readonly count: number; readonly oldestMs: number }[]
   /** ARQs that are still being bound after the bind deadline. */
   readonly lateBinds: readonly string[]
+  /** The hosts of each key that several hosts have. */
+  readonly sharedKeys: readonly (readonly string[])[]
 }
 
 export const LAG_MAX = 100_000
@@ -149,6 +151,22 @@ const lateBindsOf = async ({ db }: Queries, before: number): Promise<WorkFacts['
   return found.map(({ uuid }) => uuid)
 }
 
+/** The key of a host is what its last event about an accepted key says; removed hosts have none. */
+const sharedKeysOf = async ({ db }: Queries): Promise<WorkFacts['sharedKeys']> => {
+  const { rows } = await sql<{ readonly names: readonly string[] }>`
+    select json_agg(name order by name) as names from (
+      select distinct on (hosts.name) hosts.name, said.event -> 'key' ->> 'key' as key
+      from hosts
+      join (select key, version, data from journal union all select key, version, data from journal_archive) told
+        on told.key = 'host/' || hosts.name
+      cross join lateral json_array_elements(told.data) with ordinality as said (event, place)
+      where hosts.liveness <> 'removed' and said.event -> 'key' ->> 'did' <> 'offered'
+      order by hosts.name, told.version desc, said.place desc
+    ) keyed
+    where key is not null group by key having count(*) > 1 order by min(name) limit ${NAMED_MAX}`.execute(db)
+  return rows.map(({ names }) => names)
+}
+
 export const inspectWork = async (queries: Queries, clock: Clock, questions: WorkQuestions): Promise<WorkFacts> => {
   const now = clock.now()
   return {
@@ -158,5 +176,6 @@ export const inspectWork = async (queries: Queries, clock: Clock, questions: Wor
     lag: await lagOf(queries, questions.relay, now),
     hosts: await hostsOf(queries),
     orders: await ordersOf(queries, now),
+    sharedKeys: await sharedKeysOf(queries),
   }
 }

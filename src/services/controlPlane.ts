@@ -17,6 +17,7 @@ import { createHandles } from './deployables/handles.ts'
 import { createDrift } from './drift/drift.ts'
 import { createDevices } from './devices/devices.ts'
 import { deciderOf } from '../actors/entities.ts'
+import { type HostKeys, createHostKeys } from './hosts/hostKeys.ts'
 import { createHosts } from './hosts/hosts.ts'
 import { createLiveness, type Liveness } from './hosts/liveness.ts'
 import { createRetirement } from './retirement/retirement.ts'
@@ -110,7 +111,7 @@ const createPastAnswers = (past: Kernel, at: number, liveness: Liveness): Past =
     arqs: { ...createArqs(past, profiles, retirement), timeline: createTimeline(past, at) },
     devices: createDevices(past),
     deployables: createDeployables(past),
-    hosts: createHosts(past, { ...liveness, lastSeen: () => null }, retirement),
+    hosts: createHosts(past, { ...liveness, lastSeen: () => null }, createHostKeys(past), retirement),
   }
 }
 
@@ -118,7 +119,7 @@ const noBus = async () => refuse({ kind: 'conflict', reason: 'this program has n
 const NO_LETTERS: DeadLetters = { list: noBus, get: noBus, replay: noBus, drop: noBus }
 
 type Answering = Omit<Control, 'notReady' | 'deadLetters'>
-const createControl = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): Answering => {
+const createControl = (kernel: Kernel, liveness: Liveness, keys: HostKeys, sweeper: Sweeper): Answering => {
   const profiles = createProfiles(kernel)
   const retirement = createRetirement(kernel)
   return {
@@ -127,7 +128,7 @@ const createControl = (kernel: Kernel, liveness: Liveness, sweeper: Sweeper): An
     devices: createDevices(kernel),
     deployables: createDeployables(kernel),
     attributes: createAttributes(kernel),
-    hosts: createHosts(kernel, liveness, retirement),
+    hosts: createHosts(kernel, liveness, keys, retirement),
     handles: createHandles(kernel, retirement),
     drift: createDrift(kernel, () => sweeper.placer),
     orphans: createOrphans(kernel),
@@ -165,16 +166,17 @@ export const openControlPlane = (parts: ControlPlaneParts): ControlPlane => {
     notifyNova: (entity) => sweeper?.notifyNova(entity),
   }
   const liveness = createLiveness(kernel)
+  const keys = createHostKeys(kernel)
   const measurements = createMeasurements(kernel)
   const sweeping = (sweeper = createSweeper(kernel, liveness, measurements))
   let ready = false
   const notReady = () => (ready ? null : 'starting or stopping')
   const { deadLetters = NO_LETTERS } = parts
-  const control: Control = { ...createControl(kernel, liveness, sweeping), deadLetters, notReady }
+  const control: Control = { ...createControl(kernel, liveness, keys, sweeping), deadLetters, notReady }
   return {
     control,
     adoption: createAdoption(kernel),
-    reports: createReports(kernel, liveness, measurements),
+    reports: createReports({ kernel, liveness, keys, measurements }),
     seal: createSeal(cloud, region.readCached),
     sweeper: sweeping,
     region,

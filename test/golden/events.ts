@@ -91,7 +91,7 @@ const EVENTS: Readonly<Record<string, Readonly<Record<string, true>>>> = {
   instance,
   placement,
   profile,
-  numbers: { NumbersTaken: true },
+  numbers: { NumbersTaken: true, KeyGiven: true },
   quota: { ArqsAdmitted: true },
   'profile-name': { NameTaken: true, NameFreed: true },
 }

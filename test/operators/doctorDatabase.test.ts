@@ -32,6 +32,7 @@ const WORK: WorkFacts = {
   orders: [{ host: 'compute-1', waiting: 1, late: 0 }],
   overdue: [],
   lateBinds: [],
+  sharedKeys: [],
 }
 
 const found = (findings: readonly Finding[], check: string): Finding => findings.find((each) => each.check === check)!

@@ -117,6 +117,7 @@ const WORK: WorkFacts = {
   orders: [{ host: 'h1', waiting: 1, late: 0 }],
   overdue: [],
   lateBinds: [],
+  sharedKeys: [],
 }
 const host = (liveness: string, silentMs: number | null = null, failed: readonly string[] = []) => ({
   hosts: [...WORK.hosts, { name: 'h2', liveness, retired: false, silentMs, failed: [...failed] }],
@@ -146,11 +147,18 @@ test('of the work', () => {
       { orders: [...WORK.orders, { host: 'h2', waiting: 5, late: 0 }] },
       { overdue: [{ kind: 'deadline', count: 2, oldestMs: 1000 }] },
       { lateBinds: ['i1', 'i2'] },
+      {
+        sharedKeys: [
+          ['h1', 'h2'],
+          ['h3', 'h4'],
+        ],
+      },
     ] as readonly Partial<WorkFacts>[]),
   ).toMatchInlineSnapshot(`
     [
       "ok relay: c1 holds the lease (epoch 3); 2 rows to tell, the oldest 100 ms old",
       "ok hosts: 1 host, all up",
+      "ok keys of hosts: none is that of two hosts",
       "ok drivers: none has failed",
       "ok orders: 1 without an answer, none past its deadline",
       "ok deadlines: none was missed",
@@ -176,6 +184,7 @@ test('of the work', () => {
       "ok orders: 6 without an answer, none past its deadline",
       "problem deadlines: 2 of kind deadline overdue for up to 1 s -> no control handles them: check that a control is running and reaches the database",
       "problem binds: still being bound after their time: i1, i2 -> their deadline was not handled: see deadlines, and accelerando audit for what was recorded",
+      "problem keys of hosts: the same for h1, h2; for h3, h4: each is believed in the name of the others -> on all but one: stop the host program, remove key.pem in its data folder, start it, and name the new key of its log: accelerando host rekey NAME --key KEY --reason TEXT",
     ]
   `)
 })

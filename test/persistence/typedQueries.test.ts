@@ -148,6 +148,7 @@ const contract = (source: () => SnapshotSource): void => {
         { kind: 'instance', count: 1, oldestMs: 30_001 },
       ],
       lateBinds: [LATE.uuid, JUST_LATE.uuid],
+      sharedKeys: [],
     })
   })
 

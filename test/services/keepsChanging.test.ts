@@ -27,6 +27,7 @@ import { CONTROL_DEFAULTS, type Kernel } from '../../src/services/kernel/kernel.
 import { createDeliveryResend } from '../../src/services/nova/resendDelivery.ts'
 import { createNewDevices } from '../../src/services/reports/newDevices.ts'
 import { recordInventory } from '../../src/services/reports/inventory.ts'
+import { createHostKeys } from '../../src/services/hosts/hostKeys.ts'
 import { createReports } from '../../src/services/reports/reports.ts'
 import { createRetirement } from '../../src/services/retirement/retirement.ts'
 import { untraced } from '../../src/trace.ts'
@@ -51,6 +52,7 @@ const STATES: Readonly<Record<string, object>> = {
   host: { ...host.initial, exists: true, name: 'h1', liveness: 'up', bootId: BOOT },
   instance: { ...instance.initial, uuid: 'i1' },
   placement: { ...placement.initial, host: 'h1' },
+  numbers: { last: 0 },
   quota: { admitted: 0 },
 }
 const ROWS: Readonly<Record<string, object>> = {
@@ -80,7 +82,7 @@ const adoption = async (): Promise<Outcome<unknown>> => {
   return one?.fault ? { ok: false, fault: one.fault } : done(one)
 }
 const released = () =>
-  createReports(kernel, liveness, { take: async () => {} }).take(
+  createReports({ kernel, liveness, keys: createHostKeys(kernel), measurements: { take: async () => {} } }).take(
     resultOf('h1', 1, { order: 'ReleaseSlot', slot: 's1', deployableUuid: 'd1' }),
     'the id',
   )
@@ -105,6 +107,14 @@ test.each<readonly [what: string, subject: string, work: () => Promise<Outcome<u
   ['the answer of a host', 'the release of handle s1', released],
   ['a maintenance', 'the inventory of device u1', () => createDevices(kernel).setStatus(NOVA, 'u1', 'maintaining')],
   ['a retirement', 'the inventory of host h1', () => retirement.retire(NOVA, 'h1', NOTE)],
+  [
+    'a decision about its key',
+    'host h1 or its key',
+    () =>
+      createHostKeys(kernel).record('h1', () => ({ type: 'ReplaceKey', name: 'h1', named: 'k', ...NOTE }), {
+        cause: {},
+      }),
+  ],
   ['an inventory report', 'the inventory of host h1', () => recordInventory(kernel, REPORT)],
   [
     'an end of ignoring',

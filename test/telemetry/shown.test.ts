@@ -97,6 +97,7 @@ test('of a control', async () => {
       "reports_refused_total reason=not_approved 37",
       "reports_refused_total reason=foreign_name 38",
       "reports_refused_total reason=too_many_devices 39",
+      "reports_refused_total reason=shared_key 40",
       "slot_differences_total kind=unexplained 8",
       "slot_differences_total kind=lost 9",
       "slot_differences_total kind=in_use 10",

@@ -6,7 +6,8 @@
  * of the host; `bad_signature`: the signature does not fit; `unsigned`, `foreign_key`: not signed, or with another key
  * than that of the host; `not_approved`: no operator has approved the key of the host yet; `foreign_name`: it shows
  * devices under names that are not its own; `too_many_devices`: it shows more devices that were not known than a
- * host may in an hour. Of the last two only these devices are refused.
+ * host may in an hour. Of these two only the devices are refused. `shared_key`: the host has no key, and shows that of
+ * another host.
  */
 export const REFUSALS = [
   'foreign_host',
@@ -19,6 +20,7 @@ export const REFUSALS = [
   'not_approved',
   'foreign_name',
   'too_many_devices',
+  'shared_key',
 ] as const
 export type Refusal = (typeof REFUSALS)[number]
 export type RefusalCounts = Record<Refusal, number>

@@ -14,7 +14,7 @@ export const SNAPSHOT_SCHEMAS: Readonly<Record<string, number>> = {
   device: 3,
   host: 6,
   instance: 4,
-  numbers: 2,
+  numbers: 3,
   placement: 3,
   profile: 3,
   'profile-name': 2,

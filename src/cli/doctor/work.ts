@@ -63,6 +63,17 @@ const liveness: Check<WorkFacts> = {
   },
 }
 
+const keys: Check<WorkFacts> = {
+  name: 'keys of hosts',
+  judge: ({ sharedKeys }) =>
+    sharedKeys.length === 0
+      ? ok('none is that of two hosts')
+      : problem(
+          `the same for ${sharedKeys.map(listed).join('; for ')}: each is believed in the name of the others`,
+          'on all but one: stop the host program, remove key.pem in its data folder, start it, and name the new key of its log: accelerando host rekey NAME --key KEY --reason TEXT',
+        ),
+}
+
 const drivers: Check<WorkFacts> = {
   name: 'drivers',
   judge: ({ hosts }) => {
@@ -117,4 +128,4 @@ const binds: Check<WorkFacts> = {
         ),
 }
 
-export const WORK_CHECKS: readonly Check<WorkFacts>[] = [relay, liveness, drivers, orders, deadlines, binds]
+export const WORK_CHECKS: readonly Check<WorkFacts>[] = [relay, liveness, keys, drivers, orders, deadlines, binds]

@@ -7,14 +7,15 @@ import { HANDLE_STATES } from '../../actors/deployable/states.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
 import { createForceUnbind } from '../arqs/forceUnbind.ts'
 import { createHostImpact } from '../retirement/impact.ts'
-import { type Kernel, causeOf, commandOf, newWork } from '../kernel/kernel.ts'
+import { type Kernel, causeOf, commandOf } from '../kernel/kernel.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { createVisibility } from '../kernel/visibility.ts'
-import { type Host, type HostCommand, host, hostKey, hostRow, isKnown } from '../../actors/host/decider.ts'
+import { type Host, host, hostKey, hostRow, isKnown } from '../../actors/host/decider.ts'
 import { lastReportOf } from '../../actors/host/lastReport.ts'
 import { waitingOrders } from '../../actors/deployable/waiting.ts'
 import { readMeasured } from '../devices/measured.ts'
 import { whereListedAs } from '../../actors/host/standing.ts'
+import type { HostKeys, KeyCommand } from './hostKeys.ts'
 import type { Liveness } from './liveness.ts'
 import { createProbe } from './probe.ts'
 import { type Retirement, createHolders, unknownHost } from '../retirement/retirement.ts'
@@ -61,18 +62,8 @@ const removeByForce = async (
 }
 
 /** One decision of an operator about one host. */
-const decide = async (
-  kernel: Kernel,
-  caller: Caller,
-  name: HostName,
-  command: Extract<HostCommand, { readonly type: 'Restore' | 'ApproveKey' | 'ReplaceKey' }>,
-): Promise<Outcome<null>> => {
-  const work = newWork(kernel, causeOf(caller), (draft) => {
-    draft.decide(host, hostKey(name), command)
-    return null
-  })
-  return kernel.region.tell(hostKey(name), { ...work, ...commandOf(caller) })
-}
+const decide = (keys: HostKeys, caller: Caller, name: HostName, command: KeyCommand): ReturnType<HostKeys['record']> =>
+  keys.record(name, () => command, { cause: causeOf(caller), ...commandOf(caller) })
 
 const ordersOf = (deployables: readonly Deployable[]): HostDetail['orders'] => {
   const moments = deployables.flatMap((one) => waitingOrders(one).map(({ since }) => since))
@@ -139,7 +130,12 @@ const createDetail = (kernel: Kernel, shown: Shown): Control['hosts']['get'] => 
   }
 }
 
-export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Retirement): Control['hosts'] => {
+export const createHosts = (
+  kernel: Kernel,
+  liveness: Liveness,
+  keys: HostKeys,
+  retirement: Retirement,
+): Control['hosts'] => {
   const { region, readers } = kernel
   const probe = createProbe(kernel)
   const lookAt = createLook(kernel)
@@ -150,7 +146,7 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
   const setKey =
     (type: 'ApproveKey' | 'ReplaceKey'): Control['hosts']['approve'] =>
     async (caller, name, note, named) =>
-      then(caller, name, await decide(kernel, caller, name, { type, name, named, ...note }))
+      then(caller, name, await decide(keys, caller, name, { type, name, named, ...note }))
   return {
     approve: setKey('ApproveKey'),
     rekey: setKey('ReplaceKey'),
@@ -167,7 +163,7 @@ export const createHosts = (kernel: Kernel, liveness: Liveness, retirement: Reti
     probe: async (caller, name) => then(caller, name, await probe(caller, name)),
     restore: async (caller, name, note) => {
       const known = await lookAt(name)
-      return known.ok ? then(caller, name, await decide(kernel, caller, name, { type: 'Restore', ...note })) : known
+      return known.ok ? then(caller, name, await decide(keys, caller, name, { type: 'Restore', ...note })) : known
     },
     impact: createHostImpact(kernel, retirement),
     remove: async (caller, name, note, force) => {

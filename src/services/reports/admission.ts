@@ -5,7 +5,8 @@
  *    nothing is recorded;
  * ADMISSION-2 the cached key of a host may be out of date for one sweep at most. A report is refused only by the
  *    present key;
- * ADMISSION-3 a report of a host without an approved key is ignored. At most `PENDING_MAX` such hosts are recorded.
+ * ADMISSION-3 a report of a host without an approved key is ignored. At most `PENDING_MAX` such hosts are recorded;
+ * ADMISSION-4 a report that shows the key of another host is refused (`hostKeys.ts`).
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
@@ -15,7 +16,8 @@ import { CLOUD_HEADER, cloudOf } from '../../wire/seal.ts'
 import { type Host, host, hostKey } from '../../actors/host/decider.ts'
 import { type Judgement, decideKey, judgeSigner } from '../../actors/host/enrollment.ts'
 import type { Refusal } from '../../actors/runtime/refusals.ts'
-import { type Kernel, newWork } from '../kernel/kernel.ts'
+import type { HostKeys } from '../hosts/hostKeys.ts'
+import type { Kernel } from '../kernel/kernel.ts'
 import type { Liveness } from '../hosts/liveness.ts'
 import { noteRefusal } from './provenance.ts'
 
@@ -66,8 +68,8 @@ const createRoom = ({ reads, clock, log }: Kernel) => {
 }
 
 /** Records the key that a host presents, if it is not recorded yet; then judges the host by its recorded keys. */
-const createPresent = (kernel: Kernel) => {
-  const { options, region, log } = kernel
+const createPresent = (kernel: Kernel, keys: HostKeys) => {
+  const { options, clock, log } = kernel
   const hasRoom = createRoom(kernel)
   const waits = (name: HostName): Outcome<Judgement> =>
     done({ refusal: 'not_approved', rule: `no operator has approved the key of host ${name}` })
@@ -76,16 +78,15 @@ const createPresent = (kernel: Kernel) => {
     // of an unknown host, only an inventory report has an effect
     if (!held.exists && type !== 'Inventory') return enrollment === 'first-use' ? done('believed') : waits(name)
     const commandAt = (at: number) => ({ type: 'PresentKey', name, key: signer, enrollment, at }) as const
-    const work = newWork(kernel, { by: `host ${name}` }, (draft) => {
-      const [event] = draft.decide(host, hostKey(name), commandAt(draft.at))
-      return { event, state: draft.state(host, hostKey(name)) }
-    })
     if (enrollment === 'approve') {
-      if (decideKey(held.keys ?? {}, commandAt(work.at)) === null) return waits(name)
+      if (decideKey(held.keys ?? {}, commandAt(clock.now())) === null) return waits(name)
       if (!held.exists && held.keys?.offered === undefined && !(await hasRoom())) return waits(name)
     }
-    const recorded = await region.tell(hostKey(name), work)
-    if (!recorded.ok) return recorded
+    const recorded = await keys.record(name, commandAt, { cause: { by: `host ${name}` } })
+    if (!recorded.ok)
+      return recorded.fault.kind === 'conflict'
+        ? done({ refusal: 'shared_key', rule: recorded.fault.reason })
+        : recorded
     if (recorded.value?.event) log.info({ host: name, key: signer, enrollment }, 'host.keyPresented')
     const now = recorded.value?.state ?? held
     const judged = judgeSigner(name, now.keys ?? {}, signer, enrollment)
@@ -96,9 +97,9 @@ const createPresent = (kernel: Kernel) => {
 /** `passed over`: the report is ignored, without a dead letter. Every fault but `unavailable` is final. */
 export type JudgeSender = (shown: Shown) => Promise<Outcome<'believed' | 'passed over'>>
 
-export const createJudgeSender = (kernel: Kernel, liveness: Liveness): JudgeSender => {
+export const createJudgeSender = (kernel: Kernel, liveness: Liveness, keys: HostKeys): JudgeSender => {
   const { options, region, counts } = kernel
-  const present = createPresent(kernel)
+  const present = createPresent(kernel, keys)
   const judge = (held: Host, { host: name, signer }: Shown): Judgement =>
     judgeSigner(name, held.keys ?? {}, signer, options.enrollment)
   const refused = async (shown: Shown, refusal: Refusal, rule: string): ReturnType<JudgeSender> => {

@@ -11,6 +11,7 @@ import { arq, arqKey } from '../../actors/arq/decider.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { type Deployable, handleOf } from '../../actors/deployable/state.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
+import type { HostKeys } from '../hosts/hostKeys.ts'
 import type { Liveness } from '../hosts/liveness.ts'
 import type { MeasurementsKeeper } from '../devices/measurements.ts'
 import type { Bond } from '../../actors/arq/messages.ts'
@@ -132,11 +133,16 @@ const takeResult = async (kernel: Kernel, result: OrderResult, messageId: string
   return taken.ok ? { ok: true, value: null } : taken
 }
 
-type Measurements = Pick<MeasurementsKeeper, 'take'>
-export const createReports = (kernel: Kernel, liveness: Liveness, measurements: Measurements): Reports => {
+type Parts = {
+  readonly kernel: Kernel
+  readonly liveness: Liveness
+  readonly keys: HostKeys
+  readonly measurements: Pick<MeasurementsKeeper, 'take'>
+}
+export const createReports = ({ kernel, liveness, keys, measurements }: Parts): Reports => {
   const slots = createSlotComparison(kernel)
   const snapshots = createInventorySnapshots(kernel, liveness)
-  const judgeSender = createJudgeSender(kernel, liveness)
+  const judgeSender = createJudgeSender(kernel, liveness, keys)
   const newDevices = createNewDevices(kernel.clock)
   type Signer = string | null
   const takeInventory = async (report: InventoryReport, messageId: string, signer: Signer): Promise<Outcome<null>> => {
