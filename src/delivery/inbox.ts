@@ -30,6 +30,7 @@ import type { Fault, Outcome } from '../fault.ts'
 import { CATALOGUE, CONTROL_GROUP } from '../wire/catalogue.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import type { Message, Sighting } from '../wire/message.ts'
+import { letterIdOf } from '../wire/letterId.ts'
 import { deadLetterRecord, inventoryDigest, readReport, sighting } from '../wire/message.ts'
 import type { Report } from '../wire/reports.ts'
 import type { Log } from '../log.ts'
@@ -272,7 +273,7 @@ class Intake {
     const { bus, clock, log } = this.#settings
     const { topic, key, partition, offset } = record
     log.warn({ topic, key, partition, offset, reason }, 'inbox.dead')
-    await bus.publish([deadLetterRecord(record, reason, { id: `${topic}/${partition}/${offset}`, time: clock.now() })])
+    await bus.publish([deadLetterRecord(record, reason, { id: letterIdOf(record), time: clock.now() })])
     this.#counts.dead++
   }
 }

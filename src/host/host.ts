@@ -15,6 +15,7 @@ import type { Clock, Ids } from '../clock.ts'
 import type { Driver, HostIo } from '../drivers/driver.ts'
 import { type Tracer, untraced } from '../trace.ts'
 import { CATALOGUE } from '../wire/catalogue.ts'
+import { letterIdOf } from '../wire/letterId.ts'
 import { type Timed, deadLetterRecord, readToHost } from '../wire/message.ts'
 import type { SlotsQuestion, ToHost } from '../wire/orders.ts'
 import type { Measurements } from '../wire/measurements.ts'
@@ -241,8 +242,7 @@ class Program {
   }
   readonly notReady = (): string | null => this.#doubled
   async #bury(record: Delivered, reason: string, event: string): Promise<void> {
-    const { name, bus, log, clock } = this.#settings
-    const id = `${record.topic}/${record.partition}/${record.offset}`
+    const [{ name, bus, log, clock }, id] = [this.#settings, letterIdOf(record)]
     log.warn({ host: name, id, reason }, event)
     await bus.publish([deadLetterRecord(record, reason, { id, time: clock.now() })])
   }

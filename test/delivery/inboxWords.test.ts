@@ -44,7 +44,7 @@ describe('a report that is refused for good', () => {
     const record = tell(resultOf('h1', 1))
     await say(record)
     expect(letters).toEqual([{ topic: record.topic, key: 'h1', value: record.value, headers: record.headers, reason }])
-    expect(ids).toEqual([['host.reports.v1/0/0', clock.now()]])
+    expect(ids).toEqual([[expect.stringMatching(/^host\.reports\.v1\/0\/0\/[0-9a-f]{16}$/), clock.now()]])
     const detail = { topic: 'host.reports.v1', key: 'h1', partition: 0, offset: '0', reason }
     expect(log.said).toMatchObject([
       { level: 'warn', message: 'inbox.dead', detail: { ...detail, offset: expect.anything() } },

@@ -35,7 +35,7 @@ export const deadLetterActs = (family: CommandRow): void => {
     family
       .command('show <ID>')
       .description('Shows one of them whole, as a control has read it.')
-      .example('accelerando dead-letter show host.reports.v1/3/1700'),
+      .example('accelerando dead-letter show host.reports.v1/3/1700/2fa31d9d70a33c4a'),
   ).action(
     withPlainErrors(async (id: string, flags: ApiFlags) => {
       show(flags, await apiOf(flags)<DeadLetterDetail>('GET', await at(id)))
@@ -49,7 +49,9 @@ export const deadLetterActs = (family: CommandRow): void => {
       family
         .command(`${verb} <ID>`)
         .description(about)
-        .example(`accelerando dead-letter ${verb} host.reports.v1/3/1700 --reason "the host is mended"`),
+        .example(
+          `accelerando dead-letter ${verb} host.reports.v1/3/1700/2fa31d9d70a33c4a --reason "the host is mended"`,
+        ),
     )
       .requiredOption('--reason <TEXT>', 'why; kept with the dead letter')
       .action(
