@@ -35,6 +35,7 @@ const anArq = async () => (await shop.newArqs())[0]!
 const aDevice = async () => (await shop.must(200, 'GET /v2/devices')).json.devices[0].uuid as string
 const BECAUSE = { body: { reason: 'a test' } }
 const KEYED = { reason: 'a test', public_key: 'A'.repeat(43) }
+const REKEYED = { ...KEYED, public_key: `B${'A'.repeat(42)}` }
 const aHandle = async () => (await shop.must(200, 'GET /v2/handles?state=free')).json.handles[0].uuid as string
 let letters = 0
 const aLetter = async () => {
@@ -145,7 +146,7 @@ const CASES: Cases = {
   // the hosts here are of an early release, which cannot be asked: test/http/probe.test.ts has another one
   'POST /v2/hosts/:name/probe': () => ['POST /v2/hosts/sim-1/probe', 409],
   'POST /v2/hosts/:name/approve': () => [`POST /v2/hosts/keyed-${++hosts}/approve`, 200, { body: KEYED }],
-  'POST /v2/hosts/:name/rekey': async () => [`POST /v2/hosts/${await anotherHost()}/rekey`, 200, { body: KEYED }],
+  'POST /v2/hosts/:name/rekey': async () => [`POST /v2/hosts/${await anotherHost()}/rekey`, 200, { body: REKEYED }],
   'DELETE /v2/hosts/:name': async () => [`DELETE /v2/hosts/${await anotherHost()}?reason=sold`, 204],
   'GET /v2/handles': () => ['GET /v2/handles?state=free', 200],
   'GET /v2/handles/:uuid': async () => [`GET /v2/handles/${await aHandle()}`, 200],

@@ -6,7 +6,7 @@ import { refusalOf } from './handle.ts'
 /** The place in the id that inbox and host give a letter; null: the relay has made it of a row of the journal. */
 const placeOf = ({ id, topic }: Letter): DeadLetter['place'] => {
   const [, partition, offset] =
-    /^(\d+)\/(\d+)(?:\/[0-9a-f]+)?$/.exec(id.startsWith(`${topic}/`) ? id.slice(topic.length + 1) : '') ?? []
+    /^(\d+)\/(\d+)(?:\/[0-9a-f]{16})?$/.exec(id.startsWith(`${topic}/`) ? id.slice(topic.length + 1) : '') ?? []
   return partition === undefined ? null : { partition: Number(partition), offset: Number(offset) }
 }
 export const stateOf = ({ retriedAt, handled }: Letter): DeadLetter['state'] =>

@@ -140,7 +140,7 @@ const restore = route({
   docs: {
     summary: 'Brings a retired or removed host back. Repeating it is harmless.',
     answers: { 200: HostDetailSchema },
-    refusals: [404],
+    refusals: [404, 409],
   },
   handle: ({ control, caller, params, body }) =>
     answer(control.hosts.restore(caller, params.name, noteOf(caller, body)), 200, detailBodyFor(caller)),
