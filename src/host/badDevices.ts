@@ -3,29 +3,40 @@
  * MEASURE-5). Kept in a file, because the tool that has said so need not answer after the next start.
  */
 import * as v from 'valibot'
+import { Card, likeness, remembered } from '../card.ts'
 import type { HostIo } from '../drivers/driver.ts'
 import { readIfThere } from '../drivers/files.ts'
 import { textOf } from '../errorText.ts'
 import type { ReportedDevice } from '../hardware.ts'
 import { type Judged, type Numbers, QUANTITIES, badBy, isPassing, judgedBy } from '../health.ts'
 import type { Log } from '../log.ts'
+import { type CardsShown, cardsShown } from './whereabouts.ts'
 
 export const GOOD_READINGS = 3
 /** The most that are remembered; a report has at most 1,000 devices of a driver. */
 const DEVICES_MAX = 2000
 
-const Kept = v.record(v.string(), v.object({ because: v.record(v.string(), v.string()), kind: v.optional(v.string()) }))
+/** By the place of the device. Hosts before release 0.4.0 keep no `card`. */
+const Kept = v.record(
+  v.string(),
+  v.object({
+    because: v.record(v.string(), v.string()),
+    kind: v.optional(v.string()),
+    card: v.optional(Card),
+  }),
+)
 /**
- * `because`: the reason by the quantity that made it bad. `kind`: what the device was, to tell when another one is in
- * its place.
+ * `because`: the reason by the quantity that made it bad. `kind`, `card`: what the device was, to tell when another one
+ * is in its place, and `card` also where the device is by then.
  */
 type Bad = {
   readonly because: Readonly<Record<string, string>>
   readonly kind: string | undefined
+  readonly card: Card | undefined
   /** How many good readings in a row it has had since. */
   readonly good: number
 }
-export type Found = Pick<ReportedDevice, 'type' | 'vendor' | 'stdBoardInfo' | 'controlPath'>
+export type Found = Pick<ReportedDevice, 'type' | 'vendor' | 'stdBoardInfo' | 'controlPath' | 'card'>
 
 /** The model is a name for people, which the names on a host may change. */
 const kindOf = ({ type, vendor, stdBoardInfo }: Found): string => JSON.stringify([type, vendor, stdBoardInfo])
@@ -36,7 +47,8 @@ export type BadDevicesOf = { readonly driver: string; readonly io: HostIo; reado
 export class BadDevices {
   readonly #of: BadDevicesOf
   readonly #path: string
-  readonly #bad = new Map<string, Bad>()
+  #bad = new Map<string, Bad>()
+  #cards: CardsShown = cardsShown([])
   #kinds: ReadonlyMap<string, string> = new Map()
   #kept = '{}'
   #isRead = false
@@ -52,16 +64,30 @@ export class BadDevices {
     this.#isRead = true
     const kept = v.safeParse(v.pipe(v.string(), v.parseJson(), Kept), text)
     if (!kept.success) this.#of.log.warn({ driver: this.#of.driver, path: this.#path }, 'measuring.failingUnknown')
-    for (const [path, { because, kind }] of Object.entries(kept.success ? kept.output : {})) {
+    for (const [path, { because, kind, card }] of Object.entries(kept.success ? kept.output : {})) {
       // a later release may know other quantities
       const known = Object.entries(because).filter(([quantity]) => Object.hasOwn(QUANTITIES, quantity))
-      if (known.length > 0) this.#bad.set(path, { because: Object.fromEntries(known), kind, good: 0 })
+      if (known.length > 0) this.#bad.set(path, { because: Object.fromEntries(known), kind, card, good: 0 })
     }
     this.#kept = this.#text()
+    this.#followCards()
   }
   /** The devices as they were found. One that is not found is remembered: it may be shown again. */
   found(devices: readonly Found[]): void {
     this.#kinds = new Map(devices.map((one) => [one.controlPath.info, kindOf(one)]))
+    this.#cards = cardsShown(devices.map(({ controlPath, card }) => [controlPath.info, card ?? null]))
+    this.#followCards()
+  }
+  /** All at once, because cards may have changed places. */
+  #followCards(): void {
+    const places = [...this.#bad].map(([path, bad]) => {
+      const there = bad.card && this.#cards.at(path)
+      const isHere = there && likeness(bad.card, there) === 'same'
+      return { path, bad, place: bad.card && !isHere ? this.#cards.placeOf(bad.card) : null }
+    })
+    if (places.every(({ place }) => place === null)) return
+    const [moved, others] = [places.filter(({ place }) => place !== null), places.filter(({ place }) => place === null)]
+    this.#bad = new Map([...others, ...moved].map(({ path, bad, place }) => [place ?? path, bad]))
   }
   /** MEASURE-3, MEASURE-4 */
   judged(path: string, numbers: Numbers): Judged {
@@ -69,13 +95,15 @@ export class BadDevices {
     const now = badBy(numbers)
     const kind = this.#kinds.get(path)
     const was = this.#known(path, kind)
+    const there = this.#cards.at(path)
+    const card = there === null ? was?.card : remembered(was?.card, there)
     const read: Readonly<Record<string, number | undefined>> = numbers
     const notMeasured = Object.entries(was?.because ?? {}).filter(
       ([quantity]) => read[quantity] === undefined && !isPassing(quantity),
     )
     if (now.size > 0) {
       const because = { ...Object.fromEntries(notMeasured), ...Object.fromEntries(now) }
-      this.#bad.set(path, { because, kind: kind ?? was?.kind, good: 0 })
+      this.#bad.set(path, { because, kind: kind ?? was?.kind, card, good: 0 })
       return {
         health: 'bad',
         reasons: uniqueReasons(
@@ -90,20 +118,24 @@ export class BadDevices {
       this.#bad.delete(path)
       return judged
     }
-    this.#bad.set(path, { ...was, good })
+    this.#bad.set(path, { ...was, card, good })
     return { health: 'bad', reasons: uniqueReasons(Object.values(was.because)) }
   }
-  /** MEASURE-5: nothing is known of another kind of device in its place. */
+  /** MEASURE-5: nothing is known of another device in its place. */
   #known(path: string, kind: string | undefined): Bad | undefined {
     const was = this.#bad.get(path)
-    if (was === undefined || was.kind === kind || was.kind === undefined || kind === undefined) return was
+    const there = this.#cards.at(path)
+    const alike = was?.card && there ? likeness(was.card, there) : 'alike'
+    if (was === undefined || alike === 'same') return was
+    const isOfKind = was.kind === kind || was.kind === undefined || kind === undefined
+    if (alike === 'alike' && isOfKind) return was
     this.#bad.delete(path)
     return undefined
   }
   #text(): string {
     return JSON.stringify(
       Object.fromEntries(
-        [...this.#bad].slice(-DEVICES_MAX).map(([path, { because, kind }]) => [path, { because, kind }]),
+        [...this.#bad].slice(-DEVICES_MAX).map(([path, { because, kind, card }]) => [path, { because, kind, card }]),
       ),
     )
   }

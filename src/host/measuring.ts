@@ -11,7 +11,7 @@
  *    The tool of a vendor may fail, be missing, or not see a device that a guest has, while the kernel still tells its
  *    part: that says nothing of what only the tool tells (HEALTH-2);
  * MEASURE-5 which devices were bad, and why, survives a restart of the program and of the machine, until another kind
- *    of device is found in the same place.
+ *    of device is found in the same place, or another card. It follows its card to another place.
  */
 import * as v from 'valibot'
 import type { Cancel, Clock } from '../clock.ts'

@@ -1,5 +1,6 @@
 /** Which devices of a driver count as bad, and what of that is kept on the disk (MEASURE-3 to MEASURE-5). */
 import { describe, expect, test } from 'vitest'
+import type { Card } from '../../src/card.ts'
 import type { HostIo } from '../../src/drivers/driver.ts'
 import { BadDevices, type Found } from '../../src/host/badDevices.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
@@ -103,6 +104,48 @@ describe('what was kept', () => {
     expect(bad.judged('a', {})).toEqual(OK)
     bad.found([device('a')])
     expect(bad.judged('a', {})).toEqual(OK)
+  })
+  describe('of a card that says who it is', () => {
+    const cardOf = (mark: string): Card => ({ kind: { pci: '10de:20b5' }, marks: { serial_number: mark } })
+    const [ONE, OTHER] = [cardOf('m1'), cardOf('m2')]
+    const remembering = async () => {
+      const { bad, keeps } = await open()
+      bad.found([device('a', { card: ONE }), device('b', { card: OTHER })])
+      bad.judged('a', { vendor_alarm: 2 })
+      await bad.keep()
+      return keeps[0]!.slice(FILE.length + 1)
+    }
+    test('counts where the card is now, and for no other card that has its place', async () => {
+      const { bad } = await open(await remembering())
+      bad.found([device('a', { card: OTHER }), device('b', { card: ONE })])
+      expect([bad.judged('a', {}), bad.judged('b', {})]).toEqual([OK, BAD])
+      bad.found([device('b', { card: OTHER }), device('c', { card: ONE })])
+      expect([bad.judged('b', {}), bad.judged('c', {})]).toEqual([OK, BAD])
+    })
+    test('does not count for another card in its place, also when the card is nowhere', async () => {
+      const { bad } = await open(await remembering())
+      bad.found([device('a', { card: OTHER })])
+      expect(bad.judged('a', {})).toEqual(OK)
+    })
+    test('stays while the card is silent, is gone or shows its number by another source', async () => {
+      const { bad } = await open(await remembering())
+      bad.found([device('a', { card: { kind: ONE.kind, marks: {} } })])
+      expect(bad.judged('a', {})).toEqual(BAD)
+      bad.found([])
+      expect(bad.judged('a', {})).toEqual(BAD)
+      bad.found([device('a', { card: { kind: ONE.kind, marks: { gpu: 'g' } } })])
+      expect(bad.judged('a', {})).toEqual(BAD)
+      bad.found([device('c', { card: { kind: ONE.kind, marks: { gpu: 'g' } } })])
+      expect(bad.judged('c', {})).toEqual(BAD)
+    })
+    test('of two cards that changed places and were both bad, each keeps its own reason', async () => {
+      const { bad } = await open()
+      bad.found([device('a', { card: ONE }), device('b', { card: OTHER })])
+      bad.judged('a', { vendor_alarm: 2 })
+      bad.judged('b', { pci_fatal_errors: 1 })
+      bad.found([device('a', { card: OTHER }), device('b', { card: ONE })])
+      expect([bad.judged('a', {}).reasons, bad.judged('b', {}).reasons]).toEqual([[FATAL], [ALARM]])
+    })
   })
   test('is not written again as it is', async () => {
     const { bad, keeps } = await open(kept({ a: { because: { vendor_alarm: ALARM }, kind: KIND } }))
