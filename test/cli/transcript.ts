@@ -13,6 +13,7 @@ const USUAL: readonly Replacement[] = [
   [/"(seconds|memoryMb|p50|p99|max|workMs|lagMs)":[\d.]+/g, '"$1":<amount>'],
   [/host_work_ms=\d+/g, 'host_work_ms=<amount>'],
   [/"(key|publicKey)":"[\w-]{43}"/g, '"$1":"<key>"'],
+  [/(host-key\/)[\w-]{43}/g, '$1<key>'],
   [/\b\d+(\.\d+)? (ms|s|min|MB|B|KiB|MiB)\b/g, '<amount> $2'],
 ]
 
