@@ -149,10 +149,11 @@ describe('a bind that waits for its host', () => {
     shop = await openWorkshop({ answering: 'when told' })
     const { instance } = await shop.bound()
     const [listed, service] = [`GET /v2/accelerator_requests?instance=${instance}`, { 'x-service-roles': 'service' }]
-    await shop.must(200, listed, { headers: service })
     await until(() => shop.orders.length > 0)
+    // the service is answered when the bind has ended
+    const held = shop.say(listed, { headers: service })
     await shop.answer(shop.orders[0]!, { status: 'failed', reason: 'no', final: true })
-    const refused = await shop.say(listed, { headers: service })
+    const refused = await held
     expectRefusal(refused, 409)
     expect(refused.text).toContain(`instance ${instance} failed`)
     expect((await shop.must(200, listed)).json.arqs).toMatchObject([{ state: 'BindFailed' }])
