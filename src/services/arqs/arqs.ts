@@ -89,10 +89,13 @@ const createList = ({ readers }: Kernel): Control['arqs']['list'] => {
   const noneFailed = async (
     instance: InstanceUuid,
     where: Parameters<typeof readers.list<'arqs'>>[1],
+    listed: readonly ArqRow[],
   ): Promise<Outcome<null>> => {
-    const failed = await readers.first('arqs', { ...where, state: 'BindFailed' })
-    if (!failed.ok) return failed
-    if (!failed.value) return { ok: true, value: null }
+    if (!listed.some(({ state }) => state === 'BindFailed')) {
+      const failed = await readers.first('arqs', { ...where, state: 'BindFailed' })
+      if (!failed.ok) return failed
+      if (!failed.value) return { ok: true, value: null }
+    }
     return refuse({
       kind: 'conflict',
       reason: `The bind of an accelerator request of the instance ${instance} failed.`,
@@ -107,9 +110,11 @@ const createList = ({ readers }: Kernel): Control['arqs']['list'] => {
       ...(project === undefined ? {} : { project_id: project }),
     }
     if (!resolvedOnly) {
-      const usable =
-        caller.isService && instance !== undefined ? await noneFailed(instance, { ...where, ...visible }) : null
-      return usable && !usable.ok ? usable : readers.list('arqs', where, page, visible)
+      const listed = await readers.list('arqs', where, page, visible)
+      if (!listed.ok || !caller.isService || instance === undefined) return listed
+      // after the list, so that no bind fails unnoticed between the two reads
+      const usable = await noneFailed(instance, { ...where, ...visible }, listed.value.items)
+      return usable.ok ? listed : usable
     }
     const resolved = instance === undefined ? null : await allResolved(instance, { ...where, ...visible })
     return resolved && !resolved.ok ? resolved : readers.list('arqs', { ...where, state: RESOLVED }, page, visible)
