@@ -30,9 +30,10 @@ const hardwareIn = (rows: readonly Pick<Row, 'key' | 'events'>[]): ReadonlyMap<s
   for (const { key, events } of rows.filter((row) => row.key.startsWith('deployable/')))
     for (const event of events as readonly DeployableEvent[]) {
       if (event.type === 'DeployableRecorded') hosts.set(key, event.identity.host)
-      if (event.type !== 'DeployableRecorded' && event.type !== 'DeployableDescribed') continue
-      for (const handle of event.description.handles)
-        hardware.set(handle.uuid, `${hosts.get(key) ?? key} ${functionOf(handle)}`)
+      const described = event.type === 'DeployableRecorded' || event.type === 'DeployableDescribed'
+      const handles = described ? event.description.handles : event.type === 'Relocated' ? event.handles : []
+      for (const handle of handles)
+        hardware.set(handle.uuid, `${hosts.get(key) ?? key} ${functionOf({ type: 'PCI', ...handle })}`)
     }
   return hardware
 }
