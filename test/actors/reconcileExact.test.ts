@@ -352,4 +352,12 @@ describe('from the report of a host follows', () => {
     const agreed = reconcile(hostOf({}), report(ok('a', one)), { present: new Map(), departed })
     expect(agreed).toEqual({ steps, refused } as Agreement)
   })
+  it('no more looks at each recorded device where there are many', () => {
+    const many = Array.from({ length: 200 }, (_, n) => device(`p${n}`, { bus: n.toString(16).padStart(2, '0') }))
+    let looks = 0
+    const watched = (held: HeldDevice): HeldDevice => Object.defineProperty(held, 'first', { get: () => void looks++ })
+    const host = hostOf(Object.fromEntries(many.map((each, n) => [`p${n}`, watched(known(each))])))
+    expect(reconcile(host, report(ok('a', ...many))).steps).toEqual([])
+    expect(looks).toBeLessThan(10 * many.length)
+  })
 })

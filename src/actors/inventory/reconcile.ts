@@ -141,12 +141,15 @@ const place = (host: Host, entries: readonly Entry[], rivalry: Rivalry, failed: 
   return { placed: new Set(placed.values()), refused, rivals }
 }
 
-/** The end of names of new deployables at this address (`Shown.suffix`). */
-const suffixAt = ({ devices, departed }: Host, canonical: string, card: Card | undefined): Pick<Shown, 'suffix'> => {
-  const own = ownValue(devices, canonical)?.uuid
-  const all = [...Object.entries(devices), ...departed.map(({ canonical: key, device }) => [key, device] as const)]
-  const isTaken = all.some(([key, held]) => held.uuid !== own && (held.first ?? addressOf(key, held)) === canonical)
-  return isTaken && card ? { suffix: `_${sha256(canonicalJson(card)).slice(0, 8)}` } : {}
+/** The end of names of new deployables at an address (`Shown.suffix`). */
+const suffixesIn = ({ devices, departed }: Host) => {
+  const all = [...Object.entries(devices), ...departed.map(({ canonical, device }) => [canonical, device] as const)]
+  const firstAt = Map.groupBy(all, ([key, held]) => held.first ?? addressOf(key, held))
+  return (canonical: string, card: Card | undefined): Pick<Shown, 'suffix'> => {
+    const own = ownValue(devices, canonical)?.uuid
+    const isTaken = firstAt.get(canonical)?.some(([, { uuid }]) => uuid !== own) ?? false
+    return isTaken && card ? { suffix: `_${sha256(canonicalJson(card)).slice(0, 8)}` } : {}
+  }
 }
 
 const sort = (host: Host, all: readonly Entry[], report: Report, cards: Cards, handles: RecordedHandles): Sorted => {
@@ -163,12 +166,13 @@ const sort = (host: Host, all: readonly Entry[], report: Report, cards: Cards, h
   const { placed, refused, rivals } = place(host, entries, rivalry, failed)
   const attached = openClaims()
   for (const { canonical, device, fault } of entries) if (fault === null) attached.add(canonical, attachedBy(device))
+  const suffixAt = suffixesIn(host)
   const shown = new Map(
     entries
       .filter((entry) => placed.has(entry))
       .map(({ canonical, driver, device }) => {
         const card = cards.get(canonical)
-        const told = { digest: digestOf(driver, device), ...suffixAt(host, canonical, card) }
+        const told = { digest: digestOf(driver, device), ...suffixAt(canonical, card) }
         return [canonical, { canonical, driver, device, ...told, ...(card ? { card } : {}) }]
       }),
   )
