@@ -2,7 +2,7 @@
 import type { Context, Hono } from 'hono'
 import { createApi } from './api.ts'
 import { createAttempts } from './attempts.ts'
-import { ASK_MS, TEXT_MAX, type Painted, type Show, type Signed, type UiParts } from './looking.ts'
+import { ASK_MS, TEXT_MAX, type Painted, type Show, type UiParts } from './looking.ts'
 import { dropToken, isIssued, isToken, keepToken, tokenOf } from './session.ts'
 import * as shapes from './shapes.ts'
 import type { Done } from './view/screen.ts'
@@ -38,7 +38,7 @@ const signedOut = (c: Context, ending: keyof typeof ENDINGS) => c.redirect(`sign
 export const signing = (app: Hono, parts: UiParts, show: Show): void => {
   const { signIn, log, remote = () => '' } = parts
   if (signIn === null) return
-  const attempts = createAttempts(parts.clock)
+  const attempt = createAttempts(parts.clock)
   const painted = (error: PageError | null, user: string, back: string, ended: Done | null = null): Painted => ({
     view: 'sign_in',
     title: 'Sign in',
@@ -62,15 +62,15 @@ export const signing = (app: Hono, parts: UiParts, show: Show): void => {
     const refused = (reason: string, status = 401) =>
       show(c, 'sign-in', null, painted(pageError('sign_in', reason).error, user, back), status)
     const from = remote(c)
-    const waitMs = token === '' ? attempts.waitMs(user, from) : 0
-    if (waitMs > 0) return refused(`Too many attempts: try again in ${Math.ceil(waitMs / 1000)} s.`, 429)
-    const signed: Signed = token === '' ? await signIn.withPassword(account) : { ok: true, token, lifeMs: PASTED_MS }
+    const signed =
+      token === ''
+        ? await attempt(user, from, () => signIn.withPassword(account))
+        : { ok: true as const, token, lifeMs: PASTED_MS }
+    if ('waitMs' in signed) return refused(`Too many attempts: try again in ${Math.ceil(signed.waitMs / 1000)} s.`, 429)
     if (!signed.ok) {
-      if (signed.wrong) attempts.refused(user, from)
       log.warn({ user: user.slice(0, TEXT_MAX), remote: from, reason: signed.reason }, 'ui.signInRefused')
       return refused(signed.reason)
     }
-    if (token === '') attempts.succeeded(user, from)
     if (!isToken(signed.token)) return refused('This is not a token, or one that is too long for a cookie.')
     const known = await createApi({ ...parts, timeoutMs: ASK_MS })(signed.token).get('/permissions', shapes.Permissions)
     if (!known.ok && known.error.kind === 'sign_in')

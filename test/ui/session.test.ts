@@ -138,6 +138,14 @@ describe('signing in', () => {
       statuses.push((await ask('/ui/sign-in', SAME, { user: `user-${n}`, password: 'no' })).status)
     expect(statuses.filter((status) => status === 401)).toHaveLength(51)
   })
+  test('many times at once is no way around that', async () => {
+    const { ask, accounts } = site()
+    const statuses = (names: readonly string[]) =>
+      Promise.all(names.map(async (user) => (await ask('/ui/sign-in', SAME, { user, password: 'no' })).status))
+    expect((await statuses(Array(20).fill('kim'))).filter((status) => status === 401)).toHaveLength(1)
+    await statuses(Array.from({ length: 60 }, (_, n) => `user-${n}`))
+    expect(accounts).toHaveLength(1 + 50)
+  })
   test('is possible while the API does not answer, and with the longest token', async () => {
     const away = await site({ permissions: refusal(503) }).ask('/ui/sign-in', SAME, { token: 't1' })
     expect([away.status, away.set.length]).toEqual([303, 1])
