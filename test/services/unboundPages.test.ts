@@ -18,16 +18,21 @@ const PAGE = 200
 const CARD = { seed: 1, devices: [{ kind: 'gpu' as const, handles: 8 }] }
 const QUERY = { view: 'arqs', where: { state: ['Initial', 'Unbound'] }, sort: 'created_at', limit: PAGE }
 
+/** Those that a clock that was ahead has dated are asked for by themselves. */
+const isAhead = ({ after }: { readonly after?: PageQuery<'arqs'>['after'] }, now: number): boolean =>
+  Number(after?.value) > now
+
 const opened = async (unboundTtlMs = TTL) => {
   const clock = handClock()
   const store = memoryStore({ now: clock.now })
-  const world = { isLeaseElsewhere: false, unwritable: '' }
+  const world = { isLeaseElsewhere: false, unwritable: '', aheadMs: 0 }
   const journal: Journal = {
     ...store.journal,
     append: async (wanted) =>
       wanted.rows.some(({ key }) => key === world.unwritable) ? 'busy' : store.journal.append(wanted),
   }
-  const parts = { clock, journal, options: { sweepEveryMs: DAY } }
+  const wrong = { ...clock, now: () => clock.now() + world.aheadMs }
+  const parts = { clock: wrong, journal, options: { sweepEveryMs: DAY } }
   const cloud = await openCloud(CARD, { 'resources:PGPU': '1' }, parts, store)
   const { control, plane } = cloud
   value(
@@ -40,7 +45,10 @@ const opened = async (unboundTtlMs = TTL) => {
   const counts = noCounts()
   const [asked, leases, tried]: readonly [unknown[], unknown[], EntityKey[]] = [[], [], []]
   const reads: Pick<Kernel['reads'], 'page'> = {
-    page: async (query) => (asked.push(query), store.reads.page(query)),
+    page: async (query) => {
+      if (!isAhead(query, clock.now())) asked.push(query)
+      return store.reads.page(query)
+    },
   }
   const sharing: Pick<Kernel['sharing'], 'acquire'> = {
     acquire: async (name, holder, forMs) => {
@@ -121,6 +129,19 @@ test('a request is tried from the very moment of the limit on, by its last chang
   await clock.pass(1)
   await now()
   expect(tried).toEqual([`arq/${other}`, `arq/${changed}`])
+  await stop()
+})
+test('a request that a clock ahead has dated is found behind however many younger ones', async () => {
+  const { clock, tried, world, now, create, createPage, stop } = await opened()
+  world.aheadMs = DAY
+  const [[ahead]] = [await create()]
+  world.aheadMs = 0
+  await createPage()
+  await now()
+  await clock.pass(TTL)
+  await createPage()
+  await now()
+  expect(tried).toContain(`arq/${ahead}`)
   await stop()
 })
 test('a request that the store does not delete is counted by nobody, keeps no other back, and is tried again', async () => {

@@ -3,15 +3,14 @@
  * Compute leaves such requests behind when it fails between creating and binding them.
  *
  * UNBOUND-1 the age is judged on the ARQ's own state in the append that deletes it. If a bind comes at the same moment,
- *    one of the two appends is first, and the other finds the ARQ bound, or deleted;
- *    That it has not changed since it was found too old is enough;
+ *    one of the two appends is first, and the other finds the ARQ bound, deleted, or changed since it was found;
  * UNBOUND-2 one process at a time does this, page by page; each round continues where the one before it ended.
  */
 import type { ArqUuid } from '../../identifiers.ts'
 import { type Arq, arq, arqKey } from '../../actors/arq/decider.ts'
 import type { Row } from '../../actors/runtime/views.ts'
 import { type Kernel, newWork } from '../kernel/kernel.ts'
-import { createTerms } from '../kernel/terms.ts'
+import { CLOCKS_MS, createTerms } from '../kernel/terms.ts'
 
 const LEASE = 'unbound'
 const LEASE_MS = 30_000
@@ -67,6 +66,8 @@ export const createUnboundTtl = (kernel: Kernel): UnboundTtl => {
     now: async () => {
       if (options.unboundTtlMs === 0) return
       if ((await sharing.acquire(LEASE, holder, LEASE_MS)) === null) return
+      // what a clock that was ahead has dated lies behind all younger ones, to which the pages below do not go on
+      await removeFrom({ value: clock.now() + CLOCKS_MS, key: holder })
       const before = clock.now() - options.unboundTtlMs
       for (let n = 0; n < PAGES_MAX; n++) if (!(await page(before))) return
     },
