@@ -55,7 +55,7 @@ export const DRIVER_FACTS: Readonly<Record<DriverName, DriverFacts>> = {
   },
   intel_nic_driver: {
     hardware:
-      'network cards of Intel, NVIDIA (Mellanox), Broadcom and Pensando; only where a mapping of `nic_devices` names them, but for X710, XXV710 and E810',
+      'network cards of all vendors; only where a mapping of `nic_devices` names them, but for X710, XXV710 and E810',
     type: 'NIC',
     resourceClass: '`CUSTOM_NIC`',
     traits: '`CUSTOM_PF` or `CUSTOM_VF`, and those of the mappings in `nic_devices`',

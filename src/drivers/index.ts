@@ -6,6 +6,7 @@ import { mappedTo, type MappingReading, readMapping } from './cards/nicMappings.
 import { nicKind, qatKind, sriovDriver } from './cards/sriovDriver.ts'
 import type { Driver } from './driver.ts'
 import { intelFpgaDriver } from './fpga/intelFpga.ts'
+import { whyKept } from './fpga/alveoCards.ts'
 import { xilinxFpgaDriver } from './fpga/xilinxFpga.ts'
 import { withoutMigCards } from './nvidia/mig.ts'
 import { nvidiaDriver } from './nvidia/nvidiaDriver.ts'
@@ -14,7 +15,7 @@ import { type FakeOptions, fakeDriver } from './simulated/fake.ts'
 import { MEASURING, type MeasuringPrograms } from './programs.ts'
 import { withoutFallenOff } from './pci/fallenOff.ts'
 import { withCards } from './pci/cards.ts'
-import { pciDriver } from './pci/pciDriver.ts'
+import { type Kept, pciDriver } from './pci/pciDriver.ts'
 import { type SimulatedPlan, simulatedDriver } from './simulated/simulated.ts'
 import { type VirtualFunctions, withVirtualFunctions } from './pci/virtualFunctions.ts'
 import { type Problem, readWhitelist } from './pci/whitelist.ts'
@@ -63,7 +64,13 @@ const cardOptions = ({
 
 const NETWORKS = 'nic_devices.physical_device_mappings'
 const problemsOf = (reading: MappingReading): readonly Problem[] => (reading.ok ? [] : reading.problems)
-const pci: Maker = ({ pci: given = {}, nic: mappings }) => {
+/** Why a function stays with the host, whichever driver is told to offer it, in words; null: it does not. */
+export const keptBy = ({ cards, fpga }: DriverOptions): Kept => {
+  const options = { known: lookupIn(cards), withManagement: fpga?.withManagement ?? false }
+  return (found, all) => whyKept(found, all, options)
+}
+const pci: Maker = (options) => {
+  const { pci: given = {}, nic: mappings } = options
   const { whitelist: text, virtualFunctions: _, ...rest } = given
   const reading = readWhitelist(text)
   const networks = readMapping(mappings?.networks ?? [], NETWORKS)
@@ -72,7 +79,7 @@ const pci: Maker = ({ pci: given = {}, nic: mappings }) => {
   const { mapping } = networks
   const mapped =
     mapping.size === 0 ? {} : { networkOf: (interfaces: readonly string[]) => mappedTo(mapping, interfaces) }
-  return driver(pciDriver({ whitelist: reading.entries, ...mapped, ...rest }))
+  return driver(pciDriver({ whitelist: reading.entries, ...mapped, ...rest, kept: keptBy(options) }))
 }
 const fake: Maker = ({ fake: given }) => made('fake', () => fakeDriver(given))
 const simulated: Maker = ({ simulated: plan }) =>

@@ -163,6 +163,38 @@ test('a recorded host shows elsewhere what it showed here', async () => {
   ])
 })
 
+test('no entry is advised for the management function of an Alveo card, and none offers it', async () => {
+  const [management, user] = ['0000:3b:00.0', '0000:3b:00.1']
+  const card = { vendor: '10ee', device: '5020', class: '120000' }
+  const recording = join(folder.path, 'alveo')
+  const sys = pciTree({ [management]: card, [user]: { ...card, device: '5021' } })
+  await writeRecording(recording, { tree: { sys }, runs: [] })
+  const shown = async (entries: string, more = {}) => {
+    const env = { ACCELERANDO_PCI_SYSFS_ROOT: '/sys', ACCELERANDO_ENABLED_DRIVERS: 'pci_driver', ...more }
+    const given = { ...env, ACCELERANDO_PCI_PASSTHROUGH_WHITELIST: entries }
+    const { out } = await scan(given, '--json', '--from', recording)
+    const { devices } = JSON.parse(out) as {
+      devices: readonly { offered: boolean; reason: string | null; whitelist_entry: unknown }[]
+    }
+    const { out: text } = await scan(given, '--from', recording)
+    expect(text).not.toContain('"product_id":"5020"')
+    return devices.map(({ offered, reason, whitelist_entry: entry }) => [offered, reason, entry])
+  }
+  const stays = 'it is the management function of its card, which stays with the host'
+  expect(await shown('')).toEqual([
+    [false, stays, null],
+    [false, 'no whitelist is set', { vendor_id: '10ee', product_id: '5021' }],
+  ])
+  expect(await shown('[{"vendor_id": "10ee"}]')).toEqual([
+    [false, stays, null],
+    [true, null, null],
+  ])
+  expect(await shown('[{"vendor_id": "10ee"}]', { ACCELERANDO_FPGA_ALVEO_MANAGEMENT: 'true' })).toEqual([
+    [true, null, null],
+    [true, null, null],
+  ])
+})
+
 test('a function that the whitelist takes is not shown as offered where its driver leaves it out, or fails', async () => {
   const [whole, divided] = ['0000:3b:00.0', '0000:3c:00.0']
   const gpu = { vendor: '10de', device: '20f1', class: '030200' }

@@ -219,3 +219,41 @@ test('where nobody can say what is mounted, nothing is concluded', async () => {
   const io = recordedHostIo({ sys: pciTree({ '0000:dc:00.0': drive({}) }) })
   await expect(driverOf('nvme_ssd_driver').discover(io)).rejects.toThrow('nobody knows which drives the host uses')
 })
+
+/** A controller of the given class, and a disk at it, where the kernel has it: below several other things. */
+const controller = (pciClass: string, more: Tree, mountinfo: string, name = 'sda') => {
+  const address = '0000:3b:00.0'
+  const sys = pciTree({ [address]: { vendor: '1000', device: '0097', class: pciClass } })
+  const place = `devices/pci0000:3b/${address}/host1/port-1:0/target1:0:0/1:0:0:0/block/${name}`
+  const io = recordedHostIo({
+    sys: { ...sys, block: { [name]: { '->': `../${place}` }, loop0: { '->': '../devices/virtual/block/loop0' } } },
+    dev: { [name]: '8:0' },
+    proc: { '1': { mountinfo }, swaps: 'Filename Type\n' },
+  })
+  io.tree(`/sys/devices/pci0000:3b/${address}`)['host1'] = {
+    'port-1:0': { 'target1:0:0': { '1:0:0:0': { block: { [name]: { dev: '8:0\n', ...more } } } } },
+  }
+  return io
+}
+test.each<[string, RecordedHost, string | undefined]>([
+  [
+    '010700',
+    controller('010700', { sda1: { dev: '8:1\n' } }, mounted('8:1', '/dev/root')),
+    'sda1 is mounted or used for swapping',
+  ],
+  ['010601', controller('010601', { sda2: { dev: '8:2\n', holders: { md0: {} } } }, ''), 'sda2 is part of md0'],
+  ['0c0330', controller('0c0330', {}, mounted('8:0', '/dev/sda')), 'sda is mounted or used for swapping'],
+  ['010700', controller('010700', { sda1: { dev: '8:1\n' } }, mounted('8:17', '/dev/sdb1')), undefined],
+])('a controller of class %s is left out while the host uses a drive at it (DRIVE-5)', async (_class, io, reason) => {
+  const driver = driverOf('pci_driver', { pci: { whitelist: '[{"vendor_id": "1000"}]' } })
+  expect(await driver.leftOut!(io)).toEqual(reason === undefined ? [] : [{ address: '0000:3b:00.0', reason }])
+  expect(await driver.discover(io)).toHaveLength(reason === undefined ? 1 : 0)
+})
+test('a disk that the host took into use since the report keeps its controller from guests (DRIVE-5)', async () => {
+  const io = controller('010700', {}, '')
+  const driver = driverOf('pci_driver', { pci: { whitelist: '[{"vendor_id": "1000"}]' } })
+  const [slot] = slotsOf(await driver.discover(io))
+  await driver.prepare(io, slot!, never)
+  io.tree('/dev')['sda'] = '8:0 claimed'
+  await expect(driver.prepare(io, slot!, never)).rejects.toThrow('sda is held by the host')
+})

@@ -173,6 +173,35 @@ describe('a card that does not answer on its bus', () => {
   })
 })
 
+test.each(['id_table_driver', 'pci_driver'])(
+  'a virtual function has gone with its physical one: %s neither offers nor gives it away',
+  async (name) => {
+    const mi300x: Tree = { vendor: '0x1002\n', device: '0x74a1\n', class: '0x120000\n' }
+    const virtual = { ...mi300x, device: '0x74b5\n', config: VIRTUAL }
+    const io = bus({
+      '0000:c1:00.0': { ...mi300x, config: GONE },
+      '0000:c1:02.0': { ...virtual, physfn: { '->': '../0000:c1:00.0' } },
+      '0000:c5:00.0': { ...mi300x, config: THERE },
+      '0000:c5:02.0': { ...virtual, physfn: { '->': '../0000:c5:00.0' } },
+    })
+    const reading = driverByName(name, { pci: { whitelist: '{"vendor_id": "1002", "product_id": "74b5"}' } })
+    if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
+    const { driver } = reading
+    const usable = (await driver.discover(io)).filter(({ stub }) => stub !== true).map((one) => one.controlPath.info)
+    expect(usable).toEqual([pathOf('0000:c5:02.0')])
+    expect(await driver.leftOut!(io)).toContainEqual({
+      address: '0000:c1:02.0',
+      reason: expect.stringMatching(/^its physical function 0000:c1:00.0: it does not answer on its bus/),
+    })
+    const prepared = (address: string) => {
+      const info = JSON.parse(pathOf(address)) as Record<string, string>
+      return driver.prepare(io, { uuid: 'u', deployable: 'd', type: 'PCI', info }, never)
+    }
+    await expect(prepared('0000:c1:02.0')).rejects.toThrow('0000:c1:02.0 is not given to a guest')
+    await prepared('0000:c5:02.0')
+  },
+)
+
 test('the link of a GPU that idles slowly is not reduced; one that is narrow, or slow under load, is', async () => {
   const link = (speed: string, width = '16'): Tree => ({
     current_link_speed: `${speed} GT/s PCIe\n`,

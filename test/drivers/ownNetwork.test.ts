@@ -252,3 +252,28 @@ test('a network card that the whitelist of pci_driver takes is looked at alike, 
     `slot ${first!.uuid}: ${FIRST} is not given to a guest: the default route of the host leads through eth0`,
   )
 })
+
+test('an interface deep below a function is that of the function, as of a subfunction or an adapter (NETWORK-4)', async () => {
+  const cards = {
+    [FIRST]: { vendor: '15b3', device: 'a2dc', class: '020000', more: { 'mlx5_core.sf.2': { net: { sf0: {} } } } },
+    [SECOND]: { vendor: '1912', device: '0014', class: '0c0330', more: { usb3: { '3-1': { net: { usb0: {} } } } } },
+  }
+  const below = (address: string, rest: string) => ({
+    '->': `../../devices/pci${address.slice(0, 7)}/${address}/${rest}`,
+  })
+  const host = (route: string) =>
+    recordedHostIo({
+      sys: {
+        ...pciTree(cards),
+        class: { net: { sf0: below(FIRST, 'mlx5_core.sf.2/net/sf0'), usb0: below(SECOND, 'usb3/3-1/net/usb0') } },
+      },
+      proc: { net: { route: HEAD + route } },
+    })
+  const reading = driverByName('pci_driver', { pci: { whitelist: '[{"vendor_id": "15b3"}, {"vendor_id": "1912"}]' } })
+  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
+  const leftBy = async (route: string) =>
+    (await reading.driver.leftOut!(host(route))).map(({ address, reason }) => [address, reason])
+  expect(await leftBy('')).toEqual([])
+  expect(await leftBy(four('sf0'))).toEqual([[FIRST, 'the default route of the host leads through sf0']])
+  expect(await leftBy(four('usb0'))).toEqual([[SECOND, 'the default route of the host leads through usb0']])
+})

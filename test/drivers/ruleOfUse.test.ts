@@ -140,6 +140,10 @@ describe('USE-3 what this machine needs', () => {
     await leftOutByAll(gpu({ boot_vga: '1\n' }), PF, 'boot_vga')
     expect(await refused(machine(gpu(screen('connected'))), PF)).toContain('a display is connected')
   })
+  test('also where the card cannot tell whether one is connected, and shows a picture', async () => {
+    const lit = { drm: { card1: { 'card1-VGA': { status: 'unknown\n', enabled: 'enabled\n' } } } }
+    await leftOutByAll(gpu(lit), PF, 'a display is connected to its output VGA')
+  })
   test('one without any, or that is kept for guests, is offered', async () => {
     const free = [gpu({ boot_vga: '1\n', ...screen('disconnected') }), gpu({ boot_vga: '0\n' })]
     for (const parts of [...free, gpu({ boot_vga: '1\n' }, 'vfio-pci'), gpu(screen('unknown'))])
@@ -197,6 +201,13 @@ describe('USE-4 what cannot reach a guest is left out', () => {
     const others = { [OTHER]: { is: A40, driver: 'nvidia', group: 7 } }
     await leftOutByAll(shared(others), OTHER, `with ${PF} (nvidia)`)
     await leftOutByAll({ [PF]: { is: A40 }, [OTHER]: { is: A40, group: 1 } }, PF, 'it is in no IOMMU group')
+  })
+  test('also where that is a bridge that leads to no other bus, as an ISA bridge or an NVSwitch', async () => {
+    for (const [is, driver] of [
+      ['8086:a305 060100', 'lpc_ich'] as const,
+      ['10de:22a3 068000', 'nvidia-nvswitch'] as const,
+    ])
+      await leftOutByAll(shared({ '0000:00:1f.0': { is, driver, group: 7 } }), PF, `with 0000:00:1f.0 (${driver})`)
   })
   test('but not beside bridges and what is kept for guests, nor while a guest has it, nor without any IOMMU', async () => {
     const bridge = { '0000:80:01.0': { is: '8086:2030 060400', driver: 'pcieport', group: 7 } }

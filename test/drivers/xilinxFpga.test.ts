@@ -104,7 +104,8 @@ describe('XILINX-3 the management function stays with the host', () => {
 
   test('also when an order asks for it, but for a guest that has it already', async () => {
     const io = recordedHostIo({ sys: alveoTree() })
-    const reason = 'slot slot0: 0000:3b:00.0 is the management function of its card, which stays with the host'
+    const reason =
+      'slot slot0: 0000:3b:00.0 is not given to a guest: it is the management function of its card, which stays with the host'
     await expect(driver().prepare(io, slot('0'), never)).rejects.toThrow(reason)
     await driver().prepare(io, slot('0', { again: true }), never)
     await driver().prepare(io, slot('1'), never)

@@ -31,18 +31,31 @@ const scan = async (config: Config, io: HostIo) => {
     { exampleSetting },
     { keptByKernel, offeredBy, refusedOf, surveyHost },
     { passableHere },
+    { keptBy },
+    { formatPciAddress },
   ] = await Promise.all([
     import('../hardware/pciHere.ts'),
     import('../../drivers/pci/scan.ts'),
     import('../../drivers/pci/whitelistHint.ts'),
     import('../hardware/survey.ts'),
     import('../../drivers/passable.ts'),
+    import('../../drivers/index.ts'),
+    import('../../pci.ts'),
   ])
   const { driverEnabled, whitelist, look, sysfsRoot } = pciHere(config, io)
   const seen = await look()
   const { drivers: options, enabledDrivers } = config
   const drivers = await surveyHost({ io, options, enabledDrivers, begins })
   const functions = seen.map(({ found }) => found)
+  const whyKept = keptBy(options)
+  const kept = new Map(
+    functions.flatMap((found) => {
+      const reason = whyKept(found, functions)
+      return reason === null ? [] : [[formatPciAddress(found.address), reason] as const]
+    }),
+  )
+  const isFree = ({ found, entry }: (typeof seen)[number]): boolean =>
+    entry === null && !kept.has(formatPciAddress(found.address))
   return {
     drivers,
     // if no driver is enabled yet, the operator asks about all hardware that was found
@@ -55,9 +68,10 @@ const scan = async (config: Config, io: HostIo) => {
     devices: scannedDevices(seen, {
       driverEnabled,
       whitelistSet: whitelist.length > 0,
+      kept,
       ...refusedOf(drivers, 'pci_driver'),
     }),
-    example: exampleSetting(seen.flatMap(({ found, entry }) => (entry === null ? [found] : []))),
+    example: exampleSetting(seen.filter(isFree).map(({ found }) => found)),
   }
 }
 

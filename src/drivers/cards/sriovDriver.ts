@@ -2,8 +2,9 @@
  * Drivers of network cards and of Intel's QAT devices (drivers.md 3.5 and 3.6): a device is a physical function; its
  * deployables are its virtual functions, or the function itself where it has none.
  *
- * SRIOV-1 network cards of other vendors, and those that the table has only known since, are offered only where a
- *    mapping names an interface of them: a host may use them for itself, or give their functions away by other means;
+ * SRIOV-1 network cards of other vendors, and those that the table has only known since or does not know, are offered
+ *    only where a mapping names an interface of them: a host may use them for itself, or give their functions away by
+ *    other means;
  * SRIOV-2 of a card that the table gives to `id_table_driver`, which offers it whole, virtual functions are offered.
  */
 import type { DeviceType, ReportedDeployable, ReportedDevice } from '../../hardware.ts'
@@ -34,16 +35,26 @@ export type SriovKind = {
   readonly mappings: Mappings | null
 }
 
+const NETWORK = '02'
+
 type Card = { readonly pf: PciFunction; readonly known: KnownCard; readonly functions: readonly PciFunction[] }
 type Mapped = { readonly function: string | null; readonly network: string | null }
 type Offer = { readonly cards: readonly (Card & { readonly names: Mapped })[]; readonly leftOut: readonly LeftOut[] }
 
 const isDividedNic = (kind: SriovKind, { type, driver }: KnownCard): boolean =>
   kind.type === 'NIC' && type === 'NIC' && driver === TABLE_DRIVER
+/** SRIOV-1 */
+const unknownNic = (kind: SriovKind, { vendor, product, class: pciClass }: PciFunction): KnownCard | null =>
+  kind.type === 'NIC' && pciClass.startsWith(NETWORK)
+    ? {
+        ...{ vendor, product, lastProduct: product, type: 'NIC', family: null, name: '', vfOf: null },
+        ...{ driver: kind.driver, resourceClass: null, traits: [], pciClass: NETWORK, onlyNamed: true },
+      }
+    : null
 /** The cards of the driver, with the functions that are offered of each: its virtual functions, or itself. */
 const cardsIn = (functions: readonly PciFunction[], kind: SriovKind, known: Lookup): readonly Card[] =>
   functions.flatMap((pf) => {
-    const row = known(pf)
+    const row = known(pf) ?? unknownNic(kind, pf)
     if (row === null || pf.physfn !== null || row.vfOf !== null || !pf.class.startsWith(row.pciClass)) return []
     const own = formatPciAddress(pf.address)
     const vfs = functions
@@ -128,7 +139,8 @@ export const sriovDriver = (kind: SriovKind, { sysfsRoot, known }: SriovOptions)
     for (const card of all) {
       const names = mappedOf(card.pf)
       if (mustBeNamed(kind, card.known) && names.function === null && names.network === null) {
-        leftOut.push(notOffered(card.pf, 'no mapping of nic_devices names an interface of it'))
+        if (known(card.pf) !== null)
+          leftOut.push(notOffered(card.pf, 'no mapping of nic_devices names an interface of it'))
         continue
       }
       if (!card.functions.includes(card.pf))

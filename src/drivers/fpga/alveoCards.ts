@@ -1,7 +1,7 @@
 /** The Alveo cards of a host: their functions, and which of them a guest gets (XILINX-3 of `xilinxFpga.ts`). */
-import { formatPciAddress, hexNumber, hexText, pciAddressOf } from '../../pci.ts'
+import { formatPciAddress, hexNumber, hexText } from '../../pci.ts'
 import type { KnownCard, Lookup } from '../cards/knownCards.ts'
-import type { HostIo, Slot } from '../driver.ts'
+import type { HostIo } from '../driver.ts'
 import { readIfThere } from '../files.ts'
 import type { RuleOfUse, Terms } from '../pci/ruleOfUse.ts'
 import { pciFolder, type PciFunction, readPciFunctions } from '../pci/sysfs.ts'
@@ -90,19 +90,34 @@ const bySlot = (all: readonly PciFunction[], known: Lookup): ReadonlyMap<string,
     slotOf,
   )
 
+/**
+ * Its ids or its kernel driver say that it is a management function, or a user function beside it does: other cards of
+ * this vendor may have several functions, too.
+ */
+const isManagement = (found: PciFunction, functions: readonly PciFunction[], known: Lookup): boolean => {
+  if (found.driver === MANAGEMENT_DRIVER || showsGolden(known(found))) return true
+  const { product } = nextProduct(found)
+  return (
+    !isUser(known(found)) && (isUser(known(nextProduct(found))) || functions.some((one) => one.product === product))
+  )
+}
+const STAYS = 'it is the management function of its card, which stays with the host'
+/** Why no driver gives the function to guests, in words; null: it is no management function, or they get those too. */
+export const whyKept = (
+  found: PciFunction,
+  all: readonly PciFunction[],
+  { known, withManagement }: Omit<AlveoOptions, 'sysfsRoot'>,
+): string | null => {
+  if (withManagement || found.vendor !== VENDOR) return null
+  const functions = bySlot(all, known).get(slotOf(found)) ?? []
+  return functions.includes(found) && isManagement(found, functions, known) ? STAYS : null
+}
+
 export const termsOf = (found: PciFunction, all: readonly PciFunction[], options: AlveoOptions): Terms => {
   const functions = bySlot(all, options.known).get(slotOf(found)) ?? []
   const mates = givenOf(functions, options)
-  return { mates, above: mates.includes(found) ? functions.find((one) => !mates.includes(one)) : undefined }
-}
-/** Why the function of a slot stays with the host; null: it does not. */
-export const whyKept = async (io: HostIo, { type, info }: Slot, options: AlveoOptions): Promise<string | null> => {
-  const address = type === 'PCI' ? pciAddressOf(info) : null
-  const wanted = address && formatPciAddress(address)
-  const functions = bySlot(await readPciFunctions(io, options.sysfsRoot), options.known)
-  const isWanted = (one: PciFunction): boolean => formatPciAddress(one.address) === wanted
-  const stays = [...functions.values()].some((all) => all.some(isWanted) && !givenOf(all, options).some(isWanted))
-  return stays ? `${wanted} is the management function of its card, which stays with the host` : null
+  if (!mates.includes(found)) return { kept: functions.includes(found) ? STAYS : null }
+  return { mates, above: functions.find((one) => !mates.includes(one)) }
 }
 
 export const cardsOf = async (

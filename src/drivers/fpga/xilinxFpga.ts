@@ -31,7 +31,6 @@ import {
   termsOf,
   unusable,
   userOf,
-  whyKept,
 } from './alveoCards.ts'
 import { imageIdOf, type LoadedImage, type LoadedImages, loadedImages, reportedImage } from './loadedImages.ts'
 import { readXclbin, XCLBIN_HEAD_BYTES } from './xclbin.ts'
@@ -163,12 +162,7 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
         const reason = unusable(card) ?? card.withheld
         return reason === null ? [] : [{ address: formatPciAddress(card.first.address), reason }]
       }),
-    prepare: async (io, slot, signal) => {
-      // its guest has it already
-      const why = slot.again ? null : await whyKept(io, slot, options)
-      if (why !== null) throw new Error(`slot ${slot.uuid}: ${why}`)
-      await through.prepare(io, slot, signal)
-    },
+    prepare: through.prepare,
     release: through.release,
     inUse: through.inUse,
     measure: measuresPci(sysfsRoot),

@@ -8,11 +8,14 @@ const DISPLAY = '03'
 
 /** The outputs of the card, each with what the kernel says of it. */
 const outputsOf = async (io: HostIo, folder: string) => {
-  const outputs: { readonly name: string; readonly status: string }[] = []
+  const outputs: { readonly name: string; readonly isShown: boolean }[] = []
   for (const card of (await listed(io, `${folder}/drm`)).filter((name) => /^card\d+$/.test(name)))
     for (const name of (await listed(io, `${folder}/drm/${card}`)).filter((one) => one.startsWith(`${card}-`))) {
-      const status = ((await readIfThere(io, `${folder}/drm/${card}/${name}/status`)) ?? '').trim()
-      outputs.push({ name: name.slice(card.length + 1), status })
+      const read = async (file: string) =>
+        ((await readIfThere(io, `${folder}/drm/${card}/${name}/${file}`)) ?? '').trim()
+      // of some outputs the card cannot tell whether anything is connected, and shows a picture all the same
+      const isShown = (await read('status')) === 'connected' || (await read('enabled')) === 'enabled'
+      outputs.push({ name: name.slice(card.length + 1), isShown })
     }
   return outputs
 }
@@ -25,7 +28,7 @@ export const displayOf = async (io: HostIo, sysfsRoot: string, found: PciFunctio
   if (!found.class.startsWith(DISPLAY) || found.isForGuests || found.driver === null) return null
   const folder = `${pciFolder(sysfsRoot)}/${formatPciAddress(found.address)}`
   const outputs = await outputsOf(io, folder)
-  const connected = outputs.find(({ status }) => status === 'connected')
+  const connected = outputs.find(({ isShown }) => isShown)
   if (connected !== undefined) return `a display is connected to its output ${connected.name}`
   const isFirst = ((await readIfThere(io, `${folder}/boot_vga`)) ?? '').trim() === '1'
   return isFirst && outputs.length === 0

@@ -1,5 +1,5 @@
 /**
- * Whether the host itself uses an NVMe drive, so that no guest may have it.
+ * Whether the host itself uses an NVMe drive, or a drive at a disk controller, so that no guest may have it.
  *
  * DRIVE-1 a drive is in use while a namespace or a partition of it is mounted, swap or part of a volume: these are
  *    named;
@@ -9,17 +9,18 @@
  *    what is lacking for the moment, as memory, is an error;
  * DRIVE-4 while a program of this host works on an offered drive, as one that cleans it, the drive is not looked at and
  *    stays offered: the program may have it for itself, and a look would keep it away. A guest gets it only after a
- *    look.
+ *    look;
+ * DRIVE-5 a function of any other kind, such as a disk or USB controller, is in use while a drive below it is.
  */
 import { codeOf, messageOf } from '../../errorText.ts'
-import { type PciAddress, formatPciAddress } from '../../pci.ts'
+import { formatPciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
 import { deployableName } from '../names.ts'
 import { listed, readIfThere } from '../files.ts'
+import { namesBelow } from './belowFunctions.ts'
 import { type PciFunction, pciFolder } from './sysfs.ts'
 
-/** Of any driver: it is left out while the host uses it. */
-export const isDrive = (found: PciFunction): boolean => found.class.startsWith('0108')
+const isDrive = (found: PciFunction): boolean => found.class.startsWith('0108')
 
 export type Used = {
   /** Device numbers, `major:minor`, of mounted file systems. */
@@ -64,15 +65,20 @@ const blocksOf = async (io: HostIo, sysfsRoot: string, controller: string): Prom
   const blocks: Block[] = []
   for (const entry of await listed(io, controller)) {
     if (!/^nvme\d+(?:c\d+)?n\d+$/.test(entry)) continue
-    const name = entry.replace(/c\d+(?=n)/, '')
+    const name = withoutPath(entry)
     const folder = name === entry ? `${controller}/${entry}` : `${sysfsRoot}/block/${name}`
     if (name !== entry && (await listed(io, folder)).length === 0) throw new Error(`${folder} cannot be looked at`)
-    blocks.push({ name, folder, isWhole: true })
-    for (const part of await listed(io, folder))
-      if (part.startsWith(name)) blocks.push({ name: part, folder: `${folder}/${part}`, isWhole: false })
+    blocks.push(...(await withParts(io, name, folder)))
   }
   return blocks
 }
+const withoutPath = (name: string): string => name.replace(/^(nvme\d+)c\d+(?=n)/, '$1')
+const withParts = async (io: HostIo, name: string, folder: string): Promise<readonly Block[]> => [
+  { name, folder, isWhole: true },
+  ...(await listed(io, folder))
+    .filter((part) => part.startsWith(name))
+    .map((part) => ({ name: part, folder: `${folder}/${part}`, isWhole: false })),
+]
 
 const FOR_THE_MOMENT = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN'])
 const unknown = (name: string, why: string): string => `whether the host uses ${name} cannot be said: ${why}`
@@ -107,15 +113,15 @@ const controllerUser = async (io: HostIo, used: Used, blocks: readonly Block[]):
   return null
 }
 
-/**
- * Why no guest may have the drive, in words; null: the host does not use it. A drive that has no driver, or that of
- * guests, has no namespaces here.
- */
-export const driveUser = async (io: HostIo, sysfsRoot: string, address: PciAddress): Promise<string | null> => {
-  const folder = `${pciFolder(sysfsRoot)}/${formatPciAddress(address)}/nvme`
+const usedNow = async (io: HostIo): Promise<Used> =>
+  usedIn(await mountsOf(io), (await readIfThere(io, '/proc/swaps')) ?? '')
+
+/** A drive that has no driver, or that of guests, has no namespaces here. */
+const nvmeUser = async (io: HostIo, sysfsRoot: string, address: string): Promise<string | null> => {
+  const folder = `${pciFolder(sysfsRoot)}/${address}/nvme`
   const controllers = await listed(io, folder)
   if (controllers.length === 0) return null
-  const used = usedIn(await mountsOf(io), (await readIfThere(io, '/proc/swaps')) ?? '')
+  const used = await usedNow(io)
   for (const controller of controllers)
     try {
       const user = await controllerUser(io, used, await blocksOf(io, sysfsRoot, `${folder}/${controller}`))
@@ -126,12 +132,39 @@ export const driveUser = async (io: HostIo, sysfsRoot: string, address: PciAddre
   return null
 }
 
-/** Why the drive is not offered, in words; null: it is (DRIVE-4). */
-export const driveNotOffered = async (io: HostIo, sysfsRoot: string, address: PciAddress): Promise<string | null> => {
-  const card = deployableName(io.hostname, formatPciAddress(address))
-  const isWorkedOn = (): boolean => io.worksOn?.(card) ?? false
-  if (isWorkedOn()) return null
-  const user = await driveUser(io, sysfsRoot, address)
-  // the program may have begun since
-  return isWorkedOn() ? null : user
+/** DRIVE-5 */
+const diskUser = async (io: HostIo, sysfsRoot: string, disks: readonly string[]): Promise<string | null> => {
+  if (disks.length === 0) return null
+  const used = await usedNow(io)
+  for (const name of new Set(disks.map(withoutPath)))
+    try {
+      const user = await controllerUser(io, used, await withParts(io, name, `${sysfsRoot}/block/${name}`))
+      if (user !== null) return user
+    } catch (error) {
+      return whyUnknown(name, error)
+    }
+  return null
+}
+
+/**
+ * Answers why no guest may have a function because of its drives, in words; null: the host does not use them. `atBind`:
+ * also drives that a program of this host works on are looked at (DRIVE-4).
+ */
+export const driveUsers = (
+  io: HostIo,
+  sysfsRoot: string,
+  atBind: boolean,
+): ((found: PciFunction) => Promise<string | null>) => {
+  const disksBelow = namesBelow(io, `${sysfsRoot}/block`)
+  return async (found) => {
+    const address = formatPciAddress(found.address)
+    const card = deployableName(io.hostname, address)
+    const isWorkedOn = (): boolean => !atBind && (io.worksOn?.(card) ?? false)
+    if (isWorkedOn()) return null
+    const user = isDrive(found)
+      ? await nvmeUser(io, sysfsRoot, address)
+      : await diskUser(io, sysfsRoot, await disksBelow(address))
+    // the program may have begun since
+    return isWorkedOn() ? null : user
+  }
 }

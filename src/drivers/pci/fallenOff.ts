@@ -7,14 +7,20 @@ import { jsonIn } from '../../jsonText.ts'
 import { formatPciAddress, pciAddressOf } from '../../pci.ts'
 import type { Driver, HostIo, LeftOut } from '../driver.ts'
 import { answers } from './configSpace.ts'
+import { addressInPath, pciFolder } from './sysfs.ts'
 
 const REASON = 'it does not answer on its bus: its configuration space reads as ones'
 
 export const withoutFallenOff = (driver: Driver, sysfsRoot: string): Driver => {
   const isGone = async (io: HostIo, info: unknown): Promise<LeftOut | null> => {
     const address = pciAddressOf(info)
-    if (address === null || (await answers(io, sysfsRoot, address)) !== false) return null
-    return { address: formatPciAddress(address), reason: REASON }
+    if (address === null) return null
+    const own = formatPciAddress(address)
+    if ((await answers(io, sysfsRoot, address)) === false) return { address: own, reason: REASON }
+    // a virtual function has gone with its physical one, whatever the kernel still shows of it
+    const above = addressInPath(await io.link(`${pciFolder(sysfsRoot)}/${own}/physfn`))
+    const isAlone = above !== null && (await answers(io, sysfsRoot, above)) === false
+    return isAlone ? { address: own, reason: `its physical function ${formatPciAddress(above)}: ${REASON}` } : null
   }
   const goneOf = async (io: HostIo, { controlPath, deployables }: ReportedDevice): Promise<readonly LeftOut[]> => {
     const infos = deployables.flatMap(({ handles }) => handles.map(({ info }) => info))

@@ -2,7 +2,8 @@
 import { formatPciAddress } from '../../pci.ts'
 import type { PciFunction } from './sysfs.ts'
 
-const BRIDGE = '06'
+/** Those that lead to other buses. Others of the class, as an ISA bridge or an NVSwitch, are functions like any. */
+const BRIDGE = /^06(?:04|07|09)/
 /** It holds a device so that nobody uses it, and VFIO takes no offence at it. */
 const HOLDER = 'pci-stub'
 
@@ -11,7 +12,7 @@ export const isOfHost = ({ driver, isForGuests }: PciFunction): boolean =>
   driver !== null && !isForGuests && driver !== HOLDER
 /** The other functions of a group, without bridges, which stay with the machine and take part all the same. */
 export const sharing = (found: PciFunction, all: readonly PciFunction[]): readonly PciFunction[] =>
-  all.filter((one) => one !== found && one.group === found.group && !one.class.startsWith(BRIDGE))
+  all.filter((one) => one !== found && one.group === found.group && !BRIDGE.test(one.class))
 export const named = (functions: readonly PciFunction[]): string =>
   functions.map((one) => `${formatPciAddress(one.address)} (${one.driver ?? 'no driver'})`).join(', ')
 

@@ -6,11 +6,14 @@
  *    lead: the ports of Open vSwitch have no route, and the kernel does not say which of them the host's own leads
  *    through;
  * NETWORK-3 routes are those of the network of this process. If it is another one than that of the interfaces in sysfs,
- *    as in a container, a card with an interface is not given away.
+ *    as in a container, a card with an interface is not given away;
+ * NETWORK-4 an interface is that of each function above it: of a card that has it in a part of its own (subfunctions),
+ *    and of the controller to which an adapter is plugged.
  */
 import { formatPciAddress, type PciAddress } from '../../pci.ts'
 import type { HostIo } from '../driver.ts'
 import { listed, readIfThere } from '../files.ts'
+import { namesBelow } from './belowFunctions.ts'
 import { interfacesNow } from './nicInterfaces.ts'
 import type { PciFunction } from './sysfs.ts'
 
@@ -103,8 +106,10 @@ export const hostNetwork = async (
       ? null
       : `${own} belongs to ${uppers.join(', ')} of the host, as to a bridge, a bond or a switch`
   }
+  const interfacesBelow = namesBelow(io, `${sysfsRoot}/class/net`)
   return async (address) => {
-    for (const own of await interfacesNow(io, sysfsRoot, formatPciAddress(address))) {
+    const name = formatPciAddress(address)
+    for (const own of new Set([...(await interfacesNow(io, sysfsRoot, name)), ...(await interfacesBelow(name))])) {
       const needed = await reason(own)
       if (needed !== null) return needed
     }

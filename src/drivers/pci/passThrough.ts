@@ -47,7 +47,8 @@ export const passThrough = (sysfsRoot: string, termsOf: TermsOf = () => ({})): P
     const found = at(address)
     if (found === undefined) return null
     const terms = await termsOf(io, found, all)
-    const why = await (await rule.whyNot(io, all, true))(found, terms)
+    const given = slot.again ? { ...terms, kept: null } : terms
+    const why = await (await rule.whyNot(io, all, true))(found, given)
     // its guest may have it already
     if (why !== null || slot.again) return why
     const { opened } = usesIn(io, sysfsRoot, all)

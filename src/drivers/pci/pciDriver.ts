@@ -25,7 +25,10 @@ export type PciDriverOptions = {
    * names none. Absent: no mapping is set.
    */
   readonly networkOf?: (interfaces: readonly string[]) => string | null
+  /** Why a function stays with the host, whatever an entry says, in words; null: it does not. */
+  readonly kept?: Kept
 }
+export type Kept = (found: PciFunction, all: readonly PciFunction[]) => string | null
 
 const INTERFACES_FILE = 'pci_nic_interfaces.json'
 /** Only these vendors have a name in what this driver reports, whatever names other drivers know. */
@@ -80,16 +83,15 @@ const judged = async (
   seen: readonly SeenFunction[],
   io: HostIo,
   through: PassThrough,
+  kept: Kept,
 ): Promise<readonly SeenFunction[]> => {
-  const whyNot = await through.whyNot(
-    io,
-    seen.map(({ found }) => found),
-  )
+  const all = seen.map(({ found }) => found)
+  const whyNot = await through.whyNot(io, all)
   return Promise.all(
     seen.map(async (one) =>
       one.entry === null || one.leftOut !== null
         ? one
-        : { ...one, leftOut: await whyNot(one.found, { mode: one.entry.mode }) },
+        : { ...one, leftOut: await whyNot(one.found, { mode: one.entry.mode, kept: kept(one.found, all) }) },
     ),
   )
 }
@@ -115,17 +117,22 @@ const networksOf = async (
  * The driver configured by `[pci] passthrough_whitelist`. Without entries it reports nothing and logs once how many
  * devices it found.
  */
-export const pciDriver = ({ whitelist, sysfsRoot = '/sys', networkOf }: PciDriverOptions): Driver => {
+export const pciDriver = ({
+  whitelist,
+  sysfsRoot = '/sys',
+  networkOf,
+  kept = () => null,
+}: PciDriverOptions): Driver => {
   let hinted = false
   let warnedOf = '[]'
-  const through = passThrough(sysfsRoot, async (io, found) => {
+  const through = passThrough(sysfsRoot, async (io, found, all) => {
     const address = formatPciAddress(found.address)
     const own = (await seenFunctions(io, sysfsRoot, whitelist)).find(
       (one) => formatPciAddress(one.found.address) === address,
     )
-    return { mode: own?.entry?.mode ?? null }
+    return { mode: own?.entry?.mode ?? null, kept: kept(found, all) }
   })
-  const seenNow = async (io: HostIo) => judged(await seenFunctions(io, sysfsRoot, whitelist), io, through)
+  const seenNow = async (io: HostIo) => judged(await seenFunctions(io, sysfsRoot, whitelist), io, through, kept)
 
   const hint = async (io: HostIo) => {
     if (hinted) return

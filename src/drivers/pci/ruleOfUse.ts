@@ -15,7 +15,7 @@
  */
 import { formatPciAddress, type PciAddress, pciInfo } from '../../pci.ts'
 import type { HostIo, InUse } from '../driver.ts'
-import { driveNotOffered, driveUser, isDrive } from './drivesInUse.ts'
+import { driveUsers } from './drivesInUse.ts'
 import { displayOf } from './display.ts'
 import { usesIn, virtualOf } from './inUse.ts'
 import { iommuBlocks } from './iommuGroups.ts'
@@ -29,6 +29,8 @@ export type Terms = {
   readonly mode?: 'pf' | 'vf' | null
   /** The other functions that go to the same guest. */
   readonly mates?: readonly PciFunction[]
+  /** Why it stays with the host, whoever asks, in words; null or absent: it does not. */
+  readonly kept?: string | null
   /** The function of the same card that can change what this one is, and stays with the host. */
   readonly above?: PciFunction | undefined
 }
@@ -69,10 +71,11 @@ export const ruleOfUse = (sysfsRoot: string): RuleOfUse => {
       const needed = await hostNetwork(io, sysfsRoot)
       const blocked = iommuBlocks(all)
       const { opened, divided } = usesIn(io, sysfsRoot, all)
-      const ofDrive = atBind ? driveUser : driveNotOffered
-      return async (found, { mode = null, mates = [] } = {}) =>
+      const usesDrives = driveUsers(io, sysfsRoot, atBind)
+      return async (found, { mode = null, mates = [], kept = null } = {}) =>
+        kept ??
         structural(found, all, mode) ??
-        (isDrive(found) ? await ofDrive(io, sysfsRoot, found.address) : null) ??
+        (await usesDrives(found)) ??
         (await needed(found.address)) ??
         (await displayOf(io, sysfsRoot, found)) ??
         (await managesLinks(io, found)) ??

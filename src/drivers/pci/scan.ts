@@ -32,6 +32,8 @@ export type Verdicts = {
   readonly whitelistSet: boolean
   /** By address, why `pci_driver` or a control leaves out what the whitelist takes. */
   readonly reasons?: ReadonlyMap<string, string>
+  /** By address, why no entry offers a function. */
+  readonly kept?: ReadonlyMap<string, string>
   /** Why `pci_driver` offers nothing at all; null: it did not fail. */
   readonly failure?: string | null
 }
@@ -82,23 +84,25 @@ export const seenFunctions = async (
 /** As an operator is shown them. */
 export const scannedDevices = (
   seen: readonly SeenFunction[],
-  { driverEnabled, whitelistSet, reasons = new Map(), failure = null }: Verdicts,
+  { driverEnabled, whitelistSet, reasons = new Map(), kept = new Map(), failure = null }: Verdicts,
 ): readonly ScannedDevice[] =>
   seen.map(({ found, entry, leftOut }) => {
+    const address = formatPciAddress(found.address)
+    const stays = kept.get(address)
     const reason = !driverEnabled
       ? 'pci_driver is not in enabled_drivers'
       : !whitelistSet
         ? 'no whitelist is set'
         : entry === null
           ? 'no whitelist entry takes it'
-          : (leftOut ?? failure ?? reasons.get(formatPciAddress(found.address)) ?? null)
+          : (leftOut ?? failure ?? reasons.get(address) ?? null)
     return {
-      address: formatPciAddress(found.address),
+      address,
       ...entryFor(found),
       class: found.class,
       class_name: CLASS_NAMES[found.class.slice(0, 2)] ?? 'other',
       offered: reason === null,
-      reason,
-      whitelist_entry: entry === null ? entryFor(found) : null,
+      reason: reason === null ? null : (stays ?? reason),
+      whitelist_entry: entry === null && stays === undefined ? entryFor(found) : null,
     }
   })
