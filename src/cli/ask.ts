@@ -13,18 +13,21 @@ export type Question = {
   /** Sent as JSON. */
   readonly body?: unknown
   readonly timeoutMs: number
+  /** The certificates of the CAs that are trusted, in PEM; null: those that Node trusts. */
+  readonly ca?: string | null | undefined
 }
 export type Reply = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly text: string }
 
 /** Redirects are not followed. Rejects with an explanatory message when the complete answer does not arrive in time. */
-export const ask = async (url: string, { method = 'GET', headers = {}, body, timeoutMs }: Question): Promise<Reply> => {
+export const ask = async (url: string, question: Question): Promise<Reply> => {
+  const { method = 'GET', headers = {}, body, timeoutMs, ca } = question
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const sent = body === undefined ? undefined : JSON.stringify(body)
   const about =
     sent === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(sent) }
   const over = new URL(url).protocol === 'https:' ? overHttps : overHttp
   const signal = AbortSignal.timeout(timeoutMs)
-  over(url, { method, headers: { ...headers, ...about }, signal }, resolve)
+  over(url, { method, headers: { ...headers, ...about }, signal, ...(ca ? { ca } : {}) }, resolve)
     .on('error', reject)
     .end(sent)
   try {

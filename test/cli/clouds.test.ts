@@ -122,7 +122,9 @@ describe('an entry', () => {
         ...{ region: 'r', authUrl: 'http://base', username: 'u', password: 'secret' },
       })
     expect(valueOf({ auth: { username: 'u' } }, { secure: '', public: '# nothing' })).toEqual({ username: 'u' })
-    expect(read({ profile: 'ovh' }, files).problems).toEqual(['clouds.one.profile: no clouds-public.yaml has ovh'])
+    expect(read({ profile: 'ovh' }, files).problems).toEqual([
+      'clouds.one.profile: no clouds-public.yaml has ovh, and the profiles of openstacksdk are not used here: write auth_url into auth of the entry (openstack configuration show prints it)',
+    ])
     expect(valueOf({ profile: 'ovh', auth: { auth_url: 'http://a' } })).toEqual({ authUrl: 'http://a' })
   })
   test('may name services that are not looked up, and a CA in the folder of the user', () => {
@@ -144,10 +146,14 @@ test.each<readonly [entry: object, problem: string]>([
   ...['region_name', 'cacert', 'username'].map((name) => [{ [name]: { a: 'b' } }, `${name} must be text`] as const),
   [{ auth: 'x' }, 'auth must be a mapping'],
   [{ auth: { system_scope: 'all' } }, 'auth.system_scope is not known here; known are auth_url'],
-  [{ auth_type: 'v3oidcpassword' }, 'auth_type is none of password'],
-  [{ cert: 'c.pem' }, 'cert: client certificates are not used here'],
-  [{ verify: false }, 'certificates are always verified: name the file of the CA in cacert'],
-  [{ insecure: 'True' }, 'certificates are always verified: name the file of the CA in cacert'],
+  [
+    { auth_type: 'v3oidcpassword', auth: { identity_provider: 'i' } },
+    'auth_type: v3oidcpassword is not supported here; use one of password',
+  ],
+  [{ cert: 'c.pem' }, 'cert: client certificates are not used here: remove it, and use an address that asks for none'],
+  [{ key: 'c.pem' }, 'key: client certificates are not used here'],
+  [{ verify: false }, 'verify: certificates are always verified: remove this key, and name the file of the CA'],
+  [{ insecure: 'True' }, 'insecure: certificates are always verified: remove this key, and name the file of the CA'],
 ])('%j is refused by name', (entry, problem) => {
   const { value, problems } = read(entry)
   expect([value, problems]).toEqual([{}, [expect.stringContaining(`clouds.one.${problem}`)]])
@@ -159,7 +165,8 @@ test.each([
   ['7', 'clouds must be a mapping'],
   ['clouds: 7', 'clouds must be a mapping'],
   ['clouds: {one: 7}', 'clouds.one must be a mapping'],
-  ['a: b', 'has no cloud one'],
+  ['a: b', 'has no cloud one; it has none'],
+  ['clouds: {two: {}, three: {}}', 'has no cloud one; it has two, three'],
   ['', 'has no cloud one'],
   ['clouds: [', 'cannot be read: '],
 ])('a file %j is refused', (text, problem) => {

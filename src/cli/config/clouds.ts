@@ -62,11 +62,16 @@ const merged = (under: UnknownRecord, over: UnknownRecord): UnknownRecord => ({
     }),
   ),
 })
-/** Throws when it is no YAML. Null: it has no entry of that name. */
-const entryIn = (text: string | null, under: string, name: string): UnknownRecord | null => {
+/** Throws when it is no YAML. */
+const entriesIn = (text: string | null, under: string): UnknownRecord => {
   const file = (text === null ? null : treeIn(text)) ?? {}
   const all = isRecord(file) ? (file[under] ?? {}) : null
   if (!isRecord(all)) throw new Error(`${under} must be a mapping of names to entries`)
+  return all
+}
+/** Null: it has no entry of that name. */
+const entryIn = (text: string | null, under: string, name: string): UnknownRecord | null => {
+  const all = entriesIn(text, under)
   if (!Object.hasOwn(all, name)) return null
   const entry = tidied(all[name])
   if (!isRecord(entry)) throw new Error(`${under}.${name} must be a mapping`)
@@ -124,6 +129,12 @@ const ENDPOINT = new RegExp(`^(${SERVICES.join('|')})_endpoint(?:_override)?$`)
 
 const NO = ['false', 'no', 'off', '0']
 const isNo = (value: unknown): boolean => typeof value === 'string' && NO.includes(value.toLowerCase())
+const isUnverified = (key: string, value: unknown): boolean =>
+  value !== undefined && (key === 'verify' ? isNo(value) : !isNo(value))
+const VERIFIED =
+  'certificates are always verified: remove this key, and name the file of the CA that issued them in cacert'
+const NO_CLIENT_CERTIFICATE =
+  'client certificates are not used here: remove it, and use an address that asks for none, with a password or an application credential'
 const TYPES: Readonly<Record<string, 'password' | 'credential' | 'token' | 'none'>> = {
   password: 'password',
   v3password: 'password',
@@ -142,16 +153,15 @@ const problemsOf = (entry: UnknownRecord): readonly string[] => {
     return key.startsWith('auth.') || AUTH_KEYS.includes(key) || ['region_name', 'cacert', 'auth_type'].includes(key)
   })
   const type = entry['auth_type'] ?? entry['auth_plugin'] ?? 'password'
+  if (typeof type === 'string' && !(type in TYPES))
+    return [`auth_type: ${type} is not supported here; use one of ${Object.keys(TYPES).join(', ')}`]
   const unknown = Object.keys(auth).filter((key) => !AUTH_KEYS.includes(key))
   return [
     ...noText.map(([key]) => `${key} must be text`),
     ...(entry['auth'] === undefined || isRecord(entry['auth']) ? [] : ['auth must be a mapping']),
     ...unknown.map((key) => `auth.${key} is not known here; known are ${AUTH_KEYS.join(', ')}`),
-    ...(nameIn(type) in TYPES ? [] : [`auth_type is none of ${Object.keys(TYPES).join(', ')}`]),
-    ...['cert', 'key'].filter((key) => key in entry).map((key) => `${key}: client certificates are not used here`),
-    ...(isNo(entry['verify']) || ('insecure' in entry && !isNo(entry['insecure']))
-      ? ['certificates are always verified: name the file of the CA in cacert, in place of verify or insecure']
-      : []),
+    ...['cert', 'key'].filter((key) => key in entry).map((key) => `${key}: ${NO_CLIENT_CERTIFICATE}`),
+    ...['verify', 'insecure'].filter((key) => isUnverified(key, entry[key])).map((key) => `${key}: ${VERIFIED}`),
   ]
 }
 const warningsOf = (entry: UnknownRecord): readonly string[] =>
@@ -209,12 +219,17 @@ const valueOf = (entry: UnknownRecord, home: string | undefined): CloudEntry => 
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as CloudEntry
 }
 
+/** How many of the names that there are a problem lists. */
+const NAMES_MAX = 10
+const namesIn = (clouds: string): string =>
+  Object.keys(entriesIn(clouds, 'clouds')).slice(0, NAMES_MAX).join(', ') || 'none'
+const WRITE_URL = 'write auth_url into auth of the entry (openstack configuration show prints it)'
 const nothing = (problem: string): CloudReading => ({ value: {}, problems: [problem], warnings: [] })
 /** A problem does not repeat values, because they may be secrets. */
 export const cloudEntryIn = (files: CloudFiles, { name, region = null, home }: CloudChoice): CloudReading => {
   try {
     const own = entryIn(files.clouds, 'clouds', name)
-    if (own === null) return nothing(`has no cloud ${name}`)
+    if (own === null) return nothing(`has no cloud ${name}; it has ${namesIn(files.clouds)}`)
     const entry = merged(own, entryIn(files.secure ?? null, 'clouds', name) ?? {})
     const profile = entry['profile'] ?? entry['cloud']
     const under = profile === undefined ? null : entryIn(files.public ?? null, 'public-clouds', nameIn(profile))
@@ -222,7 +237,9 @@ export const cloudEntryIn = (files: CloudFiles, { name, region = null, home }: C
     const problems = [
       ...problemsOf(whole),
       ...(profile !== undefined && under === null && whoIn(whole, 'none')['authUrl'] === undefined
-        ? [`profile: no clouds-public.yaml has ${nameIn(profile)}`]
+        ? [
+            `profile: no clouds-public.yaml has ${nameIn(profile)}, and the profiles of openstacksdk are not used here: ${WRITE_URL}`,
+          ]
         : []),
     ].map((one) => `clouds.${name}.${one}`)
     if (problems.length > 0) return { value: {}, problems, warnings: [] }

@@ -155,7 +155,8 @@ export const keystoneOf = (keystone: Given, ca: string | null): KeystoneOptions 
   const credentials = credentialsOf(keystone)
   if (keystone.authUrl === null || credentials === null) return null
   const { region, interfaces, timeoutMs, cacheMs, cacheEntries: entries, endpoints } = keystone
-  const bare = keystone.authUrl.replace(/\/+$/, '')
+  // files from the time of v2.0 name that version, which no Keystone answers any more
+  const bare = keystone.authUrl.replace(/\/+$/, '').replace(/\/v2\.0$/, '')
   const authUrl = bare.endsWith('/v3') ? bare : `${bare}/v3`
   return {
     session: { authUrl, credentials, region, interfaces, timeoutMs, ...(endpoints !== undefined && { endpoints }) },

@@ -19,6 +19,7 @@ import { examineHardware } from './hardware.ts'
 import { examineOverlap } from './novaConf.ts'
 import { API_CHECKS, askFor } from './neighbours.ts'
 import type { DoctorOptions } from './options.ts'
+import { trustedBy } from '../config/trusted.ts'
 import { CONTROL_DEFAULTS } from '../../services/kernel/kernel.ts'
 import { TENANT_CHECKS } from './tenants.ts'
 import { WORK_CHECKS } from './work.ts'
@@ -76,8 +77,8 @@ const ofKafka = (kafka: KafkaOptions, { topics, mend }: DoctorOptions) =>
     },
   )
 
-const ofApi = async (api: string, { clock }: DoctorOptions): Promise<readonly Finding[]> =>
-  judgeAll(API_CHECKS, await askFor(`${api.replace(/\/+$/, '')}/readyz`, clock))
+const ofApi = async (api: string, { clock, keystone }: DoctorOptions): Promise<readonly Finding[]> =>
+  judgeAll(API_CHECKS, await askFor(`${api.replace(/\/+$/, '')}/readyz`, clock, keystone?.ca ?? trustedBy(process.env)))
 
 const ofTenants = async (_: unknown, { control }: DoctorOptions): Promise<readonly Finding[]> =>
   judgeAll(TENANT_CHECKS, { ...CONTROL_DEFAULTS, ...control })

@@ -63,12 +63,12 @@ const givenAddress = ({ api }: ApiFlags): string | null => {
   return named ? addressOf(named, URL_VARIABLE) : null
 }
 
-/** The address of the API, and the headers that identify the caller. Rejects when signing in fails. */
+/** The address of the API, whom to trust there, and who is calling. Rejects when signing in fails. */
 export const entryOf = async (flags: ApiFlags) => {
   const given = givenAddress(flags)
-  const { api: found, headers } = await signIn(process.env)
+  const { api: found, headers, ca } = await signIn(process.env)
   const base = given ?? (found === null ? USUAL_API : addressOf(found, 'the service catalogue'))
-  return { base, headers: { ...NEWEST, ...identity(flags.as), ...headers } }
+  return { base, ca, headers: { ...NEWEST, ...identity(flags.as), ...headers } }
 }
 
 /**
@@ -165,11 +165,11 @@ export const answersOf = (flags: ApiFlags, { service = false }: AsService = {}):
   // signs in once for all calls of the command
   let entering: ReturnType<typeof entryOf> | null = null
   return async (method, path, body) => {
-    const { base, headers: own } = await (entering ??= entryOf(flags))
+    const { base, ca, headers: own } = await (entering ??= entryOf(flags))
     const headers = service ? { ...own, ...asService(own) } : own
     const url = `${base}${path}`
     if (flags.debug) tellHeads(askedLines(method, url, headers))
-    const reply: Reply = await ask(url, { method, headers, body, timeoutMs: CALL_MS }).catch((error: Error) => {
+    const reply: Reply = await ask(url, { method, headers, body, timeoutMs: CALL_MS, ca }).catch((error: Error) => {
       throw unreached(base, error)
     })
     const { status, headers: answered, text } = reply

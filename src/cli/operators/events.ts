@@ -69,13 +69,14 @@ const openStream = async (
   silentMs: number,
 ): Promise<Answer> => {
   // signs in each time, because a token may have expired
-  const { base, headers } = await entryOf(flags)
+  const { base, ca, headers } = await entryOf(flags)
   const path = pathOf(query)
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const over = base.startsWith('https:') ? overHttps : overHttp
   const from = last === null ? {} : { 'last-event-id': last }
   let breakOff = (why: Error): unknown => asked.destroy(why)
-  const asked = over(`${base}${path}`, { headers: { ...headers, ...from, accept: 'text/event-stream' } }, (answer) => {
+  const how = { headers: { ...headers, ...from, accept: 'text/event-stream' }, ...(ca === null ? {} : { ca }) }
+  const asked = over(`${base}${path}`, how, (answer) => {
     // who reads the answer is told why it has ended
     breakOff = (why) => answer.destroy(why)
     resolve(answer)

@@ -13,12 +13,15 @@ import { usersClouds } from '../config/cloudFiles.ts'
 import { type CloudEntry, cloudEntryIn } from '../config/clouds.ts'
 import { type Keystone, keystoneOf, overridden } from '../config/keystone.ts'
 import { readText } from '../config/readText.ts'
+import { trusted, trustedBy } from '../config/trusted.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 export type Entry = {
   readonly headers: Readonly<Record<string, string>>
   /** The API's address in the service catalogue; null: the catalogue was not read. */
   readonly api: string | null
+  /** The certificates of the CAs that the user trusts, in PEM; null: those that Node trusts. */
+  readonly ca: string | null
 }
 
 const NOTHING: Keystone = {
@@ -98,18 +101,20 @@ const warnedOf = (line: string): void => void process.stderr.write(`warning: ${l
 /** Throws with a text for the operator. */
 export const signIn = async (env: Env, warn = warnedOf): Promise<Entry> => {
   const { OS_TOKEN: token, OS_CLOUD: cloud } = env
-  if (token) return { headers: { 'x-auth-token': token }, api: null }
-  if (!cloud && !env['OS_AUTH_URL']) return { headers: {}, api: null }
+  const own = trustedBy(env)
+  if (token) return { headers: { 'x-auth-token': token }, api: null, ca: own }
+  if (!cloud && !env['OS_AUTH_URL']) return { headers: {}, api: null, ca: own }
   const inFile = cloud && cloud !== (env['OS_CLOUD_NAME'] || 'envvars') ? inClouds(cloud, env, warn) : {}
-  if (inFile.openApi !== undefined) return { headers: {}, api: inFile.openApi.replace(/\/+$/, '') }
+  const ca = own ?? trusted(inFile.caFile, 'OS_CLOUD: cacert')
+  if (inFile.openApi !== undefined) return { headers: {}, api: inFile.openApi.replace(/\/+$/, ''), ca }
   const keystone = { ...NOTHING, ...overridden(inFile, inVariables(env)) }
-  const options = keystoneOf(keystone, keystone.caFile === null ? null : readText(keystone.caFile))
+  const options = keystoneOf(keystone, ca)
   if (options === null) throw new Failure('denied', `that is not enough to sign in: ${HOW_TO_SIGN_IN}`)
   const sender = createSender(options.ca)
   try {
     const session = createSession({ options: options.session, send: sender.send, clock: systemClock, log: silent })
     const { token: issued, url } = await session.entry('accelerator')
-    return { headers: { 'x-auth-token': issued }, api: url }
+    return { headers: { 'x-auth-token': issued }, api: url, ca }
   } catch (error) {
     throw new Failure(
       isAway(error) ? 'unreached' : 'denied',
