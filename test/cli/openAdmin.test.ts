@@ -1,4 +1,6 @@
 /** The admin listener of a control: where it listens, what it says of readiness, and what it opens for tests. */
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { openMeter } from '../../src/cli/observe/metrics.ts'
 import { openAdmin } from '../../src/cli/programs/admin.ts'
@@ -88,6 +90,18 @@ test('the hosts of the process are named, and measured together', async () => {
   const name = 'accelerando_host_orders_in_hand'
   expect(await meter.registry.getSingleMetricAsString(name)).toMatch(/ 3$/m)
   expect((await opened()).meter.registry.getSingleMetric(name)).toBeUndefined()
+})
+
+test('a target that names another host than its Host header is refused', async () => {
+  const { port } = (await opened()).listening
+  const headers = { host: `127.0.0.1:${port}` }
+  const statusOf = async (path: string): Promise<number | undefined> => {
+    const [answer] = (await once(request({ port, path, headers }).end(), 'response')) as [IncomingMessage]
+    answer.resume()
+    return answer.statusCode
+  }
+  expect(await statusOf('http://evil.example/metrics')).toBe(400)
+  expect(await statusOf(`http://127.0.0.1:${port}/healthz`)).toBe(200)
 })
 
 test('there are doors only for tests', async () => {

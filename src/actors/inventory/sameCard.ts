@@ -26,6 +26,8 @@ const PCI = ({ device }: Entry): boolean => device.controlPath.type === 'PCI'
 const markKeys = ({ marks }: Card): readonly string[] =>
   Object.entries(marks).flatMap(([source, mark]) => (mark === '' ? [] : [`${source} ${mark}`]))
 
+const NO_CARD: Card = { kind: {}, marks: {} }
+
 /** Of a device that is not described at present only its marks count, which others may claim. */
 export const cardsIn = (all: readonly Entry[]): Cards => {
   const [entries, stubs] = [all.filter(PCI), new Set(all.filter(({ device }) => device.stub))]
@@ -156,15 +158,20 @@ export const placed = (host: Host, cards: Cards, handles: RecordedHandles): Plac
   }
 }
 
-/** The devices that have left and may be the card that is shown: by a mark first, then those that were last there. */
-export const candidatesFor = (departed: readonly Departed[], { canonical, card }: Shown): readonly Departed[] => {
-  const all = departed.toReversed().map((one) => ({
-    one,
-    isAtHome: addressOf(one.canonical, one.device) === canonical,
-    alike: card && one.device.card ? likeness(one.device.card, card) : 'alike',
-  }))
-  const same = all.filter(({ alike }) => alike === 'same')
-  return [...same, ...all.filter(({ isAtHome, alike }) => isAtHome && alike === 'alike')].map(({ one }) => one)
+/** Finds devices that have left and may be the card that is shown: by a mark first, then those that were last there. */
+export const candidatesAmong = (departed: readonly Departed[]): ((shown: Shown) => readonly Departed[]) => {
+  const latest = departed.toReversed()
+  const atHome = Map.groupBy(latest, ({ canonical, device }) => addressOf(canonical, device))
+  const marked = Map.groupBy(
+    latest.flatMap((one) => markKeys(one.device.card ?? NO_CARD).map((mark) => ({ mark, one }))),
+    ({ mark }) => mark,
+  )
+  return ({ canonical, card = NO_CARD }) => {
+    const alikeTo = ({ device }: Departed) => (device.card ? likeness(device.card, card) : 'alike')
+    const same = markKeys(card).flatMap((mark) => (marked.get(mark) ?? []).map(({ one }) => one))
+    const there = (atHome.get(canonical) ?? []).filter((one) => alikeTo(one) === 'alike')
+    return [...new Set([...same, ...there])]
+  }
 }
 /** `facts`: what was recorded of the device; compared where nothing else was kept of its card. */
 export const isSameCard = ({ device }: Departed, facts: DeviceFacts, shown: Shown): boolean =>

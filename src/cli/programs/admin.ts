@@ -1,7 +1,9 @@
 /** The admin listener: metrics, readiness with detail, and the paths through which tests inject failures. */
 import { type Doors, adminApp } from '../../http/admin.ts'
 import { isLoopback } from '../../http/gate.ts'
+import { systemClock, systemIds } from '../../clock.ts'
 import type { Host } from '../../host/host.ts'
+import { unserved } from '../../http/unserved.ts'
 import type { Log } from '../../log.ts'
 import type { Store } from '../../persistence/store.ts'
 import type { Config } from '../config/config.ts'
@@ -57,5 +59,9 @@ export const openAdmin = async (parts: AdminParts): Promise<Listening> => {
     trustedHosts: config.http.trustedHosts,
     ...(config.testDoors ? { doors: doorsOf(system) } : {}),
   })
-  return listenOrElsewhere(app, config.adminListen, { name: 'admin', log })
+  return listenOrElsewhere(app, config.adminListen, {
+    name: 'admin',
+    log,
+    unserved: unserved({ ids: systemIds, clock: systemClock, log }),
+  })
 }

@@ -1,7 +1,7 @@
 /** Serves a Hono application on a TCP socket, with an orderly shutdown. */
 import { getRequestListener } from '@hono/node-server'
-import { createServer } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import { type IncomingMessage, createServer } from 'node:http'
+import { type AddressInfo, Socket } from 'node:net'
 import type { Unserved } from '../../http/unserved.ts'
 import type { Log } from '../../log.ts'
 
@@ -23,6 +23,23 @@ type Options = {
   readonly times?: Times
 }
 
+/** How long the rest of a request is read after its answer. */
+const LINGER_MS = 1000
+/**
+ * Where a connection ends with an answer, Node closes it at once. If its client is still sending, as a body that is too
+ * long, the unread bytes would make the operating system discard the answer: the rest is read first, and thrown away.
+ */
+const readToItsEnd = (incoming: IncomingMessage): void => {
+  const { socket } = incoming
+  socket.destroySoon = () => {
+    if (incoming.complete || socket.destroyed) return void Socket.prototype.destroySoon.call(socket)
+    socket.end()
+    incoming.resume().once('end', () => socket.destroy())
+    const cut = setTimeout(() => socket.destroy(), LINGER_MS)
+    socket.once('close', () => clearTimeout(cut))
+  }
+}
+
 const serverOf = (app: App, host: string, { unserved, times }: Options) => {
   const serve = getRequestListener(app.fetch, {
     hostname: host,
@@ -30,7 +47,10 @@ const serverOf = (app: App, host: string, { unserved, times }: Options) => {
   })
   const server = createServer(
     { ...TIMES, ...times, requireHostHeader: unserved === undefined },
-    (incoming, outgoing) => void (unserved?.misaddressed(incoming, outgoing) || serve(incoming, outgoing)),
+    (incoming, outgoing) => {
+      readToItsEnd(incoming)
+      if (!unserved?.misaddressed(incoming, outgoing)) void serve(incoming, outgoing)
+    },
   )
   if (unserved === undefined) return server
   server.on('clientError', (error, socket) => unserved.unreadable(error, socket as Socket))

@@ -6,10 +6,10 @@
 import { type Outcome, allOf, done } from '../../fault.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { device as deviceDecider, deviceKey } from '../../actors/device/decider.ts'
-import type { Departed, HeldDevice, Host } from '../../actors/host/decider.ts'
+import type { HeldDevice, Host } from '../../actors/host/decider.ts'
 import type { Agreement, Step } from '../../actors/inventory/reconcile.ts'
 import { addressOf } from '../../actors/host/held.ts'
-import { candidatesFor, isSameCard, movedDevice } from '../../actors/inventory/sameCard.ts'
+import { candidatesAmong, isSameCard, movedDevice } from '../../actors/inventory/sameCard.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 
 const NAMES_MAX = 1000
@@ -32,13 +32,13 @@ const partsOf = async ({ region }: Kernel, { deployables, away = {} }: HeldDevic
 /** A new device may be one that has left; two new ones are not the same. */
 const returning = async (
   kernel: Kernel,
-  departed: readonly Departed[],
+  candidates: ReturnType<typeof candidatesAmong>,
   step: Step,
   back: Set<string>,
 ): Promise<Outcome<Step>> => {
   if (step.do !== 'record') return done(step)
   const { shown } = step
-  for (const one of candidatesFor(departed, shown)) {
+  for (const one of candidates(shown)) {
     const { canonical, device } = one
     if (back.has(device.uuid)) continue
     const read = await kernel.region.readCurrent(deviceDecider, deviceKey(device.uuid))
@@ -65,10 +65,10 @@ export const withReturning = async (
   { steps, refused }: Agreement,
 ): Promise<Outcome<Agreement>> => {
   if (departed.length === 0) return done({ steps, refused })
-  const back = new Set<string>()
+  const [back, candidates] = [new Set<string>(), candidatesAmong(departed)]
   const judged: Step[] = []
   for (const step of steps) {
-    const one = await returning(kernel, departed, step, back)
+    const one = await returning(kernel, candidates, step, back)
     if (!one.ok) return one
     judged.push(one.value)
   }

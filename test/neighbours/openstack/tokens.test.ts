@@ -138,6 +138,12 @@ describe('tokens', () => {
     const refused = (await Promise.all(flood)).filter(({ kind }) => kind === 'unavailable')
     expect(refused).toHaveLength(500 - PLACES.openOfOne - PLACES.waitingOfOne)
   })
+  test('TOKENS-6 a hundred callers of one address at once are all served: they wait for each other', async () => {
+    const { tokens } = open()
+    const invented = Array.from({ length: 100 }, (_, n) => tokens.validate(`gAAAAA${n}`, PLAIN))
+    expect(await tokens.validate(await enter(), PLAIN)).toMatchObject({ kind: 'valid' })
+    expect((await Promise.all(invented)).map(({ kind }) => kind)).not.toContain('unavailable')
+  })
   test('TOKENS-6 who waits longer than two seconds is refused', async () => {
     const { tokens, clock } = open()
     await tokens.validate(await enter(), PLAIN)
