@@ -34,7 +34,7 @@ const begunTwice: Forge = ({ journal }) => {
   return { journal: journal.with(at, { ...row, events: [...row.events, again] }) }
 }
 /** Requests that ask for an image, and were bound by an order. */
-const lookedFor = ({ journal }: Evidence): ReadonlySet<string> =>
+export const lookedFor = ({ journal }: Evidence): ReadonlySet<string> =>
   new Set(
     [...Map.groupBy(journal, ({ key }) => key)].flatMap(([key, rows]) => {
       const bound = rows.findIndex(({ events }) => (events as Events).some(({ type }) => type === 'Bound'))

@@ -1,6 +1,7 @@
 /** Evidence of a whole simulated life that breaks no invariant; forgeries change copies of it. */
 import type { Evidence } from '../../src/audit/evidence.ts'
 import { play } from '../sim/simulate.ts'
+import { lookedFor } from './programForgeries.ts'
 import { topicsOf } from './topicsOf.ts'
 
 const SEEDS = Array.from({ length: 16 }, (_, at) => 14 + at)
@@ -8,16 +9,24 @@ const programs = ({ journal }: Evidence): boolean =>
   journal.some(({ events }) =>
     (events as readonly { readonly type: string }[]).some(({ type }) => type === 'Programmed'),
   )
+const preparesLoaded = (evidence: Evidence): boolean => {
+  const wanted = lookedFor(evidence)
+  return (evidence.hosts ?? []).some(({ steps }) =>
+    steps.some((step) => step.did === 'prepare' && wanted.has(`${step.slot} ${step.number}`)),
+  )
+}
 /**
- * A life in which an operator programs a card, and whose database loses nothing that it has acknowledged: what is said
- * to be lost is not judged, and not known to the command.
+ * A life in which an operator programs a card and a slot is prepared for an image; whose controls have right clocks, as
+ * rules about terms compare moments; and whose database loses nothing that it has acknowledged: what is said to be lost
+ * is not judged, and not known to the command.
  */
 const wholeLife = async (): Promise<Evidence> => {
   for (const seed of SEEDS) {
-    const { evidence } = await play(seed)
-    if (evidence.lost?.length === 0 && programs(evidence)) return evidence
+    const { evidence, haveStrayed } = await play(seed)
+    const isWhole = evidence.lost?.length === 0 && !haveStrayed
+    if (isWhole && programs(evidence) && preparesLoaded(evidence)) return evidence
   }
-  throw new Error(`each of the seeds ${SEEDS.join(', ')} loses rows or programs nothing`)
+  throw new Error(`each of the seeds ${SEEDS.join(', ')} loses rows, has wrong clocks or programs nothing`)
 }
 const lived = async (): Promise<Evidence> => {
   const evidence = await wholeLife()

@@ -26,6 +26,9 @@ const PLANTED: readonly (readonly [Bite, readonly string[], number])[] = [
   ['generation ignored', ['SETTLE-3'], 1],
   ['revocation ignored', ['TOKENS-1'], 1],
   ['cleaning skipped', ['S18 host'], 1],
+  ['far moments waited for', ['L1', 'L2', 'L3'], 2],
+  ['any host believed', ['PROVENANCE-1'], 1],
+  ['projects not told apart', ['L7'], 2],
 ]
 /** Each change of the code changes the random sequence of a seed, so more seeds are tried. */
 const SEEDS_MAX = 60

@@ -5,7 +5,7 @@ import type { Memory } from '../../src/actors/runtime/memory.ts'
 import type { Ids } from '../../src/clock.ts'
 import { type System, openSystem } from '../../src/cli/programs/system.ts'
 import { createApp } from '../../src/http/app.ts'
-import { noauth } from '../../src/http/identity.ts'
+import { type Identify, noauth } from '../../src/http/identity.ts'
 import { tokenIdentity } from '../../src/http/tokenIdentity.ts'
 import { createPlacement } from '../../src/neighbours/openstack/placement.ts'
 import { createSession } from '../../src/neighbours/openstack/session.ts'
@@ -15,6 +15,7 @@ import { CLOUD_KEY, verifierOf } from './forger.ts'
 import { CACHE, type SimKeystone } from './keystone.ts'
 import { imagesOf } from './images.ts'
 import type { Bite } from './lies.ts'
+import { type Wall, openWall } from './clocks.ts'
 import { type SimPlacement, lyingPlacement } from './placement.ts'
 import type { Network } from './network.ts'
 import type { SimNova } from './nova.ts'
@@ -26,6 +27,7 @@ export type Answer = { readonly status: number; readonly json: unknown }
 export type Process = {
   readonly name: string
   readonly up: () => boolean
+  readonly wall: Wall
   readonly start: () => void
   readonly kill: () => void
   /** Pauses the process: none of its tasks run until it is resumed, with its state unchanged. */
@@ -67,9 +69,14 @@ type Running = { readonly system: System; readonly app: Hono }
 /** Longer intervals than in a real process, since every seed simulates many minutes. */
 const CONTROL = { placementAuditMs: 60_000, sweepEveryMs: 2000, staleAfterMs: 30_000, programWaitMs: 3000 }
 
+/** With the planted bug all tenants are of one project. */
+const oneProject: Identify = (header, target) =>
+  noauth((name) => (name === 'x-project-id' ? 'project' : header(name)), target)
+
 /** Who says who is calling, and the Placement of the cloud, as this process reaches them. */
 const cloudOf = ({ keystone, placement, bite, log }: Ports, life: Life, clock: ReturnType<Schedule['clockOf']>) => {
-  if (keystone === null) return { identify: noauth, placement: placement && placement.seenBy(life) }
+  const identifyNoauth: Identify = bite === 'projects not told apart' ? oneProject : noauth
+  if (keystone === null) return { identify: identifyNoauth, placement: placement && placement.seenBy(life) }
   const send = keystone.seenBy(life, placement ? { placement: placement.reach(life) } : {})
   const session = createSession({ options: keystone.session, send, clock, log })
   const cache = bite === 'revocation ignored' ? { ...CACHE, cacheMs: 3_600_000 } : CACHE
@@ -82,14 +89,15 @@ const cloudOf = ({ keystone, placement, bite, log }: Ports, life: Life, clock: R
 }
 
 export const openProcess = (ports: Ports): Process => {
-  const { name, schedule, random, ids, skewMs, store, nova, bite, log, say } = ports
+  const { name, schedule, random, ids, store, nova, bite, log, say } = ports
+  const wall = openWall(ports.skewMs)
   const delayMs = (): number => (random.chance(0.3) ? random.below(10) : 0)
   let life: Life = { ...schedule.life(name), alive: false }
   let running: Running | null = null
   let stoodMs = -Infinity
 
   const begin = async (mine: Life): Promise<void> => {
-    const clock = schedule.clockOf(mine, skewMs)
+    const clock = schedule.clockOf(mine, wall.wrongMs)
     const { identify, placement } = cloudOf(ports, mine, clock)
     const system = await openSystem({
       store: store.seenBy(mine),
@@ -125,6 +133,7 @@ export const openProcess = (ports: Ports): Process => {
   }
   return {
     name,
+    wall,
     up: () => life.alive && running !== null,
     start: () => {
       if (life.alive) return

@@ -1,9 +1,11 @@
 /** The faults, injected one at a time while clients work. Each ends by itself or at the end of the load. */
 import { reportRecord } from '../../src/wire/message.ts'
+import { clockJumps, clocksSet } from './clocks.ts'
 import { cardsUnseen } from './cardFaults.ts'
 import type { Process } from './control.ts'
 import { DATABASE_FAULTS, comesBackWithLess } from './databaseFaults.ts'
 import { forges } from './forger.ts'
+import { lies } from './liar.ts'
 import { MOMENTS } from './snare.ts'
 import { type Fault, type Stage, later, mayStop, pause } from './stage.ts'
 import { UNRECORDABLE } from './store.ts'
@@ -202,18 +204,6 @@ const fleetSilent: Fault = (stage) => {
   for (const machine of machines) machine.crash('kept')
   later(stage, ms, () => machines.forEach(({ start }) => start()))
 }
-const clockJumps: Fault = ({ schedule, random, machines, now, pauses, say }) => {
-  const ms = random.pick([-20_000, -3000, 5000, 60_000, 200_000])
-  if (random.chance(0.3)) {
-    const machine = random.pick(machines)
-    machine.jump(Math.sign(ms) * Math.min(Math.abs(ms), 5000))
-    return say(`fault: the clock of ${machine.name} is wrong from its next start on`)
-  }
-  const from = now()
-  schedule.jump(ms)
-  if (ms > 0) pauses.push({ from, to: from + ms })
-  say(`fault: all clocks jump by ${ms} ms`)
-}
 const devicesFail: Fault = (stage) => {
   const { machines, random, say } = stage
   const [some, ms] = [random.chance(0.5) ? machines : [random.pick(machines)], random.between(5000, 90_000)]
@@ -331,6 +321,8 @@ const FAULTS: readonly Fault[] = [
   tokensRevoked,
   fleetSilent,
   clockJumps,
+  clocksSet,
+  lies,
   devicesFail,
   devicesFail,
   devicesFail,
@@ -343,13 +335,15 @@ const FAULTS: readonly Fault[] = [
   deviceBad,
 ]
 /** What fails more often than anything else, for a bug that shows in nothing else. */
-export type Favourite = 'loss' | 'placement' | 'keystone' | 'programming' | 'restart'
+export type Favourite = 'loss' | 'placement' | 'keystone' | 'programming' | 'restart' | 'clocks' | 'liar'
 const FAVOURITES: Readonly<Record<Favourite, Fault>> = {
   loss: comesBackWithLess,
   placement: placementMeddled,
   keystone: tokensRevoked,
   programming: programsFail,
   restart: hostDies,
+  clocks: clocksSet,
+  liar: lies,
 }
 export const strike = (stage: Stage, favourite: Favourite | null): void =>
   (favourite && stage.random.chance(0.4) ? FAVOURITES[favourite] : stage.random.pick(FAULTS))(stage)
@@ -368,6 +362,7 @@ export const mend = ({
   say,
 }: Stage): void => {
   say('all is mended')
+  for (const { wall } of [...processes, ...machines]) wall.set(0)
   for (const life of [store.server.life(), network().life]) schedule.resume(life)
   store.server.readOnly = false
   for (const process of processes) process.resume()

@@ -15,12 +15,18 @@ export const CLOUD_KEY = privateKeyOf('cloud')
 export const hostKeyOf = (name: string): string => privateKeyOf(`host ${name}`)
 
 /**
- * What checks signatures and MACs for the holder of this key. With the planted bug every message is from whom it names.
+ * What checks signatures and MACs for the holder of this key. With one planted bug every message is from whom it names,
+ * with the other a message that any host has signed is from the host that it is about.
  */
-export const verifierOf = (bite: Bite | null, privateKey: string): Verify =>
-  bite === 'signatures unchecked'
-    ? ({ headers }) => ({ signer: headers[SIGNER_HEADER] ?? null })
-    : createVerify(signerFrom(privateKey))
+export const verifierOf = (bite: Bite | null, privateKey: string): Verify => {
+  if (bite === 'signatures unchecked') return ({ headers }) => ({ signer: headers[SIGNER_HEADER] ?? null })
+  const verify = createVerify(signerFrom(privateKey))
+  if (bite !== 'any host believed' || privateKey !== CLOUD_KEY) return verify
+  return (record) => {
+    const verified = verify(record)
+    return 'wrong' in verified ? verified : { signer: signerOf(`host ${record.key}`).publicKey }
+  }
+}
 
 const forger = signerOf('forger')
 /** With a signature or a MAC of its own. */

@@ -4,6 +4,7 @@
  */
 import { reportRecord } from '../../src/wire/message.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
+import { allAhead } from './clocks.ts'
 import { mend } from './faults.ts'
 import type { Machine } from './machine.ts'
 import { type Tools, begin, forsaken, leave, look, ok } from './sessions.ts'
@@ -13,6 +14,8 @@ import type { World } from './world.ts'
 
 /** Longer than a bind's deadline and its permitted lateness. */
 const SILENCE_MS = 155_000
+/** A control that was started answers by then. */
+const STARTED_MS = 5000
 /** The longest time that a quick bind on a healthy host may take beside a faulty host. */
 const DELAY_MAX_MS = 20_000
 /**
@@ -27,15 +30,19 @@ const discarded = async ({ complain }: World, tools: Tools): Promise<void> => {
   const begun = await begin(tools)
   if (begun && !(await leave(tools, begun.bind))) complain(`instance ${begun.bind.instance} could not be deleted`, 'L6')
 }
-/** A host crashes and stays away; binds on it have to end without it. */
+/** A host crashes and stays away; binds on it have to end without it, also if the controls accepted them by clocks that
+ * were ahead. */
 export const silence = async (world: World, tools: Tools): Promise<void> => {
   const { stage } = world
   const rest = stage.random.pick(stage.machines)
   mend(stage)
   rest.crash(stage.random.pick(['kept', 'lost']))
+  const setRight = stage.keystone === null && stage.random.chance(0.4) ? allAhead(stage) : null
+  if (setRight) await pass(world, STARTED_MS)
   const work = [forsaken(tools), forsaken(tools), discarded(world, tools), discarded(world, tools)]
   await until(world, 'the binds of a silent host', Promise.all(work))
-  await pass(world, SILENCE_MS)
+  setRight?.()
+  await pass(world, setRight ? 2 * SILENCE_MS : SILENCE_MS)
 }
 
 /** An invalid message in the name of a host, which our programs never send. */

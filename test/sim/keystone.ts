@@ -83,7 +83,7 @@ type Held = { readonly id: string; readonly issuedMs: number; readonly endsMs: n
 
 export const simKeystone = ({ schedule, random, skewMs, say }: Ports): SimKeystone => {
   const server = schedule.life('keystone')
-  const clock = schedule.clockOf(server, skewMs)
+  const clock = schedule.clockOf(server, () => skewMs)
   let count = 0
   const model = keystoneModel({ userOf, password: PASSWORD, now: clock.now, random: () => `token-${++count}` })
   model.lifeMs = LIFE_MS

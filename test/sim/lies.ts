@@ -23,6 +23,9 @@ export const BITES = [
   'generation ignored',
   'revocation ignored',
   'cleaning skipped',
+  'far moments waited for',
+  'any host believed',
+  'projects not told apart',
 ] as const
 export type Bite = (typeof BITES)[number]
 /** Bugs that have an effect only after a machine has restarted. */
@@ -38,8 +41,17 @@ export const needsSeveral = (bite: Bite | null): boolean =>
   BITES.indexOf(bite) >= BITES.indexOf('relay without checkpoint') &&
   !needsPlacement(bite) &&
   !needsKeystone(bite) &&
-  bite !== 'cleaning skipped'
+  bite !== 'cleaning skipped' &&
+  !needsClocks(bite) &&
+  !needsLiar(bite) &&
+  !needsHammer(bite)
 
+/** Bugs that have an effect only after a control had a wrong clock. */
+export const needsClocks = (bite: Bite | null): boolean => bite === 'far moments waited for'
+/** Bugs that have an effect only when a host lies. */
+export const needsLiar = (bite: Bite | null): boolean => bite === 'any host believed'
+/** Bugs that have an effect only when a project asks for more than its share. */
+export const needsHammer = (bite: Bite | null): boolean => bite === 'projects not told apart'
 /** Bugs that have an effect only when the database comes back without its last rows. */
 export const needsLoss = (bite: Bite | null): boolean => bite === 'chain off' || bite === 'incarnation off'
 
@@ -105,5 +117,11 @@ export const lyingSharing = (bite: Bite | null, sharing: Sharing, reads: Pick<Re
     }
     return { ...sharing, claimDue }
   }
+  // what a clock that was ahead has recorded is due when right clocks have come there
+  if (bite === 'far moments waited for')
+    return {
+      ...sharing,
+      claimDue: async (kinds, now, ...rest) => (typeof now === 'number' ? sharing.claimDue(kinds, now, ...rest) : []),
+    }
   return sharing
 }

@@ -16,6 +16,7 @@ import { type Inside, type Step, openTrace, slotsWatched, watched } from './trac
 import { type MovingCards, movingCards } from '../support/movingCards.ts'
 import { type Blindness, openCards } from './cards.ts'
 import { SILICON, shuffled, silicon, whole } from './moving.ts'
+import { type Wall, openWall } from './clocks.ts'
 import { simCleaner } from './cleaner.ts'
 import { IMAGES, imageFilesOf } from './images.ts'
 import { hostKeyOf, verifierOf } from './forger.ts'
@@ -45,7 +46,7 @@ export type Machine = {
   /** How the discovery of its driver goes from now on. */
   readonly blind: (how: Blindness) => void
   readonly report: () => void
-  readonly jump: (ms: number) => void
+  readonly wall: Wall
   /**
    * While it is down: its ledger no longer has a slot that is prepared (`lost`), or has one that no control knows, with
    * the hardware of another one (`stranger`).
@@ -111,7 +112,7 @@ export const openMachine = (ports: Ports): Machine => {
   for (const path of [injectedFaultsPath(tree), effects]) void tree.write(path, '{}')
   const { cleaned, cleanerOf } = simCleaner({ name, bite, driver: DRIVER, random: ports.random.fork('cleaning') })
   let life = schedule.life(name)
-  let { skewMs } = ports
+  const wall = openWall(ports.skewMs)
   let running: Host | null = null
   const begunHosts: Host[] = []
   life.alive = false
@@ -168,7 +169,7 @@ export const openMachine = (ports: Ports): Machine => {
       ],
       io,
       disk: disk.usedBy(mine),
-      clock: schedule.clockOf(mine, skewMs),
+      clock: schedule.clockOf(mine, wall.wrongMs),
       ids,
       log,
       ...cleanerOf(schedule.clockOf(mine)),
@@ -261,7 +262,7 @@ export const openMachine = (ports: Ports): Machine => {
     losePlace: () => void disk.files.delete(`${STATE_DIR}/place.json`),
     refuseWrites: (count) => void (disk.refusals = count),
     report: () => void (running && life.alive && schedule.soon(life, () => void running?.reportNow())),
-    jump: (ms) => void (skewMs += ms),
+    wall,
     trace: async () => {
       const { prepared, loaded } = cards.effects()
       const outside = Object.entries(loaded).flatMap(([card, image]) => {

@@ -76,7 +76,8 @@ export type Schedule = {
   /** Milliseconds since the start of the simulation; clock jumps do not change it. */
   readonly elapsed: () => number
   readonly jump: (ms: number) => void
-  readonly clockOf: (life: Life, skewMs?: number) => Clock
+  /** `wrongMs`: how wrong its wall clock is now. */
+  readonly clockOf: (life: Life, wrongMs?: () => number) => Clock
   readonly after: (life: Life, ms: number, run: () => void) => Cancel
   readonly soon: (life: Life, run: () => void) => void
   /**
@@ -243,9 +244,9 @@ export const openSchedule = (
     },
     elapsed: () => elapsed,
     jump: (ms) => void (offset += ms),
-    clockOf: (life, skewMs = 0) => ({
+    clockOf: (life, wrongMs = () => 0) => ({
       // the clock of an ended life shows Infinity, so that a loop that is still referenced ends
-      now: () => (life.alive ? EPOCH + elapsed + offset + skewMs : Infinity),
+      now: () => (life.alive ? EPOCH + elapsed + offset + wrongMs() : Infinity),
       monotonic: () => (life.alive ? elapsed : Infinity),
       after: (ms, work) => {
         const task = enqueueAfter(life, ms, work)

@@ -61,7 +61,7 @@ const RARE = [FAST, KEPT, WIPED]
 const USUAL = Object.keys(PROFILES).filter((name) => !RARE.includes(name))
 
 const asNova = (project: string): Who => ({ project, role: 'member', service: true })
-const asTenant = (project: string): Who => ({ project, role: 'member', service: false })
+export const asTenant = (project: string): Who => ({ project, role: 'member', service: false })
 export const ok = ({ status }: Reply): boolean => status !== null && status < 300
 export const unsure = ({ status }: Reply): boolean => status === null || status === 503
 

@@ -1,11 +1,22 @@
 /** One seed from start to end: load with faults, end of the faults, time to settle, and the check of the invariants. */
 import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
-import { check } from '../../src/audit/check.ts'
 import type { Evidence, Violation } from '../../src/audit/evidence.ts'
-import { CONTROL_DEFAULTS } from '../../src/services/kernel/kernel.ts'
+import { CONTROL_DEFAULTS, RELEASE_FOR_MS } from '../../src/services/kernel/kernel.ts'
 import { doubtful, hasLostProgramming, unnamed } from './databaseServer.ts'
 import { type Favourite, mend, strike } from './faults.ts'
-import { type Bite, needsKeystone, needsLoss, needsPlacement, needsRestarts } from './lies.ts'
+import {
+  type Bite,
+  needsClocks,
+  needsHammer,
+  needsKeystone,
+  needsLiar,
+  needsLoss,
+  needsPlacement,
+  needsRestarts,
+} from './lies.ts'
+import { judged } from './clocks.ts'
+import { hammered } from './hammer.ts'
+import { believed, liesMore } from './liar.ts'
 import { strayed } from './moving.ts'
 import { poisoned, silence } from './hardships.ts'
 import { interventionSession } from './operators.ts'
@@ -36,6 +47,8 @@ export type Played = {
   readonly parts: number
   /** How often a mediated device was given. */
   readonly vgpus: number
+  /** The clock of a control was set wrong: rules about terms cannot be judged over the journal as it is. */
+  readonly haveStrayed: boolean
   readonly violations: readonly Violation[]
   readonly story: readonly string[]
   /** The evidence at the end of the settling time, before the clients delete everything. */
@@ -50,6 +63,8 @@ const NOVAS = 5
 const SETTLE_MS = 350_000
 /** A programming whose result was lost ends by its deadline: its host does not carry out an order that it has had. */
 const SETTLE_PROGRAMMED_MS = CONTROL_DEFAULTS.programDeadlineMs + 20_000
+/** A term that begins at a moment far ahead lasts from when a control has seen it: the longest is that of a release. */
+const SETTLE_STRAYED_MS = RELEASE_FOR_MS + 100_000
 // units that were withheld for requests that are gone have to be free again by then (L3)
 const CLEAR_MS = 130_000
 
@@ -92,6 +107,8 @@ const startLoad = (world: World, seed: number): Load => {
 const favouriteOf = (bite: Bite | null): Favourite | null => {
   if (needsLoss(bite)) return 'loss'
   if (needsKeystone(bite)) return 'keystone'
+  if (needsClocks(bite)) return 'clocks'
+  if (needsLiar(bite)) return 'liar'
   if (bite === 'programming unverified') return 'programming'
   if (needsRestarts(bite)) return 'restart'
   return needsPlacement(bite) ? 'placement' : null
@@ -147,6 +164,10 @@ const givenIn = (journal: Evidence['journal']): Pick<Played, 'parts' | 'vgpus'> 
   return given
 }
 
+const settleMs = ({ store, haveStrayed }: World['stage']): number => {
+  if (haveStrayed) return SETTLE_STRAYED_MS
+  return hasLostProgramming(store.server) ? SETTLE_PROGRAMMED_MS : SETTLE_MS
+}
 const gather = async (world: World): Promise<Evidence> => {
   const gathered = world.evidence(true)
   await until(world, 'the gathering of evidence', gathered)
@@ -160,14 +181,17 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
     const load = startLoad(world, seed)
     makeFaults(world, load, bite)
     await until(world, 'the load', load.ended)
-    if (stage.random.chance(0.3)) await silence(world, load.tools)
+    if (needsClocks(bite) || stage.random.chance(0.3)) await silence(world, load.tools)
     if (stage.random.chance(0.2)) await poisoned(world, load.tools)
+    if (needsHammer(bite) || stage.random.chance(0.06)) await hammered(world, load.tools)
     mend(stage)
-    await pass(world, hasLostProgramming(stage.store.server) ? SETTLE_PROGRAMMED_MS : SETTLE_MS)
+    if (stage.haveLied) liesMore(stage)
+    await pass(world, settleMs(stage))
     const evidence = await gather(world)
     // what was told by then is told at the end as well
     const { topics: _topics, ...untold } = evidence
-    const settled = [...check(untold), ...strayed(evidence, stage.machines)]
+    const moments = () => (stage.haveStrayed ? stage.store.moments : null)
+    const settled = [...judged(untold, moments()), ...strayed(evidence, stage.machines)]
     await until(world, 'the clearing', clearOut(load))
     await pass(world, CLEAR_MS)
     const last = await gather(world)
@@ -183,8 +207,9 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
     const violations = [
       ...complaints,
       ...settled,
-      ...check(last),
+      ...judged(last, moments()),
       ...recordedTwice(last),
+      ...(stage.haveLied ? believed(last) : []),
       ...falseDifferences(last, altered),
       ...unrecorded(last, new Map(stage.machines.map(({ name, devices }) => [name, devices()]))),
     ]
@@ -198,6 +223,7 @@ export const play = async (seed: number, bite: Bite | null = null): Promise<Play
       faults: load.faults,
       steps: stage.schedule.steps(),
       ...givenIn(last.journal),
+      haveStrayed: stage.haveStrayed,
       violations: distinct,
       story,
       evidence,

@@ -30,6 +30,10 @@ export type Stage = {
   readonly keystone: SimKeystone | null
   readonly now: () => number
   readonly pauses: Pause[]
+  /** The clock of a control was set wrong during the run. */
+  haveStrayed: boolean
+  /** A host has reported what belongs to another one. */
+  haveLied: boolean
   /** Until then every process runs on: the database is about to lose rows, or has lost some that only they can name. */
   witnessesUntilMs: number
   /** The operator's program that adopts what the database holds. */

@@ -33,6 +33,8 @@ export type SimStore = {
   /** All rows, in commit order. */
   readonly rows: () => readonly FeedRow[]
   readonly committed: () => number
+  /** When they were committed. */
+  readonly moments: readonly number[]
   readonly server: DatabaseServer
   /** The store as seen by the process of that life. `adopting`: it may write while writing is stopped. */
   readonly seenBy: (life: Life, adopting?: boolean) => Store
@@ -44,6 +46,7 @@ type Ports = {
   readonly tap: Tap
   readonly exclusive: boolean
   readonly bite: Bite | null
+  readonly now: () => number
   readonly say: (line: string) => void
   readonly complain: (line: string, rule?: string) => void
 }
@@ -67,24 +70,27 @@ const untilItsEnd = (monotonic: () => number): (() => number) => {
   }
 }
 
-export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, complain }: Ports): SimStore => {
+export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, complain, now }: Ports): SimStore => {
   const open = memoryStores({ exclusive, cloudUuid: CLOUD_UUID, now: schedule.elapsed })
   const store = open()
   let opened = 0
   const watched = watchedSharing({ now: schedule.elapsed, exclusive, complain })
   const faults: StoreFaults = { failBefore: 0, failAfter: 0, failReads: 0, slowMs: 0 }
   const log: FeedRow[] = []
+  const moments: number[] = []
   const delayMs = (): number =>
     (random.chance(0.3) ? random.below(4) : 0) + (faults.slowMs > 0 ? random.below(faults.slowMs) : 0)
   const server = databaseServer({ schedule, memories: open, rows: () => log, delayMs, bite, say })
   server.onLoss((place) => {
     log.splice(place)
+    moments.splice(place)
     watched.forget()
   })
 
   const note = async (): Promise<void> => {
     for (const row of await store.journal.feed(String(log.length), 1000)) {
       log.push(row)
+      moments.push(now())
       say(
         `#${log.length} ${row.key} ${row.version} ${row.events.map(({ type }) => type).join(' ')}${row.cause.by ? ` by ${row.cause.by}` : ''}`,
       )
@@ -230,5 +236,5 @@ export const simStore = ({ schedule, random, snare, tap, exclusive, bite, say, c
       },
     }
   }
-  return { store, faults, rows: () => log, committed: () => log.length, server, seenBy }
+  return { store, faults, rows: () => log, committed: () => log.length, moments, server, seenBy }
 }

@@ -47,7 +47,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'SETTLE-3': 'traits that others have set on our providers stay',
   'TOKENS-1': 'a good token is taken, and one that has ended is not, as soon as nobody may remember it',
   L6: 'what is bound to a dead host can be deleted',
-  L7: 'what is poisoned delays others by a bounded time at most',
+  L7: 'what is poisoned, or asks for too much, delays others by a bounded time at most',
 }
 /** How many processes there are. */
 const CONTROLS = [1, 1, 1, 2, 2, 2, 3, 4] as const
@@ -127,7 +127,17 @@ export const openWorld = (
   const clock = schedule.clockOf(life)
   const ids = seededIds(chance.fork('ids'), clock.now)
   const exclusive = controls === undefined && count === 1 && fates.chance(0.6)
-  const store = simStore({ schedule, random: chance.fork('store'), snare, tap, exclusive, bite, say, complain })
+  const store = simStore({
+    schedule,
+    random: chance.fork('store'),
+    snare,
+    tap,
+    exclusive,
+    bite,
+    say,
+    complain,
+    now: clock.now,
+  })
   const { onLoss, records, losses } = store.server
   const nova = simNova({ schedule, tap, random: chance.fork('nova'), committed: store.committed, onLoss, say })
   const placement =
@@ -215,6 +225,8 @@ export const openWorld = (
     keystone,
     now: clock.now,
     pauses,
+    haveStrayed: false,
+    haveLied: false,
     witnessesUntilMs: 0,
     adopt,
     say,
