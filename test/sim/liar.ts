@@ -104,7 +104,10 @@ export const liesMore = (stage: Stage): void => {
 /** What a control believed, and whether it recorded that it refused. Not judged if the database has lost rows. */
 export const believed = ({ journal, lost = [] }: Evidence): readonly Violation[] => {
   const violation = (found: string): Violation => ({ invariant: RULE, meaning: MEANING, found, proof: [] })
-  const others = journal.filter(({ key }) => !key.endsWith(`/${LIAR}`))
+  // its own key is given to it under the name of the key
+  const isOwn = ({ key, events }: (typeof journal)[number]): boolean =>
+    key.endsWith(`/${LIAR}`) || events.every((one) => one.type === 'KeyGiven' && 'host' in one && one.host === LIAR)
+  const others = journal.filter((row) => !isOwn(row))
   const isLie = ({ cause, events }: (typeof journal)[number]): boolean =>
     cause.by === `host ${LIAR}` || JSON.stringify(events).includes(`"${MODEL}"`)
   const isRefused = journal.some(
