@@ -20,6 +20,10 @@ const { hostOrders, hostReports } = CATALOGUE
 /** What it has read on the topics of the host that it lies about. */
 type Heard = { readonly id: string; readonly report: InventoryReport; readonly order: Order | null }
 
+type Section = InventoryReport['drivers'][number]
+const partsOf = (section: Section) =>
+  section.status === 'ok' ? section.devices.flatMap(({ deployables }) => deployables) : []
+
 const heardOf = ({ network, random, machines }: Stage): Heard | null => {
   const { name } = random.pick(machines)
   const { stored } = network()
@@ -27,16 +31,13 @@ const heardOf = ({ network, random, machines }: Stage): Heard | null => {
     const report = body as { readonly host: string; readonly type: string } | null
     return topic === hostReports.topic && report?.host === name && report.type === 'Inventory'
   })
-  const last = reports.at(-1)
+  // of a host whose drivers fail there is nothing to lie about
+  const last = reports.findLast(({ body }) => (body as InventoryReport).drivers.flatMap(partsOf).length > 0)
   if (!last) return null
   const orders = stored.flatMap(({ topic, body }) => (topic === hostOrders.topic && body ? [body as Order] : []))
   const order = orders.findLast(({ host, type }) => host === name && type === 'PrepareSlot') ?? null
   return { id: last.id!, report: last.body as InventoryReport, order }
 }
-
-type Section = InventoryReport['drivers'][number]
-const partsOf = (section: Section) =>
-  section.status === 'ok' ? section.devices.flatMap(({ deployables }) => deployables) : []
 
 /** A deployable of that host, known or new, as the only one of a card. */
 const inventoryOf = (shown: InventoryReport, name: string): InventoryReport['drivers'] => [
