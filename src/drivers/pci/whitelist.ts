@@ -21,8 +21,6 @@ export type WhitelistEntry = {
   readonly resourceClass: string | null
   /** Traits in addition to those of the driver. */
   readonly traits: readonly string[]
-  /** A bind first checks that the device is still present. */
-  readonly check: boolean
   /** Null: the virtual functions if there are any, otherwise the function itself. */
   readonly mode: SriovMode | null
   /** The network of Neutron that functions are in; null: none is named, and a mapping of `nic_devices` counts. */
@@ -82,10 +80,7 @@ const Traits = v.pipe(
     'must be a list, or text with commas, of names of A-Z, 0-9 and _',
   ),
 )
-const Toggle = v.pipe(
-  v.union([v.boolean(), v.picklist(['true', 'false'])], 'must be true or false'),
-  v.transform((given) => String(given) === 'true'),
-)
+const Toggle = v.union([v.boolean(), v.picklist(['true', 'false'])], 'must be true or false')
 
 const Entry = v.pipe(
   v.looseObject({
@@ -96,6 +91,7 @@ const Entry = v.pipe(
     device_type: v.optional(v.picklist(DEVICE_TYPES, `must be one of ${DEVICE_TYPES.join(', ')}`)),
     resource_class: v.optional(v.pipe(v.string(CLASS), v.regex(RESOURCE_CLASS, CLASS))),
     traits: v.optional(Traits),
+    /** Taken, and without effect: every bind is looked at once more. */
     check: v.optional(Toggle),
     mode: v.optional(v.picklist(['pf', 'vf'], 'must be pf or vf')),
     physical_network: v.optional(v.nullable(v.pipe(v.string(NETWORK), v.regex(/^[\w.-]{1,100}$/, NETWORK)))),
@@ -114,7 +110,7 @@ const Entry = v.pipe(
       device_type,
       resource_class,
       traits,
-      check,
+      check: _check,
       mode,
       physical_network,
       ...tags
@@ -126,7 +122,6 @@ const Entry = v.pipe(
       deviceType: device_type ?? null,
       resourceClass: resource_class ?? null,
       traits: traits ?? [],
-      check: check ?? false,
       mode: mode ?? null,
       physicalNetwork: physical_network ?? null,
       tags,
