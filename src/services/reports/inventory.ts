@@ -30,7 +30,7 @@ import type { Tools } from '../../actors/inventory/grow.ts'
 import { NUMBERS_KEY, numbers } from '../../actors/inventory/numbers.ts'
 import { type Agreement, type Step, reconcile } from '../../actors/inventory/reconcile.ts'
 import { type Handles, NO_HANDLES, type RecordedHandles, attachedBy } from '../../actors/inventory/rivalry.ts'
-import { isNew, tellRefused, withinLimit, withOwnNames } from './inventoryRefused.ts'
+import { sizeOf, tellRefused, withinLimit, withOwnNames } from './inventoryRefused.ts'
 import type { NewDevices } from './newDevices.ts'
 import { withReturning } from './returning.ts'
 
@@ -269,7 +269,8 @@ export const recordInventory = async (kernel: Kernel, taking: Taking): Promise<O
   // null: this message was already recorded
   if (recorded.value === 'old' || recorded.value === null) return done('old')
   const { steps, refused, before } = recorded.value
-  taking.newDevices.add(report.host, before, steps.filter(isNew).length)
+  const added = steps.reduce((sum, step) => sum + sizeOf(step), 0)
+  taking.newDevices.add(report.host, before, added)
   await tellRefused(kernel, report.host, refused)
   if (steps.length > 0)
     log.info({ host: report.host, steps: steps.length, refused: refused.length }, 'inventory.recorded')

@@ -11,8 +11,8 @@ import { noteRefusal } from './provenance.ts'
 const newNames = (step: Step): readonly string[] => {
   if (!('shown' in step)) return []
   const names = step.shown.device.deployables.map(({ name }) => name)
-  const added = 'held' in step ? names.filter((name) => !ownValue(step.held.deployables, name)) : names
-  return added.map((name) => recordedName(step.shown, name))
+  const known = 'held' in step ? { ...step.held.away, ...step.held.deployables } : {}
+  return names.filter((name) => !ownValue(known, name)).map((name) => recordedName(step.shown, name))
 }
 
 /** The driver of simulated cards writes other characters of the host's name as `_`, as upstream's does. */
@@ -64,20 +64,32 @@ export const withOwnNames = async (
   })
 }
 
-const TOO_MANY = 'the host has shown more devices that were not known than a host may within an hour'
-export const isNew = (step: Step): boolean => step.do === 'record'
-/** Refuses the devices that are more than the host may add now (`newDevices.ts`). */
+const TOO_MANY = 'the host has shown more devices or deployables that were not known than a host may within an hour'
+/** Twice as many as a report may show: those that are shown no more stay recorded as long as the device is there. */
+const NAMES_MAX = 2000
+const FULL = `the device has had ${NAMES_MAX} deployables of other names`
+/** How many deployables the step adds; a new device without any counts as one. */
+export const sizeOf = (step: Step): number => Math.max(newNames(step).length, step.do === 'record' ? 1 : 0)
+const problemOf = (step: Step, room: number): string | null => {
+  const size = sizeOf(step)
+  if (size > 0 && 'held' in step && Object.keys(step.held.deployables).length + size > NAMES_MAX) return FULL
+  return size > room ? TOO_MANY : null
+}
+/** Refuses the devices with which the host would add more than it may now (`newDevices.ts`). */
 export const withinLimit = ({ steps, refused }: Agreement, left: number): Agreement => {
-  const over = new Set(steps.filter(isNew).slice(left))
-  return {
-    steps: steps.filter((step) => !over.has(step)),
-    refused: [
-      ...refused,
-      ...[...over].flatMap((step): Refused[] =>
-        'shown' in step ? [{ canonical: step.shown.canonical, reason: TOO_MANY, refusal: 'too_many_devices' }] : [],
-      ),
-    ],
+  const kept: Step[] = []
+  const over: Refused[] = []
+  let room = left
+  for (const step of steps) {
+    const reason = problemOf(step, room)
+    if (reason !== null && 'shown' in step)
+      over.push({ canonical: step.shown.canonical, reason, refusal: 'too_many_devices' })
+    else {
+      kept.push(step)
+      room -= sizeOf(step)
+    }
   }
+  return { steps: kept, refused: [...refused, ...over] }
 }
 
 /** Devices may be many: those of one kind of refusal are told as one. */

@@ -1,9 +1,10 @@
 /**
- * Limits how many devices a host may make known in an hour: each one adds rows to the journal, and a host that shows
- * others each time would fill it and hold up the reports of all hosts.
+ * Limits how much a host may make known in an hour: each device and deployable adds rows to the journal, and a host
+ * that shows others each time would fill it and hold up the reports of all hosts.
  *
- * NEW-DEVICES-1 within an hour a host adds at most `ATLEAST` devices, or as many as were recorded of it when the hour
- *    began. Those that return do not count: a driver may lose all of a host for a moment;
+ * NEW-DEVICES-1 within an hour a host adds at most `ATLEAST` deployables, of which a device without any counts as one,
+ *    or as many as devices were recorded of it when the hour began. Those that return do not count: a driver may lose
+ *    all of a host for a moment;
  * NEW-DEVICES-2 the first inventory of a host is recorded whole: its size is limited by that of a message;
  * NEW-DEVICES-3 each control counts for itself and begins again when it is started.
  */
@@ -11,12 +12,12 @@ import type { Clock } from '../../clock.ts'
 import type { HostName } from '../../identifiers.ts'
 
 const HOUR_MS = 3_600_000
-export const ATLEAST = 1024
+export const ATLEAST = 2048
 /** Hosts that are remembered; the oldest are forgotten first. */
 const HOSTS_MAX = 10_000
 
 export type NewDevices = {
-  /** How many devices the host may add now, if `recorded` are known of it. */
+  /** How many deployables the host may add now, if `recorded` devices are known of it. */
   readonly left: (host: HostName, recorded: number) => number
   readonly add: (host: HostName, recorded: number, count: number) => void
 }
