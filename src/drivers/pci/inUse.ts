@@ -37,11 +37,14 @@ const openedBy: Look = async (io, sysfsRoot, found) => {
 const dividedInto: Look = async (io, sysfsRoot, { address }) =>
   (await mediatedOf(io, sysfsRoot, address)) ?? vgpuOf(io, `${pciFolder(sysfsRoot)}/${formatPciAddress(address)}`)
 
-/** The virtual functions of a function. */
-export const virtualOf = (found: PciFunction, all: readonly PciFunction[]): readonly PciFunction[] => {
-  const own = formatPciAddress(found.address)
-  return all.filter(({ physfn }) => physfn !== null && formatPciAddress(physfn) === own)
+/** Answers with the virtual functions of a function. A host may have thousands, so they are sorted out once. */
+export const virtualIn = (all: readonly PciFunction[]): ((found: PciFunction) => readonly PciFunction[]) => {
+  const virtual = all.filter(({ physfn }) => physfn !== null)
+  const byPhysical = Map.groupBy(virtual, ({ physfn }) => formatPciAddress(physfn!))
+  return ({ address }) => byPhysical.get(formatPciAddress(address)) ?? []
 }
+export const virtualOf = (found: PciFunction, all: readonly PciFunction[]): readonly PciFunction[] =>
+  virtualIn(all)(found)
 
 /** What uses the function, in words; null: nothing that sysfs shows. `all`: the functions of the host. */
 export type Uses = {
@@ -51,12 +54,13 @@ export type Uses = {
   readonly divided: (found: PciFunction) => Promise<string | null>
 }
 export const usesIn = (io: HostIo, sysfsRoot: string, all: readonly PciFunction[]): Uses => {
+  const virtual = virtualIn(all)
   const withVirtual =
     (look: Look): Uses['opened'] =>
     async (found) => {
       const own = await look(io, sysfsRoot, found)
       if (own !== null) return own
-      for (const vf of virtualOf(found, all)) {
+      for (const vf of virtual(found)) {
         const used = await look(io, sysfsRoot, vf)
         if (used !== null) return `its virtual function ${formatPciAddress(vf.address)}: ${used}`
       }

@@ -17,7 +17,7 @@ import { formatPciAddress, type PciAddress, pciInfo } from '../../pci.ts'
 import type { HostIo, InUse } from '../driver.ts'
 import { driveUsers } from './drivesInUse.ts'
 import { displayOf } from './display.ts'
-import { usesIn, virtualOf } from './inUse.ts'
+import { usesIn, virtualIn } from './inUse.ts'
 import { iommuBlocks } from './iommuGroups.ts'
 import { linkManagers } from './linkManagers.ts'
 import { hostNetwork } from './ownNetwork.ts'
@@ -48,11 +48,11 @@ export const isBareVirtualGpu = ({ vendor, class: pciClass, physfn }: PciFunctio
 export const unreachable = ({ address }: PciFunction): string | null =>
   address.domain.length > 4 ? `its PCI domain ${address.domain} is above ffff, and Nova passes on none of those` : null
 
-const structural = (found: PciFunction, all: readonly PciFunction[], mode: Terms['mode']): string | null => {
+const structural = (found: PciFunction, isDivided: boolean, mode: Terms['mode']): string | null => {
   const domain = unreachable(found)
   if (domain !== null) return domain
   if (mode !== 'vf' && isBareVirtualGpu(found)) return BARE_VIRTUAL
-  return mode !== 'pf' && virtualOf(found, all).length > 0 ? HAS_VIRTUAL : null
+  return mode !== 'pf' && isDivided ? HAS_VIRTUAL : null
 }
 
 export type RuleOfUse = {
@@ -69,12 +69,12 @@ export const ruleOfUse = (sysfsRoot: string): RuleOfUse => {
   return {
     whyNot: async (io, all, atBind = false) => {
       const needed = await hostNetwork(io, sysfsRoot)
-      const blocked = iommuBlocks(all)
+      const [blocked, virtual] = [iommuBlocks(all), virtualIn(all)]
       const { opened, divided } = usesIn(io, sysfsRoot, all)
       const usesDrives = driveUsers(io, sysfsRoot, atBind)
       return async (found, { mode = null, mates = [], kept = null } = {}) =>
         kept ??
-        structural(found, all, mode) ??
+        structural(found, virtual(found).length > 0, mode) ??
         (await usesDrives(found)) ??
         (await needed(found.address)) ??
         (await displayOf(io, sysfsRoot, found)) ??
