@@ -11,8 +11,8 @@ import { type Row, VIEWS, type ViewName, keyOfRow } from '../../actors/runtime/v
 type Where<N extends ViewName> = PageQuery<N>['where']
 export type Readers = {
   /**
-   * Without a limit all pages are read. Fault `invalid`: bad marker or sort key. `visible` filters within each page;
-   * `keep` selects the rows to return.
+   * Without a limit all pages are read. Faults: `not_found` (no such marker), `invalid` (bad sort key). `visible`
+   * filters within each page; `keep` selects the rows to return.
    */
   readonly list: <N extends ViewName>(
     view: N,
