@@ -96,7 +96,7 @@ describe('an FPGA', () => {
     }
     const driver = xilinxFpgaDriver({ sysfsRoot: '/sys', known: lookupIn() })
     await driver.program!(slowly({ ...host, change }), 'h1_0000:3b:00.0', '/images/design.xclbin', never)
-    expect(JSON.parse(host.kept()['/state/xilinx_fpga_driver.loaded.json']!)).toEqual({
+    expect(JSON.parse(host.kept()['/state/xilinx_fpga_driver.loaded.json']!)).toMatchObject({
       loaded: { 'h1_0000:3b:00.0': { image: 'design', shows: UUID } },
       seen: { 'h1_0000:3b:00.0': UUID },
     })
@@ -116,17 +116,17 @@ describe('an FPGA', () => {
       loaded: { 'h1_0000:be:00.0': { image: 'design', shows: `${INTEL.region}/${INTEL.function}` } },
       seen: { 'h1_0000:be:00.0': INTEL.function },
     }
-    expect(kept()).toEqual(holds)
+    expect(kept()).toMatchObject(holds)
     // while it is written, nothing of it is known
     await program()
-    expect([seen, kept()]).toEqual([[null, { loaded: {}, seen: {} }], holds])
+    expect([seen, kept()]).toMatchObject([[null, { loaded: {}, seen: {} }], holds])
   })
   test('has one note after the other, whoever waits for them', async () => {
     const host = recordedHostIo({}, 'h1')
     const [io, notes] = [slowly(host), loadedImages('d')]
     await Promise.all([
-      notes.note(io, 'one', { image: 'a', shows: 'A' }, 'A'),
-      notes.note(io, 'two', { image: 'b', shows: 'B' }, ''),
+      notes.note(io, { deployable: 'one', shows: 'A', card: null }, { image: 'a', shows: 'A' }),
+      notes.note(io, { deployable: 'two', shows: '', card: null }, { image: 'b', shows: 'B' }),
       notes.forget(io, 'one'),
     ])
     expect(JSON.parse(host.kept()['/state/d.loaded.json']!)).toEqual({

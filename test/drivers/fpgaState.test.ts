@@ -51,7 +51,7 @@ test('what a card showed is known while a guest has the function that shows it',
   const io = recordedHostIo({})
   const images = loadedImages('d')
   const shown = async (shows: string, hidden = false) =>
-    (await images.shown(io, [{ deployable: 'one', shows, hidden }], images.writes()))('one')
+    (await images.shown(io, [{ deployable: 'one', shows, hidden, card: null }], images.writes()))('one')
   expect(await shown('', true)).toBe('')
   expect(await shown('A')).toBe('A')
   expect(await shown('', true)).toBe('A')
@@ -64,11 +64,11 @@ test('what a card showed before the machine was started is not known any more', 
   const io = recordedHostIo({ proc: { sys: { kernel: { random: { boot_id: 'one\n' } } } } })
   const images = loadedImages('d')
   const shown = async (shows: string, hidden = false) =>
-    (await images.shown(io, [{ deployable: 'one', shows, hidden }], images.writes()))('one')
+    (await images.shown(io, [{ deployable: 'one', shows, hidden, card: null }], images.writes()))('one')
   await io.keep('/state/d.loaded.json', '{"loaded":{},"seen":{"one":"A"}}')
   // by a release that did not say when it was seen
   expect(await shown('', true)).toBe('A')
-  await images.note(io, 'one', { image: 'i', shows: 'A' }, 'A')
+  await images.note(io, { deployable: 'one', shows: 'A', card: null }, { image: 'i', shows: 'A' })
   expect(io.kept()['/state/d.loaded.json']).toBe(
     '{"loaded":{"one":{"image":"i","shows":"A"}},"boot":"one","seen":{"one":"A"}}',
   )
@@ -82,8 +82,8 @@ test('the image of a card is known as long as the card shows the same', async ()
   const images = loadedImages('d')
   const read = async (name: string, shows: string) => (await images.read(io))(name, shows)
   expect(await read('one', 'A')).toBe(undefined)
-  await images.note(io, 'one', { image: 'i', shows: 'A', functionId: 'f' }, '')
-  await images.note(io, 'two', { image: 'j', shows: 'A' }, 'A')
+  await images.note(io, { deployable: 'one', shows: '', card: null }, { image: 'i', shows: 'A', functionId: 'f' })
+  await images.note(io, { deployable: 'two', shows: 'A', card: null }, { image: 'j', shows: 'A' })
   expect(await read('one', 'A')).toEqual({ image: 'i', shows: 'A', functionId: 'f' })
   expect(await read('one', 'B')).toBe(undefined)
   expect(await read('constructor', 'A')).toBe(undefined)
@@ -96,28 +96,29 @@ test('the image of a card is known as long as the card shows the same', async ()
 test('what a card shows after it was written is known at once, and while it is written nothing is', async () => {
   const io = recordedHostIo({ proc: { sys: { kernel: { random: { boot_id: 'one\n' } } } } })
   const images = loadedImages('d')
-  const card = (shows: string, hidden = false) => [{ deployable: 'one', shows, hidden }]
+  const card = (shows: string, hidden = false) => [{ deployable: 'one', shows, hidden, card: null }]
   const hidden = async () => (await images.shown(io, card('', true), images.writes()))('one')
   await images.shown(io, card('old'), images.writes())
   await images.forget(io, 'one')
   expect(await hidden()).toBe('')
-  await images.note(io, 'one', { image: 'i', shows: 'all' }, 'new')
+  await images.note(io, { deployable: 'one', shows: 'new', card: null }, { image: 'i', shows: 'all' })
   expect(await hidden()).toBe('new')
   // of an earlier run of the machine
   io.tree('/proc/sys/kernel/random')['boot_id'] = 'two\n'
-  await images.note(io, 'two', { image: 'i', shows: 'all' }, 'other')
+  await images.note(io, { deployable: 'two', shows: 'other', card: null }, { image: 'i', shows: 'all' })
   expect(await hidden()).toBe('')
 })
 test('what was read of a card before it was written is not taken for what it shows', async () => {
   const io = recordedHostIo({})
   const images = loadedImages('d')
-  const cards = (shows: string) => ['one', 'two'].map((deployable) => ({ deployable, shows, hidden: false }))
+  const cards = (shows: string) =>
+    ['one', 'two'].map((deployable) => ({ deployable, shows, hidden: false, card: null }))
   const since = images.writes()
   await images.forget(io, 'one')
   const during = await images.shown(io, cards('old'), since)
   expect([during('one'), during('two')]).toEqual(['old', 'old'])
   const begun = images.writes()
-  await images.note(io, 'one', { image: 'i', shows: 'all' }, 'new')
+  await images.note(io, { deployable: 'one', shows: 'new', card: null }, { image: 'i', shows: 'all' })
   for (const before of [since, begun]) {
     const after = await images.shown(io, cards('old'), before)
     expect([after('one'), after('two')]).toEqual(['new', 'old'])

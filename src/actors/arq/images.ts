@@ -5,7 +5,7 @@ import type { FoundImages, ImageSearch } from '../neighbours.ts'
 
 const VERSION = /^\s*v?(\d{1,15}(?:\.\d{1,15})*)(.*)$/is
 /** What follows the numbers of a version that comes before the one with these numbers. */
-const BEFORE = /^[-._~+]?(?:a|alpha|b|beta|c|rc|cr|pre|preview|dev|m|milestone|snapshot|nightly)(?![a-z])/i
+const BEFORE = /^\s*[-._~+]?\s*(?:a|alpha|b|beta|c|rc|cr|pre|preview|dev|m|milestone|snapshot|nightly)(?![a-z])/i
 const partsOf = (version: string) => {
   const [, numbers = '', rest = version] = VERSION.exec(version) ?? []
   return { numbers: numbers.split('.').map(Number), isBefore: numbers !== '' && BEFORE.test(rest), rest: rest.trim() }

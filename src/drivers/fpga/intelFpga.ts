@@ -20,6 +20,7 @@ import { readIfThere } from '../files.ts'
 import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { FPGACONF } from '../programs.ts'
+import { cardNow } from '../pci/cards.ts'
 import { virtualOf } from '../pci/inUse.ts'
 import { passedHandle, passThrough } from '../pci/passThrough.ts'
 import type { RuleOfUse } from '../pci/ruleOfUse.ts'
@@ -162,17 +163,18 @@ const fpgaconfArgs = (card: Card, all: readonly Card[], image: string): readonly
 /** While a guest has a virtual function, the card does not say what is loaded. */
 const withLastSeen = async (
   images: LoadedImages,
-  io: HostIo,
+  { io, sysfsRoot }: { readonly io: HostIo; readonly sysfsRoot: string },
   look: () => Promise<readonly Card[]>,
 ): Promise<readonly Card[]> => {
   const since = images.writes()
   const cards = await look()
-  const showing = cards.map((card) => ({
+  const showing = cards.map(async (card) => ({
     deployable: nameOf(io.hostname, card),
+    card: await cardNow(io, sysfsRoot, formatPciAddress(card.pf.address)),
     shows: functionsIn(card),
     hidden: card.vfs.some(({ isForGuests }) => isForGuests),
   }))
-  const shown = await images.shown(io, showing, since)
+  const shown = await images.shown(io, await Promise.all(showing), since)
   return cards.map((card) => ({ ...card, functions: shown(nameOf(io.hostname, card)).split(',').filter(Boolean) }))
 }
 
@@ -196,7 +198,7 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
   return {
     name: NAME,
     discover: async (io) => {
-      const cards = await withLastSeen(images, io, () => cardsOf(io, options, through.whyNot))
+      const cards = await withLastSeen(images, { io, sysfsRoot }, () => cardsOf(io, options, through.whyNot))
       const imageOf = await images.read(io)
       through.offer(cards.flatMap(({ given }): readonly PciAddress[] => given.map(({ address }) => address)))
       return cards.map((card) => reported(io.hostname, card, imageOf(nameOf(io.hostname, card), showsOf(card))))
@@ -227,8 +229,9 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
         throw new Error(
           `${deployable} does not show function ${missing.join(', ')} of ${imagePath} after programming, but ${after.functions.join(', ') || 'none'}`,
         )
+      const own = await cardNow(io, sysfsRoot, formatPciAddress(after.pf.address))
       const loaded = { image: imageIdOf(imagePath), shows: showsOf(after), ...facts }
-      await images.note(io, deployable, loaded, functionsIn(after))
+      await images.note(io, { deployable, shows: functionsIn(after), card: own }, loaded)
     },
   }
 }

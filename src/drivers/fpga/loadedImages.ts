@@ -2,7 +2,13 @@
  * Which image a driver has loaded into each deployable. A card does not know the id of an image, so the driver keeps it
  * in a file, together with what the card itself showed after the image was loaded. When the card shows something else,
  * the image is no longer the one.
+ *
+ * LOADED-1 what is known of a card follows it to another address, and another card at its address has nothing of it.
+ *    That is looked at with each discovery, when all cards are known; what cards do not tell is no difference;
+ * LOADED-2 of a card that is not found while another one has its place, nothing is known any more: it was without
+ *    power.
  */
+import { Card, likeness, remembered } from '../../card.ts'
 import type { LoadedFacts } from '../../hardware.ts'
 import type { DeployableName } from '../../identifiers.ts'
 import * as v from 'valibot'
@@ -19,13 +25,15 @@ const Loaded = v.object({
 })
 const File = v.object({
   loaded: v.record(v.string(), Loaded),
+  /** The card of each deployable of which anything is known. Drivers before release 0.4.0 did not keep it. */
+  cards: v.optional(v.record(v.string(), Card), () => ({})),
   /** During which run of the kernel that was seen. A file of an earlier release does not say it. */
   boot: v.optional(v.string()),
   /** What each card showed when it could last be asked. */
   seen: v.optional(v.record(v.string(), v.string()), () => ({})),
 })
 type State = v.InferOutput<typeof File>
-type Known = Pick<State, 'loaded' | 'seen'>
+type Known = Pick<State, 'loaded' | 'seen' | 'cards'>
 export type LoadedImage = Readonly<v.InferOutput<typeof Loaded>>
 
 /** Another one with each start of the machine. */
@@ -37,7 +45,13 @@ const ofThisRun = (state: State, boot: string): State =>
   state.boot === undefined || boot === '' || state.boot === boot ? state : { ...state, seen: {} }
 
 /** What a card shows now. `hidden`: a guest has the function that shows it. */
-export type Showing = { readonly deployable: DeployableName; readonly shows: string; readonly hidden: boolean }
+export type Showing = {
+  readonly deployable: DeployableName
+  readonly shows: string
+  readonly hidden: boolean
+  /** Null: the card cannot be read. */
+  readonly card: Card | null
+}
 
 export type LoadedImages = {
   /** The image of the deployable that shows this now; undefined: not known. */
@@ -47,7 +61,8 @@ export type LoadedImages = {
   /**
    * By deployable: what it shows, or what it showed before a guest took the function, since the machine was started:
    * what is reported of a card must not change because it is bound. What was read of a card that was written after
-   * `since` is not kept, and counts only where nothing else is known.
+   * `since` is not kept, and counts only where nothing else is known. `cards`: all of the driver; what is known of them
+   * is at their present names afterwards.
    */
   readonly shown: (
     io: HostIo,
@@ -58,7 +73,7 @@ export type LoadedImages = {
    * Called after the card was written. `seen`: what the card shows now, in the form that `shown` takes. It is noted at
    * once because a guest may take the function before the next look.
    */
-  readonly note: (io: HostIo, deployable: DeployableName, loaded: LoadedImage, seen: string) => Promise<void>
+  readonly note: (io: HostIo, now: Omit<Showing, 'hidden'>, loaded: LoadedImage) => Promise<void>
   /** Before the card is written: what is on it is not known until the end. */
   readonly forget: (io: HostIo, deployable: DeployableName) => Promise<void>
 }
@@ -66,7 +81,34 @@ export type LoadedImages = {
 const without = <Value>(all: Readonly<Record<string, Value>>, name: string): Record<string, Value> =>
   Object.fromEntries(Object.entries(all).filter(([one]) => one !== name))
 
+type Names<Value> = Readonly<Record<string, Value>>
+const renamed = <Value>(all: Names<Value>, to: ReadonlyMap<string, string>): Record<string, Value> =>
+  Object.fromEntries([...to].flatMap(([from, name]) => (Object.hasOwn(all, from) ? [[name, all[from]!]] : [])))
+
+/** LOADED-1, LOADED-2 */
+const followed = ({ loaded, seen, cards }: Known, now: ReadonlyMap<string, Card>): Known => {
+  const [staying, moved]: [[string, string][], [string, string][]] = [[], []]
+  for (const name of new Set([...Object.keys(loaded), ...Object.keys(seen)])) {
+    const own = Object.hasOwn(cards, name) ? cards[name] : undefined
+    const there = now.get(name)
+    const like = own && there ? likeness(own, there) : 'alike'
+    const homes = own ? [...now].filter(([, one]) => likeness(own, one) === 'same').map(([home]) => home) : []
+    if (like !== 'same' && homes.length === 1) moved.push([name, homes[0]!])
+    else if (like !== 'other') staying.push([name, name])
+  }
+  const taken = new Set(moved.map(([, name]) => name))
+  const to = new Map([...staying.filter(([name]) => !taken.has(name)), ...moved])
+  const known = new Map(Object.entries(renamed(cards, to)))
+  for (const name of to.values()) if (now.has(name)) known.set(name, remembered(known.get(name), now.get(name)!))
+  return { loaded: renamed(loaded, to), seen: renamed(seen, to), cards: Object.fromEntries(known) }
+}
+
 const bootOf = async (io: HostIo): Promise<string> => ((await readIfThere(io, BOOT_ID)) ?? '').trim()
+
+const textOf = ({ loaded, boot, seen, cards: all }: State): string => {
+  const known = Object.entries(all).filter(([name]) => Object.hasOwn(loaded, name) || Object.hasOwn(seen, name))
+  return JSON.stringify({ loaded, boot, seen, ...(known.length > 0 && { cards: Object.fromEntries(known) }) })
+}
 
 /** The file of a driver. */
 const stateOf = (driver: string) => {
@@ -74,15 +116,14 @@ const stateOf = (driver: string) => {
   const pathOf = (io: HostIo): string => `${io.stateDir}/${driver}.loaded.json`
   const now = async (io: HostIo): Promise<State> => {
     const text = await readIfThere(io, pathOf(io))
-    return text === null ? { loaded: {}, seen: {} } : readByRules(File, text, pathOf(io))
+    return text === null ? { loaded: {}, seen: {}, cards: {} } : readByRules(File, text, pathOf(io))
   }
   const changed = async (io: HostIo, made: (before: Known) => Known): Promise<void> => {
     const boot = await bootOf(io)
     await inTurn(async () => {
       const before = await now(io)
-      const { loaded, seen } = made(ofThisRun(before, boot))
-      const text = JSON.stringify({ loaded, ...(boot === '' ? {} : { boot }), seen })
-      if (text !== JSON.stringify(before)) await io.keep(pathOf(io), text)
+      const after = textOf({ ...made(ofThisRun(before, boot)), ...(boot === '' ? {} : { boot }) })
+      if (after !== textOf(before)) await io.keep(pathOf(io), after)
     })
   }
   return { now, changed }
@@ -101,7 +142,9 @@ export const loadedImages = (driver: string): LoadedImages => {
     writes: () => writes,
     shown: async (io, cards, since) => {
       const shown = new Map<string, string>()
-      await changed(io, ({ loaded, seen }) => {
+      const now = new Map(cards.flatMap(({ deployable, card }) => (card === null ? [] : [[deployable, card] as const])))
+      await changed(io, (before) => {
+        const { loaded, seen, cards: known } = followed(before, now)
         const last = new Map(Object.entries(seen))
         for (const { deployable, shows, hidden } of cards) {
           const isOld = (writtenAt.get(deployable) ?? 0) > since
@@ -109,7 +152,7 @@ export const loadedImages = (driver: string): LoadedImages => {
           const known = hidden || isOld ? last.get(deployable) : shows
           shown.set(deployable, known ?? (hidden ? '' : shows))
         }
-        return { loaded, seen: Object.fromEntries(last) }
+        return { loaded, seen: Object.fromEntries(last), cards: { ...Object.fromEntries(now), ...known } }
       })
       return (deployable) => shown.get(deployable) ?? ''
     },
@@ -118,15 +161,17 @@ export const loadedImages = (driver: string): LoadedImages => {
       return (deployable, shows) =>
         Object.hasOwn(loaded, deployable) && loaded[deployable]!.shows === shows ? loaded[deployable] : undefined
     },
-    note: (io, deployable, one, shows) =>
-      written(io, deployable, ({ loaded, seen }) => ({
+    note: (io, { deployable, shows, card }, one) =>
+      written(io, deployable, ({ loaded, seen, cards }) => ({
         loaded: { ...loaded, [deployable]: one },
         seen: { ...without(seen, deployable), ...(shows === '' ? {} : { [deployable]: shows }) },
+        cards: { ...without(cards, deployable), ...(card === null ? {} : { [deployable]: card }) },
       })),
     forget: (io, deployable) =>
-      written(io, deployable, ({ loaded, seen }) => ({
+      written(io, deployable, ({ loaded, seen, cards }) => ({
         loaded: without(loaded, deployable),
         seen: without(seen, deployable),
+        cards: without(cards, deployable),
       })),
   }
 }

@@ -16,6 +16,7 @@ import { formatPciAddress, type PciAddress, pciJson } from '../../pci.ts'
 import { spacedJson } from '../../spacedJson.ts'
 import { pciNames } from '../cards/pciNames.ts'
 import type { Driver, HostIo } from '../driver.ts'
+import { cardNow } from '../pci/cards.ts'
 import { measuresPci } from '../pci/measured.ts'
 import { attributesOf, deployableName, traitName } from '../names.ts'
 import { XRT_FOLDER } from '../programs.ts'
@@ -115,17 +116,18 @@ const headerOf = async (io: HostIo, imagePath: string): Promise<ReturnType<typeo
 /** While a guest has the user function, the card does not say what is loaded. */
 const withLastSeen = async (
   images: LoadedImages,
-  io: HostIo,
+  { io, sysfsRoot }: { readonly io: HostIo; readonly sysfsRoot: string },
   look: () => Promise<readonly Card[]>,
 ): Promise<readonly Card[]> => {
   const since = images.writes()
   const cards = await look()
-  const showing = cards.map((card) => ({
+  const showing = cards.map(async (card) => ({
     deployable: nameOf(io.hostname, card),
+    card: await cardNow(io, sysfsRoot, formatPciAddress(card.first.address)),
     shows: card.shows ?? '',
     hidden: userOf(card).isForGuests,
   }))
-  const shown = await images.shown(io, showing, since)
+  const shown = await images.shown(io, await Promise.all(showing), since)
   return cards.map((card) => ({ ...card, shows: shown(nameOf(io.hostname, card)) || null }))
 }
 
@@ -144,7 +146,7 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
   return {
     name: NAME,
     discover: async (io) => {
-      const seen = await withLastSeen(images, io, () => cardsOf(io, options, through.whyNot))
+      const seen = await withLastSeen(images, { io, sysfsRoot }, () => cardsOf(io, options, through.whyNot))
       const cards = seen.filter(({ withheld }) => withheld === null)
       const modelOf = await namesOf(
         io,
@@ -175,12 +177,17 @@ export const xilinxFpgaDriver = (options: XilinxFpgaOptions): Driver => {
       await images.forget(io, deployable)
       const args = ['program', '--device', formatPciAddress(userOf(card).address), '--user', imagePath]
       await io.change(deployable, tool, args, PROGRAM_MS, signal)
-      const { shows } = await cardNamed(io, deployable)
+      const { shows, first } = await cardNamed(io, deployable)
       if (shows !== uuid)
         throw new Error(
           `${deployable} does not show image ${uuid} of ${imagePath} after programming, but ${shows ?? 'none'}`,
         )
-      await images.note(io, deployable, { image: imageIdOf(imagePath), shows: uuid, ...facts }, uuid)
+      const own = await cardNow(io, sysfsRoot, formatPciAddress(first.address))
+      await images.note(
+        io,
+        { deployable, shows: uuid, card: own },
+        { image: imageIdOf(imagePath), shows: uuid, ...facts },
+      )
     },
   }
 }
