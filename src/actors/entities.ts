@@ -10,6 +10,7 @@ import { numbers } from './inventory/numbers.ts'
 import { quota } from './arq/quota.ts'
 import { type AnyDecider, blank, fold, kindOf, recallInto } from './runtime/memory.ts'
 import { placement } from './placement/decider.ts'
+import { marksOfRebuild } from './placement/marks.ts'
 import type { JournalRow } from './runtime/ports.ts'
 import { profile, profileName } from './profile/decider.ts'
 import type { ViewChange, ViewName } from './runtime/views.ts'
@@ -34,7 +35,7 @@ const LASTING: ReadonlySet<ViewName> = new Set(['usage'])
  * The view rows of one entity, computed from all its journal rows, oldest first. Pure. They equal the rows that were
  * written over time.
  */
-export const rebuild = (key: EntityKey, rows: readonly JournalRow[]): readonly ViewChange[] => {
+export const viewRowsOf = (key: EntityKey, rows: readonly JournalRow[]): readonly ViewChange[] => {
   const decider = deciderOf(key)
   const lasting: ViewChange[] = []
   let state: unknown = decider.initial
@@ -47,6 +48,12 @@ export const rebuild = (key: EntityKey, rows: readonly JournalRow[]): readonly V
 }
 /** Only ARQs have rows in lasting views. */
 const ARQS = `${arq.kind}/`
+
+/** What a rebuild of the views writes for one entity: its rows, and what no event says (MARKS-1). Pure. */
+export const rebuild = (key: EntityKey, rows: readonly JournalRow[]): readonly ViewChange[] => [
+  ...viewRowsOf(key, rows),
+  ...marksOfRebuild(key, rows.at(-1)!.at),
+]
 
 /** Builds the memory of an entity from its rows; used by the audit and tests. */
 export const remember = (key: EntityKey, rows: readonly JournalRow[]) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { deciderOf, ENTITIES, rebuild, remember } from '../../src/actors/entities.ts'
+import { deciderOf, ENTITIES, remember, viewRowsOf } from '../../src/actors/entities.ts'
 import { type AnyDecider, fold } from '../../src/actors/runtime/memory.ts'
 import type { JournalRow } from '../../src/actors/runtime/ports.ts'
 import type { ViewChange } from '../../src/actors/runtime/views.ts'
@@ -43,7 +43,7 @@ describe.each(Object.keys(ENTITIES))('%s, whatever is asked of it', (kind) => {
     fc.assert(
       fc.property(lives, (asked) => {
         const { rows, views } = live(deciderOf(key), key, asked)
-        expect(sorted(apply(new Map(), rebuild(key, rows)))).toEqual(sorted(views))
+        expect(sorted(apply(new Map(), viewRowsOf(key, rows)))).toEqual(sorted(views))
       }),
       { numRuns: 300 },
     )

@@ -1,6 +1,6 @@
 /** The views of a store must be what a rebuild makes of its journal, to the byte. */
 import { expect } from 'vitest'
-import { rebuild } from '../../src/actors/entities.ts'
+import { viewRowsOf } from '../../src/actors/entities.ts'
 import type { Store } from '../../src/persistence/store.ts'
 
 export const viewsOf = async (store: Store): Promise<readonly string[]> => {
@@ -11,6 +11,6 @@ export const viewsOf = async (store: Store): Promise<readonly string[]> => {
 
 export const expectRebuilt = async (store: Store): Promise<void> => {
   const were = await viewsOf(store)
-  await store.rebuildViews(rebuild)
+  await store.rebuildViews(viewRowsOf)
   expect(await viewsOf(store)).toEqual(were)
 }

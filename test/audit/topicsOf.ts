@@ -3,7 +3,7 @@ import { kindOf } from '../../src/actors/runtime/memory.ts'
 import type { Topics } from '../../src/audit/evidence.ts'
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import { reactions } from '../../src/actors/reactions.ts'
-import { rebuild } from '../../src/actors/entities.ts'
+import { viewRowsOf } from '../../src/actors/entities.ts'
 import type { Raw } from '../../src/bus/kafka/read.ts'
 import { messageOf } from '../../src/cli/audit/topics.ts'
 import { createLatest } from '../../src/actors/latest.ts'
@@ -11,7 +11,7 @@ import { createLatest } from '../../src/actors/latest.ts'
 const VIEW: Readonly<Record<string, string>> = { arq: 'arqs', device: 'devices', host: 'hosts' }
 
 const stateOf = (row: FeedRow, own: readonly FeedRow[]) => {
-  const state = rebuild(row.key, own).findLast(({ view }) => view === VIEW[kindOf(row.key)])?.row ?? null
+  const state = viewRowsOf(row.key, own).findLast(({ view }) => view === VIEW[kindOf(row.key)])?.row ?? null
   const { presence, liveness } = (state ?? {}) as { readonly presence?: string; readonly liveness?: string }
   const gone = presence === 'retired' || liveness === 'removed'
   const latest = createLatest({ page: () => Promise.resolve([]) })

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Evidence, HostTrace, TopicMessage } from '../../src/audit/evidence.ts'
-import { rebuild } from '../../src/actors/entities.ts'
+import { viewRowsOf } from '../../src/actors/entities.ts'
 import { type ViewName, put } from '../../src/actors/runtime/views.ts'
 import type { Raw } from '../../src/bus/kafka/read.ts'
 import { writeJournal } from '../../src/cli/audit/files.ts'
@@ -69,7 +69,7 @@ const writeHost = (dir: string, { name, steps, prepared = [], loaded = {} }: Hos
 export const writeStore = async (config: StoreConfig, { journal, views = {} }: Pick<Evidence, 'journal' | 'views'>) => {
   const store = await openStore(config)
   await store.bulkLoad(journal.map((row) => ({ rows: [{ ...row, position: undefined }], changes: [] })))
-  await store.rebuildViews(rebuild)
+  await store.rebuildViews(viewRowsOf)
   const changes = (Object.keys(views) as ViewName[]).flatMap((name) =>
     (views[name] ?? []).map((row) => put(name, row as never)),
   )

@@ -1,7 +1,7 @@
 /** Ignored differences over each store: they outlive the process, and follow from the journal alone. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { rebuild } from '../../src/actors/entities.ts'
+import { viewRowsOf } from '../../src/actors/entities.ts'
 import { placedHost } from '../support/placedHost.ts'
 import type { PlacementLab } from '../support/placementLab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
@@ -34,11 +34,11 @@ export const ignoredDriftContract = (lab: () => PlacementLab, stores: Source = o
     })
     const before = await seen()
     expect(before).toEqual({ listed: [row], one: row, drift: [NOTE.reason] })
-    await store.rebuildViews(rebuild)
+    await store.rebuildViews(viewRowsOf)
     expect(await seen()).toEqual(before)
     const ended = value(await next.control.drift.unignore(NOVA, entry!.uuid, { by: 'another', reason: 'it is ours' }))
     expect(ended.ended).toMatchObject({ by: 'another', reason: 'it is ours' })
-    await store.rebuildViews(rebuild)
+    await store.rebuildViews(viewRowsOf)
     expect(await seen()).toEqual({ listed: [], one: ended, drift: [undefined] })
     await next.plane.stop()
   })
@@ -69,7 +69,7 @@ export const ignoredDriftContract = (lab: () => PlacementLab, stores: Source = o
       ends: [{ type: 'DriftIgnoringOver', uuid: entry!.uuid }],
     }
     expect(await seen()).toEqual(after)
-    await store.rebuildViews(rebuild)
+    await store.rebuildViews(viewRowsOf)
     expect(await seen()).toEqual(after)
     await placed.stop()
   })

@@ -1,6 +1,6 @@
 /** What every store must do with whole tables. */
 import { expect, test } from 'vitest'
-import { put } from '../../src/actors/runtime/views.ts'
+import { drop, put } from '../../src/actors/runtime/views.ts'
 import * as sample from '../persistence/samples.ts'
 import type { Opened } from './journal.contract.ts'
 
@@ -47,6 +47,17 @@ export const wholeTablesContract = (open: () => Promise<Opened>): void => {
     await expect(store.bulkLoad([history[0]!])).rejects.toThrow(/stale|seen|journal/)
     await store.journal.close()
     expect(await store.journal.append(sample.one(sample.newKey(), 1))).toBe('busy')
+    await dispose()
+  })
+
+  test('folded anew, no entity takes away a row that another one has written', async () => {
+    const { store, dispose } = await open()
+    const mark = { entity: 'placement-mark/h1', kind: 'placement-mark', at: sample.AT } as const
+    await store.journal.append(sample.one('host/h1', 1, [put('due', mark)]))
+    await store.journal.append(sample.one('placement/h1', 1, [drop('due', mark.entity)]))
+    const fold = (key: string) => (key === 'host/h1' ? [put('due', mark)] : [drop('due', mark.entity)])
+    expect(await store.rebuildViews(fold)).toEqual({ journalRows: 2, viewRows: 1 })
+    expect(await store.reads.page({ view: 'due', where: {}, sort: 'entity', limit: 9 })).toEqual([mark])
     await dispose()
   })
 

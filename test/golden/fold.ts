@@ -1,5 +1,5 @@
 /** A recorded journal as text, and the views it folds to. */
-import { rebuild } from '../../src/actors/entities.ts'
+import { viewRowsOf } from '../../src/actors/entities.ts'
 import type { JournalRow } from '../../src/actors/runtime/ports.ts'
 import { cellsOf, dumpLine, dumpedViews, lastChanges } from '../../src/persistence/rules.ts'
 
@@ -25,7 +25,7 @@ const known = (view: string, cells: Readonly<Record<string, unknown>>) =>
 /** A line a row, in the order of the lines. */
 export const viewsText = (rows: readonly JournalRow[]): string => {
   const lines = [...Map.groupBy(rows, ({ key }) => key)].flatMap(([key, own]) =>
-    lastChanges(rebuild(key, own)).flatMap(({ view, row }) =>
+    lastChanges(viewRowsOf(key, own)).flatMap(({ view, row }) =>
       row === null || !dumpedViews.includes(view) ? [] : [dumpLine(view, known(view, cellsOf(view, row)))],
     ),
   )

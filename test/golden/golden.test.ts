@@ -1,6 +1,6 @@
 /** Journals that earlier releases have written are read for ever, and fold to the same views. */
 import { describe, expect, test } from 'vitest'
-import { rebuild, remember } from '../../src/actors/entities.ts'
+import { remember, viewRowsOf } from '../../src/actors/entities.ts'
 import { check } from '../../src/audit/check.ts'
 import type { JournalRow } from '../../src/actors/runtime/ports.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
@@ -15,7 +15,7 @@ import { playScenario } from './scenario.ts'
 const storeOf = async (rows: readonly JournalRow[]) => {
   const store = memoryStore()
   await store.bulkLoad(rows.map((row) => ({ rows: [row], changes: [] })))
-  await store.rebuildViews(rebuild)
+  await store.rebuildViews(viewRowsOf)
   return store
 }
 

@@ -2,7 +2,7 @@
  * What a release says on its topics: facts and orders of a journal, the states it ends in, and a host that does one of
  * everything.
  */
-import { rebuild } from '../../src/actors/entities.ts'
+import { viewRowsOf } from '../../src/actors/entities.ts'
 import { createLatest } from '../../src/actors/latest.ts'
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import { reactions } from '../../src/actors/reactions.ts'
@@ -20,7 +20,7 @@ const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 const stateRecords = async (rows: readonly FeedRow[]): Promise<readonly BusRecord[]> => {
   const store = memoryStore()
   await store.bulkLoad(rows.map((row) => ({ rows: [row], changes: [] })))
-  await store.rebuildViews(rebuild)
+  await store.rebuildViews(viewRowsOf)
   const latest = createLatest(store.reads)
   const marks = new Map(rows.filter(({ key }) => latest.tells(key)).map((row) => [row.key, row]))
   const states = await latest.read([...marks.keys()])

@@ -1,7 +1,7 @@
 /** Checks the store after the program has ended: the invariants hold, and the views equal a fold of the journal. */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { rebuild } from '../../src/actors/entities.ts'
+import { viewRowsOf } from '../../src/actors/entities.ts'
 import { isMark } from '../../src/actors/placement/marks.ts'
 import { recordedPart } from '../../src/actors/recordedPart.ts'
 import { check } from '../../src/audit/check.ts'
@@ -38,7 +38,7 @@ const linesOf = async (store: Store): Promise<readonly string[]> => {
 }
 export const viewsDiffer = async (store: Store): Promise<readonly string[]> => {
   const before = await linesOf(store)
-  await store.rebuildViews(rebuild)
+  await store.rebuildViews(viewRowsOf)
   const after = await linesOf(store)
   const only = (some: readonly string[], others: readonly string[]) => {
     const known = new Set(others)

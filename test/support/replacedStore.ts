@@ -1,7 +1,7 @@
 /**
  * A store whose database is replaced by an older copy of it, as by a replica that had not received the last commits.
  */
-import { rebuild } from '../../src/actors/entities.ts'
+import { viewRowsOf } from '../../src/actors/entities.ts'
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
@@ -20,7 +20,7 @@ export const replacedStores = () => {
     current = open()
     incarnation++
     await current.bulkLoad(kept.map((row) => ({ rows: [row], changes: [] })))
-    await current.rebuildViews(rebuild)
+    await current.rebuildViews(viewRowsOf)
   }
   /** Calls reach whichever database there is now. */
   const journal = (): Store['journal'] => ({

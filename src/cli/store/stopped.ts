@@ -4,7 +4,6 @@
  */
 import { misused } from '../exits.ts'
 import { rebuild } from '../../actors/entities.ts'
-import { marksOfRebuild } from '../../actors/placement/marks.ts'
 import type { Log } from '../../log.ts'
 import { openStore } from '../../persistence/open.ts'
 import type { Config } from '../config/config.ts'
@@ -58,7 +57,7 @@ export const rebuildStore = async (config: Config, log: Log, out: Out): Promise<
     withProgress({ what: 'journal rows', total: null }, (progress) =>
       store.rebuildViews((key, rows) => {
         progress.add(rows.length)
-        return [...rebuild(key, rows), ...marksOfRebuild(key, rows.at(-1)!.at)]
+        return rebuild(key, rows)
       }),
     ),
   )

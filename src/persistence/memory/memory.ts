@@ -27,7 +27,7 @@ import { endAllOthers, memorySharing, noSharedWork } from './sharing.ts'
 import { standbyOf } from './standby.ts'
 import { memoryTables } from './tables.ts'
 import { misfitOf } from '../misfit.ts'
-import { dumpedViews, dumpLine } from '../rules.ts'
+import { dumpedViews, dumpLine, lastChanges } from '../rules.ts'
 import type { Fold, Loaded, Store, Stream } from '../store.ts'
 
 export type MemoryOptions = {
@@ -191,7 +191,10 @@ const loadWhole = async (kept: Kept, appends: Stream<Append>): Promise<Loaded> =
 }
 
 const rebuildViews = async ({ log, byKey, tables }: Kept, fold: Fold): Promise<Loaded> => {
-  const changes = [...byKey.keys()].toSorted().flatMap((key) => fold(key, byKey.get(key)!))
+  // an entity that has no row, or none any more, takes away no row that another one has written
+  const changes = [...byKey.keys()]
+    .toSorted()
+    .flatMap((key) => lastChanges(fold(key, byKey.get(key)!)).filter(({ row }) => row !== null))
   tables.clear()
   const conflict = tables.write(changes)
   if (conflict !== null) throw new Error(`rebuild of the views: the journal breaks ${conflict}`)

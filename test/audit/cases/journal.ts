@@ -1,5 +1,5 @@
 /** A case for each condition of S4, S13 and of the invariants of `src/audit/inventory.ts`. */
-import { rebuild, remember } from '../../../src/actors/entities.ts'
+import { remember, viewRowsOf } from '../../../src/actors/entities.ts'
 import type { Evidence } from '../../../src/audit/evidence.ts'
 import type { Finding } from '../../../src/audit/history.ts'
 import { snapshotSchemaOf } from '../../../src/actors/runtime/snapshots.ts'
@@ -57,7 +57,7 @@ const waiting = [
   deployable('d1', granted('h1', 'a1', order('h1', 1))),
   deployable('d1', { type: 'PresenceSet', presence: 'missing' }),
 ]
-const changes = rebuild('deployable/d1', journalOf(...waiting))
+const changes = viewRowsOf('deployable/d1', journalOf(...waiting))
 const rowsOf = (view: ViewName) => changes.filter((one) => one.view === view).map(({ row }) => row as object)
 const VIEWED = ['deployables', 'handles', 'pending_orders'] as const
 type Viewed = (typeof VIEWED)[number]
@@ -84,7 +84,7 @@ const forgot = (key: string, is: object, fold: object): Finding => ({
 const compared = entry('placement/h1', { type: 'PassBegun', host: 'h1', number: 1, until: 7 })
 const accepting = instance('i1', accepted())
 const dueOf = (row: Entry) =>
-  rebuild(row.key, journalOf(row)).find(({ view, row: is }) => view === 'due' && is !== null)?.row
+  viewRowsOf(row.key, journalOf(row)).find(({ view, row: is }) => view === 'due' && is !== null)?.row
 /** The row of due work of this entity has another moment. */
 const dueAt = (row: Entry, at: number): Partial<Evidence> => ({
   ...of(row),

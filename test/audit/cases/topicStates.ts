@@ -1,5 +1,5 @@
 /** A case for each condition of PUBLISHED-4 of `src/audit/topics.ts`. */
-import { rebuild } from '../../../src/actors/entities.ts'
+import { viewRowsOf } from '../../../src/actors/entities.ts'
 import type { Evidence, TopicMessage } from '../../../src/audit/evidence.ts'
 import type { Finding } from '../../../src/audit/history.ts'
 import { canonicalJson } from '../../../src/wire/canonical.ts'
@@ -22,7 +22,7 @@ const differs = (one: TopicMessage, entity: string, shown: string, fold: string)
 })
 const lost = { ...rowOf(LAST), state: 'Lost' }
 const fold = canonicalJson(rowOf(LAST))
-const before = rebuild(
+const before = viewRowsOf(
   'arq/a1',
   journalOf(...LIFE.slice(0, 5)).filter(({ key }) => key === 'arq/a1'),
 ).find(({ view }) => view === 'arqs')!.row as object
