@@ -5,6 +5,7 @@ import type { CommandRow } from './commandRow.ts'
 import { type Config, loadConfig } from './config/config.ts'
 import { lacks } from './config/programs.ts'
 import { readText } from './config/readText.ts'
+import { databaseAway } from './databaseAway.ts'
 import { endWith, EXITS, type ExitName, Failure } from './exits.ts'
 import { inOneLine, visibleJson } from '../text.ts'
 
@@ -53,9 +54,9 @@ const FOR_PROGRAMS: readonly unknown[] = ['json', 'jsonl']
  * would have been JSON.
  */
 const tell = (error: unknown, given: readonly unknown[]): void => {
-  const failure = error instanceof Failure ? error : null
+  const failure = error instanceof Failure ? error : databaseAway(error)
   const { exit = 'failed', requestId, about: place } = failure ?? {}
-  const text = messageOf(error)
+  const text = messageOf(failure ?? error)
   // commander gives an action its command last
   const row = given.at(-1) as CommandRow
   const next = failure?.next ?? (exit === 'usage' ? `${row.path} --help` : undefined)

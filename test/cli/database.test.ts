@@ -4,6 +4,7 @@ import type { Clock } from '../../src/clock.ts'
 import { loadConfig } from '../../src/cli/config/config.ts'
 import { databaseReason, isPassingError, openDatabase } from '../../src/cli/programs/database.ts'
 import { NotWritable } from '../../src/persistence/notWritable.ts'
+import { commandHere } from '../support/commandHere.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { describeWith } from '../support/needs.ts'
 import { freePort } from '../support/port.ts'
@@ -113,4 +114,31 @@ test('the option takes the address that a client can use, and says what it canno
     expect(loaded).toMatchObject({ ok: false, problems: [expect.stringContaining(problem)] })
     expect(JSON.stringify(loaded)).not.toContain('planted')
   }
+})
+
+test.each(['migrate', 'audit', 'rebuild-views', 'archive'])(
+  '%s says that it was the database which it could not open, and what looks at it',
+  async (command) => {
+    const port = await freePort()
+    const { code, err } = await commandHere([command, '--database', `postgresql://x@127.0.0.1:${port}/y`], {})
+    expect([code, err]).toEqual([
+      1,
+      `the database cannot be opened: connect ECONNREFUSED 127.0.0.1:${port}\nnext: accelerando doctor --database URL\n`,
+    ])
+  },
+)
+describeWith('postgres', 'a database that', (bin) => {
+  test('does not exist, or does not know the role, is named as well', async () => {
+    const { url: made, drop } = await databaseOn(await postgresServer(bin))
+    const said = async (change: (url: URL) => void): Promise<string> => {
+      const url = new URL(made)
+      change(url)
+      return (await commandHere(['migrate', '--check', '--database', url.href], {})).err
+    }
+    expect(await said((url) => void (url.pathname = '/nowhere'))).toBe(
+      'the database cannot be opened: database "nowhere" does not exist\nnext: accelerando doctor --database URL\n',
+    )
+    expect(await said((url) => void (url.username = 'nobody'))).toMatch(/^the database cannot be opened: .*"nobody"/)
+    await drop()
+  })
 })

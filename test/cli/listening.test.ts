@@ -100,3 +100,17 @@ test('an address that is taken is known before anything else is done', async () 
   await expectFree({ host, port })
   await expectFree({ host, port })
 })
+test('each address that the operator chose has to be free, and another one than the others', async () => {
+  const free = { host: '127.0.0.1', port: 0 }
+  const { host, port } = await listening(() => new Response())
+  for (const wanted of [
+    [free, { host, port, chosen: true }],
+    [{ host, port, chosen: true }, free],
+  ])
+    await expect(expectFree(...wanted)).rejects.toMatchObject({ code: 'EADDRINUSE', port })
+  await expectFree(free, { host, port, chosen: false })
+  await open!.close(0)
+  const both = { host, port, chosen: true }
+  await expect(expectFree(both, both)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  await expectFree(both, free)
+})

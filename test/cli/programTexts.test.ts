@@ -54,6 +54,14 @@ test('an address that is in use is told with the flag that chooses another; othe
   )
   const foreign = taken(3)
   expect(inWords(foreign, listens)).toBe(foreign)
+  const refused = (code: string) =>
+    inWords(Object.assign(new Error('listen'), { code, address: 'a', port: 2 }), listens)
+  expect(refused('EACCES').message).toContain('a:2 may be listened on by more privileged users only: choose')
+  expect(refused('EADDRNOTAVAIL').message).toContain('a:2 is no address of this machine: choose')
+  const same = { '--listen': { host: 'h', port: 1 }, '--ui-listen': { host: 'h', port: 1 } }
+  expect(inWords(taken(1), same).message).toBe(
+    '10.0.0.1:1 is in use: choose another address with --listen or --ui-listen',
+  )
   const other = Object.assign(new Error('no'), { code: 'EACCES' })
   expect(inWords(other, listens)).toBe(other)
   expect(inWords('plain', listens)).toEqual(new Error('plain'))

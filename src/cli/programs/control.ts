@@ -178,7 +178,7 @@ export const startControl = async (config: ControlConfig, log: Log, bundles: Bun
   const open = closer(log)
   const clock = shifted(systemClock, config.clockOffsetMs)
   try {
-    await expectFree(config.listen)
+    await expectFree(config.listen, config.uiListen, config.adminListen)
     const watching = await openWatching('accelerando-control', log, open)
     const store = await openDatabase(config.database, systemClock, log)
     open.add(store.close)

@@ -74,22 +74,28 @@ export const listen = async (app: App, { host, port }: Address, options: Options
   return { host, port: (server.address() as AddressInfo).port, close }
 }
 
+/** `chosen` false: the operator did not choose it, and another port serves as well. */
+type Wanted = Address & { readonly chosen?: boolean }
 /**
- * Rejects when the address cannot be listened on now. For a program that listens only after longer work, which would be
- * for nothing.
+ * Rejects when one of the addresses cannot be listened on now, or two of them are the same. For a program that listens
+ * only after longer work, which would be for nothing.
  */
-export const expectFree = async ({ host, port }: Address): Promise<void> => {
-  const server = createServer()
-  const { promise, resolve, reject } = Promise.withResolvers<void>()
-  server.once('error', reject)
-  server.listen(port, host, () => server.close(() => resolve()))
-  return promise
+export const expectFree = async (...wanted: readonly Wanted[]): Promise<void> => {
+  const servers = wanted
+    .filter(({ chosen = true }) => chosen)
+    .map((address) => ({ ...address, server: createServer() }))
+  try {
+    for (const { host, port, server } of servers)
+      await new Promise<void>((resolve, reject) => server.once('error', reject).listen(port, host, resolve))
+  } finally {
+    for (const { server } of servers) await new Promise((resolve) => server.close(resolve))
+  }
 }
 
 /** If the default address is in use, any free port is taken, because the operator did not choose the address. */
 export const listenOrElsewhere = async (
   app: App,
-  address: Address & { readonly chosen: boolean },
+  address: Wanted,
   { name, log, ...options }: Options & { readonly name: string; readonly log: Log },
 ): Promise<Listening> => {
   try {

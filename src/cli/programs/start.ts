@@ -125,7 +125,7 @@ export const start = async (config: Config, log: Log, bundles: Bundles = noBundl
   if (!local.ok) throw new StartProblem(local.problems.join('\n'))
   const open = closer(log)
   try {
-    await expectFree(config.listen)
+    await expectFree(config.listen, config.uiListen, config.adminListen)
     await makeDataFolder(config.data, log)
     await mkdir(join(config.data, 'hosts'), { recursive: true })
     const store = await openStore(storeConfig(config))

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../../clock.ts'
 import { codeOf } from '../../errorText.ts'
 import type { Log } from '../../log.ts'
 import { complain } from '../command.ts'
+import { databaseAway } from '../databaseAway.ts'
 import type { Config } from '../config/config.ts'
 import type { Address } from '../config/kinds.ts'
 
@@ -39,14 +40,21 @@ export const listensOf = ({
 })
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)))
-/** For an address of this program that is in use, the error names the flag that chooses another one. */
+/** Why an address cannot be listened on. */
+const REFUSED: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'is in use by another program',
+  EADDRNOTAVAIL: 'is no address of this machine',
+  EACCES: 'may be listened on by more privileged users only',
+}
+/** For an address on which this program cannot listen, the error names the flag that chooses another one. */
 export const inWords = (error: unknown, listens: Listens): Error => {
-  if (codeOf(error) !== 'EADDRINUSE') return asError(error)
+  const why = REFUSED[codeOf(error) ?? '']
   const { address, port } = error as { readonly address?: string; readonly port?: number }
   const flags = Object.entries(listens).flatMap(([flag, one]) => (one.port === port ? [flag] : []))
-  if (flags.length === 0) return asError(error)
-  const text = `${address}:${port} is in use by another program: choose another address with ${flags.join(' or ')}`
-  return new Error(text, { cause: error })
+  if (why === undefined || flags.length === 0) return asError(error)
+  // two addresses of one program may be the same
+  const whose = flags.length > 1 && why === REFUSED['EADDRINUSE'] ? 'is in use' : why
+  return new Error(`${address}:${port} ${whose}: choose another address with ${flags.join(' or ')}`, { cause: error })
 }
 
 /**
@@ -56,7 +64,8 @@ export const inWords = (error: unknown, listens: Listens): Error => {
 export const untilEnded = async (log: Log, listens: Listens, begin: () => Promise<Running>): Promise<never> => {
   const signal = untilSignal()
   const started = begin().catch((error: unknown) => {
-    complain(inWords(error, listens).message)
+    const away = databaseAway(error)
+    complain(away === null ? inWords(error, listens).message : `${away.message}\nnext: ${away.next}`)
     return process.exit(1)
   })
   const running = await Promise.race([started, signal])
