@@ -14,6 +14,7 @@ import { devices } from './commands/devices.ts'
 import { doctor } from './commands/doctor.ts'
 import { bitstreams } from './commands/bitstreams.ts'
 import { drift } from './commands/drift.ts'
+import { errors } from './commands/errors.ts'
 import { explain } from './commands/explain.ts'
 import { events } from './commands/events.ts'
 import { handles } from './commands/handles.ts'
@@ -50,6 +51,7 @@ const COMMANDS: readonly Register[] = [
   audit,
   tail,
   events,
+  errors,
   handles,
   status,
   bitstreams,

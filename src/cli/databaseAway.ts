@@ -2,7 +2,7 @@
 import { codeOf, messageOf } from '../errorText.ts'
 import { Failure } from './exits.ts'
 
-/** Operations of Node that reach a server. Other servers than the database are asked by ports with errors of their own. */
+/** Operations of Node that reach a server. Other servers are asked through ports with errors of their own. */
 const REACHING: readonly unknown[] = ['connect', 'getaddrinfo']
 /** Classes of SQLSTATE: the login is refused, there is no such database, and the server takes no connection now. */
 const REFUSED = /^(?:28|3D|57P0|53300)/

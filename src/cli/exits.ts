@@ -31,7 +31,7 @@ type About = {
   readonly next?: string | undefined
   /** The id of the failed request in the log of the service. */
   readonly requestId?: string | undefined
-  /** The page that explains the kind of failure. */
+  /** The command that explains the kind of failure. */
   readonly about?: string | undefined
   readonly cause?: unknown
 }

@@ -1,4 +1,4 @@
-/** The meaning and the remedy of each error code, for the reference that answers and commands point to. */
+/** The meaning and the remedy of each error code, for the reference and the command that explain it. */
 import type { HttpFault } from './faults.ts'
 
 type Explained = { readonly means: string; readonly mend: string }
@@ -96,6 +96,3 @@ export const EXPLAINED: { readonly [Kind in HttpFault['kind']]: Explained } = {
     mend: 'See that code. `compat.tempest_server_faults = false` chooses the real status ([configuration](../configuration.md)).',
   },
 }
-
-/** The page that explains the codes: a path in the repository and on the documentation site. */
-export const ERRORS_PAGE = 'docs/reference/errors.md'

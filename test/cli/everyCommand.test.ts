@@ -102,7 +102,7 @@ test('the exit codes of a command are those of all commands and its own, in thei
 })
 
 /** They read no configuration. */
-const WITHOUT: readonly string[] = ['completion', 'complete']
+const WITHOUT: readonly string[] = ['completion', 'complete', 'error']
 const configured = named.filter(
   ([name, leaf]) =>
     (!has(leaf, '--api') || FINDING.includes(name)) && !name.startsWith('hosts ') && !WITHOUT.includes(name),

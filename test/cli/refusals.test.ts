@@ -4,7 +4,6 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { addAsOf, addApiFlags, entryOf, limitFor, refusal, withQuery } from '../../src/cli/operators/api.ts'
 import { CommandRow } from '../../src/cli/commandRow.ts'
-import { ERRORS_PAGE } from '../../src/http/explained.ts'
 import { keystoneDouble } from '../neighbours/openstack/keystoneDouble.ts'
 import { commandHere } from '../support/commandHere.ts'
 
@@ -55,8 +54,8 @@ test('a service that shows no valid token is told with which account to sign in'
   expect(refused({ status: 403, service: true }).next).toBe('accelerando policy show')
 })
 test.each([
-  ['accelerator.not_found', `${ERRORS_PAGE}#not_found`],
-  ['accelerator.kind_2', `${ERRORS_PAGE}#kind_2`],
+  ['accelerator.not_found', 'accelerando error not_found'],
+  ['accelerator.kind_2', 'accelerando error kind_2'],
   ['accelerator.', undefined],
   ['x.accelerator.not_found', undefined],
   ['accelerator.not_found.more', undefined],
@@ -123,12 +122,13 @@ test('what is only read is read without the rights of a service', async () => {
 })
 
 test('without an address and an account it is the usual address of this machine, without who asks', async () => {
-  for (const name of ['ACCELERANDO_URL', 'OS_TOKEN', 'OS_CLOUD', 'OS_AUTH_URL']) vi.stubEnv(name, '')
+  for (const name of ['ACCELERANDO_URL', 'OS_TOKEN', 'OS_CLOUD', 'OS_AUTH_URL', 'OS_CACERT']) vi.stubEnv(name, '')
   try {
     const headers = { 'openstack-api-version': 'accelerator latest, accelerando latest' }
-    expect(await entryOf({})).toEqual({ base: 'http://127.0.0.1:6666/v2', headers })
+    expect(await entryOf({})).toEqual({ base: 'http://127.0.0.1:6666/v2', ca: null, headers })
     expect(await entryOf({ as: 'kim' })).toEqual({
       base: 'http://127.0.0.1:6666/v2',
+      ca: null,
       headers: {
         ...headers,
         'x-user-id': 'kim',

@@ -4,7 +4,6 @@ import { ask, type Reply } from '../ask.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { URL_VARIABLE, USUAL_API } from '../config/variables.ts'
 import { API_EXITS, exitOfStatus, Failure, misused } from '../exits.ts'
-import { ERRORS_PAGE } from '../../http/explained.ts'
 import type { OutputFlags } from '../output.ts'
 import { answeredLines, askedLines, tellHeads } from './debug.ts'
 import { HOW_TO_SIGN_IN, signIn } from './signIn.ts'
@@ -138,11 +137,11 @@ export const refusal = ({ requestId, service = false, ...refused }: Refused): Fa
     requestId: typeof requestId === 'string' ? requestId : undefined,
     about: placeOf(refused.text),
   })
-/** The page that explains the code of the answer. Null for answers that do not come from this service. */
+/** The command that explains the code of the answer. Undefined for answers that do not come from this service. */
 const placeOf = (text: string): string | undefined => {
   const read = v.safeParse(Refusal, parsed(text))
   const [, kind] = /^accelerator\.([a-z0-9_]+)$/.exec((read.success && read.output.errors[0].code) || '') ?? []
-  return kind === undefined ? undefined : `${ERRORS_PAGE}#${kind}`
+  return kind === undefined ? undefined : `accelerando error ${kind}`
 }
 const detailOf = (text: string): string | null => {
   const read = v.safeParse(Refusal, text === '' ? {} : parsed(text))
