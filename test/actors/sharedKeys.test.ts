@@ -1,17 +1,14 @@
 /** ONE-KEY: each host has a key of its own, whatever image its machine was made from. */
 import { describe, expect, it } from 'vitest'
 import { systemIds } from '../../src/clock.ts'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
-import { openStore } from '../../src/persistence/open.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { reportRecord } from '../../src/wire/message.ts'
 import type { Report } from '../../src/wire/reports.ts'
 import { signerOf } from '../support/keys.ts'
 import { memoryLog } from '../support/lab.ts'
-import { describeWith } from '../support/needs.ts'
 import { openPlane, NOVA, value } from '../support/plane.ts'
-import { freshDatabase } from '../support/postgres.ts'
 import { heartbeatOf, inventoryOf } from '../support/reports.ts'
+import { onStoresOfSeveral } from '../support/storeOfSeveral.ts'
 
 const NOTE = { by: 'ops', reason: 'compared' }
 const [image, own] = [signerOf('golden image'), signerOf('own')]
@@ -158,21 +155,9 @@ const atOnce = async (open: () => Promise<Store>) => {
   }
   return { taken: said.filter((one) => one === 'taken').length, refused }
 }
-const ONE = { taken: 1, refused: 1 }
 
-describe('in memory', () => {
+onStoresOfSeveral((withStores) => {
   it('of two hosts that show one key to two controls at the same time, one is refused', async () => {
-    const stores = memoryStores({ exclusive: false })
-    expect(await atOnce(async () => stores())).toEqual(ONE)
-  })
-})
-describeWith('postgres', 'on PostgreSQL', (bin) => {
-  it('of two hosts that show one key to two controls at the same time, one is refused', async () => {
-    const database = await freshDatabase(bin)
-    try {
-      expect(await atOnce(() => openStore({ kind: 'postgres', url: database.url }))).toEqual(ONE)
-    } finally {
-      await database.drop()
-    }
+    expect(await withStores(atOnce)).toEqual({ taken: 1, refused: 1 })
   })
 })

@@ -1,14 +1,11 @@
 /** A card that one control has seen divided, and another has bound while it was whole. */
 import { randomUUID } from 'node:crypto'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { ReportedDeployable, ReportedDevice } from '../../src/hardware.ts'
-import { memoryStores } from '../../src/persistence/memory/memory.ts'
-import { openStore } from '../../src/persistence/open.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { catalogueOf } from '../support/images.ts'
-import { describeWith } from '../support/needs.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
-import { freshDatabase } from '../support/postgres.ts'
+import { onStoresOfSeveral } from '../support/storeOfSeveral.ts'
 import { card, inventoryOf, part, slot } from './cards.ts'
 
 const node = (name: string, ...functions: readonly number[]): ReportedDeployable => ({
@@ -62,19 +59,8 @@ const EXPECTED = {
   accepted: { ok: true },
 }
 
-describe('in memory', () => {
+onStoresOfSeveral((withStores) => {
   it('is not programmed by the other one while a request uses its part', async () => {
-    const stores = memoryStores({ exclusive: false })
-    expect(await tryOn(async () => stores())).toMatchObject(EXPECTED)
-  })
-})
-describeWith('postgres', 'on PostgreSQL', (bin) => {
-  it('is not programmed by the other one while a request uses its part', async () => {
-    const database = await freshDatabase(bin)
-    try {
-      expect(await tryOn(() => openStore({ kind: 'postgres', url: database.url }))).toMatchObject(EXPECTED)
-    } finally {
-      await database.drop()
-    }
+    expect(await withStores(tryOn)).toMatchObject(EXPECTED)
   })
 })

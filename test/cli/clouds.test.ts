@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { type CloudChoice, type CloudFiles, cloudEntryIn } from '../../src/cli/config/clouds.ts'
 import { type Keystone, keystoneOf } from '../../src/cli/config/keystone.ts'
 import { authRequest } from '../../src/neighbours/openstack/credentials.ts'
+import { WHOLE_ENTRY } from './wholeEntry.ts'
 
 const read = (entry: unknown, files: Partial<CloudFiles> = {}, choice: Partial<CloudChoice> = {}) =>
   cloudEntryIn({ clouds: JSON.stringify({ clouds: { one: entry, other: 7 } }), ...files }, { name: 'one', ...choice })
@@ -28,30 +29,12 @@ const AUTH = {
   application_credential_name: 'in',
   application_credential_secret: 's',
 }
-const WHOLE = {
-  authUrl: 'http://a',
-  username: 'u',
-  password: 'p',
-  userDomain: 'ud',
-  project: 'n',
-  projectDomain: 'pd',
-  userId: 'ui',
-  userDomainId: 'udi',
-  projectId: 'pi',
-  projectDomainId: 'pdi',
-  credentialId: 'i',
-  credentialName: 'in',
-  credentialSecret: 's',
-  region: 'r',
-  interfaces: ['admin'],
-  caFile: 'ca',
-}
 
 describe('an entry', () => {
   test('sets what it holds; what nobody uses is named, and what others use is not', () => {
     const others = { image_format: 'raw', compute_api_version: 2, floating_ip_source: 'none', identity_api_version: 3 }
     const whole = { auth: AUTH, region_name: 'r', interface: 'admin', cacert: 'ca', regionname: 7, ...others }
-    expect(read(whole)).toEqual({ value: WHOLE, problems: [], warnings: ['clouds.one.regionname is not used'] })
+    expect(read(whole)).toEqual({ value: WHOLE_ENTRY, problems: [], warnings: ['clouds.one.regionname is not used'] })
     expect(read({ auth: {} })).toEqual({ value: {}, problems: [], warnings: [] })
   })
   test('may stand beside files that are empty', () => {
@@ -174,7 +157,7 @@ test.each([
 })
 
 describe('credentials', () => {
-  const NONE = Object.fromEntries(Object.keys(WHOLE).map((name) => [name, null])) as unknown as Keystone
+  const NONE = Object.fromEntries(Object.keys(WHOLE_ENTRY).map((name) => [name, null])) as unknown as Keystone
   const asked = (entry: object) => {
     const { credentialName: _, ...none } = NONE as unknown as Record<string, unknown>
     const options = keystoneOf({ ...(none as unknown as Keystone), ...valueOf(entry) }, null)

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/cli/config/config.ts'
 import { keystoneOf, overridden, type Keystone } from '../../src/cli/config/keystone.ts'
 import { authRequest } from '../../src/neighbours/openstack/credentials.ts'
+import { WHOLE_ENTRY } from './wholeEntry.ts'
 
 const CLOUDS = `
 clouds:
@@ -220,23 +221,7 @@ describe('keystone_authtoken', () => {
 })
 
 describe('an entry of a clouds.yaml', () => {
-  const WHOLE = {
-    authUrl: 'http://a',
-    username: 'u',
-    password: 'p',
-    userDomain: 'ud',
-    project: 'n',
-    projectDomain: 'pd',
-    userId: 'ui',
-    userDomainId: 'udi',
-    projectId: 'pi',
-    projectDomainId: 'pdi',
-    credentialId: 'i',
-    credentialSecret: 's',
-    region: 'r',
-    interfaces: ['admin'],
-    caFile: 'ca',
-  }
+  const { credentialName: _, ...WHOLE } = WHOLE_ENTRY
   test.each<readonly [chosen: Partial<Keystone>, dropped: readonly (keyof typeof WHOLE)[]]>([
     [{ username: 'x' }, ['userId']],
     [{ userId: 'x' }, ['username']],
