@@ -11,9 +11,10 @@ import type { DeepReadonly } from './deepReadonly.ts'
 import { jsonIn } from './jsonText.ts'
 import { membersOf } from './record.ts'
 
+const MEMBERS_MAX = 16
 const texts = v.pipe(
   v.record(v.pipe(v.string(), v.minLength(1), v.maxLength(40)), v.pipe(v.string(), v.maxLength(100))),
-  v.check((all) => Object.keys(all).length <= 16, 'must have at most 16 members'),
+  v.check((all) => Object.keys(all).length <= MEMBERS_MAX, `must have at most ${MEMBERS_MAX} members`),
 )
 export const Card = v.object({
   /** What cards of the same make have in common, as ids of PCI, by the name of the id. */
@@ -41,11 +42,16 @@ export const likeness = (was: Card, is: Card): Likeness => {
   return inBoth(was.kind, is.kind).some(([one, other]) => one !== other) ? 'other' : 'alike'
 }
 
-/** What is known of a card after it was described again. A source that is silent now is remembered. */
+/** What is known of a card after it was described again. As many sources that are silent now as fit are remembered. */
 export const remembered = (was: Card | undefined, is: Card): Card => {
-  const shared = Object.entries(was?.marks ?? {}).filter(([, mark]) => mark === '')
+  // stores may return members in another order
+  const before = Object.entries(was?.marks ?? {}).toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const said = Object.entries(is.marks).map(
+    ([source, mark]) => [source, was?.marks[source] === '' ? '' : mark] as const,
+  )
+  const silent = before.filter(([source]) => !Object.hasOwn(is.marks, source))
   const kind = Object.keys(is.kind).length > 0 ? is.kind : (was?.kind ?? {})
-  return { kind, marks: { ...was?.marks, ...is.marks, ...Object.fromEntries(shared) } }
+  return { kind, marks: Object.fromEntries([...said, ...silent].slice(0, MEMBERS_MAX)) }
 }
 
 type Described = {

@@ -105,8 +105,8 @@ const TO_FILES = (errors: string): string =>
     'command -v "$1" >/dev/null || { echo "flock: failed to execute $1: it is not there, or no program" >&2; exit 69; }',
     // the shell itself tells of signals on its standard error
     'ulimit -f 524288; : >"$files.err"; rm -f "$files.status"; exec 9>&2 2>/dev/null',
-    // one that prints without end is killed: it may have the signal of a closed pipe ignored. One that has ended is not,
-    // since its number may be that of another process by now
+    // one that prints without end is killed: it may have the signal of a closed pipe ignored. One that has ended is
+    // not: its number may be that of another process by now
     `{ (sh -c 'echo $$ >"$0.pid"; exec "$@"' "$files" "$@") ${errors} 9>&-; echo $? >"$files.status"; } |`,
     '{ head -c 8388608 >"$files.out"; [ -e "$files.status" ] || kill -9 "$(cat "$files.pid")"; }',
     'status=$(cat "$files.status"); cat "$files.out"; cat "$files.err" >&9',

@@ -1,5 +1,6 @@
 /** A host speaks for itself: what it cannot take from others, and how much it may add. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { host, hostKey } from '../../src/actors/host/decider.ts'
 import { ATLEAST } from '../../src/services/reports/newDevices.ts'
 import type { ReportedDevice } from '../../src/hardware.ts'
 import { handClock, memoryLog } from '../support/lab.ts'
@@ -78,6 +79,14 @@ test('the deployables that one device has had are limited too, whatever names th
   await clock.pass(3_600_000)
   await world.report('evil', [shown(of(8))])
   expect(await names()).toHaveLength(6 * 300)
+})
+test('of the marks of a card that are others each time as many are kept as a message may hold', async () => {
+  const marks = (round: number) => Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`${round}.${n}`, 'mark']))
+  const { deployables } = named(1, 'evil_1')
+  for (let round = 0; round < 3; round++)
+    await world.report('evil', [shown(card(1, { deployables, card: { kind: { pci: '1' }, marks: marks(round) } }))])
+  const held = value(await world.plane.region.readCurrent(host, hostKey('evil'))).state.devices
+  expect(Object.values(held).map((one) => one.card)).toEqual([{ kind: { pci: '1' }, marks: marks(2) }])
 })
 test('the first inventory of a host is recorded whole, however large it is', async () => {
   await world.report('large', [many(0, 900)])
