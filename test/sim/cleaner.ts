@@ -14,6 +14,8 @@ import type { Random } from './random.ts'
 
 /** The nodes that clean; the others have no policy. */
 const CLEANING_NODES: readonly string[] = ['h2', 'h3']
+/** How often such a node starts without its policy: its file was edited, or is not mounted, until the next start. */
+const POLICY_IS_GONE = 0.35
 const LIMIT_MS = 30_000
 const TAKES_MS = 10_000
 const FAILS = 0.2
@@ -25,13 +27,24 @@ const ended = (code: number): ProgramEnd => ({
   outputEnd: '',
 })
 
-type Ports = { readonly name: string; readonly bite: Bite | null; readonly driver: string; readonly random: Random }
-export const simCleaner = ({ name, bite, driver, random }: Ports) => {
+type Ports = {
+  readonly name: string
+  readonly bite: Bite | null
+  readonly driver: string
+  readonly random: Random
+  readonly say: (line: string) => void
+}
+export const simCleaner = ({ name, bite, driver, random, say }: Ports) => {
   /** What was really cleaned, as `<slot> <number>`. */
   const cleaned = new Set<string>()
-  const policies = CLEANING_NODES.includes(name)
-    ? new Map([[driver, { driver, kind: 'command', command: ['/sbin/wipe'], limitMs: LIMIT_MS } as const]])
-    : new Map()
+  const policiesNow = () => {
+    if (!CLEANING_NODES.includes(name)) return new Map()
+    if (bite !== 'cleaning skipped' && random.chance(POLICY_IS_GONE)) {
+      say('starts without its policy of cleaning')
+      return new Map()
+    }
+    return new Map([[driver, { driver, kind: 'command', command: ['/sbin/wipe'], limitMs: LIMIT_MS } as const]])
+  }
   const cleanerOf = (clock: Clock): Pick<HostStart, 'cleaner'> => {
     const run: RunProgram = async (_program, _args, environment, { signal }) => {
       const { ACCELERANDO_HANDLE: slot, ACCELERANDO_ORDER: number } = environment
@@ -41,7 +54,7 @@ export const simCleaner = ({ name, bite, driver, random }: Ports) => {
       cleaned.add(`${slot} ${number}`)
       return ended(0)
     }
-    return { cleaner: createCleaner({ policies, run, clock, ansible: NO_ANSIBLE }) }
+    return { cleaner: createCleaner({ policies: policiesNow(), run, clock, ansible: NO_ANSIBLE }) }
   }
   return { cleaned, cleanerOf }
 }

@@ -110,7 +110,10 @@ export const openMachine = (ports: Ports): Machine => {
   })
   // there from the start: each miss would cost an error with its trace
   for (const path of [injectedFaultsPath(tree), effects]) void tree.write(path, '{}')
-  const { cleaned, cleanerOf } = simCleaner({ name, bite, driver: DRIVER, random: ports.random.fork('cleaning') })
+  const { cleaned, cleanerOf } = simCleaner({
+    ...{ name, bite, driver: DRIVER, random: ports.random.fork('cleaning') },
+    say: (line) => say(`${name}: ${line}`),
+  })
   let life = schedule.life(name)
   const wall = openWall(ports.skewMs)
   let running: Host | null = null
