@@ -10,7 +10,7 @@ export type Fault =
       readonly state: string
       readonly allowed: readonly string[]
     }
-  /** The request contradicts what is recorded (409). `passing`: a release is under way that may end it in a moment. */
+  /** The request contradicts what is recorded (409). `passing`: a host is at work, which may end it in a moment. */
   | { readonly kind: 'conflict'; readonly reason: string; readonly passing?: true }
   /** A natural key is taken; `field` says which one. */
   | {

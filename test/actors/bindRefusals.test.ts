@@ -185,6 +185,27 @@ describe('a bind is accepted', () => {
     value(await cloud.bind(late, randomUUID()))
     await cloud.stop()
   })
+  it('at the second attempt, once the host has loaded what another request had asked for', async () => {
+    const { catalogueOf } = await import('../support/images.ts')
+    const [first, second] = [randomUUID(), randomUUID()]
+    const opening = [{ images: catalogueOf() }, undefined, 'when told'] as const
+    const cloud = await openCloud(FPGA, { 'resources:FPGA': '1', 'accel:bitstream_id': first }, ...opening)
+    const other = { name: 'q', description: null, groups: [{ 'resources:FPGA': '1', 'accel:bitstream_id': second }] }
+    value(await cloud.control.profiles.create(NOVA, other))
+    const loading = await cloud.start()
+    const [late] = value(await cloud.control.arqs.create(TENANT, 'q'))
+    const bound = () => cloud.bind([late!.uuid], randomUUID())
+    expect(await bound()).toMatchObject(refusal({ kind: 'conflict', passing: true }))
+    await cloud.pump()
+    await cloud.answer(cloud.orders.at(-1)!, { status: 'done', bitstreamId: first })
+    // it is used now, which no waiting ends
+    expect(await bound()).toEqual(refusal({ kind: 'conflict', reason: expect.stringContaining('another request') }))
+    value(await cloud.control.arqs.removeByInstance(NOVA, loading.instance))
+    await cloud.pump()
+    await cloud.answer(cloud.orders.at(-1)!)
+    value(await bound())
+    await cloud.stop()
+  })
   it('when the acknowledgement of its append is lost', async () => {
     const { memoryStore } = await import('../../src/persistence/memory/memory.ts')
     let lost = false

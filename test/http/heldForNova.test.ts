@@ -34,9 +34,9 @@ test.each<readonly [who: string, query: string, sent: typeof NOVA]>([
 const passing = refuse({ kind: 'conflict', reason: 'no free attach handle', passing: true })
 const final = refuse({ kind: 'conflict', reason: 'no free attach handle' })
 test.each<readonly [what: string, answers: readonly object[], status: number, asks: number]>([
-  ['waits while the host releases what it needs', [passing, passing, done(null)], 202, 3],
-  ['is refused at once where nothing is being released', [final, done(null)], 409, 1],
-  ['is refused as soon as nothing is being released any more', [passing, final, done(null)], 409, 2],
+  ['waits while the host is at work on what it needs', [passing, passing, done(null)], 202, 3],
+  ['is refused at once where no host is at work', [final, done(null)], 409, 1],
+  ['is refused as soon as no host is at work any more', [passing, final, done(null)], 409, 2],
 ])('a bind %s', async (_, answers, status, asks) => {
   const left = [...answers]
   const values = { hostname: 'h', device_rp_uuid: INSTANCE, instance_uuid: INSTANCE }

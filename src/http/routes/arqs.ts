@@ -114,8 +114,11 @@ const untilFinal = async <Value>(
 const BIND_HELD_MS = 11_000
 const isBound = (found: Outcome<Listed<ArqRow>>): boolean =>
   !found.ok || found.value.items.every(({ state }) => state !== 'BindStarted')
-/** Placement gives a device to a new server while the host still takes it from the one before: Nova asks once. */
-const RELEASE_HELD_MS = 5000
+/**
+ * Placement gives a device to a new server while the host still takes it from the one before, or loads an image into it
+ * or divides it for another request: Nova asks once.
+ */
+const WORK_HELD_MS = 5000
 const isDecided = (bound: Outcome<null>): boolean => bound.ok || bound.fault.kind !== 'conflict' || !bound.fault.passing
 
 const list = route({
@@ -182,7 +185,7 @@ const apply = (call: Call<{}, Patch>): Answered | Promise<Answered> => {
     return refused({ kind: 'conflict', reason: 'The path names a request that the body does not.' })
   if ('unbind' in body) return answer(control.arqs.unbind(caller, body.unbind), 202)
   return answer(
-    untilFinal(call, RELEASE_HELD_MS, () => control.arqs.bind(caller, body.bind), isDecided),
+    untilFinal(call, WORK_HELD_MS, () => control.arqs.bind(caller, body.bind), isDecided),
     202,
   )
 }

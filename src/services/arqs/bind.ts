@@ -11,6 +11,7 @@ import { next, statesThatAllow } from '../../actors/arq/states.ts'
 import type { Binding, Caller, Control } from '../../actors/control.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
 import { type DeployableTree, giverIn, loadOf } from '../../actors/deployable/giver.ts'
+import { isUnsettled } from '../../actors/deployable/image.ts'
 import { type Deployable, attributeOf, hardwareOf, traitsOf } from '../../actors/deployable/state.ts'
 import { type Draft, MOVED } from '../../actors/runtime/draft.ts'
 import { traceField, inSpan } from '../../trace.ts'
@@ -94,11 +95,11 @@ const treeOf = (draft: Draft, one: Target): DeployableTree => ({
   below: one.below.map((uuid) => draft.state(deployable, deployableKey(uuid))).filter((node) => owns(node, one)),
 })
 
-/** Whether a handle that a request has given up is not free yet: its host is at work. */
-const isReleasing = (draft: Draft, { deployable: root, below }: Target): boolean =>
-  [root, ...below].some((uuid) =>
-    Object.values(draft.state(deployable, deployableKey(uuid)).handles).some(({ state }) => state === 'releasing'),
-  )
+/** Whether the host is at work on what a refusal may be about: it releases a handle, or may write the card. */
+const isAtWork = (draft: Draft, { deployable: root, below }: Target): boolean =>
+  [root, ...below]
+    .map((uuid) => draft.state(deployable, deployableKey(uuid)))
+    .some((held) => isUnsettled(held) || Object.values(held.handles).some(({ state }) => state === 'releasing'))
 
 type Guess = {
   readonly keys: readonly EntityKey[]
@@ -217,7 +218,7 @@ export const createBind = (kernel: Kernel): Control['arqs']['bind'] => {
       cause: causeOf(caller),
       guess: async (attempt) => (await searches.lookUp()) ?? guess(bindings, attempt),
       plan: (draft, guessed) => {
-        passing = guessed.targets.some((one) => isReleasing(draft, one))
+        passing = guessed.targets.some((one) => isAtWork(draft, one))
         return accepted(draft, guessed)
       },
     })
