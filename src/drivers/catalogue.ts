@@ -36,7 +36,8 @@ export const DRIVER_FACTS: Readonly<Record<DriverName, DriverFacts>> = {
     resourceClass: '`FPGA`',
     traits:
       '`CUSTOM_FPGA_INTEL`, `CUSTOM_FPGA_INTEL_<family>`, `CUSTOM_FPGA_FUNCTION_ID_INTEL_<id>`, `CUSTOM_FPGA_REGION_INTEL_<id>`',
-    handles: 'one PCI for each virtual function, or one for the physical function where there are none',
+    handles:
+      'one PCI for each virtual function, and for each further function of an OFS board that is bound to vfio-pci; or one for the physical function where there are neither',
     programming:
       'with `fpgaconf` (`fpga.fpgaconf`), only an image whose header names the region; done when the card shows the functions of the image',
     tried: `${RECORDED}; the real host program with a program in the place of \`fpgaconf\``,

@@ -1,6 +1,7 @@
 /**
  * `intel_fpga_driver` (drivers.md 3.2): Intel's FPGA cards. The card is a device with one deployable; its attach
- * handles are the virtual functions, or the physical one where there are none. `fpgaconf` programs its region.
+ * handles are the virtual functions and, of OFS boards, the further physical ones that are kept for guests; or the
+ * physical one where there are neither. `fpgaconf` programs its region.
  *
  * INTEL-1 an image is written only when its header names the type of the card's region, and the function that the image
  *    store says it has;
@@ -43,10 +44,12 @@ type Card = {
   readonly pf: PciFunction
   readonly known: KnownCard | null
   readonly vfs: readonly PciFunction[]
+  /** Of OFS boards: their other accelerators. */
+  readonly further: readonly PciFunction[]
   readonly own: FpgaPart
   /** Of all functions of the card. */
   readonly functions: readonly string[]
-  /** What guests get: its virtual functions, or the card itself, without what no guest may have. */
+  /** What guests get: its functions for guests, or the card itself, without what no guest may have. */
   readonly given: readonly PciFunction[]
   readonly withheld: readonly LeftOut[]
 }
@@ -72,6 +75,12 @@ const isBesides = ({ pf, own }: Pick<Card, 'pf' | 'own'>, others: readonly Pick<
     (one) => slotOf(one.pf) === slotOf(pf) && (one.own.served || one.pf.address.function < pf.address.function),
   )
 
+/** Of a further function: its virtual ones, or itself, where somebody has kept it for guests. */
+const partsOf = (pf: PciFunction, all: readonly PciFunction[]): readonly PciFunction[] => {
+  const vfs = virtualOf(pf, all)
+  return vfs.length > 0 ? vfs : [pf].filter(({ isForGuests }) => isForGuests)
+}
+
 /** By the table, and what the kernel's FPGA driver serves although the table does not know it. */
 const cardsOf = async (
   io: HostIo,
@@ -86,19 +95,22 @@ const cardsOf = async (
     if (isCard(pf, known(pf), own)) found.push({ pf, own })
   }
   const cards: Card[] = []
-  for (const { pf, own } of found.filter((one) => !isBesides(one, found))) {
+  const [besides, first] = [found.filter((one) => isBesides(one, found)), found.filter((one) => !isBesides(one, found))]
+  for (const { pf, own } of first) {
     const vfs = virtualOf(pf, all)
+    const further = besides.filter((one) => slotOf(one.pf) === slotOf(pf)).flatMap((one) => partsOf(one.pf, all))
+    const forGuests = [...vfs, ...further]
     const parts = await Promise.all(vfs.map((vf) => readFpgaPart(io, sysfsRoot, vf.address)))
     const functions = [...new Set([own, ...parts].flatMap((part) => part.functions))].toSorted()
     const given: PciFunction[] = []
     const withheld: LeftOut[] = []
-    for (const one of vfs.length > 0 ? vfs : [pf]) {
+    for (const one of forGuests.length > 0 ? forGuests : [pf]) {
       const reason = await whyNot(one)
       if (reason === null) given.push(one)
       else withheld.push({ address: formatPciAddress(one.address), reason })
     }
     const row = known({ ...pf, ...(await subsystemOf(io, sysfsRoot, pf)) })
-    cards.push({ pf, known: row, vfs, own, functions, given, withheld })
+    cards.push({ pf, known: row, vfs, further, own, functions, given, withheld })
   }
   return cards
 }
@@ -204,11 +216,14 @@ export const intelFpgaDriver = (options: IntelFpgaOptions): Driver => {
       return cards.map((card) => reported(io.hostname, card, imageOf(nameOf(io.hostname, card), showsOf(card))))
     },
     leftOut: async (io) =>
-      (await cardsOf(io, options, through.whyNot)).flatMap(({ pf, vfs, own, withheld }) => {
+      (await cardsOf(io, options, through.whyNot)).flatMap(({ pf, vfs, further, own, withheld }) => {
         const address = formatPciAddress(pf.address)
         if (!own.served) return [{ address, reason: 'no FPGA driver of the kernel serves it' }]
         return [
           ...(vfs.length > 0 ? [{ address, reason: 'its virtual functions are offered instead' }] : []),
+          ...(vfs.length === 0 && further.length > 0
+            ? [{ address, reason: 'its functions for guests are offered instead' }]
+            : []),
           ...withheld,
         ]
       }),
