@@ -1,5 +1,6 @@
 /** A host speaks for itself: what it cannot take from others, and how much it may add. */
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { deployable, deployableKey } from '../../src/actors/deployable/decider.ts'
 import { host, hostKey } from '../../src/actors/host/decider.ts'
 import { ATLEAST } from '../../src/services/reports/newDevices.ts'
 import type { ReportedDevice } from '../../src/hardware.ts'
@@ -79,6 +80,19 @@ test('the deployables that one device has had are limited too, whatever names th
   await clock.pass(3_600_000)
   await world.report('evil', [shown(of(8))])
   expect(await names()).toHaveLength(6 * 300)
+})
+test('the attach handles that one device has had are limited too, and those that it has are still described', async () => {
+  const handles = (round: number) =>
+    Array.from({ length: 3000 }, (_, n) => ({ type: 'PCI' as const, info: { domain: `${round}`, bus: `${n}` } }))
+  const of = (round: number, model = 'some card') =>
+    card(1, { model, deployables: [part('evil_1', { handles: handles(round) })] })
+  for (let round = 0; round < 5; round++) await world.report('evil', [shown(of(round))])
+  expect(refusals().too_many_devices).toBe(1)
+  await world.report('evil', [shown(of(0, 'another model'))])
+  expect(value(await world.control.devices.list({}, {})).items).toMatchObject([{ model: 'another model' }])
+  const [row] = value(await world.control.deployables.list({}, {})).items
+  const { state } = value(await world.plane.region.readCurrent(deployable, deployableKey(row!.uuid)))
+  expect(Object.keys(state.handles)).toHaveLength(12_000)
 })
 test('of the marks of a card that are others each time as many are kept as a message may hold', async () => {
   const marks = (round: number) => Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`${round}.${n}`, 'mark']))

@@ -30,7 +30,7 @@ import type { Tools } from '../../actors/inventory/grow.ts'
 import { NUMBERS_KEY, numbers } from '../../actors/inventory/numbers.ts'
 import { type Agreement, type Step, reconcile } from '../../actors/inventory/reconcile.ts'
 import { type Handles, NO_HANDLES, type RecordedHandles, attachedBy } from '../../actors/inventory/rivalry.ts'
-import { sizeOf, tellRefused, withinLimit, withOwnNames } from './inventoryRefused.ts'
+import { keyOf, sizeOf, tellRefused, withinLimit, withOwnNames } from './inventoryRefused.ts'
 import type { NewDevices } from './newDevices.ts'
 import { withReturning } from './returning.ts'
 
@@ -91,14 +91,8 @@ const agree = async (kernel: Kernel, held: Host, { report, newDevices }: Taking)
   if (!untaken.ok) return untaken
   const returning = await withReturning(kernel, held, untaken.value)
   if (!returning.ok) return returning
-  const agreement = withinLimit(returning.value, newDevices.left(report.host, countOf(held)))
+  const agreement = withinLimit(returning.value, newDevices.left(report.host, countOf(held)), handles.value.present)
   return done({ agreement, handles: handles.value.present })
-}
-
-/** The key under which its device is recorded. */
-const keyOf = (step: Step): string => {
-  if ('moved' in step && step.moved) return step.moved.was
-  return 'shown' in step ? step.shown.canonical : step.canonical
 }
 
 /**

@@ -3,6 +3,8 @@ import { type Outcome, done } from '../../fault.ts'
 import type { HostName } from '../../identifiers.ts'
 import { recordedName } from '../../actors/inventory/describe.ts'
 import type { Agreement, Refused, Step } from '../../actors/inventory/reconcile.ts'
+import { canonicalHandle } from '../../actors/inventory/digest.ts'
+import type { Handles } from '../../actors/inventory/rivalry.ts'
 import { ownValue } from '../../record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { noteRefusal } from './provenance.ts'
@@ -68,20 +70,35 @@ const TOO_MANY = 'the host has shown more devices or deployables that were not k
 /** Twice as many as a report may show: those that are shown no more stay recorded as long as the device is there. */
 const NAMES_MAX = 2000
 const FULL = `the device has had ${NAMES_MAX} deployables of other names`
+/** Several times as many as one message has room for: these too stay recorded as long as the device is there. */
+const HANDLES_MAX = 10_000
+const FULL_OF_HANDLES = `the device has had ${HANDLES_MAX} other attach handles`
+/** The key under which its device is recorded. */
+export const keyOf = (step: Step): string => {
+  if ('moved' in step && step.moved) return step.moved.was
+  return 'shown' in step ? step.shown.canonical : step.canonical
+}
+const isFullOfHandles = (step: Step, recorded: Handles): boolean => {
+  const held = recorded.get(keyOf(step)) ?? []
+  if (held.length < HANDLES_MAX || !('shown' in step)) return false
+  const known = new Set(held.map(({ canonical }) => canonical))
+  return step.shown.device.deployables.some((one) => one.handles.some((handle) => !known.has(canonicalHandle(handle))))
+}
 /** How many deployables the step adds; a new device without any counts as one. */
 export const sizeOf = (step: Step): number => Math.max(newNames(step).length, step.do === 'record' ? 1 : 0)
-const problemOf = (step: Step, room: number): string | null => {
+const problemOf = (step: Step, room: number, recorded: Handles): string | null => {
   const size = sizeOf(step)
   if (size > 0 && 'held' in step && Object.keys(step.held.deployables).length + size > NAMES_MAX) return FULL
+  if (isFullOfHandles(step, recorded)) return FULL_OF_HANDLES
   return size > room ? TOO_MANY : null
 }
 /** Refuses the devices with which the host would add more than it may now (`newDevices.ts`). */
-export const withinLimit = ({ steps, refused }: Agreement, left: number): Agreement => {
+export const withinLimit = ({ steps, refused }: Agreement, left: number, recorded: Handles): Agreement => {
   const kept: Step[] = []
   const over: Refused[] = []
   let room = left
   for (const step of steps) {
-    const reason = problemOf(step, room)
+    const reason = problemOf(step, room, recorded)
     if (reason !== null && 'shown' in step)
       over.push({ canonical: step.shown.canonical, reason, refusal: 'too_many_devices' })
     else {
