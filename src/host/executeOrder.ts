@@ -30,6 +30,13 @@ import type { Section } from './sections.ts'
 import { cardsShown, misplaced } from './whereabouts.ts'
 
 export class Final extends Error {}
+/**
+ * Refuses an order for a card that is not at its place; null: it is. A release is worth another try: the control gives
+ * it again when it knows where the card is.
+ */
+export const refuseMisplaced = ({ type }: Order, reason: string | null): void => {
+  if (reason !== null) throw type === 'ReleaseSlot' ? new Error(reason) : new Final(reason)
+}
 /** The driver has released the slot, and nothing on this host cleans it. */
 export class Uncleaned extends Final {}
 
@@ -232,8 +239,7 @@ const clean = async (
 const refuseOtherCard = async ({ io }: Tools, driver: Driver, order: Order): Promise<void> => {
   const { card, deployable } = order
   const there = card ? ((await driver.cardAt?.(io, deployable)) ?? null) : null
-  const refusal = misplaced(order, cardsShown([[deployable, there]]))
-  if (refusal !== null) throw new Final(refusal)
+  refuseMisplaced(order, misplaced(order, cardsShown([[deployable, there]])))
 }
 
 export const executeOrder = async (tools: Tools, order: Order, term: Terms): Promise<OrderOutcome> => {

@@ -19,7 +19,7 @@ import { type Span, type Tracer, traceField } from '../trace.ts'
 import type { ReportedHandle } from '../hardware.ts'
 import type { Order } from '../wire/orders.ts'
 import { HostStops } from '../drivers/runToEnd.ts'
-import { Final, type OrderOutcome, type Tools, Uncleaned, executeOrder } from './executeOrder.ts'
+import { Final, type OrderOutcome, type Tools, Uncleaned, executeOrder, refuseMisplaced } from './executeOrder.ts'
 import { NotClean, cleaningLimitMs } from './cleaning.ts'
 import { type DueAt, createDeadlines } from './deadlines.ts'
 import type { Shares } from './fence.ts'
@@ -243,7 +243,8 @@ export class Orders {
       await survivors.wait((card) => (deviceOf(order.driver, card) ?? card) === device, waitMs, abort.signal)
       this.#refuseLate(run)
       // before the first discovery it was unknown which functions are the same hardware
-      const taken = this.#options.otherCard(order) ?? this.#taken(order, known)
+      refuseMisplaced(order, this.#options.otherCard(order))
+      const taken = this.#taken(order, known)
       if (taken !== null) throw new Final(taken)
     } catch (error) {
       void turn.then((leave) => leave?.())
@@ -254,8 +255,7 @@ export class Orders {
     return leave
   }
   #taken(order: Order, known: Entry | undefined): string | null {
-    const { ledger, shares } = this.#options
-    return ledger.fence.against(order, known, shares)
+    return this.#options.ledger.fence.against(order, known, this.#options.shares)
   }
   /** A slot with an order in hand is left out: that order continues, and keeps its slot. */
   #releasedWith(order: Order): readonly Entry[] {

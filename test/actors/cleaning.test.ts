@@ -35,14 +35,18 @@ const over = (pool: Pool): void => {
     const store = await pool.take(clock.now)
     const cloud = await openCloud(CARD, { 'resources:PGPU': '1', ...asked }, { clock }, store, 'when told')
     const devices = await cloud.discovered('h1', CARD)
-    /** Its host reports this policy, or none. */
-    const chosen = async (policy: HostCleaning | undefined) => {
-      const described = devices.map((one) => ({
+    const told = (all: typeof devices) =>
+      cloud.report('h1', [{ driver: 'simulated_driver', status: 'ok', devices: all }])
+    const described = (policy: HostCleaning | undefined) =>
+      devices.map((one) => ({
         ...one,
         deployables: one.deployables.map((each) => (policy === undefined ? each : { ...each, cleaning: policy })),
       }))
-      await cloud.report('h1', [{ driver: 'simulated_driver', status: 'ok', devices: described }])
-    }
+    /** Its host reports this policy, or none. */
+    const chosen = (policy: HostCleaning | undefined) => told(described(policy))
+    /** Its host reports the card at that PCI domain; null: it does not report it. */
+    const seenAt = (domain: string | null) =>
+      told(domain === null ? [] : JSON.parse(JSON.stringify(described(cleaning)).replaceAll('acc0', domain)))
     await chosen(cleaning)
     /** Answers all that its host was ordered. */
     const work = async (result: OrderResult['result'] = { status: 'done' }) => {
@@ -64,7 +68,7 @@ const over = (pool: Pool): void => {
       await cloud.stop()
       await store.close()
     }
-    return { ...cloud, clock, chosen, work, givenUp, handle, stop }
+    return { ...cloud, clock, chosen, seenAt, work, givenUp, handle, stop }
   }
 
   test('the unbind is answered at once, and the handle is free when its host has proved that it is clean', async () => {
@@ -109,6 +113,30 @@ const over = (pool: Pool): void => {
     expect(await cloud.states([arq])).toEqual(['Unbound'])
     await cloud.stop()
   })
+  test.each([
+    ['has moved', ['acc7'], 'h1_acc7:00:00.0'],
+    ['was away', [null, 'acc0'], 'h1_acc0:00:00.0'],
+    ['was away and is elsewhere now', [null, 'acc7'], 'h1_acc7:00:00.0'],
+  ])(
+    'a release that failed because its card %s is given again when a report shows where it is',
+    async (_, seen, name) => {
+      const cloud = await opened('by_host')
+      await cloud.givenUp()
+      const elsewhere: OrderResult['result'] = {
+        status: 'failed',
+        reason: 'another card is in its place',
+        final: false,
+      }
+      for (let n = 0; n < 3; n++) expect(await cloud.work(elsewhere)).toHaveLength(1)
+      await cloud.clock.pass(10_000)
+      expect([await cloud.work(), await cloud.handle()]).toMatchObject([[], { quarantine: { by: 'failed release' } }])
+      for (const domain of seen) await cloud.seenAt(domain)
+      await cloud.clock.pass(10_000)
+      expect(await cloud.work(DONE)).toMatchObject([{ type: 'ReleaseSlot', clean: true, deployable: name }])
+      expect(await cloud.handle()).toMatchObject({ state: 'free', cleaning: { last: evidence(0) } })
+      await cloud.stop()
+    },
+  )
   test('or until an operator declares it clean', async () => {
     const cloud = await opened('by_host')
     await cloud.givenUp()

@@ -73,7 +73,7 @@ describe.each(['while it runs', 'while it is down'] as const)('a card that has a
     await lab.send(order('PrepareSlot', 1, B, A))
     expect(last()).toEqual({ status: 'done' })
     await lab.send(order('ReleaseSlot', 2, A))
-    expect(last()).toMatchObject({ status: 'failed', final: true, reason: expect.stringContaining('another card') })
+    expect(last()).toMatchObject({ status: 'failed', final: false, reason: expect.stringContaining('another card') })
     expect(await prepared()).toEqual(
       new Map([
         [slotOf(A), A],

@@ -207,9 +207,16 @@ test('an order for a card is not carried out on another one that has its place, 
   const device = { controlPath: { type: 'PCI', info: 'x' }, deployables: [found], card: card('a') }
   atlas.note({ driver: 'd', status: 'ok', devices: [device as unknown as ReportedDevice] })
   const { accept, calls, results } = await lab({ otherCard: atlas.otherCard })
-  await accept(release('s', 1, { card: card('b'), clean: true }), release('t', 1, { card: card('a') }), release('u', 1))
+  const other = { card: card('b') }
+  await accept(release('s', 1, { ...other, clean: true }), release('t', 1, { card: card('a') }), release('u', 1))
+  await accept(prepare('v', 1, other))
   expect(calls).toEqual(['release t', 'release u'])
-  expect(results()[0]).toEqual(['s1', failed('another card is in the place of h1_card', true)])
+  // a release is worth another try when the control knows where the card is, a preparation is not
+  const reason = 'another card is in the place of h1_card'
+  expect([results()[0], results().at(-1)]).toEqual([
+    ['s1', failed(reason, false)],
+    ['v1', failed(reason, true)],
+  ])
 })
 
 describe('a wait for the device', () => {

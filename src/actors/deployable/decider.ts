@@ -170,12 +170,13 @@ const removeAttribute = (held: Deployable, uuid: AttributeUuid): Decision<Deploy
 }
 
 const setPresence = (
-  { presence: was }: Deployable,
+  { presence: was, handles }: Deployable,
   { presence, bitstreamId }: Extract<DeployableCommand, { type: 'SetPresence' }>,
 ): Decision<DeployableEvent> => {
   if (was === presence) return accept()
   const holds = was === 'retired' && bitstreamId !== undefined ? { bitstreamId } : {}
-  return accept({ type: 'PresenceSet', presence, ...holds })
+  const failed = presence === 'present' && Object.values(handles).some((handle) => retryAt(handle) !== null)
+  return accept({ type: 'PresenceSet', presence, ...holds, ...(failed ? { retry: true as const } : {}) })
 }
 
 const decide = (held: Deployable, command: DeployableCommand): Decision<DeployableEvent> => {

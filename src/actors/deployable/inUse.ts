@@ -32,6 +32,9 @@ export const takenHandles = (held: Deployable): readonly SlotHandle[] => Object.
  */
 export const retryAt = ({ state, pending, pendingSince, quarantine }: SlotHandle): number | null =>
   state === 'quarantined' && !pending && !quarantine ? pendingSince + QUARANTINE_MS : null
+/** The handle when something has changed that may have kept its host from releasing it: it is tried again at once. */
+export const retriedAt = (handle: SlotHandle, at: number): SlotHandle =>
+  retryAt(handle) === null ? handle : { ...handle, pendingSince: Math.min(handle.pendingSince, at - QUARANTINE_MS) }
 /** The deadline of a repeated preparation; null: none is under way. */
 export const repeatedUntil = ({ pending, repeated }: SlotHandle): number | null =>
   pending?.type === 'PrepareSlot' && pending.number === repeated ? pending.deadline : null

@@ -201,7 +201,13 @@ export type DeployableEvent =
        */
       readonly quarantinedStay?: true
     }
-  | { readonly type: 'PresenceSet'; readonly presence: Presence; readonly bitstreamId?: ImageUuid }
+  /** `retry`: releases that failed while the card was away are due again. Absent in rows of releases up to 0.3.0. */
+  | {
+      readonly type: 'PresenceSet'
+      readonly presence: Presence
+      readonly bitstreamId?: ImageUuid
+      readonly retry?: true
+    }
   | { readonly type: 'Relocated'; readonly localName: DeployableName; readonly handles: readonly RelocatedHandle[] }
   | { readonly type: 'StatusSet'; readonly status: DeviceStatus }
   | { readonly type: 'HealthSet'; readonly failing: string | null }

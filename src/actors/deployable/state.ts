@@ -7,6 +7,7 @@ import { describe } from './describe.ts'
 import { formerBy, loadsBy } from './image.ts'
 import type { Attribute, DeployableEvent } from './messages.ts'
 import { type Deployable, type SlotHandle, initial } from './shape.ts'
+import { retriedAt } from './inUse.ts'
 import { type HandleMove, next } from './states.ts'
 
 export { busy, dueAt, inUse, isTaken, markOf, mayBePrepared, repeatedUntil, retryAt, takenHandles } from './inUse.ts'
@@ -40,9 +41,9 @@ const change = (held: Deployable, event: WithChange, at: number): Partial<Deploy
     case 'DeployableDescribed':
       return describe(held, event.description, at, event.quarantinedStay)
     case 'PresenceSet':
-      return presenceSet(held, event)
+      return presenceSet(held, event, at)
     case 'Relocated':
-      return relocated(held, event)
+      return relocated(held, event, at)
     case 'StatusSet':
       return { status: event.status }
     case 'Granted':
@@ -112,21 +113,30 @@ const ordersRaised = (
 const relocated = (
   held: Deployable,
   { localName, handles }: Extract<DeployableEvent, { type: 'Relocated' }>,
+  when: number,
 ): Partial<Deployable> => {
   const moved = handles.flatMap(({ uuid, info, canonical, physfn }) => {
     const { physfn: _, ...handle } = held.handles[uuid] ?? {}
     const at = { info, canonical, ...(physfn === undefined ? {} : { physfn }) }
-    return 'uuid' in handle ? [[uuid, { ...(handle as SlotHandle), ...at }] as const] : []
+    if (!('uuid' in handle)) return []
+    const there = { ...(handle as SlotHandle), ...at }
+    // a card that is at no address cannot be released there
+    return [[uuid, 'away' in info ? there : retriedAt(there, when)] as const]
   })
   return { localName, handles: { ...held.handles, ...Object.fromEntries(moved) } }
 }
 
+const retriedAll = (handles: Deployable['handles'], at: number): Deployable['handles'] =>
+  Object.fromEntries(Object.entries(handles).map(([uuid, handle]) => [uuid, retriedAt(handle, at)]))
+
 /** The image that a card held before it was taken out says nothing about its image when it returns (S14). */
 const presenceSet = (
   held: Deployable,
-  { presence, bitstreamId }: Extract<DeployableEvent, { type: 'PresenceSet' }>,
+  { presence, bitstreamId, retry }: Extract<DeployableEvent, { type: 'PresenceSet' }>,
+  at: number,
 ): Partial<Deployable> => ({
   presence,
+  ...(retry ? { handles: retriedAll(held.handles, at) } : {}),
   ...(held.presence === 'retired' ? { bitstreamId: bitstreamId ?? null } : {}),
 })
 
