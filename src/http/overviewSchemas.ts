@@ -15,6 +15,16 @@ const FOUND_NAMES = Object.keys(FOUND_AS) as (keyof typeof FOUND_AS)[]
 
 const Counts = v.record(v.string(), v.number())
 const Waiting = v.object({ waiting: v.number(), oldest_at: v.nullable(schemas.Time) })
+const Faulty = v.object({
+  devices: v.number(),
+  arqs: v.number(),
+  instances: v.number(),
+  since: v.nullable(schemas.Time),
+  cards: v.pipe(
+    v.array(v.object({ device_uuid: schemas.Uuid, hostname: v.string(), pci_address: v.nullable(v.string()) })),
+    v.maxLength(CARDS_SHOWN),
+  ),
+})
 export const Overview = v.object({
   counted_at: schemas.Time,
   arqs: v.pipe(Counts, v.description('By state. A state of which there is none is left out, here and below.')),
@@ -26,20 +36,12 @@ export const Overview = v.object({
     v.description(`By the worst of what is known of each: ${DEVICE_STATES.map((state) => `\`${state}\``).join(', ')}.`),
   ),
   vanished: v.pipe(
-    v.object({
-      devices: v.number(),
-      arqs: v.number(),
-      instances: v.number(),
-      since: v.nullable(schemas.Time),
-      cards: v.pipe(
-        v.array(v.object({ device_uuid: schemas.Uuid, hostname: v.string(), pci_address: v.nullable(v.string()) })),
-        v.maxLength(CARDS_SHOWN),
-      ),
-    }),
+    Faulty,
     v.description(
-      'The devices that are `missing`: how many requests and how many instances hold a part of one, since when the first of them is missing, and the last ones that vanished.',
+      'The devices that are `missing`: how many requests and how many instances hold a part of one, since when the first of them is missing, and where some of them were, first those in use.',
     ),
   ),
+  failing: v.pipe(Faulty, v.description('The same of the devices that are `failing`.')),
   orders: v.pipe(Waiting, v.description('Orders that their hosts have not answered yet; when the oldest was sent.')),
   deliveries: v.pipe(
     v.object({ ...Waiting.entries, undelivered: v.number() }),

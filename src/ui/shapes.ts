@@ -1,6 +1,6 @@
 /** Schemas of the API documents, with only the fields that the console reads. */
 import * as v from 'valibot'
-import { Vanished } from './vanishedShape.ts'
+import { Faulty } from './faultyShape.ts'
 
 const Text = v.string()
 const MaybeText = v.nullable(Text)
@@ -188,7 +188,8 @@ export const Overview = v.object({
   hosts: Counts,
   devices: Counts,
   device_states: Counts,
-  vanished: Vanished,
+  vanished: Faulty,
+  failing: v.optional(Faulty),
   orders: Waiting,
   deliveries: v.object({ ...Waiting.entries, undelivered: v.number() }),
   failing_devices: v.number(),

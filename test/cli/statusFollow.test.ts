@@ -103,6 +103,7 @@ describe('the page for people', () => {
     ...{ orders: { waiting: 3, oldest_at: '2026-01-01T00:00:00.000Z' }, failing_devices: 0, overdue_since: null },
     device_states: { enabled: 6 },
     vanished: { devices: 0, arqs: 0, instances: 0, since: null, cards: [] },
+    failing: { devices: 0, arqs: 0, instances: 0, since: null, cards: [] },
     deliveries: { waiting: 0, oldest_at: null, undelivered: 0 },
     binds: { late: 0, next_deadline_at: null },
     journal: { newest_at: null, untold_since: null, writing_stopped: false },

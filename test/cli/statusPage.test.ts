@@ -16,6 +16,7 @@ const WELL: Overview = {
   devices: { enabled: 2, maintaining: 7 },
   device_states: { enabled: 2, disabled: 6, host_silent: 1 },
   vanished: { devices: 0, arqs: 0, instances: 0, since: null, cards: [] },
+  failing: { devices: 0, arqs: 0, instances: 0, since: null, cards: [] },
   orders: { waiting: 1, oldest_at: ago(2000) },
   deliveries: { waiting: 0, oldest_at: null, undelivered: 0 },
   failing_devices: 0,
@@ -64,7 +65,7 @@ test('what is wrong comes with the command that shows it and the one that mends 
       4 things need attention
       ! The database has lost rows: nothing is written until an operator has decided that what it holds is right  accelerando doctor  ->  accelerando migrate --adopt
       ! 1 host is down                                                                                            accelerando host list --liveness down  ->  systemctl restart accelerando-host
-      ! 3 devices are failing and not offered                                                                     accelerando device list --state failing  ->  accelerando device disable UUID
+      ! 3 devices are failing and not offered                                                                     accelerando device list --state failing
       ! 1 host differs from Placement, and the difference cannot be repaired                                      accelerando drift
       ~ 2 binds have used more than half of the time                                                              accelerando arq list --state BindStarted  ->  accelerando arq timeline UUID
       ~ 2 hosts wait for an operator to accept the key                                                            accelerando host list --liveness pending  ->  accelerando host approve NAME --reason TEXT
@@ -98,6 +99,14 @@ test.each<readonly [Partial<Overview>, readonly string[]]>([
   [
     { device_states: { failing: 1 } },
     ['bad', '1 device is failing and not offered', 'accelerando device list --state failing'],
+  ],
+  [
+    { device_states: { failing: 1 }, failing: { devices: 1, arqs: 3, instances: 2, since: ago(5000), cards: [CARD] } },
+    [
+      'bad',
+      `1 device is failing under 2 servers and not offered: h9 0000:02:00.0, since ${ago(5000)}`,
+      'accelerando device list --state failing',
+    ],
   ],
   [
     { vanished: { devices: 2, arqs: 3, instances: 1, since: ago(5000), cards: [CARD] } },

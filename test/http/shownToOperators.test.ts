@@ -133,6 +133,13 @@ const OVERVIEW: Overview = {
   devices: { enabled: 5 },
   deviceStates: { missing: 28 },
   vanished: { devices: 28, arqs: 29, instances: 30, since: at(31), cards: [{ uuid: A, host: 'h1', place: null }] },
+  failing: {
+    devices: 32,
+    arqs: 33,
+    instances: 34,
+    since: null,
+    cards: [{ uuid: B, host: 'h2', place: '0000:01:00.0' }],
+  },
   orders: { waiting: 6, oldestAt: at(7) },
   deliveries: { waiting: 8, oldestAt: at(9), undelivered: 10 },
   failingDevices: 11,
@@ -164,6 +171,10 @@ test('the overview is every count with its moment', async () => {
     vanished: {
       ...{ devices: 28, arqs: 29, instances: 30, since: shown(31) },
       cards: [{ device_uuid: A, hostname: 'h1', pci_address: null }],
+    },
+    failing: {
+      ...{ devices: 32, arqs: 33, instances: 34, since: null },
+      cards: [{ device_uuid: B, hostname: 'h2', pci_address: '0000:01:00.0' }],
     },
     orders: { waiting: 6, oldest_at: shown(7) },
     deliveries: { waiting: 8, oldest_at: shown(9), undelivered: 10 },

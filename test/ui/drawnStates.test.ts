@@ -164,6 +164,7 @@ const overview = (more: Facts = {}) => ({
   failing_devices: 0,
   device_states: { enabled: 2 },
   vanished: { devices: 0, arqs: 0, instances: 0, since: null, cards: [] },
+  failing: { devices: 0, arqs: 0, instances: 0, since: null, cards: [] },
   placement: {},
   binds: { late: 0, next_deadline_at: null },
   overdue_since: null,

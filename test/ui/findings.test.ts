@@ -19,6 +19,7 @@ const WELL: Overview = {
   devices: { enabled: 2 },
   device_states: { enabled: 2 },
   vanished: { devices: 0, arqs: 0, instances: 0, since: null, cards: [] },
+  failing: { devices: 0, arqs: 0, instances: 0, since: null, cards: [] },
   orders: { waiting: 1, oldest_at: ago(2000) },
   deliveries: { waiting: 0, oldest_at: null, undelivered: 0 },
   failing_devices: 0,
@@ -65,6 +66,10 @@ const PLANTED: readonly (readonly [planted: Partial<Overview>, said: RegExp])[] 
   [{ handles: { quarantined: 1 } }, /withheld until an operator looks at it/],
   [{ vanished: VANISHED }, /1\u00A0card has vanished under 8\u00A0servers: sim-9 0000:02:00\.0/],
   [{ device_states: { failing: 2 } }, /2\u00A0devices are failing and not offered/],
+  [
+    { device_states: { failing: 1 }, failing: VANISHED },
+    /1\u00A0device is failing under 8\u00A0servers and not offered: sim-9 0000:02:00\.0/,
+  ],
   [{ placement: { unreachable: 1 } }, /could not be compared with Placement/],
   [{ placement: { waiting_for_compute_node: 1 } }, /Placement has no compute node for 1\u00A0host/],
   [{ placement: { placement_conflict: 1 } }, /differs from Placement, and the difference cannot be repaired/],
@@ -189,7 +194,7 @@ describe('one state that is wrong', () => {
         href: 'devices?state=failing',
         since: null,
         last: null,
-        mend: 'accelerando device disable UUID',
+        mend: 'accelerando device list --state failing',
       },
       { tone: 'bad', text: 'Kafka: gone', href: 'system', since: null, last: null, mend: 'accelerando doctor' },
     ])

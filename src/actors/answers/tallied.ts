@@ -15,7 +15,8 @@ export type Overview = {
   readonly devices: Readonly<Record<string, number>>
   /** Number of devices by their one state (`device/standing.ts`). */
   readonly deviceStates: Readonly<Record<string, number>>
-  readonly vanished: Vanished
+  readonly vanished: Faulty
+  readonly failing: Faulty
   /** Orders that hosts have not answered yet. */
   readonly orders: { readonly waiting: number; readonly oldestAt: number | null }
   /**
@@ -30,15 +31,15 @@ export type Overview = {
   readonly placement: Readonly<Record<string, number>>
   readonly progress: Progress
 }
-/** The devices that are missing. */
-export type Vanished = {
+/** The devices of one bad state. */
+export type Faulty = {
   readonly devices: number
   /** How many requests, and how many servers, hold a part of one. */
   readonly arqs: number
   readonly instances: number
-  /** Since when the one that is missing longest is, as far as that is recorded; null: none is missing. */
+  /** Since when the first of them is in that state, as far as that is recorded; null: there are none. */
   readonly since: number | null
-  /** At most `CARDS_SHOWN`, the last ones that vanished first. `place`: its PCI address, if it has one. */
+  /** At most `CARDS_SHOWN`: those in use first, and of these the latest. `place`: its PCI address, if it has one. */
   readonly cards: readonly { readonly uuid: DeviceUuid; readonly host: HostName; readonly place: string | null }[]
 }
 export const CARDS_SHOWN = 3

@@ -91,7 +91,7 @@ export const showDatabase = (meter: Meter, { reads, isStopped }: Shown['store'])
   })
   meter.show('arqs_on_missing_devices', async () => {
     const found = await standings()
-    return found && found.heldOnMissing.length
+    return found && found.missing.held.length
   })
   meter.show('orders_pending', async () => {
     const found = await orders()

@@ -32,7 +32,7 @@ const progressBody = ({ binds, overdueSince, journal, found, viewsChecked }: Ove
   views_checked: viewsChecked,
 })
 
-const vanishedBody = ({ since, cards, ...counts }: Overview['vanished']) => ({
+const faultyBody = ({ since, cards, ...counts }: Overview['vanished']) => ({
   ...counts,
   since: maybe(since),
   cards: cards.map(({ uuid, host, place }) => ({ device_uuid: uuid, hostname: host, pci_address: place })),
@@ -55,7 +55,8 @@ const overview = route({
       hosts,
       devices,
       device_states: more.deviceStates,
-      vanished: vanishedBody(more.vanished),
+      vanished: faultyBody(more.vanished),
+      failing: faultyBody(more.failing),
       orders: waitingBody(orders),
       deliveries: { ...waitingBody(deliveries), undelivered: deliveries.undelivered },
       failing_devices: more.failingDevices,

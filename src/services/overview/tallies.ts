@@ -13,7 +13,7 @@ import type { Kernel } from '../kernel/kernel.ts'
 import { deliveryOf } from '../nova/resendDelivery.ts'
 import { keptAnswer } from './kept.ts'
 import { createProgress } from './progress.ts'
-import { createVanished } from './vanished.ts'
+import { createFaulty } from './faulty.ts'
 
 /**
  * Whole views are read to count, so this process counts at most once in this time, and less often if it takes long
@@ -37,7 +37,7 @@ const inPlacement = (due: Counted): Counted =>
 export const createOverview = (kernel: Kernel): Control['overview'] => {
   const { reads, readers, guard, clock } = kernel
   const progress = createProgress(kernel)
-  const vanishedOf = createVanished(kernel)
+  const faultyOf = createFaulty(kernel)
   const tally = async <N extends ViewName>(view: N, by: keyof Row<N> & string): Promise<Outcome<Counted>> => {
     return guard(counted(reads.tally(view, by)), 'views', { view })
   }
@@ -53,10 +53,12 @@ export const createOverview = (kernel: Kernel): Control['overview'] => {
     const counting = async () => done(await tallyDevices(reads))
     const tallied = await guard(counting(), 'views', { view: 'devices' })
     if (!tallied.ok) return tallied
-    const vanished = await vanishedOf(tallied.value)
-    return vanished.ok
-      ? done({ deviceStates: Object.fromEntries(tallied.value.states), vanished: vanished.value })
-      : vanished
+    const vanished = await faultyOf(tallied.value.missing, ({ missingSince }) => missingSince)
+    if (!vanished.ok) return vanished
+    const failing = await faultyOf(tallied.value.failing, (card) => card.failing?.since)
+    if (!failing.ok) return failing
+    const deviceStates = Object.fromEntries(tallied.value.states)
+    return done({ deviceStates, vanished: vanished.value, failing: failing.value })
   }
   const count = async (): Promise<Outcome<Overview>> => {
     const counts = await allOf([

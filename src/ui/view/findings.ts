@@ -46,15 +46,19 @@ const found =
     return last !== null && now - Date.parse(last) < REMEMBERED_MS ? { number: count, last } : NOTHING
   }
 
-type Vanished = Overview['vanished']
-const underOf = ({ instances, arqs }: Vanished): string => {
+type Faulty = Overview['vanished']
+const underOf = ({ instances, arqs }: Faulty): string => {
   if (instances > 0) return ` under ${many(instances, 'server')}`
   return arqs > 0 ? ` under ${many(arqs, 'request')}` : ''
 }
-const placesOf = ({ cards, devices }: Vanished): string => {
+const placesOf = ({ cards, devices }: Faulty): string => {
   const named = cards.map(({ hostname, pci_address: at }) => (at === null ? hostname : `${hostname} ${at}`)).join(', ')
   return devices > cards.length ? `${named} and ${many(devices - cards.length, 'other')}` : named
 }
+
+/** The command that shows the device if it is one; otherwise the one that lists them. */
+const oneOr = (some: Faulty | undefined, all: CommandLine): CommandLine =>
+  some?.devices === 1 ? shell`accelerando device show ${some.cards[0]?.device_uuid ?? 'UUID'}` : all
 
 /** The gravest conditions come first. */
 export const WATCHED: readonly Watched[] = [
@@ -93,10 +97,7 @@ export const WATCHED: readonly Watched[] = [
     text: (n, { vanished }) =>
       `${many(n, 'card has', 'cards have')} vanished${underOf(vanished)}: ${placesOf(vanished)}`,
     href: 'devices?state=missing',
-    mend: ({ vanished: { devices, cards } }) =>
-      devices === 1
-        ? shell`accelerando device show ${cards[0]?.device_uuid ?? 'UUID'}`
-        : shell`accelerando device list --state missing`,
+    mend: ({ vanished }) => oneOr(vanished, shell`accelerando device list --state missing`),
   },
   {
     tone: 'bad',
@@ -114,10 +115,13 @@ export const WATCHED: readonly Watched[] = [
   },
   {
     tone: 'bad',
-    seen: counted('device_states', 'failing'),
-    text: (n) => `${many(n, 'device is', 'devices are')} failing and not offered`,
+    seen: ({ failing, device_states: states }) => ({ number: states['failing'] ?? 0, since: failing?.since ?? null }),
+    text: (n, { failing }) => {
+      const [under, places] = failing?.devices ? [underOf(failing), `: ${placesOf(failing)}`] : ['', '']
+      return `${many(n, 'device is', 'devices are')} failing${under} and not offered${places}`
+    },
     href: 'devices?state=failing',
-    mend: shell`accelerando device disable UUID`,
+    mend: ({ failing }) => oneOr(failing, shell`accelerando device list --state failing`),
   },
   {
     tone: 'bad',

@@ -1,8 +1,8 @@
-/** Schema of what the overview says of devices that are missing. */
+/** Schema of what the overview says of devices that are missing, and of those that fail (not by an older control). */
 import * as v from 'valibot'
 
 const MaybeText = v.nullable(v.string())
-export const Vanished = v.object({
+export const Faulty = v.object({
   devices: v.number(),
   arqs: v.number(),
   instances: v.number(),

@@ -1,0 +1,119 @@
+/**
+ * A card that vanishes or fails while servers use it, from the report of its host to the sentence that an operator
+ * reads. Over all stores.
+ */
+import { randomUUID } from 'node:crypto'
+import * as v from 'valibot'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createApp } from '../../src/http/app.ts'
+import { noauth } from '../../src/http/identity.ts'
+import { silent } from '../../src/log.ts'
+import { memoryStore } from '../../src/persistence/memory/memory.ts'
+import { type DeviceDetail, Overview } from '../../src/ui/shapes.ts'
+import { findingsOf } from '../../src/ui/view/findings.ts'
+import { handClock } from '../support/lab.ts'
+import { describeWith } from '../support/needs.ts'
+import { value } from '../support/plane.ts'
+import { type Pool, pglitePool, postgresPool } from '../support/storePools.ts'
+import { openCloud } from './cloud.ts'
+
+const NEWEST = { 'openstack-api-version': 'accelerator latest, accelerando latest' }
+/** Requests bind to the first card. More of them vanish than a sentence names. */
+const PLAN = { seed: 1, devices: Array.from({ length: 6 }, () => ({ kind: 'fpga' as const, handles: 4 })) }
+const DRIVER = 'simulated_driver'
+
+const open = async (pool: Pool) => {
+  const clock = handClock()
+  const store = await pool.take(clock.now)
+  const cloud = await openCloud(PLAN, { 'resources:FPGA': '1' }, { clock }, store)
+  const found = await cloud.discovered('h1', PLAN)
+  const reports = (devices: typeof found) => cloud.report('h1', [{ driver: DRIVER, status: 'ok', devices }])
+  const fails = async (reason: string) => {
+    const [card] = found
+    const measured = { controlPath: card!.controlPath.info, health: 'bad' as const, reasons: [reason], numbers: {} }
+    const body = { host: 'h1', bootId: randomUUID(), observedAt: clock.now() }
+    const status = { drivers: {}, ordersInHand: 0, resultsWaiting: 0 }
+    const all = [{ driver: DRIVER, at: clock.now(), devices: [measured] }]
+    value(await cloud.plane.reports.take({ type: 'Heartbeat', ...body, status, measured: all } as const, 'beat 1'))
+  }
+  const app = createApp({ control: cloud.control, identify: noauth, log: silent, clock })
+  const asked = async <Document>(path: string) =>
+    (await (await app.request(`/v2${path}`, { headers: NEWEST })).json()) as Document
+  /** What the overview says. Counts are kept for a second, or longer. */
+  const said = async () => {
+    await clock.pass(5100)
+    const overview = v.parse(Overview, await asked('/overview'))
+    return findingsOf(overview, clock.now()).map(({ text, since, mend }) => ({
+      text: text.replaceAll('\u00A0', ' '),
+      since: since === null ? null : Date.parse(since),
+      mend,
+    }))
+  }
+  const { devices } = await asked<{ readonly devices: readonly [{ readonly uuid: string }] }>('/devices')
+  const [{ uuid }] = devices
+  const shown = async () => {
+    const { state, state_reason: why, health } = await asked<DeviceDetail>(`/devices/${uuid}`)
+    const instances = health.held.map(({ instance_uuid: one }) => one)
+    return { state, why, instances: new Set(instances) }
+  }
+  const close = async () => {
+    await cloud.stop()
+    await store.close()
+  }
+  return { ...cloud, clock, found, reports, fails, said, shown, uuid, close }
+}
+const over = (pool: Pool): void => {
+  beforeAll(async () => (await pool.take(Date.now)).close())
+  afterAll(pool.end)
+  test('a card that vanished is told with its servers, before those that nobody uses, and until it is back', async () => {
+    const world = await open(pool)
+    const servers = new Set([await world.start(), await world.start()].map(({ instance }) => instance))
+    await world.pump()
+    expect(await world.said()).toEqual([])
+    const [held, ...others] = world.found
+    await world.clock.pass(7000)
+    const at = Math.floor(world.clock.now() / 1000) * 1000
+    await world.reports(others)
+    expect(await world.said()).toEqual([
+      {
+        text: '1 card has vanished under 2 servers: h1 acc0:00:00.0',
+        since: at,
+        mend: `accelerando device show ${world.uuid}`,
+      },
+    ])
+    expect(await world.shown()).toEqual({
+      state: 'missing',
+      why: 'its host does not report it any more',
+      instances: servers,
+    })
+    await world.reports([others[4]!])
+    const [finding, ...more] = await world.said()
+    expect(more).toEqual([])
+    expect(finding).toMatchObject({ since: at, mend: 'accelerando device list --state missing' })
+    expect(finding?.text).toMatch(/^5 cards have vanished under 2 servers: h1 acc0:00:00\.0, .* and 2 others$/)
+    await world.reports([held!, ...others])
+    expect(await world.said()).toEqual([])
+    expect(await world.shown()).toMatchObject({ state: 'enabled', why: null, instances: servers })
+    await world.close()
+  })
+  test('a card that fails is told with its servers, since when and why', async () => {
+    const world = await open(pool)
+    const { instance } = await world.start()
+    await world.pump()
+    await world.clock.pass(7000)
+    const at = Math.floor(world.clock.now() / 1000) * 1000
+    await world.fails('it is too hot')
+    expect(await world.said()).toEqual([
+      {
+        text: '1 device is failing under 1 server and not offered: h1 acc0:00:00.0',
+        since: at,
+        mend: `accelerando device show ${world.uuid}`,
+      },
+    ])
+    expect(await world.shown()).toEqual({ state: 'failing', why: 'it is too hot', instances: new Set([instance]) })
+    await world.close()
+  })
+}
+describe('in memory', () => over({ take: async (now) => memoryStore({ now }), end: async () => {} }))
+describe('PGlite', () => over(pglitePool()))
+describeWith('postgres', 'PostgreSQL', (bin) => over(postgresPool(bin)))
