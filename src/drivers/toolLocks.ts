@@ -96,21 +96,18 @@ const endedUnlocked = (end: Ended): Ended => {
 }
 
 /**
- * `$1`: the beginning of the paths of the files; then the program and its arguments. A program that prints without end
- * fills no disk.
+ * `$1`: the beginning of the paths of the files; then the program and its arguments. No pipe is between the program and
+ * the files: what it has started may hold its output longer than it lives. A program that prints without end is killed
+ * at 256 MiB.
  */
 const TO_FILES = (errors: string): string =>
   [
     'files=$1; shift',
     'command -v "$1" >/dev/null || { echo "flock: failed to execute $1: it is not there, or no program" >&2; exit 69; }',
     // the shell itself tells of signals on its standard error
-    'ulimit -f 524288; : >"$files.err"; rm -f "$files.status"; exec 9>&2 2>/dev/null',
-    // one that prints without end is killed: it may have the signal of a closed pipe ignored. One that has ended is
-    // not: its number may be that of another process by now
-    `{ (sh -c 'echo $$ >"$0.pid"; exec "$@"' "$files" "$@") ${errors} 9>&-; echo $? >"$files.status"; } |`,
-    '{ head -c 8388608 >"$files.out"; [ -e "$files.status" ] || kill -9 "$(cat "$files.pid")"; }',
-    'status=$(cat "$files.status"); cat "$files.out"; cat "$files.err" >&9',
-    'rm -f "$files.out" "$files.err" "$files.status" "$files.pid"; exit "${status:-1}"',
+    'ulimit -f 524288; rm -f "$files.out" "$files.err"; : >"$files.err"; exec 9>&2 2>/dev/null',
+    `(exec "$@") >"$files.out" ${errors} 9>&-; status=$?`,
+    'exec 7<"$files.out" 8<"$files.err"; rm -f "$files.out" "$files.err"; cat <&7; cat <&8 >&9; exit $status',
   ].join('\n')
 /** Standard output and standard error, each by itself. */
 const APART = TO_FILES('2>"$files.err"')
@@ -151,17 +148,13 @@ const holdersOf = async (io: Reach, lock: string): Promise<readonly Seen[]> => {
   return all.filter(({ pid }) => found.has(pid)).toSorted((a, b) => a.startedMs - b.startedMs || a.pid - b.pid)
 }
 const onCard = (io: Reach, name: string): Promise<readonly Seen[]> => holdersOf(io, `/${name}.lock`)
-/** Programs between `flock` and the tool. */
-const OUR_OWN: ReadonlySet<string> = new Set([SHELL, 'head'])
 const workersIn = async (io: Reach, seen: readonly Seen[]): Promise<readonly Worker[]> => {
-  const holders = new Set(seen.filter(({ name }) => name === FLOCK).map(({ pid }) => pid))
-  // the oldest come first, so that a shell comes after the one that began it
-  for (const one of seen) if (OUR_OWN.has(one.name) && holders.has(one.parent)) holders.add(one.pid)
+  const lockers = new Set(seen.filter(({ name }) => name === FLOCK).map(({ pid }) => pid))
   const upMs = Number.parseFloat(await io.read('/proc/uptime')) * 1000
   return (
     seen
       // these hold the lock for the program, and do nothing themselves
-      .filter(({ pid }) => !holders.has(pid))
+      .filter(({ name, parent }) => name !== FLOCK && !(name === SHELL && lockers.has(parent)))
       .map(({ pid, name: program, startedMs }) => ({ pid, program, ageMs: Math.max(0, upMs - startedMs) }))
   )
 }

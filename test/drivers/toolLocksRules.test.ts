@@ -111,7 +111,7 @@ describe('what works on a card', () => {
       '20': { stat: stat(20, 'flock', 1, 50_000), ...fd(lock) },
       // a tool that is a script of the shell is one of the workers, its caller is none
       '26': { stat: stat(26, 'sh', 20, 50_020), ...fd(lock) },
-      '27': { stat: stat(27, 'sh', 21, 99_000), ...fd(lock) },
+      '27': { stat: stat(27, 'sh', 26, 99_000), ...fd(lock) },
       '24': { stat: stat(24, 'late', 21, 90_000) },
       '21': { stat: stat(21, 'fpgaconf', 20, 50_050), ...fd(lock) },
       '23': { stat: stat(23, 'second', 21, 60_000) },
