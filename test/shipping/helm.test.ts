@@ -191,6 +191,13 @@ describeWith('pip', 'the Helm chart', () => {
     [{ host: { extraVolumeMounts: [{ name: 'ca', mountPath: '/etc/accelerando/ca' }] } }, /mountPath/],
   ])('%j is refused', (values, reason) => expect(render(values)).toMatch(reason))
 
+  test('an image that is named by its digest is that one in every object, whatever tag is named', () => {
+    const digest = `sha256:${'0a'.repeat(32)}`
+    const all = objects({ image: { tag: 'latest', digest }, host: { enabled: true }, migration: { enabled: true } })
+    const images = all.flatMap(({ spec }) => spec?.template?.spec?.containers ?? []).map(({ image }) => image)
+    expect([images.length, new Set(images)]).toEqual([3, new Set([`accelerando@${digest}`])])
+    expect(render({ image: { digest: 'latest' } })).toMatch(/digest/)
+  })
   test('its version is that of the program', () =>
     expect(one({}, 'Deployment').spec.template.spec.containers[0].image).toBe(`accelerando:${manifest.version}`))
 })

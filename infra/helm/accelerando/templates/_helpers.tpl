@@ -12,7 +12,11 @@ app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .root.Release.Service }}
 {{- end -}}
 {{- define "accelerando.image" -}}
+{{- if .Values.image.digest -}}
+image: "{{ .Values.image.repository }}@{{ .Values.image.digest }}"
+{{- else -}}
 image: "{{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}"
+{{- end }}
 imagePullPolicy: {{ .Values.image.pullPolicy }}
 {{- end -}}
 {{- define "accelerando.env" -}}
