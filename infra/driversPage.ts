@@ -49,9 +49,12 @@ Whether a PCI function is given to guests is judged by one rule for all drivers,
 * a function with virtual functions, whatever driver offers these: it would take them along. \`"mode": "pf"\` of a
   whitelist entry offers it all the same. Virtual functions of NVIDIA GPUs are offered as vGPUs only (\`gpu_devices.device_addresses\`), never as whole GPUs;
 * a card of which somebody has a part: a mediated device, or a vGPU that was made by hand or by Nova;
-* what this machine needs: drives and network cards in use, a GPU with a connected display or the console, and the
-  functions that manage NVLink on HGX boards;
-* what cannot reach a guest: a function in a PCI domain above ffff (drives behind Intel VMD), and one that shares its
+* what this machine needs: drives and network cards in use, disk and USB controllers with a drive or an adapter in use,
+  a GPU with a connected display or the console, and the functions that manage NVLink on HGX boards;
+* the management function of an Alveo card, also where a whitelist entry takes it, unless \`fpga.alveo_management\` is
+  on;
+* what cannot reach a guest: a bridge to other buses, a function in a PCI domain above ffff (drives behind Intel VMD),
+  and one that shares its
   IOMMU group with a function that this machine uses, as a GPU whose audio function has its sound driver. Bind the others to vfio-pci, and it is offered with the next look. A machine whose IOMMU is off is not judged by groups.
 
 A function that a process has opened through vfio-pci, or any driver of that family, stays offered, since it may be the guest that was given it, and no other request gets it.

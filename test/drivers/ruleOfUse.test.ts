@@ -190,6 +190,11 @@ describe('USE-4 what cannot reach a guest is left out', () => {
     const look = await lookedAt(driverOf('nvidia_gpu_driver', { gpu }), machine(divided))
     expect([look.offered, look.left[address]]).toEqual([[], expect.stringContaining('above ffff')])
   })
+  test('a bridge to other buses, also where an entry takes it', async () => {
+    const bridge = { [PF]: { is: '8086:347a 060400', driver: 'pcieport' } }
+    await leftOutByAll(bridge, PF, 'it is a bridge to other buses')
+    expect(await refused(machine(bridge), PF)).toContain('it is a bridge to other buses')
+  })
   const shared = (more: Parts, own: Partial<Part> = {}): Parts => ({
     [PF]: { is: A40, driver: 'nvidia', group: 7, ...own },
     ...more,

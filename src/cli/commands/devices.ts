@@ -32,6 +32,7 @@ const scan = async (config: Config, io: HostIo) => {
     { keptByKernel, offeredBy, refusedOf, surveyHost },
     { passableHere },
     { keptBy },
+    { unreachable },
     { formatPciAddress },
   ] = await Promise.all([
     import('../hardware/pciHere.ts'),
@@ -40,6 +41,7 @@ const scan = async (config: Config, io: HostIo) => {
     import('../hardware/survey.ts'),
     import('../../drivers/passable.ts'),
     import('../../drivers/index.ts'),
+    import('../../drivers/pci/ruleOfUse.ts'),
     import('../../pci.ts'),
   ])
   const { driverEnabled, whitelist, look, sysfsRoot } = pciHere(config, io)
@@ -50,7 +52,7 @@ const scan = async (config: Config, io: HostIo) => {
   const whyKept = keptBy(options)
   const kept = new Map(
     functions.flatMap((found) => {
-      const reason = whyKept(found, functions)
+      const reason = unreachable(found) ?? whyKept(found, functions)
       return reason === null ? [] : [[formatPciAddress(found.address), reason] as const]
     }),
   )

@@ -2,8 +2,9 @@
 import { formatPciAddress } from '../../pci.ts'
 import type { PciFunction } from './sysfs.ts'
 
-/** Those that lead to other buses. Others of the class, as an ISA bridge or an NVSwitch, are functions like any. */
 const BRIDGE = /^06(?:04|07|09)/
+/** It leads to another bus. Others of the class, as an ISA bridge or an NVSwitch, are functions like any. */
+export const isBridge = ({ class: pciClass }: PciFunction): boolean => BRIDGE.test(pciClass)
 /** It holds a device so that nobody uses it, and VFIO takes no offence at it. */
 const HOLDER = 'pci-stub'
 
@@ -12,7 +13,7 @@ export const isOfHost = ({ driver, isForGuests }: PciFunction): boolean =>
   driver !== null && !isForGuests && driver !== HOLDER
 /** The other functions of a group, without bridges, which stay with the machine and take part all the same. */
 export const sharing = (found: PciFunction, all: readonly PciFunction[]): readonly PciFunction[] =>
-  all.filter((one) => one !== found && one.group === found.group && !BRIDGE.test(one.class))
+  all.filter((one) => one !== found && one.group === found.group && !isBridge(one))
 export const named = (functions: readonly PciFunction[]): string =>
   functions.map((one) => `${formatPciAddress(one.address)} (${one.driver ?? 'no driver'})`).join(', ')
 

@@ -8,8 +8,9 @@
  * USE-2 what others have as parts, mediated devices or vGPUs, is not given away as a whole;
  * USE-3 nor is what this machine needs itself: drives (`drivesInUse.ts`), the network (`ownNetwork.ts`), the display,
  *    and what manages the links of other cards;
- * USE-4 nor what cannot reach a guest: Nova takes no PCI domain above ffff, and VFIO gives out whole IOMMU groups. A
- *    host without any group is not judged by them, so that recorded hosts and trials show what they have;
+ * USE-4 nor what cannot reach a guest: VFIO gives out no bridge to other buses, and only whole IOMMU groups, and Nova
+ *    takes no PCI domain above ffff. A host without any group is not judged by them, so that recorded hosts and trials
+ *    show what they have;
  * USE-5 what a process has opened stays offered, because it may be the guest that was given it. It is named as in use,
  *    and not given to anybody else.
  */
@@ -18,7 +19,7 @@ import type { HostIo, InUse } from '../driver.ts'
 import { driveUsers } from './drivesInUse.ts'
 import { displayOf } from './display.ts'
 import { usesIn, virtualIn } from './inUse.ts'
-import { iommuBlocks } from './iommuGroups.ts'
+import { iommuBlocks, isBridge } from './iommuGroups.ts'
 import { linkManagers } from './linkManagers.ts'
 import { hostNetwork } from './ownNetwork.ts'
 import { type PciFunction, readPciFunctions } from './sysfs.ts'
@@ -44,13 +45,16 @@ const DISPLAY = '03'
 export const isBareVirtualGpu = ({ vendor, class: pciClass, physfn }: PciFunction): boolean =>
   vendor === NVIDIA && pciClass.startsWith(DISPLAY) && physfn !== null
 
-/** Why Nova cannot pass the function on; null: it can. */
-export const unreachable = ({ address }: PciFunction): string | null =>
-  address.domain.length > 4 ? `its PCI domain ${address.domain} is above ffff, and Nova passes on none of those` : null
+/** Why no guest can have the function, whoever asks; null: a guest can. */
+export const unreachable = (found: PciFunction): string | null => {
+  const { domain } = found.address
+  if (isBridge(found)) return 'it is a bridge to other buses, which VFIO and libvirt give to no guest'
+  return domain.length > 4 ? `its PCI domain ${domain} is above ffff, and Nova passes on none of those` : null
+}
 
 const structural = (found: PciFunction, isDivided: boolean, mode: Terms['mode']): string | null => {
-  const domain = unreachable(found)
-  if (domain !== null) return domain
+  const never = unreachable(found)
+  if (never !== null) return never
   if (mode !== 'vf' && isBareVirtualGpu(found)) return BARE_VIRTUAL
   return mode !== 'pf' && isDivided ? HAS_VIRTUAL : null
 }
