@@ -188,7 +188,7 @@ const cut = (text: string, max: number): string =>
     : Buffer.from(text)
         .subarray(0, max)
         .toString('utf8')
-        .replace(/\uFFFD+$/, '')
+        .replace(/\uFFFD$/, '')
 
 export const letterRecord = (letter: DeadLetter, meta: MessageMeta): BusRecord =>
   record({

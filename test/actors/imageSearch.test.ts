@@ -35,6 +35,8 @@ describe('of the images that were found', () => {
     ['one', 'function_id', [{}], '0'],
     ['the newest version, by its numbers', 'function_id', [{ version: '1.9' }, { version: '1.10' }, {}], '1'],
     ['a version that is out, not one before it', 'function_id', [{ version: '2.0-rc2' }, { version: '2.0' }], '1'],
+    // takes minutes where each blank is tried as the first one
+    ['whatever blanks', 'function_id', [{ version: `2${' '.repeat(200_000)}x` }, { version: '3' }], '1'],
     ['also where a blank is before its letters', 'function_id', [{ version: '2.0 RC 2' }, { version: '2.0' }], '1'],
     [
       'the later of two before it',

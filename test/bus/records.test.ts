@@ -163,6 +163,7 @@ describe('a dead letter', () => {
   test.each<[string, Partial<BusRecord>, Partial<BusRecord>]>([
     ['a key', { key: 'k'.repeat(1001) }, { key: 'k'.repeat(1000) }],
     ['a value', { value: 'v'.repeat(65_537) }, { value: 'v'.repeat(65_536) }],
+    ['a value that is no text', { value: '\uFFFD'.repeat(30_000) }, { value: '\uFFFD'.repeat(21_845) }],
     ['many headers', { headers: many(33) }, { headers: many(32) }],
     ['a name', { headers: { ['n'.repeat(201)]: '1' } }, { headers: { ['n'.repeat(200)]: '1' } }],
     ['a header', { headers: { n: 'v'.repeat(1001) } }, { headers: { n: 'v'.repeat(1000) } }],

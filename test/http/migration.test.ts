@@ -32,6 +32,9 @@ describe('profiles that use a name', () => {
   test('are not those whose name is another one without its blanks', async () => {
     const { got } = await tell(LINE, answers, { body: { traits: { 'CUSTOM_ OLD': 'CUSTOM_NEW' } } })
     expect(got.json).toEqual({ applied: false, profiles: [] })
+    // takes minutes where each blank is tried as the first one
+    const long = { traits: { [`CUSTOM_${' '.repeat(200_000)}OLD`]: 'CUSTOM_NEW' } }
+    expect((await tell(LINE, answers, { body: long })).got.json).toEqual({ applied: false, profiles: [] })
   })
   test('are asked for once where none does', async () => {
     const { got, asked } = await tell(LINE, listOf(row(B, 'b', group())), {

@@ -5,10 +5,11 @@ import type { FoundImages, ImageSearch } from '../neighbours.ts'
 
 const VERSION = /^\s*v?(\d{1,15}(?:\.\d{1,15})*)(.*)$/is
 /** What follows the numbers of a version that comes before the one with these numbers. */
-const BEFORE = /^\s*[-._~+]?\s*(?:a|alpha|b|beta|c|rc|cr|pre|preview|dev|m|milestone|snapshot|nightly)(?![a-z])/i
+const BEFORE = /^[-._~+]?\s*(?:a|alpha|b|beta|c|rc|cr|pre|preview|dev|m|milestone|snapshot|nightly)(?![a-z])/i
 const partsOf = (version: string) => {
-  const [, numbers = '', rest = version] = VERSION.exec(version) ?? []
-  return { numbers: numbers.split('.').map(Number), isBefore: numbers !== '' && BEFORE.test(rest), rest: rest.trim() }
+  const [, numbers = '', after = version] = VERSION.exec(version) ?? []
+  const rest = after.trim()
+  return { numbers: numbers.split('.').map(Number), isBefore: numbers !== '' && BEFORE.test(rest), rest }
 }
 /** Above 0: the first is newer. By their numbers, 1.10 is newer than 1.9; `2.0-rc1` comes before `2.0`. */
 const newer = (one: string, other: string): number => {

@@ -75,7 +75,8 @@ const canonical = (kind: keyof typeof PREFIX, name: string): string | null => {
 /** An old name need not be valid under the present rules. */
 const former = (name: string): string =>
   name
-    .replace(/^ +| +$/g, '')
+    // of each run of blanks only the first is tried
+    .replace(/^ +|(?<! ) +$/g, '')
     .toUpperCase()
     .replaceAll('-', '_')
 
