@@ -14,6 +14,7 @@ import { publicKey } from '../fields.ts'
 import { DEPLOYABLE_KINDS, DEVICE_TYPES, HANDLE_TYPES } from '../hardware.ts'
 import { invalid } from './faults.ts'
 import type { Refusal } from './guard.ts'
+import { DeviceOfHandle } from './standingSchema.ts'
 
 export type Schema = v.GenericSchema
 
@@ -180,6 +181,7 @@ const handle = {
 export const Handle = v.object(handle)
 export const HandleDetail = v.object({
   ...handle,
+  ...{ device: DeviceOfHandle, cleaning: CleaningShown },
   attach_handle_type: v.picklist(HANDLE_TYPES),
   attach_handle_info: StringMap,
   last_arq_uuid: v.pipe(v.nullable(Uuid), v.description('Whose release is or was not finished.')),
@@ -188,7 +190,6 @@ export const HandleDetail = v.object({
     v.nullable(Note),
     v.description('It is kept back until an operator releases it: why, and by whom.'),
   ),
-  cleaning: CleaningShown,
 })
 export const Impact = v.object({
   dry_run: v.literal(true),

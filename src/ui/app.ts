@@ -8,7 +8,7 @@ import { messageOf } from '../errorText.ts'
 import { actionPage, act } from './acting.ts'
 import { POLICY } from './document.ts'
 import { doneIn } from './done.ts'
-import { serveDocuments } from './documentPages.ts'
+import { page, serveDocuments } from './documentPages.ts'
 import { OPENING, opening } from './opening.ts'
 import { type Look, STATUSES, type Show, TEXT_MAX, type UiParts, looker, shower } from './looking.ts'
 import { find } from './pages/find.ts'
@@ -178,7 +178,7 @@ const supportBundle = (app: Hono, look: Look, show: Show): void => {
 /** An address of no page is answered by a page that leads on. */
 const nowhere = (app: Hono, look: Look, show: Show): void => {
   app.notFound(async (c) => {
-    if (!c.req.path.startsWith('/ui/')) return c.text('there is nothing here; the console is at ui/', 404)
+    if (!c.req.path.startsWith('/ui/')) return c.html(page(c.req.path, 'There is no such page', ''), 404)
     const here = c.req.path.slice('/ui/'.length)
     const looking = await look(c, here)
     if (looking instanceof Response) return looking

@@ -6,8 +6,8 @@ const YEAR_SECONDS = 31_536_000
 const PREFIX = '/docs/'
 
 /** A page without styles and scripts, so that the content policy needs no exception for it. */
-const page = (path: string, title: string, text: string): string => {
-  const up = '../'.repeat(path.slice(PREFIX.length).split('/').length)
+export const page = (path: string, title: string, text: string): string => {
+  const up = '../'.repeat(path.split('/').length - 2)
   return `<!doctype html><html lang="en"><title>${title}</title><h1>${title}</h1>${text}<p><a href="${up}ui/">To the console</a></p></html>`
 }
 const NOT_BUILT = `<p>In a checkout, <code>npm run docs</code> builds them, and this address shows them without a restart.</p>

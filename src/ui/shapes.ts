@@ -1,6 +1,6 @@
 /** Schemas of the API documents, with only the fields that the console reads. */
 import * as v from 'valibot'
-import { Faulty } from './faultyShape.ts'
+import { DeviceOfHandle, Faulty } from './faultyShape.ts'
 
 const Text = v.string()
 const MaybeText = v.nullable(Text)
@@ -143,7 +143,7 @@ export type Handle = v.InferOutput<typeof Handle>
 export const Handles = v.object({ handles: v.array(Handle), handles_links: Links })
 export const HandleDetail = v.object({
   ...Handle.entries,
-  attach_handle_type: Text,
+  ...{ device: v.optional(DeviceOfHandle), attach_handle_type: Text },
   attach_handle_info: v.record(Text, Text),
   last_arq_uuid: MaybeText,
   order: v.nullable(v.number()),

@@ -9,7 +9,7 @@ import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
 import { silent } from '../../src/log.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import { type DeviceDetail, Overview } from '../../src/ui/shapes.ts'
+import { type DeviceDetail, type HandleDetail, Overview } from '../../src/ui/shapes.ts'
 import { findingsOf } from '../../src/ui/view/findings.ts'
 import { handClock } from '../support/lab.ts'
 import { describeWith } from '../support/needs.ts'
@@ -56,11 +56,18 @@ const open = async (pool: Pool) => {
     const instances = health.held.map(({ instance_uuid: one }) => one)
     return { state, why, instances: new Set(instances) }
   }
+  /** The device as the answer about each of its attach handles has it. */
+  const byHandle = async () => {
+    const handles = await Promise.all(
+      (await cloud.handles()).map(({ uuid: one }) => asked<HandleDetail>(`/handles/${one}`)),
+    )
+    return handles.map(({ device }) => device).filter((device) => device?.uuid === uuid)
+  }
   const close = async () => {
     await cloud.stop()
     await store.close()
   }
-  return { ...cloud, clock, found, reports, fails, said, shown, uuid, close }
+  return { ...cloud, clock, found, reports, fails, said, shown, byHandle, uuid, close }
 }
 const over = (pool: Pool): void => {
   beforeAll(async () => (await pool.take(Date.now)).close())
@@ -111,6 +118,10 @@ const over = (pool: Pool): void => {
       },
     ])
     expect(await world.shown()).toEqual({ state: 'failing', why: 'it is too hot', instances: new Set([instance]) })
+    const ofHandles = await world.byHandle()
+    expect(ofHandles).toHaveLength(4)
+    for (const device of ofHandles)
+      expect(device).toMatchObject({ state: 'failing', state_reason: 'it is too hot', state_since: expect.any(String) })
     await world.close()
   })
 }

@@ -85,6 +85,7 @@ const HANDLE = {
   last_arq_uuid: 'q0',
   order: 'prepare',
   quarantine: NOTE,
+  device: { uuid: 'd2', state: 'missing', state_reason: 'it is gone', state_since: 'T3' },
 }
 const HANDLE_SHOWN = `uuid             u1
 state            held
@@ -93,6 +94,10 @@ deployable       d1
 arq              q1
 last arq         q0
 order under way  prepare
+device           d2
+device state     missing
+why of device    it is gone
+since of device  T3
 quarantined      by kim at T2: old
 `
 const ARQ = {

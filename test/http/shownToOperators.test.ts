@@ -16,6 +16,7 @@ const HANDLE: HandleDetail = {
   hostname: 'h1',
   state: 'quarantined',
   arq_uuid: C,
+  device: { uuid: D, state: 'missing', reason: 'why', since: at(6) },
   type: 'PCI',
   info: { bus: '0c' },
   last_arq: D,
@@ -40,6 +41,7 @@ describe('an attach handle', () => {
   const plain = { uuid: A, deployable_uuid: B, hostname: 'h1', state: 'quarantined', arq_uuid: C }
   const detail = {
     ...plain,
+    device: { uuid: D, state: 'missing', state_reason: 'why', state_since: shown(6) },
     attach_handle_type: 'PCI',
     attach_handle_info: { bus: '0c' },
     last_arq_uuid: D,
@@ -65,9 +67,11 @@ describe('an attach handle', () => {
     const listed = await tell('GET /v2/handles', { 'handles.list': { items: [HANDLE], next: null } })
     expect(listed.got.json).toEqual({ handles: [plain] })
     expect((await tell(`GET /v2/handles/${A}`, { 'handles.get': HANDLE })).got.json).toEqual(detail)
-    const never = { ...HANDLE, quarantine: null, cleaning: { ...HANDLE.cleaning, last: null } }
+    const well = { uuid: D, state: 'enabled', reason: null, since: null }
+    const never = { ...HANDLE, device: well, quarantine: null, cleaning: { ...HANDLE.cleaning, last: null } }
     expect((await tell(`GET /v2/handles/${A}`, { 'handles.get': never })).got.json).toEqual({
       ...detail,
+      device: { uuid: D, state: 'enabled', state_reason: null, state_since: null },
       quarantine: null,
       cleaning: { ...detail.cleaning, last: null },
     })

@@ -332,6 +332,15 @@ it('one thing in each of its states', async () => {
       'handles/x',
       handles.map((one, at) => ({
         ...one,
+        // an older control does not say it
+        ...(at > 0 && {
+          device: {
+            uuid: uuid(9),
+            state: at === 1 ? 'enabled' : 'missing',
+            state_reason: at === 1 ? null : 'why',
+            state_since: null,
+          },
+        }),
         attach_handle_type: 'PCI',
         attach_handle_info: at === 0 ? {} : { bus: '0a', device: '00' },
         last_arq_uuid: at === 3 ? uuid(7) : null,

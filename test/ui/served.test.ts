@@ -108,7 +108,8 @@ describe('a request', () => {
   test.each([
     ['/', 302, 'ui/', ''],
     ['/ui', 302, 'ui/', ''],
-    ['/elsewhere', 404, null, 'there is nothing here; the console is at ui/'],
+    ['/elsewhere', 404, null, expect.stringContaining('<a href="ui/">To the console</a>')],
+    ['/an/other/place', 404, null, expect.stringContaining('<a href="../../ui/">To the console</a>')],
   ])('for %s is answered', async (path, status, to, text) => {
     const answer = await over().ask(path)
     expect(answer).toMatchObject({ status, to, text, headers: ALWAYS })

@@ -1,12 +1,15 @@
 /** The API's answer about one attach handle. */
 import type { Cleaned, HostCleaning } from '../../cleaning.ts'
 import type { HandleType } from '../../hardware.ts'
-import type { ArqUuid } from '../../identifiers.ts'
+import type { ArqUuid, DeviceUuid } from '../../identifiers.ts'
 import type { DatedNote } from '../../operatorNote.ts'
+import type { Standing } from '../device/standing.ts'
 import type { Row } from '../runtime/views.ts'
 
 export type HandleRow = Row<'handles'>
 export type HandleDetail = HandleRow & {
+  /** A handle that is free is not granted unless this is `enabled`. */
+  readonly device: Standing & { readonly uuid: DeviceUuid }
   readonly type: HandleType
   readonly info: Readonly<Record<string, string>>
   /** The ARQ that gave the handle up, until the release is finished; null also when the caller may not see that ARQ. */

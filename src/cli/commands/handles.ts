@@ -11,11 +11,17 @@ import { Failure } from '../exits.ts'
 
 const HEADS = { hostname: 'host', deployable_uuid: 'deployable', arq_uuid: 'arq', last_arq_uuid: 'last arq' }
 const LISTED = columnsOf<Handle>(['uuid', 'state', 'hostname', 'deployable_uuid', 'arq_uuid'], HEADS)
+/** An older service says nothing of the device. */
+type Shown = { readonly device?: HandleDetail['device'] }
 const DETAILS: Columns<HandleDetail> = [
   ...columnsOf<HandleDetail>(['uuid', 'state', 'hostname', 'deployable_uuid', 'arq_uuid', 'last_arq_uuid', 'order'], {
     ...HEADS,
     order: 'order under way',
   }),
+  { name: 'device_uuid', head: 'device', of: ({ device }: Shown) => device?.uuid },
+  { name: 'device_state', of: ({ device }: Shown) => device?.state },
+  { name: 'device_reason', head: 'why of device', of: ({ device }: Shown) => device?.state_reason },
+  { name: 'device_since', head: 'since of device', of: ({ device }: Shown) => device?.state_since },
   { name: 'quarantine', head: 'quarantined', of: ({ quarantine }) => noteLine(quarantine) },
 ]
 

@@ -9,6 +9,7 @@ import { answerList } from '../listing.ts'
 import { pageArgs, pageOf } from '../pages.ts'
 import { oneOf, text, uuid } from '../query.ts'
 import { reasonIn, noteBody, noteOf } from './operatorNote.ts'
+import { deviceOfHandleBody } from '../standingSchema.ts'
 import { answer, route } from '../route.ts'
 import type { Route } from '../route.ts'
 import * as schemas from '../schemas.ts'
@@ -24,6 +25,7 @@ const handleBody = (row: HandleRow) => ({
 })
 const detailBody = (row: HandleDetail) => ({
   ...handleBody(row),
+  device: deviceOfHandleBody(row.device),
   attach_handle_type: row.type,
   attach_handle_info: row.info,
   last_arq_uuid: row.last_arq,

@@ -13,6 +13,9 @@ import type { HandleAdminCommand } from '../../actors/deployable/handleAdminMess
 import type { DatedNote, OperatorNote } from '../../operatorNote.ts'
 import { dueCleaning, isBeingCleaned } from '../../actors/deployable/cleaning.ts'
 import { deployable, deployableKey } from '../../actors/deployable/decider.ts'
+import { device, deviceKey } from '../../actors/device/decider.ts'
+import { standingOf } from '../../actors/device/standing.ts'
+import { host, hostKey } from '../../actors/host/decider.ts'
 import { handleRow } from '../../actors/deployable/rows.ts'
 import type { Deployable, SlotHandle } from '../../actors/deployable/state.ts'
 
@@ -27,7 +30,7 @@ const BY_FAILURE = 'failed release'
 const withheldBy = ({ state, quarantine, releaseFailed }: SlotHandle): DatedNote | null =>
   quarantine ?? (state === 'quarantined' && releaseFailed ? { by: BY_FAILURE, ...releaseFailed } : null)
 
-const detailOf = (held: Deployable, uuid: HandleUuid): HandleDetail | null => {
+const detailOf = (held: Deployable, uuid: HandleUuid): Omit<HandleDetail, 'device'> | null => {
   const handle = held.exists && held.presence !== 'retired' ? held.handles[uuid] : undefined
   if (!handle) return null
   const { type, info, lastArq, pending, cleaned } = handle
@@ -45,6 +48,19 @@ const detailOf = (held: Deployable, uuid: HandleUuid): HandleDetail | null => {
       last: cleaned ?? null,
     },
   }
+}
+
+/** The one state of the device that has the handle. */
+const deviceOf = async (
+  { region }: Kernel,
+  { deviceUuid: uuid, host: name }: Deployable,
+): Promise<Outcome<HandleDetail['device']>> => {
+  const [card, owner] = [
+    await region.readCurrent(device, deviceKey(uuid)),
+    await region.readCurrent(host, hostKey(name)),
+  ]
+  if (!card.ok) return card
+  return owner.ok ? done({ uuid, ...standingOf(card.value.state, owner.value.state) }) : owner
 }
 
 type OwnerOf = (uuid: HandleUuid) => Promise<Outcome<Deployable>>
@@ -69,10 +85,13 @@ const createShown = (kernel: Kernel, ownerOf: OwnerOf): Pick<Control['handles'],
       if (detail === null) return missing(uuid)
       const knows = await visibility(caller, arqsIn([detail.arq_uuid, detail.last_arq]))
       if (!knows.ok) return knows
+      const card = await deviceOf(kernel, owner.value)
+      if (!card.ok) return card
       const shown = (arq: ArqUuid | null) => (arq !== null && knows.value(arq) ? arq : null)
       const { quarantine } = detail
       return done({
         ...detail,
+        device: card.value,
         arq_uuid: shown(detail.arq_uuid),
         last_arq: shown(detail.last_arq),
         // the words of a driver may name a tenant's data: they are for administrators

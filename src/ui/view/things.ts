@@ -212,21 +212,33 @@ const heldPanel = ({ held }: Health, uuid: string): Child =>
         held.length <= ARQS_MAX ? null : command(shell`accelerando device show ${uuid}`),
       )
 
+/** Why a device, or an attach handle of it, is not offered; null: it is. */
+const notOffered = (
+  subject: string,
+  {
+    state: word,
+    state_reason: reason,
+    state_since: since,
+  }: Pick<DeviceDetail, 'state' | 'state_reason' | 'state_since'>,
+  now: number,
+): Child =>
+  reason === null
+    ? null
+    : p(
+        { class: `headline ${toneOf(DEVICE_STATES, word)}` },
+        mark(toneOf(DEVICE_STATES, word)),
+        `${subject} is not offered (${wordsOf(word)}): ${reason}`,
+        since === null ? null : [' · ', when(since, now)],
+      )
+
 export const devicePage = ({ body: { device, parts, offers: list }, here, now }: Screen<'device'>): Node => {
   if (!device.ok) return div(null, head(link('devices', 'Device'), lastOf(here), null, here, []), trouble(device.error))
-  const { uuid, model, state: word, state_reason: reason, state_since: since, health } = device.value
+  const { uuid, model, health } = device.value
   return div(
     null,
     head(link('devices', 'Device'), uuid, deviceState(device.value), here, list),
     p({ class: 'lead' }, model),
-    reason === null
-      ? null
-      : p(
-          { class: `headline ${toneOf(DEVICE_STATES, word)}` },
-          mark(toneOf(DEVICE_STATES, word)),
-          `It is not offered (${wordsOf(word)}): ${reason}`,
-          since === null ? null : [' · ', when(since, now)],
-        ),
+    notOffered('It', device.value, now),
     facts(deviceFacts(device.value, now)),
     healthPanel(health, now),
     heldPanel(health, uuid),
@@ -240,7 +252,7 @@ export const devicePage = ({ body: { device, parts, offers: list }, here, now }:
 export const handlePage = ({ body: { handle, offers: list }, here, now }: Screen<'handle'>): Node => {
   if (!handle.ok)
     return div(null, head(link('devices', 'Attach handle'), lastOf(here), null, here, []), trouble(handle.error))
-  const { uuid, state: word, hostname, ...rest } = handle.value
+  const { uuid, state: word, hostname, device, ...rest } = handle.value
   return div(
     null,
     head(
@@ -250,9 +262,11 @@ export const handlePage = ({ body: { handle, offers: list }, here, now }: Screen
       here,
       list,
     ),
+    device && notOffered('Its device', device, now),
     note('Withheld', rest.quarantine, now),
     facts([
       ['Host', idLink('hosts', hostname)],
+      ...(device ? [['Device', [idLink('devices', device.uuid), ' ', deviceState(device)]] as const] : []),
       ['Request that has it', idLink('arqs', rest.arq_uuid)],
       ['Request that gave it up', idLink('arqs', rest.last_arq_uuid)],
       ['Type', rest.attach_handle_type],
