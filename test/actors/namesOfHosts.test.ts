@@ -72,6 +72,25 @@ test('a host that shows other devices each time is stopped until the hour is ove
   await world.report('evil', [many(20)])
   expect(await devices()).toBe(301)
 })
+test('a host that describes its devices otherwise each time is stopped until the hour is over; what goes is recorded', async () => {
+  const told = (round: number, count = 300) =>
+    shown(...Array.from({ length: count }, (_, n) => ({ ...at(0, n), model: `model ${round}` })))
+  const models = async () => new Set(value(await world.control.devices.list({}, {})).items.map(({ model }) => model))
+  await world.report('evil', [many(0)])
+  for (let round = 0; refusals().too_many_devices === 0; round++) {
+    expect(round).toBeLessThan(40)
+    await world.report('evil', [told(round)])
+  }
+  const before = await rows()
+  for (let round = 50; round < 55; round++) await world.report('evil', [told(round)])
+  expect((await rows()) - before).toBeLessThan(300)
+  await world.report('evil', [told(60, 299)])
+  const gone = value(await world.control.devices.list({}, {})).items.filter(({ presence }) => presence === 'missing')
+  expect(gone).toHaveLength(1)
+  await clock.pass(3_600_000)
+  await world.report('evil', [told(70, 299)])
+  expect(await models()).toContain('model 70')
+})
 test('the deployables that one device has had are limited too, whatever names they have', async () => {
   const of = (round: number) =>
     card(1, { deployables: Array.from({ length: 300 }, (_, n) => part(`evil_${round}.${n}`, { handles: [] })) })

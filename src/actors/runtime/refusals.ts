@@ -5,9 +5,9 @@
  * again since; `foreign_cluster`: the host belongs to another cloud; `doubled_host`: two programs run under the name
  * of the host; `bad_signature`: the signature does not fit; `unsigned`, `foreign_key`: not signed, or with another key
  * than that of the host; `not_approved`: no operator has approved the key of the host yet; `foreign_name`: it shows
- * devices under names that are not its own; `too_many_devices`: it shows more devices that were not known than a
- * host may in an hour. Of these two only the devices are refused. `shared_key`: the host has no key, and shows that of
- * another host.
+ * devices under names that are not its own; `too_many_devices`: it shows more new devices, or more changes of them,
+ * than a host may in an hour. Of these two only the devices are refused. `shared_key`: the host has no key, and shows
+ * that of another host.
  */
 export const REFUSALS = [
   'foreign_host',

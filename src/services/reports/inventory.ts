@@ -30,7 +30,7 @@ import type { Tools } from '../../actors/inventory/grow.ts'
 import { NUMBERS_KEY, numbers } from '../../actors/inventory/numbers.ts'
 import { type Agreement, type Step, reconcile } from '../../actors/inventory/reconcile.ts'
 import { type Handles, NO_HANDLES, type RecordedHandles, attachedBy } from '../../actors/inventory/rivalry.ts'
-import { keyOf, sizeOf, tellRefused, withinLimit, withOwnNames } from './inventoryRefused.ts'
+import { isChange, keyOf, sizeOf, tellRefused, withinLimit, withOwnNames } from './inventoryRefused.ts'
 import type { NewDevices } from './newDevices.ts'
 import { withReturning } from './returning.ts'
 
@@ -91,7 +91,10 @@ const agree = async (kernel: Kernel, held: Host, { report, newDevices }: Taking)
   if (!untaken.ok) return untaken
   const returning = await withReturning(kernel, held, untaken.value)
   if (!returning.ok) return returning
-  const agreement = withinLimit(returning.value, newDevices.left(report.host, countOf(held)), handles.value.present)
+  const count = countOf(held)
+  const changes = newDevices.changesLeft(report.host, count)
+  const room = { left: newDevices.left(report.host, count), changes }
+  const agreement = withinLimit(returning.value, room, handles.value.present)
   return done({ agreement, handles: handles.value.present })
 }
 
@@ -201,7 +204,7 @@ const guessOf = async (kernel: Kernel, taking: Taking): Promise<Outcome<Guess>> 
   return done({ keys, fresh, held, agreed: agreed.value, entities, parts })
 }
 
-type Planned = Agreement & { readonly before: number }
+type Planned = Agreement & { readonly before: number; readonly changes: number }
 const record =
   ({ options }: Kernel, { report, digest }: Taking) =>
   (draft: Draft, { keys, held, agreed, entities, parts }: Guess): 'old' | Planned | typeof MOVED => {
@@ -239,7 +242,9 @@ const record =
         picture: snapshot,
         devices: Object.fromEntries(changed),
       })
-    return { ...agreement, before: countOf(held) }
+    const altered = new Set(changed.map(([canonical]) => canonical))
+    const changes = agreement.steps.filter((step) => isChange(step) && altered.has(step.shown.canonical)).length
+    return { ...agreement, before: countOf(held), changes }
   }
 
 /** `complete`: the same inventory again would change nothing. `old`: a later report of the host is already recorded. */
@@ -262,9 +267,9 @@ export const recordInventory = async (kernel: Kernel, taking: Taking): Promise<O
   if (!recorded.ok) return recorded
   // null: this message was already recorded
   if (recorded.value === 'old' || recorded.value === null) return done('old')
-  const { steps, refused, before } = recorded.value
+  const { steps, refused, before, changes } = recorded.value
   const added = steps.reduce((sum, step) => sum + sizeOf(step), 0)
-  taking.newDevices.add(report.host, before, added)
+  taking.newDevices.add(report.host, before, added, changes)
   await tellRefused(kernel, report.host, refused)
   if (steps.length > 0)
     log.info({ host: report.host, steps: steps.length, refused: refused.length }, 'inventory.recorded')

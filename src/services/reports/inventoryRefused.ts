@@ -67,6 +67,7 @@ export const withOwnNames = async (
 }
 
 const TOO_MANY = 'the host has shown more devices or deployables that were not known than a host may within an hour'
+const TOO_OFTEN = 'the host has described its devices otherwise more often than a host may within an hour'
 /** Twice as many as a report may show: those that are shown no more stay recorded as long as the device is there. */
 const NAMES_MAX = 2000
 const FULL = `the device has had ${NAMES_MAX} deployables of other names`
@@ -86,24 +87,29 @@ const isFullOfHandles = (step: Step, recorded: Handles): boolean => {
 }
 /** How many deployables the step adds; a new device without any counts as one. */
 export const sizeOf = (step: Step): number => Math.max(newNames(step).length, step.do === 'record' ? 1 : 0)
-const problemOf = (step: Step, room: number, recorded: Handles): string | null => {
+/** Whether the step describes a known device otherwise, or brings it back. */
+export const isChange = (step: Step): step is Extract<Step, { do: 'describe' | 'return' }> =>
+  step.do === 'describe' || step.do === 'return'
+export type Room = { readonly left: number; readonly changes: number }
+const problemOf = (step: Step, { left, changes }: Room, recorded: Handles): string | null => {
   const size = sizeOf(step)
+  if (isChange(step) && changes < 1) return TOO_OFTEN
   if (size > 0 && 'held' in step && Object.keys(step.held.deployables).length + size > NAMES_MAX) return FULL
   if (isFullOfHandles(step, recorded)) return FULL_OF_HANDLES
-  return size > room ? TOO_MANY : null
+  return size > left ? TOO_MANY : null
 }
-/** Refuses the devices with which the host would add more than it may now (`newDevices.ts`). */
-export const withinLimit = ({ steps, refused }: Agreement, left: number, recorded: Handles): Agreement => {
+/** Refuses the devices with which the host would add or change more than it may now (`newDevices.ts`). */
+export const withinLimit = ({ steps, refused }: Agreement, given: Room, recorded: Handles): Agreement => {
   const kept: Step[] = []
   const over: Refused[] = []
-  let room = left
+  let room = given
   for (const step of steps) {
     const reason = problemOf(step, room, recorded)
     if (reason !== null && 'shown' in step)
       over.push({ canonical: step.shown.canonical, reason, refusal: 'too_many_devices' })
     else {
       kept.push(step)
-      room -= sizeOf(step)
+      room = { left: room.left - sizeOf(step), changes: room.changes - (isChange(step) ? 1 : 0) }
     }
   }
   return { steps: kept, refused: [...refused, ...over] }
