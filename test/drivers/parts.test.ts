@@ -57,14 +57,17 @@ describe('an open file', () => {
     const asked: number[] = []
     const read = async (into: Buffer) => {
       asked.push(into.length)
-      return { bytesRead: into.write(left.shift() ?? ''), buffer: into }
+      return { bytesRead: into.write(left.shift() ?? '') }
     }
     return { asked, open: { read } }
   }
   test('is read in portions to its end, within the limit', async () => {
     const { open, asked } = file('one', 'zwölf')
     expect(await readAll(open, '/f', 9)).toBe('onezwölf')
-    expect(asked).toEqual([65_536, 65_536, 65_536])
+    expect(asked).toEqual([4096, 4093, 4087])
+    const long = file('x'.repeat(4096), 'yy')
+    expect(await readAll(long.open, '/f', 4098)).toHaveLength(4098)
+    expect(long.asked).toEqual([4096, 65_536, 65_534])
     await expect(readAll(file('one', 'zwölf').open, '/f', 8)).rejects.toThrow('/f: must not be longer than 8 bytes')
   })
 })

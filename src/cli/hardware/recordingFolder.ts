@@ -65,12 +65,19 @@ export const recordedHostIn = async (folder: string, io: HostIo): Promise<HostIo
   const root = await realpath(join(folder, ROOT)).catch(() => {
     throw new Error(`${folder}: has no folder ${ROOT}, and is not a recording of a host`)
   })
-  const inside = async (path: string): Promise<string> => {
+  const found = async (path: string): Promise<string> => {
     const real = await realpath(join(root, path)).catch((error: unknown) => {
       throw codeOf(error) === 'ENOENT' ? missing(path) : error
     })
     if (real !== root && !real.startsWith(root + sep)) throw missing(path)
     return real
+  }
+  // several drivers ask for the same paths, and a recording does not change
+  const known = new Map<string, Promise<string>>()
+  const inside = (path: string): Promise<string> => {
+    const place = known.get(path) ?? found(path)
+    known.set(path, place)
+    return place
   }
   const fileAt = async (path: string): Promise<string> => {
     const real = await inside(path)
