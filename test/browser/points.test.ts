@@ -148,4 +148,17 @@ describeWith(CHROMIUM_HERE, 'the console in a browser', (chromium) => {
     expect(Math.abs((await page.evaluate<number>('scrollY')) - before)).toBeLessThan(60)
     await page.close()
   })
+
+  test('a long text without a space leaves every column of its list in view', async () => {
+    const body = [{ name: 'wordy', description: 'é'.repeat(300), groups: [{ 'resources:FPGA': '1' }] }]
+    await stage.world.must(201, 'POST /v2/device_profiles', { body })
+    const context = await stage.browser.newContext({ viewport: { width: 1280, height: 800 } })
+    const page = await context.newPage()
+    await page.goto(`${stage.served.base}profiles`)
+    await page.waitForSelector('tbody tr:has-text("wordy")')
+    const beyond =
+      "(({ scrollWidth, parentElement }) => scrollWidth - parentElement.clientWidth)(document.querySelector('table'))"
+    expect(await page.evaluate(beyond)).toBeLessThanOrEqual(0)
+    await context.close()
+  })
 })

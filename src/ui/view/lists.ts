@@ -71,7 +71,7 @@ const profileColumns = (now: number): readonly Column<Profile>[] => [
     ],
   },
   { title: 'Asks for', cell: wants, kind: 'wide' },
-  { title: 'Description', cell: ({ description }) => description ?? none() },
+  { title: 'Description', cell: ({ description }) => description ?? none(), kind: 'wide' },
   { title: 'Created', cell: (row) => when(row.created_at, now) },
 ]
 const answersIn = ({ answers }: Delivery): Child => {
