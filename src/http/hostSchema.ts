@@ -24,6 +24,12 @@ const Measured = v.object({
 })
 export const HostDetail = v.object({
   ...Host.entries,
+  devices: v.pipe(
+    v.record(v.string(), v.number()),
+    v.description(
+      'How many of them are in which state, the worst of what is known of each; a state of none is left out.',
+    ),
+  ),
   handles: v.pipe(v.record(v.string(), v.number()), v.description('How many of them are in which state.')),
   arqs: v.pipe(v.array(Uuid), v.description('Those that hold a handle.')),
   playbooks: v.pipe(

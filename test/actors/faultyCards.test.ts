@@ -13,7 +13,7 @@ import { type DeviceDetail, type HandleDetail, Overview } from '../../src/ui/sha
 import { findingsOf } from '../../src/ui/view/findings.ts'
 import { handClock } from '../support/lab.ts'
 import { describeWith } from '../support/needs.ts'
-import { value } from '../support/plane.ts'
+import { NOVA, value } from '../support/plane.ts'
 import { type Pool, pglitePool, postgresPool } from '../support/storePools.ts'
 import { openCloud } from './cloud.ts'
 
@@ -93,6 +93,7 @@ const over = (pool: Pool): void => {
       why: 'its host does not report it any more',
       instances: servers,
     })
+    expect(value(await world.control.hosts.get(NOVA, 'h1')).devices).toEqual({ missing: 1, enabled: 5 })
     await world.reports([others[4]!])
     const [finding, ...more] = await world.said()
     expect(more).toEqual([])

@@ -60,6 +60,7 @@ const ODD_HOST = {
   offered_key: 'key-two',
   aliases: ['a1', 'a2'],
   drivers: { b: { status: 'failed', error: 'no bus' }, c: { status: 'starting', error: null }, d: { status: 'ok' } },
+  devices: { enabled: 3, host_silent: 1 },
   handles: { free: 2, held: 1 },
   arqs: ['x', 'y'],
   playbooks: [{ driver: 'b', playbook: 'setup', status: 'failed', reason: 'exit 2' }],
@@ -72,6 +73,7 @@ key                          key-one
 key that waits for approval  key-two
 aliases                      a1, a2
 drivers                      b: no bus, c: starting, d
+devices                      3 enabled, 1 host silent
 handles                      2 free, 1 held
 arqs                         x y
 playbooks                    setup of b failed (exit 2)
@@ -179,6 +181,7 @@ key                          -
 key that waits for approval  -
 aliases                      -
 drivers                      pci_driver
+devices                      -
 handles
 arqs                         -
 `,

@@ -64,6 +64,8 @@ export type HostRow = Row<'hosts'> & {
   readonly offered_key: string | null
 }
 export type HostDetail = HostRow & {
+  /** Its devices by their one state; a state that none has is left out. */
+  readonly devices: Readonly<Record<string, number>>
   readonly handles: Readonly<Record<HandleState, number>>
   /** The ARQs that hold handles of the host, as far as the caller may see them. */
   readonly arqs: readonly ArqUuid[]

@@ -33,6 +33,10 @@ const LISTED: Columns<Host> = [
   { name: 'last_seen_at', head: 'last seen', of: (host) => host.last_seen_at },
   { name: 'drivers', of: driverStates },
 ]
+const counted = (states: Readonly<Record<string, number>>): string =>
+  Object.entries(states)
+    .map(([state, count]) => `${count} ${state}`)
+    .join(', ')
 const DETAILS: Columns<HostDetail> = [
   { name: 'name', of: ({ name }) => name },
   { name: 'liveness', of: ({ liveness }) => liveness },
@@ -43,12 +47,10 @@ const DETAILS: Columns<HostDetail> = [
   { name: 'aliases', of: ({ aliases }) => aliases.join(', ') || null },
   { name: 'drivers', of: (host) => driverStates(host) || null },
   {
-    name: 'handles',
-    of: ({ handles }) =>
-      Object.entries(handles)
-        .map(([state, count]) => `${count} ${state}`)
-        .join(', '),
+    name: 'devices',
+    of: ({ devices }: Pick<Partial<HostDetail>, 'devices'>) => counted(devices ?? {}).replaceAll('_', ' ') || null,
   },
+  { name: 'handles', of: ({ handles }) => counted(handles) },
   { name: 'arqs', of: ({ arqs }) => arqs.join(' ') || null },
 ]
 const playbookState = ({ driver, playbook, status, reason }: HostDetail['playbooks'][number]): string =>

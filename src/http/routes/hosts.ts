@@ -94,6 +94,7 @@ const measuredBody = ({ device, at, health, reasons, numbers }: HostDetail['meas
 })
 const detailBodyFor = (caller: Caller) => (row: HostDetail) => ({
   ...hostBodyFor(caller)(row),
+  devices: row.devices,
   handles: row.handles,
   arqs: row.arqs,
   playbooks: row.playbooks.map(playbookFor(caller)),

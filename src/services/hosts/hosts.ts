@@ -3,6 +3,7 @@ import type { ArqUuid, HostName } from '../../identifiers.ts'
 import { type Outcome, allOf, done } from '../../fault.ts'
 import type { Caller, Control, HostDetail, HostRow } from '../../actors/control.ts'
 import type { OperatorNote } from '../../operatorNote.ts'
+import { DEVICE_STATES, stateOf } from '../../actors/device/standing.ts'
 import { HANDLE_STATES } from '../../actors/deployable/states.ts'
 import type { Deployable } from '../../actors/deployable/state.ts'
 import { createForceUnbind } from '../arqs/forceUnbind.ts'
@@ -104,6 +105,16 @@ const createLook =
     return isKnown(held) ? { ok: true, value: held } : unknownHost(name)
   }
 
+const devicesOn = async ({ readers }: Kernel, held: Host): Promise<Outcome<HostDetail['devices']>> => {
+  const listed = await readers.list('devices', { hostname: held.name }, {})
+  if (!listed.ok) return listed
+  const byState = Map.groupBy(listed.value.items, (row) => stateOf(row, hostRow(held)))
+  const states = DEVICE_STATES.flatMap((state) =>
+    byState.has(state) ? [[state, byState.get(state)!.length] as const] : [],
+  )
+  return done(Object.fromEntries(states))
+}
+
 type Shown = ReturnType<typeof createShown>
 const createDetail = (kernel: Kernel, shown: Shown): Control['hosts']['get'] => {
   const [lookAt, holders, visibility] = [createLook(kernel), createHolders(kernel), createVisibility(kernel)]
@@ -116,9 +127,12 @@ const createDetail = (kernel: Kernel, shown: Shown): Control['hosts']['get'] => 
     if (!knows.ok) return knows
     const measured = await measuredOn(kernel, name, held.value)
     if (!measured.ok) return measured
+    const devices = await devicesOn(kernel, held.value)
+    if (!devices.ok) return devices
     const { playbooks = [], probe = null } = held.value
     return done({
       ...shown(hostRow(held.value), held.value),
+      devices: devices.value,
       handles,
       arqs: all.filter(knows.value),
       playbooks,
