@@ -5,7 +5,7 @@ import { type KnownCard, lookupIn } from './cards/knownCards.ts'
 import { mappedTo, type MappingReading, readMapping } from './cards/nicMappings.ts'
 import { nicKind, qatKind, sriovDriver } from './cards/sriovDriver.ts'
 import type { Driver } from './driver.ts'
-import { intelFpgaDriver } from './fpga/intelFpga.ts'
+import { intelFpgaDriver, whyProgramming } from './fpga/intelFpga.ts'
 import { whyKept } from './fpga/alveoCards.ts'
 import { xilinxFpgaDriver } from './fpga/xilinxFpga.ts'
 import { withoutMigCards } from './nvidia/mig.ts'
@@ -67,7 +67,7 @@ const problemsOf = (reading: MappingReading): readonly Problem[] => (reading.ok 
 /** Why a function stays with the host, whichever driver is told to offer it, in words; null: it does not. */
 export const keptBy = ({ cards, fpga }: DriverOptions): Kept => {
   const options = { known: lookupIn(cards), withManagement: fpga?.withManagement ?? false }
-  return (found, all) => whyKept(found, all, options)
+  return (found, all, mode) => whyKept(found, all, options) ?? (mode === 'pf' ? null : whyProgramming(found, all))
 }
 const pci: Maker = (options) => {
   const { pci: given = {}, nic: mappings } = options

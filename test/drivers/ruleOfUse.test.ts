@@ -151,6 +151,24 @@ describe('USE-3 what this machine needs', () => {
     for (const parts of [...free, gpu({ boot_vga: '1\n' }, 'vfio-pci'), gpu(screen('unknown'))])
       for (const { name, offered } of await looks(parts)) expect({ name, offered }).toEqual({ name, offered: [PF] })
   })
+  test('the function through which an OFS board is programmed is left out by an entry for its kind, and not its others', async () => {
+    const board = Object.fromEntries([0, 1, 2].map((n) => [`0000:b1:00.${n}`, { is: '8086:bcce 120000' }]))
+    const driver = (entry: object) => driverOf('pci_driver', { pci: { whitelist: [{ vendor_id: '8086', ...entry }] } })
+    const { offered, left } = await lookedAt(driver({}), machine(board))
+    expect([offered, left]).toEqual([
+      ['0000:b1:00.1', '0000:b1:00.2'],
+      { '0000:b1:00.0': expect.stringContaining('its card is programmed through it') },
+    ])
+    await expect(driver({}).prepare(machine(board), slotAt('0000:b1:00.0'), never)).rejects.toThrow(
+      'programmed through',
+    )
+    const meant = driver({ mode: 'pf', address: '0000:b1:00.0' })
+    expect((await lookedAt(meant, machine(board))).offered).toEqual(['0000:b1:00.0'])
+    await meant.prepare(machine(board), slotAt('0000:b1:00.0'), never)
+    // a board that has no other is given whole
+    const alone = machine({ [PF]: { is: '8086:bcce 120000' } })
+    expect((await lookedAt(driver({}), alone)).offered).toEqual([PF])
+  })
   const nic = (vpd: string | null, is = '15b3:1021 020700'): Parts => ({
     [PF]: { is, driver: 'mlx5_core', more: vpd === null ? {} : { vpd } },
   })

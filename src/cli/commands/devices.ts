@@ -52,7 +52,7 @@ const scan = async (config: Config, io: HostIo) => {
   const whyKept = keptBy(options)
   const kept = new Map(
     functions.flatMap((found) => {
-      const reason = unreachable(found) ?? whyKept(found, functions)
+      const reason = unreachable(found) ?? whyKept(found, functions, null)
       return reason === null ? [] : [[formatPciAddress(found.address), reason] as const]
     }),
   )

@@ -75,6 +75,16 @@ const isBesides = ({ pf, own }: Pick<Card, 'pf' | 'own'>, others: readonly Pick<
     (one) => slotOf(one.pf) === slotOf(pf) && (one.own.served || one.pf.address.function < pf.address.function),
   )
 
+const OFS = { vendor: '8086', product: 'bcce' }
+/** Why no entry for a kind of function takes this one, in words; null: it does not program others of its board. */
+export const whyProgramming = (found: PciFunction, all: readonly PciFunction[]): string | null => {
+  const isOfs = ({ vendor, product }: PciFunction): boolean => vendor === OFS.vendor && product === OFS.product
+  const isFirst = isOfs(found) && found.address.function === '0'
+  return isFirst && all.some((one) => one !== found && isOfs(one) && slotOf(one) === slotOf(found))
+    ? 'its card is programmed through it, so it stays with the host unless its entry has "mode": "pf"'
+    : null
+}
+
 /** Of a further function: its virtual ones, or itself, where somebody has kept it for guests. */
 const partsOf = (pf: PciFunction, all: readonly PciFunction[]): readonly PciFunction[] => {
   const vfs = virtualOf(pf, all)

@@ -25,10 +25,10 @@ export type PciDriverOptions = {
    * names none. Absent: no mapping is set.
    */
   readonly networkOf?: (interfaces: readonly string[]) => string | null
-  /** Why a function stays with the host, whatever an entry says, in words; null: it does not. */
+  /** Why a function stays with the host although an entry of this mode takes it, in words; null: it does not. */
   readonly kept?: Kept
 }
-export type Kept = (found: PciFunction, all: readonly PciFunction[]) => string | null
+export type Kept = (found: PciFunction, all: readonly PciFunction[], mode: WhitelistEntry['mode']) => string | null
 
 const INTERFACES_FILE = 'pci_nic_interfaces.json'
 /** Only these vendors have a name in what this driver reports, whatever names other drivers know. */
@@ -91,7 +91,10 @@ const judged = async (
     seen.map(async (one) =>
       one.entry === null || one.leftOut !== null
         ? one
-        : { ...one, leftOut: await whyNot(one.found, { mode: one.entry.mode, kept: kept(one.found, all) }) },
+        : {
+            ...one,
+            leftOut: await whyNot(one.found, { mode: one.entry.mode, kept: kept(one.found, all, one.entry.mode) }),
+          },
     ),
   )
 }
@@ -130,7 +133,8 @@ export const pciDriver = ({
     const own = (await seenFunctions(io, sysfsRoot, whitelist)).find(
       (one) => formatPciAddress(one.found.address) === address,
     )
-    return { mode: own?.entry?.mode ?? null, kept: kept(found, all) }
+    const mode = own?.entry?.mode ?? null
+    return { mode, kept: kept(found, all, mode) }
   })
   const seenNow = async (io: HostIo) => judged(await seenFunctions(io, sysfsRoot, whitelist), io, through, kept)
 
