@@ -1,15 +1,19 @@
 /** What a program says at its start, when it cannot start, and on the admin listener of a host. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import type { Config } from '../../src/cli/config/config.ts'
 import { openMeter } from '../../src/cli/observe/metrics.ts'
 import { type HostAdmin, openHostAdmin } from '../../src/cli/programs/hostAdmin.ts'
+import { calledBy } from '../../src/cli/programs/calledBy.ts'
 import { hints } from '../../src/cli/programs/run.ts'
 import { storeConfig } from '../../src/cli/programs/start.ts'
 import { inWords } from '../../src/cli/programs/untilEnded.ts'
 
 const configOf = (more: object) => ({ auth: 'noauth', noauthAnywhere: false, data: '/d', ...more }) as Config
 test('hints after the start', () => {
-  expect(hints({ base: 'http://h:1/v2', console: 'http://h:2/ui/' }, configOf({}))).toEqual([
+  expect(hints({ base: 'http://h:1/v2', console: 'http://h:2/ui/' }, configOf({}), 'accelerando')).toEqual([
     '',
     '  the console:  http://h:2/ui/   (pages for people)',
     '  the API:      http://h:1/v2   (nobody is authenticated: loopback only)',
@@ -21,15 +25,27 @@ test('hints after the start', () => {
     '    openstack --os-auth-type none --os-endpoint http://h:1/v2 accelerator device list',
     '',
   ])
-  expect(hints({ base: 'b', console: 'c' }, configOf({ noauthAnywhere: true }))[2]).toBe(
+  expect(hints({ base: 'b', console: 'c' }, configOf({ noauthAnywhere: true }), 'x')[2]).toBe(
     '  the API:      b   (nobody is authenticated: loopback only, and --noauth-anywhere lifts that)',
   )
-  expect(hints({ base: 'b', console: 'c' }, configOf({ auth: 'keystone' }))[2]).toBe(
+  expect(hints({ base: 'b', console: 'c' }, configOf({ auth: 'keystone' }), 'x')[2]).toBe(
     '  the API:      b   (callers show tokens of Keystone)',
   )
-  expect(hints({ base: 'b', console: 'c' }, configOf({ auth: 'keystone' })).join('\n')).not.toContain(
-    '--os-auth-type none',
-  )
+  const ofCloud = hints({ base: 'b', console: 'c' }, configOf({ auth: 'keystone' }), 'node bin/x.js').join('\n')
+  expect(ofCloud).not.toContain('--os-auth-type none')
+  expect(ofCloud).toContain('    OS_CLOUD=NAME node bin/x.js status --api b')
+})
+
+test('the commands to try are those that the shell of the caller knows', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'accelerando-'))
+  writeFileSync(join(folder, 'accelerando'), '', { mode: 0o755 })
+  const called = (env: Readonly<Record<string, string>>) =>
+    calledBy({ env, script: '/work/tree/bin/accelerando.js', cwd: '/work/tree' })
+  expect(await called({ PATH: `/nowhere:${folder}` })).toBe('accelerando')
+  expect(await called({ PATH: '/nowhere' })).toBe('node bin/accelerando.js')
+  expect(await called({ PATH: folder, npm_command: 'start' })).toBe('node bin/accelerando.js')
+  expect(await called({ PATH: folder, npm_command: 'exec' })).toBe('npx accelerando')
+  rmSync(folder, { recursive: true })
 })
 
 test('the store of a program alone: PostgreSQL where it is named, else the data folder', () => {

@@ -46,7 +46,7 @@ describe('a demo', () => {
   })
   test('prints the address of the API, the folder, and commands to try', () => {
     expect(service.stdout()).toContain(data)
-    expect(service.stdout()).toMatch(/^ +accelerando status /m)
+    expect(service.stdout()).toMatch(/^ +(?:(?:npx )?accelerando|node \S+) status /m)
     expect(service.stdout()).toMatch(/^ +openstack .*accelerator/m)
   })
   test('logs on standard error only, a structure a line', () => {

@@ -1,6 +1,7 @@
 /** Runs the service until it receives a stop signal, or the tour until its last step. */
 import type { Log } from '../../log.ts'
 import type { Config } from '../config/config.ts'
+import { calledBy } from './calledBy.ts'
 import { type Running, start } from './start.ts'
 import type { Bundles } from './systemPort.ts'
 import { runTour } from './tour.ts'
@@ -15,23 +16,27 @@ const doorOf = ({ auth, noauthAnywhere }: Config): string => {
 }
 
 /** With Keystone every call needs a token, which `OS_CLOUD` or the other variables of OpenStack lead to. */
-const tries = (base: string, { auth }: Pick<Config, 'auth'>): readonly string[] =>
+const tries = (base: string, { auth }: Pick<Config, 'auth'>, called: string): readonly string[] =>
   auth === 'keystone'
-    ? [`    OS_CLOUD=NAME accelerando status --api ${base}`, `    openstack --os-cloud NAME accelerator device list`]
+    ? [`    OS_CLOUD=NAME ${called} status --api ${base}`, `    openstack --os-cloud NAME accelerator device list`]
     : [
-        `    accelerando status --api ${base}`,
-        `    accelerando device list --api ${base}`,
+        `    ${called} status --api ${base}`,
+        `    ${called} device list --api ${base}`,
         `    openstack --os-auth-type none --os-endpoint ${base} accelerator device list`,
       ]
 
-export const hints = ({ base, console }: Pick<Running, 'base' | 'console'>, config: Config): readonly string[] => [
+export const hints = (
+  { base, console }: Pick<Running, 'base' | 'console'>,
+  config: Config,
+  called: string,
+): readonly string[] => [
   '',
   `  the console:  ${console}   (pages for people)`,
   `  the API:      ${base}   (${doorOf(config)})`,
   `  the data:     ${config.data}`,
   '',
   '  Try:',
-  ...tries(base, config),
+  ...tries(base, config, called),
   '',
 ]
 
@@ -40,7 +45,8 @@ const serve = (config: Config, log: Log, out: Out, bundles: Bundles) =>
     const running = await start(config, log, bundles)
     out(`console ${running.console}`)
     out(`ready ${running.base}`)
-    for (const line of hints(running, config)) out(line)
+    const called = await calledBy({ env: process.env, script: process.argv[1], cwd: process.cwd() })
+    for (const line of hints(running, config, called)) out(line)
     return running
   })
 

@@ -266,7 +266,7 @@ export const handlePage = ({ body: { handle, offers: list }, here, now }: Screen
     note('Withheld', rest.quarantine, now),
     facts([
       ['Host', idLink('hosts', hostname)],
-      ...(device ? [['Device', [idLink('devices', device.uuid), ' ', deviceState(device)]] as const] : []),
+      ...(device ? [['Part of', [idLink('devices', device.uuid), ' ', deviceState(device)]] as const] : []),
       ['Request that has it', idLink('arqs', rest.arq_uuid)],
       ['Request that gave it up', idLink('arqs', rest.last_arq_uuid)],
       ['Type', rest.attach_handle_type],
