@@ -174,3 +174,25 @@ describe('PROVENANCE-4 two programs under one name', () => {
     expect([refusals().doubled_host, stops.length]).toEqual([1, 1])
   })
 })
+
+test.each(['2099-01-01', '2300-01-01'])(
+  'PROVENANCE-6 a start that the clock of its host has dated %s keeps no later start out, though the host has lost its folder',
+  async (wrong) => {
+    const told = async (bootId: string, bootNumber: number, seed: number) => {
+      const devices = await w.discovered('wrong', { ...FPGA, seed })
+      const drivers = [{ driver: 'simulated_driver', status: 'ok', devices } as const]
+      await w.report('wrong', drivers, bootId, { bootNumber })
+    }
+    const [first, later] = [systemIds.uuid(), systemIds.uuid()]
+    const bootOf = async () => value(await w.control.hosts.get(NOVA, 'wrong')).boot_id
+    await told(first, Date.parse(wrong), 3)
+    await told(later, Date.now(), 3)
+    expect(await bootOf()).toBe(later)
+    // what the former start still says is old
+    await told(first, Date.parse(wrong), 4)
+    expect(await bootOf()).toBe(later)
+    // with right clocks on, the numbers tell again which start is the later one
+    await told(systemIds.uuid(), Date.now() - 60_000, 4)
+    expect(await bootOf()).toBe(later)
+  },
+)

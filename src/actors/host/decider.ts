@@ -240,8 +240,8 @@ const evolve = (host: Host, event: HostEvent, at: number): Host => {
   if (event.type === 'ReportRefused') return { ...host, refusals: { ...host.refusals, [event.reason]: at } }
   // an event of a later release, which this release ignores
   if (event.type !== 'PictureRecorded') return host
-  // the abilities and playbooks of a former start do not hold for this one, and it is not silent
-  const { macs: _, playbooks: __, silentSince: ___, ...before } = host
+  // the number, the abilities and playbooks of a former start do not hold for this one, and it is not silent
+  const { bootNumber: _, macs: __, playbooks: ___, silentSince: ____, ...before } = host
   const left = host.exists && host.bootId !== event.picture.bootId ? [host.bootId] : []
   return {
     ...before,

@@ -9,7 +9,10 @@
  * PROVENANCE-4 if a start still reports after a later start has reported, two programs run under one name: the older
  *    one is told to stop;
  * PROVENANCE-5 a refused report goes to the dead letters with the reason and is counted; for a host of this cloud it is
- *    recorded once an hour.
+ *    recorded once an hour;
+ * PROVENANCE-6 the number of a start is at least the time at which it began. One that lies further ahead than the
+ *    clocks of a cloud differ says nothing: starts are told apart by their ids then. A host whose clock was wrong once,
+ *    and that has lost its folder since, is not kept out until that time has come.
  */
 import type { HostName } from '../../identifiers.ts'
 import { textOf } from '../../errorText.ts'
@@ -48,6 +51,17 @@ export const noteRefusal = async (kernel: Kernel, { host: name, reason, field, r
 const refuseReport = async (kernel: Kernel, refused: Refused) => {
   await noteRefusal(kernel, refused)
   return refuse({ kind: 'invalid', field: refused.field, rule: refused.rule })
+}
+
+const BOOT_AHEAD_MS = 24 * 3_600_000
+/** PROVENANCE-6 */
+export const withoutWrongBoot = <Report extends { readonly bootNumber?: number | undefined }>(
+  report: Report,
+  now: number,
+): Report => {
+  const { bootNumber = 0, ...rest } = report
+  // all that is left out is optional
+  return bootNumber > now + BOOT_AHEAD_MS ? (rest as Report) : report
 }
 
 const waitsFor = (held: Deployable, { slot, number }: OrderResult): boolean =>

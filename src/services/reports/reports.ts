@@ -21,7 +21,7 @@ import { reportPrepared } from '../arqs/conclude.ts'
 import { noteAnswer } from '../hosts/probe.ts'
 import { recordInventory } from './inventory.ts'
 import type { Outcome } from '../../fault.ts'
-import { judgeHeartbeat, judgeResult } from './provenance.ts'
+import { judgeHeartbeat, judgeResult, withoutWrongBoot } from './provenance.ts'
 import type { Cause } from '../../actors/runtime/ports.ts'
 import { createNewDevices } from './newDevices.ts'
 import { type Shown, createInventorySnapshots } from './inventorySnapshots.ts'
@@ -182,7 +182,8 @@ export const createReports = ({ kernel, liveness, keys, measurements }: Parts): 
       liveness.seen(shown.host)
       return snapshots.isKnown({ ...shown, signer })
     },
-    take: async (report, messageId, signer = null) => {
+    take: async (told, messageId, signer = null) => {
+      const report = withoutWrongBoot(told, kernel.clock.now())
       const judged = await judgeSender({ host: report.host, type: report.type, signer })
       if (!judged.ok) return judged
       if (judged.value === 'passed over') return { ok: true, value: null }
