@@ -170,7 +170,10 @@ describe('a timeline', () => {
     const { arq } = await fpga.start()
     await fpga.pump()
     const steps = async () => value(await fpga.control.arqs.timeline(NOVA, arq)).steps
-    expect((await steps()).at(-1)).toMatchObject({ step: 'bind accepted', detail: { image } })
+    expect((await steps()).slice(-2)).toMatchObject([
+      { step: 'bind accepted', detail: { image } },
+      { step: 'image asked for', detail: { image, host: 'h1', order: fpga.orders[0]!.number } },
+    ])
     const loaded = { fetchMs: 1500, programMs: 2500 }
     await fpga.answer(fpga.orders[0]!, { status: 'done', bitstreamId: image, loaded })
     expect(await steps()).toContainEqual(

@@ -261,6 +261,16 @@ describe('a wait', () => {
     // by another clock
     expect(note(1000)).toBe('order 4, 1.00 s of it on the host')
   })
+  it('for an image is said to be that', () => {
+    const asked = [
+      step('bind accepted', 0, { order: 4, host: 'h1', image: 'i' }),
+      step('image asked for', 0, { order: 4, host: 'h1', image: 'i' }),
+    ] as const
+    const { waitingFor } = recorderOf(timeline(...asked), START + 2000)
+    expect(waitingFor).toMatchObject({ who: 'h1', label: 'loads the image and prepares the device', note: 'order 4' })
+    const failed = step('bind failed', 500, { code: 'host_failed' })
+    expect(recorderOf(timeline(...asked, failed), START + 2000).spans[0]?.note).toBe('order 4: host_failed')
+  })
 })
 
 describe('a long timeline', () => {

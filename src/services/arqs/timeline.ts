@@ -23,6 +23,8 @@ const ENDED = 'nova told: '
 const TOLD_AGAIN = 'nova to be told once more'
 const PREPARED = 'prepared on the host'
 const ACCEPTED = 'bind accepted'
+/** The host loads the image, unless the card holds it already, before it prepares anything. */
+const IMAGE_ASKED = 'image asked for'
 
 /**
  * The reason of a failure. Everybody may read the code; only administrators read the text of a driver or an operator,
@@ -34,6 +36,11 @@ const bindFailure = (reason: string): Why => (reason === NOT_IN_TIME ? 'deadline
 const INTERNAL = ['by', 'reason', 'note'] as const
 const forTenant = (detail: StepText['detail']): StepText['detail'] =>
   Object.fromEntries(Object.entries(detail).filter(([name]) => !INTERNAL.some((each) => each === name)))
+
+const imageAsked = ({
+  bond: { host, order, image },
+}: Extract<ArqEvent, { type: 'BindStarted' }>): readonly StepText[] =>
+  image === undefined || order === null ? [] : [{ step: IMAGE_ASKED, detail: { image, host, order } }]
 
 const ofArq = (event: ArqEvent): StepText => {
   switch (event.type) {
@@ -121,11 +128,18 @@ type Bare = Omit<TimelineStep, 'tookMs'>
 type TimelineQuery = { readonly arq: ArqUuid; readonly caller: Caller }
 const stepsOf = (row: FeedRow, known: Known, { arq, caller }: TimelineQuery): readonly Bare[] =>
   row.events.flatMap((event: Event, index) => {
-    const step = kindOf(row.key) === 'arq' ? ofArq(event as ArqEvent) : ofInstance(event as InstanceEvent, arq, known)
-    if (!step) return []
     const { by = null, requestId = null } = caller.isAdmin ? row.cause : causeFor(row.cause, caller.userId)
-    return [{ at: row.at, ...step, cause: by, requestId, event: () => stepEvent(row, index, arq, caller) }]
+    return meant(kindOf(row.key) === 'arq', event, arq, known).map((step) => ({
+      ...{ at: row.at, ...step, cause: by, requestId },
+      event: () => stepEvent(row, index, arq, caller),
+    }))
   })
+const meant = (isOfArq: boolean, event: Event, arq: ArqUuid, known: Known): readonly StepText[] => {
+  const own = isOfArq ? (event as ArqEvent) : null
+  if (own !== null) return [ofArq(own), ...(own.type === 'BindStarted' ? imageAsked(own) : [])]
+  const step = ofInstance(event as InstanceEvent, arq, known)
+  return step === null ? [] : [step]
+}
 
 /** The bind that the instance has accepted in this append. */
 const acceptedIn = (append: readonly FeedRow[]) =>

@@ -62,6 +62,7 @@ const nova = () => 'Nova'
 const AFTER: Readonly<Record<string, Meaning>> = {
   created: { label: 'waits to be bound', kind: 'rest', tone: 'idle', who: nova },
   'bind accepted': { label: 'prepares the device', kind: 'work', tone: 'busy', who: hostOf },
+  'image asked for': { label: 'loads the image and prepares the device', kind: 'work', tone: 'busy', who: hostOf },
   'prepared on the host': { label: 'records the result', kind: 'work', tone: 'good', who: ours },
   bound: { label: 'tells Nova', kind: 'work', tone: 'good', who: ours },
   'bind failed': { label: 'tells Nova', kind: 'work', tone: 'bad', who: ours },
@@ -116,7 +117,9 @@ const onHost = (step: Step, later: readonly Step[]): string => {
 }
 const noteOf = (step: Step, later: readonly Step[]): string | null => {
   const [next] = later
-  if (step.step !== 'bind accepted') return null
+  if (step.step !== 'bind accepted' && step.step !== 'image asked for') return null
+  // it says the same of the order
+  if (next?.step === 'image asked for') return null
   const order = step.detail['order']
   const number = typeof order === 'number' ? `order ${order}` : 'no work needed on the host'
   if (next && FAILED.has(next.step)) return `${number}: ${text(next.detail['reason'] ?? next.detail['code'], 'failed')}`
