@@ -35,16 +35,21 @@ describe('signing in', () => {
   const ENTERED = {
     headers: { 'x-auth-token': expect.stringMatching(/^gAAAA/) },
     api: 'http://accelerator.example.org/v2',
+    ca: null,
   }
 
   test('without any variable shows nothing; empty ones are none', async () => {
-    const nothing = { headers: {}, api: null }
+    const nothing = { headers: {}, api: null, ca: null }
     expect(await signIn({})).toEqual(nothing)
     expect(await signIn({ OS_TOKEN: '', OS_CLOUD: '', OS_AUTH_URL: '' })).toEqual(nothing)
   })
   test('a token is shown as it is, and nobody is asked', async () => {
     const asked = keystone.asked.length
-    expect(await signIn({ ...user(), OS_TOKEN: 't' })).toEqual({ headers: { 'x-auth-token': 't' }, api: null })
+    expect(await signIn({ ...user(), OS_TOKEN: 't' })).toEqual({
+      headers: { 'x-auth-token': 't' },
+      api: null,
+      ca: null,
+    })
     expect(keystone.asked.length).toBe(asked)
   })
   test('with user, password and project; the API is the one in the catalogue', async () => {
@@ -128,7 +133,7 @@ describe('signing in', () => {
     const entered = await signIn({ ...env, OS_CLOUD: 'mine' }, (line) => warned.push(line))
     expect(entered).toEqual({ ...ENTERED, api: 'http://here:6666/v2' })
     expect(warned).toEqual([`${own}: clouds.mine.odd_key is not used`])
-    expect(await signIn({ ...env, OS_CLOUD: 'open' })).toEqual({ headers: {}, api: 'http://open:6666/v2' })
+    expect(await signIn({ ...env, OS_CLOUD: 'open' })).toEqual({ headers: {}, api: 'http://open:6666/v2', ca: null })
     const broken = signIn({ ...env, OS_CLOUD: 'broken' })
     await expect(broken).rejects.toThrow(`OS_CLOUD: ${own}: clouds.broken.auth.pasword is not known here`)
     await expect(broken).rejects.not.toThrow('planted')
