@@ -114,6 +114,13 @@ describe('a device that no column takes is refused alone', () => {
     await shows(card(1), card(2))
     expect(await devices()).toHaveLength(2)
   })
+  test.each(['a\0', '\uD800'])('a card that is known, at another place with such a name', async (info) => {
+    const { devices, shows } = inventoryOf(world)
+    const known = { card: { kind: { pci: '1' }, marks: { serial: 'x' } } }
+    await shows(card(1, known))
+    await shows(at(info, known), card(2))
+    expect(await devices()).toHaveLength(2)
+  })
   test('text that is kept for people may be of several lines', async () => {
     const { devices, shows } = inventoryOf(world)
     await shows(

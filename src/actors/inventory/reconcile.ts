@@ -11,6 +11,7 @@
 import { type Card, remembered } from '../../card.ts'
 import { ownValue } from '../../record.ts'
 import { canonicalInfo } from '../../pci.ts'
+import { storable } from '../../text.ts'
 import { canonicalJson, sha256 } from '../../wire/canonical.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import type { ReportedDevice } from '../../hardware.ts'
@@ -85,7 +86,8 @@ const entriesOf = (report: Report): readonly Entry[] =>
   report.drivers.flatMap((section) =>
     section.status === 'ok'
       ? section.devices.map((device) => ({
-          canonical: canonicalInfo(device.controlPath.info),
+          // a known card may be shown at such a place: that it has left its own is recorded
+          canonical: canonicalInfo(storable(device.controlPath.info)),
           driver: section.driver,
           device,
           fault: device.stub ? null : unfit(section.driver, device),
