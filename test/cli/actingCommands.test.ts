@@ -131,13 +131,16 @@ describe('a request', () => {
     const long = '2020-01-01T00:00:00Z'
     expect((await json('arq', 'list', '--as-of', long)).arqs).toEqual([])
     expect((await run('arq', 'show', uuid, '--as-of', long)).code).toBe(EXITS.notFound.code)
+    const initial = (await json('arq', 'list', '--state', 'initial')).arqs
+    expect(initial).toEqual((await json('arq', 'list', '--state', 'Initial')).arqs)
     expect((await run('arq', 'list', '--as-of', 'yesterday')).code).toBe(EXITS.usage.code)
   })
 })
 
 describe('a device', () => {
   test('is listed, shown as a tree with its handles, disabled and enabled', async () => {
-    const { devices } = await json('device', 'list', '--host', 'sim-1', '--type', 'FPGA')
+    const { devices } = await json('device', 'list', '--host', 'sim-1', '--type', 'fpga')
+    expect(devices).not.toEqual([])
     const [{ uuid }] = devices
     const rows = (await json('device', 'tree', uuid)) as readonly { readonly kind: string; readonly uuid: string }[]
     expect(rows.map(({ kind }) => kind)).toEqual(['device', 'deployable', 'handle', 'handle', 'handle', 'handle'])

@@ -24,7 +24,8 @@ const listing = (family: CommandRow): void => {
     .option('--project <ID>', 'only those of this project')
     .action(
       withPlainErrors(async (flags: Listing) => {
-        const { instance, state, project: project_id, asOf: as_of } = flags
+        const { instance, project: project_id, asOf: as_of } = flags
+        const state = ARQ_STATES.find((one) => one.toLowerCase() === flags.state?.toLowerCase()) ?? flags.state
         const path = withQuery(COLLECTION, { instance, state, project_id, as_of, limit: limitFor(flags) })
         const json = await apiOf(flags)<Arqs>('GET', path)
         present(flags, { document: json, rows: json.arqs, columns: LISTED })

@@ -1,6 +1,7 @@
 /** `accelerando device list`, `show`, `tree`, `enable` and `disable`: the devices that a running service knows. */
 import { DEVICE_STATUSES } from '../../actors/deployable/messages.ts'
 import { DEVICE_STATES } from '../../actors/device/standing.ts'
+import { DEVICE_TYPES } from '../../hardware.ts'
 import type { CommandRow } from '../commandRow.ts'
 import { withPlainErrors } from '../command.ts'
 import { type ApiFlags, addApiFlags, addAsOf, apiOf, limitFor, withQuery } from '../operators/api.ts'
@@ -45,7 +46,7 @@ const reading = (family: CommandRow): void => {
     .description('Lists the devices that a running service knows.')
     .example('accelerando device list --host compute-1', 'accelerando device list --state missing -f value -c uuid')
   addAsOf(addOutput(addApiFlags(list), LISTED))
-    .option('--type <TYPE>', 'only devices of this type')
+    .option('--type <TYPE>', `only devices of this type: ${DEVICE_TYPES.join(', ')}`)
     .option('--vendor <VENDOR>', 'only devices of this vendor, as the driver spells it')
     .option('--host <NAME>', 'only devices of this host')
     .option('--status <STATUS>', `only devices that are ${DEVICE_STATUSES.join(' or ')}`)
@@ -53,8 +54,8 @@ const reading = (family: CommandRow): void => {
     .option('--failing', 'as --state failing')
     .action(
       withPlainErrors(async (flags: Listing) => {
-        const { type, vendor, host: hostname, status, asOf: as_of } = flags
-        const state = flags.state ?? (flags.failing && 'failing')
+        const { vendor, host: hostname, status, asOf: as_of } = flags
+        const [type, state] = [flags.type?.toUpperCase(), flags.state ?? (flags.failing && 'failing')]
         const path = withQuery('/devices', { type, vendor, hostname, status, state, as_of, limit: limitFor(flags) })
         const json = await apiOf(flags)<{ readonly devices: readonly Device[] }>('GET', path)
         present(flags, { document: json, rows: json.devices, columns: LISTED })
