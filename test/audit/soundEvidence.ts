@@ -1,5 +1,6 @@
 /** Evidence of a whole simulated life that breaks no invariant; forgeries change copies of it. */
 import type { Evidence } from '../../src/audit/evidence.ts'
+import { type Cleaned, isClean } from '../../src/cleaning.ts'
 import { play } from '../sim/simulate.ts'
 import { lookedFor } from './programForgeries.ts'
 import { topicsOf } from './topicsOf.ts'
@@ -9,6 +10,8 @@ const programs = ({ journal }: Evidence): boolean =>
   journal.some(({ events }) =>
     (events as readonly { readonly type: string }[]).some(({ type }) => type === 'Programmed'),
   )
+const cleans = ({ journal }: Evidence): boolean =>
+  journal.some(({ events }) => events.some((event) => 'cleaned' in event && isClean(event.cleaned as Cleaned)))
 const preparesLoaded = (evidence: Evidence): boolean => {
   const wanted = lookedFor(evidence)
   return (evidence.hosts ?? []).some(({ steps }) =>
@@ -16,17 +19,17 @@ const preparesLoaded = (evidence: Evidence): boolean => {
   )
 }
 /**
- * A life in which an operator programs a card and a slot is prepared for an image; whose controls have right clocks, as
- * rules about terms compare moments; and whose database loses nothing that it has acknowledged: what is said to be lost
- * is not judged, and not known to the command.
+ * A life in which an operator programs a card, a slot is prepared for an image, and a host cleans a handle; whose
+ * controls have right clocks, as rules about terms compare moments; and whose database loses nothing that it has
+ * acknowledged: what is said to be lost is not judged, and not known to the command.
  */
 const wholeLife = async (): Promise<Evidence> => {
   for (const seed of SEEDS) {
     const { evidence, haveStrayed } = await play(seed)
     const isWhole = evidence.lost?.length === 0 && !haveStrayed
-    if (isWhole && programs(evidence) && preparesLoaded(evidence)) return evidence
+    if (isWhole && programs(evidence) && cleans(evidence) && preparesLoaded(evidence)) return evidence
   }
-  throw new Error(`each of the seeds ${SEEDS.join(', ')} loses rows, has wrong clocks or programs nothing`)
+  throw new Error(`each of the seeds ${SEEDS.join(', ')} loses rows, has wrong clocks, or programs or cleans nothing`)
 }
 const lived = async (): Promise<Evidence> => {
   const evidence = await wholeLife()
