@@ -38,6 +38,13 @@ const CARD = { device_uuid: 'd1', hostname: 'h9', pci_address: '0000:02:00.0' }
 const BUSY: Partial<Overview> = { binds: { late: 2, next_deadline_at: null } }
 const shown = (more: Partial<Overview>): string => statusLines('http://h/v2', { ...WELL, ...more }, NOW).join('\n')
 
+test('a control of release 0.3.0 tells less, and what it tells is shown', () => {
+  const { device_states: _states, vanished: _vanished, failing: _failing, ...older } = { ...WELL, failing_devices: 2 }
+  const page = statusLines('http://h/v2', older as unknown as Overview, NOW).join('\n')
+  expect(page).toContain('2 devices are failing and not offered')
+  expect(page).toMatch(/^devices +9 +2 enabled, 7 maintaining$/m)
+})
+
 test('where all is well, it says so above the counts and what the program uses', () => {
   expect(shown({})).toMatchInlineSnapshot(`
     "accelerando 1.2.3 at http://h/v2, 2026-03-01T12:00:00.000Z

@@ -72,7 +72,8 @@ export const statusLines = (base: string, overview: Overview, now: number): read
     [
       countsOf('requests', overview.arqs),
       countsOf('hosts', overview.hosts),
-      countsOf('devices', overview.device_states),
+      // a control of release 0.3.0 tells no states
+      countsOf('devices', overview.device_states ?? overview.devices),
       countsOf('handles', overview.handles),
       waits('orders without answer', overview.orders),
       waits('events for Nova', overview.deliveries),

@@ -71,7 +71,7 @@ export const devices: Load = async ({ api, query }) => {
     body: {
       list,
       filter,
-      counts: overview.ok && !others ? overview.value.device_states : null,
+      counts: overview.ok && !others ? (overview.value.device_states ?? null) : null,
       turn: turnsAt('devices', turn),
     },
   }

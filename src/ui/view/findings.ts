@@ -17,7 +17,7 @@ export type Finding = {
   readonly last: string | null
   readonly mend: CommandLine
 }
-/** `number` 0: there is nothing to report. */
+/** `number` 0: nothing to report. */
 type Seen = { readonly number: number; readonly since?: string | null; readonly last?: string | null }
 type Watched = {
   readonly tone: Tone
@@ -36,7 +36,7 @@ const REMEMBERED_MS = 24 * 3_600_000
 const NOTHING: Seen = { number: 0 }
 const counted =
   (of: 'arqs' | 'hosts' | 'handles' | 'placement' | 'device_states', state: string): Watched['seen'] =>
-  (overview) => ({ number: overview[of][state] ?? 0 })
+  (overview) => ({ number: overview[of]?.[state] ?? 0 })
 const older = (since: string | null, now: number, ms: number, number = 1): Seen =>
   since !== null && now - Date.parse(since) > ms ? { number, since } : NOTHING
 const found =
@@ -46,7 +46,7 @@ const found =
     return last !== null && now - Date.parse(last) < REMEMBERED_MS ? { number: count, last } : NOTHING
   }
 
-type Faulty = Overview['vanished']
+type Faulty = NonNullable<Overview['vanished']>
 const underOf = ({ instances, arqs }: Faulty): string => {
   if (instances > 0) return ` under ${many(instances, 'server')}`
   return arqs > 0 ? ` under ${many(arqs, 'request')}` : ''
@@ -93,9 +93,9 @@ export const WATCHED: readonly Watched[] = [
   },
   {
     tone: 'bad',
-    seen: ({ vanished: { devices: number, since } }) => ({ number, since }),
+    seen: ({ vanished }) => (vanished ? { number: vanished.devices, since: vanished.since } : NOTHING),
     text: (n, { vanished }) =>
-      `${many(n, 'card has', 'cards have')} vanished${underOf(vanished)}: ${placesOf(vanished)}`,
+      `${many(n, 'card has', 'cards have')} vanished${underOf(vanished!)}: ${placesOf(vanished!)}`,
     href: 'devices?state=missing',
     mend: ({ vanished }) => oneOr(vanished, shell`accelerando device list --state missing`),
   },
@@ -115,7 +115,9 @@ export const WATCHED: readonly Watched[] = [
   },
   {
     tone: 'bad',
-    seen: ({ failing, device_states: states }) => ({ number: states['failing'] ?? 0, since: failing?.since ?? null }),
+    // a control of release 0.3.0 tells `failing_devices` alone
+    seen: ({ failing, device_states: states, failing_devices: number }) =>
+      states === undefined ? { number } : { number: states['failing'] ?? 0, since: failing?.since ?? null },
     text: (n, { failing }) => {
       const [under, places] = failing?.devices ? [underOf(failing), `: ${placesOf(failing)}`] : ['', '']
       return `${many(n, 'device is', 'devices are')} failing${under} and not offered${places}`

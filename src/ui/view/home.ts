@@ -64,7 +64,7 @@ const tile = (
   )
 }
 
-const tiles = ({ arqs, handles, hosts, device_states: devices }: Overview): Node =>
+const tiles = ({ arqs, handles, hosts, device_states: devices = {} }: Overview): Node =>
   div(
     { class: 'tiles' },
     tile('Requests', 'arqs', ARQ_STATES, arqs, 'state'),
