@@ -5,6 +5,7 @@
  * Hono's `bodyLimit` is not used: it does not cancel a body that is too long, it throws when the client disconnects in
  * the middle, and it builds a complete `Request` object for each call, even without a body.
  */
+import { setImmediate as turn } from 'node:timers/promises'
 import { invalid, refused } from './faults.ts'
 import type { HttpRefused } from './faults.ts'
 import { jsonSizeProblem } from '../jsonSize.ts'
@@ -71,11 +72,21 @@ const parse = (bytes: Uint8Array, limitBytes: number): ReadBody => {
   }
 }
 
+/** Longer bodies are built one at a time, and others are served between two of them. */
+const LONG_BYTES = 64 * 1024
+let longOnes: Promise<unknown> = Promise.resolve()
+const parseInTurn = (bytes: Uint8Array, limitBytes: number): Promise<ReadBody> => {
+  const parsed = longOnes.then(() => turn()).then(() => parse(bytes, limitBytes))
+  longOnes = parsed
+  return parsed
+}
+
 export const readJson = async (request: Request, limitBytes: number): Promise<ReadBody> => {
   const media = mediaProblem(request.headers.get('content-type'))
   if (media !== null) return media
   // The read rejects when the client disconnects while sending. Nobody reads the answer then, but this is not an error
   // of the service.
   const read = await readBytes(request, limitBytes).catch(() => notJson('it ended before its length'))
-  return read.ok ? parse(read.bytes, limitBytes) : read
+  if (!read.ok) return read
+  return read.bytes.byteLength > LONG_BYTES ? parseInTurn(read.bytes, limitBytes) : parse(read.bytes, limitBytes)
 }
