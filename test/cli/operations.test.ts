@@ -147,7 +147,7 @@ describe('a command that fails', () => {
   test('says what the API said, and ends with the code of that', async () => {
     const uuid = crypto.randomUUID()
     expect(await refused('notFound', 'hosts', 'show', 'nobody')).toMatch(
-      /\nnext: accelerando host list\nsee: docs\/reference\/errors\.md#not_found$/,
+      /\nnext: accelerando host list\nsee: accelerando error not_found$/,
     )
     expect(await reasonFor('notFound', 'hosts', 'show', 'nobody')).toMatch(
       /^GET \/hosts\/nobody: 404 The host nobody could not be found\. \(req-[\da-f-]{36}\)$/,
