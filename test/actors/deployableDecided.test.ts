@@ -1,10 +1,9 @@
-/** What is decided of a deployable, to the letter. */
+/** What is decided of a deployable. */
 import { describe, expect, it } from 'vitest'
-import { deployable } from '../../src/actors/deployable/decider.ts'
 import { type Fact, described, done, granted, order, recorded, released } from '../audit/cases/scene.ts'
-import { exactly } from './exact.ts'
+import { type Case, deciding } from './decided.ts'
 
-const { decide } = exactly(deployable)
+const { decide } = deciding('deployable')
 const made = recorded()
 const quiet = recorded({ description: described(['h1', 'h2'], { hostWork: false }) })
 const plain = recorded({ description: described(['h1', 'h2'], { programmable: false }) })
@@ -62,7 +61,6 @@ const attribute = { uuid: 'x', key: 'k', value: 'v' }
 const rcOf = (origin: string, key = 'rc') =>
   recorded({ description: described(['h1'], { attributes: [{ uuid: 'x', key, value: 'v', origin }] }) })
 
-type Case = readonly [string, readonly Fact[], Fact, unknown]
 const itself: readonly Case[] = [
   ['is recorded', [], { ...made, type: 'Record' }, [made]],
   ['is recorded once', [made], { ...made, type: 'Record' }, []],

@@ -48,7 +48,5 @@ export const failed = (n: number, number: number, again: number | null): Deploya
   again: again === null ? null : say.releaseOrder(n, again),
 })
 export const programming: DeployableEvent = { type: 'ProgramStarted', image: IMAGE, order: say.programOrder(IMAGE, 1) }
-export const program: DeployableCommand = { type: 'Program', image: IMAGE, deadline: 9000, requestId: REQUEST }
 export const quiet = recorded({ hostWork: false })
-export const refusedBecause = (why: string) => ({ kind: 'conflict', reason: `deployable h1_card: ${why}` })
 export const stuck = [recorded(), granted(1, 1), done(1, 1), released(1, 2), failed(1, 2, null)] as const

@@ -1,11 +1,9 @@
 /** IMAGE: what is recorded of the image on a card, and what its host is told to look at. */
 import { describe, expect, it } from 'vitest'
-import { deployable } from '../../src/actors/deployable/decider.ts'
-import { imageMark } from '../../src/actors/deployable/image.ts'
 import { type Fact, board, done, granted, order, recorded, released } from '../audit/cases/scene.ts'
-import { exactly } from './exact.ts'
+import { deciding, imageMark } from './decided.ts'
 
-const { after, decide } = exactly(deployable)
+const { after, decide } = deciding('deployable')
 const made = recorded({ bitstreamId: 'image' })
 const still = recorded({ bitstreamId: 'image', description: { ...describedOf(board), hostWork: false } })
 const away: Fact = { type: 'PresenceSet', presence: 'missing' }
@@ -42,22 +40,6 @@ describe('what a card says that it holds', () => {
   ])('is recorded: %s', (_, facts, image) => {
     expect(said(facts, image)).toEqual([read(image)])
     expect(after(...facts, read(image)).bitstreamId).toBe(image)
-  })
-
-  it('changes the row of the deployable, and is older than what is recorded next', () => {
-    const was = after(made)
-    const is = deployable.evolve(was, read(null) as never, 2000)
-    expect(is).toEqual({
-      ...was,
-      bitstreamId: null,
-      formerImage: 'image',
-      updatedAt: 2000,
-      describedAt: 2000,
-      revision: 1,
-    })
-    expect(deployable.rows(was, is)).toMatchObject([{ row: { bitstream_id: null, updated_at: 2000 } }])
-    const loaded = [granted('h1', 'a1', prepare('h1', 1, { bitstream: 'new' })), done()]
-    expect(after(made, read(null), ...loaded).bitstreamId).toBe('new')
   })
 
   it.each<[string, readonly Fact[], (readonly Fact[])?]>([
@@ -169,11 +151,6 @@ describe('who asks for an image', () => {
     expect(askedOfHost([made, comparing], { bitstream: null })).toEqual({ load: undefined, expect: undefined })
     expect(askedOfHost([still, comparing], { bitstream: null })).toBe('refused')
     expect(askedOfHost([still, comparing])).toMatchObject({ expect: 'image' })
-  })
-  it('and gets it as it was recorded leaves the row as it is', () => {
-    const held = after(made, comparing)
-    const is = deployable.evolve(held, done() as never, 3000)
-    expect(is).toMatchObject({ bitstreamId: 'image', revision: 0, describedAt: null })
   })
 })
 

@@ -1,17 +1,9 @@
 /** Deployables with parts in different states: which of them decides, and which of them changes. */
 import { describe, expect, it } from 'vitest'
-import { pathsOf } from '../../src/actors/deployable/attributes.ts'
-import { deployable, programmingBelow } from '../../src/actors/deployable/decider.ts'
-import { giverIn, loadOf } from '../../src/actors/deployable/giver.ts'
-import { grant, grantable } from '../../src/actors/deployable/granting.ts'
-import type { DeployableCommand } from '../../src/actors/deployable/messages.ts'
-import { type Deployable, attributeOf, traitsOf } from '../../src/actors/deployable/state.ts'
 import { type Fact, described, granted, order, recorded, released } from '../audit/cases/scene.ts'
-import { exactly } from './exact.ts'
+import { type Case, deciding } from './decided.ts'
 
-const { after, decide } = exactly(deployable)
-type Grant = Extract<DeployableCommand, { type: 'Grant' }>
-type Case = readonly [string, readonly Fact[], Fact, unknown]
+const { after, decide } = deciding('deployable')
 const WORD = { by: 'op', reason: 'r' }
 const made = recorded()
 const quiet = recorded({ description: described(['h1', 'h2'], { hostWork: false }) })
@@ -34,13 +26,6 @@ const programs: Fact = {
   image: 'image',
   order: { ...order('d1', 1, { type: 'Program', image: 'image', requestId: 'req-1' }), handle: undefined },
 }
-const pair = recorded({
-  description: described([
-    { uuid: 'h1', set: 0 },
-    { uuid: 'h2', set: 0 },
-  ]),
-})
-
 describe('a deployable', () => {
   const evidence = {
     command: 'c',
@@ -91,7 +76,8 @@ describe('a deployable', () => {
 
   it('remembers of what is not shown that only what is in quarantine stays', () => {
     const states = (...facts: readonly Fact[]) =>
-      Object.values(after(...facts).handles).map(({ uuid, state, unseen }) => [uuid, state, unseen])
+      // oxlint-disable-next-line typescript/no-explicit-any -- a state is looked into freely
+      Object.values<any>(after(...facts).handles).map(({ uuid, state, unseen }) => [uuid, state, unseen])
     const stuck: Fact = { type: 'OrderFailed', slot: 'h1', number: 2, reason: 'r', again: null }
     const failing = [made, granted(), released('h1', 'a1', order('h1', 2)), stuck] as const
     expect(states(...failing, { ...shows([]), quarantinedStay: true })).toEqual([
@@ -104,16 +90,6 @@ describe('a deployable', () => {
       ['h2', 'missing', true],
     ])
   })
-  it('remembers of what kind it is, and how many are below it', () => {
-    const kind = after(recorded({ description: described(['h1'], { kind: 'region', nodes: 3 }) }))
-    expect([kind.kind, kind.nodes]).toEqual(['region', 3])
-    expect([after(made).kind, after(made).nodes]).toEqual([null, 0])
-  })
-  it('remembers no former image where it comes back with the one that it had', () => {
-    const presence = (to: string, more: object = {}): Fact => ({ type: 'PresenceSet', presence: to, ...more })
-    const back = after(recorded({ bitstreamId: 'i' }), presence('retired'), presence('present', { bitstreamId: 'i' }))
-    expect([back.bitstreamId, 'formerImage' in back]).toEqual(['i', false])
-  })
   it('says who withholds a handle where operators clean', () => {
     const cleaned = recorded({ description: described(['h1'], { hostWork: false, cleaning: 'by_operator' }) })
     expect(decide([cleaned, granted()], release)).toEqual([
@@ -121,110 +97,68 @@ describe('a deployable', () => {
       keeps('h1', { by: 'policy of cleaning', reason: 'it was given up, and an operator has to clean it' }),
     ])
   })
-  it('below another one keeps the root from being programmed by any of its handles', () => {
-    const reason =
-      'deployable board: a handle of it is quarantined, so its root cannot be programmed now; release the handle first'
-    expect(programmingBelow(after(made, keeps('h2')))).toEqual({ kind: 'conflict', reason })
-  })
 })
 
 describe('a grant', () => {
-  const asked = (bitstream: string | null, more: object = {}) => ({ arq: 'a9', bitstream, ...more })
-  it('is refused with another image where one deployable stands below', () => {
-    const divided = after(recorded({ description: described(['h1'], { nodes: 1 }) }))
-    expect(grantable(divided, asked('image'))).toMatchObject({ ok: false, rule: 'divided' })
-    expect(grantable(divided, asked(null)).ok).toBe(true)
+  const grants = (more: object = {}): Fact => ({
+    type: 'Grant',
+    arq: 'a9',
+    bitstream: null,
+    deadline: 9000,
+    requestId: 'req-1',
+    ...more,
   })
-  it('of a part of a unit is refused, but where the handle is named, as an import does', () => {
-    const held = after(pair)
-    expect(grantable(held, asked(null))).toEqual({
-      ok: false,
-      rule: 'whole_unit',
-      why: 'it is given as a whole: its 2 functions need 2 accelerator requests of one instance, not 1',
-    })
-    expect(grantable(held, asked(null, { mates: ['a9', 'a8'] }))).toEqual({ ok: true, handle: held.handles['h1'] })
-    expect(grantable(held, asked(null, { handle: 'h2' }))).toEqual({ ok: true, handle: held.handles['h2'] })
-    expect(grantable(held, asked(null, { handle: 'h9' }))).toEqual({
-      ok: false,
-      rule: 'no_free_handle',
-      why: 'no free attach handle',
-    })
-  })
-  it('comes from the root of a tree before what is below it', () => {
-    const root = after(recorded({ description: described(['h1'], { nodes: 1 }) }))
-    const below = after(recorded({}, { uuid: 'v1' }))
-    expect(giverIn({ root, below: [below] }, ['a9'])).toBe(root)
-  })
-  describe('to a whole card whose former parts are still held', () => {
-    const part = (uuid: string, ...facts: readonly Fact[]) => after(recorded({}, { uuid }), ...facts)
-    const card = after(recorded({ bitstreamId: 'image', programmable: true }))
-    const [used, withheld] = [part('v1', granted()), part('v1', keeps('h1'))]
-    const load = (image: string | null, one: Deployable, root = card) =>
-      loadOf({ root, below: [part('v0'), one] }, root, image) as Pick<Grant, 'bitstream' | 'heldBelow'>
-    it('knows how they are held', () => {
-      expect(load('other', used)).toEqual({ bitstream: 'other', heldBelow: 'in_use' })
-      expect(load('other', withheld)).toEqual({ bitstream: 'other', heldBelow: 'not_released' })
-      expect(load('other', part('v1'))).toEqual({ bitstream: 'other' })
-      expect(load(null, used)).toEqual({ bitstream: null, heldBelow: 'in_use' })
-      // the grant is refused then, because the root is divided
-      expect(load('other', used, { ...card, nodes: 1 })).toEqual({ bitstream: 'other' })
-    })
-    it('loads no other image, and says the first reason', () => {
-      const found = (one: Deployable, root = card) => grantable(root, asked('other', load('other', one)))
-      expect([found(used), found(withheld)]).toEqual([
-        { ok: false, rule: 'in_use', why: 'another request uses a part of it, so it cannot be programmed now' },
-        { ok: false, rule: 'not_released', why: 'a part of it is quarantined, so it cannot be programmed now' },
-      ])
-      expect(found(used, { ...card, status: 'maintaining' })).toMatchObject({ rule: 'device_disabled' })
-      expect(found(used, { ...card, programmable: false })).toMatchObject({ rule: 'not_programmable' })
-      expect(found(part('v1'))).toMatchObject({ ok: true })
-    })
-    it('only compares the card with the image that is recorded', () => {
-      const order = (one: Deployable) => {
-        const decided = grant(card, {
-          type: 'Grant',
-          deadline: 9,
-          requestId: 'r',
-          ...asked('image', load('image', one)),
-        })
-        const [granted] = decided.ok ? decided.events : []
-        return granted?.type === 'Granted' && granted.order?.type === 'PrepareSlot' ? granted.order : null
-      }
-      expect(order(part('v1'))).toMatchObject({ bitstream: 'image' })
-      for (const one of [used, withheld]) {
-        expect(order(one)).toMatchObject({ expects: 'image' })
-        expect(order(one)).not.toHaveProperty('bitstream')
-      }
-    })
-  })
-})
-
-describe('the attributes of a deployable', () => {
-  const add = (uuid: string, key: string, parent?: string): Fact => ({
-    type: 'AttributeAdded',
-    attribute: { uuid, key, value: `of ${uuid}`, origin: 'operator', ...(parent === undefined ? {} : { parent }) },
-  })
-  const bare = recorded({ description: described(['h1'], { attributes: [] }) })
-  it('are read at the top level only', () => {
-    const held = after(bare, add('x', 'site'), add('y', 'trait1', 'x'), add('z', 'row', 'x'), add('t', 'trait1'))
-    expect(['site', 'row', 'trait1'].map((key) => attributeOf(held, key))).toEqual(['of x', null, 'of t'])
-    expect([...traitsOf(held)]).toEqual(['of t'])
-  })
-  it('leave with the last one at the top level', () =>
-    expect(
-      after(bare, add('x', 'site'), add('y', 'row', 'x'), { type: 'AttributeRemoved', uuid: 'x' }).attributes,
-    ).toEqual([]))
-  it('have a path of at most eight keys', () => {
-    const chain = Array.from({ length: 9 }, (_, at) => ({
-      uuid: `u${at + 1}`,
-      key: `k${at + 1}`,
-      value: '',
-      origin: 'operator' as const,
-      createdAt: 0,
-      ...(at > 0 ? { parent: `u${at}` } : {}),
-    }))
-    const paths = pathsOf([...chain, { ...chain[0]!, uuid: 'lost', parent: 'nowhere' }])
-    expect([...paths.keys()]).toEqual(chain.slice(0, 8).map(({ uuid }) => uuid))
-    expect(paths.get('u8')).toEqual(chain.slice(0, 8).map(({ key }) => key))
-  })
+  const refused = (why: string) => ({ kind: 'conflict', reason: `deployable board: ${why}` })
+  const gives = (handle: string, arq = 'a9') => [{ type: 'Granted', handle, arq, order: null }]
+  const on = (fn: number, more: object = {}) => ({ uuid: `h${fn}`, info: at(fn), ...more })
+  const at = (fn: number) => ({ domain: '0000', bus: '18', device: '00', function: String(fn) })
+  const part = { physfn: '0000:18:00.0' }
+  const still = (...handles: readonly object[]) =>
+    recorded({ description: described(handles, { hostWork: false, programmable: false }) })
+  const pair = still({ uuid: 'h1', set: 0 }, { uuid: 'h2', set: 0 })
+  const WHOLE = 'it is given as a whole: its 2 functions need 2 accelerator requests of one instance, not 1'
+  const card = recorded({ bitstreamId: 'image' })
+  const loading = granted('h1', 'a1', order('h1', 1, { type: 'PrepareSlot', bitstream: 'image' }))
+  it.each<Case>([
+    ['of a part of a unit is refused', [pair], grants(), refused(WHOLE)],
+    ['of a part of a unit is accepted with its mates', [pair], grants({ mates: ['a9', 'a8'] }), gives('h1')],
+    ['of a part of a unit is accepted where the handle is named', [pair], grants({ handle: 'h2' }), gives('h2')],
+    ['of a handle that is not there is refused', [pair], grants({ handle: 'h9' }), refused('no free attach handle')],
+    [
+      'gives no virtual function while a request has the physical one (R7)',
+      [still(on(0)), granted('h0'), { type: 'DeployableDescribed', description: described([on(1, part)]) }],
+      grants(),
+      refused('no free attach handle'),
+    ],
+    [
+      'gives no physical function while a request has a virtual one',
+      [still(on(0), on(1, part)), granted('h1')],
+      grants(),
+      refused('no free attach handle'),
+    ],
+    [
+      'gives one virtual function beside another',
+      [still(on(1, part), on(2, part)), granted('h1')],
+      grants(),
+      gives('h2'),
+    ],
+    [
+      'of another image is refused while a part of the card is used',
+      [card],
+      grants({ bitstream: 'other', heldBelow: 'in_use' }),
+      refused('another request uses a part of it, so it cannot be programmed now'),
+    ],
+    [
+      'of another image is refused while a part of the card is withheld',
+      [card],
+      grants({ bitstream: 'other', heldBelow: 'not_released' }),
+      refused('a part of it is quarantined, so it cannot be programmed now'),
+    ],
+    [
+      'of another image than a request of the same bind asks for is refused as such',
+      [recorded(), loading],
+      grants({ bitstream: 'other', mates: ['a1', 'a9'] }),
+      refused('another request of the same bind asks for another image on it'),
+    ],
+  ])('%s', (_, facts, command, decision) => expect(decide(facts, command)).toEqual(decision))
 })

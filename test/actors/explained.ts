@@ -1,5 +1,4 @@
 /** Small hosts and what is asked of them, for tests of explanations. */
-import { deployable } from '../../src/actors/deployable/decider.ts'
 import type { Deployable } from '../../src/actors/deployable/state.ts'
 import type { Stop } from '../../src/actors/explain/answer.ts'
 import { CHANGES } from '../../src/actors/explain/changes.ts'
@@ -8,9 +7,9 @@ import type { ImageChoice, RequestedGroup } from '../../src/actors/explain/judge
 import { host } from '../../src/actors/host/decider.ts'
 import { placement } from '../../src/actors/placement/decider.ts'
 import { type Fact, described, recorded } from '../audit/cases/scene.ts'
-import { exactly } from './exact.ts'
+import { deciding } from './decided.ts'
 
-const { after } = exactly(deployable)
+const { after } = deciding('deployable')
 export const attributes = (rc: string, ...traits: readonly string[]) => [
   { uuid: 'rc', key: 'rc', value: rc, origin: 'driver' },
   ...traits.map((value, at) => ({ uuid: `t${at}`, key: `trait${at}`, value, origin: 'driver' })),

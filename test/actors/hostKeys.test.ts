@@ -1,13 +1,9 @@
-/** Keys of hosts and questions to them: what is believed, decided, remembered and shown, to the letter. */
+/** What is decided of the keys of hosts and of questions to them. */
 import { describe, expect, it } from 'vitest'
-import { host } from '../../src/actors/host/decider.ts'
-import { ENROLLMENTS, judgeSigner } from '../../src/actors/host/enrollment.ts'
-import { openQuestion } from '../../src/actors/host/probing.ts'
 import type { Fact } from '../audit/cases/scene.ts'
-import { exactly } from './exact.ts'
+import { type Case, deciding } from './decided.ts'
 
-const { after, decide, rows } = exactly(host)
-type Case = readonly [string, readonly Fact[], Fact, unknown]
+const { decide } = deciding('host')
 const HOUR = 3_600_000
 const WORD = { by: 'op', reason: 'r' }
 const picture = (more: object = {}): Fact => ({
@@ -95,69 +91,6 @@ describe('the key of a host', () => {
     ],
     ['is replaced where only a key waits', [key('offered')], replace('k2'), [{ ...key('replaced', 'k2'), ...WORD }]],
   ])('%s', (_, facts, command, decision) => expect(decide(facts, command)).toStrictEqual(decision))
-
-  it.each<[string, readonly Fact[], object]>([
-    ['pinned, and the host not yet visible', [key('pinned')], { keys: { key: 'k1' }, name: '', createdAt: 0 }],
-    [
-      'offered, and the host visible',
-      [key('offered')],
-      { keys: { offered: { key: 'k1', at: 1000 } }, name: 'h1', createdAt: 1000 },
-    ],
-    [
-      'approved later, and the host visible since it was offered',
-      [key('offered'), key('approved')],
-      { keys: { key: 'k1' }, name: 'h1', createdAt: 1000 },
-    ],
-    [
-      'replaced',
-      [picture(), key('pinned'), key('replaced', 'k2')],
-      { keys: { key: 'k2' }, name: 'h1', createdAt: 1000 },
-    ],
-    ['forgotten', [picture(), key('pinned'), key('replaced', null)], { keys: {}, name: 'h1', createdAt: 1000 }],
-  ])('is remembered as %s', (_, facts, wanted) => {
-    const { keys, name, createdAt } = after(...facts)
-    expect({ keys, name, createdAt }).toEqual(wanted)
-  })
-  it('shows a host that waits for an operator as pending, and one that is accepted at once not yet', () => {
-    const row = {
-      name: 'h1',
-      liveness: 'pending',
-      out_of_service: null,
-      boot_id: null,
-      drivers: {},
-      aliases: [],
-      created_at: 1000,
-      updated_at: 1000,
-    }
-    expect(rows(key('offered'))).toEqual([{ view: 'hosts', key: 'h1', row }])
-    expect(rows(key('pinned'))).toEqual([])
-    const gone = { ...row, liveness: 'removed', updated_at: 2000 }
-    expect(rows(key('offered'), removed)).toEqual([{ view: 'hosts', key: 'h1', row: gone }])
-  })
-})
-
-describe('a report', () => {
-  const [own, none] = [{ key: 'k1' }, {}]
-  const unsigned = { refusal: 'unsigned', rule: 'host h1 signs with key k1, and this is not signed' }
-  const foreign = {
-    refusal: 'foreign_key',
-    rule: 'host h1 signs with key k1, and this is signed with key k2; if the host has a new key, an operator says so: accelerando host rekey',
-  }
-  it.each([
-    ['signed with the key of its host', own, 'k1', 'believed', 'believed'],
-    ['that is not signed, of a host with a key', own, null, unsigned, unsigned],
-    ['signed with another key', own, 'k2', foreign, foreign],
-    ['signed, of a host without a key', none, 'k1', 'present', 'present'],
-    [
-      'that is not signed, of a host without a key',
-      none,
-      null,
-      'believed',
-      { refusal: 'not_approved', rule: 'host h1 has no approved key, and this is not signed' },
-    ],
-  ] as const)('%s is judged by the way of enrollment', (_, keys, signer, firstUse, approving) =>
-    expect(ENROLLMENTS.map((way) => judgeSigner('h1', keys, signer, way))).toEqual([firstUse, approving]),
-  )
 })
 
 describe('a question to a host', () => {
@@ -192,19 +125,4 @@ describe('a question to a host', () => {
     ['is not answered by an answer to another one', [picture(), asked], take('q0'), []],
     ['is not answered where none was asked', [picture()], take('q1'), []],
   ])('%s', (_, facts, command, decision) => expect(decide(facts, command)).toEqual(decision))
-  it('is remembered with who asked it, and with its answer', () => {
-    const probe = { id: 'q1', by: 'op', at: 2000, bootId: 'b1', answer: null }
-    expect(after(picture(), asked).probe).toEqual(probe)
-    const { id: _, ...told } = answer
-    expect(after(picture(), asked, answered).probe).toEqual({ ...probe, answer: { ...told, at: 3000 } })
-  })
-  it('is open for the start of the host that was asked, until it is answered', () => {
-    const open = (...facts: readonly Fact[]) => openQuestion(after(...facts))?.id ?? null
-    expect(open(picture(), asked)).toBe('q1')
-    expect(open(picture(), asked, answered)).toBe(null)
-    expect(open(picture(), asked, picture({ bootId: 'b2' }))).toBe(null)
-    expect(open(picture(), asked, removed)).toBe(null)
-    const early = said({ probe: { did: 'asked', id: 'q1', bootId: '' } })
-    expect([open(picture()), open(asked), open(early)]).toEqual([null, null, null])
-  })
 })

@@ -1,5 +1,6 @@
 /**
- * What the API answers today in a short life of a small cloud, word for word. Where a change of it is meant:
+ * What the API answers today in a short life of a small cloud: the status, the members of each answer, and each refusal
+ * with its sentence. Where a change of it is meant:
  * `npx vitest run test/golden/answers.test.ts -u`, and the difference shows what clients and operators will meet.
  */
 import { expect, test } from 'vitest'

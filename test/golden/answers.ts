@@ -1,5 +1,4 @@
-/** Asks an API question after question, and writes down each question with the whole answer. */
-import { isDeepStrictEqual } from 'node:util'
+/** Asks an API question after question, and writes down each question with what it is answered in short. */
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
 import { silent } from '../../src/log.ts'
@@ -37,33 +36,33 @@ const USUAL: Readonly<Record<string, string>> = {
 }
 const REQUEST_ID = /req-[0-9a-f-]{36}/g
 
-/** Of a text that is only long, its length is enough. */
-const LONG = /(\w)\1{99,}/g
-const shortened = (run: string): string => `${run[0]} x ${run.length}`
-
-/** A refusal says the same in two places; as one line where that is so. */
-const refusalText = (json: object): string | null => {
-  if (!('error_message' in json && 'errors' in json && Array.isArray(json.errors) && json.errors.length === 1))
-    return null
-  const nested: unknown = JSON.parse(String(json.error_message))
-  const { detail, ...rest } = json.errors[0] as { readonly detail: string }
-  return isDeepStrictEqual(nested, { faultcode: 'Client', faultstring: detail, debuginfo: null })
-    ? `  ${detail}\n  ${JSON.stringify(rest)}`
-    : null
-}
-
-/** Each element of a list in a line of its own, so that a difference shows where it is. */
-const bodyText = (json: unknown): string => {
-  if (typeof json !== 'object' || json === null) return JSON.stringify(json)
-  const refusal = refusalText(json)
-  if (refusal !== null) return refusal
-  const lines = Object.entries(json).map(([key, value]) =>
-    Array.isArray(value) && value.length > 0
-      ? `  ${key}:\n${value.map((one) => `    ${JSON.stringify(one)}`).join('\n')}`
-      : `  ${key}: ${JSON.stringify(value)}`,
+/** Members whose values are told; of all others it is told that they are there. */
+const TOLD =
+  /^(state|status|liveness|presence|enabled|version|failing|fits|next|asked|unclear|min_version|max_version)$/
+/** The members of an answer; of a list how many there are, and what is told of each of them. */
+const shapeOf = (json: unknown, depth = 0): string => {
+  if (Array.isArray(json))
+    return `${json.length}${json.length > 0 && depth < 2 ? ` ${[...new Set(json.map((one) => shapeOf(one, depth + 1)))].join(' | ')}` : ''}`
+  if (typeof json !== 'object' || json === null) return depth === 0 ? JSON.stringify(json) : typeof json
+  const members = Object.entries(json).map(([key, value]) =>
+    Array.isArray(value)
+      ? `${key}: ${shapeOf(value, depth + 1)}`
+      : TOLD.test(key)
+        ? `${key}=${JSON.stringify(value)}`
+        : key,
   )
-  return lines.join('\n')
+  return `{${members.join(', ')}}`
 }
+/** Of a refusal its code and its sentence. */
+const answerText = (json: unknown): string => {
+  const [error] =
+    (json as { readonly errors?: readonly { readonly code: string; readonly detail: string }[] } | null)?.errors ?? []
+  return error === undefined ? shapeOf(json) : `${error.code} ${error.detail}`
+}
+
+/** Of a text that is long, its beginning is enough. */
+const LINE_MAX = 600
+const BODY_MAX = 100
 
 export type Asking = {
   readonly as?: As
@@ -92,18 +91,15 @@ export const asker = ({ control, clock }: Pick<Cloud, 'control' | 'clock'>) => {
     await meanwhile?.()
     const got = await asked
     const unusual = [...got.headers].filter(([name, value]) => USUAL[name] !== value && !REQUEST_ID.test(value))
-    const said = body === undefined ? '' : `\n  ${JSON.stringify(body)}`
-    const shown = got.text === '' ? '' : `\n${bodyText(got.json)}`
-    const rest = unusual.map(([name, value]) => `\n  (${name}: ${value})`).join('')
-    written.push(
-      `${line} [${as}]${said}\n${got.status}${rest}${shown}\n`
-        .replaceAll(REQUEST_ID, 'req-...')
-        .replaceAll(LONG, shortened),
-    )
+    const said = body === undefined ? '' : ` ${JSON.stringify(body).slice(0, BODY_MAX)}`
+    const rest = unusual.map(([name, value]) => ` (${name}: ${value})`).join('')
+    const shown = got.text === '' ? '' : ` ${answerText(got.json)}`
+    const answered = `${got.status}${rest}${shown}`.replaceAll(REQUEST_ID, 'req-...')
+    written.push(`${line} [${as}]${said} -> ${answered}`.slice(0, LINE_MAX))
     return got.json
   }
-  const title = (text: string) => void written.push(`== ${text}\n`)
-  return { ask, title, text: () => written.join('\n') }
+  const title = (text: string) => void written.push('', `== ${text}`)
+  return { ask, title, text: () => `${written.join('\n').trimStart()}\n` }
 }
 
 export const UNKNOWN = '90000000-0000-4000-8000-0000000000ff'

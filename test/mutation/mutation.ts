@@ -66,7 +66,6 @@ const take = (rooms: readonly Progress[]): readonly [Progress, Mutant] | null =>
 const NEAREST_FIRST = 2
 /** Quick, and they notice much of what they load: they are asked next. */
 const WIDE: readonly string[] = [
-  'test/golden/present.test.ts',
   'test/golden/answers.test.ts',
   'test/cli/livedCloud.test.ts',
   'test/cli/oneService.test.ts',
