@@ -3,10 +3,10 @@
  * Pure.
  *
  * IMAGE-FITS-1 `vendor`, `board`, `region_uuid`, `version` and `shell_id` of the image are compared with those of the
- *    hardware. A property that one of the two lacks is not compared (decision 0074): most cards do not name their
+ *    hardware. A property that one of the two lacks is not compared (decision 0094): most cards do not name their
  *    board, and the card's own tool compares the file with the card as well;
  * IMAGE-FITS-2 an image whose `shell_id` is empty, or a word for nothing such as `null` or `N/A`, is a shell itself,
- *    which no driver loads (decision 0112): neither a bind nor an operator gets it loaded;
+ *    which no driver loads (decision 0094): neither a bind nor an operator gets it loaded;
  * IMAGE-FITS-3 a bind does not load an image that divides the card into functions either: it would change the inventory
  *    of the resource provider that Nova has just chosen. Once an operator has loaded such an image, binds that ask for
  *    it get its functions (decision 0085).

@@ -1,7 +1,7 @@
 /**
  * MikroORM's typed queries over one of our sessions, for rare reads and writes: a query that uses a column renamed in
  * VIEWS does not compile. Importing this file loads MikroORM, so the code that serves requests must not import it
- * (decision 0033).
+ * (decision 0101).
  */
 import { MikroORM } from '@mikro-orm/postgresql'
 import type { EntityManager } from '@mikro-orm/postgresql'

@@ -1,5 +1,5 @@
 /**
- * What the ten points of the console (decision 0107) ask for beyond `console.test.ts`: nothing from elsewhere, nothing
+ * What the ten points of the console (decision 0083) ask for beyond `console.test.ts`: nothing from elsewhere, nothing
  * lost, keys under load, places that links name.
  */
 import type { Page } from 'playwright-core'

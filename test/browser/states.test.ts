@@ -1,5 +1,5 @@
 /**
- * Points 7 and 8 of the console (decision 0107): states differ by more than colour, and each view has each of its
+ * Points 7 and 8 of the console (decision 0083): states differ by more than colour, and each view has each of its
  * states, in words.
  */
 import type { Browser, Page } from 'playwright-core'

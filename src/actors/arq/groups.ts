@@ -82,7 +82,7 @@ export const amountOf = (group: Group, resourceClass: string): number =>
 
 /**
  * The key `accel:any_of`, in any spelling and with any number. It names alternatives, which Nova cannot express
- * (decision 0100).
+ * (decision 0087).
  */
 export const ANY_OF = '[Aa][Nn][Yy][_-]?[Oo][Ff](?:[0-9_:-][A-Za-z0-9_:-]*)?'
 const ALTERNATIVES = new RegExp(`^accel:${ANY_OF}$`)

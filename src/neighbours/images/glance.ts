@@ -3,7 +3,7 @@
  * or retries.
  *
  * GLANCE-1 a search finds public images and those of trusted projects only, whatever else this account may read: any
- *    project may give an image the properties that are searched for (decision 0118). Glance is asked for just these, so
+ *    project may give an image the properties that are searched for (decision 0064). Glance is asked for just these, so
  *    that others cannot fill the list either;
  * GLANCE-2 an image that is asked for by its id is described whoever owns it: only an administrator names an id, in a
  *    profile or in a request to program.

@@ -1,6 +1,6 @@
 /**
  * A retired device that is shown again is the same device: it keeps its UUIDs and ids, and an operator's decisions
- * about it hold until an operator changes them (data-model 11.4, decision 0032). It is recognised by the marks of its
+ * about it hold until an operator changes them (data-model 11.4, decision 0131). It is recognised by the marks of its
  * card, wherever it is shown, and without them by its control path and its kind of card.
  */
 import { type Outcome, allOf, done } from '../../fault.ts'
