@@ -7,39 +7,31 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
 import { recordedHostIn } from '../../src/cli/hardware/recordingFolder.ts'
-import { readMapping } from '../../src/drivers/cards/nicMappings.ts'
-import { readOperatorTable } from '../../src/drivers/cards/operatorTable.ts'
-import { usedIn } from '../../src/drivers/pci/drivesInUse.ts'
-import { defaultInterfaces } from '../../src/drivers/pci/ownNetwork.ts'
-import { namesIn } from '../../src/drivers/cards/pciNames.ts'
-import { readGbs } from '../../src/drivers/fpga/gbs.ts'
-import { readXclbin } from '../../src/drivers/fpga/xclbin.ts'
 import { realHostIo } from '../../src/drivers/hostIo.ts'
-import { creatableTypes } from '../../src/drivers/nvidia/division.ts'
-import { minorIn, modesIn } from '../../src/drivers/nvidia/mig.ts'
-import { readVgpuOptions } from '../../src/drivers/nvidia/vgpuOptions.ts'
-import { matchesEntry, readWhitelist } from '../../src/drivers/pci/whitelist.ts'
+import { type DriverOptions, driverByName } from '../../src/drivers/index.ts'
 import { outputWithoutSecrets, standIns, withoutSecrets } from '../../src/drivers/recording.ts'
-import { parentIn } from '../../src/drivers/processTree.ts'
 import { tempFolder } from '../support/program.ts'
 import { anyName, anyText, isMistake } from './anyText.ts'
+import { never } from './driver.contract.ts'
 import { everyDriver } from './everyDriverHost.ts'
 import { faultyHost, lookedAt } from './faultyHost.ts'
-import { gbs, INTEL, xclbin } from './trees.ts'
+import { cardsIn, driverOf } from './machines.ts'
+import { recordedHost, recordedHostIo } from './recordedHostIo.ts'
+import { alveoTree, gbs, INTEL, opaeTree, xclbin } from './trees.ts'
 
 const SEED = 20261125
-const FOUND = {
-  vendor: '10de',
-  product: '20f1',
-  address: { domain: '0000', bus: '3b', device: '00', function: '0' },
-  physfn: null,
-  totalVfs: 0,
-}
 const anyValue = fc.anything({ withNullPrototype: true, withDate: true })
 const valueOf = (member: string): fc.Arbitrary<unknown> =>
   fc.oneof(anyValue, anyText, fc.constantFrom('*', '0x10de', '10de', member, 'pf', 'GPU', 'CUSTOM_X', '0000:3b:00.0'))
 
-describe('a whitelist', () => {
+const isRefused = (name: string, options: DriverOptions, place: RegExp): boolean => {
+  const reading = driverByName(name, options)
+  if (reading.ok) return false
+  expect(reading.problems.length).toBeGreaterThan(0)
+  for (const { field, rule } of reading.problems) expect(`${field}: ${rule}`).toMatch(place)
+  return true
+}
+test('a whitelist is read, or refused with the place of each problem; what is read can be asked of any function', async () => {
   const KEYS = ['vendor_id', 'product_id', 'address', 'devname', 'device_type', 'resource_class', 'traits', 'mode']
   const entry = fc.dictionary(fc.oneof(fc.constantFrom(...KEYS), fc.string()), valueOf('ens5f0'), { maxKeys: 4 })
   const address = fc.record(
@@ -47,28 +39,18 @@ describe('a whitelist', () => {
     { requiredKeys: [] },
   )
   const given = fc.oneof(
-    anyText,
-    anyValue,
-    entry,
-    fc.array(entry, { maxLength: 3 }),
+    ...[anyText, anyValue, entry, fc.array(entry, { maxLength: 3 })],
     fc.record({ address: fc.oneof(address, anyText) }),
     entry.map((one) => JSON.stringify(one)),
   )
-  test('is read, or refused with the place of each problem; what is read can be asked of any function', () =>
-    fc.assert(
-      fc.property(given, (whitelist) => {
-        const reading = readWhitelist(whitelist)
-        if (reading.ok) for (const one of reading.entries) matchesEntry(one, FOUND, new Map())
-        else {
-          expect(reading.problems.length).toBeGreaterThan(0)
-          for (const { field, rule } of reading.problems) {
-            expect(field).toMatch(/^pci\.passthrough_whitelist/)
-            expect(rule).toMatch(/^(?:must|is not) /)
-          }
-        }
-      }),
-      { seed: SEED, numRuns: 1500 },
-    ))
+  await fc.assert(
+    fc.asyncProperty(given, async (whitelist) => {
+      const options = { pci: { whitelist } }
+      if (!isRefused('pci_driver', options, /^pci\.passthrough_whitelist.*: (?:must|is not) /s))
+        await driverOf('pci_driver', options).discover(recordedHost('odd-host'))
+    }),
+    { seed: SEED, numRuns: 700 },
+  )
 })
 
 test('a table of cards is read, or refused with the place of each problem, and never both', () => {
@@ -86,41 +68,51 @@ test('a table of cards is read, or refused with the place of each problem, and n
     { maxLength: 4 },
   )
   fc.assert(
-    fc.property(fc.oneof(rows, anyValue, anyText), (table) => {
-      const { cards, problems } = readOperatorTable(table)
-      expect(cards.length === 0 || problems.length === 0).toBe(true)
-      for (const problem of problems) expect(problem).toMatch(/\S/)
-      for (const one of cards) expect(one).toMatchObject({ vendor: expect.stringMatching(/^[0-9a-f]{4}$/) })
-    }),
-    { seed: SEED, numRuns: 1500 },
+    fc.property(
+      fc.oneof(
+        rows.map((all) => JSON.stringify(all)),
+        fc.json(),
+        anyText,
+      ),
+      (table) => {
+        const { cards, problems } = cardsIn(table)
+        expect(cards.length === 0 || problems.length === 0).toBe(true)
+        for (const problem of problems) expect(problem).toMatch(/\S/)
+        for (const one of cards) expect(one).toMatchObject({ vendor: expect.stringMatching(/^[0-9a-f]{4}$/) })
+      },
+    ),
+    { seed: SEED, numRuns: 500 },
   )
 })
 
 test('mappings of network cards and types of vGPU are read, or refused with the place', () => {
   fc.assert(
     fc.property(fc.array(anyText, { maxLength: 4 }), fc.array(anyName, { maxLength: 4 }), (items, names) => {
-      const mapping = readMapping(items, 'nic_devices.x')
       const addresses = Object.fromEntries(names.map((name, at) => [name, items.slice(at)]))
-      const vgpus = readVgpuOptions({ types: names, addresses })
-      for (const reading of [mapping, vgpus])
-        if (!reading.ok)
-          for (const { field, rule } of reading.problems) expect(`${field} ${rule}`).toMatch(/^\w+.* \S/s)
+      isRefused('intel_nic_driver', { nic: { networks: items, functions: [] } }, /^nic_devices\.\w+\[\d\]: \S/)
+      isRefused('nvidia_gpu_driver', { gpu: { types: names, addresses } }, /^gpu_devices\.\w+.*: \S/s)
     }),
     { seed: SEED, numRuns: 500 },
   )
 })
+test.each([
+  ['n', 'a:', ':e', 'a:e|', 'a:|e', 'a b:e', 'a:e f', 'a:e,f', 'a:b:c', 'a/b:e', 'a:e/f', 'a:e|e'],
+  [`${'n'.repeat(101)}:e`, `n:${'e'.repeat(65)}`],
+])('a mapping of another form is refused: case %#', (...items) => {
+  for (const item of items)
+    expect(
+      isRefused(
+        'intel_nic_driver',
+        { nic: { networks: [item], functions: [] } },
+        /\[0\]: must be 'name:interface\|interface', each interface once, is /,
+      ),
+    ).toBe(true)
+})
 
-test('lines of tables, of the kernel and of tools that are something else are passed over', () => {
+test('lines of tools and of the kernel that are something else are passed over by a recording', () => {
   const { cards, all } = standIns()
   fc.assert(
-    fc.property(anyText, anyText, (text, other) => {
-      namesIn(text, [FOUND])
-      usedIn(text, other)
-      defaultInterfaces(text, other)
-      creatableTypes(text)
-      minorIn(text)
-      modesIn(text)
-      parentIn(text)
+    fc.property(anyText, (text) => {
       cards(all(outputWithoutSecrets(text)))
       for (const path of ['/proc/cmdline', '/proc/swaps', '/proc/1/mountinfo', '/proc/net/route', '/x'])
         withoutSecrets(path, text)
@@ -129,37 +121,38 @@ test('lines of tables, of the kernel and of tools that are something else are pa
   )
 })
 
-describe('the header of an image', () => {
+test('an image is loaded, or refused with what is wrong with its header, before the card is touched', async () => {
   const UUID = '862c7020-a250-293e-3203-6f19956669e5'
-  const whole = [gbs(INTEL.region, [INTEL.function]), xclbin(UUID)].map((one) => Buffer.from(one, 'latin1'))
+  const whole = [gbs(INTEL.region, [INTEL.function]), xclbin(UUID)]
   /** A good one with some bytes changed, and cut off somewhere. */
   const damaged = fc
     .tuple(fc.nat(1), fc.array(fc.tuple(fc.nat(600), fc.nat(255)), { maxLength: 8 }), fc.option(fc.nat(600)))
     .map(([which, changes, end]) => {
-      const bytes = Buffer.from(whole[which]!)
+      const bytes = Buffer.from(whole[which]!, 'latin1')
       for (const [at, value] of changes) if (at < bytes.length) bytes[at] = value
-      return bytes.subarray(0, end ?? bytes.length)
+      return bytes.subarray(0, end ?? bytes.length).toString('latin1')
     })
-  const any = fc.oneof(
-    damaged,
-    fc.uint8Array({ maxLength: 600 }),
-    anyText.map((text) => Buffer.from(text)),
+  const any = fc.oneof(damaged, fc.string({ unit: 'binary', maxLength: 600 }), anyText)
+  const opt = { xilinx: { xrt: { bin: { xbutil: '' } } } }
+  await fc.assert(
+    fc.asyncProperty(any, async (image) => {
+      for (const [name, card, sys] of [
+        ['intel_fpga_driver', '0000:be:00.0', opaeTree()],
+        ['xilinx_fpga_driver', '0000:3b:00.0', alveoTree()],
+      ] as const) {
+        let touched = false
+        const change = async () => ((touched = true), '')
+        const io = { ...recordedHostIo({ sys, opt, images: { image } }, 'h1'), change }
+        const said = await driverOf(name).program!(io, `h1_${card}`, '/images/image', never).then(
+          () => 'is loaded',
+          (error: Error) => (isMistake(error) ? `a mistake: ${error.message}` : error.message),
+        )
+        if (touched) expect(said).toMatch(/^is loaded$|does not show/)
+        else expect(said).toMatch(/^\/images\/image(?:: (?:is not |its header )| is made for a region)/)
+      }
+    }),
+    { seed: SEED, numRuns: 500 },
   )
-  test('is read, or refused with what is wrong with it', () =>
-    fc.assert(
-      fc.property(any, (bytes) => {
-        for (const read of [readGbs, readXclbin])
-          try {
-            const header = read(bytes)
-            if ('uuid' in header) expect(header.uuid).toMatch(/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
-            else for (const id of [header.region, ...header.functions]) expect(id).toMatch(/^[0-9a-f]{32}$/)
-          } catch (error) {
-            expect(isMistake(error), String(error)).toBe(false)
-            expect((error as Error).message).toMatch(/^(?:is not |its header )/)
-          }
-      }),
-      { seed: SEED, numRuns: 3000 },
-    ))
 })
 
 describe('a recording that somebody sent', () => {

@@ -1,18 +1,11 @@
 /** On a host on which each access takes a while, what a driver was asked to do is done when it says so. */
 import { describe, expect, test } from 'vitest'
 import type { Driver, HostIo } from '../../src/drivers/driver.ts'
-import { lookupIn } from '../../src/drivers/cards/knownCards.ts'
-import { intelFpgaDriver } from '../../src/drivers/fpga/intelFpga.ts'
-import { loadedImages } from '../../src/drivers/fpga/loadedImages.ts'
-import { xilinxFpgaDriver } from '../../src/drivers/fpga/xilinxFpga.ts'
-import { driverByName } from '../../src/drivers/index.ts'
-import { createMdev, removeMdev } from '../../src/drivers/pci/mdevFolder.ts'
 import { recorder } from '../../src/drivers/recording.ts'
-import { fakeDriver } from '../../src/drivers/simulated/fake.ts'
-import { parsePciAddress } from '../../src/pci.ts'
 import { quiet } from '../support/lab.ts'
 import { never, slotsOf } from './driver.contract.ts'
 import { withMdevKernel } from './mdevKernel.ts'
+import { driverOf } from './machines.ts'
 import { recordedHostIo } from './recordedHostIo.ts'
 import { alveoTree, gbs, INTEL, opaeTree, pciTree, vgpuTree, xclbin } from './trees.ts'
 
@@ -37,9 +30,7 @@ const slowly = <Io extends HostIo>(io: Io): Io => {
 const GPU = '0000:af:00.0'
 const gpuDriver = (type: string): Driver => {
   const gpu = { types: [type], addresses: { [type]: [GPU] } }
-  const reading = driverByName('nvidia_gpu_driver', { gpu })
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
+  return driverOf('nvidia_gpu_driver', { gpu })
 }
 const MADE = '/state/nvidia_gpu_driver.made.json'
 
@@ -72,16 +63,6 @@ describe('a vGPU', () => {
     await driver.release(io, slot!, never)
     expect([now(), host.kept()[MADE]!.includes(slot!.uuid)]).toEqual(['0', false])
   })
-  test('is made and removed by the kernel before anything else happens', async () => {
-    const host = recordedHostIo({ sys: vgpuTree() }, 'h1')
-    const io = slowly(withMdevKernel(host, host.tree, [GPU]))
-    const mdev = { sysfsRoot: '/sys', address: parsePciAddress(GPU)!, type: 'nvidia-222' }
-    const devices = () => Object.keys(host.tree(`/sys/bus/pci/devices/${GPU}/mdev_supported_types/nvidia-222/devices`))
-    await createMdev(io, mdev, 'u-1')
-    expect(devices()).toEqual(['u-1'])
-    await removeMdev(io, mdev, 'u-1')
-    expect(devices()).toEqual([])
-  })
 })
 
 describe('an FPGA', () => {
@@ -94,7 +75,7 @@ describe('an FPGA', () => {
       host.tree('/sys/bus/pci/devices/0000:3b:00.1')['xclbinuuid'] = UUID
       return ''
     }
-    const driver = xilinxFpgaDriver({ sysfsRoot: '/sys', known: lookupIn() })
+    const driver = driverOf('xilinx_fpga_driver')
     await driver.program!(slowly({ ...host, change }), 'h1_0000:3b:00.0', '/images/design.xclbin', never)
     expect(JSON.parse(host.kept()['/state/xilinx_fpga_driver.loaded.json']!)).toMatchObject({
       loaded: { 'h1_0000:3b:00.0': { image: 'design', shows: UUID } },
@@ -109,7 +90,7 @@ describe('an FPGA', () => {
       seen.push(kept())
       return ''
     }
-    const [driver, io] = [intelFpgaDriver({ sysfsRoot: '/sys', known: lookupIn() }), slowly({ ...host, change })]
+    const [driver, io] = [driverOf('intel_fpga_driver'), slowly({ ...host, change })]
     const program = () => driver.program!(io, 'h1_0000:be:00.0', '/images/design.gbs', never)
     await program()
     const holds = {
@@ -121,29 +102,16 @@ describe('an FPGA', () => {
     await program()
     expect([seen, kept()]).toMatchObject([[null, { loaded: {}, seen: {} }], holds])
   })
-  test('has one note after the other, whoever waits for them', async () => {
-    const host = recordedHostIo({}, 'h1')
-    const [io, notes] = [slowly(host), loadedImages('d')]
-    await Promise.all([
-      notes.note(io, { deployable: 'one', shows: 'A', card: null }, { image: 'a', shows: 'A' }),
-      notes.note(io, { deployable: 'two', shows: '', card: null }, { image: 'b', shows: 'B' }),
-      notes.forget(io, 'one'),
-    ])
-    expect(JSON.parse(host.kept()['/state/d.loaded.json']!)).toEqual({
-      loaded: { two: { image: 'b', shows: 'B' } },
-      seen: {},
-    })
-  })
 })
 
 test('simulated hardware holds what it was given, and nothing that was taken from it', async () => {
   const host = recordedHostIo({ images: { 'a.bin': '' } }, 'h1')
-  const [io, driver] = [slowly(host), fakeDriver({ handles: 1 })]
+  const [io, driver] = [slowly(host), driverOf('fake_driver', { fake: { handles: 1 } })]
   const [slot] = slotsOf(await driver.discover(io))
   const holds = () => host.kept()['/state/fake_driver.effects.json'] ?? ''
   await driver.prepare(io, slot!, never)
   expect(holds()).toContain(slot!.uuid)
-  await driver.program(io, slot!.deployable, '/images/a.bin', never)
+  await driver.program!(io, slot!.deployable, '/images/a.bin', never)
   expect(holds()).toContain('"h1_FakeDevice":"a"')
   await driver.release(io, slot!, never)
   expect(holds()).not.toContain(slot!.uuid)

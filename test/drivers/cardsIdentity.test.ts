@@ -2,9 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { likeness } from '../../src/card.ts'
 import type { Driver } from '../../src/drivers/driver.ts'
-import { driverByName } from '../../src/drivers/index.ts'
-import { serialIn, serialInVpd } from '../../src/drivers/pci/cards.ts'
 import type { ReportedDevice } from '../../src/hardware.ts'
+import { driverOf as named } from './machines.ts'
 import { type Tree, recordedHostIo } from './recordedHostIo.ts'
 
 const bytes = (...all: readonly number[]): string => String.fromCharCode(...all)
@@ -33,35 +32,13 @@ const fn = (more: Tree = {}): Tree => ({
   ...more,
 })
 const driverOf = (): Driver => {
-  const reading = driverByName('pci_driver', { pci: { whitelist: '{"vendor_id": "8086"}' } })
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
+  return named('pci_driver', { pci: { whitelist: '{"vendor_id": "8086"}' } })
 }
 const discovered = async (functions: Tree, more: Tree = {}): Promise<readonly ReportedDevice[]> =>
   driverOf().discover(recordedHostIo({ sys: { bus: { pci: { devices: functions } } }, ...more }))
 const cardAt = async (functions: Tree, more: Tree = {}) => (await discovered(functions, more))[0]!.card
 const marksAt = async (more: Tree, address = '0000:02:00.0', root: Tree = {}) =>
   (await cardAt({ [address]: fn(more) }, root))!.marks
-
-describe('the numbers of a card', () => {
-  test('are read from configuration space and vital product data', () => {
-    expect(serialIn(Buffer.from(withSerial(...SERIAL), 'latin1'))).toBe('1122334455667788')
-    expect(serialInVpd(Buffer.from(vpdOf('MT1234'), 'latin1'))).toBe('MT1234')
-  })
-  test.each([
-    ['64 bytes of it', 'x'.repeat(64)],
-    ['a card that has left', bytes(0xff).repeat(4096)],
-    ['no such capability', config([0x0001], [0x000d])],
-    ['capabilities that lead to themselves', config([0x0001]).slice(0, 0x102) + bytes(1, 16) + config().slice(0x104)],
-    ['nothing', ''],
-  ])('are not found in %s', (_, text) => {
-    expect(serialIn(Buffer.from(text, 'latin1'))).toBe(null)
-  })
-  test.each([bytes(0x90, 255, 0, 0x53), bytes(0xff, 0xff, 0xff), '', bytes(0x78), bytes(0).repeat(64)])(
-    'are not found in vital product data that ends early',
-    (text) => expect(serialInVpd(Buffer.from(text, 'latin1'))).toBe(null),
-  )
-})
 
 describe('a device on the PCI bus', () => {
   test('says its ids, and leaves its numbers on the host but for a hash', async () => {
@@ -102,6 +79,16 @@ describe('a device on the PCI bus', () => {
     ['a number of blanks', { vpd: vpdOf('     ') }],
     ['a short number', { nvme: { nvme0: { serial: '01\n' } } }],
     ['a folder in the place of a file', { config: {}, vpd: {}, nvme: '' }],
+    ['64 bytes of configuration', { config: 'x'.repeat(64) }],
+    ['as a card that has left', { config: bytes(0xff).repeat(4096) }],
+    ['no such capability', { config: config([0x0001], [0x000d]) }],
+    [
+      'capabilities that lead to themselves',
+      { config: config([0x0001]).slice(0, 0x102) + bytes(1, 16) + config().slice(0x104) },
+    ],
+    ...[bytes(0x90, 255, 0, 0x53), bytes(0xff, 0xff, 0xff), bytes(0x78), bytes(0).repeat(64)].map(
+      (vpd) => ['vital product data that ends early', { vpd }] as const,
+    ),
   ] as const)('has no mark where it says %s', async (_, more) => {
     expect(await marksAt(more as unknown as Tree)).toEqual({})
   })

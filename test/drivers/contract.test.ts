@@ -1,45 +1,37 @@
-import { fakeDriver } from '../../src/drivers/simulated/fake.ts'
-import { pciDriver } from '../../src/drivers/pci/pciDriver.ts'
-import { simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
-import { mixedCloud, sizedCloud } from '../../src/drivers/simulated/cloud.ts'
-import { readWhitelist } from '../../src/drivers/pci/whitelist.ts'
+import { type SimulatedPlan, simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
 import { driverContract } from './driver.contract.ts'
-import { type DriverOptions, driverByName, HARDWARE_DRIVERS } from '../../src/drivers/index.ts'
+import { HARDWARE_DRIVERS } from '../../src/drivers/index.ts'
+import { driverOf } from './machines.ts'
 import { type Programs, recordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { withMdevKernel } from './mdevKernel.ts'
 import { alveoTree, dflTree, gbs, INTEL, opaeTree, vgpuTree, xclbin } from './trees.ts'
 
-const everything = readWhitelist('{}')
-const whitelist = everything.ok ? everything.entries : []
-
 for (const recording of ['mixed-host', 'odd-host', 'pci-sim'])
   driverContract(`pci_driver on ${recording}`, () => ({
-    driver: pciDriver({ whitelist }),
+    driver: driverOf('pci_driver', { pci: { whitelist: '{}' } }),
     io: recordedHost(recording),
   }))
 
-driverContract('fake_driver', () => ({ driver: fakeDriver(), io: recordedHost('pci-sim') }))
+driverContract('fake_driver', () => ({ driver: driverOf('fake_driver'), io: recordedHost('pci-sim') }))
 driverContract('fake_driver with many devices', () => ({
-  driver: fakeDriver({ devices: 30, handles: 200 }),
+  driver: driverOf('fake_driver', { fake: { devices: 30, handles: 200 } }),
   io: recordedHost('pci-sim'),
 }))
 
-const clouds = [
-  ...mixedCloud(7),
-  ...sizedCloud('size', { hosts: 1, devices: 40, handles: 64 }),
-  ...sizedCloud(1, { hosts: 1, devices: 3, handles: 700 }),
+const plans: readonly SimulatedPlan[] = [
+  {
+    seed: 7,
+    devices: (['fpga', 'gpu', 'nic', 'qat', 'ssd', 'aichip'] as const).map((kind, n) => ({ kind, handles: n * n + 1 })),
+  },
+  { seed: 'size', devices: Array.from({ length: 40 }, () => ({ kind: 'fpga', handles: 64 })), hostWork: true },
+  { seed: 1, devices: [{ kind: 'fpga', handles: 700, functions: 2 }] },
 ]
-for (const { hostname, plan } of clouds)
-  driverContract(`simulated_driver on ${hostname} of seed ${plan.seed} with ${plan.devices.length} devices`, () => ({
+for (const plan of plans)
+  driverContract(`simulated_driver of seed ${plan.seed} with ${plan.devices.length} devices`, () => ({
     driver: simulatedDriver(plan),
-    io: recordedHost('pci-sim', hostname),
+    io: recordedHost('pci-sim'),
   }))
 
-const driverOf = (name: string, options: DriverOptions = {}) => {
-  const reading = driverByName(name, options)
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
-}
 /** The other drivers of hardware have hosts of their own below, or none at all. */
 const NO_CORPUS = ['pci_driver', 'nvmf_spdk_driver', 'intel_fpga_driver', 'xilinx_fpga_driver']
 for (const name of HARDWARE_DRIVERS.filter((one) => !NO_CORPUS.includes(one)))

@@ -1,17 +1,9 @@
 /** NVMe drives that the host uses itself are not offered to guests. */
 import { expect, test } from 'vitest'
-import { readCardsFile } from '../../src/cli/config/cardsFile.ts'
-import type { Driver } from '../../src/drivers/driver.ts'
-import { type DriverOptions, driverByName } from '../../src/drivers/index.ts'
 import { never, slotsOf } from './driver.contract.ts'
+import { cardsIn, driverOf } from './machines.ts'
 import { type RecordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { pciTree } from './trees.ts'
-
-const driverOf = (name: string, options: DriverOptions = {}): Driver => {
-  const reading = driverByName(name, options)
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
-}
 
 const drive = (more: object) => ({
   vendor: '144d',
@@ -107,7 +99,7 @@ test('a drive that the whitelist of pci_driver takes is looked at alike (DRIVE-1
   await expect(driver.prepare(io, slot!, never)).rejects.toThrow(CLAIMED)
 })
 test('a drive of the table of cards is looked at alike (DRIVE-1, DRIVE-2)', async () => {
-  const { cards } = readCardsFile(`[{vendor: 144d, device: a80a, type: SSD, name: own drive}]`)
+  const { cards } = cardsIn(`[{vendor: 144d, device: a80a, type: SSD, name: own drive}]`)
   const driver = driverOf('id_table_driver', { cards })
   expect(await driver.discover(inPool())).toEqual([])
   expect(await driver.leftOut!(inPool())).toEqual([{ address: '0000:dc:00.0', reason: CLAIMED }])

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { fakeDriver } from '../../src/drivers/simulated/fake.ts'
+import { type DriverOptions, driverByName } from '../../src/drivers/index.ts'
+import { driverOf } from './machines.ts'
 import { recordedHostIo } from './recordedHostIo.ts'
 
+const fakeDriver = (fake?: DriverOptions['fake']) => driverOf('fake_driver', fake === undefined ? {} : { fake })
 const hostNamed = (hostname: string) => recordedHostIo({ images: { 'a.gbs': '' } }, hostname)
 const never = new AbortController().signal
 
@@ -33,24 +35,9 @@ describe('fake_driver', () => {
     })
     expect(new Set(handles.map(({ type }) => type))).toEqual(new Set(['TEST_PCI']))
     expect(handles.map(({ info }) => JSON.stringify(info))).toEqual(
-      [
-        '0 1',
-        '0 2',
-        '0 3',
-        '0 4',
-        '0 5',
-        '0 6',
-        '0 7',
-        '1 0',
-        '1 1',
-        '1 2',
-        '1 3',
-        '1 4',
-        '1 5',
-        '1 6',
-        '1 7',
-        '2 0',
-      ].map((pair) => `{"domain":"0000","bus":"0c","device":"${pair[0]}","function":"${pair[2]}"}`),
+      Array.from({ length: 16 }, (_, n) => `${(n + 1) >> 3} ${(n + 1) & 7}`).map(
+        (pair) => `{"domain":"0000","bus":"0c","device":"${pair[0]}","function":"${pair[2]}"}`,
+      ),
     )
   })
 
@@ -62,27 +49,29 @@ describe('fake_driver', () => {
       ['h_FakeDevice_3', 4, true],
     ])
     for (const options of [{ devices: 0 }, { devices: 245 }, { handles: 256 }, { handles: 1.5 }])
-      expect(() => fakeDriver(options)).toThrow(/^fake\.(devices|handles): must be a whole number from 1 to \d+$/)
+      expect(driverByName('fake_driver', { fake: options })).toMatchObject({
+        problems: [{ rule: expect.stringMatching(/^fake\.(devices|handles): must be a whole number from 1 to \d+$/) }],
+      })
   })
 
   test('remembers on the host what it loaded', async () => {
     const io = hostNamed('h')
-    await fakeDriver().program(io, 'h_FakeDevice', '/images/a.gbs', never)
+    await fakeDriver().program!(io, 'h_FakeDevice', '/images/a.gbs', never)
     expect((await fakeDriver().discover(io))[0]!.deployables[0]!.bitstreamId).toBe('a')
   })
 
   test('a programming that fails as told leaves what was there', async () => {
     const io = hostNamed('h')
     const driver = fakeDriver({ faults: { failProgram: 1 } })
-    await expect(driver.program(io, 'h_FakeDevice', '/images/a.gbs', never)).rejects.toThrow(
+    await expect(driver.program!(io, 'h_FakeDevice', '/images/a.gbs', never)).rejects.toThrow(
       'program of h_FakeDevice failed',
     )
     expect(io.kept()).toEqual({})
-    await driver.program(io, 'h_FakeDevice', '/images/a.gbs', never)
-    await expect(driver.program(io, 'h_FakeDevice', '/images/none', never)).rejects.toThrow(
+    await driver.program!(io, 'h_FakeDevice', '/images/a.gbs', never)
+    await expect(driver.program!(io, 'h_FakeDevice', '/images/none', never)).rejects.toThrow(
       '/images/none: no such image',
     )
-    await expect(driver.program(io, 'h_Other', '/images/a.gbs', never)).rejects.toThrow('h has no h_Other')
+    await expect(driver.program!(io, 'h_Other', '/images/a.gbs', never)).rejects.toThrow('h has no h_Other')
     expect((await driver.discover(io))[0]!.deployables[0]!.bitstreamId).toBe('a')
   })
 })

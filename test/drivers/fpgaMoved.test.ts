@@ -1,7 +1,7 @@
 /** What is known of the image in an FPGA card follows the card to another address, and no other card has it. */
 import { describe, expect, test } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'
-import { driverByName } from '../../src/drivers/index.ts'
+import { driverOf as named } from './machines.ts'
 import { never } from './driver.contract.ts'
 import { type Programs, type RecordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { gbs, INTEL, pciTree, xclbin } from './trees.ts'
@@ -67,9 +67,7 @@ const machine = (make: Make, serials: Readonly<Record<string, number | null>>) =
   return recordedHostIo({ sys, images, opt }, 'h1', '/state', make.programs)
 }
 const driverOf = ({ driver: name }: Make): Driver => {
-  const reading = driverByName(name)
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
+  return named(name)
 }
 /** The same host program on the machine as it is after a restart. */
 const restarted = async (from: RecordedHost, make: Make, serials: Readonly<Record<string, number | null>>) => {

@@ -1,10 +1,8 @@
 /** Whole machines, written after public listings of real ones: what is offered of them, and why the rest is not. */
 import { describe, expect, test } from 'vitest'
-import { keptByKernel, offeredBy, surveyHost } from '../../src/cli/hardware/survey.ts'
-import { passableHere } from '../../src/drivers/passable.ts'
 import type { DriverOptions } from '../../src/drivers/index.ts'
-import { readPciFunctions } from '../../src/drivers/pci/sysfs.ts'
-import { machine, mdevs, type Part, type Parts, vgpu } from './machines.ts'
+import { judged } from './judged.ts'
+import { driverOf, lookedAt, machine, mdevs, type Part, type Parts, vgpu } from './machines.ts'
 import type { RecordedHost, Tree } from './recordedHostIo.ts'
 
 const hex = (n: number): string => n.toString(16).padStart(2, '0')
@@ -21,12 +19,10 @@ const apart = (parts: Parts): Parts =>
   Object.fromEntries(Object.entries(parts).map(([address, one], n) => [address, { group: n + 100, ...one }]))
 
 const scanned = async (io: RecordedHost, enabledDrivers: readonly string[], options: DriverOptions = {}) => {
-  const drivers = await surveyHost({ io, options, enabledDrivers }, false)
-  expect(drivers.map(({ error }) => error)).toEqual(enabledDrivers.map(() => null))
-  const found = drivers.flatMap(({ devices }) => devices)
+  const looks = await Promise.all(enabledDrivers.map((name) => lookedAt(driverOf(name, options), io)))
+  const found = looks.flatMap(({ devices }) => devices)
   const units = found.flatMap(({ deployables }) => deployables)
-  const offered = { offered: offeredBy(drivers), kept: keptByKernel(drivers) }
-  const passable = await passableHere(io, '/sys', offered, await readPciFunctions(io, '/sys'))
+  const passable = await judged(io, enabledDrivers, options)
   return {
     /** By address, how many units. */
     totals: Object.fromEntries(units.map(({ name, numAccelerators }) => [name.slice(3), numAccelerators])),
@@ -34,8 +30,8 @@ const scanned = async (io: RecordedHost, enabledDrivers: readonly string[], opti
     stubs: found.filter(({ stub }) => stub).length,
     handles: units.flatMap(({ handles }) => handles.map(({ type }) => type)),
     programmable: units.filter((one) => one.programmable).map(({ name }) => name.slice(3)),
-    left: Object.fromEntries(drivers.flatMap(({ leftOut }) => leftOut.map((one) => [one.address, one.reason]))),
-    advice: Object.fromEntries(passable.map(({ about, advice }) => [about, advice])),
+    left: Object.assign({}, ...looks.map(({ left }) => left)) as Readonly<Record<string, string>>,
+    advice: Object.fromEntries([...passable].map(([about, { advice }]) => [about, advice])),
   }
 }
 const gpuOptions = (addresses: Readonly<Record<string, readonly string[]>>, most = {}): DriverOptions => ({

@@ -1,16 +1,10 @@
 /** Cards whose illness the PCI bus shows: they answer no more, or a port above them counts their fatal errors. */
 import { describe, expect, test } from 'vitest'
-import type { Driver } from '../../src/drivers/driver.ts'
-import { driverByName } from '../../src/drivers/index.ts'
 import { judgedBy, type Numbers } from '../../src/health.ts'
 import { never } from './driver.contract.ts'
+import { driverOf } from './machines.ts'
 import { type RecordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'
 
-const driverOf = (name: string): Driver => {
-  const reading = driverByName(name)
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
-}
 const pathOf = (address: string): string => {
   const [, domain, bus, device, fn] = /^(.{4,8}):(..):(..)\.(.)$/.exec(address)!
   return `{"bus": "${bus}", "device": "${device}", "domain": "${domain}", "function": "${fn}"}`
@@ -150,11 +144,9 @@ describe('a card that does not answer on its bus', () => {
     }
   })
   test.each(['nvidia_gpu_driver', 'pci_driver'])('is not offered by %s, which says why', async (name) => {
-    const reading = driverByName(name, {
+    const driver = driverOf(name, {
       pci: { whitelist: '{"vendor_id": "10de", "product_id": "20b5", "mode": "pf"}' },
     })
-    if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-    const { driver } = reading
     const io = host()
     const usable = (await driver.discover(io)).filter(({ stub }) => stub !== true).map((one) => one.controlPath.info)
     expect(usable).toContain(pathOf('0000:17:00.0'))
@@ -184,9 +176,7 @@ test.each(['id_table_driver', 'pci_driver'])(
       '0000:c5:00.0': { ...mi300x, config: THERE },
       '0000:c5:02.0': { ...virtual, physfn: { '->': '../0000:c5:00.0' } },
     })
-    const reading = driverByName(name, { pci: { whitelist: '{"vendor_id": "1002", "product_id": "74b5"}' } })
-    if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-    const { driver } = reading
+    const driver = driverOf(name, { pci: { whitelist: '{"vendor_id": "1002", "product_id": "74b5"}' } })
     const usable = (await driver.discover(io)).filter(({ stub }) => stub !== true).map((one) => one.controlPath.info)
     expect(usable).toEqual([pathOf('0000:c5:02.0')])
     expect(await driver.leftOut!(io)).toContainEqual({

@@ -3,10 +3,10 @@ import { rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { realHostIo } from '../../src/drivers/hostIo.ts'
-import { driverByName } from '../../src/drivers/index.ts'
 import { judgedBy } from '../../src/health.ts'
 import { tempFolder } from '../support/program.ts'
 import { never } from './driver.contract.ts'
+import { driverOf } from './machines.ts'
 import { unpack } from './recordedHostIo.ts'
 import { pciTree } from './trees.ts'
 
@@ -14,13 +14,13 @@ const folder = tempFolder('ill-tools')
 afterAll(() => folder.remove())
 
 let hosts = 0
-type Driver = 'nvidia' | 'vfio-pci' | null
+type Served = 'nvidia' | 'vfio-pci' | null
 /** Cards on these buses, each served by a kernel driver, and the tool as a program that answers with a script. */
-const hostWith = (cards: Readonly<Record<string, Driver>>, kind: 'nvidia' | 'ascend' = 'nvidia') => {
+const hostWith = (cards: Readonly<Record<string, Served>>, kind: 'nvidia' | 'ascend' = 'nvidia') => {
   const root = join(folder.path, `host-${++hosts}`)
   const [vendor, device, pciClass] = kind === 'nvidia' ? ['10de', '20b5', '030200'] : ['19e5', 'd100', '120000']
   const facts = { vendor, device, class: pciClass }
-  const driverLink = (name: Driver) => (name === null ? {} : { driver: { '->': `../../../bus/pci/drivers/${name}` } })
+  const driverLink = (name: Served) => (name === null ? {} : { driver: { '->': `../../../bus/pci/drivers/${name}` } })
   const functions = Object.entries(cards).map(([bus, name]) => [
     `0000:${bus}:00.0`,
     { ...facts, more: driverLink(name) },
@@ -29,17 +29,16 @@ const hostWith = (cards: Readonly<Record<string, Driver>>, kind: 'nvidia' | 'asc
   const program = join(root, 'tool')
   const measuring = { nvidiaSmi: '/nowhere', npuSmi: '/nowhere', [kind === 'nvidia' ? 'nvidiaSmi' : 'npuSmi']: program }
   const sysfsRoot = join(root, 'sys')
-  const reading = driverByName(kind === 'nvidia' ? 'nvidia_gpu_driver' : 'huawei_ascend_driver', {
+  const driver = driverOf(kind === 'nvidia' ? 'nvidia_gpu_driver' : 'huawei_ascend_driver', {
     pci: { sysfsRoot },
     measuring,
   })
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
   const io = realHostIo({ hostname: 'compute1', stateDir: join(root, 'state'), warn: () => {} })
   const pathOf = (bus: string) => `{"bus": "${bus}", "device": "00", "domain": "0000", "function": "0"}`
   return {
     read: async (script: string) => {
       writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
-      const { devices, complaint } = await reading.driver.measure!(io, Object.keys(cards).map(pathOf), never)
+      const { devices, complaint } = await driver.measure!(io, Object.keys(cards).map(pathOf), never)
       const health = Object.fromEntries(
         Object.keys(cards).map((bus, at) => [bus, judgedBy(devices[at]!.numbers).health]),
       )

@@ -1,11 +1,8 @@
 /** `intel_fpga_driver`: what it shows (drivers.md 3.2), and programming that is verified on the card. */
 import { describe, expect, test } from 'vitest'
-import fc from 'fast-check'
 import { BadImage } from '../../src/images.ts'
-import { intelFpgaDriver } from '../../src/drivers/fpga/intelFpga.ts'
-import { readGbs } from '../../src/drivers/fpga/gbs.ts'
-import { lookupIn } from '../../src/drivers/cards/knownCards.ts'
 import { never } from './driver.contract.ts'
+import { driverOf } from './machines.ts'
 import { type Programs, type RecordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { dflTree, gbs, INTEL, opaeTree } from './trees.ts'
 
@@ -16,7 +13,7 @@ const IMAGES: Tree = {
   'elsewhere.gbs': gbs(OTHER_REGION, [NEW_FUNCTION]),
   'none.bin': 'something else altogether, which is long enough',
 }
-const driver = () => intelFpgaDriver({ sysfsRoot: '/sys', known: lookupIn() })
+const driver = () => driverOf('intel_fpga_driver')
 /** What `fpgaconf` was called with. */
 type Calls = (readonly string[])[]
 
@@ -70,6 +67,7 @@ describe('what it shows', () => {
           type: 'PCI',
           info: `{"bus": "${bus}", "device": "00", "domain": "0000", "function": "0"}`,
         },
+        card: { kind: { pci: '8086:09c4' }, marks: {} },
         deployables: [
           {
             name: `compute1_0000:${bus}:00.0`,
@@ -188,6 +186,19 @@ describe('programming', () => {
     expect(await shown(host)).not.toHaveProperty('bitstreamId')
   })
 
+  test('an exit status alone proves nothing either where the image has several functions, or the card shows none', async () => {
+    const port = (io: RecordedHost) =>
+      io.tree('/sys/bus/pci/devices/0000:be:00.0/fpga/intel-fpga-dev.1/intel-fpga-port.2')
+    const images = { 'two.gbs': gbs(INTEL.region, [INTEL.function, NEW_FUNCTION]) }
+    const io = { ...recordedHostIo({ sys: opaeTree(), images }), change: async () => '' }
+    const missing = (functions: string, shown: string) =>
+      `${NAME} does not show function ${functions} of /images/two.gbs after programming, but ${shown}`
+    const program = () => driver().program!(io, NAME, '/images/two.gbs', never)
+    await expect(program()).rejects.toThrow(missing(NEW_FUNCTION, INTEL.function))
+    delete port(io)['afu_id']
+    await expect(program()).rejects.toThrow(missing(`${INTEL.function}, ${NEW_FUNCTION}`, 'none'))
+  })
+
   test('a failure leaves an unknown state, also of a card that was programmed before', async () => {
     const host = open()
     await host.driver.program!(host.io, NAME, '/images/design.gbs', never)
@@ -247,34 +258,5 @@ describe('programming', () => {
     })
     await driver().program!(io, NAME, '/images/design.gbs', never)
     expect(calls[0]!.slice(0, 2)).toEqual(['--segment', '0x0000'])
-  })
-})
-
-describe('the header of a bitstream', () => {
-  const bytes = (text: string) => Buffer.from(text, 'latin1')
-  test('is read', () =>
-    expect(readGbs(bytes(gbs(INTEL.region, [NEW_FUNCTION, INTEL.function])))).toEqual({
-      region: INTEL.region,
-      functions: [NEW_FUNCTION, INTEL.function],
-    }))
-  test('anything else has a reason', () => {
-    const whole = bytes(gbs(INTEL.region, [NEW_FUNCTION]))
-    fc.assert(
-      fc.property(
-        fc.oneof(
-          fc.uint8Array({ maxLength: 200 }),
-          fc.nat({ max: whole.length - 1 }).map((length) => whole.subarray(0, length)),
-          fc.tuple(fc.nat({ max: whole.length - 1 }), fc.nat({ max: 255 })).map(([at, value]) => whole.with(at, value)),
-        ),
-        (head) => {
-          try {
-            const { region, functions } = readGbs(head)
-            for (const id of [region, ...functions]) expect(id).toMatch(/^[0-9a-f]{32}$/)
-          } catch (error) {
-            expect((error as Error).message).toMatch(/^(is not an Intel|its header)/)
-          }
-        },
-      ),
-    )
   })
 })

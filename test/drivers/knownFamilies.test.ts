@@ -1,17 +1,12 @@
 /** Cards that their ids, or those of their board, tell apart: which family they have, and by which driver they come. */
 import { describe, expect, test } from 'vitest'
-import { type DriverOptions, driverByName } from '../../src/drivers/index.ts'
-import { readCardsFile } from '../../src/cli/config/cardsFile.ts'
+import type { DriverOptions } from '../../src/drivers/index.ts'
 import { never } from './driver.contract.ts'
+import { cardsIn, driverOf } from './machines.ts'
 import { recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { dflTree, pciTree, xclbin } from './trees.ts'
 
 const ADDRESS = '0000:81:00.0'
-const driverOf = (name: string, options: DriverOptions = {}) => {
-  const reading = driverByName(name, options)
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
-}
 const traitsBy = async (name: string, sys: Tree, options: DriverOptions = {}): Promise<readonly string[]> => {
   const devices = await driverOf(name, options).discover(recordedHostIo({ sys }))
   return devices.flatMap(({ deployables: [one] }) =>
@@ -50,7 +45,7 @@ test('a function of Rebellions that is no accelerator is not offered', async () 
   expect(await traitsBy('id_table_driver', one('1eff', '4002', '060400'))).toEqual([]))
 
 test('a vendor that looks like a number in YAML is read as it is written', async () => {
-  const { cards, problems } = readCardsFile(
+  const { cards, problems } = cardsIn(
     '- {vendor: 19e5, device: 0270, type: AICHIP, name: own, driver: huawei_ascend_driver, traits: [CUSTOM_OWN]}',
   )
   expect(problems).toEqual([])
@@ -86,7 +81,7 @@ describe('a DFL board', () => {
     }
   })
   test('is what a row of an operator says', async () => {
-    const { cards } = readCardsFile(
+    const { cards } = cardsIn(
       '- {vendor: 8086, device: bcce, type: FPGA, name: own, family: own, driver: intel_fpga_driver}',
     )
     const traits = await traitsBy('intel_fpga_driver', board('1771'), { cards })

@@ -1,4 +1,5 @@
 /** Builds machines for tests from a few words about each PCI function: who drives it, its group, its parts. */
+import { loadConfig } from '../../src/cli/config/config.ts'
 import { driverByName, type DriverOptions } from '../../src/drivers/index.ts'
 import type { Driver } from '../../src/drivers/driver.ts'
 import { formatPciAddress, parsePciAddress, pciAddressOf, pciInfo } from '../../src/pci.ts'
@@ -51,6 +52,15 @@ export const driverOf = (name: string, options: DriverOptions = {}): Driver => {
   const reading = driverByName(name, options)
   if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
   return reading.driver
+}
+
+/** The cards of an operator's table, as the configuration reads it. */
+export const cardsIn = (table: string) => {
+  const env = { ACCELERANDO_CARDS_ID_TABLE: 'cards.yaml' }
+  const loaded = loadConfig({ flags: {}, env, readFile: () => table, osHostname: 'h1' })
+  return loaded.ok
+    ? { cards: loaded.config.drivers.cards ?? [], problems: [] }
+    : { cards: [], problems: loaded.problems }
 }
 
 export const slotAt = (address: string) => ({

@@ -1,18 +1,12 @@
 /** What drivers measure: of files that the kernel shows, and of what the tools of vendors print. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import type { Driver } from '../../src/drivers/driver.ts'
-import { driverByName } from '../../src/drivers/index.ts'
 import { judgedBy, type Numbers } from '../../src/health.ts'
 import { never } from './driver.contract.ts'
+import { driverOf } from './machines.ts'
 import { type Programs, recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { pciTree } from './trees.ts'
 
-const driverOf = (name: string): Driver => {
-  const reading = driverByName(name)
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
-}
 const pathOf = (bus: string): string => `{"bus": "${bus}", "device": "00", "domain": "0000", "function": "0"}`
 const measured = async (name: string, sys: Tree, programs: Programs = {}, buses = ['81']) => {
   const io = recordedHostIo({ sys }, 'compute1', '/state', programs)

@@ -2,9 +2,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { driverByName } from '../../src/drivers/index.ts'
 import { realHostIo } from '../../src/drivers/hostIo.ts'
 import { tempFolder } from '../support/program.ts'
+import { driverOf } from './machines.ts'
 import { unpack } from './recordedHostIo.ts'
 import { pciTree } from './trees.ts'
 
@@ -34,15 +34,14 @@ const TOOLS = {
 let programs = 0
 /** Measures with a tool of this text. */
 const measured = async (which: keyof typeof TOOLS, script: string, signal = new AbortController().signal) => {
-  const { driver, option, bus } = TOOLS[which]
+  const { driver: name, option, bus } = TOOLS[which]
   const program = join(folder.path, `tool-${++programs}`)
   writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 })
   const measuring = { nvidiaSmi: '/nowhere', npuSmi: '/nowhere', [option]: program }
-  const reading = driverByName(driver, { pci: { sysfsRoot: sys }, measuring })
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
+  const driver = driverOf(name, { pci: { sysfsRoot: sys }, measuring })
   const io = realHostIo({ hostname: 'compute1', stateDir, warn: () => {} })
   const path = `{"bus": "${bus}", "device": "00", "domain": "0000", "function": "0"}`
-  const { devices, complaint } = await reading.driver.measure!(io, [path], signal)
+  const { devices, complaint } = await driver.measure!(io, [path], signal)
   return { numbers: devices.map(({ numbers }) => numbers), complaint }
 }
 

@@ -1,10 +1,9 @@
 /** NVIDIA GPUs that are divided into MIG instances are not offered as a whole, by no driver (drivers.md 4.6). */
 import { describe, expect, test } from 'vitest'
-import { type DriverOptions, driverByName } from '../../src/drivers/index.ts'
-import { minorIn, modesIn } from '../../src/drivers/nvidia/mig.ts'
-import { ProgramFailed } from '../../src/drivers/programFailed.ts'
+import { realHostIo } from '../../src/drivers/hostIo.ts'
 import { recorder } from '../../src/drivers/recording.ts'
 import { never, slotsOf } from './driver.contract.ts'
+import { driverOf } from './machines.ts'
 import { type Programs, recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { pciTree } from './trees.ts'
 
@@ -50,12 +49,7 @@ const machine = (over: { readonly gpus?: Tree; readonly capabilities?: Tree; rea
   )
   return { io, asked }
 }
-const made = (name: string, options: DriverOptions = {}) => {
-  const reading = driverByName(name, options)
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
-}
-const nvidia = () => made('nvidia_gpu_driver')
+const nvidia = () => driverOf('nvidia_gpu_driver')
 const looked = async ({ io }: ReturnType<typeof machine>, driver = nvidia()) => ({
   offered: (await driver.discover(io)).map(({ controlPath }) => /"bus": "(..)"/.exec(controlPath.info)![1]),
   leftOut: await driver.leftOut!(io),
@@ -88,7 +82,7 @@ describe('a card with MIG instances', () => {
   ] as const)(
     'is left out by %s, with the reason, and the other cards of the host are offered',
     async (name, options) => {
-      expect(await looked(machine(), made(name, options))).toEqual({
+      expect(await looked(machine(), driverOf(name, options))).toEqual({
         offered: ['3c', 'd8'],
         leftOut: [{ address: DIVIDED, reason: 'it is divided into MIG instances (2)' }],
       })
@@ -107,13 +101,9 @@ describe('a card with MIG instances', () => {
   test('is left out in MIG mode as well where nvidia-smi tells so of it, and fails because another card is lost', async () => {
     const capabilities = { gpu0: { mig: {} }, gpu1: { mig: {} }, gpu2: {} }
     const { io } = machine({ capabilities })
-    const run = async () => {
-      throw new ProgramFailed(
-        'nvidia-smi: exit status 15',
-        '00000000:3B:00.0, Enabled\n00000000:3C:00.0, Disabled\n',
-        '',
-      )
-    }
+    const real = realHostIo({ hostname: 'compute1', stateDir: '/none', warn: () => undefined })
+    const script = 'echo "00000000:3B:00.0, Enabled"; echo "00000000:3C:00.0, Disabled"; exit 15'
+    const run = () => real.run('/bin/sh', ['-c', script], 8000)
     expect((await nvidia().discover({ ...io, run })).map(({ controlPath }) => controlPath.info.slice(9, 11))).toEqual([
       '3c',
       'd8',
@@ -202,14 +192,4 @@ test('a recording of the host gives the same report, without the UUIDs of the ca
   const unmarked = (all: typeof devices) => all.map((device) => ({ ...device, card: undefined }))
   expect(unmarked(await again.discover(replayed))).toEqual(unmarked(devices))
   expect(await again.leftOut!(replayed)).toEqual(leftOut)
-})
-
-test('the texts of the kernel and of nvidia-smi are read line by line', () => {
-  expect(minorIn('GPU UUID: \t Device Minor: 4\nDevice Minor: \t 7\n')).toBe('7')
-  expect(minorIn('Device Minor: \t\n7\n')).toBeNull()
-  expect(minorIn('Device Minor: 1x\n')).toBeNull()
-  expect([...modesIn('garbage\n00000000:3B:00.0, Enabled\n0000:3c:00.0, Disabled\n0000:3d:00.0, [N/A]\n')]).toEqual([
-    ['0000:3b:00.0', true],
-    ['0000:3c:00.0', false],
-  ])
 })

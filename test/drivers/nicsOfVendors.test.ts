@@ -1,17 +1,11 @@
 /** Network cards of all vendors, as Neutron needs them: with the physical network that an operator names for them. */
 import { describe, expect, test } from 'vitest'
-import { readCardsFile } from '../../src/cli/config/cardsFile.ts'
-import type { Driver } from '../../src/drivers/driver.ts'
-import { type DriverOptions, driverByName } from '../../src/drivers/index.ts'
+import type { DriverOptions } from '../../src/drivers/index.ts'
 import type { ReportedDevice } from '../../src/hardware.ts'
+import { cardsIn, driverOf } from './machines.ts'
 import { recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { type Facts, pciTree } from './trees.ts'
 
-const driverOf = (name: string, options: DriverOptions): Driver => {
-  const reading = driverByName(name, options)
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
-}
 const nic = (vendor: string, device: string, more: Tree = {}, physfn?: string): Facts => ({
   vendor,
   device,
@@ -94,9 +88,7 @@ describe('intel_nic_driver', () => {
     expect(handlesOf(await driverOf('id_table_driver', {}).discover(io)).map(({ at }) => at)).toEqual(['86:00.0'])
   })
   test('offers the cards that it always knew, and those of rows of an operator, without a mapping', async () => {
-    const { cards: rows } = readCardsFile(
-      '- {vendor: 15b3, device: 1017, type: NIC, name: own, driver: intel_nic_driver}',
-    )
+    const { cards: rows } = cardsIn('- {vendor: 15b3, device: 1017, type: NIC, name: own, driver: intel_nic_driver}')
     const io = hostOf({ '0000:3b:00.0': nic('8086', '158b'), '0000:5e:00.0': nic('15b3', '1017') })
     expect(handlesOf(await driverOf('intel_nic_driver', { cards: rows }).discover(io)).map(({ by }) => by)).toEqual([
       'intel',

@@ -1,14 +1,10 @@
+/** `pci_driver`: what it offers of the functions that its whitelist takes, and what it says of the others. */
 import { describe, expect, test } from 'vitest'
-import { pciDriver } from '../../src/drivers/pci/pciDriver.ts'
-import { readWhitelist } from '../../src/drivers/pci/whitelist.ts'
 import { never, slotsOf } from './driver.contract.ts'
+import { driverOf as named } from './machines.ts'
 import { recordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'
 
-const driverOf = (given: unknown) => {
-  const reading = readWhitelist(given)
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return pciDriver({ whitelist: reading.entries })
-}
+const driverOf = (given: unknown) => named('pci_driver', { pci: { whitelist: given } })
 const seenWith = async (given: unknown, io = recordedHost('mixed-host')): Promise<readonly string[]> =>
   (await driverOf(given).discover(io)).flatMap(({ deployables }) => deployables.map(({ name }) => name))
 
@@ -23,6 +19,7 @@ describe('pci_driver reports', () => {
         stdBoardInfo: '{"product_id": "0010", "controller": null}',
         vendorBoardInfo: 'miss_vb_info',
         controlPath: { type: 'PCI', info: '{"bus": "00", "device": "12", "domain": "0000", "function": "0"}' },
+        card: { kind: { pci: '1b36:0010' }, marks: {} },
         deployables: [
           {
             name: 'compute1_0000:00:12.0',
@@ -81,7 +78,11 @@ describe('pci_driver reports', () => {
   })
 
   test.each([
-    ['everything but physical functions that have virtual ones, and bare virtual GPUs', {}, 31],
+    [
+      'everything but physical functions that have virtual ones, bare virtual GPUs and what a card needs itself',
+      {},
+      29,
+    ],
     ['one vendor by its number, not by text in a name', { vendor_id: '10de' }, 8],
     ['the virtual functions of a physical one', { address: '0000:18:00.0' }, 1],
     ['the virtual functions of an interface', { devname: 'ens24f0' }, 1],
@@ -115,10 +116,24 @@ describe('pci_driver reports', () => {
     expect(await driver.discover(io)).toEqual([])
   })
 
+  test('no function that is unplugged while it is read, nor what is no function', async () => {
+    const io = recordedHost('odd-host')
+    io.tree('/sys/bus/pci/devices')['garbage line'] = {}
+    const read = (path: string) => {
+      if (path.includes('0a:00.0')) io.remove('/sys/bus/pci/devices/0000:0a:00.0')
+      return io.read(path)
+    }
+    expect(await driverOf({}).discover({ ...io, read })).toHaveLength((await seenWith({}, io)).length)
+  })
+
   test('an error rather than a shorter list', async () => {
     const io = recordedHost('mixed-host')
     io.remove('/sys/devices/pci0000:af/0000:af:00.0/vendor')
     await expect(driverOf({}).discover(io)).rejects.toThrow('0000:af:00.0/vendor')
+    for (const vendor of ['', '0x\n', '0x1b366', 'Red Hat']) {
+      io.tree('/sys/devices/pci0000:af/0000:af:00.0')['vendor'] = vendor
+      await expect(driverOf({}).discover(io)).rejects.toThrow('0000:af:00.0/vendor: must hold at most 4 hex digits')
+    }
     await expect(driverOf({}).discover(recordedHostIo({}))).rejects.toThrow('/sys/bus/pci/devices')
   })
 })

@@ -1,7 +1,5 @@
 /** Which PCI functions are given to guests: the one rule that all drivers ask, when they look and at each bind. */
 import { describe, expect, test } from 'vitest'
-import { ruleOfUse } from '../../src/drivers/pci/ruleOfUse.ts'
-import { readPciFunctions } from '../../src/drivers/pci/sysfs.ts'
 import { never } from './driver.contract.ts'
 import { driverOf, lookedAt, machine, mdevs, type Part, type Parts, slotAt, vgpu } from './machines.ts'
 import type { RecordedHost, Tree } from './recordedHostIo.ts'
@@ -266,17 +264,4 @@ describe('USE-4 what cannot reach a guest is left out', () => {
     expect([offered, devices[0]!.deployables[0]!.numAccelerators]).toEqual([['0000:81:00.1'], 1])
     expect(left['0000:81:00.2']).toContain(`with ${PF} (dfl-pci)`)
   })
-})
-test('of a host with many virtual functions each is compared with its physical one only', async () => {
-  const many = Array.from({ length: 200 }, (_, n) => `0000:${(16 + n).toString(16)}:00.1`)
-  const card = { is: '8086:1592 020000', driver: 'ice' }
-  const io = machine({ [PF]: card, ...Object.fromEntries(many.map((vf) => [vf, { ...card, physfn: PF }])) })
-  const all = await readPciFunctions(io, '/sys')
-  let looks = 0
-  const watched = all.map(({ physfn, ...one }) =>
-    Object.defineProperty(one, 'physfn', { get: () => (looks++, physfn) }),
-  )
-  const whyNot = await ruleOfUse('/sys').whyNot(io, watched as unknown as typeof all)
-  for (const found of watched) await whyNot(found as unknown as (typeof all)[number])
-  expect(looks).toBeLessThan(20 * all.length)
 })

@@ -7,11 +7,10 @@ import { effectsPath, readEffects } from '../../src/drivers/simulated/effects.ts
 import { realHostIo } from '../../src/drivers/hostIo.ts'
 import { pciAddressOf } from '../../src/pci.ts'
 import { simulatedDriver, type SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
-import { mixedCloud, sizedCloud } from '../../src/drivers/simulated/cloud.ts'
-import { KINDS } from '../../src/drivers/simulated/models.ts'
 import { never, slotsOf } from './driver.contract.ts'
 import { recordedHostIo } from './recordedHostIo.ts'
 
+const KINDS = ['gpu', 'fpga', 'nic', 'qat', 'ssd', 'aichip'] as const
 const small: SimulatedPlan = {
   seed: 1,
   devices: [
@@ -89,33 +88,16 @@ describe('simulated devices', () => {
     expect(() => simulatedDriver(plan({ kind: 'fpga', handles: 0 }))).toThrow(
       'devices[0].handles: must be a whole number from 1 to 4096',
     )
+    for (const more of [{ handles: 2049, functions: 2 }, { functions: 3 }, { kind: 'gpu', functions: 2 }])
+      expect(() => simulatedDriver(plan({ kind: 'fpga', handles: 1, ...more }))).toThrow(
+        'devices[0].functions: must be 1, or 2 for an fpga with at most 2048 handles',
+      )
     expect(() => simulatedDriver(plan({ kind: 'tpu', handles: 1 }))).toThrow(
       'devices[0].kind: must be one of gpu, fpga, nic, qat, ssd, aichip',
     )
     expect(() => simulatedDriver({ seed: 1, devices: Array.from({ length: 1001 }, () => small.devices[0]!) })).toThrow(
       'devices: must not be more than 1000',
     )
-  })
-})
-
-describe('simulated clouds', () => {
-  test('the mixed one has every kind on three hosts, first an FPGA of 16 handles', async () => {
-    const cloud = mixedCloud(1)
-    expect(cloud.map(({ hostname }) => hostname)).toEqual(['sim-1', 'sim-2', 'sim-3'])
-    expect(cloud[0]!.plan.devices[0]).toEqual({ kind: 'fpga', handles: 16 })
-    expect(new Set(cloud.flatMap(({ plan }) => plan.devices.map(({ kind }) => kind)))).toEqual(new Set(KINDS))
-    for (const { hostname, plan } of cloud) {
-      expect(hostname).toMatch(/^[A-Za-z0-9-]+$/)
-      expect(await simulatedDriver(plan).discover(host())).toHaveLength(plan.devices.length)
-    }
-  })
-
-  test('a sized one has so many hosts of so many FPGAs of so many handles', async () => {
-    const cloud = sizedCloud(1, { hosts: 2, devices: 3, handles: 64 })
-    expect(cloud.map(({ hostname, plan }) => [hostname, plan.devices.length, plan.devices[2]])).toEqual([
-      ['sim-1', 3, { kind: 'fpga', handles: 64 }],
-      ['sim-2', 3, { kind: 'fpga', handles: 64 }],
-    ])
   })
 })
 
@@ -260,6 +242,20 @@ describe('injected faults', () => {
     // the timer of the wait that was given up is gone as well
     expect(waits[1]!.gone).toBe(true)
   })
+})
+
+test('what is in use and what is bad is told of the devices that are named, in the file and by control', async () => {
+  const [io, driver] = [host(), simulatedDriver(small)]
+  const devices = await driver.discover(io)
+  const [fpga, gpu] = devices.map(({ deployables }) => deployables[0]!.name) as [string, string]
+  driver.control.faults.inUse = [gpu]
+  driver.control.faults.bad = [0]
+  await io.write('/state/faults.json', JSON.stringify({ inUse: [fpga], bad: [1] }))
+  const by = 'something that the fault file names'
+  expect((await driver.inUse(io)).map((one) => one.by)).toEqual(Array(5).fill(by))
+  const paths = devices.map(({ controlPath }) => controlPath.info)
+  const measured = await driver.measure(io, [...paths, 'other'], never)
+  expect(measured.devices.map(({ numbers }) => numbers.pci_fatal_errors)).toEqual([1, 1])
 })
 
 describe('the faults file', () => {

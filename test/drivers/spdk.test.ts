@@ -7,11 +7,10 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import { realHostIo } from '../../src/drivers/hostIo.ts'
-import { recorder } from '../../src/drivers/recording.ts'
-import { spdkDriver } from '../../src/drivers/spdk.ts'
-import { recordedHostIn, writeRecording } from '../../src/cli/hardware/recordingFolder.ts'
+import { type Recording, recorder } from '../../src/drivers/recording.ts'
 import { driverContract } from './driver.contract.ts'
-import { recordedHostIo } from './recordedHostIo.ts'
+import { driverOf } from './machines.ts'
+import { recordedHostIo, type Tree } from './recordedHostIo.ts'
 
 const TARGET = join(import.meta.dirname, '../support/fixtures/spdkTarget.ts')
 const folder = mkdtempSync(join(tmpdir(), 'spdk-'))
@@ -74,6 +73,7 @@ const target = async (answers: object, how = 'whole'): Promise<string> => {
   return socket
 }
 const io = realHostIo({ hostname: 'h1', stateDir: join(folder, 'state'), warn: () => {}, outputMaxBytes: 100_000 })
+const spdkDriver = (spdk: { readonly socket: string }) => driverOf('nvmf_spdk_driver', { spdk })
 const found = (socket: string) => spdkDriver({ socket }).discover(io)
 
 const answering =
@@ -189,12 +189,24 @@ test('subsystems with odd and long names have names of their own that Placement 
   for (const name of given) expect(name).toMatch(/^h1_[A-Za-z0-9.:_-]{1,100}$/)
 })
 
+/** A host that answers as the recording does. */
+const replayed = ({ tree, runs }: Recording) =>
+  recordedHostIo(
+    tree,
+    'h1',
+    '/state',
+    Object.fromEntries(
+      runs.map(({ program }) => [
+        program,
+        (args) => runs.find((one) => one.program === program && one.args[0] === args[0])!.output!,
+      ]),
+    ),
+  )
 test('a recorded host shows the same target elsewhere', async () => {
   const socket = await target(ANSWERS)
   const { io: recording, recording: made } = recorder(io)
   const here = await spdkDriver({ socket }).discover(recording)
-  await writeRecording(join(folder, 'recording'), made())
-  const elsewhere = await recordedHostIn(join(folder, 'recording'), io)
+  const elsewhere = replayed(made())
   const plain = JSON.stringify(here).replaceAll(/10\.0\.0\.1|\/var\/run\/one/g, 'removed')
   expect(await spdkDriver({ socket }).discover(elsewhere)).toEqual(JSON.parse(plain))
 })
@@ -219,9 +231,18 @@ test('a recording holds nothing of the target that names hardware, hosts or addr
     return device!.deployables[0]!.attributes.find(({ key }) => key === 'bytes')!.value
   }
   const bytes = await bytesIn({ ...host, ...recording })
-  await writeRecording(join(folder, 'secrets'), made())
   const text = JSON.stringify(made().runs)
   for (const word of ['S3CR3T', '10.0.0.1', uuid.slice(0, 8), nguid, eui])
     expect(text.toLowerCase()).not.toContain(word.toLowerCase())
-  expect(await bytesIn({ ...host, ...(await recordedHostIn(join(folder, 'secrets'), io)) })).toBe(bytes)
+  expect(await bytesIn(replayed(made()))).toBe(bytes)
+})
+
+test('a target is here where its socket is, and nothing of it can be attached', async () => {
+  const driver = spdkDriver({ socket: '/run/spdk.sock' })
+  const isHere = (run: Tree) => driver.isHere!(recordedHostIo({ run }))
+  expect([await isHere({ 'spdk.sock': '' }), await isHere({ other: '' })]).toEqual([true, false])
+  const slot = { uuid: 'u-1', deployable: 'h1_nqn', type: 'PCI' as const, info: {} }
+  await expect(driver.prepare(recordedHostIo({}), slot, new AbortController().signal)).rejects.toThrow(
+    'slot u-1: nvmf_spdk_driver offers nothing that can be attached',
+  )
 })

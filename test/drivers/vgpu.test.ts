@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Driver, Slot } from '../../src/drivers/driver.ts'
 import { driverByName } from '../../src/drivers/index.ts'
-import { typeTrait } from '../../src/drivers/nvidia/vgpuReport.ts'
+import { driverOf as named } from './machines.ts'
 import { never, slotsOf, uuidOf } from './driver.contract.ts'
 import { type MdevKernel, withMdevKernel } from './mdevKernel.ts'
 import { recordedHostIo, type Tree } from './recordedHostIo.ts'
@@ -11,9 +11,7 @@ import { pciTree, vgpuTree } from './trees.ts'
 const ADDRESS = '0000:af:00.0'
 const driverOf = (types: readonly string[] = ['nvidia-223'], address = ADDRESS): Driver => {
   const addresses = Object.fromEntries(types.map((type) => [type, [address]]))
-  const reading = driverByName('nvidia_gpu_driver', { gpu: { types, addresses } })
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
+  return named('nvidia_gpu_driver', { gpu: { types, addresses } })
 }
 const hostOf = (sys: Tree = vgpuTree()): MdevKernel => {
   const io = recordedHostIo({ sys })
@@ -68,7 +66,12 @@ describe('a divided GPU', () => {
     ['GRID A100D-1-10C', 'CUSTOM_NVIDIA_1EB8_A100D_1_10C'],
     ['NVIDIA RTX6000-Ada-48Q', 'CUSTOM_NVIDIA_1EB8_RTX6000_ADA_48Q'],
     ['Onlyword', 'CUSTOM_NVIDIA_1EB8_ONLYWORD'],
-  ])('a type called %s has the trait %s', (name, trait) => expect(typeTrait('1eb8', name)).toBe(trait))
+  ])('a type called %s has the trait %s', async (name, trait) => {
+    const io = hostOf()
+    ;(io.tree(TYPES)['nvidia-223'] as Tree)['name'] = `${name}\n`
+    const { deployables } = await vgpuOf(driverOf(), io)
+    expect(deployables[0]!.attributes.map(({ value }) => value)).toContain(trait)
+  })
 
   test('makes a mediated device with the UUID of the attach handle, once, and removes it, once', async () => {
     const [driver, io] = [driverOf(), hostOf()]

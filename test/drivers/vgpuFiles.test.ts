@@ -1,11 +1,7 @@
 /** The files by which GPUs are divided: what the kernel may say there, and what the driver makes of each answer. */
 import { describe, expect, test } from 'vitest'
 import type { Driver, HostIo, Slot } from '../../src/drivers/driver.ts'
-import { driverByName } from '../../src/drivers/index.ts'
-import { creatableTypes, vfioId } from '../../src/drivers/nvidia/division.ts'
-import { marksOf, typeTrait } from '../../src/drivers/nvidia/vgpuReport.ts'
-import { createMdev, readMdevType, removeMdev } from '../../src/drivers/pci/mdevFolder.ts'
-import { parsePciAddress } from '../../src/pci.ts'
+import { driverOf as named } from './machines.ts'
 import { never, uuidOf } from './driver.contract.ts'
 import { recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { pciTree } from './trees.ts'
@@ -14,9 +10,7 @@ const ADDRESS = '0000:af:00.0'
 const TYPE = 'nvidia-223'
 const driverOf = (type = TYPE): Driver => {
   const gpu = { types: [type], addresses: { [type]: [ADDRESS] } }
-  const reading = driverByName('nvidia_gpu_driver', { gpu })
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
+  return named('nvidia_gpu_driver', { gpu })
 }
 const host = (more: Tree) =>
   recordedHostIo({ sys: pciTree({ [ADDRESS]: { vendor: '10de', device: '1eb8', class: '030200', more } }) }, 'h1')
@@ -33,113 +27,68 @@ const failing = (io: HostIo, wanted: string, code: string): HostIo => {
   }
 }
 
-describe('types that can be made', () => {
-  test('are the lines with a number and a name', () => {
-    const text =
-      ' 1414 : NVIDIA H200X-1-18C \nID : vGPU Name\n1415:Two words\n1416 :\n1417 : \n: none\nx1418 : a\n1234567890 : b\n'
-    expect([...creatableTypes(text)]).toEqual([
-      ['1414', 'NVIDIA H200X-1-18C'],
-      ['1415', 'Two words'],
-    ])
-  })
-  test('are known by their number', () => expect(['nvidia-1414', 'a-b-7', '7'].map(vfioId)).toEqual(['1414', '7', '7']))
-})
-test('the trait of a type is that of the last word of its name', () =>
-  expect(['GRID T4-1B ', 'A100--4c', '', 'x.y+z'].map((name) => typeTrait('1eb8', name))).toEqual([
-    'CUSTOM_NVIDIA_1EB8_T4_1B',
-    'CUSTOM_NVIDIA_1EB8_A100_4C',
-    'CUSTOM_NVIDIA_1EB8_',
-    'CUSTOM_NVIDIA_1EB8_X_Y_Z',
-  ]))
-
-describe('the handles of a function', () => {
-  const marks = (
-    given: Partial<Parameters<typeof marksOf>[1]>,
-    mine: Readonly<Record<string, string>> = {},
-    limit = Infinity,
-  ) => marksOf('t', { name: '', available: 0, max: null, made: [], ...given }, new Map(Object.entries(mine)), limit)
-  test('are as many as can be made, in the order of their numbers', () => {
-    expect(marks({ available: 12 })).toEqual(Array.from({ length: 12 }, (_, n) => `t_${n}`))
-    expect(marks({ available: 5000 })).toHaveLength(4096)
-    expect(marks({ available: 5 }, {}, 2)).toEqual(['t_0', 't_1'])
-    expect(marks({ available: 5, max: 3 })).toEqual(['t_0', 't_1', 't_2'])
-    expect(marks({})).toEqual([])
-  })
-  test('are those of its own vGPUs first, and of foreign ones fewer', () => {
-    // of two of its own, one is made already: the kernel does not count that one as available
-    expect(marks({ available: 2, made: ['a'] }, { a: 't_7', b: 't_2' })).toEqual(['t_0', 't_2', 't_7'])
-    expect(marks({ available: 2, max: 4, made: ['x', 'y'] })).toEqual(['t_0', 't_1'])
-    expect(marks({ available: 9, max: 4, made: ['x', 'y', 'a'] }, { a: 't_0' })).toEqual(['t_0', 't_1'])
-    expect(marks({ available: 9, max: 1, made: ['x', 'y'] })).toEqual([])
-    expect(marks({}, { a: 't_3', b: 't_1' })).toEqual(['t_1', 't_3'])
-  })
-})
-
 describe('a mediated device', () => {
-  const AT = { sysfsRoot: '/sys', address: parsePciAddress(ADDRESS)!, type: TYPE }
-  const types = `${FOLDER}/mdev_supported_types/${TYPE}`
-  const type = (files: Tree) => host({ mdev_supported_types: { [TYPE]: files } })
-  test('has a type with a name, a number of free ones and perhaps a limit', async () => {
-    const files = { available_instances: ' 3\n', devices: { b: {}, a: {} } }
-    expect(
-      await readMdevType(type({ ...files, name: ' GRID T4 \n', description: 'x=1, max_instance=16, y\n' }), AT),
-    ).toEqual({
-      name: 'GRID T4',
-      available: 3,
-      max: 16,
-      made: ['a', 'b'],
-    })
-    const least = { name: TYPE, available: 0, max: null, made: [] }
-    for (const more of [
-      {},
-      { name: ' \n' },
-      { description: 'xmax_instance=16' },
-      { description: 'max_instance=1234567' },
-    ])
-      expect(await readMdevType(type({ available_instances: '0', ...more }), AT)).toEqual(least)
-  })
-  test.each(['', 'x', '-1', '1 2', '1234567'])(
-    'of which the kernel says %j is an error',
+  const TYPES = `${FOLDER}/mdev_supported_types/${TYPE}`
+  const type = (files: Tree) =>
+    host({ mdev_supported_types: { [TYPE]: { name: 'GRID T4-2B\n', create: '', devices: {}, ...files } } })
+  const handlesOf = async (io: HostIo) => (await driverOf().discover(io))[0]!.deployables[0]!.numAccelerators
+  const slot: Slot = {
+    ...{ uuid: 'u-1', deployable: `h1_${ADDRESS}`, type: 'MDEV' },
+    info: { ...INFO, asked_type: TYPE, vgpu_mark: `${TYPE}_0` },
+  }
+  test.each<[Tree, number]>([
+    [{ available_instances: ' 12\n' }, 12],
+    [{ available_instances: '5000' }, 4096],
+    [{ available_instances: '5', description: 'x=1, max_instance=3, y\n' }, 3],
+    [{ available_instances: '5', description: 'xmax_instance=3' }, 5],
+    [{ available_instances: '9', description: 'max_instance=4', devices: { x: {}, y: {} } }, 2],
+    [{ available_instances: '9', description: 'max_instance=1', devices: { x: {}, y: {} } }, 0],
+  ])('is one of as many as the kernel says %#', async (files, count) =>
+    expect(await handlesOf(type(files))).toBe(count),
+  )
+  test.each(['', 'x', '-1', '1 2', '1234567', 'y'.repeat(50)])(
+    'of which the kernel says %j is an error with the beginning of it',
     async (text) =>
-      await expect(readMdevType(type({ available_instances: text }), AT)).rejects.toThrow(
-        `${types}/available_instances: must be a number, is '${text}'`,
+      await expect(handlesOf(type({ available_instances: text }))).rejects.toThrow(
+        `${TYPES}/available_instances: must be a number, is '${text.slice(0, 40)}'`,
       ),
   )
-  test('of which the kernel says very much is an error with the beginning of it', async () =>
-    await expect(readMdevType(type({ available_instances: 'y'.repeat(50) }), AT)).rejects.toThrow(
-      `is '${'y'.repeat(40)}'`,
-    ))
   const named = `mediated device u-1 of ${TYPE} at ${ADDRESS}: `
   test('is made by its UUID, unless it is there; whoever was faster has made it as well', async () => {
-    const io = type({ create: '', devices: {} })
-    await createMdev(io, AT, 'u-1')
-    expect(await io.read(`${types}/create`)).toBe('u-1')
-    const there = type({ create: '', devices: { 'u-1': {} } })
-    await createMdev(there, AT, 'u-1')
-    expect(await there.read(`${types}/create`)).toBe('')
-    const taken = type({ create: '', devices: {} })
-    const faster: HostIo = {
-      ...taken,
-      write: async () => {
-        taken.tree(`${types}/devices`)['u-1'] = {}
-        throw Object.assign(new Error('EEXIST: write'), { code: 'EEXIST' })
-      },
+    const io = type({ available_instances: '3' })
+    await driverOf().prepare(io, slot, never)
+    expect(await io.read(`${TYPES}/create`)).toBe('u-1')
+    const there = type({ available_instances: '3', devices: { 'u-1': {} } })
+    await driverOf().prepare(there, slot, never)
+    expect(await there.read(`${TYPES}/create`)).toBe('')
+    const taken = type({ available_instances: '3' })
+    const write: HostIo['write'] = async (path, text) => {
+      if (!path.endsWith('/create')) return taken.write(path, text)
+      taken.tree(`${TYPES}/devices`)['u-1'] = {}
+      throw Object.assign(new Error('EEXIST: write'), { code: 'EEXIST' })
     }
-    await createMdev(faster, AT, 'u-1')
+    await driverOf().prepare({ ...taken, write }, slot, never)
     for (const code of ['EEXIST', 'ENOSPC'])
-      await expect(createMdev(failing(type({ create: '', devices: {} }), '/create', code), AT, 'u-1')).rejects.toThrow(
-        `${named}${code}: ${types}/create`,
-      )
+      await expect(
+        driverOf().prepare(failing(type({ available_instances: '3' }), '/create', code), slot, never),
+      ).rejects.toThrow(`${named}${code}: ${TYPES}/create`)
   })
   test('is removed, also where there is none any more; any other error is told', async () => {
-    const io = type({ devices: { 'u-1': { remove: '' } } })
-    await removeMdev(io, AT, 'u-1')
-    expect(await io.read(`${types}/devices/u-1/remove`)).toBe('1')
-    for (const code of ['ENOENT', 'ENODEV']) await removeMdev(failing(io, '/remove', code), AT, 'u-1')
-    await removeMdev(host({}), AT, 'u-1')
-    await expect(removeMdev(failing(io, '/remove', 'EBUSY'), AT, 'u-1')).rejects.toThrow(
-      `${named}EBUSY: ${types}/devices/u-1/remove`,
+    const made = async (devices: Tree) => {
+      const io = type({ available_instances: '3' })
+      await driverOf().prepare(io, slot, never)
+      io.tree(TYPES)['devices'] = devices
+      return io
+    }
+    const io = await made({ 'u-1': { remove: '' } })
+    await expect(driverOf().release(failing(io, '/remove', 'EBUSY'), slot, never)).rejects.toThrow(
+      `${named}EBUSY: ${TYPES}/devices/u-1/remove`,
     )
+    await driverOf().release(io, slot, never)
+    expect(await io.read(`${TYPES}/devices/u-1/remove`)).toBe('1')
+    for (const code of ['ENOENT', 'ENODEV'])
+      await driverOf().release(failing(await made({ 'u-1': { remove: '' } }), '/remove', code), slot, never)
+    await driverOf().release(await made({}), slot, never)
   })
 })
 

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'
 import { driverByName } from '../../src/drivers/index.ts'
+import { driverOf as named } from './machines.ts'
 import { never, slotsOf, uuidOf } from './driver.contract.ts'
 import { withMdevKernel } from './mdevKernel.ts'
 import { recordedHostIo, type Tree } from './recordedHostIo.ts'
@@ -34,9 +35,7 @@ const cards = (how: () => Tree): Tree =>
   )
 const driverOf = (most: Readonly<Record<string, number>>, addresses = VFS): Driver => {
   const gpu = { types: [TYPE], addresses: { [TYPE]: addresses }, most }
-  const reading = driverByName('nvidia_gpu_driver', { gpu })
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
+  return named('nvidia_gpu_driver', { gpu })
 }
 const open = (how = mdev) => {
   const io = recordedHostIo({ sys: cards(how) })

@@ -1,8 +1,8 @@
 /** vGPUs of cards that are at other addresses after a restart of the machine: each is made again on its own card. */
 import { describe, expect, test } from 'vitest'
 import type { Driver, Slot } from '../../src/drivers/driver.ts'
-import { driverByName } from '../../src/drivers/index.ts'
 import { pciInfo, parsePciAddress } from '../../src/pci.ts'
+import { driverOf as named } from './machines.ts'
 import { never, uuidOf } from './driver.contract.ts'
 import { withMdevKernel } from './mdevKernel.ts'
 import { type Tree, recordedHostIo } from './recordedHostIo.ts'
@@ -10,9 +10,7 @@ import { pciTree } from './trees.ts'
 
 const [X, Y, TYPE] = ['0000:af:00.0', '0000:b0:00.0', 'nvidia-223']
 const driverOf = (): Driver => {
-  const reading = driverByName('nvidia_gpu_driver', { gpu: { types: [TYPE], addresses: { [TYPE]: [X, Y] } } })
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
+  return named('nvidia_gpu_driver', { gpu: { types: [TYPE], addresses: { [TYPE]: [X, Y] } } })
 }
 /** A configuration space with a Device Serial Number. */
 const config = (serial: number): string => {

@@ -1,8 +1,8 @@
 /** Virtual functions that the host makes because an operator configured them. */
 import { afterEach, expect, test } from 'vitest'
-import { driverByName } from '../../src/drivers/index.ts'
 import type { Host } from '../../src/host/host.ts'
 import { openHostLab } from '../support/hostLab.ts'
+import { driverOf } from './machines.ts'
 import { type RecordedHost, recordedHostIo } from './recordedHostIo.ts'
 
 const PF = '0000:3d:00.0'
@@ -29,9 +29,7 @@ const machine = (now: string, kernel: (written: string) => string = (written) =>
   return { io: { ...io, write }, written }
 }
 const driverWith = (virtualFunctions: Readonly<Record<string, number>>) => {
-  const reading = driverByName('intel_qat_driver', { pci: { virtualFunctions } })
-  if (!reading.ok) throw new Error(JSON.stringify(reading.problems))
-  return reading.driver
+  return driverOf('intel_qat_driver', { pci: { virtualFunctions } })
 }
 const host = (): Pick<ReturnType<typeof machine>, 'io' | 'written'> => machine('0')
 let program: Host | null = null

@@ -1,19 +1,18 @@
 /** `xilinx_fpga_driver`: what it shows (drivers.md 3.4), and programming that is verified on the card. */
-import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { lookupIn } from '../../src/drivers/cards/knownCards.ts'
-import { xilinxFpgaDriver, type XilinxFpgaOptions } from '../../src/drivers/fpga/xilinxFpga.ts'
-import { readXclbin } from '../../src/drivers/fpga/xclbin.ts'
 import type { ReportedDeployable } from '../../src/hardware.ts'
+import type { DriverOptions } from '../../src/drivers/index.ts'
 import type { Slot } from '../../src/drivers/driver.ts'
 import { never } from './driver.contract.ts'
+import { driverOf } from './machines.ts'
 import { type Programs, recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { alveoTree, xclbin } from './trees.ts'
 
 const UUID = '862c7020-a250-293e-3203-6f19956669e5'
 const NAME = 'compute1_0000:3b:00.0'
-const driver = (more: Partial<XilinxFpgaOptions> = {}) =>
-  xilinxFpgaDriver({ sysfsRoot: '/sys', known: lookupIn(), ...more })
+type Given = Partial<NonNullable<DriverOptions['fpga']>>
+const driver = (more: Given = {}) =>
+  driverOf('xilinx_fpga_driver', { fpga: { fpgaconf: '', xrtFolder: '/opt/xilinx/xrt/bin', ...more } })
 const TOOL = '/opt/xilinx/xrt/bin/xbutil'
 
 const open = (shows: string | null = UUID, tools: Tree = { xbutil: '' }) => {
@@ -51,6 +50,7 @@ describe('what it shows', () => {
         stdBoardInfo: `{"product_id": "${product}", "controller": "Processing accelerators"}`,
         vendorBoardInfo: '{"vendor_info": "fpga_vb_info"}',
         controlPath: { type: 'PCI', info: `{"bus": "${bus}", "device": "00", "domain": "0000", "function": "0"}` },
+        card: { kind: { pci: `10ee:${product}` }, marks: {} },
         deployables: [
           {
             name: `compute1_0000:${bus}:00.0`,
@@ -272,35 +272,35 @@ describe('programming', () => {
     expect(host.calls).toEqual([])
   })
 
+  test('does not touch a card when the time of the order is over, also while its image is read', async () => {
+    const host = open()
+    const program = (io: typeof host.io, signal: AbortSignal) =>
+      host.driver.program!(io, NAME, '/images/design.xclbin', signal)
+    await expect(program(host.io, AbortSignal.abort(new Error('over')))).rejects.toThrow('over')
+    const abort = new AbortController()
+    const head: typeof host.io.head = (path, bytes) => {
+      abort.abort(new Error('meanwhile'))
+      return host.io.head(path, bytes)
+    }
+    await expect(program({ ...host.io, head }, abort.signal)).rejects.toThrow('meanwhile')
+    expect(host.calls).toEqual([])
+  })
+
+  test('runs the program of the folder that an operator names', async () => {
+    const host = open()
+    const list: typeof host.io.list = async (path) => (path === '/own' ? ['xbutil'] : host.io.list(path))
+    const calls: unknown[] = []
+    const change: typeof host.io.change = async (...call) => (calls.push(call.slice(0, 4)), '')
+    const io = { ...host.io, list, change }
+    await driver({ xrtFolder: '/own' }).program!(io, NAME, '/images/design.xclbin', never).catch(() => undefined)
+    const args = ['program', '--device', '0000:3b:00.1', '--user', '/images/design.xclbin']
+    expect(calls).toEqual([[NAME, '/own/xbutil', args, 600_000]])
+  })
+
   test('without XRT it is refused', async () => {
     const host = open(UUID, {})
     await expect(host.driver.program!(host.io, NAME, '/images/design.xclbin', never)).rejects.toThrow(
       '/opt/xilinx/xrt/bin: has none of xbutil, xrt-smi; is XRT installed, and does fpga.xrt_folder say where its programs are?',
-    )
-  })
-})
-
-describe('the header of an image', () => {
-  const bytes = (text: string) => Buffer.from(text, 'latin1')
-  test('is read', () =>
-    expect(readXclbin(bytes(xclbin(UUID)))).toEqual({ uuid: UUID, platform: 'xilinx_u200_gen3x16_xdma_2_202110_1' }))
-  test('anything else has a reason', () => {
-    const whole = bytes(xclbin(UUID))
-    fc.assert(
-      fc.property(
-        fc.oneof(
-          fc.uint8Array({ maxLength: 600 }),
-          fc.nat({ max: whole.length - 1 }).map((length) => whole.subarray(0, length)),
-          fc.tuple(fc.nat({ max: whole.length - 1 }), fc.nat({ max: 255 })).map(([at, value]) => whole.with(at, value)),
-        ),
-        (head) => {
-          try {
-            expect(readXclbin(head).uuid).toMatch(/^[0-9a-f-]{36}$/)
-          } catch (error) {
-            expect((error as Error).message).toMatch(/^(is not an xclbin|its header)/)
-          }
-        },
-      ),
     )
   })
 })
