@@ -1,6 +1,6 @@
 /**
  * Existing clients beside a real Nova: its own module for accelerators (rest-api 10.1) in each spelling of the
- * catalogue, and the command that asks Nova for the server first (10.3). The others: `test/clients/clients.test.ts`.
+ * catalogue, and the command that asks Nova for the server first (10.2). The others: `test/clients/clients.test.ts`.
  */
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'

@@ -47,7 +47,7 @@ test('a letter without a rule is found, also when another page has such a rule',
 // Q4
 it('does it (D2)')
 // rest-api Q5
-// by N3 (an old rule), on an A100 or an L40, in /v2/D9 or %D9`
+// by N3 (an old rule), on an A100 or an L40, in /v2/D9 or %D9, at 0000:D8:00.0, 'M2 10h3'`
   expect(references.letters(tree({ 'src/a.ts': text, 'docs/a.md': 'as Q2-Q3 say' }))).toEqual([
     'src/a.ts:2 cites Q4, which agents does not define',
     'src/a.ts:3 cites D2, which rest-api does not define',

@@ -76,7 +76,7 @@ export const sections: Check = (tree) => {
   const { sections: known } = contractOf(tree)
   const pages = [...known.keys()].filter((page) => page !== 'README')
   const pattern = new RegExp(
-    `(?<![\\w/.-])\\[?(${pages.join('|')})(?:\\.md)?\\]?(?:\\([\\w./-]+\\))?,? (\\d+(?:\\.\\d+)?)((?:(?:,| and) \\d+\\.\\d+)*)(?![\\w%-]|\\.\\d)`,
+    `(?<![\\w/.-])\\[?(${pages.join('|')})(?:\\.md)?\\]?(?:\\([\\w./-]+\\))?,? (\\d+(?:\\.\\d+)?)((?:(?:,| and) \\d+\\.\\d+)*)(?![\\w%-]|\\.\\d| of \\d)`,
     'g',
   )
   return [...cited(tree, pattern, () => true)].flatMap(({ at, line, match: [, page, first, more] }) => {
@@ -88,12 +88,13 @@ export const sections: Check = (tree) => {
 }
 
 /** Products are called so, too. */
-const PRODUCT = /^(A2|A10|A16|A30|A40|B50|B60|B65|B70|H20|L2|L4|L20|L40|S30|S60|S80|S90|T4|U50|V8|V70|V80)$/
+const PRODUCT = /^(A2|A10|A16|A30|A40|B50|B60|B65|B70|F1|H20|L2|L4|L20|L40|S30|S60|S80|S90|T4|U50|V8|V70|V80)$/
 
 /**
- * A letter with its number, also as the end of a range (`W1-W24`), and not as a part of a path, an escape or a name.
+ * A letter with its number, also as the end of a range (`W1-W24`), and not as a part of a path, an escape, an address
+ * or a name, nor as the move that begins a drawing (`M2 10h3`).
  */
-const LETTER = String.raw`(?:(?<![\w./#@%$\`-])|(?<=\b[A-Z]\d{1,2}-))([A-Z])(\d{1,2})(?![\w/\`]|-[a-z]|\.\w)`
+const LETTER = String.raw`(?:(?<![\w./#@%$:\`-])|(?<=\b[A-Z]\d{1,2}-))([A-Z])(\d{1,2})(?![\w/\`]|-[a-z]|\.\w| [.\d])`
 
 export const letters: Check = (tree) => {
   const { rules, owners } = contractOf(tree)

@@ -23,7 +23,7 @@ const CLEANED: Cleaned = {
   outputBytes: 0,
   output: '',
 }
-const D1 = ['deployable/d1']
+const DEPLOYABLE = ['deployable/d1']
 const policy = (cleaning?: string) => described(['h1', 'h2'], cleaning === undefined ? {} : { cleaning })
 const card = (cleaning?: string) => deployable('d1', recorded({ description: policy(cleaning) }))
 const on = (...events: readonly Fact[]): Append => deployable('d1', ...events)
@@ -37,7 +37,7 @@ const cleared: Fact = { type: 'HandleCleared', handle: 'h1', by: 'op', reason: '
 const changed = (cleaning?: string): Fact => ({ type: 'DeployableDescribed', description: policy(cleaning) })
 const first = on(granted('h1', 'a1'))
 const again = on(granted('h1', 'a2'))
-const dirty = (rowCount: number) => [here(rowCount, D1, 'handle h1 went to a2, and was not clean after a1')]
+const dirty = (rowCount: number) => [here(rowCount, DEPLOYABLE, 'handle h1 went to a2, and was not clean after a1')]
 const asking = (cleaning: string) => on({ ...granted('h1', 'a1'), cleaning })
 const failedAgain: Fact = { type: 'OrderFailed', slot: 'h1', number: 2, reason: 'busy', again: order('h1', 3) }
 const givenUp = on(released())
@@ -135,7 +135,7 @@ export const cleaningCases: readonly Case[] = [
     'S18',
     'who gave it up is not known',
     of(card('by_host'), on(failedAgain), again),
-    [here(3, D1, 'handle h1 went to a2, and was not clean after ')],
+    [here(3, DEPLOYABLE, 'handle h1 went to a2, and was not clean after ')],
   ],
   [
     'S18',
@@ -178,7 +178,7 @@ export const cleaningCases: readonly Case[] = [
     'S18',
     'which counts for one request alone',
     of(card('by_operator'), first, givenUp, on(cleared), again, on(released('h1', 'a2')), on(granted('h1', 'a3'))),
-    [here(7, D1, 'handle h1 went to a3, and was not clean after a2')],
+    [here(7, DEPLOYABLE, 'handle h1 went to a3, and was not clean after a2')],
   ],
   [
     'S18',
@@ -196,7 +196,7 @@ export const cleaningCases: readonly Case[] = [
     'S18 host',
     'it was cleaned by another one',
     { ...cleanedOnce, ...trace('h1 1') },
-    [here(4, D1, 'order 2 of h1 is recorded as cleaned, and host1 cleaned nothing')],
+    [here(4, DEPLOYABLE, 'order 2 of h1 is recorded as cleaned, and host1 cleaned nothing')],
   ],
   ['S18 host', 'what a host did is not known', { ...cleanedOnce, hosts: [{ name: 'host1', steps: [] }] }, []],
   [
