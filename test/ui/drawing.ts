@@ -1,4 +1,4 @@
-/** Pages as text, a line for each element, and what the API was asked for them. */
+/** Pages over an API that has chosen documents: what they say, what the API was asked for them, and their keys. */
 import * as preact from 'preact'
 import { expect } from 'vitest'
 import { createUi } from '../../src/ui/app.ts'
@@ -10,38 +10,61 @@ export const NOW = Date.UTC(2026, 2, 1, 12, 0, 0)
 export const ago = (ms: number): string => new Date(NOW - ms).toISOString()
 export const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 export const TIMES = { created_at: ago(7_200_000), updated_at: null }
-export const noWaiting = { waiting: 0, oldest_at: null }
 /** The files beside the pages are tested elsewhere, and take a while to be made. */
 export const noAssets = async () => ({ hash: 'hash', scripts: (view: string) => [`${view}.js`], get: () => undefined })
-/** A line for each element. */
-export const lines = (html: string): string => html.replaceAll(/(?<=>)(?=<)/g, '\n')
-export const mainOf = (html: string): string => lines(/<main[\s\S]*<\/main>/.exec(html)?.[0] ?? html)
+export const mainOf = (html: string): string => /<main[^]*<\/main>/.exec(html)?.[0] ?? html
 
-/** Over an API that has these documents, by path or by method and path; there is nothing else. */
-export const pagesOf = async (
-  documents: Readonly<Record<string, unknown>>,
-  places: readonly string[],
-  now: number,
-): Promise<string> => {
-  let asked: string[] = []
+export type Documents = Readonly<Record<string, unknown>>
+const ENTITIES: Readonly<Record<string, string>> = { '&lt;': '<', '&gt;': '>', '&quot;': '"', '&amp;': '&' }
+/** What a page says: `|` between the texts of its elements, each space a plain one. */
+export const saidOf = (html: string): string =>
+  html
+    .replaceAll(/<form action="find"[^]*?<\/form>|<select[^]*?<\/select>/g, '')
+    .replaceAll(/<[^>]*>/g, '|')
+    .replaceAll(/&\w+;/g, (entity) => ENTITIES[entity] ?? entity)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/(?:\| ?)+/g, '|')
+
+type UiParts = Parameters<typeof createUi>[0]
+/** A console over that API, on which time stands still unless another clock is given. */
+export const uiOver = (fetch: UiParts['fetch'], given: Partial<UiParts> = {}) =>
+  createUi({
+    fetch,
+    assets: noAssets,
+    signIn: null,
+    barred: () => null,
+    clock: { ...handClock(), now: () => NOW },
+    ids: { uuid: () => uuid(9999) },
+    log: silent,
+    ...given,
+  })
+/** A page over an API that has these documents, by path or by method and path; there is nothing else. */
+export const pageOf = async (documents: Documents, place: string) => {
+  const asked: string[] = []
   const fetch = (request: Request): Response => {
     const { pathname, search } = new URL(request.url)
     const path = pathname.slice('/v2'.length)
-    asked.push(`${pathname}${search}`)
+    asked.push(`${path}${search}`)
     const document = documents[`${request.method} ${path}`] ?? documents[path]
+    if (document instanceof Response) return document.clone()
     return document === undefined ? new Response('', { status: 404 }) : Response.json(document)
   }
-  const clock = { ...handClock(), now: () => now }
-  const ids = { uuid: () => uuid(9999) }
-  const ui = createUi({ fetch, assets: noAssets, signIn: null, barred: () => null, clock, ids, log: silent })
-  let text = ''
-  for (const place of places) {
-    asked = []
-    const answer = await ui.request(`/ui/${place}`)
-    const questions = asked.toSorted().map((path) => `asked ${path}\n`)
-    text += `### ${place} ${answer.status}\n${questions.join('')}${mainOf(await answer.text())}\n\n`
+  const answer = await uiOver(fetch).request(`/ui/${place}`)
+  const whole = await answer.text()
+  return { status: answer.status, asked, whole, html: mainOf(whole), said: saidOf(mainOf(whole)) }
+}
+/** That a page says these texts in this order, and none of those that begin with `!`. */
+export const expectSaid = (said: string, texts: readonly string[]): void => {
+  let at = 0
+  for (const text of texts) {
+    if (text.startsWith('!')) {
+      expect(said).not.toContain(text.slice(1))
+      continue
+    }
+    const found = said.indexOf(text, at)
+    expect(found < 0 ? said.slice(at) : text, said).toContain(text)
+    at = found + text.length - (text.endsWith('|') ? 1 : 0)
   }
-  return text
 }
 
 /** What preact calls with each element that is made; our types of it name only what the console uses. */
@@ -50,14 +73,14 @@ type Element = { readonly type: unknown; readonly key?: Key; readonly props: { r
 const { options } = preact as unknown as { readonly options: { vnode?: (node: Element) => void } }
 const isElement = (child: unknown): child is Element => typeof child === 'object' && child !== null && 'props' in child
 
-/** The keys of what `work` draws, each with how often, and elements of which two children have the same key. */
+/** How many keys `work` draws, and elements of which two children have the same key. */
 const drawnKeys = async (work: () => Promise<unknown>) => {
-  const [times, doubled] = [new Map<string, number>(), new Set<string>()]
+  const doubled = new Set<string>()
+  let keys = 0
   const before = options.vnode
   options.vnode = (node) => {
     const { type, key, props } = node
-    const said = `${String(type)} ${String(key)}`
-    if (key !== null && key !== undefined) times.set(said, (times.get(said) ?? 0) + 1)
+    if (key !== null && key !== undefined) keys++
     const own = [props.children].flat(Infinity).flatMap((child) => (isElement(child) ? (child.key ?? []) : []))
     if (new Set(own).size < own.length) doubled.add(`${String(type)} of ${own.join(', ')}`)
     before?.(node)
@@ -68,21 +91,15 @@ const drawnKeys = async (work: () => Promise<unknown>) => {
     if (before === undefined) delete options.vnode
     else options.vnode = before
   }
-  return { times, doubled: [...doubled] }
+  return { keys, doubled: [...doubled] }
 }
 /**
- * The keys of the entries that the pages draw, without those of the frame, which every page has. No page shows its
- * keys: a browser that draws a page anew knows the entries again by them, so no two in one list may be the same.
+ * That no two entries of one list have the same key on the pages that `draw` draws: a browser that draws a page anew
+ * knows the entries again by them.
  */
-export const keysDuring = async (places: readonly string[], draw: (place: string) => Promise<unknown>) => {
-  const { times: frame } = await drawnKeys(() => draw('find?q=nothing-of-this-name'))
-  const keysIn = (times: ReadonlyMap<string, number>): string =>
-    [...times].map(([key, count]) => `${count} ${key}\n`).join('')
-  let text = `### the frame\n${keysIn(frame)}\n`
+export const expectOwnKeys = async (places: readonly string[], draw: (place: string) => Promise<unknown>) => {
   for (const place of places) {
-    const { times, doubled } = await drawnKeys(() => draw(place))
-    expect(doubled, place).toEqual([])
-    text += `### ${place}\n${keysIn(new Map([...times].filter(([key, count]) => frame.get(key) !== count)))}\n`
+    const { keys, doubled } = await drawnKeys(() => draw(place))
+    expect([keys > 0, doubled], place).toEqual([true, []])
   }
-  return text
 }

@@ -1,143 +1,116 @@
-/** The frame of every page: where one is, who looks, which keys there are, and what was just done. */
-import { renderToString } from 'preact-render-to-string'
+/** The frame of every page: where one is, who looks, which keys there are, what was just done, and its document. */
 import { describe, expect, test } from 'vitest'
-import { documentOf, rootFrom } from '../../src/ui/document.ts'
-import { errorOf, loaded, lossOf, pageError } from '../../src/ui/loaded.ts'
-import { NAV_ENTRIES, layout } from '../../src/ui/view/layout.ts'
-import type { Done, Screen, Who } from '../../src/ui/view/screen.ts'
-import { p } from '../../src/ui/view/tags.ts'
-import { VIEWS } from '../../src/ui/view/views.ts'
-import { NOW, ago, lines } from './drawing.ts'
+import { type Documents, expectSaid, pageOf, uiOver, uuid } from './drawing.ts'
+import { MAY, host, may, overview, timeline } from './samples.ts'
+import { signIn } from './world.ts'
 
-const screen = (view: string, more: Partial<Screen> = {}): Screen =>
-  ({ view, title: 'T', here: 'a/b', now: NOW, who: null, done: null, search: '', body: {}, ...more }) as Screen
-const framed = (given: Screen): string => renderToString(layout(given, p(null, 'INSIDE')))
+const HERE = /<a href="([^"]*)" aria-current="page" data-go="(.)">([^<]*)</g
+test.each([
+  ['', 'o ./ Overview'],
+  ['arqs', 'r arqs Requests'],
+  ['arqs/x', 'r arqs Requests'],
+  ['instances/x', 'r arqs Requests'],
+  ['hosts/x', 'h hosts Hosts'],
+  ['devices', 'd devices Devices'],
+  ['handles/x', 'd devices Devices'],
+  ['profiles/x/versions', 'p profiles Profiles'],
+  ['drift', 'f drift Drift'],
+  ['letters', 'n deliveries Deliveries'],
+  ['explain', 'x explain Explain'],
+  ['capacity', 'c capacity Capacity'],
+  ['usage', 'u usage Usage'],
+  ['events', 'e events Events'],
+  ['programs', 'm programs Programming'],
+  ['system', 's system System'],
+])('%s is marked among the pages, with the key that leads there', async (place, marked) => {
+  const { whole } = await pageOf({ '/permissions': MAY }, place)
+  expect([...whole.matchAll(HERE)].map(([, href, key, word]) => `${key} ${href} ${word}`)).toEqual([marked])
+})
 
-test('the page where one is is marked among the pages', () => {
-  const marked = Object.keys(VIEWS).map((view) => {
-    const all = [...framed(screen(view)).matchAll(/<a href="([^"]*)" aria-current="page" data-go="(.)">([^<]*)</g)]
-    return [view, ...all.map(([, href, key, word]) => `${key} ${href} ${word}`)]
-  })
-  expect(marked).toEqual([
-    ['home', 'o ./ Overview'],
-    ['arqs', 'r arqs Requests'],
-    ['arq', 'r arqs Requests'],
-    ['opened', 'r arqs Requests'],
-    ['instance', 'r arqs Requests'],
-    ['hosts', 'h hosts Hosts'],
-    ['host', 'h hosts Hosts'],
-    ['devices', 'd devices Devices'],
-    ['device', 'd devices Devices'],
-    ['handles', 'd devices Devices'],
-    ['handle', 'd devices Devices'],
-    ['profiles', 'p profiles Profiles'],
-    ['profile', 'p profiles Profiles'],
-    ['versions', 'p profiles Profiles'],
-    ['drift', 'f drift Drift'],
-    ['deliveries', 'n deliveries Deliveries'],
-    ['letters', 'n deliveries Deliveries'],
-    ['letter', 'n deliveries Deliveries'],
-    ['explain', 'x explain Explain'],
-    ['capacity', 'c capacity Capacity'],
-    ['usage', 'u usage Usage'],
-    ['events', 'e events Events'],
-    ['programs', 'm programs Programming'],
-    ['system', 's system System'],
-    ['act'],
-    ['sign_in'],
-    ['trouble'],
-  ])
-  expect(new Set(NAV_ENTRIES.map(({ key }) => key)).size).toBe(NAV_ENTRIES.length)
+const keysOf = async (place: string): Promise<string> => {
+  const documents = { '/permissions': MAY, [`/accelerator_requests/${uuid(1)}/timeline`]: timeline(1, []) }
+  const { whole } = await pageOf(documents, place)
+  return /<div class="help"[^]*?<\/ul>/
+    .exec(whole)![0]
+    .replaceAll(/<[^>]*>/g, '|')
+    .replaceAll(/\|+/g, '|')
+}
+test('the keys of a page are listed on it, and the timeline has keys of its own', async () => {
+  const [list, one] = [await keysOf('hosts'), await keysOf(`arqs/${uuid(1)}`)]
+  expect(list).toContain('previous and next page')
+  expect(list).not.toContain('next step')
+  for (const said of ['↑', 'previous and next step', 'bars, table, or both', 'the recorded events of all steps'])
+    expect(one).toContain(said)
 })
-test('a page with a timeline has keys of its own in place of those with the same name', () => {
-  const keys = (view: string) =>
-    [...framed(screen(view)).matchAll(/<li><kbd>([^<]*)<\/kbd><span>([^<]*)/g)].map(
-      ([, key, does]) => `${key}: ${does}`,
-    )
-  const [search, rows, , , go, these, leave] = keys('home')
-  expect(keys('home')).toEqual([search, rows, 'Enter: open it', '[ ]: previous and next page', go, these, leave])
-  for (const view of ['arq', 'opened'])
-    expect(keys(view)).toEqual([
-      search,
-      rows,
-      go,
-      these,
-      leave,
-      '↑ ↓: previous and next step',
-      '← →: previous and next party that works or is waited for',
-      'Enter: the recorded event of the step',
-      't: bars, table, or both',
-      'r: the recorded events of all steps',
-      '[ ]: previous and next request of the instance',
-    ])
-})
-test('who looks is named by at most 24 characters, and can sign out where somebody has signed in', () => {
-  const whoIn = (who: Who | null) => /<(form|span) class="who.*?<\/\1>/.exec(framed(screen('home', { who })))?.[0]
-  const who = { user: 'u'.repeat(25), project: 'p1', signedIn: true }
-  expect(whoIn(who)).toBe(
-    `<form class="who" method="post" action="sign-out"><span class="dim" title="user ${who.user}, project p1">` +
+
+test('who looks is named by at most 24 characters, and can sign out where somebody has signed in', async () => {
+  const user = 'u'.repeat(25)
+  const permissions = { '/permissions': { ...MAY, user_name: user } }
+  const whoIn = (html: string) => /<(form|span) class="who.*?<\/\1>/.exec(html)?.[0]
+  expect(whoIn((await pageOf(permissions, 'hosts')).whole)).toContain('>no sign-in</span>')
+  const ui = uiOver(() => Response.json(permissions['/permissions']), { signIn })
+  const signed = await ui.request('/ui/timeline', { headers: { cookie: 'accelerando-token=t1' } })
+  expect(whoIn(await signed.text())).toBe(
+    `<form class="who" method="post" action="sign-out"><span class="dim" title="user ${user}, project p1">` +
       `${'u'.repeat(24)}</span><button class="quiet" type="submit">Sign out</button></form>`,
   )
-  const nobody = whoIn({ ...who, signedIn: false })
-  expect(nobody).toBe(
-    '<span class="who dim" title="The API authenticates nobody and listens on this machine only.">no sign-in</span>',
-  )
-  expect(whoIn(null)).toBeUndefined()
 })
 
 describe('what was done', () => {
-  const line = { id: '7-1', kind: 'arq', type: 'Bound', subject: 'a1', at: ago(0), facts: '{}' }
-  const recorded = { events: loaded([line]), cut: false, all: 'events?request=r', follow: null }
-  const done = (more: Partial<Done> = {}): Done => ({ tone: 'good', text: 'Retire: recorded', ...more })
-  test.each<[string, Done]>([
-    ['nothing more', done()],
-    ['what it recorded', done({ recorded })],
+  const REQUEST = `req-${uuid(1)}`
+  const bound = {
+    subject: 'a1',
+    time: '2026-03-01T12:00:00.000Z',
+    data: { entity: 'arq/a1', event: { type: 'Bound' } },
+  }
+  const events = (...all: readonly object[]): Documents => ({
+    '/events': { events: all, next: '7-2', more: false },
+  })
+  const EVENT = { id: '7-1', event: { type: 'accelerando.fact.Bound', ...bound } }
+  const why = { errors: [{ detail: 'cyborg:event:get_all forbids it', code: 'x' }] }
+  test.each<[string, string, Documents, readonly string[]]>([
     [
-      'the first of it, and whose answer is missing',
-      done({ tone: 'busy', recorded: { ...recorded, cut: true, follow: 'events?x' } }),
+      'with what it recorded',
+      '&since=7-0',
+      events(EVENT),
+      ['|UTC|Event|Kind|About|Facts|', '|12:00:00.000|Bound|arq|a1|{}|', '|Events of this action|'],
     ],
-    ['that nothing is recorded so far', done({ recorded: { ...recorded, events: loaded([]) } })],
-    ['that it is not known where it is', done({ recorded: { ...recorded, events: null } })],
-    ['why it cannot be read', done({ recorded: { ...recorded, events: pageError('forbidden', 'no', 'r1', 'a:b:c') } })],
-  ])('is shown above the page: %s', async (name, given) => {
-    const html = framed(screen('hosts', { done: given, search: 'a "b"' }))
-    const file = `golden/done/${name.replaceAll(/\W+/g, '-')}.txt`
-    await expect(lines(/<main.*<\/main>/s.exec(html)![0])).toMatchFileSnapshot(file)
-    expect(html).toContain('value="a &quot;b&quot;"')
-    expect(html).toContain('href="a/b#content"')
+    ['where it is not known what it recorded', '', events(EVENT), ['!|UTC|Event|', '|Events of this action|']],
+    [
+      'where its events may not be read',
+      '&since=7-0',
+      { '/events': Response.json(why, { status: 403 }) },
+      ['|You may not see this|', '|The policy rule is |cyborg:event:get_all|', '|Events of this action|'],
+    ],
+  ])('is shown above the page %s', async (_, since, documents, texts) => {
+    const all = { '/permissions': MAY, '/hosts/x': host(), '/devices': { devices: [] }, ...documents }
+    const { said, whole } = await pageOf(all, `hosts/x?done=restore&request=${REQUEST}${since}&q=a+%22b%22`)
+    expectSaid(said, [`Restore: recorded under ${REQUEST}`, ...texts, '|Host|'])
+    expect(whole).toContain('value="a &quot;b&quot;"')
   })
 })
 
 test('the document names its files below the root, wherever the page is, and holds the screen as data', async () => {
-  const body = { error: { kind: 'missing', text: '</script><b>&', rule: null, requestId: null } }
-  const given = screen('trouble', { title: `<A> & "B"`, here: 'arqs/x/do/y', body } as Partial<Screen>)
-  const html = await documentOf(given, { hash: 'h1', scripts: (view) => [`${view}.js`, 'preact.js'] })
-  const [head = '', rest = ''] = html.split('</head>')
+  const name = '</script><b>&"'
+  const { whole } = await pageOf({ ...may({}), ...overview() }, `hosts/${encodeURIComponent(name)}`)
+  const [head = '', rest = ''] = whole.split('</head>')
   expect(head.split('\n')).toEqual([
     '<!doctype html>',
     '<html lang="en"><head><meta charset="utf-8">',
-    '<base href="../../../">',
-    '<title>&lt;A&gt; &amp; &quot;B&quot; · accelerando</title>',
+    '<base href="../">',
+    expect.stringMatching(/^<title>.*&lt;\/script&gt;&lt;b&gt;&amp;&quot;.* · accelerando<\/title>$/),
     '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="dark light">',
-    '<link rel="stylesheet" href="assets/h1/style.css"><link rel="icon" href="assets/h1/icon.svg" type="image/svg+xml">',
-    '<link rel="modulepreload" href="assets/h1/trouble.js">',
-    '<link rel="modulepreload" href="assets/h1/preact.js">',
-    '<script type="module" src="assets/h1/browser/main.js"></script>',
+    '<link rel="stylesheet" href="assets/hash/style.css"><link rel="icon" href="assets/hash/icon.svg" type="image/svg+xml">',
+    '<link rel="modulepreload" href="assets/hash/host.js">',
+    '<script type="module" src="assets/hash/browser/main.js"></script>',
     '',
   ])
   expect(rest).not.toContain('</script><b>')
   const data = /<script type="application\/json" id="screen">(.*)<\/script>\n<\/body><\/html>$/.exec(rest)![1]!
-  expect(JSON.parse(data)).toEqual(given)
-  expect(['', 'hosts', 'hosts/x', 'a/b/do/c'].map(rootFrom)).toEqual(['./', './', '../', '../../../'])
-})
-
-test('a page has failed when its first part has, and is lost when the service could not be asked for it', () => {
-  const error = (kind: 'away' | 'failed' | 'forbidden') => pageError(kind, 'x')
-  const { error: away } = error('away')
-  expect(errorOf({ title: 'ok', filter: { a: 1 }, nothing: null, list: error('away'), more: loaded(1) })).toEqual(away)
-  expect(errorOf({ list: loaded(1), more: error('away') })).toBeNull()
-  expect(errorOf({ title: 'ok', ok: true })).toBeNull()
-  const lost = (['away', 'failed', 'forbidden'] as const).map((kind) => lossOf({ list: error(kind) })?.kind)
-  expect(lost).toEqual(['away', 'failed', undefined])
-  expect(lossOf({ list: loaded(1) })).toBeNull()
+  expect(JSON.parse(data)).toMatchObject({ view: 'host', here: `hosts/${encodeURIComponent(name)}` })
+  for (const [place, base] of [
+    ['hosts', './'],
+    ['profiles/p/do/delete', '../../../'],
+  ])
+    expect((await pageOf({ '/permissions': MAY }, place!)).whole).toContain(`<base href="${base}">`)
 })

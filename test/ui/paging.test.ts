@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { loaded, pageError } from '../../src/ui/loaded.ts'
 import { PAGE_ROWS, filterOf, pageOf, turnsAt } from '../../src/ui/pages/loader.ts'
-import { NOW, TIMES, pagesOf, uuid } from './drawing.ts'
+import { TIMES, pageOf as pageOver, uuid } from './drawing.ts'
 
 const numbers = (count: number) => Array.from({ length: count }, (_, at) => at + 1)
 const page = async (query: Record<string, string>, count: number, newestFirst = true) => {
@@ -123,7 +123,7 @@ describe('each list', () => {
     ['handles?state=free', '/handles', { handles: numbers(51).map(handle) }, first, last],
     ['profiles?', '/device_profiles', { device_profiles: numbers(51).map(profile) }, first, last],
   ])('%s leads on after the last row that it shows, and back before the first', async (place, path, rows, from, to) => {
-    const page = await pagesOf({ '/permissions': MAY, [path]: rows }, [`${place}&after=x`], NOW)
+    const page = (await pageOver({ '/permissions': MAY, [path]: rows }, `${place}&after=x`)).html
     const turns = [...page.matchAll(TURN)].map(([, href, way]) => [way, href!.replace('&amp;', '&')])
     const join = place.endsWith('?') ? '' : '&'
     expect(turns).toEqual([

@@ -12,8 +12,6 @@ import { type Clock, systemClock, systemIds } from '../../src/clock.ts'
 import { uuidOf } from '../../src/delivery/deadLetters/box.ts'
 import { createUi } from '../../src/ui/app.ts'
 import { loadAssets } from '../../src/ui/assets.ts'
-import type { Fetch } from '../../src/ui/api.ts'
-import type { SignIn, UiParts } from '../../src/ui/looking.ts'
 import { deadLetterRecord } from '../../src/wire/message.ts'
 import { noCatalogue } from '../support/images.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
@@ -21,6 +19,10 @@ import { openPlane } from '../support/plane.ts'
 import { systemHere } from '../support/systemHere.ts'
 import { bindBody, speaker } from '../http/cloud.ts'
 import { service } from '../http/steps.ts'
+
+type UiParts = Parameters<typeof createUi>[0]
+type Fetch = UiParts['fetch']
+export type SignIn = NonNullable<UiParts['signIn']>
 
 export const ROLES: Readonly<Record<string, readonly string[]>> = {
   'token-of-admin': ['admin', 'manager', 'member', 'reader'],
@@ -296,7 +298,7 @@ export const createConsole = (
 const REAL_ASSETS = () => (assets ??= loadAssets())
 export const consoleOf = (
   fetch: Fetch,
-  signing: SignIn = null,
+  signing: SignIn | null = null,
   {
     clock = systemClock,
     assets: given = REAL_ASSETS,
