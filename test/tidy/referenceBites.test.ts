@@ -87,6 +87,15 @@ test('a link that leads nowhere is found', () => {
   ])
 })
 
+test('a decision that is not there is found', () => {
+  const text = '// decision 0001, decisions 0001, 0002 and 0003, decisions/0004, 4 decisions'
+  expect(references.decisions(tree({ 'src/a.ts': text, 'docs/decisions/0001-a.md': '' }))).toEqual([
+    'src/a.ts:1 cites decision 0002, which is not there',
+    'src/a.ts:1 cites decision 0003, which is not there',
+    'src/a.ts:1 cites decision 0004, which is not there',
+  ])
+})
+
 test('a path of the tree that is not there is found', () => {
   const maps =
     '`src/bus/` `src/*.ts` `port.ts` `bus/port.ts` `control.toml`, `src/gone/` `gone.ts` `other/port.ts` `test/x.ts`'

@@ -11,5 +11,6 @@ describe('references', () => {
   test('to rules of one file name a rule that exactly one file defines', () =>
     expect(references.localRules(tree)).toEqual([]))
   test('from one page to another lead somewhere', () => expect(references.links(tree)).toEqual([]))
+  test('to decisions name decisions that are there', () => expect(references.decisions(tree)).toEqual([]))
   test('to files of the tree name files that are there', () => expect(references.files(tree)).toEqual([]))
 })

@@ -1,6 +1,6 @@
 /**
- * Every citation names something that exists: sections and rules of docs/contract, rules of single files, files of the
- * tree.
+ * Every citation names something that exists: sections and rules of docs/contract, rules of single files, decisions,
+ * files of the tree.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, posix } from 'node:path'
@@ -176,6 +176,18 @@ export const links: Check = (tree) => {
     const path = posix.join(posix.dirname(at.slice(0, at.indexOf(':'))), to!).replace(/\/$/, '')
     return known.has(path) ? [] : [`${at} links to ${to}, which is not there`]
   })
+}
+
+/** Decisions are cited by number: `decision 0020`, `decisions 0036 and 0048`, `decisions/0022`. */
+export const decisions: Check = (tree) => {
+  const known = new Set([...tree.paths].map((path) => /^docs\/decisions\/(\d{4})-/.exec(path)?.[1]))
+  return [...cited(tree, /decisions?[ /](\d{4}(?:(?:, | and )\d{4})*)/gi, () => true)].flatMap(
+    ({ at, match: [, numbers] }) =>
+      numbers!
+        .split(/\D+/)
+        .filter((number) => !known.has(number))
+        .map((number) => `${at} cites decision ${number}, which is not there`),
+  )
 }
 
 const asPattern = (path: string): RegExp =>
