@@ -21,7 +21,7 @@ const usableMs = ({ pauses = [] }: Records, from: number, to: number): number =>
   return to - from - lost
 }
 
-/** An append follows its decision within this time. */
+/** An append follows its decision within this time; the clock of its control is off by less. */
 const APPENDED_MS = 5000
 /**
  * The time that a bind has from its acceptance. If a clock jumps between the decision and its append, the deadline may
@@ -33,7 +33,7 @@ const termMs = (
   { from, deadline }: { readonly from: number; readonly deadline: number },
 ): number => {
   if (deadline >= from) return deadline - from
-  const jumps = pauses.filter(({ to }) => to <= from && to > from - APPENDED_MS).map((jump) => jump.to - jump.from)
+  const jumps = pauses.filter(({ to }) => Math.abs(from - to) < APPENDED_MS).map((jump) => jump.to - jump.from)
   return Math.max(0, deadline - from + Math.max(0, ...jumps))
 }
 

@@ -346,6 +346,23 @@ describe('what cards say of themselves', () => {
     expect(await uuids()).toEqual([known])
   })
 
+  it('has parts of names that no other has, also where several cards at one address say little of themselves', async () => {
+    const empty = { deployables: [] }
+    const { card: _card, ...silent } = at(2, {}, empty)
+    const names = new Set<string>()
+    for (const now of [
+      ofKind(2, '0001'),
+      ofKind(2, '0002'),
+      { ...ofKind(2, '0003'), ...empty },
+      silent,
+      ofKind(2, '0002'),
+    ]) {
+      await seen.shows(now)
+      for (const { name } of await seen.deployables()) names.add(name)
+    }
+    expect(names.size).toBe(3)
+  })
+
   it('moves no device of a driver that fails', async () => {
     await seen.shows(at(2, 'a'))
     const before = await seen.devices()

@@ -10,7 +10,7 @@ import { pathsOf } from '../deployable/attributes.ts'
 import type { Attribute, Description } from '../deployable/messages.ts'
 import type { Deployable } from '../deployable/state.ts'
 import type { DeviceFacts } from '../device/decider.ts'
-import type { DeployableName } from '../../identifiers.ts'
+import type { DeployableName, DeviceUuid } from '../../identifiers.ts'
 import { canonicalHandle } from './digest.ts'
 
 /** UUIDs that were made beforehand, in order; a plan that runs again takes the same ones. */
@@ -42,9 +42,14 @@ const attributesOf = (held: Deployable['attributes'], reported: ReportedDeployab
 
 /** Placement's limit for provider names, with room for what Placement adds. */
 export const NAME_MAX = 200
-/** The name under which a new deployable is recorded; its host knows it by the reported name. */
-export const recordedName = ({ suffix = '' }: { readonly suffix?: string }, name: DeployableName): DeployableName =>
-  suffix === '' ? name : `${name.slice(0, NAME_MAX - suffix.length)}${suffix}`
+/**
+ * The name under which a new deployable is recorded; its host knows it by the reported name. Names are made of
+ * addresses and each exists once: where another device has or had it, it ends with the end of the device's UUID.
+ */
+export const recordedName = (name: DeployableName, taken: boolean, device: DeviceUuid): DeployableName => {
+  const end = `_${device.slice(-8)}`
+  return taken ? `${name.slice(0, NAME_MAX - end.length)}${end}` : name
+}
 
 /** What the tree of its device says of a deployable. */
 export type TreeFacts = {

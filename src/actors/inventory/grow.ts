@@ -77,7 +77,7 @@ const asWellAsDevice = (draft: Draft, uuid: DeployableUuid, of: DeviceUuid): voi
 const recorded = (growing: Growing, reported: ReportedDeployable): DeployableUuid => {
   const { draft, shown, card, tools } = growing
   const uuid = tools.entity()
-  const name = recordedName(shown, reported.name)
+  const name = recordedName(reported.name, shown.taken ?? false, card.uuid)
   const identity = {
     uuid,
     id: tools.number(),

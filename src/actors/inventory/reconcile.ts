@@ -12,7 +12,7 @@ import { type Card, remembered } from '../../card.ts'
 import { ownValue } from '../../record.ts'
 import { canonicalInfo } from '../../pci.ts'
 import { storable } from '../../text.ts'
-import { canonicalJson, sha256 } from '../../wire/canonical.ts'
+import { canonicalJson } from '../../wire/canonical.ts'
 import type { InventoryReport } from '../../wire/reports.ts'
 import type { ReportedDevice } from '../../hardware.ts'
 import { type Claims, openClaims } from '../../attachedFunctions.ts'
@@ -33,11 +33,8 @@ export type Shown = {
   readonly digest: string
   /** Absent: the device is not on the PCI bus. */
   readonly card?: Card
-  /**
-   * Ends the names of new deployables where another device was recorded first at this address, because names are made
-   * of addresses and every name exists once.
-   */
-  readonly suffix?: string
+  /** Another device has or had these names: those of new deployables need an end of their own. */
+  readonly taken?: true
 }
 /** `moved`: the device is recorded at another address; `held` is as it is to be recorded at the present one. */
 type Moving = { readonly moved?: Moved }
@@ -143,14 +140,22 @@ const place = (host: Host, entries: readonly Entry[], rivalry: Rivalry, failed: 
   return { placed: new Set(placed.values()), refused, rivals }
 }
 
-/** The end of names of new deployables at an address (`Shown.suffix`). */
-const suffixesIn = ({ devices, departed }: Host) => {
+/** Whether another device was recorded first at the address of a device, or had a deployable of a reported name. */
+const takenIn = ({ devices, departed }: Host) => {
   const all = [...Object.entries(devices), ...departed.map(({ canonical, device }) => [canonical, device] as const)]
   const firstAt = Map.groupBy(all, ([key, held]) => held.first ?? addressOf(key, held))
-  return (canonical: string, card: Card | undefined): Pick<Shown, 'suffix'> => {
+  const named = Map.groupBy(
+    all.flatMap(([, { uuid, deployables, away }]) =>
+      Object.keys({ ...away, ...deployables }).map((name) => ({ name, uuid })),
+    ),
+    ({ name }) => name,
+  )
+  return (canonical: string, { deployables }: ReportedDevice): Pick<Shown, 'taken'> => {
     const own = ownValue(devices, canonical)?.uuid
-    const isTaken = firstAt.get(canonical)?.some(([, { uuid }]) => uuid !== own) ?? false
-    return isTaken && card ? { suffix: `_${sha256(canonicalJson(card)).slice(0, 8)}` } : {}
+    const isTaken =
+      firstAt.get(canonical)?.some(([, { uuid }]) => uuid !== own) ||
+      deployables.some(({ name }) => named.get(name)?.some(({ uuid }) => uuid !== own))
+    return isTaken ? { taken: true } : {}
   }
 }
 
@@ -168,13 +173,13 @@ const sort = (host: Host, all: readonly Entry[], report: Report, cards: Cards, h
   const { placed, refused, rivals } = place(host, entries, rivalry, failed)
   const attached = openClaims()
   for (const { canonical, device, fault } of entries) if (fault === null) attached.add(canonical, attachedBy(device))
-  const suffixAt = suffixesIn(host)
+  const takenAt = takenIn(host)
   const shown = new Map(
     entries
       .filter((entry) => placed.has(entry))
       .map(({ canonical, driver, device }) => {
         const card = cards.get(canonical)
-        const told = { digest: digestOf(driver, device), ...suffixAt(canonical, card) }
+        const told = { digest: digestOf(driver, device), ...takenAt(canonical, device) }
         return [canonical, { canonical, driver, device, ...told, ...(card ? { card } : {}) }]
       }),
   )

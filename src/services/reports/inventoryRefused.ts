@@ -1,7 +1,6 @@
 /** Refuses devices of a report that are not the host's to show, or more than it may add, and says so. */
 import { type Outcome, done } from '../../fault.ts'
 import type { HostName } from '../../identifiers.ts'
-import { recordedName } from '../../actors/inventory/describe.ts'
 import type { Agreement, Refused, Step } from '../../actors/inventory/reconcile.ts'
 import { canonicalHandle } from '../../actors/inventory/digest.ts'
 import type { Handles } from '../../actors/inventory/rivalry.ts'
@@ -9,13 +8,15 @@ import { ownValue } from '../../record.ts'
 import type { Kernel } from '../kernel/kernel.ts'
 import { noteRefusal } from './provenance.ts'
 
-/** The names of the deployables that a step adds. */
+/** The names of the deployables that a step adds, as its host reports them. */
 const newNames = (step: Step): readonly string[] => {
   if (!('shown' in step)) return []
   const names = step.shown.device.deployables.map(({ name }) => name)
   const known = 'held' in step ? { ...step.held.away, ...step.held.deployables } : {}
-  return names.filter((name) => !ownValue(known, name)).map((name) => recordedName(step.shown, name))
+  return names.filter((name) => !ownValue(known, name))
 }
+/** Those that are recorded as they are reported, without an end of their own. */
+const plainNames = (step: Step): readonly string[] => ('shown' in step && step.shown.taken ? [] : newNames(step))
 
 /** The driver of simulated cards writes other characters of the host's name as `_`, as upstream's does. */
 const isOwn = (host: HostName, name: string): boolean =>
@@ -40,6 +41,7 @@ export const withOwnNames = async (
   if (names.length === 0) return done({ steps, refused })
   const found = await readers.list('deployables', { name: names }, {})
   if (!found.ok) return found
+  const plain = new Set(steps.flatMap(plainNames))
   const holders = new Map(found.value.items.map((row) => [row.name, row.hostname]))
   const longer = [...new Set(names.flatMap((name) => longerHosts(host, name)))]
   const known = longer.length === 0 ? done({ items: [] }) : await readers.list('hosts', { name: longer }, {})
@@ -49,7 +51,7 @@ export const withOwnNames = async (
     if (!isOwn(host, name)) return `deployable name ${name} does not begin with ${host}_`
     const other = longerHosts(host, name).findLast((longerName) => others.has(longerName))
     if (other !== undefined) return `deployable name ${name} begins with the name of host ${other}`
-    return holders.has(name) ? `deployable name ${name} is held by host ${holders.get(name)}` : null
+    return plain.has(name) && holders.has(name) ? `deployable name ${name} is held by host ${holders.get(name)}` : null
   }
   const judged = steps.map((step) => ({
     step,

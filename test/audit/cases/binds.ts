@@ -224,6 +224,12 @@ const terminal: readonly Case[] = [
   ['L1', 'a clock jumped up to its acceptance', jumped(359_000, 210_000), []],
   [
     'L1',
+    'a clock jumped to a moment that its control, whose clock is late, had not reached',
+    jumped(359_000, 211_000),
+    [],
+  ],
+  [
+    'L1',
     'what follows a bind that ended late makes it no later',
     of(
       { ...instance('i1', accepted()), at: 10_000 },
