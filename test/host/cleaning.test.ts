@@ -3,12 +3,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { loadConfig } from '../../src/cli/config/config.ts'
 import { systemClock } from '../../src/clock.ts'
 import { runToEnd } from '../../src/drivers/hostIo.ts'
 import { NotClean, createCleaner } from '../../src/host/cleaning.ts'
-import type { CleaningOrder, CleaningPolicy, ProgramEnd } from '../../src/host/cleaningCall.ts'
-import { readCleaningPolicies } from '../../src/host/cleaningPolicies.ts'
-import { NO_ANSIBLE } from '../support/ansible.ts'
+import { type CleaningOrder, type CleaningPolicy, NO_ANSIBLE, type ProgramEnd } from '../support/ansible.ts'
 import { openHostLab, type HostLab } from '../support/hostLab.ts'
 import { quiet } from '../support/lab.ts'
 
@@ -218,54 +217,47 @@ describe('a real command', () => {
 })
 
 describe('the file of policies', () => {
-  const read = (given: unknown) => readCleaningPolicies(given, ['pci_driver', 'fake_driver'])
-  test('has one policy for each driver', () => {
-    expect(
-      read([
-        { driver: 'pci_driver', policy: 'command', command: ['/sbin/wipe', 'x'], timeout_seconds: 5 },
-        { driver: 'fake_driver', policy: 'none' },
-      ]),
-    ).toEqual({
-      policies: [{ driver: 'pci_driver', kind: 'command', command: ['/sbin/wipe', 'x'], limitMs: 5000 }],
-      problems: [],
+  const command = (more: object = {}) => ({ driver: 'pci_driver', policy: 'command', command: ['/sbin/wipe'], ...more })
+  const playbook = (more: object = {}) => ({ driver: 'pci_driver', policy: 'playbook', playbook: '/x.yml', ...more })
+  const read = (given: unknown) =>
+    loadConfig({
+      flags: {},
+      env: { ACCELERANDO_CLEANING_POLICIES: 'policies.json' },
+      readFile: () => JSON.stringify(given),
+      osHostname: 'h1',
     })
-    expect(
-      read([{ driver: 'pci_driver', policy: 'playbook', playbook: '/etc/wipe.yml', timeout_seconds: 300 }]).policies,
-    ).toEqual([{ driver: 'pci_driver', kind: 'playbook', playbook: '/etc/wipe.yml', limitMs: 300_000 }])
-    expect(read(null)).toEqual({ policies: [], problems: [] })
-    expect(read([{ driver: 'pci_driver', policy: 'quarantine' }]).policies).toEqual([
+  const policiesOf = (given: unknown) => {
+    const loaded = read(given)
+    return loaded.ok ? loaded.config.cleaning : loaded.problems
+  }
+  test('has one policy for each driver, and a minute where it names no time', () => {
+    expect(policiesOf([command({ command: ['/sbin/wipe', 'x'] }), { driver: 'fake_driver', policy: 'none' }])).toEqual([
+      { driver: 'pci_driver', kind: 'command', command: ['/sbin/wipe', 'x'], limitMs: 60_000 },
+    ])
+    expect(policiesOf([playbook({ timeout_seconds: 3600 })])).toEqual([
+      { driver: 'pci_driver', kind: 'playbook', playbook: '/x.yml', limitMs: 3_600_000 },
+    ])
+    expect(policiesOf([{ driver: 'pci_driver', policy: 'quarantine' }])).toEqual([
       { driver: 'pci_driver', kind: 'quarantine' },
     ])
   })
-  test.each([
+  const TIME = '0.timeout_seconds: must be a number from 1 to 3600'
+  test.each<readonly [unknown, string]>([
     [{}, 'must be a list of policies'],
-    [
-      [{ driver: 'pci_drivr', policy: 'quarantine' }],
-      '0.driver: must be a driver of this release: pci_driver, fake_driver',
-    ],
-    [
-      [{ driver: 'pci_driver', policy: 'wipe' }],
-      '0.policy: must be a policy: driver, policy (none, command, playbook or quarantine)',
-    ],
-    [[{ driver: 'pci_driver', policy: 'command', command: ['wipe'] }], '0.command.0: must be an absolute path'],
-    [[{ driver: 'pci_driver', policy: 'command', command: [] }], '0.command.0: must be text'],
-    [[{ driver: 'pci_driver', policy: 'playbook', playbook: 'wipe.yml' }], '0.playbook: must be the absolute path'],
-    [[{ driver: 'pci_driver', policy: 'playbook', command: ['/x'] }], '0.command: is not a field of this policy'],
-    [[{ driver: 'pci_driver', policy: 'quarantine', command: ['/x'] }], '0.command: is not a field of this policy'],
-    [
-      [{ driver: 'pci_driver', policy: 'command', command: ['/x'], timeout_seconds: 0 }],
-      '0.timeout_seconds: must be a number from 1 to 3600',
-    ],
-    [
-      [
-        { driver: 'pci_driver', policy: 'quarantine' },
-        { driver: 'pci_driver', policy: 'none' },
-      ],
-      '1.driver: has a policy already',
-    ],
-  ])('refuses %j', (given, problem) => {
-    const { policies, problems } = read(given)
-    expect(policies).toEqual([])
-    expect(problems.join('\n')).toContain(problem)
-  })
+    [[{ driver: 'pci_drivr', policy: 'quarantine' }], '0.driver: must be a driver of this release: '],
+    [[{ driver: 'pci_driver', policy: 'wipe' }], '0.policy: must be a policy: driver, policy (none, command, playbook'],
+    [[command({ command: ['wipe'] })], '0.command.0: must be an absolute path'],
+    [[command({ command: [] })], '0.command.0: must be text'],
+    [[command({ command: '/sbin/wipe' })], '0.command: must be a list of texts'],
+    [[command({ command: ['/x', 'a\0b'] })], '0.command.1: must not hold a NUL'],
+    [[command({ command: ['/x', 'x'.repeat(4097)] })], '0.command.1: must not be longer than 4096 characters'],
+    [[command({ command: Array(101).fill('/x') })], '0.command: must not have more than 100 words'],
+    [[playbook({ playbook: 'wipe.yml' })], '0.playbook: must be the absolute path'],
+    ...[playbook({ command: ['/x'] }), { driver: 'pci_driver', policy: 'quarantine', command: ['/x'] }].map(
+      (one) => [[one], '0.command: is not a field of this policy'] as const,
+    ),
+    ...[0, 0.5, 3601, '60', null].map((seconds) => [[command({ timeout_seconds: seconds })], TIME] as const),
+    [[command(), { driver: 'pci_driver', policy: 'none' }], '1.driver: has a policy already'],
+    [Array.from({ length: 51 }, () => command()), 'must not have more than 50 policies'],
+  ])('refuses %j', (given, problem) => expect((policiesOf(given) as readonly unknown[]).join('\n')).toContain(problem))
 })

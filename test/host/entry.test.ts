@@ -1,21 +1,15 @@
-/** What the ledger notes of an order when it comes, when it has ended, and when the control tells of it. */
+/** When a slot may be prepared, as the ledger notes it, and what an entry on the disk has. */
 import * as v from 'valibot'
 import { describe, expect, test } from 'vitest'
 import {
   type Conclusion,
   Entry,
   attachingOf,
-  failed,
   finished,
   handleKey,
-  inHand,
-  isLate,
-  isOther,
   mayBePrepared,
-  recalled,
   slotIn,
 } from '../../src/host/entry.ts'
-import type { Order } from '../../src/wire/orders.ts'
 import { ledgerEntry } from './ledgerEntry.ts'
 
 const [SLOT, DEPLOYABLE, ARQ] = ['a', 'b', 'c'].map((one) => `b0a79999-0000-4000-8000-00000000000${one}`) as [
@@ -25,19 +19,6 @@ const [SLOT, DEPLOYABLE, ARQ] = ['a', 'b', 'c'].map((one) => `b0a79999-0000-4000
 ]
 const HANDLE = { type: 'PCI', info: { function: '1', device: '00', bus: 'af', domain: '0000' } } as const
 const KEY = '["PCI",{"bus":"af","device":"00","domain":"0000","function":"1"}]'
-const HEAD = {
-  host: 'h1',
-  slot: SLOT,
-  number: 7,
-  driver: 'pci_driver',
-  deployable: 'h1_card',
-  deployableUuid: DEPLOYABLE,
-  deadline: 99,
-}
-const PREPARE: Order = { ...HEAD, type: 'PrepareSlot', handle: HANDLE, arq: ARQ }
-const RELEASE: Order = { ...HEAD, type: 'ReleaseSlot', handle: HANDLE }
-const PROGRAM: Order = { ...HEAD, type: 'Program', image: 'image-1' }
-const PROBE: Order = { ...HEAD, type: 'Probe' }
 const NOTED = {
   slot: SLOT,
   number: 7,
@@ -49,34 +30,6 @@ const NOTED = {
   finishedAt: 5,
   sent: false,
 } as const
-
-describe('an order that is in hand', () => {
-  test('is noted with its handle, its request, the image that it loads and its trace', () => {
-    expect(inHand({ ...PREPARE, bitstream: 'image-1', trace: '00-ab-cd-01' }, 5, undefined, false)).toStrictEqual({
-      ...NOTED,
-      type: 'PrepareSlot',
-      handle: KEY,
-      arq: ARQ,
-      image: 'image-1',
-      trace: '00-ab-cd-01',
-      prepared: true,
-    })
-  })
-  test.each<[string, Order, object]>([
-    ['a preparation without an image', PREPARE, { type: 'PrepareSlot', handle: KEY, arq: ARQ, prepared: true }],
-    ['a release', RELEASE, { type: 'ReleaseSlot', handle: KEY, prepared: false }],
-    ['a programming', PROGRAM, { type: 'Program', handle: '', prepared: false }],
-    ['a probe', PROBE, { type: 'Probe', handle: '', prepared: false }],
-  ])('%s is noted without what it does not have', (_, order, more) =>
-    expect(inHand(order, 5, undefined, false)).toStrictEqual({ ...NOTED, ...more }),
-  )
-  test.each<[string, Order, Entry | undefined, boolean, boolean]>([
-    ['a preparation that is refused prepares nothing', PREPARE, undefined, true, false],
-    ['but leaves prepared what was', PREPARE, ledgerEntry('a', 1), true, true],
-    ['a release in hand leaves prepared what was', RELEASE, ledgerEntry('a', 1), false, true],
-    ['and what was not stays so', RELEASE, ledgerEntry('a', 1, { type: 'ReleaseSlot' }), false, false],
-  ])('%s', (_, order, known, refused, prepared) => expect(inHand(order, 5, known, refused).prepared).toBe(prepared))
-})
 
 const FAILED = { status: 'failed', reason: 'no', final: false } as const
 const FINAL = { ...FAILED, final: true } as const
@@ -147,54 +100,6 @@ describe('an order that has ended', () => {
   ])('%s', (_, noted, result, known, prepared, released = false) =>
     expect(finished(noted, { result, released }, 9, known).prepared).toBe(prepared),
   )
-  test('a reason is kept up to 2,000 characters', () => {
-    expect(failed('no', true)).toStrictEqual({ status: 'failed', reason: 'no', final: true })
-    expect(failed(`${'x'.repeat(2000)}y`, false)).toStrictEqual({
-      status: 'failed',
-      reason: 'x'.repeat(2000),
-      final: false,
-    })
-  })
-})
-
-describe('a slot that the control holds prepared', () => {
-  const HELD = {
-    slot: SLOT,
-    number: 7,
-    driver: 'pci_driver',
-    deployable: 'h1_card',
-    deployableUuid: DEPLOYABLE,
-    handle: HANDLE,
-  }
-  const COMMON = { ...NOTED, handle: KEY, startedAt: 4, finishedAt: 4, prepared: true }
-  test('is noted as prepared, with a result that the control knows', () =>
-    expect(recalled({ ...HELD, arq: ARQ }, 4)).toStrictEqual({
-      ...COMMON,
-      type: 'PrepareSlot',
-      arq: ARQ,
-      state: 'done',
-      sent: true,
-      result: { status: 'done' },
-    }))
-  test('is noted as in hand where an order for it has no answer yet', () =>
-    expect(recalled({ ...HELD, pending: 'ReleaseSlot' }, 4)).toStrictEqual({ ...COMMON, type: 'ReleaseSlot' }))
-})
-
-test('another order of the same number is one of another type, or for another request', () => {
-  const known = ledgerEntry(SLOT, 7, { arq: ARQ })
-  expect([
-    isOther(known, PREPARE),
-    isOther(known, { ...PREPARE, arq: DEPLOYABLE }),
-    isOther(known, RELEASE),
-    isOther(ledgerEntry(SLOT, 7), PREPARE),
-    isOther({ ...known, type: 'ReleaseSlot' }, RELEASE),
-  ]).toEqual([false, true, true, false, false])
-})
-
-test('an order is late after its time, a release never', () => {
-  expect([10, 11].map((now) => isLate(PREPARE, 10, now))).toEqual([false, true])
-  expect([10, 11].map((now) => isLate(PROGRAM, 10, now))).toEqual([false, true])
-  expect([10, 11].map((now) => isLate(RELEASE, 10, now))).toEqual([false, false])
 })
 
 test('the handle of an entry is read from it; orders on a whole deployable, and damaged text, have none', () => {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Driver } from '../../src/drivers/driver.ts'
 import type { Disk } from '../../src/host/disk.ts'
-import type { PlaybookTools } from '../../src/host/playbooks.ts'
+import type { HostStart } from '../../src/host/host.ts'
 import { stopRecord } from '../../src/wire/message.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { openHostLab } from '../support/hostLab.ts'
@@ -71,7 +71,7 @@ test.each<[string, number, readonly Part[]]>([
 ])('a stop waits %s: %i ms', async (_, ms, parts) => expect(await stopMs(parts)).toBe(ms))
 
 /** A playbook that ends only with its signal. */
-const playbooksOf = (signals: AbortSignal[]): PlaybookTools => ({
+const playbooksOf = (signals: AbortSignal[]): NonNullable<HostStart['playbooks']> => ({
   dir: '/books',
   program: 'ansible-playbook',
   limitMs: 1e9,

@@ -4,9 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
 import { fileDisk, memoryDisk } from '../../src/host/disk.ts'
-import { openIdentity } from '../../src/host/identity.ts'
-import { silent } from '../../src/log.ts'
-import { SIGNER_HEADER, newPrivateKey, signerFrom } from '../../src/wire/signature.ts'
+import { SIGNER_HEADER, signerFrom } from '../../src/wire/signature.ts'
 import { type HostLab, openHostLab } from '../support/hostLab.ts'
 import { privateKeyOf } from '../support/keys.ts'
 
@@ -49,9 +47,9 @@ test.each([
 test('the key file can be read by its own user only', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'accelerando-key-'))
   try {
-    const path = join(folder, 'key.pem')
-    await openIdentity({ disk: fileDisk, path, host: 'h1', newKey: newPrivateKey, log: silent })
-    expect(statSync(path).mode & 0o777).toBe(0o600)
+    const host = await lab.boot({ disk: fileDisk, stateDir: folder })
+    await host.stop('at once')
+    expect(statSync(join(folder, 'key.pem')).mode & 0o777).toBe(0o600)
   } finally {
     rmSync(folder, { recursive: true })
   }

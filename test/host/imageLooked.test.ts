@@ -1,6 +1,5 @@
 /** IMAGE-2 IMAGE-3: the host looks at the card before it prepares a slot that is to have an image. */
 import { beforeEach, expect, test } from 'vitest'
-import { dividedInto } from '../../src/host/functions.ts'
 import type { Driver } from '../../src/drivers/driver.ts'
 import { type HostLab, IMAGE, openHostLab } from '../support/hostLab.ts'
 import { quiet } from '../support/lab.ts'
@@ -82,10 +81,15 @@ test('a part of a card holds what the card holds', async () => {
       const devices = await lab.driver.discover(io)
       return devices.map((device) => {
         const [whole] = device.deployables
-        const functions = [{ name: 'pf', offset: 0, capability: '', kpi: '', vfs: [{ name: 'vf', offset: 1 }] }]
-        const base = { domain: 'acc0', bus: '00', device: '00', function: '0' }
-        const tree = dividedInto(whole!, base, functions, { image: IMAGE, facts: {} })
-        return tree ? { ...device, deployables: [tree.root, ...tree.below] } : device
+        const { handles, bitstreamId: image, ...root } = whole!
+        if (root.name !== nameOf()) return device
+        const part = (name: string, parent: string, own: typeof handles) => ({
+          ...{ ...root, name: `${nameOf()}_${name}`, parent, programmable: false },
+          ...{ numAccelerators: 1, handles: own },
+        })
+        const above = { ...root, handles: handles.slice(1), ...(image === undefined ? {} : { bitstreamId: image }) }
+        const below = [part('pf', nameOf(), []), part('vf', `${nameOf()}_pf`, handles.slice(0, 1))]
+        return { ...device, deployables: [above, ...below] }
       })
     },
   }

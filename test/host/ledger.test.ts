@@ -8,7 +8,6 @@ import type { Disk } from '../../src/host/disk.ts'
 import { fileDisk, memoryDisk } from '../../src/host/disk.ts'
 import { handleKey, judge } from '../../src/host/entry.ts'
 import { openLedger } from '../../src/host/ledger.ts'
-import { createKeyedMutex } from '../../src/keyedMutex.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
 import { openHostLab } from '../support/hostLab.ts'
 
@@ -62,49 +61,9 @@ describe('disk', () => {
   test('a path that cannot be read is an error, not an absence', async () => {
     await expect(fileDisk.read(folder)).rejects.toThrow('EISDIR')
   })
-  test('a disk in memory can lose its last writes', async () => {
-    const disk = memoryDisk()
-    await disk.replace('/a', '1')
-    await disk.replace('/a', '2')
-    await disk.append('/a', '3456')
-    expect([disk.tearLast(), await disk.read('/a')]).toEqual([true, '234'])
-    expect(disk.tearLast()).toBe(false)
-    expect([disk.loseLast(), await disk.read('/a')]).toEqual([true, '1'])
-    expect([disk.loseLast(), await disk.read('/a')]).toEqual([true, null])
-    expect(disk.loseLast()).toBe(false)
-  })
-  test('of a disk in memory the last eight writes can be lost, in whatever files', async () => {
-    const disk = memoryDisk()
-    for (let n = 1; n <= 9; n++) await disk.replace(n === 5 ? '/other' : '/a', `${n}`)
-    const lost: unknown[] = []
-    while (disk.loseLast()) lost.push([await disk.read('/a'), await disk.read('/other')])
-    const [five, none] = ['5', null]
-    expect(lost).toEqual([
-      ...['8', '7', '6', '4'].map((text) => [text, five]),
-      ...['4', '3', '2', '1'].map((text) => [text, none]),
-    ])
-  })
-  test('a write that was torn is not torn again, and one that replaced a file is not torn', async () => {
-    const disk = memoryDisk()
-    await disk.replace('/a', '1')
-    await disk.append('/a', '23')
-    await disk.append('/a', '45678')
-    expect([disk.tearLast(), await disk.read('/a')]).toEqual([true, '123456'])
-    expect([disk.tearLast(), await disk.read('/a')]).toEqual([true, '12'])
-    expect([disk.tearLast(), await disk.read('/a')]).toEqual([false, '12'])
-  })
 })
 
 describe('ledger', () => {
-  test('comes back as it was written', async () => {
-    const disk = memoryDisk()
-    const first = (await open(disk)).ledger
-    await first.write(ledgerEntry('a', 1))
-    await first.write(ledgerEntry('b', 2, { state: 'in-hand', arq: 'x', sent: false }))
-    await first.write(ledgerEntry('a', 3, { result: { status: 'failed', reason: 'a\n"b"', final: true } }))
-    expect((await open(disk)).ledger.all()).toEqual(first.all())
-    expect(first.all().map(({ slot, number }) => `${slot}${number}`)).toEqual(['b2', 'a3'])
-  })
   test('LEDGER-3 what is asked for while a write is under way shares the next one', async () => {
     const memory = memoryDisk()
     let writes = 0
@@ -140,18 +99,6 @@ describe('ledger', () => {
     expect([there(), ledger.fence.isOpen]).toEqual([['in hand', 's4'], true])
     expect(ledger.all()).toHaveLength(50_000)
     await ledger.close(true)
-  })
-  test('LEDGER-3 what is asked for in one step is one write', async () => {
-    const memory = memoryDisk()
-    let writes = 0
-    const counted = (write: Disk['replace']) => (path: string, text: string) => {
-      writes++
-      return write(path, text)
-    }
-    const { ledger } = await open({ ...memory, replace: counted(memory.replace), append: counted(memory.append) })
-    writes = 0
-    await Promise.all(['a', 'b', 'c'].map((slot) => ledger.write(ledgerEntry(slot, 1))))
-    expect(writes).toBe(1)
   })
   test('LEDGER-2 a torn last line is left out, and nothing is written behind it', async () => {
     const disk = memoryDisk()
@@ -222,16 +169,6 @@ describe('ledger', () => {
     ledger.note(ledgerEntry('b', 1))
     await ledger.close(false)
     expect((await open(disk)).ledger.all()).toHaveLength(2)
-  })
-  test('after a close at once nothing is written, and nobody is told that it was', async () => {
-    const disk = memoryDisk()
-    const { ledger, clock } = await open(disk)
-    await ledger.write(ledgerEntry('a', 1))
-    await ledger.close(true)
-    let written = false
-    void ledger.write(ledgerEntry('b', 1)).then(() => (written = true))
-    await clock.pass(10_000)
-    expect([written, (await open(disk)).ledger.all().length]).toEqual([false, 1])
   })
   test.each([
     ['{"ledger":1,"host":"h2"}\n', 'belongs to the host h2'],
@@ -311,25 +248,4 @@ test('ORDERS-1 ORDERS-2 ORDERS-3 what follows for the next order', () => {
       else expect(judgement).toBe(running ? 'wait' : done ? 'answer' : 'carry out')
     }),
   )
-})
-
-test('turns: in the order of asking, and who waits too long goes away without leaving a gap', async () => {
-  const clock = handClock()
-  const { enter } = createKeyedMutex(clock)
-  const first = await enter('a', 0)
-  const came: string[] = []
-  const ask = (name: string, ms: number) =>
-    enter('a', ms).then((leave) => {
-      came.push(`${name}: ${leave === null ? 'no' : 'yes'}`)
-      return leave
-    })
-  const [, third] = [ask('second', 100), ask('third', 1000), ask('fourth', 1000)]
-  expect(await enter('b', 0)).not.toBe(null)
-  await clock.pass(101)
-  first!()
-  await quiet()
-  expect(came).toEqual(['second: no', 'third: yes'])
-  ;(await third)!()
-  await quiet()
-  expect(came.at(-1)).toBe('fourth: yes')
 })

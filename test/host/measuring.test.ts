@@ -1,5 +1,6 @@
 /** What a host measures of its devices, and how its heartbeats tell it. */
 import { afterEach, describe, expect, test } from 'vitest'
+import type { Card } from '../../src/card.ts'
 import type { Driver, Measured } from '../../src/drivers/driver.ts'
 import type { Measurements } from '../../src/wire/measurements.ts'
 import { type Boot, type HostLab, openHostLab } from '../support/hostLab.ts'
@@ -325,4 +326,42 @@ test('a host that is told not to measure says that nothing is measured, so that 
     [[], undefined],
     [[], undefined],
   ])
+})
+
+test('a card that was bad is bad where it is after a restart, and no other card is that has its place (MEASURE-5)', async () => {
+  const lab = await openHostLab()
+  const card = (serial: string): Card => ({ kind: { pci: '10de:20b5' }, marks: { serial_number: serial } })
+  let [places, alarm] = [['a'.repeat(32), 'b'.repeat(32)], true]
+  const { measure: _, ...plain } = lab.driver
+  const driver: Driver = {
+    ...plain,
+    discover: async () => lab.devices.slice(0, 2).map((device, n) => ({ ...device, card: card(places[n]!) })),
+    measure: async (_io, paths) => ({
+      devices: paths.map((controlPath, n) => ({ controlPath, numbers: alarm && n === 0 ? { vendor_alarm: 2 } : {} })),
+    }),
+  }
+  const health = () =>
+    measuredBy(lab)
+      .at(-1)!
+      .devices.map((one) => one.health)
+  const first = await lab.boot({ drivers: [driver] })
+  await lab.clock.pass(BEAT_MS)
+  expect(health()).toEqual(['bad', 'ok'])
+  alarm = false
+  for (const [next, healths] of [
+    [
+      ['b', 'a'],
+      ['ok', 'bad'],
+    ],
+    [
+      ['c', 'b'],
+      ['ok', 'ok'],
+    ],
+  ] as const) {
+    await lab.kill(hosts.pop() ?? first)
+    places = next.map((letter) => letter.repeat(32))
+    hosts.push(await lab.boot({ drivers: [driver] }))
+    await lab.clock.pass(BEAT_MS)
+    expect(health()).toEqual(healths)
+  }
 })

@@ -1,79 +1,12 @@
-/** A host's place in its orders, on its own disk. */
-import { describe, expect, test } from 'vitest'
-import type { StoredOffset } from '../../src/bus/port.ts'
-import { memoryDisk } from '../../src/host/disk.ts'
-import { openOffsetStore } from '../../src/host/offsetStore.ts'
+/** The place in the orders up to which a host has read: on its disk, for its next start. */
+import { expect, test } from 'vitest'
 import { openHostLab } from '../support/hostLab.ts'
-import { handClock, memoryLog, quiet } from '../support/lab.ts'
+import { quiet } from '../support/lab.ts'
 
 const PATH = '/state/place.json'
-const at = (offset: number): StoredOffset => ({ bus: 'b', partition: 3, offset })
-
-const open = async (text: string | null = null) => {
-  const disk = memoryDisk()
-  if (text !== null) await disk.replace(PATH, text)
-  let writes = 0
-  const counting = { ...disk, replace: (path: string, to: string) => (writes++, disk.replace(path, to)) }
-  const [clock, log] = [handClock(), memoryLog()]
-  const place = await openOffsetStore({ disk: counting, path: PATH, clock, log })
-  const kept = async (): Promise<unknown> => JSON.parse((await disk.read(PATH)) ?? 'null')
-  return { disk, clock, log, place, kept, writes: () => writes }
-}
-
-describe('a place on disk', () => {
-  test('is written once a second at most, and at the end', async () => {
-    const { clock, place, kept, writes } = await open()
-    for (const offset of [1, 2, 3]) place.moved(at(offset))
-    await clock.pass(999)
-    expect(await kept()).toBeNull()
-    await clock.pass(1)
-    expect([await kept(), writes()]).toEqual([at(3), 1])
-    await clock.pass(5000)
-    place.moved(at(4))
-    await place.close('orderly')
-    expect([await kept(), writes()]).toEqual([at(4), 2])
-    place.moved(at(5))
-    await clock.pass(5000)
-    expect(await kept()).toEqual(at(4))
-  })
-  test('is written once for each second in which it moved, and not again at the end', async () => {
-    const { clock, place, kept, writes } = await open()
-    for (const offset of [1, 2]) {
-      place.moved(at(offset))
-      await clock.pass(1000)
-      expect([await kept(), writes()]).toEqual([at(offset), offset])
-    }
-    await place.close('orderly')
-    expect(writes()).toBe(2)
-  })
-  test('is found by the next start', async () => {
-    const { place } = await open(JSON.stringify(at(7)))
-    expect(place.from).toEqual(at(7))
-  })
-  test('is not written when the process is gone at once', async () => {
-    const { clock, place, kept } = await open()
-    place.moved(at(1))
-    await place.close('at once')
-    await clock.pass(5000)
-    expect(await kept()).toBeNull()
-  })
-  test.each(['', '{', '{}', '{"bus":"b","partition":-1,"offset":0}', '[1]'])('%j counts as none', async (text) => {
-    const { place, log } = await open(text)
-    expect(place.from).toBeNull()
-    expect(log.said.map(({ message }) => message)).toEqual(['host.placeUnreadable'])
-  })
-  test('a disk that refuses is no reason to stop', async () => {
-    const { disk, clock, log } = await open()
-    const refusing = { ...disk, replace: () => Promise.reject(new Error('full')) }
-    const place = await openOffsetStore({ disk: refusing, path: PATH, clock, log })
-    place.moved(at(1))
-    await clock.pass(1000)
-    expect(log.said.map(({ message }) => message)).toEqual(['host.placeNotKept'])
-  })
-})
-
-describe('a host', () => {
-  test('started again reads on from its place, and from the beginning when the file is gone', async () => {
+test.each(['', '{', '{"bus":"b","partition":-1,"offset":0}', '[1]'])(
+  'a host started again reads on from its place, and from the beginning when the file holds %j',
+  async (text) => {
     const lab = await openHostLab()
     const first = await lab.boot()
     await lab.send(lab.order('PrepareSlot', 1))
@@ -86,10 +19,27 @@ describe('a host', () => {
     await quiet(40)
     expect(results()).toEqual([one, other])
     await second.stop()
-    await lab.disk.replace('/state/place.json', '')
+    await lab.disk.replace(PATH, text)
     await lab.boot()
     await quiet(40)
     // the ledger answers what comes once more
     expect(results()).toEqual([one, other, one, other])
-  })
+    expect(lab.log.said.map(({ message }) => message)).toContain('host.placeUnreadable')
+  },
+)
+test('a place is written once a second at most, and a disk that refuses it is no reason to stop', async () => {
+  const lab = await openHostLab()
+  let writes = 0
+  const replace: typeof lab.disk.replace = async (path, text) => {
+    if (path === PATH && ++writes > 1) throw new Error('full')
+    return lab.disk.replace(path, text)
+  }
+  await lab.boot({ disk: { ...lab.disk, replace } })
+  for (let number = 1; number <= 3; number++) await lab.send(lab.order('PrepareSlot', number))
+  await lab.clock.pass(1000)
+  expect(writes).toBe(1)
+  await lab.send(lab.order('PrepareSlot', 4))
+  await lab.clock.pass(1000)
+  expect(lab.log.said.map(({ message }) => message)).toContain('host.placeNotKept')
+  expect(lab.results()).toHaveLength(4)
 })

@@ -1,10 +1,7 @@
 /** SLOTS: what a host says to have prepared, and how it releases what nobody knows any more. */
 import { beforeEach, describe, expect, test } from 'vitest'
 import { functionOf } from '../../src/attachedFunctions.ts'
-import type { Entry } from '../../src/host/entry.ts'
 import type { Host } from '../../src/host/host.ts'
-import { unexplained } from '../../src/host/hardwareInUse.ts'
-import { type Paged, pageOf, preparedThrough } from '../../src/host/preparedSlots.ts'
 import { ledgerAnswerRecord, slotsQuestionRecord } from '../../src/wire/message.ts'
 import { ASKS_HEADER, SLOTS_HEADER } from '../../src/wire/reports.ts'
 import { ledgerEntry } from './ledgerEntry.ts'
@@ -106,12 +103,6 @@ describe('hardware that is in use', () => {
     expect(lab.inventories().at(-1)!.slots).toEqual({ prepared: [] })
     expect(lab.log.said.filter(({ message }) => message === 'inventory.useUnknown').length).toBeGreaterThanOrEqual(2)
   })
-  test('is cut to what there is room for', () => {
-    const used = Array.from({ length: 5 }, (_, n) => ({ function: `0000:0${n}:00.0`, by: 'x' }))
-    const size = Buffer.byteLength(JSON.stringify(used[0])) + 1
-    expect(unexplained(used, [], 3 * size)).toEqual(used.slice(0, 3))
-    expect(unexplained(used, [], 0)).toEqual([])
-  })
 })
 
 describe('a question of the control', () => {
@@ -187,92 +178,50 @@ describe('FENCE-4 a release that names an unknown slot of the same hardware', ()
   })
 })
 
-describe('SLOTS-2 more slots than fit into a report', () => {
-  const slot = (n: number) => `b0a7${String(n).padStart(4, '0')}-0000-4000-8000-000000000000`
-  const entry = (n: number): Entry => ({
-    slot: slot(n),
-    number: 1,
-    type: 'PrepareSlot',
-    driver: 'd',
-    deployable: 'h1_card',
-    deployableUuid: STRANGER,
-    handle: JSON.stringify(['PCI', { bus: '01', device: '00', domain: '0000', function: '0' }]),
-    state: 'done',
-    startedAt: 1,
-    finishedAt: 1,
-    result: { status: 'done' },
-    sent: true,
-    prepared: true,
-  })
-  const entries = [3, 1, 5, 2, 4].map(entry)
-  const bytes = Buffer.byteLength(JSON.stringify(pageOf([entry(1)], null, 10_000)!.page.prepared))
-
-  test('are said in pages, each complete from its first to its last slot, so that all come in turn', () => {
-    const pages = []
-    let from: string | null = null
-    do {
-      const paged: Paged = pageOf(entries, from, 2 * bytes)!
-      pages.push([paged.page.from, paged.page.upTo, ...paged.page.prepared.map((one) => one.slot)])
-      from = paged.next
-    } while (from !== null)
-    expect(pages).toEqual([
-      [undefined, slot(2), slot(1), slot(2)],
-      [slot(3), slot(4), slot(3), slot(4)],
-      [slot(5), undefined, slot(5)],
-    ])
-  })
-  test('are said with their order, what becomes of them, their request and their function', () => {
-    const some: readonly Entry[] = [
-      { ...entry(1), number: 4, arq: ARQ },
-      { ...entry(2), state: 'in-hand' },
-      { ...entry(3), state: 'in-hand', type: 'ReleaseSlot' },
-      { ...entry(4), type: 'ReleaseSlot' },
-      { ...entry(5), prepared: false },
-      { ...entry(6), handle: '' },
-    ]
-    const shown = (n: number, state: string) => ({ slot: slot(n), number: 1, state, function: '0000:01:00.0' })
-    expect(pageOf(some, null, 10_000)).toStrictEqual({
-      page: {
-        prepared: [
-          { ...shown(1, 'prepared'), number: 4, arq: ARQ },
-          shown(2, 'preparing'),
-          shown(3, 'releasing'),
-          shown(4, 'prepared'),
-        ],
-      },
-      next: null,
+test('SLOTS-2 of more slots than fit, each report names a part, goes on where the one before ended, and a question moves nothing', async () => {
+  const COUNT = 3000
+  const slotOf = (n: number) => `a0000000-0000-4000-8000-${String(n).padStart(12, '0')}`
+  const hex = (n: number) => n.toString(16).padStart(2, '0')
+  const entry = (n: number) => {
+    const [bus, device] = [hex(n >> 8), hex((n >> 3) % 32)]
+    const info = { bus, device, domain: '0000', function: String(n % 8) }
+    return ledgerEntry(slotOf(n), n + 1, {
+      ...{ driver: lab.driver.name, deployable: 'h1_card', deployableUuid: STRANGER, prepared: true },
+      handle: JSON.stringify(['PCI', info]),
     })
-    expect(pageOf(some, slot(3), 10_000)).toStrictEqual({
-      page: { from: slot(3), prepared: [shown(3, 'releasing'), shown(4, 'prepared')] },
-      next: null,
-    })
-  })
-  test('are said as many as fit to the byte, and four thousand at most', () => {
-    const size = bytes - 1
-    const counts = [size - 1, size, 2 * size - 1, 2 * size].map(
-      (room) => pageOf(entries, null, room)?.page.prepared.length,
-    )
-    expect(counts).toEqual([undefined, 1, 1, 2])
-    const many = Array.from({ length: 4001 }, (_, n) => entry(n))
-    expect(pageOf(many.slice(1), null, 1e9)).toMatchObject({ next: null })
-    const { page, next } = pageOf(many, null, 1e9)!
-    expect([page.prepared.length, page.upTo, next]).toEqual([4000, slot(3999), slot(4000)])
-  })
-  test('without room for one of them nothing is said', () => {
-    expect(pageOf(entries, null, 10)).toBe(null)
-    expect(pageOf([], null, 0)).toEqual({ page: { prepared: [] }, next: null })
-  })
-})
-
-test('how many handles may be prepared through a driver', () => {
-  const entries = [
-    ledgerEntry('a', 1),
-    ledgerEntry('b', 2, { driver: 'other' }),
-    ledgerEntry('c', 3, { handle: '' }),
-    ledgerEntry('d', 4, { type: 'ReleaseSlot' }),
-    ledgerEntry('e', 5, { state: 'in-hand' }),
-  ]
-  expect(preparedThrough('fake_driver', entries)).toBe(2)
-  expect(preparedThrough('other', entries)).toBe(1)
-  expect(preparedThrough('none', entries)).toBe(0)
+  }
+  const lines = Array.from({ length: COUNT }, (_, n) => JSON.stringify(entry(n)))
+  await lab.disk.replace('/state/ledger.jsonl', `${['{"ledger":1,"host":"h1"}', ...lines].join('\n')}\n`)
+  const host = await lab.boot()
+  /** From, up to, how many, and what is answered. */
+  const page = () => {
+    const { from, upTo, prepared, answers } = lab.inventories().at(-1)!.slots!
+    return { from, upTo, count: prepared.length, answers }
+  }
+  const asks = async (id: string, from?: string) => {
+    const question = { type: 'TellSlots', host: 'h1', bootId: host.bootId, id, ...(from ? { from } : {}) } as const
+    await lab.bus.publish([slotsQuestionRecord(question, lab.clock.now())])
+    await quiet(40)
+    return page()
+  }
+  const reports = async () => {
+    await host.reportNow()
+    await quiet()
+    return page()
+  }
+  const first = page()
+  const { count } = first
+  expect([count > COUNT / 10, count < COUNT / 2, first]).toEqual([true, true, { upTo: slotOf(count - 1), count }])
+  expect(await asks('q1', slotOf(COUNT - 1))).toEqual({ from: slotOf(COUNT - 1), count: 1, answers: 'q1' })
+  const second = await reports()
+  expect(second.from).toBe(slotOf(count))
+  expect(await asks('q2')).toEqual({ ...first, answers: 'q2' })
+  // the end of the host's slots, after which it begins anew
+  let [last, seen] = [second, count + second.count]
+  while (last.upTo !== undefined) {
+    last = await reports()
+    seen += last.count
+  }
+  expect(seen).toBe(COUNT)
+  expect(await reports()).toEqual(first)
 })

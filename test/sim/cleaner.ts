@@ -5,10 +5,9 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../../src/clock.ts'
 import { type RunProgram, createCleaner } from '../../src/host/cleaning.ts'
-import type { ProgramEnd } from '../../src/host/cleaningCall.ts'
 import type { HostStart } from '../../src/host/host.ts'
 import { pause } from '../../src/waiting.ts'
-import { NO_ANSIBLE } from '../support/ansible.ts'
+import { NO_ANSIBLE, type ProgramEnd } from '../support/ansible.ts'
 import type { Bite } from './lies.ts'
 import type { Random } from './random.ts'
 

@@ -2,7 +2,12 @@
 import { systemClock } from '../../src/clock.ts'
 import { runToEnd } from '../../src/drivers/hostIo.ts'
 import { createCleaner } from '../../src/host/cleaning.ts'
-import type { Ansible, CleaningOrder } from '../../src/host/cleaningCall.ts'
+
+type Settings = Parameters<typeof createCleaner>[0]
+type Ansible = Settings['ansible']
+export type CleaningPolicy = Settings['policies'] extends ReadonlyMap<string, infer One> ? One : never
+export type ProgramEnd = Awaited<ReturnType<Settings['run']>>
+export type CleaningOrder = Parameters<ReturnType<typeof createCleaner>['clean']>[0]
 
 /** A host without Ansible. */
 export const NO_ANSIBLE: Ansible = {
