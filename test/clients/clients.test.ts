@@ -1,5 +1,5 @@
 /**
- * Existing clients against the running program: rest-api 13, lines 13 to 15 (line 16's event is in test/e2e). Beside
+ * Existing clients against the running program: rest-api 13, lines 3 and 4 (the event of line 4 is in test/e2e). Beside
  * real neighbours: Nova's own module and the commands that ask Nova in `test/nova/clients.ts`, those that ask Glance in
  * `test/cloud/program.test.ts`.
  */

@@ -1,4 +1,4 @@
-/** Small recorded hosts, written after the samples of drivers.md. */
+/** Small recorded hosts with the cards that drivers.md describes. */
 import type { Tree } from './recordedHostIo.ts'
 
 export type Facts = {
@@ -29,7 +29,7 @@ export const pciTree = (functions: Readonly<Record<string, Facts>>): Tree => {
   return { bus: { pci: { devices: links } }, devices }
 }
 
-/** The sample of drivers.md 4.5, with nothing made. */
+/** The example of drivers.md 4.5, with nothing made. */
 export const vgpuTree = (): Tree =>
   pciTree({
     '0000:af:00.0': {
@@ -56,7 +56,7 @@ export const vgpuTree = (): Tree =>
 const REGION = '9926ab6d6c925a68aabca7d84c545738'
 const FUNCTION = 'd8424dc4a4a3c413f89e433683f9040b'
 export const INTEL = { region: REGION, function: FUNCTION }
-/** The sample of drivers.md 3.2. */
+/** Cards of drivers.md 3.2. */
 export const opaeTree = (): Tree =>
   pciTree({
     '0000:5e:00.0': {
@@ -142,7 +142,7 @@ export const gbs = (region: string, functions: readonly string[]): string => {
   ]).toString('latin1')
 }
 
-/** The sample of drivers.md 3.4. */
+/** Cards of drivers.md 3.4. */
 export const alveoTree = (): Tree =>
   pciTree({
     '0000:3b:00.0': { vendor: '10ee', device: '5000', class: '120000' },
