@@ -27,9 +27,8 @@ export const EXCLUDE = [
   'test/browser/**',
   '**/node_modules/**',
 ]
-/** The mutation test asks these as well: they are the nearest to some commands. */
-const { MUTATION_FOLDER, MUTATION_HITS } = process.env
-const LATER = MUTATION_FOLDER === undefined || MUTATION_HITS !== undefined ? LONG : []
+/** The mutation tool asks these as well: they are the nearest to some commands. */
+const LATER = process.env['MUTATION_FOLDER'] === undefined ? LONG : []
 /**
  * In a process of their own. The first declares the tests of other files once more, over another store. The simulation
  * replaces the timers of its process: what other files have left open, as a connection, would add tasks to a seed.
@@ -46,7 +45,6 @@ export default defineConfig({
       },
       { extends: true, test: { name: 'apart', include: APART } },
     ],
-    setupFiles: MUTATION_HITS === undefined ? [] : ['test/mutation/hits.setup.ts'],
     testTimeout: 60_000,
     // what is waited for may be done by another process, on a machine that is busy
     expect: { poll: { timeout: 10_000 } },

@@ -2,16 +2,12 @@
 import { posix } from 'node:path'
 import { type Source, target } from '../tidy/source.ts'
 
-type Loader = { readonly path: string; readonly steps: number }
-export type Loaders = ReadonlyMap<string, readonly Loader[]>
-/**
- * A program that is started, or a part that is loaded later, is far from the test that does so, and such tests are
- * slow.
- */
+type Loaders = ReadonlyMap<string, readonly { readonly path: string; readonly steps: number }[]>
+/** A part that is loaded later is far from the test that does so. */
 const STEPS = { value: 1, lazy: 5 }
 /** Who loads a file; what is imported only as a type is not loaded. */
 export const loadersOf = (sources: readonly Source[]): Loaders => {
-  const loaders = new Map<string, Loader[]>()
+  const loaders = new Map<string, { path: string; steps: number }[]>()
   for (const { path, imports } of sources)
     for (const { specifier, kind } of imports) {
       const to = target(path, specifier)
@@ -47,34 +43,12 @@ const distancesTo = (loaders: Loaders, path: string): ReadonlyMap<string, number
   return distances
 }
 
-/** Tests that start the program as a process of its own take their time. */
-const PROGRAM = 'bin/accelerando.js'
-const STARTS_PROGRAM = 6
-/**
- * All tests of a service load it through the same few files: which of them is about it shows in the words that they
- * share.
- */
-const SAME_WORDS = 6
-/** `alike`: how much a test file has in common with the file, from 0 to 1. */
-export const nearestTests = (
-  loaders: Loaders,
-  path: string,
-  isTest: (path: string) => boolean,
-  alike: ReadonlyMap<string, number> = new Map(),
-): readonly string[] => {
-  const starting = distancesTo(loaders, PROGRAM)
-  return [...distancesTo(loaders, path)]
+export const nearestTests = (loaders: Loaders, path: string, isTest: (path: string) => boolean): readonly string[] =>
+  [...distancesTo(loaders, path)]
     .filter(([file]) => isTest(file))
-    .map(([file, distance]) => ({
-      file,
-      far:
-        nearness(path, file, distance) +
-        (starting.has(file) ? STARTS_PROGRAM : 0) -
-        SAME_WORDS * (alike.get(file) ?? 0),
-    }))
+    .map(([file, distance]) => ({ file, far: nearness(path, file, distance) }))
     .toSorted((a, b) => a.far - b.far || (a.file < b.file ? -1 : 1))
     .map(({ file }) => file)
-}
 
 /** What `npm test` runs, by the patterns of its configuration. */
 export const testFilter =

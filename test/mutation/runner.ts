@@ -1,15 +1,13 @@
 /**
  * Runs in a copy of the repository and keeps one vitest alive there, since starting it takes longer than most test
- * files. A run goes on after a failed test: vitest may take most of a minute to cancel one, and refuses the next run
- * for as long. A line of standard input is a `Question`, a line of standard output that begins with `MARK` is its
- * `Answer`.
+ * files. A line of standard input is a `Question`, a line of standard output that begins with `MARK` is what has run.
  */
 import { join, relative } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { pathToFileURL } from 'node:url'
 import type * as VitestNode from 'vitest/node'
-import { type Answer, MARK, type Question } from './runs.ts'
+import { MARK, type Question, type Ran } from './runs.ts'
 
 const root = process.cwd()
 const silent = () =>
@@ -25,34 +23,31 @@ const vitest = await createVitest(
 )
 await vitest.standalone()
 
-const answer = async ({ files, changed }: Question): Promise<Answer> => {
+const ran = async ({ files, changed }: Question): Promise<Ran> => {
   for (const path of changed) vitest.invalidateFile(join(root, path))
   const wanted = new Set(files.map((file) => join(root, file)))
   const found = await vitest.globTestSpecifications([...files])
   const specifications = found.filter(({ moduleId }) => wanted.has(moduleId))
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications, false)
   const error = unhandledErrors[0]
-  // among the modules are also those of earlier runs, as they ended then
-  const asked = testModules.filter(({ moduleId }) => wanted.has(moduleId))
   return {
-    files: asked.map((module) => {
-      const failed = [...module.children.allTests('failed')][0]
-      return {
+    // among the modules are also those of earlier runs, as they ended then
+    files: testModules
+      .filter(({ moduleId }) => wanted.has(moduleId))
+      .map((module) => ({
         file: relative(root, module.moduleId),
         state: module.state(),
-        ms: module.diagnostic().duration,
-        failed: failed?.fullName ?? null,
-      }
-    }),
-    unhandled: error === undefined ? null : (error as Error).message,
+        failed: [...module.children.allTests('failed')][0]?.fullName ?? null,
+      })),
+    trouble: error === undefined ? null : `the run failed: ${(error as Error).message}`,
   }
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const answered = await answer(JSON.parse(line) as Question).catch((error: unknown): Answer => ({
+  const answer = await ran(JSON.parse(line) as Question).catch((error: unknown): Ran => ({
     files: [],
-    unhandled: String(error),
+    trouble: String(error),
   }))
-  process.stdout.write(`${MARK}${JSON.stringify(answered)}\n`)
+  process.stdout.write(`${MARK}${JSON.stringify(answer)}\n`)
 }
 process.exit(0)

@@ -1,11 +1,12 @@
 /**
  * Test files are run in a copy of the repository by a process that stays; one that hangs is ended with all that it
- * started.
+ * started there.
  */
 import { type ChildProcess, spawn } from 'node:child_process'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
-import { endAll, environmentOf } from './leftovers.ts'
 
 export type Question = {
   readonly files: readonly string[]
@@ -15,70 +16,106 @@ export type Question = {
 export type FileRan = {
   readonly file: string
   readonly state: string
-  readonly ms: number
   /** The first test of it that failed. */
   readonly failed: string | null
 }
-export type Answer = { readonly files: readonly FileRan[]; readonly unhandled: string | null }
-export type Ran = Answer & { readonly late: boolean }
+export type Ran = { readonly files: readonly FileRan[]; readonly trouble: string | null }
 
 export const MARK = 'mutation-answer: '
 const RUNNER = fileURLToPath(new URL('runner.ts', import.meta.url))
-const NOTHING: Answer = { files: [], unhandled: null }
+const LIMIT_MS = { start: 20_000, file: 30_000 }
 
-export type Runner = {
-  /** `late`: there was no end within the limit, and the process was replaced. */
-  readonly run: (question: Question, limitMs: number) => Promise<Ran>
-  /** The next run begins in a new process. */
-  readonly end: () => void
+/** By which of these files a run noticed something, and how; null when every file of it passed. */
+export const failureOf = (
+  { files, trouble }: Ran,
+  asked: readonly string[],
+): { readonly files: readonly string[]; readonly how: string } | null => {
+  if (trouble !== null) return { files: asked, how: trouble }
+  const bad = files.find(({ failed, state }) => failed !== null || state === 'failed')
+  if (bad) return { files: [bad.file], how: `${bad.file}: ${bad.failed ?? 'it cannot be loaded'}` }
+  const ran = new Set(files.filter(({ state }) => state === 'passed' || state === 'skipped').map(({ file }) => file))
+  const missing = asked.find((file) => !ran.has(file))
+  return missing === undefined ? null : { files: [missing], how: `${missing} was not run` }
 }
 
+/** What was started with this folder as `MUTATION_FOLDER`. Only Linux tells this; elsewhere nothing is ended here. */
+const endAll = (folder: string): void => {
+  const isOf = (pid: string): boolean => {
+    try {
+      return readFileSync(join('/proc', pid, 'environ'), 'utf8').includes(`MUTATION_FOLDER=${folder}\0`)
+    } catch {
+      return false
+    }
+  }
+  const pids = process.platform === 'linux' ? readdirSync('/proc').filter((name) => /^\d+$/.test(name)) : []
+  for (const pid of pids.filter(isOf))
+    try {
+      process.kill(Number(pid), 'SIGKILL')
+    } catch {
+      // it has ended
+    }
+}
+
+/** Settings of whoever runs this are not those of the tests. */
+const environmentOf = (folder: string) => ({
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(ACCELERANDO_|VITEST|NODE_OPTIONS)/.test(name)),
+  ),
+  MUTATION_FOLDER: folder,
+  TMPDIR: join(folder, 'tmp'),
+  NO_COLOR: '1',
+})
+
+export type Runner = {
+  /** `changed`: the file whose text is another than before. */
+  readonly run: (files: readonly string[], changed: string) => Promise<Ran>
+  readonly end: () => void
+}
 export const makeRunner = (tree: string, stop: AbortSignal): Runner => {
-  type Alive = { readonly child: ChildProcess; answered: (line: string) => void; ended: () => void }
-  let alive: Alive | null = null
+  let alive: ChildProcess | null = null
+  let answered: (ran: Ran) => void = () => undefined
+  /** The file of the last run: its text may have been put back since. */
+  let last = ''
   const end = (): void => {
-    alive?.child.kill('SIGKILL')
+    alive?.kill('SIGKILL')
     alive = null
     endAll(tree)
   }
-  const start = (): Alive => {
+  const broken = (trouble: string): void => answered({ files: [], trouble })
+  const start = (): ChildProcess => {
     const child = spawn(process.execPath, [RUNNER], {
       cwd: tree,
       env: environmentOf(tree),
       detached: true,
       stdio: ['pipe', 'pipe', 'ignore'],
     })
-    const started: Alive = { child, answered: () => undefined, ended: () => undefined }
     createInterface({ input: child.stdout }).on('line', (line) => {
-      if (line.startsWith(MARK)) started.answered(line.slice(MARK.length))
+      if (line.startsWith(MARK)) answered(JSON.parse(line.slice(MARK.length)) as Ran)
     })
     child.stdin.on('error', () => undefined)
     child.once('exit', () => {
-      if (alive === started) alive = null
-      started.ended()
+      if (alive !== child) return
+      alive = null
+      broken('the process of the tests ended')
     })
-    child.once('error', () => started.ended())
-    return started
+    return child
   }
   stop.addEventListener('abort', end, { once: true })
-  const run: Runner['run'] = (question, limitMs) =>
-    new Promise((resolve) => {
-      if (stop.aborted) return resolve({ ...NOTHING, late: false })
-      const current = (alive ??= start())
-      const timer = setTimeout(() => {
-        current.ended = () => undefined
+  const run: Runner['run'] = async (files, changed) => {
+    if (stop.aborted) return { files: [], trouble: 'stopped' }
+    const { promise, resolve } = Promise.withResolvers<Ran>()
+    answered = resolve
+    alive ??= start()
+    const late = setTimeout(
+      () => {
         end()
-        resolve({ ...NOTHING, late: true })
-      }, limitMs)
-      current.answered = (line) => {
-        clearTimeout(timer)
-        resolve({ ...(JSON.parse(line) as Answer), late: false })
-      }
-      current.ended = () => {
-        clearTimeout(timer)
-        resolve({ files: [], unhandled: 'the process of the tests ended', late: false })
-      }
-      current.child.stdin!.write(`${JSON.stringify(question)}\n`)
-    })
+        broken('no end in time')
+      },
+      LIMIT_MS.start + files.length * LIMIT_MS.file,
+    )
+    alive.stdin!.write(`${JSON.stringify({ files, changed: [last, changed] } satisfies Question)}\n`)
+    last = changed
+    return promise.finally(() => clearTimeout(late))
+  }
   return { run, end }
 }

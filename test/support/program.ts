@@ -36,17 +36,11 @@ export type Run = {
   readonly launcher?: string | undefined
 }
 
-/**
- * What a program under test gets of an environment: no settings of accelerando and of the test runner. While it is
- * recorded which test runs what, the program is recorded as well (`test/mutation/hits.ts`).
- */
-export const passedOn = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => {
-  const own =
-    env['MUTATION_HITS'] === undefined
-      ? /^(ACCELERANDO_|VITEST|NODE_OPTIONS|npm_lifecycle)/
-      : /^(ACCELERANDO_|VITEST|npm_lifecycle)/
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !own.test(name)))
-}
+/** What a program under test gets of an environment: no settings of accelerando and of the test runner. */
+export const passedOn = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/^(ACCELERANDO_|VITEST|NODE_OPTIONS|npm_lifecycle)/.test(name)),
+  )
 const environment = (more: Readonly<Record<string, string>>, parentFd: boolean) => ({
   ...passedOn(process.env),
   NO_COLOR: '1',
