@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { sqlJournal } from '../../src/persistence/journal.ts'
-import { pgliteDatabase } from '../../src/persistence/pglite/pglite.ts'
+import { PGlite } from '@electric-sql/pglite'
+import { openStore } from '../../src/persistence/open.ts'
 import { embeddedStoreIn, embeddedStoreMade } from '../support/embedded.ts'
 import * as sample from './samples.ts'
 
@@ -23,9 +23,10 @@ const transactionOf = (position: string) => Number(position.split('.')[0])
 
 test('the feed and the history stay in commit order from transaction 999 to 1000', { timeout: 60_000 }, async () => {
   await embeddedStoreIn(dir)
-  const database = await pgliteDatabase(dir)
-  await database.write({ text: SPEND, params: [] })
-  const journal = sqlJournal(database)
+  const database = await PGlite.create(join(dir, 'pglite'))
+  await database.exec(SPEND)
+  await database.close()
+  const { journal, close } = await openStore({ kind: 'pglite', dir })
   const key = sample.newKey()
   const versions = Array.from({ length: 20 }, (_, n) => n + 1)
   for (const version of versions) expect(await journal.append(sample.one(key, version))).toBe('appended')
@@ -40,6 +41,5 @@ test('the feed and the history stay in commit order from transaction 999 to 1000
     page = await journal.feed(page.at(-1)!.position, 7)
   }
   expect(fed).toEqual(versions)
-  await journal.close()
-  await database.close()
+  await close()
 })

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { lockFolder } from '../../src/persistence/folderLock.ts'
-import { askLockSocket, openLockSocket } from '../../src/persistence/lockSocket.ts'
 
 let dir: string
 beforeEach(() => {
@@ -141,16 +140,4 @@ test('a folder that is not there is made, for its owner alone', async () => {
   const inner = join(dir, 'a', 'b')
   ;(await lockFolder(inner)).release()
   expect(statSync(inner).mode & 0o777).toBe(0o700)
-})
-test('a socket that is gone, or refuses, belongs to a process that has ended', async () => {
-  const socket = openLockSocket(dir)!
-  expect(socket.name).toMatch(/^lock\.[\da-f]{8}\.sock$/)
-  expect([readdirSync(dir), await askLockSocket(dir, socket.name)]).toEqual([[socket.name], 'lives'])
-  socket.close()
-  expect([readdirSync(dir), await askLockSocket(dir, socket.name)]).toEqual([[], 'ended'])
-  writeFileSync(join(dir, 'file'), '')
-  expect(await askLockSocket(dir, 'file')).toBe('ended')
-  // what cannot be asked says nothing
-  expect(await askLockSocket(join(dir, 'file'), 'x')).toBe('unknown')
-  expect(openLockSocket(join(dir, 'none'))).toBeNull()
 })

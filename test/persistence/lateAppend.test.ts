@@ -1,51 +1,14 @@
 /**
  * A statement that is under way when its request is answered 503 writes nothing afterwards (WRITER-4, decision 0049).
  */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { Client } from 'pg'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openStore } from '../../src/persistence/open.ts'
-import { pgliteDatabase } from '../../src/persistence/pglite/pglite.ts'
-import type { Database } from '../../src/persistence/sql.ts'
-import { failureOf } from '../../src/persistence/sql.ts'
-import { appendStatement } from '../../src/persistence/statements.ts'
 import type { Store } from '../../src/persistence/store.ts'
-import { embeddedStoreIn } from '../support/embedded.ts'
 import { describeWith } from '../support/needs.ts'
 import { type Database as Fresh, freshDatabase } from '../support/postgres.ts'
 import * as sample from './samples.ts'
-
-/** Whatever the statement contains. */
-const samples = () => {
-  const row = sample.arqChange(sample.arqRow())
-  return [[], [row], [row, { view: 'due', key: 'x', row: null } as const]].map((changes) =>
-    sample.one(sample.newKey(), 1, changes),
-  )
-}
-const writesNothing = async ({ write }: Pick<Database, 'write'>): Promise<void> => {
-  for (const append of samples()) {
-    const error = await write(appendStatement([append], true, 0)).catch((cause: unknown) => cause)
-    expect(failureOf(error)).toBe('late')
-    const { key } = append.rows[0]!
-    expect(await write({ text: 'select 1 from journal where key = $1', params: [key] })).toEqual([])
-    await write(appendStatement([append], true, 60_000))
-    expect(await write({ text: 'select 1 from journal where key = $1', params: [key] })).toHaveLength(1)
-  }
-}
-
-describe('an embedded append whose time is over', () => {
-  test('writes nothing, and one that is in time writes everything', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'accelerando-late-'))
-    await embeddedStoreIn(dir)
-    const database = await pgliteDatabase(dir)
-    await writesNothing(database)
-    await database.close()
-    rmSync(dir, { recursive: true })
-  }, 60_000)
-})
 
 describeWith('postgres', 'an append on PostgreSQL whose time is over', (bin) => {
   let database: Fresh
@@ -62,11 +25,6 @@ describeWith('postgres', 'an append on PostgreSQL whose time is over', (bin) => 
     await store.close()
     await database.drop()
   })
-
-  test('writes nothing, and one that is in time writes everything', () =>
-    writesNothing({
-      write: async ({ text, params }) => (await other.query({ text, values: [...params] })).rows,
-    }))
 
   test.each(['journal', 'arqs'])(
     'commits nothing when %s is locked for longer, others of its batch are written, and a repeat is',

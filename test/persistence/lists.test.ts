@@ -4,17 +4,11 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { PageQuery } from '../../src/actors/runtime/ports.ts'
 import type { ViewName } from '../../src/actors/runtime/views.ts'
-import { drop } from '../../src/actors/runtime/views.ts'
 import { openStore } from '../../src/persistence/open.ts'
-import { PLANNER } from '../../src/persistence/planner.ts'
 import { pageStatement } from '../../src/persistence/reads.ts'
-import { tailStatement } from '../../src/persistence/tails.ts'
-import type { Statement } from '../../src/persistence/sql.ts'
-import { appendStatement, siftStatement } from '../../src/persistence/statements.ts'
 import { describeWith } from '../support/needs.ts'
 import { freshDatabase } from '../support/postgres.ts'
 import type { Database } from '../support/postgres.ts'
-import * as sample from './samples.ts'
 
 const ID = '00000000-0000-4000-8000-000000000000'
 const RESOLVED = ['Bound', 'BindFailed', 'Deleting']
@@ -96,7 +90,7 @@ describeWith('postgres', 'the lists of the API', (bin) => {
     await client.end()
     await database.drop()
   })
-  const planOf = async ({ text, params }: Statement): Promise<string> => {
+  const planOf = async ({ text, params }: ReturnType<typeof pageStatement>): Promise<string> => {
     const { rows } = await client.query<{ 'QUERY PLAN': string }>(`explain ${text}`, [...params])
     return rows.map((row) => row['QUERY PLAN']).join('\n')
   }
@@ -111,20 +105,5 @@ describeWith('postgres', 'the lists of the API', (bin) => {
   test('a page deep in a long list begins at its marker', async () => {
     const plan = await planOf(arqs('', { project_id: 'p7' }, '').page(ID))
     expect(plan).toMatch(/Index Cond: .*project_id.*ROW\(created_at, uuid\) > ROW/s)
-  })
-
-  test('what appends and what reads a tail looks rows up, also while the server knows nothing of the journal', async () => {
-    const key = sample.newKey()
-    const append = sample.one(key, 2, [sample.arqChange(sample.arqRow()), drop('due', key)])
-    await client.query(
-      Object.entries(PLANNER)
-        .map(([name, value]) => `set ${name} = ${value}`)
-        .join('; '),
-    )
-    for (const statement of [appendStatement([append]), siftStatement([append]), tailStatement([{ key, after: 0 }])]) {
-      const plan = await planOf(statement)
-      expect(plan).not.toMatch(/Seq Scan|hashed|Hash/)
-      expect(plan).toMatch(/Index (Only )?Scan using journal_/)
-    }
   })
 })

@@ -3,16 +3,14 @@
  * program.
  */
 import { spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { fileURLToPath } from 'node:url'
-import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { lockFolder } from '../../src/persistence/folderLock.ts'
+import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { openStore } from '../../src/persistence/open.ts'
-import { pgliteDatabase } from '../../src/persistence/pglite/pglite.ts'
 import { embeddedStoreIn, embeddedStoreMade } from '../support/embedded.ts'
 import * as sample from './samples.ts'
 
@@ -101,65 +99,4 @@ test('the event loop goes on while thousands of rows are written', async () => {
   // A statement of 200 rows keeps the database itself busy for longer than this.
   expect(delay.percentile(90)).toBeLessThan(15e6 + 10 * idle)
   await store.close()
-})
-
-test('upkeep waits for the end of a transaction, however much that writes', async () => {
-  await embeddedStoreIn(dir)
-  const database = await pgliteDatabase(dir)
-  const run = (text: string, params: readonly unknown[] = []) => database.write({ text, params })
-  const checkpoint = async () => (await run('select checkpoint_lsn::text as at from pg_control_checkpoint()'))[0]!['at']
-  const large = { text: 'insert into large values ($1)', params: ['x'.repeat(9_000_000)] }
-  await run('create table large (content text)')
-  for (const ending of ['commit', 'rollback']) {
-    const before = await checkpoint()
-    const work = database.transaction(async (now) => {
-      await now(large)
-      await now(large)
-      // this fails when a statement between the two has failed
-      expect(await now({ text: 'select 1 as one', params: [] })).toEqual([{ one: 1 }])
-      if (ending === 'rollback') throw new Error('changed my mind')
-    })
-    await (ending === 'rollback' ? expect(work).rejects.toThrow('changed my mind') : work)
-    // what is asked next is answered after it
-    await run('select 1')
-    expect(await checkpoint()).not.toBe(before)
-  }
-  expect((await run('select count(*)::int as rows from large'))[0]).toEqual({ rows: 2 })
-  await database.close()
-})
-
-describe('a folder lock', () => {
-  const lockFile = () => join(dir, 'lock')
-
-  test('excludes, and is gone when released', async () => {
-    const lock = await lockFolder(dir)
-    expect(lock.held()).toBe(true)
-    await expect(lockFolder(dir)).rejects.toThrow(`in use by process ${process.pid}`)
-    lock.release()
-    ;(await lockFolder(dir)).release()
-  })
-
-  test.each([
-    ['of a process that is no more', { pid: 2 ** 22 + 1, started: '1', boot: '' }],
-    ['whose pid another process has by now', { pid: process.ppid, started: '1', boot: '' }],
-    ['of an earlier boot', { pid: process.pid, started: 'same', boot: 'other' }],
-  ])('%s does not hold', async (_, holder) => {
-    writeFileSync(lockFile(), JSON.stringify(holder))
-    const lock = await lockFolder(dir)
-    expect(JSON.parse(readFileSync(lockFile(), 'utf8'))).toMatchObject({ pid: process.pid })
-    lock.release()
-  })
-
-  test('half written does not hold', async () => {
-    writeFileSync(lockFile(), '{"pid":')
-    ;(await lockFolder(dir)).release()
-  })
-
-  test('taken over by another is not held, and not released for it', async () => {
-    const lock = await lockFolder(dir)
-    writeFileSync(lockFile(), 'another')
-    expect(lock.held()).toBe(false)
-    lock.release()
-    expect(readFileSync(lockFile(), 'utf8')).toBe('another')
-  })
 })

@@ -1,25 +1,24 @@
-/** PostgreSQL behind a pooler: one that keeps sessions is used, any other is refused before anything is written. */
+/** PostgreSQL behind a pooler that keeps no sessions is refused before anything is written. */
 import { createServer, type AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
-import { openDatabase } from '../../src/cli/programs/database.ts'
 import { systemClock } from '../../src/clock.ts'
 import { inspectDatabase } from '../../src/persistence/inspect.ts'
-import { postgresDatabase } from '../../src/persistence/postgres/postgres.ts'
-import { memoryLog, until } from '../support/lab.ts'
+import { openStore } from '../../src/persistence/open.ts'
+import { until } from '../support/lab.ts'
 import { type Asked, scriptedPostgres, sqlError } from '../support/scriptedPostgres.ts'
 
 const closing: (() => unknown)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
-type Mode = 'session' | 'transaction' | 'statement'
-/** Gives a session, a transaction or a statement one of its own sessions, which is another number than it tells. */
+type Mode = 'transaction' | 'statement'
+/** Gives a transaction or a statement one of its own sessions, which is another number than it tells. */
 const pooler = async (mode: Mode) => {
   const taken = new Map<number, number>()
   const processOf = ({ session, text }: Asked): number => {
     const free = [901, 902, 903, 904].find((one) => ![...taken.values()].includes(one))!
     const own = taken.get(session) ?? free
-    if (mode === 'session' || text === 'begin') taken.set(session, own)
+    if (text === 'begin') taken.set(session, own)
     return own
   }
   const server = await scriptedPostgres((asked) => {
@@ -36,19 +35,12 @@ test.each(['transaction', 'statement'] as const)('a pooler in %s mode is refused
   const server = await pooler(mode)
   const said =
     /a pooler in front of the database keeps no sessions: connect to PostgreSQL itself, or set pool_mode = session/
-  await expect(openDatabase({ url: server.url }, systemClock, memoryLog())).rejects.toThrow(said)
+  await expect(openStore({ kind: 'postgres', url: server.url })).rejects.toThrow(said)
   await expect(inspectDatabase(server.url, systemClock, { relay: 'relay', bindDeadlineMs: 1 })).rejects.toThrow(said)
   expect(
     server.asked.filter(({ text }) => /lock|insert|create/i.test(text) && !text.includes("'on' as locked")),
   ).toEqual([])
   await until(() => server.open().length === 0)
-})
-test('a pooler that keeps sessions is used, and each session sets what it needs', async () => {
-  const server = await pooler('session')
-  const database = await postgresDatabase({ url: server.url, presence: 'together' })
-  closing.push(database.close)
-  await database.read({ text: 'select 1', params: [] })
-  expect(server.settings.slice(1).map((one) => one['lock_timeout'])).toEqual([3_000, 3_000, 3_000])
 })
 test('a server without TLS is refused with the mode that fits', async () => {
   const server = createServer((socket) => socket.on('error', () => undefined).once('data', () => socket.end('N')))
@@ -56,6 +48,6 @@ test('a server without TLS is refused with the mode that fits', async () => {
   closing.push(() => server.close())
   const url = `postgresql://u@127.0.0.1:${(server.address() as AddressInfo).port}/d?sslmode=prefer`
   const said = /does not support SSL connections: set sslmode=disable/
-  await expect(openDatabase({ url }, systemClock, memoryLog())).rejects.toThrow(said)
+  await expect(openStore({ kind: 'postgres', url })).rejects.toThrow(said)
   await expect(inspectDatabase(url, systemClock, { relay: 'relay', bindDeadlineMs: 1 })).rejects.toThrow(said)
 })

@@ -7,10 +7,9 @@ import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Append, Verdict } from '../../src/actors/runtime/ports.ts'
 import { openStore } from '../../src/persistence/open.ts'
-import { postgresDatabase } from '../../src/persistence/postgres/postgres.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { describeWith } from '../support/needs.ts'
-import { freshDatabase } from '../support/postgres.ts'
+import { freshDatabase, sqlOnce } from '../support/postgres.ts'
 import type { Database } from '../support/postgres.ts'
 import * as sample from './samples.ts'
 
@@ -242,39 +241,13 @@ describeWith('postgres', 'stores on one server', (bin) => {
     expect(await sample.versionsOf(store.journal, key)).toEqual([])
   })
 
-  test('each session lets the server end it when its process is cut off or stands still', async () => {
-    const { write, read, share, close } = await postgresDatabase({ url: database.url })
-    const text = `select name, setting from pg_settings where name ~ '^tcp_|^idle_in_tr|^(lock|statement)_timeout' order by name`
-    for (const run of [write, read, share]) {
-      const settings = (await run({ text, params: [] })).map(({ name, setting }) => [name, Number(setting)])
-      expect(Object.fromEntries(settings)).toEqual({
-        idle_in_transaction_session_timeout: 10_000,
-        lock_timeout: 3_000,
-        statement_timeout: 5_000,
-        tcp_keepalives_count: 3,
-        tcp_keepalives_idle: 4,
-        tcp_keepalives_interval: 2,
-        tcp_user_timeout: 10_000,
-      })
-    }
-    await close()
-  })
-
-  test('reads that wait for a connection go on when the sessions are replaced, and keep their order', async () => {
-    const { write, read, close } = await postgresDatabase({ url: database.url, readers: 2 })
-    const [{ pid }] = (await write({ text: 'select pg_backend_pid() as pid', params: [] })) as [{ pid: number }]
-    const done: number[] = []
-    const reads = Array.from({ length: 8 }, async (_, at) => {
-      await read({ text: 'select pg_sleep(0.2)', params: [] })
-      done.push(at)
-    })
-    const client = await clientOn()
-    await client.query('select pg_terminate_backend($1::int)', [pid])
-    await client.end()
-    await Promise.all(reads)
-    const inOrder = done.every((at, place) => Math.abs(at - place) <= 1)
-    expect({ done: done.length, inOrder }).toEqual({ done: 8, inOrder: true })
-    await close()
+  test('a database that has lost the identity of its cloud is not used', async () => {
+    const own = await freshDatabase(bin)
+    const opened = await openStore({ kind: 'postgres', url: own.url })
+    await sqlOnce(own.url, 'delete from cluster')
+    await expect(opened.cloud(() => 'key')).rejects.toThrow('this database has lost the identity of its cloud')
+    await opened.close()
+    await own.drop()
   })
 
   test('an unreachable server is said at once, in its own words', async () => {

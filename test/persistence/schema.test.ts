@@ -3,13 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { MikroORM } from '@mikro-orm/core'
-import { beforeAll, describe, expect, test } from 'vitest'
-import { entities } from '../../src/persistence/ormEntities.ts'
+import { beforeAll, expect, test } from 'vitest'
 import { migrationNames, pending } from '../../src/persistence/migrate.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { ormOnPglite, ormOnPostgres } from '../../src/persistence/orm.ts'
 import { pgliteDatabase } from '../../src/persistence/pglite/pglite.ts'
-import { baseOf, nullable, uniqueRule, viewNames, viewOf } from '../../src/persistence/rules.ts'
 import { embeddedStoreIn, embeddedStoreMade } from '../support/embedded.ts'
 import { describeWith } from '../support/needs.ts'
 import { freshDatabase, sqlOnce } from '../support/postgres.ts'
@@ -20,25 +18,6 @@ const difference = async (orm: MikroORM): Promise<string> => {
   await orm.close(true)
   return sql
 }
-
-describe('entities', () => {
-  test.each(viewNames)('%s has the columns, the key and the rules of its view', (name) => {
-    const view = viewOf(name)
-    const { meta } = entities.find((entity) => entity.meta.tableName === name)!.init()
-    expect(Object.keys(meta.properties)).toEqual(Object.keys(view.columns))
-    expect(meta.primaryKeys).toEqual([view.key])
-    expect(meta.uniques.map((each) => each.name)).toEqual(view.unique.map((columns) => uniqueRule(name, columns)))
-    expect(meta.indexes.map((each) => each.properties)).toEqual(view.indexes)
-    for (const [column, kind] of Object.entries(view.columns)) {
-      const property = meta.properties[column as never] as {
-        readonly nullable?: boolean
-        readonly columnTypes?: readonly string[]
-      }
-      expect([column, property.nullable === true]).toEqual([column, nullable(kind)])
-      expect(property.columnTypes ?? [baseOf(kind)]).toEqual([baseOf(kind)])
-    }
-  })
-})
 
 beforeAll(embeddedStoreMade)
 test('the embedded database has nothing pending after the migrations, and no thread but its own', async () => {
