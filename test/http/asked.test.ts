@@ -1,6 +1,5 @@
 /** What the API asks the control for each request: every argument, what is left out, and the limits of each number. */
 import { describe, expect, test } from 'vitest'
-import { commandIdOf } from '../../src/actors/runtime/commandId.ts'
 import { done } from '../../src/fault.ts'
 import type { AppParts } from '../../src/http/app.ts'
 import { as, version } from './steps.ts'
@@ -91,38 +90,6 @@ describe('a list is asked for', () => {
     expect([none.got.status, none.got.json]).toEqual([200, { attributes: [] }])
     expect((await tell(`GET /v2/attributes?deployable_id=${A}`, fault('unavailable'))).got.status).toBe(503)
   })
-  test('of profiles by the names that can exist, and with disabled ones from 2.5', async () => {
-    const ask = async (query: string, minor: number) =>
-      (await tell(`GET /v2/device_profiles${query}`, { 'profiles.list': NO_ROWS }, { headers: version(minor) })).asked
-    const viewer = (disabled: boolean) => ({ caller: expect.objectContaining({ userId: 'op-7' }), disabled })
-    expect(await ask('', 4)).toEqual([['profiles.list', null, ALL, viewer(false)]])
-    expect(await ask('?name=a,b%20c,d', 5)).toEqual([['profiles.list', ['a', 'd'], ALL, viewer(true)]])
-    expect(await ask('?name=', 5)).toEqual([['profiles.list', [], ALL, viewer(true)]])
-  })
-  test('of dead letters and of deliveries up to a limit', async () => {
-    const letters = async (query: string) =>
-      (await tell(`GET /v2/dead_letters${query}`, { 'deadLetters.list': NO_ROWS })).asked[0]![1]
-    expect(await letters('')).toEqual({ state: 'open', limit: 50 })
-    expect(await letters(`?state=dropped&limit=499&topic=t&marker=${A}`)).toEqual({
-      state: 'dropped',
-      limit: 499,
-      topic: 't',
-      marker: A,
-    })
-    expect([await letters('?limit=500'), await letters('?limit=501')]).toEqual([
-      { state: 'open', limit: 500 },
-      { state: 'open', limit: 500 },
-    ])
-    const deliveries = async (query: string) =>
-      (await tell(`GET /v2/deliveries${query}`, { deliveries: NO_ROWS })).asked[0]![1] as { readonly limit: number }
-    expect(await deliveries('')).toEqual({ state: 'waiting', limit: 100 })
-    expect(await deliveries(`?state=undelivered&limit=499&marker=${A}`)).toEqual({
-      state: 'undelivered',
-      limit: 499,
-      marker: A,
-    })
-    expect([(await deliveries('?limit=500')).limit, (await deliveries('?limit=501')).limit]).toEqual([500, 500])
-  })
 })
 
 const operations = (op: string, ...paths: readonly string[]) => paths.map((path) => ({ op, path, value: A }))
@@ -173,26 +140,6 @@ describe('a command is passed on', () => {
     expect([got.got.status, got.got.text, got.asked]).toEqual([status, '', [asked]])
   })
 
-  const HOST = { drivers: {}, playbooks: [], probe: null, lastReport: null, orders: {}, measured: [], retired: null }
-  const HOST_ROW = { ...HOST, last_seen_at: null, orders: { waiting: 0, since: null }, created_at: 0, updated_at: null }
-  const KEY = `${'A'.repeat(42)}E`
-  test.each<[line: string, body: object, asked: Asked]>([
-    ['POST /v2/hosts/h1/retire', reason, ['hosts.retire', THE_CALLER, 'h1', NOTE]],
-    ['POST /v2/hosts/h1/retire?dry_run=false', reason, ['hosts.retire', THE_CALLER, 'h1', NOTE]],
-    ['POST /v2/hosts/h1/restore', reason, ['hosts.restore', THE_CALLER, 'h1', NOTE]],
-    ['POST /v2/hosts/h1/approve', reason, ['hosts.approve', THE_CALLER, 'h1', NOTE, null]],
-    ['POST /v2/hosts/h1/approve', { ...reason, public_key: KEY }, ['hosts.approve', THE_CALLER, 'h1', NOTE, KEY]],
-    ['POST /v2/hosts/h1/rekey', { ...reason, public_key: KEY }, ['hosts.rekey', THE_CALLER, 'h1', NOTE, KEY]],
-  ])('%s with %o', async (line, body, asked) => {
-    const got = await tell(line, { [asked[0]]: { ...HOST_ROW, name: 'h1' } }, { body })
-    expect([got.got.status, got.got.json.name, got.asked]).toEqual([200, 'h1', [asked]])
-  })
-  test('under a name also where the caller has none', async () => {
-    const headers = { 'X-User-Id': ' ' }
-    const { asked } = await tell('POST /v2/hosts/h1/restore', { 'hosts.restore': HOST_ROW }, { body: reason, headers })
-    expect(asked[0]![3]).toEqual({ by: 'somebody without a name', reason: 'of a test' })
-  })
-
   const ROW = { uuid: A, created_at: at(1), updated_at: null, handle_type: null, handle_info: null }
   test.each<[line: string, body: unknown, status: number, asked: Asked]>([
     ['POST /v2/accelerator_requests/ID/force_unbind', reason, 200, ['arqs.forceUnbind', THE_CALLER, A, NOTE]],
@@ -230,15 +177,6 @@ describe('a command is passed on', () => {
     expect([got.status, got.json.arqs.map((one: { uuid: string }) => one.uuid)]).toEqual([201, [A, B]])
     expect(asked).toEqual([['arqs.create', THE_CALLER, 'f']])
   })
-  test('that ignores a difference until the beginning of a day', async () => {
-    const row = { ended: null, created_at: 0, until_at: 0 }
-    const body = { ...reason, host: ' h1 ', difference: A.toUpperCase(), until: '1970-01-02' }
-    const { asked } = await tell('POST /v2/drift/ignored', { 'drift.ignore': row }, { body })
-    const wish = { host: 'h1', difference: A, until: 86_400_000 }
-    expect(asked).toEqual([['drift.ignore', THE_CALLER, wish, NOTE]])
-    const ended = await tell(`POST /v2/drift/ignored/${A}/end`, { 'drift.unignore': row }, { body: reason })
-    expect(ended.asked).toEqual([['drift.unignore', THE_CALLER, A, NOTE]])
-  })
 })
 
 describe('the caller of a request', () => {
@@ -274,17 +212,7 @@ describe('the caller of a request', () => {
     const headers = { 'X-OpenStack-Request-Id': given }
     expect(await callerOf(list, { headers })).toMatchObject({ requestId })
   })
-  const idFor = (user: string, method: string, path: string, key: string) =>
-    commandIdOf(JSON.stringify([user, 'p1', method, path, key]))
   const remove = `/v2/accelerator_requests?arqs=${B}`
-  test('has a command id that belongs to it, to what is asked for, and to the key', async () => {
-    const headers = { 'Idempotency-Key': 'k' }
-    const withKey = { ...plain, commandId: idFor('op-7', 'DELETE', remove, 'k'), ...TIMED }
-    expect(await callerOf(`DELETE ${remove}`, { headers })).toEqual(withKey)
-    expect(await callerOf(list, { headers })).toEqual({ ...plain, ...TIMED })
-    expect(await callerOf('HEAD /v2/accelerator_requests', { headers })).toEqual({ ...plain, ...TIMED })
-    expect(await callerOf(`DELETE ${remove}`)).toEqual({ ...plain, ...TIMED })
-  })
   test.each([
     ['!', true],
     ['~'.repeat(255), true],
@@ -297,35 +225,5 @@ describe('the caller of a request', () => {
     const { got, asked } = await tell(`DELETE ${remove}`, UNREAD, { headers: { 'Idempotency-Key': key } })
     const fault = 'Invalid Idempotency-Key: it must have 1 to 255 visible ASCII characters'
     expect([got.status, got.fault, asked.length]).toEqual(taken ? [204, '', 1] : [400, fault, 0])
-  })
-})
-
-describe('of an earlier moment', () => {
-  const parts = { clock: { now: () => 86_400_000, monotonic: () => 0, after: () => () => {} } }
-  const row = { created_at: 0, updated_at: null, handle_type: null, handle_info: null }
-  test.each([
-    ['device_profiles', 'profiles', 'list', NO_ROWS],
-    [`device_profiles/${A}`, 'profiles', 'find', row],
-    ['accelerator_requests', 'arqs', 'list', NO_ROWS],
-    [`accelerator_requests/${A}`, 'arqs', 'get', row],
-    [`accelerator_requests/${A}/timeline`, 'arqs', 'timeline', { steps: [] }],
-    ['devices', 'devices', 'list', NO_ROWS],
-    ['deployables', 'deployables', 'list', NO_ROWS],
-    ['hosts', 'hosts', 'list', NO_ROWS],
-  ])('%s', async (path, noun, verb, answer) => {
-    const call = `${noun}.${verb}`
-    const past: unknown[] = []
-    const read = (given: unknown) => async () => (past.push(given), done(answer))
-    const of = (as_of: string) =>
-      tell(
-        `GET /v2/${path}?as_of=${as_of}`,
-        { asOf: () => ({ [noun]: { [verb]: read('past') } }), [call]: read('present') },
-        { headers: version(3) },
-        parts,
-      )
-    expect((await of('1970-01-01T23:59:59.999Z')).asked).toEqual([['asOf', 86_399_999, 'the caller']])
-    for (const later of ['1970-01-02', '1970-01-03'])
-      expect((await of(later)).asked.map(([one]) => one)).toEqual([call])
-    expect(past).toEqual(['past', 'present', 'present'])
   })
 })

@@ -4,10 +4,8 @@ import type { IncomingMessage } from 'node:http'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { listen } from '../../src/cli/programs/listen.ts'
 import type { Listening } from '../../src/cli/programs/listen.ts'
-import type { EventSource } from '../../src/delivery/events/events.ts'
 import { createApp } from '../../src/http/app.ts'
 import { type Identify, noauth } from '../../src/http/identity.ts'
-import { refused } from '../../src/http/faults.ts'
 import type { Control } from '../../src/actors/control.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { published, createEvents, createWriter } from '../delivery/eventsLab.ts'
@@ -17,7 +15,7 @@ const store = memoryStores({ exclusive: false })()
 const { create } = createWriter(store)
 const log = memoryLog()
 const spans: string[] = []
-let events: EventSource
+let events: ReturnType<typeof createEvents>
 let api: Listening
 /** Who calls, as the next request or the next look at a stream finds it. */
 let identify: Identify
@@ -137,8 +135,11 @@ test('a page and a stream tell only what was recorded under the requests that ar
 })
 
 const MEMBER = { userId: 'u2', projectId: 'p2', roles: ['member', 'reader'], serviceRoles: [] }
-const REVOKED = refused({ kind: 'unauthenticated', challenge: 'Keystone uri="http://keystone/v3"' })
-test.each([
+const REVOKED = {
+  ok: false,
+  fault: { kind: 'unauthenticated', challenge: 'Keystone uri="http://keystone/v3"' },
+} as const
+test.each<[when: string, now: Awaited<ReturnType<Identify>>, reason: string]>([
   ['its token is revoked', REVOKED, 'expired'],
   ['its role is taken away', { ...MEMBER, roles: [] }, 'rights'],
   ['it becomes an administrator', { ...MEMBER, roles: ['admin', 'member', 'reader'] }, 'rights'],
@@ -146,7 +147,7 @@ test.each([
   ['its token has no project any more', { ...MEMBER, projectId: null }, 'rights'],
   [
     'nobody can say who it is',
-    refused({ kind: 'unavailable', reason: 'the identity service does not answer', retryAfterSeconds: 1 }),
+    { ok: false, fault: { kind: 'unavailable', reason: 'the identity service does not answer', retryAfterSeconds: 1 } },
     'failed',
   ],
 ])('a stream ends when %s, and tells nothing more', async (_, now, reason) => {

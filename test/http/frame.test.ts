@@ -3,8 +3,6 @@ import { Registry } from 'prom-client'
 import { describe, expect, test } from 'vitest'
 import { done } from '../../src/fault.ts'
 import type { AppParts } from '../../src/http/app.ts'
-import { refused } from '../../src/http/faults.ts'
-import { SHARES } from '../../src/shares.ts'
 import { memoryLog } from '../support/lab.ts'
 import { version } from './steps.ts'
 import type { Sent } from './steps.ts'
@@ -62,7 +60,8 @@ describe('the headers of an answer', () => {
   test('say when to come back, and how callers are authenticated', async () => {
     const busy = await observed('GET /v2/devices', { 'devices.list': failing('unavailable') })
     expect([busy.got.status, busy.headers]).toEqual([503, { ...at(5), ...JSON_TYPE, 'retry-after': '4' }])
-    const identify = () => refused({ kind: 'unauthenticated', challenge: 'Keystone' })
+    const fault = { kind: 'unauthenticated', challenge: 'Keystone' } as const
+    const identify = () => ({ ok: false, fault }) as const
     const nobody = await observed('GET /v2/devices', ANSWERS, {}, { identify })
     expect(nobody.headers).toEqual({ ...VERSIONED, ...JSON_TYPE, 'www-authenticate': 'Keystone' })
   })
@@ -141,7 +140,7 @@ describe('a list of several portions', () => {
     ])
   })
   test('is refused while the places are taken, with the time after which to ask again', async () => {
-    const longLists = { ...SHARES.longLists, all: 1, project: 0 }
+    const longLists = { what: 'long lists', all: 1, project: 0, waiting: 0, retryAfterSeconds: 1 }
     const {
       got,
       headers: found,

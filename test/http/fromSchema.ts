@@ -3,7 +3,6 @@
  * differ a little from them.
  */
 import fc from 'fast-check'
-import { UUID_SHAPE } from '../../src/http/shapes.ts'
 
 type Json = Readonly<Record<string, unknown>>
 type Values = fc.Arbitrary<unknown>
@@ -34,7 +33,7 @@ const uuids = fc
     return `${before}${upper ? dashed.toUpperCase() : dashed}${before === '{' ? '}' : ''}`
   })
 const matching = (pattern: string): fc.Arbitrary<string> =>
-  pattern === UUID_SHAPE['pattern'] ? uuids : fromPattern(pattern)
+  pattern.includes('[Uu][Uu][Ii][Dd]:') ? uuids : fromPattern(pattern)
 const fromPattern = (pattern: string) =>
   fc.stringMatching(new RegExp(withoutLookAhead(pattern), 'u'), { maxLength: 60 }).filter((text) => text.isWellFormed())
 

@@ -4,9 +4,8 @@
  */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { placement as decider, placementKey } from '../../src/actors/placement/decider.ts'
+import { ENTITIES } from '../../src/actors/entities.ts'
 import type { Placement } from '../../src/actors/placement/port.ts'
-import type { Draft } from '../../src/actors/runtime/draft.ts'
 import { handClock } from '../support/lab.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { openPlane, value } from '../support/plane.ts'
@@ -77,10 +76,11 @@ test.each([
       if (begun >= times) return
       begun++
       const at = world.clock.now()
-      const plan = (draft: Draft) =>
-        draft.decide(decider, placementKey('h1'), { type: 'Begin', host: 'h1', at, until: at + 5000, alone: true })
-      const work = { commandId: randomUUID(), at, cause: { by: 'another control' }, plan }
-      value(await world.plane.region.tell(placementKey('h1'), work))
+      type Work = Parameters<typeof world.plane.region.tell>[1]
+      const key = 'placement/h1' as Parameters<typeof world.plane.region.tell>[0]
+      const command = { type: 'Begin', host: 'h1', at, until: at + 5000, alone: true }
+      const plan: Work['plan'] = (draft) => draft.decide(ENTITIES['placement']!, key, command as never)
+      value(await world.plane.region.tell(key, { commandId: randomUUID(), at, cause: { by: 'another control' }, plan }))
     },
   })
   const { clock, heal, plane } = world

@@ -5,7 +5,6 @@ import { createApp } from '../../src/http/app.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { noauth } from '../../src/http/identity.ts'
 import { silent } from '../../src/log.ts'
-import { lastReportOf } from '../../src/actors/host/lastReport.ts'
 import type { InventoryReport } from '../../src/wire/reports.ts'
 import { handClock, quiet } from '../support/lab.ts'
 import { openPlane } from '../support/plane.ts'
@@ -57,23 +56,6 @@ describe('the last report', () => {
     await clock.pass(60_000)
     await api.must(200, 'POST /v2/hosts/plain/retire', { body: { reason: 'a test' } })
     expect(await hostNow('plain')).toMatchObject({ last_report: before, retired: { at: iso() } })
-  })
-  test('is an answer to a question if that came later, from the present start of the host', () => {
-    const host = { exists: true, bootId: 'b1', number: 4, reportedAt: 1000 }
-    const answered = (bootId: string, number: number) => {
-      const answer = { at: 2000, number, devices: 1, failed: [] }
-      return lastReportOf({ ...host, probe: { id: 'q', by: 'op', at: 1500, bootId, answer } })
-    }
-    expect([answered('b1', 5), answered('b1', 4), answered('b0', 9)]).toEqual([
-      { number: 5, at: 2000 },
-      { number: 4, at: 1000 },
-      { number: 4, at: 1000 },
-    ])
-  })
-  test('is null where none is recorded, and where its moment was not kept', () => {
-    const host = { exists: true, bootId: 'b1', number: 4 }
-    expect(lastReportOf(host)).toBe(null)
-    expect(lastReportOf({ ...host, exists: false, reportedAt: 1000 })).toBe(null)
   })
 })
 

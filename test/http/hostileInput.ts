@@ -4,7 +4,6 @@
  */
 import fc from 'fast-check'
 import { ROUTES } from '../../src/http/routes/all.ts'
-import type { Route } from '../../src/http/route.ts'
 import { reportRecord } from '../../src/wire/message.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { card, part, shown } from '../actors/cards.ts'
@@ -90,6 +89,7 @@ const headers = fc.dictionary(
   { maxKeys: 3, noNullPrototype: true },
 )
 
+type Route = (typeof ROUTES)[number]
 const query = (row: Route) =>
   fc.array(
     fc.tuple(

@@ -7,16 +7,17 @@ import { listen } from '../../src/cli/programs/listen.ts'
 import { createApp } from '../../src/http/app.ts'
 import type { AppParts } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
-import { PORTION } from '../../src/http/listing.ts'
 import type { Reads } from '../../src/actors/runtime/ports.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import { SHARES } from '../../src/shares.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 import { as } from './steps.ts'
 
 const COUNT = 6000
+/** Rows that are read at once, and characters that are sent at once. */
+const PORTION = { rows: 500, characters: 131_072 }
+const PLACES = { what: 'long lists', all: 3, project: 1, waiting: 0, retryAfterSeconds: 1 }
 const PATH = '/v2/accelerator_requests'
 
 /** Called before each page is read. */
@@ -188,7 +189,7 @@ describe('over a connection', () => {
 
 describe('many at once', () => {
   test('are refused beyond the share of a project, whose places others do not lack, and accepted again when one has ended', async () => {
-    const { app } = appOf({ shares: { longLists: { ...SHARES.longLists, all: 3, project: 1 } } })
+    const { app } = appOf({ shares: { longLists: PLACES } })
     const asked = (project: string, role = 'reader', query = '') =>
       app.request(`${PATH}${query}`, { headers: as(role, { 'X-Project-Id': project }) })
     const of = NOVA.projectId

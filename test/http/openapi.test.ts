@@ -1,7 +1,6 @@
 /** The printed description says what the rows do. */
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openapi } from '../../src/http/openapi.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
 import { createTestApp, strictApp } from './app.ts'
 import { openCloud } from './cloud.ts'
@@ -10,7 +9,7 @@ import { send, version } from './steps.ts'
 
 type Json = Readonly<Record<string, unknown>>
 // oxlint-disable-next-line typescript/no-explicit-any
-const printed = openapi(ROUTES) as any
+const printed = (await send(strictApp().app, 'GET /openapi.json')).json as any
 
 let cloud: Cloud
 beforeAll(async () => void (cloud = await openCloud()))
@@ -28,7 +27,6 @@ const lead = (reference: string) =>
 test('it is version 3.1 and served without an identity', async () => {
   const got = await send(strictApp().app, 'GET /openapi.json', { headers: { 'X-Roles': 'nobody' } })
   expect(got.status).toBe(200)
-  expect(got.json).toEqual(JSON.parse(JSON.stringify(printed)))
   expect(got.json.openapi).toBe('3.1.0')
 })
 

@@ -1,11 +1,33 @@
+/** The language of the policy rules and what operators may replace, as callers of the API meet it. */
 import { describe, expect, test } from 'vitest'
-import { parseRule } from '../../src/http/policy/language.ts'
-import { readPolicy } from '../../src/http/policy/policy.ts'
-import { BASE_RULES, OPERATION_RULES } from '../../src/http/policy/rules.ts'
-import type { RuleName } from '../../src/http/policy/rules.ts'
+import type { Identity } from '../../src/http/identity.ts'
+import { strictApp } from './app.ts'
 
-const creds = (roles: string, projectId = 'p1', userId = 'u1') => ({ roles: roles.split(' '), projectId, userId })
-const holds = (text: string, roles: string): boolean => parseRule(text, () => undefined).check(creds(roles))
+const RULE = 'cyborg:device:get_all'
+type Rules = Readonly<Record<string, string>>
+/** An application whose callers have the roles of the header, in the project p1. */
+const appOf = (rules: Rules, fields: Identity['fields'] = undefined, enforceNewDefaults = false) =>
+  strictApp(
+    { policy: { enforceNewDefaults, rules } },
+    {
+      identify: (header) => ({
+        userId: 'u1',
+        projectId: 'p1',
+        roles: (header('x-roles') ?? '').split(' '),
+        serviceRoles: [],
+        ...(fields && { fields }),
+      }),
+    },
+  )
+type Asked = { readonly line?: string; readonly fields?: Identity['fields']; readonly strict?: boolean }
+/** Whether the rules let these roles do what the line says. */
+const allows = async (rules: Rules, roles: string, { line = 'GET /v2/devices', fields, strict }: Asked = {}) => {
+  const [method, path] = line.split(' ') as [string, string]
+  const { app } = appOf(rules, fields, strict)
+  const { status } = await app.request(path, { method, headers: { 'x-roles': roles } })
+  return status !== 403
+}
+const holds = (text: string, roles: string, fields?: Identity['fields']) => allows({ [RULE]: text }, roles, { fields })
 
 describe('the policy language', () => {
   test.each([
@@ -37,7 +59,6 @@ describe('the policy language', () => {
     ['user_id:%(user_id)s', 'x', true],
     ['user_id:u2', 'x', false],
     ['user_id:%(project_id)s', 'x', false],
-    ['rule:nothing', 'admin', false],
     ['system_scope:all', 'admin', false],
     ['not system_scope:all', 'admin', true],
     ['is_admin_project:True', 'x', true],
@@ -50,7 +71,7 @@ describe('the policy language', () => {
     ['project_id:%(target.project.id)s', 'x', false],
     ['token.project.domain.id:default', 'x', false],
     ['role:%(project_id)s', 'p1', true],
-  ])('"%s" for %s is %s', (text, roles, expected) => expect(holds(text, roles)).toBe(expected))
+  ])('"%s" for %s is %s', async (text, roles, expected) => expect(await holds(text, roles)).toBe(expected))
 
   test.each([
     ['role:a and', 'it ends too early'],
@@ -65,56 +86,37 @@ describe('the policy language', () => {
     ['http://example.org/check', '"http://example.org/check" is not a check'],
     ["'Member:x", `"'Member:x" is not a check`],
     ['constructor:x', '"constructor:x" is not a check'],
-  ])('"%s" cannot be read', (text, why) => expect(() => parseRule(text, () => undefined)).toThrow(why))
+  ])('"%s" cannot be read', (text, why) => expect(() => appOf({ [RULE]: text })).toThrow(why))
 })
 
-test('rules see the domains of a token, and whether its project is the one of administrators', () => {
-  const sees = (text: string) =>
-    parseRule(text, () => undefined).check({
-      ...creds('x'),
-      fields: { project_domain_id: 'default', user_domain_id: 'ldap', is_admin_project: 'False' },
-    })
-  expect(
-    ['project_domain_id:default', 'project_domain_id:ldap', 'user_domain_id:ldap', 'is_admin_project:True'].map(sees),
-  ).toEqual([true, false, true, false])
-  expect(holds('project_domain_id:default', 'x')).toBe(false)
+test('rules see the domains of a token, and whether its project is the one of administrators', async () => {
+  const fields = { project_domain_id: 'default', user_domain_id: 'ldap', is_admin_project: 'False' } as const
+  for (const [text, expected] of [
+    ['project_domain_id:default', true],
+    ['project_domain_id:ldap', false],
+    ['user_domain_id:ldap', true],
+    ['is_admin_project:True', false],
+  ] as const)
+    expect(await holds(text, 'x', fields), text).toBe(expected)
+  expect(await holds('project_domain_id:default', 'x')).toBe(false)
 })
 
 describe('the rules in force', () => {
-  const allows = (rules: Record<string, string>, rule: RuleName, roles: string, enforceNewDefaults = false): boolean =>
-    readPolicy({ enforceNewDefaults, rules }).allows(rule, creds(roles))
-
-  test('an override replaces the default and its older form', () => {
+  test('an override replaces the default and its older form', async () => {
     const rules = { 'cyborg:arq:create': 'role:wizard' }
-    expect(allows(rules, 'cyborg:arq:create', 'wizard')).toBe(true)
-    expect(allows(rules, 'cyborg:arq:create', 'admin member')).toBe(false)
-    expect(allows(rules, 'cyborg:arq:delete', 'member')).toBe(true)
+    const create = { line: 'POST /v2/accelerator_requests' }
+    expect(await allows(rules, 'wizard', create)).toBe(true)
+    expect(await allows(rules, 'admin member', create)).toBe(false)
+    expect(await allows(rules, 'member', { line: 'DELETE /v2/accelerator_requests' })).toBe(true)
   })
-  test('a base rule can be replaced, and others may name new ones', () => {
-    expect(allows({ admin_api: 'role:boss' }, 'cyborg:device:enable', 'boss')).toBe(true)
-    expect(allows({ admin_api: 'role:boss' }, 'cyborg:device:enable', 'admin')).toBe(false)
-    const rules = { auditor: 'role:audit', 'cyborg:device:get_all': 'rule:auditor' }
-    expect(allows(rules, 'cyborg:device:get_all', 'audit')).toBe(true)
+  test('a base rule can be replaced, and others may name new ones', async () => {
+    const enable = { line: 'POST /v2/devices/x/enable' }
+    expect(await allows({ admin_api: 'role:boss' }, 'boss', enable)).toBe(true)
+    expect(await allows({ admin_api: 'role:boss' }, 'admin', enable)).toBe(false)
+    expect(await allows({ auditor: 'role:audit', [RULE]: 'rule:auditor' }, 'audit')).toBe(true)
   })
-  test('the text of each rule in force can be read', () => {
-    const { textOf } = readPolicy({ enforceNewDefaults: false, rules: { 'cyborg:arq:create': 'role:wizard' } })
-    expect([textOf('cyborg:arq:create'), textOf('cyborg:arq:update'), textOf('cyborg:host:retire')]).toEqual([
-      'role:wizard',
-      '(rule:project_member_or_service) or (rule:is_admin or (rule:admin_or_owner and not role:reader))',
-      'rule:admin_api',
-    ])
-    const strict = readPolicy({ enforceNewDefaults: true, rules: {} })
-    expect(strict.textOf('cyborg:arq:update')).toBe('rule:project_member_or_service')
-  })
-  test('the rules that operators may name hold for whom their names say', () => {
-    const holders = (name: string) => {
-      const { allows } = readPolicy({ enforceNewDefaults: true, rules: { 'cyborg:arq:create': `rule:${name}` } })
-      return ['admin', 'manager', 'member', 'reader', 'service', 'other'].filter((role) =>
-        allows('cyborg:arq:create', creds(role)),
-      )
-    }
-    const all = ['admin', 'manager', 'member', 'reader', 'service', 'other']
-    expect(Object.fromEntries(Object.keys(BASE_RULES).map((name) => [name, holders(name).join(' ')]))).toEqual({
+  test.each(
+    Object.entries({
       admin_api: 'admin',
       project_admin_api: 'admin',
       project_manager_api: 'manager',
@@ -126,20 +128,25 @@ describe('the rules in force', () => {
       project_reader_or_admin: 'admin reader',
       project_member_or_service: 'member service',
       public_api: '',
-      allow: all.join(' '),
+      allow: 'admin manager member reader service other',
       deny: '',
-      default: all.join(' '),
+      default: 'admin manager member reader service other',
       is_admin: 'admin',
-      admin_or_owner: all.join(' '),
-      admin_or_user: all.join(' '),
+      admin_or_owner: 'admin manager member reader service other',
+      admin_or_user: 'admin manager member reader service other',
       system_admin_api: '',
       system_reader_api: '',
       system_admin_or_owner: 'member',
       system_or_project_reader: 'reader',
-    })
+    }),
+  )('the base rule %s holds for "%s"', async (name, holders) => {
+    for (const role of ['admin', 'manager', 'member', 'reader', 'service', 'other'])
+      expect(await allows({ [RULE]: `rule:${name}` }, role, { strict: true }), role).toBe(
+        holders.split(' ').includes(role),
+      )
   })
   test('a circle is found however long it is, and a rule that is named twice is none', () => {
-    const read = (rules: Record<string, string>) => () => readPolicy({ enforceNewDefaults: false, rules })
+    const read = (rules: Rules) => () => appOf(rules)
     expect(read({ a: 'rule:b and rule:c', b: 'rule:c', c: '@' })).not.toThrow()
     expect(read({ a: 'rule:b', b: 'rule:c', c: 'rule:b' })).toThrow(
       'policy rules: b: it leads back to itself; c: it leads back to itself',
@@ -148,101 +155,13 @@ describe('the rules in force', () => {
   })
   test('everything wrong is said at once', () => {
     const rules = { a: 'rule:b', b: 'rule:a', c: 'rule:gone', d: 'nonsense' }
-    expect(() => readPolicy({ enforceNewDefaults: false, rules })).toThrow(
+    expect(() => appOf(rules)).toThrow(
       /d: "nonsense" is not a check.*a: it leads back to itself.*b: it leads back to itself.*c: there is no rule gone/,
     )
   })
 })
 
-/** The tables of the contract: a letter for each that is allowed. */
-const PERSONAS = {
-  A: 'admin manager member reader',
-  M: 'manager member reader',
-  m: 'member reader',
-  r: 'reader',
-  s: 'service',
-  o: 'somebody',
-} as const
-type Cells = { readonly [Rule in RuleName]: string }
-const PROFILE_READS = { now: 'AMmr', legacy: 'AMmrso' }
-const table = (mode: 'now' | 'legacy'): Cells => {
-  const writes = mode === 'now' ? 'AMms' : 'AMmso'
-  const reads = PROFILE_READS[mode]
-  return {
-    'cyborg:device_profile:get_all': reads,
-    'cyborg:device_profile:get_one': reads,
-    'cyborg:device_profile:create': 'A',
-    'cyborg:device_profile:delete': 'A',
-    'cyborg:device_profile:migrate': 'A',
-    'cyborg:device_profile:update': 'A',
-    'cyborg:device_profile:versions': 'A',
-    'cyborg:device_profile:check': 'AM',
-    'cyborg:arq:get_all': reads,
-    'cyborg:arq:get_one': reads,
-    'cyborg:arq:create': writes,
-    'cyborg:arq:delete': writes,
-    'cyborg:arq:update': writes,
-    'cyborg:arq:force_unbind': 'A',
-    'cyborg:device:get_all': 'AM',
-    'cyborg:device:get_one': 'AM',
-    'cyborg:device:disable': 'A',
-    'cyborg:device:enable': 'A',
-    'cyborg:deployable:get_all': 'AM',
-    'cyborg:deployable:get_one': 'AM',
-    'cyborg:deployable:program': 'A',
-    'cyborg:attribute:get_all': 'AM',
-    'cyborg:attribute:get_one': 'AM',
-    'cyborg:attribute:create': 'A',
-    'cyborg:attribute:delete': 'A',
-    'cyborg:host:get_all': 'AM',
-    'cyborg:host:get_one': 'AM',
-    'cyborg:host:retire': 'A',
-    'cyborg:host:restore': 'A',
-    'cyborg:host:probe': 'A',
-    'cyborg:host:approve': 'A',
-    'cyborg:host:rekey': 'A',
-    'cyborg:host:delete': 'A',
-    'cyborg:handle:get_all': 'AM',
-    'cyborg:handle:get_one': 'AM',
-    'cyborg:handle:quarantine': 'A',
-    'cyborg:handle:release': 'A',
-    'cyborg:handle:clean': 'A',
-    'cyborg:event:get_all': reads,
-    'cyborg:usage:get_all': reads,
-    'cyborg:drift:get_all': 'A',
-    'cyborg:drift:heal': 'A',
-    'cyborg:drift:ignore': 'A',
-    'cyborg:orphan:get_all': 'A',
-    'cyborg:orphan:collect': 'A',
-    'cyborg:overview:get': 'A',
-    'cyborg:system:get': 'A',
-    'cyborg:system:support_bundle': 'A',
-    'cyborg:permission:get_all': reads,
-    'cyborg:delivery:get_all': 'A',
-    'cyborg:delivery:resend': 'A',
-    'cyborg:dead_letter:get_all': 'A',
-    'cyborg:dead_letter:get_one': 'A',
-    'cyborg:dead_letter:replay': 'A',
-    'cyborg:dead_letter:drop': 'A',
-  }
-}
-
-describe.each([
-  ['with the new defaults', 'now'],
-  ['in the older mode', 'legacy'],
-] as const)('who may do what %s', (_, mode) => {
-  const policy = readPolicy({ enforceNewDefaults: mode === 'now', rules: {} })
-  test.each(Object.entries(table(mode)))('%s: %s', (rule, expected) => {
-    const allowed = Object.entries(PERSONAS).filter(([, roles]) => policy.allows(rule as RuleName, creds(roles)))
-    expect(allowed.map(([letter]) => letter).join('')).toBe(expected)
-  })
-  test('the table knows every rule', () => {
-    expect(Object.keys(table(mode)).toSorted()).toEqual(Object.keys(OPERATION_RULES).toSorted())
-  })
-})
-
-test('with the new defaults a token with literally only admin writes no requests', () => {
-  const policy = readPolicy({ enforceNewDefaults: true, rules: {} })
-  expect(policy.allows('cyborg:arq:create', creds('admin'))).toBe(false)
-  expect(policy.allows('cyborg:arq:get_all', creds('admin'))).toBe(true)
+test('with the new defaults a token with literally only admin reads requests and writes none', async () => {
+  expect(await allows({}, 'admin', { line: 'POST /v2/accelerator_requests', strict: true })).toBe(false)
+  expect(await allows({}, 'admin', { line: 'GET /v2/accelerator_requests', strict: true })).toBe(true)
 })

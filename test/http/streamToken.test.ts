@@ -9,7 +9,6 @@ import type { Control } from '../../src/actors/control.ts'
 import { listen } from '../../src/cli/programs/listen.ts'
 import type { Listening } from '../../src/cli/programs/listen.ts'
 import { systemClock } from '../../src/clock.ts'
-import type { EventSource } from '../../src/delivery/events/events.ts'
 import { createApp } from '../../src/http/app.ts'
 import { tokenIdentity } from '../../src/http/tokenIdentity.ts'
 import { silent } from '../../src/log.ts'
@@ -26,7 +25,7 @@ import { signIn } from '../support/signIn.ts'
 const store = memoryStores({ exclusive: false })()
 let keystone: KeystoneDouble
 let sender: Sender
-let events: EventSource
+let events: ReturnType<typeof createEvents>
 let api: Listening
 
 beforeEach(async () => {

@@ -1,5 +1,4 @@
 /** An application over a control that answers as it is told: what the API asks it, and what it makes of its answers. */
-import { expect } from 'vitest'
 import type { Control } from '../../src/actors/control.ts'
 import type { AppParts } from '../../src/http/app.ts'
 import { createApp } from '../../src/http/app.ts'
@@ -56,20 +55,5 @@ export const tell = async (
 
 /** UUIDs that are told apart. */
 export const uuid = (n: number): string => `${String(n).padStart(8, '0')}-0000-4000-8000-000000000000`
-/** Moments that are told apart, and as the API shows them: whole seconds. */
+/** Moments that are told apart. */
 export const at = (seconds: number): number => seconds * 1000 + 999
-export const shown = (seconds: number): string => `1970-01-01T00:00:${String(seconds).padStart(2, '0')}+00:00`
-export const selfLink = (collection: string, id: string) => ({
-  href: `http://api/accelerator/v2/${collection}/${id}`,
-  rel: 'self',
-})
-/** The body of the answer 200 to an administrator, of the newest microversion unless it is said otherwise. */
-export const bodyOf = async (
-  path: string,
-  answers: Readonly<Record<string, unknown>>,
-  minor?: number,
-): Promise<unknown> => {
-  const { got } = await tell(`GET /v2/${path}`, answers, minor === undefined ? {} : { headers: version(minor) })
-  expect(got.status, got.text).toBe(200)
-  return got.json
-}

@@ -6,9 +6,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { HANDLE_STATES } from '../../src/actors/deployable/states.ts'
 import { ROUTES } from '../../src/http/routes/all.ts'
-import type { Route } from '../../src/http/route.ts'
 import { latestMinor } from '../../src/http/versions.ts'
 import { until } from '../support/lab.ts'
 import { createTestApp } from './app.ts'
@@ -21,6 +19,8 @@ const WORDS = 'firmware of slot 7 rejects key 0xDEADBEEF'
 const owner = as('member', OWNER)
 /** A profile that only projects of others may use. */
 const SHARED = 'profile-of-the-owner'
+const HANDLE_STATES = ['free', 'held', 'releasing', 'quarantined', 'missing']
+type Route = (typeof ROUTES)[number]
 const ROLES = ['manager', 'member', 'reader', 'service', 'manager,member,reader,service', 'wizard'] as const
 
 /** Who forces an unbind, which its project may learn only as a decision of somebody else. */
