@@ -79,7 +79,7 @@ test.each([
       type Work = Parameters<typeof world.plane.region.tell>[1]
       const key = 'placement/h1' as Parameters<typeof world.plane.region.tell>[0]
       const command = { type: 'Begin', host: 'h1', at, until: at + 5000, alone: true }
-      const plan: Work['plan'] = (draft) => draft.decide(ENTITIES['placement']!, key, command as never)
+      const plan: Work['plan'] = (draft) => draft.decide(ENTITIES['placement']!, key, command)
       value(await world.plane.region.tell(key, { commandId: randomUUID(), at, cause: { by: 'another control' }, plan }))
     },
   })

@@ -8,8 +8,7 @@ import type { Cloud } from './cloud.ts'
 import { send, version } from './steps.ts'
 
 type Json = Readonly<Record<string, unknown>>
-// oxlint-disable-next-line typescript/no-explicit-any
-const printed = (await send(strictApp().app, 'GET /openapi.json')).json as any
+const printed = (await send(strictApp().app, 'GET /openapi.json')).json
 
 let cloud: Cloud
 beforeAll(async () => void (cloud = await openCloud()))

@@ -6,7 +6,7 @@ import { strictApp } from './app.ts'
 const RULE = 'cyborg:device:get_all'
 type Rules = Readonly<Record<string, string>>
 /** An application whose callers have the roles of the header, in the project p1. */
-const appOf = (rules: Rules, fields: Identity['fields'] = undefined, enforceNewDefaults = false) =>
+const appOf = (rules: Rules, fields?: Identity['fields'], enforceNewDefaults = false) =>
   strictApp(
     { policy: { enforceNewDefaults, rules } },
     {
