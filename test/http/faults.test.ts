@@ -1,4 +1,4 @@
-/** Each kind of fault that the service behind the API may answer has its status and its words; a failure tells nobody why. */
+/** Each kind of fault that the service may answer has its status and its words; a failure tells nobody why. */
 import { describe, expect, test } from 'vitest'
 import type { Fault } from '../../src/fault.ts'
 import { silent } from '../../src/log.ts'

@@ -78,7 +78,7 @@ const stagesOf = (files: readonly string[]): readonly (readonly string[])[] => {
 }
 
 type Work = { readonly tree: string; readonly runner: Runner; readonly nearest: Nearest; readonly stop: AbortSignal }
-/** Files of which a failure says nothing, since they fail on the unchanged program too; those that are known to pass. */
+/** Files that fail on the unchanged program too, so that their failure says nothing; and those that pass there. */
 type Known = { readonly useless: Set<string>; readonly trusted: Set<string> }
 
 const judged = async (mutant: Mutant, work: Work, known: Known): Promise<Verdict> => {
