@@ -1,36 +1,32 @@
 /** What an operator decides, as the deciders see it: every state by every command. */
 import { describe, expect, it, test } from 'vitest'
-import type { DeployableCommand, DeployableEvent } from '../../src/actors/deployable/messages.ts'
-import { HANDLE_STATES, type HandleState } from '../../src/actors/deployable/states.ts'
 import { ENTITIES } from '../../src/actors/entities.ts'
-import { host, type HostCommand, type HostEvent, type Liveness } from '../../src/actors/host/decider.ts'
 import { fold } from '../../src/actors/runtime/memory.ts'
-import { profile, type ProfileEvent } from '../../src/actors/profile/decider.ts'
-import { specOf } from '../spec.ts'
+import { type Said, specOf } from '../spec.ts'
 import { answer, done, failed, given, granted, quiet, release, released, stuck } from './deployableFacts.ts'
 import * as say from './samples.ts'
 import { ARQ, handle, id, OTHER, recorded, WORD } from './samples.ts'
 
 const HANDLE = handle(1).uuid
-const quarantine: DeployableCommand = { type: 'Quarantine', handle: HANDLE, ...WORD }
-const clear: DeployableCommand = { type: 'Clear', handle: HANDLE, deadline: 9000, ...WORD }
-const force = (reachable: boolean): DeployableCommand => ({
+const quarantine: Said = { type: 'Quarantine', handle: HANDLE, ...WORD }
+const clear: Said = { type: 'Clear', handle: HANDLE, deadline: 9000, ...WORD }
+const force = (reachable: boolean): Said => ({
   type: 'ForceRelease',
   arq: ARQ,
   deadline: 9000,
   reachable,
   ...WORD,
 })
-const kept = (until: 'confirmed' | 'released', n = 1): DeployableEvent => ({
+const kept = (until: 'confirmed' | 'released', n = 1): Said => ({
   type: 'HandleQuarantined',
   handle: handle(n).uuid,
   until,
   ...WORD,
 })
-const cleared: DeployableEvent = { type: 'HandleCleared', handle: HANDLE, ...WORD }
+const cleared: Said = { type: 'HandleCleared', handle: HANDLE, ...WORD }
 
 const held = [recorded(), granted(1, 1), done(1, 1)] as const
-const FACTS: Record<HandleState, readonly DeployableEvent[]> = {
+const FACTS = {
   free: [recorded()],
   held,
   releasing: [...held, released(1, 2)],
@@ -39,11 +35,8 @@ const FACTS: Record<HandleState, readonly DeployableEvent[]> = {
 }
 
 describe('a handle by state and what an operator asks', () => {
-  type Expected = readonly DeployableEvent[] | 'refused'
-  const TABLE: Record<
-    HandleState,
-    { readonly quarantine: Expected; readonly clear: Expected; readonly force: Expected }
-  > = {
+  type Expected = readonly Said[] | 'refused'
+  const TABLE: Record<keyof typeof FACTS, Readonly<Record<'quarantine' | 'clear' | 'force', Expected>>> = {
     free: { quarantine: [kept('released')], clear: [], force: [] },
     held: { quarantine: 'refused', clear: 'refused', force: [released(1, 2), kept('confirmed')] },
     releasing: { quarantine: [kept('released')], clear: 'refused', force: [] },
@@ -55,7 +48,7 @@ describe('a handle by state and what an operator asks', () => {
     missing: { quarantine: 'refused', clear: 'refused', force: [] },
   }
   const asks = { quarantine, clear, force: force(false) }
-  const cells = HANDLE_STATES.flatMap((state) =>
+  const cells = (Object.keys(FACTS) as (keyof typeof FACTS)[]).flatMap((state) =>
     (Object.keys(asks) as (keyof typeof asks)[]).map((ask) => [state, ask, TABLE[state][ask]] as const),
   )
   it.each(cells)('%s, %s', (state, ask, expected) => {
@@ -110,8 +103,8 @@ describe('a handle that an operator keeps back', () => {
   const byHand = [...FACTS.releasing, kept('released')] as const
   it('stays so whatever its host reports', () => {
     expect(given(...byHand, done(1, 2)).state.handles[HANDLE]).toMatchObject({ state: 'quarantined', pending: null })
-    const gone: DeployableEvent = { type: 'DeployableDescribed', description: say.describing({ handles: [] }) }
-    const back: DeployableEvent = { type: 'DeployableDescribed', description: say.describing() }
+    const gone: Said = { type: 'DeployableDescribed', description: say.describing({ handles: [] }) }
+    const back: Said = { type: 'DeployableDescribed', description: say.describing() }
     expect(given(recorded(), kept('released'), gone, back).state.handles[HANDLE]!.state).toBe('quarantined')
     expect(given(recorded(), kept('released'), gone, cleared).state.handles[HANDLE]!.state).toBe('missing')
   })
@@ -136,12 +129,11 @@ describe('a handle that an operator keeps back', () => {
   })
 })
 
-type Of<Type extends HostEvent['type']> = Extract<HostEvent, { readonly type: Type }>
 describe('a host by what it is and what an operator asks', () => {
-  const spec = specOf(host)
+  const spec = specOf('host')
   const picture = { bootId: id(1), number: 3, digest: 'd', aliases: [], drivers: {} }
-  const seen: Of<'PictureRecorded'> = { type: 'PictureRecorded', name: 'h1', picture, devices: {} }
-  const said = (liveness: Liveness, care: 'retired' | 'removed' | 'restored'): Of<'LivenessSet'> => ({
+  const seen: Said = { type: 'PictureRecorded', name: 'h1', picture, devices: {} }
+  const said = (liveness: string, care: 'retired' | 'removed' | 'restored'): Said => ({
     type: 'LivenessSet',
     liveness,
     care,
@@ -154,10 +146,10 @@ describe('a host by what it is and what an operator asks', () => {
     restore: { type: 'Restore', ...WORD },
     shed: { type: 'Shed', devices: {}, by: 'op' },
     silence: { type: 'SetLiveness', liveness: 'down', by: 'silence' },
-  } as const satisfies Record<string, HostCommand>
-  const down: HostEvent = { type: 'LivenessSet', liveness: 'down', by: 'silence' }
+  } as const satisfies Record<string, Said>
+  const down: Said = { type: 'LivenessSet', liveness: 'down', by: 'silence' }
   const STATES = { up: [seen], retired: [seen, said('up', 'retired')], removed: [seen, said('removed', 'removed')] }
-  const TABLE: Record<keyof typeof STATES, Record<keyof typeof asks, readonly HostEvent[]>> = {
+  const TABLE: Record<keyof typeof STATES, Record<keyof typeof asks, readonly Said[]>> = {
     up: {
       retire: [said('up', 'retired')],
       remove: [said('removed', 'removed')],
@@ -188,7 +180,7 @@ describe('a host by what it is and what an operator asks', () => {
     for (const command of Object.values(asks)) spec.given().when(command).isRefused({ kind: 'not_found' })
   })
   it('that is removed stays removed when it reports', () => {
-    const later: HostEvent = {
+    const later: Said = {
       type: 'PictureRecorded',
       name: 'h1',
       picture: { ...picture, bootId: id(2) },
@@ -199,53 +191,10 @@ describe('a host by what it is and what an operator asks', () => {
   })
   it('loses the devices that leave with the decision', () => {
     const card = { uuid: id(0xd0), id: 1, driver: 'd', digest: 'x', missing: 0, deployables: {} }
-    const shown: HostEvent = { ...seen, devices: { a: card, b: card } }
+    const shown: Said = { ...seen, devices: { a: card, b: card } }
     const { state } = spec.given(shown, { ...said('up', 'retired'), devices: { a: null } })
     expect(Object.keys(state.devices)).toEqual(['b'])
     expect(state.retired).toEqual({ ...WORD, at: 1 })
-  })
-})
-
-describe('a device profile', () => {
-  const spec = specOf(profile)
-  const facts = {
-    uuid: id(1),
-    name: 'p',
-    description: null,
-    groups: [{ 'resources:FPGA': '1', 'trait:CUSTOM_A': 'required' }],
-  }
-  const created: ProfileEvent = { type: 'ProfileCreated', profile: facts }
-  const groups = [{ 'resources:FPGA': '1', 'trait:CUSTOM_B': 'required' }]
-  const regroup = { type: 'Regroup', was: facts.groups, groups, ...WORD } as const
-  const changed: readonly ProfileEvent[] = [
-    { type: 'ProfileRegrouped', ...WORD },
-    { type: 'ProfileCreated', profile: { ...facts, groups }, version: 2 },
-  ]
-  it('is given other groups, and keeps when it was made', () => {
-    spec
-      .given(created)
-      .when(regroup)
-      .follows(...changed)
-    expect(spec.given(created, ...changed).state).toMatchObject({
-      facts: { ...facts, groups },
-      createdAt: 1,
-      updatedAt: 1,
-      versions: [
-        { version: 1, groups: facts.groups },
-        { version: 2, groups },
-      ],
-    })
-  })
-  it('is not when it was changed or deleted meanwhile, and nothing is recorded when nothing changes', () => {
-    spec.given().when(regroup).isRefused({ kind: 'conflict' })
-    spec
-      .given(created, ...changed)
-      .when(regroup)
-      .isRefused({ kind: 'conflict' })
-    spec
-      .given(created)
-      .when({ ...regroup, groups: facts.groups })
-      .follows()
   })
 })
 

@@ -1,13 +1,6 @@
 /** Random commands for every kind of entity: lawful ones and others, in any order. */
+import type { Said } from '../spec.ts'
 import fc from 'fast-check'
-import { type ArqCommand, type Bond } from '../../src/actors/arq/messages.ts'
-import type { DeployableCommand, Description } from '../../src/actors/deployable/messages.ts'
-import type { DeviceCommand, DeviceFacts } from '../../src/actors/device/decider.ts'
-import type { HostCommand } from '../../src/actors/host/decider.ts'
-import type { InstanceCommand } from '../../src/actors/instance/messages.ts'
-import { PROVIDER_CHANGES, PROVIDER_STATES, HOST_BLOCKERS } from '../../src/actors/placement/decider.ts'
-import { RESERVINGS } from '../../src/actors/placement/wanted.ts'
-import type { ProfileCommand } from '../../src/actors/profile/decider.ts'
 import { bond, created, handle, id, identity, REQUEST } from './samples.ts'
 
 const oneOf = <Value>(...values: readonly Value[]) => fc.constantFrom(...values)
@@ -19,10 +12,10 @@ const presence = oneOf('present', 'missing', 'retired')
 const status = oneOf('enabled', 'maintaining')
 const moments = fc.integer({ min: 0, max: 10_000 })
 const word = { by: fc.constant('op'), reason: fc.constant('why') }
-const record = <Value>(type: string, fields: Record<string, fc.Arbitrary<unknown>>) =>
-  fc.record({ type: fc.constant(type), ...fields }) as unknown as fc.Arbitrary<Value>
+const record = (type: string, fields: Record<string, fc.Arbitrary<unknown>>): fc.Arbitrary<Said> =>
+  fc.record({ type: fc.constant(type), ...fields })
 
-const bonds: fc.Arbitrary<Bond> = fc.record({
+const bonds = fc.record({
   hostname: oneOf('node-1', 'node-2'),
   deviceRpUuid: fc.constant(bond.deviceRpUuid),
   instanceUuid: oneOf(id(0xc2), id(0xc3)),
@@ -32,18 +25,18 @@ const bonds: fc.Arbitrary<Bond> = fc.record({
   order: fc.option(numbers),
 })
 const arq = fc.oneof(
-  fc.constant({ ...created, type: 'Create' } as ArqCommand),
-  record<ArqCommand>('Bind', { bond: bonds, projectId: fc.option(fc.constant('p2')) }),
-  record<ArqCommand>('ReportBound', { workMs: fc.option(numbers) }),
-  record<ArqCommand>('ReportBindFailed', { reason: oneOf('no', 'late') }),
-  fc.constant<ArqCommand>({ type: 'Unbind' }),
-  fc.constant<ArqCommand>({ type: 'Unbind', forced: { by: 'op', reason: 'why' } }),
-  record<ArqCommand>('ReportReleaseFailed', { handle: handles, reason: fc.constant('stuck') }),
-  record<ArqCommand>('ReportReleased', { handle: handles }),
-  fc.constant<ArqCommand>({ type: 'Remove' }),
+  fc.constant({ ...created, type: 'Create' } as Said),
+  record('Bind', { bond: bonds, projectId: fc.option(fc.constant('p2')) }),
+  record('ReportBound', { workMs: fc.option(numbers) }),
+  record('ReportBindFailed', { reason: oneOf('no', 'late') }),
+  fc.constant({ type: 'Unbind' }),
+  fc.constant({ type: 'Unbind', forced: { by: 'op', reason: 'why' } }),
+  record('ReportReleaseFailed', { handle: handles, reason: fc.constant('stuck') }),
+  record('ReportReleased', { handle: handles }),
+  fc.constant({ type: 'Remove' }),
 )
 
-const described: fc.Arbitrary<Description> = fc.record({
+const described = fc.record({
   driver: oneOf('simulated_driver', 'other_driver'),
   numAccelerators: fc.integer({ min: 0, max: 3 }),
   driverName: fc.constant('simulated'),
@@ -64,7 +57,7 @@ const described: fc.Arbitrary<Description> = fc.record({
   handles: fc.shuffledSubarray([handle(1), handle(2), handle(3)]),
 })
 const images = fc.option(oneOf('image-1', 'image-2'))
-const recording = record<DeployableCommand>('Record', {
+const recording = record('Record', {
   identity: fc.constant(identity),
   description: described,
   status,
@@ -72,50 +65,50 @@ const recording = record<DeployableCommand>('Record', {
 })
 const deployable = fc.oneof(
   recording,
-  record<DeployableCommand>('Describe', { description: described }),
-  record<DeployableCommand>('SetPresence', {
+  record('Describe', { description: described }),
+  record('SetPresence', {
     presence: oneOf('present', 'present', 'missing', 'missing', 'retired'),
     bitstreamId: oneOf(undefined, 'image-1'),
   }),
-  record<DeployableCommand>('SetStatus', { status }),
-  record<DeployableCommand>('SetHealth', { failing: reasons }),
-  record<DeployableCommand>('Grant', {
+  record('SetStatus', { status }),
+  record('SetHealth', { failing: reasons }),
+  record('Grant', {
     arq: arqs,
     bitstream: images,
     deadline: moments,
     requestId: fc.constant(REQUEST),
     handle: fc.oneof(fc.constant(undefined), handles),
   }),
-  record<DeployableCommand>('Release', { arq: arqs, deadline: moments }),
-  record<DeployableCommand>('Answer', {
+  record('Release', { arq: arqs, deadline: moments }),
+  record('Answer', {
     slot: fc.oneof(handles, fc.constant(identity.uuid)),
     number: numbers,
     failed: reasons,
     final: fc.boolean(),
     retryBy: moments,
   }),
-  record<DeployableCommand>('Program', {
+  record('Program', {
     image: oneOf('image-1', 'image-2'),
     deadline: moments,
     requestId: fc.constant(REQUEST),
   }),
-  record<DeployableCommand>('AddAttribute', {
+  record('AddAttribute', {
     attribute: oneOf('rc', 'site', 'rack').map((key) => ({
       uuid: id(0xf00 + key.charCodeAt(key.length - 1)),
       key,
       value: 'x',
     })),
   }),
-  record<DeployableCommand>('RemoveAttribute', {
+  record('RemoveAttribute', {
     uuid: oneOf(id(0xf00 + 'e'.charCodeAt(0)), id('c'.charCodeAt(0)), id(9)),
   }),
-  record<DeployableCommand>('Due', { at: oneOf(1000, 500_000), deadline: moments }),
-  record<DeployableCommand>('Clear', { handle: handles, deadline: moments, ...word }),
-  record<DeployableCommand>('Quarantine', { handle: handles, ...word }),
-  record<DeployableCommand>('ForceRelease', { arq: arqs, deadline: moments, reachable: fc.boolean(), ...word }),
+  record('Due', { at: oneOf(1000, 500_000), deadline: moments }),
+  record('Clear', { handle: handles, deadline: moments, ...word }),
+  record('Quarantine', { handle: handles, ...word }),
+  record('ForceRelease', { arq: arqs, deadline: moments, reachable: fc.boolean(), ...word }),
 )
 
-const facts: fc.Arbitrary<DeviceFacts> = fc.record({
+const facts = fc.record({
   driver: fc.constant('simulated_driver'),
   type: oneOf('GPU', 'FPGA'),
   vendor: fc.constant('1bf2'),
@@ -126,11 +119,11 @@ const facts: fc.Arbitrary<DeviceFacts> = fc.record({
 })
 const card = { uuid: id(0xd0), id: 1, host: 'h1' }
 const device = fc.oneof(
-  record<DeviceCommand>('Record', { identity: fc.constant(card), facts }),
-  record<DeviceCommand>('Describe', { facts, grown: fc.boolean() }),
-  record<DeviceCommand>('SetStatus', { status }),
-  record<DeviceCommand>('SetHealth', { failing: reasons }),
-  record<DeviceCommand>('SetPresence', { presence }),
+  record('Record', { identity: fc.constant(card), facts }),
+  record('Describe', { facts, grown: fc.boolean() }),
+  record('SetStatus', { status }),
+  record('SetHealth', { failing: reasons }),
+  record('SetPresence', { presence }),
 )
 
 const held = fc.record({
@@ -143,7 +136,7 @@ const held = fc.record({
 })
 const shedding = fc.dictionary(oneOf('a', 'b'), fc.constant(null), { noNullPrototype: true })
 const host = fc.oneof(
-  record<HostCommand>('RecordInventory', {
+  record('RecordInventory', {
     name: fc.constant('h1'),
     picture: fc.record({
       bootId: oneOf(id(1), id(2), id(3)),
@@ -154,17 +147,17 @@ const host = fc.oneof(
     }),
     devices: fc.dictionary(oneOf('a', 'b'), fc.option(held), { noNullPrototype: true }),
   }),
-  record<HostCommand>('SetLiveness', { liveness: oneOf('up', 'stale', 'down'), by: fc.constant('silence') }),
-  record<HostCommand>('Retire', { devices: shedding, ...word }),
-  record<HostCommand>('Remove', { devices: shedding, ...word }),
-  record<HostCommand>('Restore', word),
-  record<HostCommand>('Shed', { devices: shedding, by: fc.constant('op') }),
+  record('SetLiveness', { liveness: oneOf('up', 'stale', 'down'), by: fc.constant('silence') }),
+  record('Retire', { devices: shedding, ...word }),
+  record('Remove', { devices: shedding, ...word }),
+  record('Restore', word),
+  record('Shed', { devices: shedding, by: fc.constant('op') }),
 )
 
 const part = (arq: string) =>
   fc.record({ arq: fc.constant(arq), deployable: fc.constant(identity.uuid), prepared: fc.boolean() })
 const instance = fc.oneof(
-  record<InstanceCommand>('Bind', {
+  record('Bind', {
     instance: fc.constant(id(0xc2)),
     at: moments,
     parts: fc.oneof(fc.tuple(part(id(0xa1))), fc.tuple(part(id(0xa1)), part(id(0xa2)))),
@@ -173,11 +166,11 @@ const instance = fc.oneof(
     tellUntil: fc.option(moments),
     requestId: fc.constant(REQUEST),
   }),
-  record<InstanceCommand>('ReportPrepared', { arq: arqs, at: moments }),
-  record<InstanceCommand>('Fail', { reason: fc.constant('no'), at: moments }),
-  record<InstanceCommand>('Conclude', { at: moments }),
-  record<InstanceCommand>('Leave', { arqs: fc.subarray([id(0xa1), id(0xa2), id(0xa3)]) }),
-  record<InstanceCommand>('ReportTold', {
+  record('ReportPrepared', { arq: arqs, at: moments }),
+  record('Fail', { reason: fc.constant('no'), at: moments }),
+  record('Conclude', { at: moments }),
+  record('Leave', { arqs: fc.subarray([id(0xa1), id(0xa2), id(0xa3)]) }),
+  record('ReportTold', {
     endings: fc.dictionary(arqs, oneOf('delivered', 'gone', 'refused', 'undeliverable'), { noNullPrototype: true }),
     nextAt: moments,
     note: fc.option(fc.constant('503')),
@@ -186,7 +179,7 @@ const instance = fc.oneof(
 )
 
 const profile = fc.oneof(
-  record<ProfileCommand>('Create', {
+  record('Create', {
     profile: fc.record({
       uuid: fc.constant(id(0xb1)),
       name: oneOf('p', 'q'),
@@ -194,15 +187,15 @@ const profile = fc.oneof(
       groups: fc.constant([created]),
     }),
   }),
-  fc.constant<ProfileCommand>({ type: 'Remove' }),
-  record<ProfileCommand>('Regroup', {
+  fc.constant({ type: 'Remove' }),
+  record('Regroup', {
     was: oneOf([created], [{ other: 'x' }]),
     groups: oneOf([created], [{ other: 'x' }]),
     ...word,
   }),
 )
 const profileName = fc.oneof(
-  record<unknown>('Take', { name: fc.constant('p'), holder: oneOf(id(0xb1), id(0xb2)) }),
+  record('Take', { name: fc.constant('p'), holder: oneOf(id(0xb1), id(0xb2)) }),
   fc.constant({ type: 'Free' }),
 )
 
@@ -217,18 +210,21 @@ const beginning = fc.record({
   until: fc.integer({ min: 50, max: 200 }),
   alone: fc.boolean(),
 })
-const trouble = fc.record({ state: fc.constantFrom(...HOST_BLOCKERS), reason: fc.constantFrom('a', 'b') })
+const trouble = fc.record({
+  state: fc.constantFrom('waiting_for_compute_node', 'unreachable'),
+  reason: fc.constantFrom('a', 'b'),
+})
 const finding = fc.record(
   {
     uuid: fc.constantFrom(id(0xc1), id(0xc2)),
     name: fc.constantFrom('one', 'two'),
     deployable: fc.option(fc.constant(id(0xd1))),
     traits: fc.subarray(['OWNER_CYBORG', 'CUSTOM_A']),
-    state: fc.constantFrom(...PROVIDER_STATES),
+    state: fc.constantFrom('in_sync', 'pending', 'placement_conflict'),
     reason: fc.option(fc.constant('why')),
     ours: fc.boolean(),
-    reserving: fc.subarray([...RESERVINGS]),
-    did: fc.subarray([...PROVIDER_CHANGES]),
+    reserving: fc.subarray(['device disabled', 'device missing', 'handles unusable']),
+    did: fc.subarray(['created', 'inventory', 'removed']),
     agreed: fc.record({ generation: fc.nat(3), digest: fc.constantFrom('a', 'b') }),
     gone: fc.constant(true),
   },

@@ -1,14 +1,10 @@
 /** CLEAN: what a deployable decides so that no handle is given to another request before it is clean. */
+import type { Said } from '../spec.ts'
 import { describe, expect, it } from 'vitest'
-import { QUARANTINED_FOR_CLEANING } from '../../src/actors/deployable/cleaning.ts'
-import type { DeployableCommand, DeployableEvent } from '../../src/actors/deployable/messages.ts'
-import { wantedOf } from '../../src/actors/placement/wanted.ts'
-import { host } from '../../src/actors/host/decider.ts'
-import type { Cleaned, HostCleaning, RequestedCleaning } from '../../src/cleaning.ts'
 import { answer, done, failed, given, grant, granted, release, released } from './deployableFacts.ts'
 import { ARQ, OTHER, WORD, describing, handle, recorded, releaseOrder } from './samples.ts'
 
-const CLEANED: Cleaned = {
+const CLEANED = {
   command: '/sbin/wipe',
   startedAt: 10,
   finishedAt: 20,
@@ -18,34 +14,35 @@ const CLEANED: Cleaned = {
   output: 'ok\n',
 }
 const DIRTY = { ...CLEANED, exitCode: 3 }
+const BY = 'policy of cleaning'
 const WHY = 'cleaning failed: /sbin/wipe ended with exit code 3'
 const NO_EVIDENCE = 'its host has released it and does not say that it was cleaned'
 const byHost = (more: object = {}) =>
   recorded({ cleaning: 'by_host', hostWork: false, numAccelerators: 1, handles: [handle(1)], ...more })
-const ordered = (number: number): DeployableEvent => ({
+const ordered = (number: number): Said => ({
   type: 'HandleReleased',
   handle: handle(1).uuid,
   arq: ARQ,
-  order: { ...releaseOrder(1, number), clean: true } as never,
+  order: { ...releaseOrder(1, number), clean: true },
 })
-const answered = (number: number, cleaned?: Cleaned, why: string | null = null): DeployableCommand => ({
+const answered = (number: number, cleaned?: object, why: string | null = null): Said => ({
   ...answer(1, number, why, why !== null),
   ...(cleaned ? { cleaned } : {}),
 })
-const withheld = (reason: string): DeployableEvent => ({
+const withheld = (reason: string): Said => ({
   type: 'HandleQuarantined',
   handle: handle(1).uuid,
   until: 'released',
-  by: QUARANTINED_FOR_CLEANING,
+  by: BY,
   reason,
 })
-const unclean = (number: number, reason: string, cleaned?: Cleaned | 'released'): DeployableEvent => {
+const unclean = (number: number, reason: string, cleaned?: object | 'released'): Said => {
   const known = cleaned === 'released' ? { released: true } : { cleaned }
-  return { ...failed(1, number, null), reason, ...(cleaned ? known : {}) } as DeployableEvent
+  return { ...failed(1, number, null), reason, ...(cleaned ? known : {}) }
 }
-const cleanDone = (number: number): DeployableEvent => ({ ...done(1, number), cleaned: CLEANED }) as DeployableEvent
+const cleanDone = (number: number): Said => ({ ...done(1, number), cleaned: CLEANED })
 const dirty = [byHost(), granted(1, null), ordered(1), unclean(1, WHY, DIRTY), withheld(WHY)]
-const slot = (...events: readonly DeployableEvent[]) => given(...events).state.handles[handle(1).uuid]
+const slot = (...events: readonly Said[]) => given(...events).state.handles[handle(1).uuid]
 
 describe('UNCLEAN-1 where hosts clean', () => {
   it('a handle that is given up is ordered to be cleaned, also where nothing else is to be done on the host', () => {
@@ -62,17 +59,12 @@ describe('UNCLEAN-1 where hosts clean', () => {
       cleaned: CLEANED,
     })
   })
-  it('it is reserved in Placement meanwhile', () => {
-    const on = { ...host.initial, exists: true, name: 'h1', liveness: 'up' } as never
-    const reserved = (...events: readonly DeployableEvent[]) =>
-      wantedOf(on, [given(...events).state], 'never')[0]?.reserved
-    expect(reserved(byHost(), granted(1, null))).toBe(0)
-    expect(reserved(byHost(), granted(1, null), ordered(1))).toBe(1)
-    expect(reserved(byHost(), granted(1, null), ordered(1), cleanDone(1))).toBe(0)
-  })
   it('a policy that is taken back counts from the next release on', () => {
-    const { cleaning: _, ...without } = describing({ cleaning: 'by_host', hostWork: false })
-    const described: DeployableEvent = { type: 'DeployableDescribed', description: without }
+    const { cleaning: _, ...without }: Readonly<Record<string, unknown>> = describing({
+      cleaning: 'by_host',
+      hostWork: false,
+    })
+    const described: Said = { type: 'DeployableDescribed', description: without }
     given(byHost(), granted(1, null), described).when(release()).follows(released(1, null))
     given(byHost(), granted(1, null), ordered(1), described)
       .when(answered(1))
@@ -88,7 +80,7 @@ describe('UNCLEAN-2 what was not cleaned', () => {
     expect(slot(...dirty)).toMatchObject({
       state: 'quarantined',
       cleaned: DIRTY,
-      quarantine: { by: QUARANTINED_FOR_CLEANING, reason: WHY },
+      quarantine: { by: BY, reason: WHY },
     })
     given(...dirty)
       .when({ type: 'Due', at: 10_000_000, deadline: 1 })
@@ -103,26 +95,26 @@ describe('UNCLEAN-2 what was not cleaned', () => {
       .follows(unclean(1, NO_EVIDENCE, cleaned), withheld(NO_EVIDENCE))
   })
   it('keeps the reason of an operator who withholds it already', () => {
-    const kept: DeployableEvent = { type: 'HandleQuarantined', handle: handle(1).uuid, until: 'released', ...WORD }
+    const kept: Said = { type: 'HandleQuarantined', handle: handle(1).uuid, until: 'released', ...WORD }
     given(...waiting, kept)
       .when(answered(1, DIRTY, WHY))
       .follows(unclean(1, WHY, DIRTY))
   })
   it('a release that failed before its cleaning is ordered again, as any release', () => {
-    const again = { ...failed(1, 1, 2), again: { ...releaseOrder(1, 2), clean: true } } as DeployableEvent
+    const again = { ...failed(1, 1, 2), again: { ...releaseOrder(1, 2), clean: true } }
     given(...waiting)
       .when({ ...answer(1, 1, 'stuck') })
       .follows(again)
   })
   it('stays quarantined while its card does not show it, and when it is shown again, where its release has failed', () => {
     const description = describing({ cleaning: 'by_host', hostWork: false, numAccelerators: 1, handles: [] })
-    const vanished: DeployableEvent = { type: 'DeployableDescribed', description, quarantinedStay: true }
+    const vanished: Said = { type: 'DeployableDescribed', description, quarantinedStay: true }
     given(...waiting, failed(1, 1, null))
       .when({ type: 'Describe', description })
       .follows(vanished)
     const facts = [...waiting, failed(1, 1, null), vanished]
     expect(slot(...facts)).toMatchObject({ state: 'quarantined', unseen: true })
-    const back: DeployableEvent = {
+    const back: Said = {
       type: 'DeployableDescribed',
       description: { ...description, handles: [handle(1)] },
     }
@@ -133,10 +125,10 @@ describe('UNCLEAN-2 what was not cleaned', () => {
     given(...dirty)
       .when({ type: 'Clear', handle: uuid, deadline: 9000, ...WORD })
       .follows({ type: 'HandleCleared', handle: uuid, ...WORD })
-    const again: DeployableEvent[] = [
+    const again: Said[] = [
       { type: 'HandleCleared', handle: uuid, ...WORD },
       { type: 'HandleQuarantined', handle: uuid, until: 'confirmed', ...WORD },
-      { ...ordered(2), arq: ARQ } as DeployableEvent,
+      { ...ordered(2), arq: ARQ } as Said,
     ]
     given(...dirty)
       .when({ type: 'Clean', handle: uuid, deadline: 9000, ...WORD })
@@ -146,7 +138,7 @@ describe('UNCLEAN-2 what was not cleaned', () => {
     expect(slot(...dirty, ...again, cleanDone(2))).not.toHaveProperty('quarantine')
   })
   it('is cleaned again only where that is possible', () => {
-    const clean: DeployableCommand = { type: 'Clean', handle: handle(1).uuid, deadline: 9000, ...WORD }
+    const clean: Said = { type: 'Clean', handle: handle(1).uuid, deadline: 9000, ...WORD }
     const because = (state: string, why: string) =>
       ({ kind: 'conflict', reason: `handle ${handle(1).uuid} is ${state}: ${why}` }) as const
     given(...waiting)
@@ -179,12 +171,11 @@ describe('UNCLEAN-3 where operators clean', () => {
 
 describe('UNCLEAN-4 what the profile of a request asks for', () => {
   const REASON = 'it was given up, and an operator has to clean it: the device profile of its last request asks for it'
-  const asking = (cleaning: RequestedCleaning, number: number | null = null): DeployableEvent =>
-    ({ ...granted(1, number), cleaning }) as DeployableEvent
+  const asking = (cleaning: string, number: number | null = null): Said => ({ ...granted(1, number), cleaning })
   const unpolicied = recorded({ hostWork: false })
   it('is recorded with the grant', () => {
     given(unpolicied)
-      .when({ ...grant(), requestedCleaning: 'by_host' } as DeployableCommand)
+      .when({ ...grant(), requestedCleaning: 'by_host' } as Said)
       .follows(asking('by_host'))
   })
   it('its host cleans where it has a command, as it would without being asked', () => {
@@ -204,11 +195,11 @@ describe('UNCLEAN-4 what the profile of a request asks for', () => {
       .follows(released(1, null), withheld('it was given up, and an operator has to clean it'))
   })
   it('still counts when its host prepared the handle again, and when a failed release is tried again under another policy', () => {
-    const again = { ...granted(1, 2), repeated: 'lost' } as DeployableEvent
+    const again = { ...granted(1, 2), repeated: 'lost' }
     given(recorded(), asking('by_host', 1), done(1, 1), again, done(1, 2))
       .when(release())
       .follows(released(1, 3), withheld(REASON))
-    const described: DeployableEvent = {
+    const described: Said = {
       type: 'DeployableDescribed',
       description: describing({ hostWork: false, numAccelerators: 1, handles: [handle(1)] }),
     }
@@ -217,7 +208,7 @@ describe('UNCLEAN-4 what the profile of a request asks for', () => {
       .follows(released(1, 2), withheld(REASON))
   })
   it('counts for that request alone', () => {
-    const cleared: DeployableEvent = { type: 'HandleCleared', handle: handle(1).uuid, ...WORD }
+    const cleared: Said = { type: 'HandleCleared', handle: handle(1).uuid, ...WORD }
     const facts = [unpolicied, asking('by_host'), released(1, null), withheld(REASON), cleared]
     given(...facts, granted(1, null, OTHER))
       .when(release(OTHER))
@@ -225,7 +216,7 @@ describe('UNCLEAN-4 what the profile of a request asks for', () => {
   })
 })
 it('UNCLEAN-3 holds also where operators clean only since the release has failed', () => {
-  const described: DeployableEvent = {
+  const described: Said = {
     type: 'DeployableDescribed',
     description: describing({ cleaning: 'by_operator', numAccelerators: 1, handles: [handle(1)] }),
   }
@@ -239,7 +230,7 @@ describe('UNCLEAN-5 an operator says that a handle is clean before its host has 
   const REASON = 'it was given up, and an operator has to clean it'
   const given1 = [recorded({ cleaning: 'by_operator' }), granted(1, 1), done(1, 1), released(1, 2), withheld(REASON)]
   const clear = { type: 'Clear', handle: handle(1).uuid, ...WORD, deadline: 9000 } as const
-  const cleared: DeployableEvent = { type: 'HandleCleared', handle: handle(1).uuid, ...WORD, releasing: true }
+  const cleared: Said = { type: 'HandleCleared', handle: handle(1).uuid, ...WORD, releasing: true }
   it('the release goes on, and the handle is free when its host has answered', () => {
     given(...given1)
       .when(clear)
@@ -258,7 +249,7 @@ describe('UNCLEAN-5 an operator says that a handle is clean before its host has 
       .follows(atOnce)
   })
   it('an operator who has withheld it by hand decides alone, also where its host does not answer', () => {
-    const byHand: DeployableEvent = { type: 'HandleQuarantined', handle: handle(1).uuid, until: 'released', ...WORD }
+    const byHand: Said = { type: 'HandleQuarantined', handle: handle(1).uuid, until: 'released', ...WORD }
     const facts = [recorded(), granted(1, 1), done(1, 1), released(1, 2), byHand]
     given(...facts)
       .when(clear)
@@ -266,11 +257,11 @@ describe('UNCLEAN-5 an operator says that a handle is clean before its host has 
     expect(slot(...facts, { type: 'HandleCleared', handle: handle(1).uuid, ...WORD })).toMatchObject({ state: 'free' })
   })
   it('where the host tries in vain, it is still the word of the operator that counts until the release is tried anew', () => {
-    const again: DeployableEvent = { ...failed(1, 2, 3) }
+    const again: Said = { ...failed(1, 2, 3) }
     expect(slot(...given1, cleared, again)).toMatchObject({ state: 'releasing', pending: { number: 3 } })
   })
   it('a host that is gone: released, withheld by hand and released again, it is free without its host', () => {
-    const byHand: DeployableEvent = { type: 'HandleQuarantined', handle: handle(1).uuid, until: 'released', ...WORD }
+    const byHand: Said = { type: 'HandleQuarantined', handle: handle(1).uuid, until: 'released', ...WORD }
     given(...given1, cleared)
       .when({ type: 'Quarantine', handle: handle(1).uuid, ...WORD })
       .follows(byHand)
@@ -291,7 +282,7 @@ describe('UNCLEAN-5 an operator says that a handle is clean before its host has 
   })
 })
 describe('a release that is tried again at once, under another policy than before', () => {
-  const described = (cleaning?: HostCleaning): DeployableEvent => ({
+  const described = (cleaning?: string): Said => ({
     type: 'DeployableDescribed',
     description: describing({ ...(cleaning && { cleaning }), numAccelerators: 1, handles: [handle(1)] }),
   })
@@ -302,7 +293,7 @@ describe('a release that is tried again at once, under another policy than befor
       .follows(failed(1, 1, 2), withheld('it was given up, and an operator has to clean it'))
   })
   it('so it is where nobody cleans by now and the profile asks for it (UNCLEAN-4)', () => {
-    const asked = { ...granted(1, null), cleaning: 'by_host' } as DeployableEvent
+    const asked = { ...granted(1, null), cleaning: 'by_host' }
     given(byHost(), asked, ordered(1), described())
       .when(retried)
       .follows(
@@ -313,10 +304,10 @@ describe('a release that is tried again at once, under another policy than befor
       )
   })
   it('what its last request asks for is over when the handle is free, not when its host has released it', () => {
-    const asked = { ...granted(1, 1), cleaning: 'by_host' } as DeployableEvent
+    const asked = { ...granted(1, 1), cleaning: 'by_host' }
     const facts = [recorded(), asked, done(1, 1), released(1, 2), withheld('why'), done(1, 2)]
     expect(slot(...facts)).toMatchObject({ state: 'quarantined', requestedCleaning: 'by_host' })
-    const cleared: DeployableEvent = { type: 'HandleCleared', handle: handle(1).uuid, ...WORD }
+    const cleared: Said = { type: 'HandleCleared', handle: handle(1).uuid, ...WORD }
     expect(slot(...facts, cleared)?.requestedCleaning).toBeUndefined()
   })
 })
@@ -325,13 +316,13 @@ describe('UNCLEAN-6 a cleaning that its host was ordered to do', () => {
   const OWED =
     'it was given up, and an operator has to clean it: its host was to clean it when it was given up, and has neither a command nor a playbook for it any more'
   const NOT_HERE = 'it has to be cleaned, and this host has neither a command nor a playbook'
-  const described = (cleaning?: HostCleaning): DeployableEvent => ({
+  const described = (cleaning?: string): Said => ({
     type: 'DeployableDescribed',
     description: describing({ ...(cleaning && { cleaning }), numAccelerators: 1, handles: [handle(1)] }),
   })
   const owing = [byHost(), granted(1, 1), done(1, 1), ordered(2)]
   const givenUp = [...owing, failed(1, 2, null)]
-  const due: DeployableCommand = { type: 'Due', at: 10_000_000, deadline: 9000 }
+  const due: Said = { type: 'Due', at: 10_000_000, deadline: 9000 }
   it('is owed where its host has lost its policy, and answers that it cannot clean', () => {
     for (const facts of [owing, [...owing, described()]])
       given(...facts)
@@ -359,8 +350,8 @@ describe('UNCLEAN-6 a cleaning that its host was ordered to do', () => {
     expect(slot(...givenUp, ordered(3), cleanDone(3))).not.toHaveProperty('owesCleaning')
   })
   it('stays owed while its card is out of the inventory, and when it returns', () => {
-    const retired: DeployableEvent = { type: 'PresenceSet', presence: 'retired' }
-    const back: DeployableEvent = { type: 'PresenceSet', presence: 'present' }
+    const retired: Said = { type: 'PresenceSet', presence: 'retired' }
+    const back: Said = { type: 'PresenceSet', presence: 'present' }
     given(...givenUp, retired, back, described())
       .when(due)
       .follows(released(1, 3), withheld(OWED))
@@ -373,9 +364,9 @@ describe('UNCLEAN-6 a cleaning that its host was ordered to do', () => {
   })
   it('is ended by an operator, who first has its host release it', () => {
     const uuid = handle(1).uuid
-    const clear: DeployableCommand = { type: 'Clear', handle: uuid, deadline: 9000, ...WORD }
+    const clear: Said = { type: 'Clear', handle: uuid, deadline: 9000, ...WORD }
     const facts = [...owing, described(), unclean(2, NOT_HERE), withheld(NOT_HERE)]
-    const decided: DeployableEvent[] = [
+    const decided: Said[] = [
       { type: 'HandleCleared', handle: uuid, ...WORD },
       { type: 'HandleQuarantined', handle: uuid, until: 'confirmed', ...WORD },
       released(1, 3),
@@ -388,7 +379,7 @@ describe('UNCLEAN-6 a cleaning that its host was ordered to do', () => {
   it('an operator who takes it into their own hands decides without the host', () => {
     const uuid = handle(1).uuid
     const facts = [...owing, described(), unclean(2, NOT_HERE), withheld(NOT_HERE)]
-    const byHand: DeployableEvent = { type: 'HandleQuarantined', handle: uuid, until: 'released', ...WORD }
+    const byHand: Said = { type: 'HandleQuarantined', handle: uuid, until: 'released', ...WORD }
     given(...facts)
       .when({ type: 'Quarantine', handle: uuid, ...WORD })
       .follows(byHand)

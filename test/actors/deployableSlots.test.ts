@@ -1,26 +1,24 @@
 /** SLOT: what a deployable decides where its host has prepared something else than the journal holds. */
-import type { Order } from '../../src/wire/orders.ts'
+import type { Said } from '../spec.ts'
 import { describe, expect, it } from 'vitest'
-import { NO_ANSWER } from '../../src/actors/deployable/decider.ts'
-import type { DeployableCommand, DeployableEvent } from '../../src/actors/deployable/messages.ts'
-import { COMPARISON } from '../../src/actors/deployable/slots.ts'
-import { dueAt, markOf } from '../../src/actors/deployable/state.ts'
-import { INT_MAX } from '../../src/fields.ts'
-import { answer, done, given, granted, quiet, release, released, stuck } from './deployableFacts.ts'
+import { markOf } from './decided.ts'
+import { answer, done, dueAt, given, granted, quiet, release, released, stuck } from './deployableFacts.ts'
 import { ARQ, handle, id, OTHER, prepareOrder, recorded, releaseOrder, REQUEST, WORD } from './samples.ts'
 
+const COMPARISON = 'comparison with the host'
+const NO_ANSWER = 'the host did not answer in time'
 const HANDLE = handle(1).uuid
 const FOUND = { slot: HANDLE, number: 40, arq: OTHER }
 const bound = [recorded(), granted(1, 1), done(1, 1)] as const
-const markAfter = (facts: readonly DeployableEvent[]) => markOf(given(...facts).state.handles[HANDLE]!)
-const withhold = (facts: readonly DeployableEvent[], found: typeof FOUND | null = FOUND): DeployableCommand => ({
+const markAfter = (facts: readonly Said[]) => markOf(given(...facts).state.handles[HANDLE])
+const withhold = (facts: readonly Said[], found: typeof FOUND | null = FOUND): Said => ({
   type: 'Withhold',
   handle: HANDLE,
   mark: markAfter(facts),
   reason: 'why',
   found,
 })
-const prepareAgain = (facts: readonly DeployableEvent[]): DeployableCommand => ({
+const prepareAgain = (facts: readonly Said[]): Said => ({
   type: 'PrepareAgain',
   handle: HANDLE,
   mark: markAfter(facts),
@@ -28,7 +26,7 @@ const prepareAgain = (facts: readonly DeployableEvent[]): DeployableCommand => (
   deadline: 9000,
   requestId: REQUEST,
 })
-const withheld: DeployableEvent = {
+const withheld: Said = {
   type: 'HandleQuarantined',
   handle: HANDLE,
   until: 'released',
@@ -36,15 +34,15 @@ const withheld: DeployableEvent = {
   reason: 'why',
   found: FOUND,
 }
-const clear: DeployableCommand = { type: 'Clear', handle: HANDLE, deadline: 9000, ...WORD }
-const repeated: DeployableEvent = {
+const clear: Said = { type: 'Clear', handle: HANDLE, deadline: 9000, ...WORD }
+const repeated: Said = {
   type: 'Granted',
   handle: HANDLE,
   arq: ARQ,
-  order: { ...(prepareOrder(1, 2) as Extract<Order, { type: 'PrepareSlot' }>), again: true },
+  order: { ...prepareOrder(1, 2), again: true },
   repeated: 'why',
 }
-const stateOf = (...facts: readonly DeployableEvent[]) => given(...facts).state.handles[HANDLE]!
+const stateOf = (...facts: readonly Said[]) => given(...facts).state.handles[HANDLE]
 
 describe('SLOT-1 what the journal does not explain is withheld', () => {
   it.each([
@@ -64,7 +62,7 @@ describe('SLOT-1 what the journal does not explain is withheld', () => {
   it('is not withheld when it has changed since it was compared, or is withheld already, or an order is under way', () => {
     for (const facts of [[...bound], [recorded(), withheld], [recorded(), granted(1, 1)], [...bound, released(1, 2)]])
       given(...facts)
-        .when({ ...withhold([recorded()]), handle: HANDLE } as DeployableCommand)
+        .when({ ...withhold([recorded()]), handle: HANDLE })
         .follows()
     for (const facts of [
       [recorded(), withheld],
@@ -77,7 +75,7 @@ describe('SLOT-1 what the journal does not explain is withheld', () => {
   })
   it('an unknown handle changes nothing', () =>
     given(recorded())
-      .when({ ...withhold([recorded()]), handle: id(9) } as DeployableCommand)
+      .when({ ...withhold([recorded()]), handle: id(9) })
       .follows())
 })
 
@@ -96,9 +94,9 @@ describe('SLOT-2 what the host has lost is prepared again', () => {
       .when(answer(1, 2))
       .follows(done(1, 2))
     expect(stateOf(...facts, done(1, 2))).toMatchObject({ state: 'held', arq: ARQ, pending: null })
-    expect(dueAt(given(...facts, done(1, 2)).state)).toBe(null)
+    expect(dueAt(...facts, done(1, 2))).toBe(null)
   })
-  const lost = (reason: string): readonly DeployableEvent[] => [
+  const lost = (reason: string): readonly Said[] => [
     { type: 'OrderFailed', slot: HANDLE, number: 2, reason, again: null },
     {
       type: 'HandleQuarantined',
@@ -119,8 +117,8 @@ describe('SLOT-2 what the host has lost is prepared again', () => {
   })
   it('the same without an answer by its deadline', () => {
     const facts = [...bound, repeated]
-    expect(dueAt(given(...facts).state)).toBe(9000)
-    const due = (at: number): DeployableCommand => ({ type: 'Due', at, deadline: 20_000 })
+    expect(dueAt(...facts)).toBe(9000)
+    const due = (at: number): Said => ({ type: 'Due', at, deadline: 20_000 })
     given(...facts)
       .when(due(8999))
       .follows()
@@ -133,7 +131,7 @@ describe('SLOT-2 what the host has lost is prepared again', () => {
     given(...facts)
       .when(release())
       .follows(released(1, 3))
-    expect(dueAt(given(...facts, released(1, 3)).state)).toBe(null)
+    expect(dueAt(...facts, released(1, 3))).toBe(null)
   })
   it('not when it is free, changed since, or needs no work on its host', () => {
     given(recorded())
@@ -154,10 +152,10 @@ describe('SLOT-2 what the host has lost is prepared again', () => {
 })
 
 describe('SLOT-3 an operator releases what was withheld', () => {
-  const undone = (number: number, also: object = {}): readonly DeployableEvent[] => [
+  const undone = (number: number, also: object = {}): readonly Said[] => [
     { type: 'HandleCleared', handle: HANDLE, ...WORD },
     { type: 'HandleQuarantined', handle: HANDLE, until: 'confirmed', ...WORD },
-    { type: 'HandleReleased', handle: HANDLE, arq: '', order: { ...releaseOrder(1, number), ...also } as never },
+    { type: 'HandleReleased', handle: HANDLE, arq: '', order: { ...releaseOrder(1, number), ...also } },
   ]
   it('the host has to undo it first, by an order above all that it knows of the slot', () => {
     given(recorded(), withheld)
@@ -173,7 +171,7 @@ describe('SLOT-3 an operator releases what was withheld', () => {
     expect(given(...facts, done(1, 41)).state.orders).toBe(41)
   })
   it('a slot that the journal does not know is named in that order', () => {
-    const foreign: DeployableEvent = { ...withheld, found: { slot: id(0x99), number: 3 } }
+    const foreign: Said = { ...withheld, found: { slot: id(0x99), number: 3 } }
     given(recorded(), foreign)
       .when(clear)
       .follows(...undone(4, { also: [id(0x99)] }))
@@ -186,7 +184,7 @@ describe('SLOT-3 an operator releases what was withheld', () => {
   })
   it('a host that has used up its numbers, or that had nothing prepared, is sent nothing', () => {
     const { found: _, ...plain } = withheld
-    for (const fact of [plain, { ...withheld, found: { ...FOUND, number: INT_MAX } }])
+    for (const fact of [plain, { ...withheld, found: { ...FOUND, number: 2_147_483_647 } }])
       given(recorded(), fact)
         .when(clear)
         .follows({ type: 'HandleCleared', handle: HANDLE, ...WORD })

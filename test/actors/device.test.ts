@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { device, type DeviceEvent, type DeviceFacts } from '../../src/actors/device/decider.ts'
-import { specOf } from '../spec.ts'
+import { type Said, specOf } from '../spec.ts'
 import { id } from './samples.ts'
 
-const { given } = specOf(device)
-const facts: DeviceFacts = {
+const { given, rows } = specOf('device')
+const facts = {
   driver: 'simulated_driver',
   type: 'FPGA',
   vendor: '1bf2',
@@ -14,9 +13,9 @@ const facts: DeviceFacts = {
   controlPath: '{"bus": "01"}',
 }
 const identity = { uuid: id(0xd0), id: 1, host: 'h1' }
-const recorded: DeviceEvent = { type: 'DeviceRecorded', identity, facts }
+const recorded: Said = { type: 'DeviceRecorded', identity, facts }
 const newer = { ...facts, model: 'card, second edition' }
-const retired: DeviceEvent = { type: 'PresenceSet', presence: 'retired' }
+const retired: Said = { type: 'PresenceSet', presence: 'retired' }
 
 describe('a device', () => {
   it('is recorded once, enabled and present', () => {
@@ -40,26 +39,28 @@ describe('a device', () => {
       given(recorded, retired).when(question).isRefused({ kind: 'not_found', id: identity.uuid })
   })
   it('fails and is well again; other reasons are no news', () => {
-    const fails: DeviceEvent = { type: 'HealthSet', failing: 'too hot' }
-    const well: DeviceEvent = { type: 'HealthSet', failing: null }
+    const fails: Said = { type: 'HealthSet', failing: 'too hot' }
+    const well: Said = { type: 'HealthSet', failing: null }
     given(recorded).when({ type: 'SetHealth', failing: 'too hot' }).follows(fails)
     given(recorded).when({ type: 'SetHealth', failing: null }).follows()
     given(recorded, fails).when({ type: 'SetHealth', failing: 'something else' }).follows()
     given(recorded, fails).when({ type: 'SetHealth', failing: null }).follows(well)
     const { state } = given(recorded, fails)
     expect(state).toMatchObject({ failing: { reason: 'too hot', since: 1 }, updatedAt: 1 })
-    expect(device.rows(given(recorded).state, state)).toMatchObject([{ row: { failing: 'too hot' } }])
+    expect(rows(recorded, fails)).toMatchObject([{ row: { failing: 'too hot' } }])
     expect(given(recorded, fails, well).state).not.toHaveProperty('failing')
   })
   it('that is retired can come back, in the status it had, and is listed again', () => {
-    const maintaining: DeviceEvent = { type: 'StatusSet', status: 'maintaining' }
-    const back: DeviceEvent = { type: 'PresenceSet', presence: 'present' }
+    const maintaining: Said = { type: 'StatusSet', status: 'maintaining' }
+    const back: Said = { type: 'PresenceSet', presence: 'present' }
     const gone = given(recorded, maintaining, retired)
     gone.when({ type: 'SetPresence', presence: 'retired' }).follows()
     gone.when({ type: 'SetPresence', presence: 'present' }).follows(back)
     const { state } = given(recorded, maintaining, retired, back)
     expect(state).toMatchObject({ ...identity, status: 'maintaining', presence: 'present', createdAt: 1 })
-    expect(device.rows(gone.state, state)).toMatchObject([{ view: 'devices', row: { status: 'maintaining' } }])
+    expect(rows(recorded, maintaining, retired, back)).toMatchObject([
+      { view: 'devices', row: { status: 'maintaining' } },
+    ])
   })
   it('is described anew only when something is new', () => {
     given(recorded).when({ type: 'Describe', facts, grown: false }).follows()
@@ -69,7 +70,7 @@ describe('a device', () => {
       .follows({ type: 'DeviceDescribed', facts: newer })
   })
   it('is disabled and enabled any number of times, and recorded when it changes', () => {
-    const maintaining: DeviceEvent = { type: 'StatusSet', status: 'maintaining' }
+    const maintaining: Said = { type: 'StatusSet', status: 'maintaining' }
     given(recorded).when({ type: 'SetStatus', status: 'maintaining' }).follows(maintaining)
     given(recorded, maintaining).when({ type: 'SetStatus', status: 'maintaining' }).follows()
     given(recorded, maintaining)
@@ -77,18 +78,13 @@ describe('a device', () => {
       .follows({ type: 'StatusSet', status: 'enabled' })
   })
   it('is missing, present again, or retired', () => {
-    const missing: DeviceEvent = { type: 'PresenceSet', presence: 'missing' }
+    const missing: Said = { type: 'PresenceSet', presence: 'missing' }
     given(recorded).when({ type: 'SetPresence', presence: 'present' }).follows()
     given(recorded).when({ type: 'SetPresence', presence: 'missing' }).follows(missing)
     given(recorded, missing).when({ type: 'SetPresence', presence: 'retired' }).follows(retired)
   })
   it('is listed until it is retired', () => {
-    const { state } = given(recorded)
-    expect(device.rows(device.initial, state)).toMatchObject([
-      { view: 'devices', row: { uuid: identity.uuid, model: 'card' } },
-    ])
-    expect(device.rows(state, given(recorded, retired).state)).toEqual([
-      { view: 'devices', key: identity.uuid, row: null },
-    ])
+    expect(rows(recorded)).toMatchObject([{ view: 'devices', row: { uuid: identity.uuid, model: 'card' } }])
+    expect(rows(recorded, retired)).toEqual([{ view: 'devices', key: identity.uuid, row: null }])
   })
 })

@@ -1,21 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { dueOfInstance, instance } from '../../src/actors/instance/decider.ts'
-import type { Ending, InstanceCommand, InstanceEvent, Part, BindOutcome } from '../../src/actors/instance/messages.ts'
-import { specOf } from '../spec.ts'
+import { type Said, specOf } from '../spec.ts'
 import { ARQ, id, OTHER, REQUEST } from './samples.ts'
 
-const { given } = specOf(instance, 10)
+const { given, due, decide } = specOf('instance', 10)
 const INSTANCE = id(0xc2)
-const part = (arq: string, prepared = false): Part => ({ arq, deployable: id(0xd1), prepared })
+const part = (arq: string, prepared = false) => ({ arq, deployable: id(0xd1), prepared })
 const terms = { instance: INSTANCE, hostname: 'node-1', deadline: 5000, tellUntil: 9000, requestId: REQUEST }
-const bind = (...parts: readonly Part[]): InstanceCommand => ({ ...terms, type: 'Bind', at: 10, parts })
-const accepted = (...parts: readonly Part[]): InstanceEvent => ({ ...terms, type: 'BindAccepted', parts })
+const bind = (...parts: readonly object[]): Said => ({ ...terms, type: 'Bind', at: 10, parts })
+const accepted = (...parts: readonly object[]): Said => ({ ...terms, type: 'BindAccepted', parts })
 const settled = (
-  outcome: BindOutcome,
+  outcome: string,
   arqs: readonly string[],
   tell: number | null = 10,
   reason: string | null = null,
-): InstanceEvent => ({
+): Said => ({
   type: 'BindSettled',
   outcome,
   arqs,
@@ -23,22 +21,22 @@ const settled = (
   tell,
   since: 10,
 })
-const novaTold = (endings: Record<string, Ending>, nextAt = 700): InstanceEvent => ({
+const novaTold = (endings: Record<string, string>, nextAt = 700): Said => ({
   type: 'NovaTold',
   endings,
   nextAt,
   note: null,
 })
 const two = [accepted(part(ARQ), part(OTHER))] as const
-const prepared = (arq: string): InstanceEvent => ({ type: 'PartPrepared', arq })
-const left = (...arqs: readonly string[]): InstanceEvent => ({ type: 'ArqsLeft', arqs })
+const prepared = (arq: string): Said => ({ type: 'PartPrepared', arq })
+const left = (...arqs: readonly string[]): Said => ({ type: 'ArqsLeft', arqs })
 
 describe('a bind conversation', () => {
   it('is accepted with all its parts and waits for the hosts, until its deadline', () => {
     given()
       .when(bind(part(ARQ), part(OTHER)))
       .follows(accepted(part(ARQ), part(OTHER)))
-    expect(dueOfInstance(given(...two).state)).toMatchObject({ at: 5000 })
+    expect(due(...two)).toMatchObject({ at: 5000 })
   })
   it('settles with its acceptance when no host has anything to do', () => {
     given()
@@ -90,7 +88,7 @@ describe('a bind conversation', () => {
   })
   it('is done when the last part that was not prepared has left it', () => {
     const rest = given(...two, prepared(ARQ), left(OTHER))
-    expect(dueOfInstance(rest.state)).toMatchObject({ at: 0 })
+    expect(due(...two, prepared(ARQ), left(OTHER))).toMatchObject({ at: 0 })
     rest.when({ type: 'Conclude', at: 30 }).follows(settled('completed', [ARQ], 30))
   })
   it('is over when all have left it, and the instance can be bound anew', () => {
@@ -101,7 +99,7 @@ describe('a bind conversation', () => {
       .when({ type: 'Leave', arqs: [id(9)] })
       .follows()
     const empty = given(...two, left(ARQ, OTHER))
-    expect(dueOfInstance(empty.state)).toBe(null)
+    expect(due(...two, left(ARQ, OTHER))).toBe(null)
     empty.when(bind(part(id(9)))).follows(accepted(part(id(9))))
   })
 })
@@ -115,13 +113,13 @@ describe('what Nova has to hear', () => {
       until: 9000,
       attempts: 0,
     })
-    expect(dueOfInstance(given(...bound).state)).toMatchObject({ at: 10 })
+    expect(due(...bound)).toMatchObject({ at: 10 })
   })
   it('is nothing where no Nova is configured', () => {
-    const silent: InstanceEvent = { ...terms, type: 'BindAccepted', parts: [part(ARQ, true)], tellUntil: null }
+    const silent: Said = { ...terms, type: 'BindAccepted', parts: [part(ARQ, true)], tellUntil: null }
     expect(given(silent, settled('completed', [ARQ], null)).state.telling).toBe(null)
     given()
-      .when({ ...bind(part(ARQ, true)), tellUntil: null } as InstanceCommand)
+      .when({ ...bind(part(ARQ, true)), tellUntil: null } as Said)
       .follows(silent, settled('completed', [ARQ], null))
   })
   it('is forgotten when it has ended, element by element', () => {
@@ -159,14 +157,14 @@ describe('what Nova has to hear', () => {
 
 describe('what an operator has Nova told once more', () => {
   const word = { by: 'operator', reason: 'Nova was restored' }
-  const resend = (statuses: Record<string, BindOutcome>): InstanceCommand => ({
+  const resend = (statuses: Record<string, string>): Said => ({
     type: 'Resend',
     statuses,
     at: 50_000,
     until: 60_000,
     ...word,
   })
-  const asked = (statuses: Record<string, BindOutcome>): InstanceEvent => ({
+  const asked = (statuses: Record<string, string>): Said => ({
     type: 'ResendAsked',
     statuses,
     nextAt: 50_000,
@@ -178,8 +176,9 @@ describe('what an operator has Nova told once more', () => {
     given(...over, novaTold({ [ARQ]: 'undeliverable' }))
       .when(resend({ [ARQ]: 'completed' }))
       .follows(asked({ [ARQ]: 'completed' }))
-    const { state } = given(...over, novaTold({ [ARQ]: 'undeliverable' }), asked({ [ARQ]: 'completed' }))
-    expect(dueOfInstance(state)).toMatchObject({ at: 50_000 })
+    const facts = [...over, novaTold({ [ARQ]: 'undeliverable' }), asked({ [ARQ]: 'completed' })]
+    const { state } = given(...facts)
+    expect(due(...facts)).toMatchObject({ at: 50_000 })
     expect(state.telling).toMatchObject({ until: 60_000, attempts: 0 })
   })
   it('goes with what Nova has not taken yet', () => {
@@ -206,14 +205,14 @@ describe('what an operator has Nova told once more', () => {
 
 describe('what Nova has not taken and is told no more', () => {
   const both = [...two, prepared(ARQ), prepared(OTHER), settled('completed', [ARQ, OTHER])] as const
-  const answer = (endings: Record<string, Ending>, note = '403 no role'): InstanceCommand => ({
+  const answer = (endings: Record<string, string>, note = '403 no role'): Said => ({
     type: 'ReportTold',
     endings,
     upTo: 1,
     nextAt: 700,
     note,
   })
-  const heard = (endings: Record<string, Ending>, ...undelivered: readonly string[]): InstanceEvent => ({
+  const heard = (endings: Record<string, string>, ...undelivered: readonly string[]): Said => ({
     type: 'NovaTold',
     endings,
     nextAt: 700,
@@ -228,7 +227,7 @@ describe('what Nova has not taken and is told no more', () => {
       .when(answer({ [ARQ]: 'refused', [OTHER]: 'delivered' }))
       .follows(heard({ [ARQ]: 'refused', [OTHER]: 'delivered' }, ARQ))
     const { state } = given(...refused)
-    expect(dueOfInstance(state)).toEqual(WAITS)
+    expect(due(...refused)).toMatchObject(WAITS)
     expect(state.undelivered).toEqual({
       [ARQ]: { status: 'completed', ending: 'refused', note: '403 no role', attempts: 1, at: 10 },
     })
@@ -239,20 +238,17 @@ describe('what Nova has not taken and is told no more', () => {
       .follows(heard({ [ARQ]: 'gone', [OTHER]: 'delivered' }))
   })
   it('waits behind what Nova is still told', () => {
-    const { state } = given(...both, heard({ [ARQ]: 'undeliverable' }, ARQ))
-    expect(dueOfInstance(state)).toEqual({ kind: 'nova', at: 700 })
-    expect(
-      dueOfInstance(given(...both, heard({ [ARQ]: 'undeliverable' }, ARQ), heard({ [OTHER]: 'gone' })).state),
-    ).toEqual(WAITS)
+    expect(due(...both, heard({ [ARQ]: 'undeliverable' }, ARQ))).toMatchObject({ kind: 'nova', at: 700 })
+    expect(due(...both, heard({ [ARQ]: 'undeliverable' }, ARQ), heard({ [OTHER]: 'gone' }))).toMatchObject(WAITS)
   })
   it('waits no more when its request leaves, nor is one listed that has left before', () => {
-    expect(dueOfInstance(given(...refused, left(ARQ)).state)).toBeNull()
+    expect(due(...refused, left(ARQ))).toBeNull()
     given(...both, left(ARQ))
       .when(answer({ [ARQ]: 'refused' }))
       .follows(heard({ [ARQ]: 'refused' }))
   })
   it('waits no more when an operator has Nova told once more, and waits again when Nova refuses again', () => {
-    const asked: InstanceEvent = {
+    const asked: Said = {
       type: 'ResendAsked',
       statuses: { [ARQ]: 'completed' },
       nextAt: 800,
@@ -260,15 +256,15 @@ describe('what Nova has not taken and is told no more', () => {
       by: 'kim',
       reason: 'the account has the role now',
     }
-    expect(dueOfInstance(given(...refused, asked).state)).toEqual({ kind: 'nova', at: 800 })
-    expect(dueOfInstance(given(...refused, asked, heard({ [ARQ]: 'delivered' })).state)).toBeNull()
-    expect(dueOfInstance(given(...refused, asked, heard({ [ARQ]: 'refused' }, ARQ)).state)).toEqual(WAITS)
+    expect(due(...refused, asked)).toEqual({ kind: 'nova', at: 800 })
+    expect(due(...refused, asked, heard({ [ARQ]: 'delivered' }))).toBeNull()
+    expect(due(...refused, asked, heard({ [ARQ]: 'refused' }, ARQ))).toMatchObject(WAITS)
   })
   it('is not known of what 0.2.0 has recorded', () => {
-    expect(dueOfInstance(given(...both, heard({ [ARQ]: 'refused', [OTHER]: 'refused' })).state)).toBeNull()
+    expect(due(...both, heard({ [ARQ]: 'refused', [OTHER]: 'refused' }))).toBeNull()
   })
   it('is nothing that Nova has taken after all, nor anything that it was not told', () => {
-    const undelivered = (...facts: readonly InstanceEvent[]) => given(...facts).state.undelivered
+    const undelivered = (...facts: readonly Said[]) => given(...facts).state.undelivered
     expect(undelivered(...both, heard({ [ARQ]: 'delivered', [OTHER]: 'gone' }, ARQ, OTHER, id(9)))).toEqual({})
     expect(undelivered(...two, heard({ [ARQ]: 'refused' }, ARQ))).toEqual({})
     const later = undelivered(...both, heard({ [OTHER]: 'delivered' }), heard({ [ARQ]: 'undeliverable' }, ARQ))
@@ -280,11 +276,8 @@ describe('what Nova has not taken and is told no more', () => {
 
 it('a bind that a program of an older release remembers ends without the moment when it began', () => {
   const { state } = given(...two)
-  const { since: _, ...ended } = settled('failed', [ARQ, OTHER], 20, 'no') as Extract<
-    InstanceEvent,
-    { type: 'BindSettled' }
-  >
-  const decided = instance.decide({ ...state, open: { deadline: 5000 } }, { type: 'Fail', reason: 'no', at: 20 })
+  const { since: _, ...ended } = settled('failed', [ARQ, OTHER], 20, 'no') as Readonly<Record<string, unknown>>
+  const decided = decide({ ...state, open: { deadline: 5000 } }, { type: 'Fail', reason: 'no', at: 20 })
   expect(decided).toStrictEqual({ ok: true, events: [ended] })
 })
 it('a bind ends before its deadline where its time is over by another clock', () => {
@@ -292,6 +285,6 @@ it('a bind ends before its deadline where its time is over by another clock', ()
     .when({ type: 'Conclude', at: 4999, isOver: true })
     .follows(settled('failed', [ARQ, OTHER], 4999, 'the host did not answer in time'))
   given(...two)
-    .when({ type: 'ReportPrepared', arq: ARQ, at: 20, loaded: { image: 'i' } as never })
-    .follows({ type: 'PartPrepared', arq: ARQ, loaded: { image: 'i' } as never })
+    .when({ type: 'ReportPrepared', arq: ARQ, at: 20, loaded: { image: 'i' } })
+    .follows({ type: 'PartPrepared', arq: ARQ, loaded: { image: 'i' } })
 })

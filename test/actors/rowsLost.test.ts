@@ -1,19 +1,19 @@
 /** The journal has lost rows of a deployable: what follows for its orders, its handles and its region. */
+import type { Said } from '../spec.ts'
 import { describe, expect, it } from 'vitest'
-import type { DeployableCommand, DeployableEvent } from '../../src/actors/deployable/messages.ts'
 import { IMAGE, answer, done, failed, given, grant, granted, quiet, release, released } from './deployableFacts.ts'
 import * as say from './samples.ts'
 import { ARQ, OTHER, handle, id, recorded } from './samples.ts'
 
 const BY = { by: 'adopt', reason: 'lost' }
-const lost = (...events: readonly DeployableEvent[]): DeployableCommand => ({
+const lost = (...events: readonly Said[]): Said => ({
   type: 'RowsLost',
   events,
   handles: [],
   ...BY,
 })
-const raised = (to: number): DeployableEvent => ({ type: 'OrdersRaised', to })
-const doubted = (n: number, reason = 'lost'): DeployableEvent => ({
+const raised = (to: number): Said => ({ type: 'OrdersRaised', to })
+const doubted = (n: number, reason = 'lost'): Said => ({
   type: 'HandleQuarantined',
   handle: handle(n).uuid,
   until: 'released',
@@ -21,7 +21,7 @@ const doubted = (n: number, reason = 'lost'): DeployableEvent => ({
   by: 'adopt',
   reason,
 })
-const released1: DeployableEvent = { type: 'HandleCleared', handle: handle(1).uuid, by: 'op', reason: 'nobody uses it' }
+const released1: Said = { type: 'HandleCleared', handle: handle(1).uuid, by: 'op', reason: 'nobody uses it' }
 
 describe('after lost rows of a deployable', () => {
   it('the next order has a higher number than the lost ones (ROWS-LOST-1)', () => {
@@ -68,17 +68,17 @@ describe('after lost rows of a deployable', () => {
     })
   })
   it('its host is told to release it when an operator does, by a number above the lost ones, and it is free when that is done (SLOT-3)', () => {
-    const clear: DeployableCommand = {
+    const clear: Said = {
       type: 'Clear',
       handle: handle(1).uuid,
       by: 'op',
       reason: 'nobody uses it',
       deadline: 9000,
     }
-    const undone: readonly DeployableEvent[] = [
+    const undone: readonly Said[] = [
       released1,
       { type: 'HandleQuarantined', handle: handle(1).uuid, until: 'confirmed', by: 'op', reason: 'nobody uses it' },
-      { ...released(1, 4), arq: '' } as DeployableEvent,
+      { ...released(1, 4), arq: '' } as Said,
     ]
     const kept = [recorded(), raised(3), doubted(1)]
     given(...kept)
@@ -95,7 +95,7 @@ describe('after lost rows of a deployable', () => {
   })
   it('who has the handle keeps it when an operator has found that nobody else uses it', () => {
     const facts = [recorded(), granted(1, 1), doubted(1)]
-    const clear: DeployableCommand = {
+    const clear: Said = {
       type: 'Clear',
       handle: handle(1).uuid,
       by: 'op',
@@ -142,7 +142,7 @@ describe('after lost rows of a deployable', () => {
       .follows()
   })
   it('one that an operator withholds already stays so, with both reasons', () => {
-    const kept: DeployableEvent = {
+    const kept: Said = {
       type: 'HandleQuarantined',
       handle: handle(1).uuid,
       until: 'released',
@@ -154,8 +154,8 @@ describe('after lost rows of a deployable', () => {
       .follows(doubted(1, 'lost; withheld before by op: why'))
   })
   it('a missing one is withheld when it is back', () => {
-    const gone: DeployableEvent = { type: 'DeployableDescribed', description: say.describing({ handles: [handle(2)] }) }
-    const back: DeployableEvent = { type: 'DeployableDescribed', description: say.describing() }
+    const gone: Said = { type: 'DeployableDescribed', description: say.describing({ handles: [handle(2)] }) }
+    const back: Said = { type: 'DeployableDescribed', description: say.describing() }
     given(recorded(), gone)
       .when(lost(granted(1, 1)))
       .follows(raised(1), doubted(1))
@@ -170,7 +170,7 @@ describe('after lost rows of a deployable', () => {
   })
   it('what its region holds is unknown when it was programmed (ROWS-LOST-4)', () => {
     const loaded = [recorded(), granted(1, 1, ARQ, IMAGE), done(1, 1), released(1, 2), done(1, 2)]
-    const event: DeployableEvent = { type: 'Programmed', image: 'other', number: 3 }
+    const event: Said = { type: 'Programmed', image: 'other', number: 3 }
     given(...loaded)
       .when(lost(event))
       .follows({ type: 'OrdersRaised', to: 3, imageUnknown: true })
@@ -182,7 +182,7 @@ describe('after lost rows of a deployable', () => {
       .follows()
   })
   it('one that is retired is withheld when it comes back', () => {
-    const retired: DeployableEvent = { type: 'PresenceSet', presence: 'retired' }
+    const retired: Said = { type: 'PresenceSet', presence: 'retired' }
     given(quiet, retired)
       .when(lost(granted(1, null)))
       .follows(doubted(1))

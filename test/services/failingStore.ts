@@ -4,10 +4,10 @@ import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import type { Store } from '../../src/persistence/store.ts'
 
 /**
- * `lost`: one call fails and does nothing. `untold`: one append is written, but its writer and all later calls get an
+ * `overtaken`: others are always faster than any append. `lost`: one call fails and does nothing. `untold`: one append is written, but its writer and all later calls get an
  * error.
  */
-export type Failure = 'lost' | 'untold'
+export type Failure = 'lost' | 'untold' | 'overtaken'
 
 type Port = Readonly<Record<string, unknown>>
 
@@ -30,6 +30,7 @@ export const failingStore = (store: Store) => {
       ]),
     ) as Some
   const append: Journal['append'] = async (wanted) => {
+    if (failure === 'overtaken') return 'stale'
     if (fails()) return 'unknown'
     const verdict = await store.journal.append(wanted)
     appends++

@@ -1,13 +1,8 @@
 /** Lists that are read in pages: what is asked of the store, and where they end. */
 import { describe, expect, test } from 'vitest'
-import type { PageQuery, Reads } from '../../src/actors/runtime/ports.ts'
-import { createGuard } from '../../src/actors/runtime/unreadable.ts'
 import { type Row, type ViewName, put } from '../../src/actors/runtime/views.ts'
-import { silent } from '../../src/log.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import { tallyHosts } from '../../src/services/hosts/tallyHosts.ts'
-import { openReaders } from '../../src/services/kernel/readers.ts'
-import { arqRow, hostRow, profileRow } from '../persistence/samples.ts'
+import { arqRow, profileRow } from '../persistence/samples.ts'
 import { handClock, quiet } from '../support/lab.ts'
 import { KNOWN, novaServersOf } from '../support/novaServers.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
@@ -15,14 +10,6 @@ import { settled } from './settled.ts'
 
 const DAY = 86_400_000
 const uuid = (n: number) => `40000000-0000-4000-8000-${String(n).padStart(12, '0')}`
-const noted = (reads: Reads) => {
-  const asked: PageQuery<ViewName>[] = []
-  const page: Reads['page'] = async (query) => {
-    asked.push(query as unknown as PageQuery<ViewName>)
-    return reads.page(query)
-  }
-  return { asked, reads: { ...reads, page } }
-}
 const filled = async <N extends ViewName>(view: N, rows: readonly Row<N>[], options = {}) => {
   const store = memoryStore(options)
   expect(await store.journal.append({ rows: [], changes: rows.map((row) => put(view, row)) })).toBe('appended')
@@ -31,86 +18,23 @@ const filled = async <N extends ViewName>(view: N, rows: readonly Row<N>[], opti
 const arqsAt = (count: number, more: Partial<Row<'arqs'>> = {}) =>
   Array.from({ length: count }, (_, n) => arqRow({ uuid: uuid(n), created_at: n, updated_at: null, ...more }))
 
-describe('a list', () => {
-  const opened = async (count: number) => {
-    const { reads } = await filled('arqs', arqsAt(count))
-    const { asked, reads: watched } = noted(reads)
-    return { asked, readers: openReaders(watched, createGuard(silent)) }
+test('a list without a limit is whole, also of more rows than a page has', async () => {
+  const { control, plane } = await openPlane({}, await filled('arqs', arqsAt(2001)))
+  const { items, next } = value(await control.arqs.list(NOVA, {}, {}))
+  expect([items.length, new Set(items.map((row) => row.uuid)).size, next]).toEqual([2001, 2001, null])
+  const page = async (more: object) => {
+    const answer = await control.arqs.list(NOVA, {}, more)
+    return answer.ok ? [answer.value.items.map((row) => row.created_at), answer.value.next?.key ?? null] : answer.fault
   }
-  const usual = { view: 'arqs', where: {}, visible: {}, sort: 'created_at', descending: false }
-
-  test('without a limit is read in pages of a thousand, each after the last row of the one before', async () => {
-    const { asked, readers } = await opened(2000)
-    const { items, next } = value(await readers.list('arqs', {}, {}))
-    expect([items.length, new Set(items.map((row) => row.uuid)).size, next]).toEqual([2000, 2000, null])
-    expect(asked).toEqual([
-      { ...usual, limit: 1000 },
-      { ...usual, limit: 1000, after: { value: 999, key: uuid(999) } },
-      { ...usual, limit: 1000, after: { value: 1999, key: uuid(1999) } },
-    ])
-  })
-  test('of selected rows is read in whole pages until it has one more than is wanted', async () => {
-    const { asked, readers } = await opened(1500)
-    const { items, next } = value(await readers.list('arqs', {}, { limit: 2 }, {}, (row) => row.created_at % 600 === 1))
-    expect([items.map((row) => row.created_at), next]).toEqual([[1, 601], { value: 601, key: uuid(601) }])
-    expect(asked.map(({ limit }) => limit)).toEqual([1000, 1000])
-  })
-  test('begins after a marker or a place, in either order', async () => {
-    const { asked, readers } = await opened(5)
-    const after = { value: 1, key: uuid(1) }
-    const made = async (page: object) => value(await readers.list('arqs', {}, page)).items.map((row) => row.created_at)
-    expect(await made({ marker: uuid(3) })).toEqual([4])
-    expect(await made({ after })).toEqual([2, 3, 4])
-    expect(await made({ after, marker: uuid(3), descending: true })).toEqual([0])
-    expect(await made({ sort: 'uuid', limit: 1 })).toEqual([0])
-    expect(asked).toEqual([
-      { ...usual, limit: 1000, marker: uuid(3) },
-      { ...usual, limit: 1000, after },
-      { ...usual, limit: 1000, after, descending: true },
-      { ...usual, limit: 2, sort: 'uuid' },
-    ])
-  })
-  test('ends where it has exactly what is wanted', async () => {
-    const { asked, readers } = await opened(3)
-    expect(value(await readers.list('arqs', {}, { limit: 3 }))).toMatchObject({ next: null })
-    expect(value(await readers.list('arqs', {}, { limit: 2 }))).toMatchObject({ next: { value: 1, key: uuid(1) } })
-    expect(asked.map(({ limit }) => limit)).toEqual([4, 3])
-  })
-  test('after an unknown marker is refused', async () => {
-    const { readers } = await opened(3)
-    const fault = { kind: 'not_found', resource: 'marker', id: uuid(9) }
-    expect(await readers.list('arqs', {}, { marker: uuid(9) })).toEqual({ ok: false, fault })
-  })
-  test('is sorted by no column that may be null or that is no scalar', async () => {
-    const { readers } = await opened(1)
-    for (const sort of ['updated_at', 'group', 'toString', ''])
-      expect(await readers.list('arqs', {}, { sort })).toMatchObject({
-        fault: {
-          rule: 'one of uuid, state, profile_uuid, profile_name, group_id, created_at',
-        },
-      })
-  })
-})
-
-test('retired hosts are read in pages of a thousand, and counted once', async () => {
-  const retired = Array.from({ length: 1001 }, (_, n) => ({
-    ...hostRow(`h${String(n).padStart(4, '0')}`, n === 0 ? 'down' : 'up'),
-    out_of_service: true,
-  }))
-  const store = await filled('hosts', [...retired, hostRow('x1', 'up'), hostRow('x2', 'up')])
-  const { asked, reads } = noted(store.reads)
-  expect(await tallyHosts(reads)).toEqual(
-    new Map([
-      ['up', 2],
-      ['retired', 1001],
-    ]),
-  )
-  const where = { out_of_service: true, liveness: ['up', 'stale', 'down', 'pending'] }
-  const usual = { view: 'hosts', where, sort: 'name', limit: 1000 }
-  expect(asked).toEqual([usual, { ...usual, after: { value: 'h0999', key: 'h0999' } }])
-  // of a host that is retired between the two reads, nothing is left in the first
-  const tally = async () => new Map([['up', 0]])
-  expect(await tallyHosts({ ...store.reads, tally })).toEqual(new Map([['retired', 1001]]))
+  expect(await page({ limit: 2 })).toEqual([[0, 1], uuid(1)])
+  expect(await page({ limit: 2, marker: uuid(1998) })).toEqual([[1999, 2000], null])
+  expect(await page({ limit: 1, marker: uuid(3), descending: true })).toEqual([[2], uuid(2)])
+  expect(await page({ marker: uuid(9999) })).toEqual({ kind: 'not_found', resource: 'marker', id: uuid(9999) })
+  for (const sort of ['updated_at', 'group', 'toString', ''])
+    expect(await page({ sort })).toMatchObject({
+      rule: 'one of uuid, state, profile_uuid, profile_name, group_id, created_at',
+    })
+  await plane.stop()
 })
 
 describe('usage', () => {

@@ -1,24 +1,21 @@
 /** What a pass over a host records while it goes on and when it ends, and how many passes wait for their turn. */
 import { describe, expect, test } from 'vitest'
-import { placement as decider, placementKey } from '../../src/actors/placement/decider.ts'
+import { ENTITIES } from '../../src/actors/entities.ts'
 import type { Placement } from '../../src/actors/placement/port.ts'
 import type { Journal } from '../../src/actors/runtime/ports.ts'
-import type { Read } from '../../src/actors/runtime/region.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { systemIds } from '../../src/clock.ts'
-import { type Outcome, done } from '../../src/fault.ts'
-import type { EntityKey } from '../../src/identifiers.ts'
+import { done } from '../../src/fault.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import { type Kernel, newWork } from '../../src/services/kernel/kernel.ts'
-import { createPlacer } from '../../src/services/placement/placer.ts'
-import { pause } from '../../src/waiting.ts'
-import { handClock, memoryLog, quiet, until } from '../support/lab.ts'
+import { newWork } from '../../src/services/kernel/kernel.ts'
+import { handClock, memoryLog, until } from '../support/lab.ts'
 import { placementInMemory } from '../support/placement.ts'
 import { openPlane } from '../support/plane.ts'
 import { settled } from './settled.ts'
 
 const DAY = 86_400_000
-const KEY = placementKey('h1')
+const KEY = 'placement/h1'
+const decider = ENTITIES['placement']!
 /** As the port of Placement says: no call takes longer. */
 const CALL_MS = 10_000
 /** A pass may write so long before it has to record that it goes on; its claim lasts for one call more. */
@@ -45,7 +42,7 @@ const opened = async (devices: number, slow: readonly number[] = []) => {
     longestCallMs: CALL_MS,
     setTraits: async (it) => {
       world.isWriting = true
-      await pause(clock, left.shift() ?? 0)
+      await new Promise<void>((resolve) => clock.after(left.shift() ?? 0, resolve))
       return cloud.placement.setTraits(it)
     },
   }
@@ -67,9 +64,6 @@ const opened = async (devices: number, slow: readonly number[] = []) => {
   const writes = () => cloud.asked.filter((line) => !line.startsWith('GET'))
   const stop = () => settled(clock, plane.stop())
   return { clock, log, plane, placer: placer!, world, recorded, writes, stop }
-}
-const NOT_READ: Read = () => {
-  throw new Error('a placer reads hosts by itself')
 }
 const found = (count: number) => Array.from({ length: count }, () => 'ProviderReconciled')
 
@@ -130,61 +124,5 @@ describe('a pass', () => {
     expect(await settled(clock, placer.now('h1'))).toEqual(done(true))
     expect(placer.counts()).toMatchObject({ passMs: 700, passes: { changed: 1 }, changes: { created: 1, traits: 1 } })
     await stop()
-  })
-})
-
-describe('hosts that wait for a pass', () => {
-  /** A store that does not answer: passes begin, and do not end. */
-  const hanging = () => {
-    const clock = handClock()
-    const asked: string[] = []
-    const noted = (how: string, key: EntityKey) => {
-      asked.push(`${how} ${key}`)
-      return new Promise<Outcome<never>>(() => {})
-    }
-    const region = {
-      readCurrent: (_: unknown, key: EntityKey) => noted('compare', key),
-      tell: (key: EntityKey) => noted('pass', key),
-    }
-    const kernel = { ...{ clock, log: memoryLog(), region, ids: systemIds }, journal: { exclusive: false } }
-    const placer = createPlacer(kernel as unknown as Kernel, { ...placementInMemory().placement })
-    const begin = (...keys: readonly EntityKey[]) => {
-      for (const key of keys) placer.begin(key, NOT_READ, 5)
-    }
-    return { clock, asked, placer, begin }
-  }
-  test('are compared first when their moment has come, and have a pass at once when they are marked', async () => {
-    const { asked, placer, begin } = hanging()
-    begin('placement/h1', 'placement-mark/h2', 'placement/h1', 'placement/h2')
-    placer.begin('placement/h3', NOT_READ)
-    await quiet()
-    expect(asked).toEqual(['compare host/h1', 'compare placement/h1', 'pass placement/h2', 'pass placement/h3'])
-    expect(['h1', 'h2', 'h3', 'h4'].map((name) => placer.isInHand(placementKey(name)))).toEqual([
-      true,
-      true,
-      true,
-      false,
-    ])
-  })
-  test('are ten thousand at most, besides eight that are worked on', () => {
-    const { placer, begin } = hanging()
-    expect(placer.room()).toBe(10_000)
-    begin(...Array.from({ length: 10_009 }, (_, n) => placementKey(`h${n}`)))
-    expect(placer.room()).toBe(0)
-    expect([placer.isInHand('placement/h10007'), placer.isInHand('placement/h10008')]).toEqual([true, false])
-  })
-  test('are forgotten at a stop, which waits three seconds for passes under way', async () => {
-    const { clock, asked, placer, begin } = hanging()
-    begin(...Array.from({ length: 9 }, (_, n) => `placement-mark/h${n}` as EntityKey))
-    await quiet()
-    let ended = false
-    const stopping = placer.stop().then(() => (ended = true))
-    begin('placement-mark/h9')
-    expect(placer.room()).toBe(10_000)
-    await clock.pass(2999)
-    expect(ended).toBe(false)
-    await clock.pass(1)
-    await stopping
-    expect(asked).toHaveLength(8)
   })
 })

@@ -149,3 +149,16 @@ describe('when the writer of an append is not told that it is written, and the s
     },
   )
 })
+
+describe('when others are always faster', () => {
+  test.each(rowsOf({ ...COMMANDS, ...MAKINGS }))('%s is unavailable, and nothing is recorded', async (_, operation) => {
+    let failing!: ReturnType<typeof failingStore>
+    const plane = await cloud.reopen((store) => (failing = failingStore(store)).store)
+    failing.fail('overtaken', Infinity)
+    const caller = { ...ADMIN, commandId: randomUUID() }
+    const answer = await settled(cloud.clock(), operation(plane.control, cloud.names, caller, plane))
+    expect(answer).toMatchObject({ ok: false, fault: { kind: 'unavailable', retryAfterSeconds: 1 } })
+    expect(await cloud.recorded()).toEqual([])
+    await settled(cloud.clock(), plane.stop())
+  })
+})
