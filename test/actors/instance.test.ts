@@ -256,7 +256,7 @@ describe('what Nova has not taken and is told no more', () => {
       by: 'kim',
       reason: 'the account has the role now',
     }
-    expect(due(...refused, asked)).toEqual({ kind: 'nova', at: 800 })
+    expect(due(...refused, asked)).toMatchObject({ kind: 'nova', at: 800 })
     expect(due(...refused, asked, heard({ [ARQ]: 'delivered' }))).toBeNull()
     expect(due(...refused, asked, heard({ [ARQ]: 'refused' }, ARQ))).toMatchObject(WAITS)
   })
