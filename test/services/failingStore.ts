@@ -4,8 +4,8 @@ import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import type { Store } from '../../src/persistence/store.ts'
 
 /**
- * `overtaken`: others are always faster than any append. `lost`: one call fails and does nothing. `untold`: one append is written, but its writer and all later calls get an
- * error.
+ * `overtaken`: others are always faster than any append. `lost`: one call fails and does nothing. `untold`: one append
+ * is written, but its writer and all later calls get an error.
  */
 export type Failure = 'lost' | 'untold' | 'overtaken'
 
