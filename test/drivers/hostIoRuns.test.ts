@@ -1,6 +1,6 @@
 /** Programs and files of the real host: in which words each end is told, and what a program is given. */
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
 import { realHostIo, runTailed, runToEnd } from '../../src/drivers/hostIo.ts'
@@ -124,23 +124,6 @@ describe('a program that is run to its end', () => {
 })
 
 describe('files', () => {
-  test('that are no links have no target, and what cannot be asked is an error', async () => {
-    const io = open()
-    const file = join(folder.path, 'plain')
-    writeFileSync(file, 'text')
-    expect([await io.link(file), await io.link(`${file}/below`), await io.link(`${file}-none`)]).toEqual([
-      null,
-      null,
-      null,
-    ])
-    await expect(io.link(`/${'x'.repeat(300)}`)).rejects.toMatchObject({ code: 'ENAMETOOLONG' })
-  })
-  test('that exist are written anew, whatever their length was', async () => {
-    const file = join(folder.path, 'long')
-    writeFileSync(file, 'a long text')
-    await open().write(file, 'short')
-    expect(readFileSync(file, 'utf8')).toBe('short')
-  })
   test('of the driver itself are made with their folders, and nothing lies beside them', async () => {
     const io = open()
     await io.keep(`${io.stateDir}/a/b/kept`, 'one')
@@ -168,11 +151,4 @@ describe('files', () => {
     writeFileSync(file, 'y', { flag: 'a' })
     await expect(open().read(file)).rejects.toThrow(`${file}: must not be longer than 4194304 bytes`)
   })
-})
-
-test('the host has its name, its folder and its warnings', () => {
-  const warned: unknown[] = []
-  const io = open({}, warned)
-  io.warn('event', { a: 1 })
-  expect([io.hostname, io.stateDir, warned]).toEqual(['here', join(folder.path, 'state'), [['event', { a: 1 }]]])
 })

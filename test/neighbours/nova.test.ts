@@ -52,6 +52,17 @@ test('the request is the one Nova wants', async () => {
   })
 })
 
+test.each(['r'.repeat(201), '', 'req\n1', ' req', 'r\u00e4q'])(
+  'a request id that no header can carry is left out, and keeps no event back: %j',
+  async (id) => {
+    nova.answers = withCodes(200, () => 200)
+    expect(await novaAt({ url: nova.url, timeoutMs: 2000 }).notify(some(1), id)).toMatchObject([
+      { outcome: 'delivered' },
+    ])
+    expect(nova.asked[0]!.headers).not.toHaveProperty('x-openstack-request-id')
+  },
+)
+
 describe('200', () => {
   test('everything is delivered', async () => {
     nova.answers = withCodes(200, () => 200)
@@ -184,6 +195,11 @@ describe('many events', () => {
     expect(verdicts.map(({ tag }) => tag)).toEqual(events.map(({ tag }) => tag))
     expect(verdicts.filter(({ outcome }) => outcome !== 'delivered')).toMatchObject([{ tag: bad, outcome: 'refused' }])
     expect(nova.asked.length).toBeLessThan(20)
+  })
+  test('that are refused with 409 are told together again', async () => {
+    nova.answers = json(409, {})
+    expect((await outcomes(some(2))).map(([outcome]) => outcome)).toEqual(['retry', 'retry'])
+    expect(nova.asked).toHaveLength(1)
   })
   test('go in requests of a hundred', async () => {
     nova.answers = withCodes(200, () => 200)

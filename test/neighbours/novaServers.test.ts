@@ -1,6 +1,5 @@
 /** What Nova says of servers: the contract on the double, and answers that say nothing. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { serverIn } from '../../src/neighbours/novaServers.ts'
 import { serversAt } from '../support/novaClients.ts'
 import { novaServersContract } from '../contracts/novaServers.contract.ts'
 import { novaServersDouble } from './novaServersDouble.ts'
@@ -14,8 +13,12 @@ describe('the double', () => {
 
 const ID = '5eed0000-0000-4000-8000-00000000000a'
 const gone = (message: string) => ({ itemNotFound: { code: 404, message } })
-const read = (status: number, body: unknown) =>
-  serverIn(ID, { status, text: typeof body === 'string' ? body : JSON.stringify(body) })
+const read = (status: number, body: unknown) => {
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
+  return serversAt({ url: 'http://nova', timeoutMs: 1000, send: async () => ({ status, text, headers: {} }) }).server(
+    ID,
+  )
+}
 
 test.each<readonly [status: number, body: unknown]>([
   [404, ''],
@@ -34,22 +37,22 @@ test.each<readonly [status: number, body: unknown]>([
   [410, gone(`Instance ${ID} could not be found.`)],
   [500, { computeFault: { code: 500, message: 'Cell is not responding' } }],
   [503, ''],
-])('%i %o says nothing', (status, body) => {
-  expect(read(status, body)).toMatchObject({
+])('%i %o says nothing', async (status, body) => {
+  expect(await read(status, body)).toMatchObject({
     is: 'unclear',
     reason: expect.stringContaining(`Nova answered ${status}`),
   })
 })
-test('only the 404 of Nova about this very server counts, in any spelling of its UUID', () => {
-  expect(read(404, gone(`Instance ${ID.toUpperCase()} could not be found.`))).toEqual({ is: 'unknown' })
+test('only the 404 of Nova about this very server counts, in any spelling of its UUID', async () => {
+  expect(await read(404, gone(`Instance ${ID.toUpperCase()} could not be found.`))).toEqual({ is: 'unknown' })
 })
 test.each([
   ['a node', { 'OS-EXT-SRV-ATTR:hypervisor_hostname': 'n1' }, 'n1'],
   ['no node', { 'OS-EXT-SRV-ATTR:hypervisor_hostname': null }, null],
   ['an empty one', { 'OS-EXT-SRV-ATTR:hypervisor_hostname': '' }, null],
   ['none that is shown', {}, null],
-])('a server with %s is known', (_, more, node) => {
-  expect(read(200, { server: { id: ID.toUpperCase(), status: 'SHELVED_OFFLOADED', ...more } })).toEqual({
+])('a server with %s is known', async (_, more, node) => {
+  expect(await read(200, { server: { id: ID.toUpperCase(), status: 'SHELVED_OFFLOADED', ...more } })).toEqual({
     is: 'known',
     status: 'SHELVED_OFFLOADED',
     node,
@@ -89,13 +92,13 @@ test('one server is asked for by its UUID, and one of all projects to see whethe
   const list = ['GET', 'http://nova/v2.1/servers?all_tenants=true&limit=1', 700]
   expect(asked).toEqual([['GET', `http://nova/v2.1/servers/${ID}`, 700], list, list])
 })
-test('a status or a node longer than 255 characters is not taken, and the words of Nova are told in one line', () => {
+test('a status or a node longer than 255 characters is not taken, and the words of Nova are told in one line', async () => {
   const server = (status: string, node: string) =>
     read(200, { server: { id: ID, status, 'OS-EXT-SRV-ATTR:hypervisor_hostname': node } })
   const [long, longer] = ['x'.repeat(255), 'x'.repeat(256)]
-  expect(server(long, long)).toEqual({ is: 'known', status: long, node: long })
-  expect([server(longer, long).is, server(long, longer).is]).toEqual(['unclear', 'unclear'])
-  expect(read(500, { computeFault: { message: 'Cell is\n not responding' } })).toEqual({
+  expect(await server(long, long)).toEqual({ is: 'known', status: long, node: long })
+  expect([(await server(longer, long)).is, (await server(long, longer)).is]).toEqual(['unclear', 'unclear'])
+  expect(await read(500, { computeFault: { message: 'Cell is\n not responding' } })).toEqual({
     is: 'unclear',
     reason: 'Nova answered 500: Cell is not responding',
   })

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { createImageCache, sizeOf } from '../../../src/neighbours/images/cache.ts'
+import { createImageCache } from '../../../src/neighbours/images/cache.ts'
 import { handClock } from '../../support/lab.ts'
 
 const key = (letter: string): string => `sha512_${letter.repeat(32)}`
@@ -152,13 +152,6 @@ describe('the names of an image', () => {
     rmSync(dir, { recursive: true })
     expect(await open().find('uuid-1')).toEqual([])
   })
-})
-
-test('a size is that of a file, and 0 of anything else', async () => {
-  put(A, 7, 1)
-  expect([await sizeOf(join(dir, A, 'bits')), await sizeOf(join(dir, A)), await sizeOf(join(dir, 'nothing'))]).toEqual([
-    7, 0, 0,
-  ])
 })
 
 describe('the descriptions of an image', () => {

@@ -183,7 +183,7 @@ describe('what a file beside the image says of it', () => {
     describeImage({ os_hash_algo: 'sha256', os_hash_value: 'ab'.repeat(32) })
     expect(await folderFiles(folder).open(IMAGE, term)).toEqual({ found: false, why: 'corrupt' })
   })
-  test.each([
+  test.each<readonly [object, string]>([
     [[], 'its description cannot be read'],
     [{ tags: [] }, 'it does not have the tag FPGA'],
     [{ function_uuid: 'a', 'accel:function_id': 'b' }, 'function_uuid and accel:function_id differ'],
@@ -191,6 +191,24 @@ describe('what a file beside the image says of it', () => {
     [{ version: 1 }, 'version must be text'],
     [{ topology: {} }, 'topology must be text'],
     [{ 'bs-name': 'x'.repeat(65_536) }, 'bs-name must not be longer than 65535 characters'],
+    ...['vendor', 'board', 'shell_id', 'region_uuid', 'driver', 'bs_name', 'function_uuid'].map(
+      (key) => [{ [key]: 1 }, `${key} must be text`] as const,
+    ),
+    [{ topology: '[]' }, 'topology must be a JSON object'],
+    [{ size: 0.5 }, 'its description cannot be read: size must be a whole number of bytes'],
+    ...['sha-256', 'md5', 'constructor'].map(
+      (os_hash_algo) =>
+        [
+          { os_hash_algo, os_hash_value: 'e'.repeat(64) },
+          'os_hash_algo must be one of sha256, sha384, sha512, sha3_256, sha3_384, sha3_512',
+        ] as const,
+    ),
+    [{ os_hash_algo: 'sha256' }, 'os_hash_value must be the 64 hexadecimal digits of a sha256'],
+    [
+      { os_hash_algo: 'sha3_512', os_hash_value: 'e'.repeat(127) },
+      'os_hash_value must be the 128 hexadecimal digits of a sha3_512',
+    ],
+    [{ checksum: 'e'.repeat(31) }, 'checksum must be the 32 hexadecimal digits of an MD5'],
   ])('%j is no bitstream', async (told, detail) => {
     put(IMAGE)
     describeImage(told)

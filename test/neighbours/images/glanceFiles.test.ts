@@ -84,6 +84,21 @@ test('when the first attempt was under way, what became of it is told', async ()
   expect(log.said).toEqual([])
 })
 
+test.each([
+  ['xclbin2 and more', '.xclbin'],
+  ['XeonFPGA\xb7GBSv003', '.gbs'],
+  ['XeonFPGA\xb8GBSv003', '.bin'],
+])('a file that begins with %j has the suffix that tools expect: %s', async (bits, suffix) => {
+  const bytes = Buffer.from(bits, 'latin1')
+  const digest = { algorithm: 'sha256', value: createHash('sha256').update(bytes).digest('hex') }
+  const image: Image = { uuid: UUID, name: null, size: bytes.byteLength, digest, tags: ['FPGA'], properties: {} }
+  const body = (async function* () {
+    yield bytes
+  })()
+  const { open } = opened([async () => ({ found: true, image })], {}, async () => ({ found: true, start: 0, body }))
+  expect(await open(5000)).toMatchObject({ found: true, path: expect.stringMatching(`${UUID}\\${suffix}$`) })
+})
+
 describe('FILES-4 while Glance cannot be asked', () => {
   const IMAGE: Image = {
     uuid: UUID,

@@ -6,7 +6,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isRecord } from '../../../src/record.ts'
 import type { Token } from '../../../src/token.ts'
-import { readToken } from '../../../src/neighbours/openstack/answers.ts'
+import { silent } from '../../../src/log.ts'
+import { createTokens } from '../../../src/neighbours/openstack/tokens.ts'
+import { handClock } from '../../support/lab.ts'
 import { hostileText, hostileValue, jsonOf, spoilt } from '../../http/hostileInput.ts'
 
 const DOMAIN = { id: 'default', name: 'Default' }
@@ -158,22 +160,29 @@ const KINDS: readonly Kind[] = [
   ],
 ]
 
+/** What a token is taken for of which Keystone answers this; null: it is none. */
+const readToken = async (text: string): Promise<Token | null> => {
+  const askFor = async () => ({ status: 200, headers: {}, text })
+  const cache = { cacheMs: 0, entries: 0 }
+  const tokens = createTokens({ session: { askFor }, cache, clock: handClock(), log: silent })
+  const read = await tokens.validate('tok', { allowExpired: false })
+  return read.kind === 'valid' ? read.token : null
+}
+
 describe('a token', () => {
-  test.each(KINDS)('%s', (_, token, read) => {
-    const found = readToken(JSON.stringify({ token }))
-    expect(found?.token).toMatchObject(read)
-    expect(found?.expiresAt).toBe(Date.parse('2026-11-25T18:00:00Z'))
-  })
-  test('with anything that is no role of it has none: names of other members are not looked at', () => {
+  test.each(KINDS)('%s', async (_, token, read) =>
+    expect(await readToken(JSON.stringify({ token }))).toMatchObject(read),
+  )
+  test('with anything that is no role of it has none: names of other members are not looked at', async () => {
     const roles = { 'OS-TRUST:trust': { roles: [role('admin')] }, project: { ...PROJECT, roles: [role('admin')] } }
-    expect(readToken(JSON.stringify({ token: { ...BASE, ...roles } }))?.token.roles).toEqual([])
-    expect(readToken(JSON.stringify({ token: BASE, roles: [role('admin')] }))?.token.roles).toEqual([])
+    expect((await readToken(JSON.stringify({ token: { ...BASE, ...roles } })))?.roles).toEqual([])
+    expect((await readToken(JSON.stringify({ token: BASE, roles: [role('admin')] })))?.roles).toEqual([])
     const text = JSON.stringify({ token: BASE }).replace(
       '{"methods"',
       '{"__proto__":{"roles":[{"name":"admin"}]},"methods"',
     )
     expect(text).toContain('__proto__')
-    expect(readToken(text)?.token.roles).toEqual([])
+    expect((await readToken(text))?.roles).toEqual([])
   })
   test.each([
     ['no JSON', '<html>'],
@@ -194,9 +203,7 @@ describe('a token', () => {
       JSON.stringify({ token: { ...scoped, project: { name: 'demo' } } }),
     ],
     ['deeper than any reader goes', `${'['.repeat(200_000)}${']'.repeat(200_000)}`],
-  ])('with %s is no token', (_, text) => {
-    expect(readToken(text)).toBeNull()
-  })
+  ])('with %s is no token', async (_, text) => expect(await readToken(text)).toBeNull())
 })
 
 describe('whatever Keystone answers', () => {
@@ -213,10 +220,10 @@ describe('whatever Keystone answers', () => {
       rules: rules ?? null,
     }
   }
-  const judge = (text: string): boolean => {
-    const read = readToken(text)
-    if (read === null) return false
-    const [said, { token }] = [saidIn(text), read]
+  const judge = async (text: string): Promise<boolean> => {
+    const token = await readToken(text)
+    if (token === null) return false
+    const said = saidIn(text)
     expect(token.roles).toEqual(said.roles)
     expect([token.userId, token.projectId]).toEqual([said.userId, said.projectId])
     expect(token.accessRules === null).toBe(said.rules === null)
@@ -224,22 +231,30 @@ describe('whatever Keystone answers', () => {
       expect((said.rules as readonly unknown[])[at]).toMatchObject(rule)
     return true
   }
-  test('it never throws, and nobody gets a role, a user, a project or freedom from rules that it does not say', () => {
+  test('it never throws, and nobody gets a role, a user, a project or freedom from rules that it does not say', async () => {
     let read = 0
     const documents = fc.constantFrom(...KINDS.map(([, token]) => ({ token })))
-    fc.assert(
-      fc.property(documents, fc.array(fc.tuple(fc.nat(), hostileValue), { maxLength: 3 }), (document, changes) => {
-        const text = changes.reduce((whole, [place, by]) => {
-          const value = JSON.parse(whole) as unknown
-          return isRecord(value) && Object.keys(value).length > 0 ? jsonOf(spoilt(value, place, by)) : whole
-        }, JSON.stringify(document))
-        if (judge(text)) read++
-      }),
+    await fc.assert(
+      fc.asyncProperty(
+        documents,
+        fc.array(fc.tuple(fc.nat(), hostileValue), { maxLength: 3 }),
+        async (document, changes) => {
+          const text = changes.reduce((whole, [place, by]) => {
+            const value = JSON.parse(whole) as unknown
+            return isRecord(value) && Object.keys(value).length > 0 ? jsonOf(spoilt(value, place, by)) : whole
+          }, JSON.stringify(document))
+          if (await judge(text)) read++
+        },
+      ),
       { numRuns: 3000 },
     )
     expect(read).toBeGreaterThan(300)
   })
-  test('any JSON and any text at all is no token', () => {
-    fc.assert(fc.property(fc.oneof(fc.json(), hostileText, hostileValue.map(jsonOf)), (text) => !judge(text)))
-  })
+  test('any JSON and any text at all is no token', () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.oneof(fc.json(), hostileText, hostileValue.map(jsonOf)),
+        async (text) => !(await judge(text)),
+      ),
+    ))
 })

@@ -1,13 +1,7 @@
 /** What the session sends to Keystone and to the neighbours, request by request. */
 import { expect, test } from 'vitest'
-import {
-  type Answer,
-  NotAsked,
-  NotInCatalogue,
-  type Request,
-  Unanswered,
-} from '../../../src/neighbours/openstack/send.ts'
-import { createSession, NoToken, type SessionOptions } from '../../../src/neighbours/openstack/session.ts'
+import { type Answer, NotInCatalogue, type Request, Unanswered } from '../../../src/neighbours/openstack/send.ts'
+import { createSession, type SessionOptions } from '../../../src/neighbours/openstack/session.ts'
 import type { StreamRequest } from '../../../src/neighbours/openstack/stream.ts'
 import { handClock, memoryLog } from '../../support/lab.ts'
 
@@ -79,47 +73,6 @@ const opened = (answers: readonly Said[], options: Partial<SessionOptions> = {},
 const ISSUE = ['POST', 'http://keystone/v3/auth/tokens', undefined]
 const image = (method: string, token: string, path = '/x') => [method, `http://image.internal/v2${path}`, token]
 
-test('a token is asked for with the credentials, and sent to the endpoint of the catalogue', async () => {
-  const { session, asked } = opened([{ text: 'one' }, { text: 'two' }])
-  expect(await session.call({ service: 'image', method: 'GET', path: '/x' })).toEqual({
-    status: 200,
-    headers: {},
-    text: 'one',
-  })
-  const body = {
-    service: 'image',
-    method: 'PUT',
-    path: '/y',
-    body: 'b',
-    headers: { accept: 'a', 'x-own': 'o' },
-    timeoutMs: 5,
-  } as const
-  expect((await session.call(body)).text).toBe('two')
-  expect(asked).toEqual([
-    {
-      method: 'POST',
-      url: 'http://keystone/v3/auth/tokens',
-      headers: { 'content-type': 'application/json', accept: 'application/json' },
-      body: JSON.stringify({
-        auth: { identity: { methods: ['application_credential'], application_credential: { id: 'i', secret: 's' } } },
-      }),
-      timeoutMs: 700,
-    },
-    {
-      method: 'GET',
-      url: 'http://image.internal/v2/x',
-      headers: { accept: 'application/json', 'x-auth-token': 't1' },
-      timeoutMs: 700,
-    },
-    {
-      method: 'PUT',
-      url: 'http://image.internal/v2/y',
-      headers: { accept: 'a', 'x-own': 'o', 'x-auth-token': 't1' },
-      body: 'b',
-      timeoutMs: 5,
-    },
-  ])
-})
 test('Keystone itself is asked with the token, and an answer in parts with its own limits', async () => {
   const { session, asked, streamed } = opened([{}, {}, {}, {}])
   await session.ask('/users', { 'x-own': 'o' })
@@ -174,19 +127,6 @@ test('SESSION-6 a service that the catalogue lacks is absent, and is named with 
   )
 })
 
-test('SESSION-2 a request that is refused is sent once more with a new token, and with no other for ten seconds', async () => {
-  const refused = { status: 401 }
-  const { session, clock, sent } = opened([refused, {}, refused, refused, refused, { status: 403 }])
-  const call = async () => (await session.call({ service: 'image', method: 'PUT', path: '/x' })).status
-  expect(await call()).toBe(200)
-  expect(sent()).toEqual([ISSUE, image('PUT', 't1'), ISSUE, image('PUT', 't2')])
-  await clock.pass(9_999)
-  expect([await call(), sent().length]).toEqual([401, 5])
-  await clock.pass(1)
-  expect(await call()).toBe(401)
-  expect(sent().slice(5)).toEqual([image('PUT', 't2'), ISSUE, image('PUT', 't3')])
-  expect([await call(), sent().length]).toEqual([403, 9])
-})
 test('SESSION-4 a reading request whose connection failed is sent once more, and no other', async () => {
   const cut = new Unanswered('other side closed')
   const get = opened([cut, {}])
@@ -204,20 +144,6 @@ test('SESSION-4 a reading request whose connection failed is sent once more, and
   expect([put, slow, broken].map(({ asked }) => asked.length)).toEqual([2, 2, 2])
 })
 
-test.each([
-  [600_000, 480_000],
-  // of a token that lasts less than ten minutes the last fifth
-  [500_000, 400_000],
-])('SESSION-1 a token that lasts %i ms is renewed after %i ms', async (lifeMs, renewedMs) => {
-  const { session, clock, sent } = opened([], {}, lifeMs)
-  const token = async () => (await session.entry('image')).token
-  expect(await token()).toBe('t1')
-  await clock.pass(renewedMs - 1)
-  expect(await token()).toBe('t1')
-  await clock.pass(1)
-  expect(await Promise.all([token(), token()])).toEqual(['t2', 't2'])
-  expect(sent()).toEqual([ISSUE, ISSUE])
-})
 test('SESSION-1 the old token is used to its last millisecond while there is no new one', async () => {
   const away = () => new Unanswered('keystone is away')
   const { session, clock } = opened([{}, away(), away()])
@@ -230,29 +156,6 @@ test('SESSION-1 the old token is used to its last millisecond while there is no 
   expect(await token()).toBe('t2')
 })
 
-test.each([
-  [{ status: 401, text: '{}' }, 'it gives this service no token (401): it refuses the credentials'],
-  [{ status: 200 }, 'it gives this service no token (200)'],
-  [{ status: 201, text: '{}' }, 'it gives this service no token (201)'],
-] as const)('SESSION-5 Keystone that gives no token is not asked for five seconds: %j', async (answer, reason) => {
-  const { session, clock, log, sent } = opened([{ ...answer, headers: { for: 'keystone', 'x-subject-token': 't' } }])
-  await expect(session.entry('image')).rejects.toEqual(new NoToken(reason, answer.status))
-  const again = await session.entry('image').catch((error: unknown) => error)
-  expect([again instanceof NotAsked, (again as Error).message]).toEqual([true, reason])
-  await clock.pass(4_999)
-  await expect(session.entry('image')).rejects.toThrow(reason)
-  expect(sent()).toHaveLength(1)
-  await clock.pass(1)
-  expect((await session.entry('image')).token).toBe('t1')
-  expect(log.said).toEqual([
-    {
-      level: 'error',
-      message: 'keystone.noToken',
-      detail: { status: answer.status, auth_url: OPTIONS.authUrl, reason },
-    },
-  ])
-})
-
 test('whoever does not answer is named with the reason, each neighbour by itself', async () => {
   const away = () => new Unanswered('away', { late: true })
   const { session } = opened([away(), away(), away(), {}])
@@ -262,4 +165,15 @@ test('whoever does not answer is named with the reason, each neighbour by itself
   expect(session.whyFailing()).toEqual({ image: 'away' })
   expect((await session.ask('/users')).status).toBe(200)
   expect(session.whyFailing()).toEqual({ image: 'away' })
+})
+test('CIRCUIT-4 while Keystone rests, a question without what a caller has sent finds out whether it is back', async () => {
+  const away = () => new Unanswered('away', { late: true })
+  const { session, clock, asked } = opened([away(), away(), away()])
+  for (let call = 0; call < 3; call++) await expect(session.ask('/users')).rejects.toThrow('away')
+  const before = asked.length
+  await expect(session.askFor('/theirs')).rejects.toThrow('it is not asked again yet: away')
+  await clock.pass(500)
+  expect((await session.askFor('/theirs')).status).toBe(200)
+  const paths = asked.slice(before).map(({ url }) => url.replace('http://keystone/v3', ''))
+  expect([paths.length > 1, paths.indexOf('/theirs'), session.whyFailing()]).toEqual([true, paths.length - 1, {}])
 })

@@ -1,7 +1,8 @@
 /** Upstream's tables, read page by page from whatever server. */
 import { expect, test } from 'vitest'
 import { readTables } from '../../../src/neighbours/upstream/read.ts'
-import type { TextRow, UpstreamSource } from '../../../src/neighbours/upstream/source.ts'
+type UpstreamSource = Parameters<typeof readTables>[0]
+type TextRow = Awaited<ReturnType<UpstreamSource['page']>>[number]
 
 const base = (id: number) => ({ id: String(id), uuid: `u${id}`, created_at: '2025-03-01 10:00:00', updated_at: null })
 const handle = (id: number, more: TextRow = {}): TextRow => ({

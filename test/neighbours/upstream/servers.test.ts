@@ -8,13 +8,10 @@ import { join } from 'node:path'
 import { rootCertificates } from 'node:tls'
 import { type Connection, createServer } from 'mysql2'
 import { afterAll, afterEach, describe, expect, test } from 'vitest'
-import type { MysqlAddress } from '../../../src/neighbours/upstream/mysqlAddress.ts'
-import { openMysql } from '../../../src/neighbours/upstream/mysql.ts'
-import { openPostgres } from '../../../src/neighbours/upstream/postgres.ts'
 import { readUpstream } from '../../../src/neighbours/upstream/read.ts'
 import { scriptedPostgres, sqlError } from '../../support/scriptedPostgres.ts'
 import { freePort } from '../../support/port.ts'
-import { quiet, until } from '../../support/lab.ts'
+import { until } from '../../support/lab.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'accelerando-upstream-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -101,71 +98,59 @@ const mysqlServer = async (answerTo: (text: string) => Answer | null, socket?: s
   return { asked, entered, cut, open: () => open.size, port: socket === undefined ? portOf(own) : 0 }
 }
 const portOf = (server: Server): number => (server.address() as AddressInfo).port
+type MysqlAddress = Extract<Parameters<typeof readUpstream>[0], { readonly kind: 'mysql' }>['at']
 const addressOf = (more: Partial<MysqlAddress>): MysqlAddress => ({
   ...{ host: '127.0.0.1', port: 1, user: 'cyborg', password: PASSWORD, database: 'c', socket: null, tls: null },
   ...more,
 })
 const tlsWith = (ca: string) => ({ ca, cert: null, key: null, verifyCertificate: true, verifyName: true })
-const opened = async (address: MysqlAddress) => {
-  const source = await openMysql(address)
-  closing.push(source.close)
-  return source
-}
+const read = (more: Partial<MysqlAddress>) => readUpstream({ kind: 'mysql', at: addressOf(more) })
 const BEGIN = [
   'set session transaction isolation level repeatable read',
   'start transaction with consistent snapshot, read only',
 ]
-const page = (text: string): Answer | null =>
-  text.startsWith('select') ? { columns: ['id', 'name'], rows: [{ id: 7, name: '8' }] } : null
+const NONE = { devices: [], attach_handles: [] }
 
 describe('on MariaDB or MySQL', () => {
-  test('a session reads from one snapshot, page by page, and leaves each value a text', async () => {
-    const { asked, entered, port } = await mysqlServer(page)
-    const source = await opened(addressOf({ port }))
-    expect(await source.page('devices', 5, 10)).toEqual([{ id: '7', name: '8' }])
-    expect(asked).toEqual([...BEGIN, 'select * from `devices` where id > 5 order by id limit 10'])
+  test('all tables are read from one snapshot, page by page, and the session ends', async () => {
+    const { asked, entered, open, port } = await mysqlServer(() => null)
+    expect(await read({ port })).toMatchObject(NONE)
+    expect(asked.slice(0, 3)).toEqual([...BEGIN, 'select * from `devices` where id > -1 order by id limit 1000'])
+    expect(asked).toHaveLength(BEGIN.length + 7)
     expect(entered).toEqual([{ user: 'cyborg', database: 'c' }])
+    await until(() => open() === 0)
   })
   test.each([
     ['no password', ''],
     ['another password', 'Secret'],
   ])('a server that gets %s refuses the session', async (_, password) => {
-    const { port, asked, entered } = await mysqlServer(page)
-    await expect(openMysql(addressOf({ port, password }))).rejects.toThrow('access denied')
+    const { port, asked, entered } = await mysqlServer(() => null)
+    await expect(read({ port, password })).rejects.toThrow('access denied')
     expect([asked, entered]).toEqual([[], []])
   })
   test('a server may be reached by its socket', async () => {
     const socket = join(folder, 'mysql.sock')
-    await mysqlServer(page, socket)
-    expect(await (await opened(addressOf({ socket }))).page('devices', 0, 1)).toHaveLength(1)
+    await mysqlServer(() => null, socket)
+    expect(await read({ socket })).toMatchObject(NONE)
   })
-  test('an answer without rows is none', async () => {
-    const { port } = await mysqlServer(() => null)
-    expect(await (await opened(addressOf({ port }))).page('devices', 0, 1)).toEqual([])
-  })
-  test('a server that refuses the snapshot is not read, and is left', async () => {
-    const { port, open } = await mysqlServer((text) => (text === BEGIN[1] ? { refused: 'no snapshot' } : null))
-    await expect(openMysql(addressOf({ port }))).rejects.toThrow('no snapshot')
-    await until(() => open() === 0)
-  })
-  test('a session is closed when it is left, and one that breaks fails the next page', async () => {
-    const { port, cut, open } = await mysqlServer(page)
-    const source = await openMysql(addressOf({ port }))
-    expect(open()).toBe(1)
-    await source.close()
-    await until(() => open() === 0)
-    const broken = await opened(addressOf({ port }))
-    cut()
-    // nobody waits for an answer when it breaks
-    await quiet()
-    await expect(broken.page('devices', 0, 1)).rejects.toThrow(/closed|ECONNRESET|lost/i)
+  test('a server that refuses the snapshot is not read, and is left; one that breaks fails the next page', async () => {
+    const refusing = await mysqlServer((text) => (text === BEGIN[1] ? { refused: 'no snapshot' } : null))
+    await expect(read({ port: refusing.port })).rejects.toThrow('no snapshot')
+    await until(() => refusing.open() === 0)
+    const breaking = await mysqlServer((text) => {
+      if (text.includes('`deployables`')) breaking.cut()
+      return null
+    })
+    await expect(read({ port: breaking.port })).rejects.toThrow(
+      /table \w+ cannot be read: .*(?:closed|ECONNRESET|lost)/i,
+    )
   })
   test('TLS is asked for where a CA is named, and there is no session without it', async () => {
-    const { port, entered } = await mysqlServer(page)
-    await expect(openMysql(addressOf({ port, tls: tlsWith('/no/such.pem') }))).rejects.toThrow('ENOENT')
+    const { port, entered } = await mysqlServer(() => null)
+    await expect(read({ port, tls: tlsWith('/no/such.pem') })).rejects.toThrow('ENOENT')
     const ca = join(folder, 'ca.pem')
     writeFileSync(ca, rootCertificates[0]!)
-    await expect(openMysql(addressOf({ port, tls: tlsWith(ca) }))).rejects.toThrow('does not support secure connection')
+    await expect(read({ port, tls: tlsWith(ca) })).rejects.toThrow('does not support secure connection')
     expect(entered).toEqual([])
   })
 })
@@ -177,32 +162,18 @@ describe('on PostgreSQL', () => {
     closing.push(one.close)
     return one
   }
-  test('a session reads from one snapshot, page by page, and leaves each value a text', async () => {
-    const one = await server(({ text }) => (text.startsWith('select') ? [{ id: 7, used: true, name: null }] : null))
-    const source = await openPostgres(one.url)
-    expect(await source.page('devices', 5, 10)).toEqual([{ id: '7', used: 'true', name: null }])
-    expect(one.asked).toEqual([
-      { session: 1, text: SNAPSHOT, params: [] },
-      { session: 1, text: 'select * from "devices" where id > $1 order by id limit $2', params: ['5', '10'] },
-    ])
-    expect(one.startups[0]).toMatchObject({ user: 'me', database: 'c', application_name: 'accelerando import' })
-    await source.close()
-    await until(() => one.open().length === 0)
-  })
-  test('a server that refuses the snapshot is not read, and is left; one that breaks fails the next page', async () => {
-    const refusing = await server(({ text }) => (text === SNAPSHOT ? sqlError('0A000', 'no snapshot') : null))
-    await expect(openPostgres(refusing.url)).rejects.toThrow('no snapshot')
-    await until(() => refusing.open().length === 0)
-    const one = await server()
-    const source = await openPostgres(one.url)
-    one.cut()
-    await expect(source.page('devices', 0, 1)).rejects.toThrow(/terminated|not queryable/i)
-  })
   test('all tables are read, and the session ends, also when one cannot be read', async () => {
     const one = await server()
     const none = await readUpstream({ kind: 'postgres', url: one.url })
     expect(Object.values(none)).toEqual(Object.keys(none).map(() => []))
     expect(Object.keys(none)).toHaveLength(7)
+    expect(one.asked.slice(0, 2)).toEqual([
+      { session: 1, text: SNAPSHOT, params: [] },
+      { session: 1, text: 'select * from "devices" where id > $1 order by id limit $2', params: ['-1', '1000'] },
+    ])
+    expect(one.startups[0]).toMatchObject({ user: 'me', database: 'c', application_name: 'accelerando import' })
+    const refusing = await server(({ text }) => (text === SNAPSHOT ? sqlError('0A000', 'no snapshot') : null))
+    await expect(readUpstream({ kind: 'postgres', url: refusing.url })).rejects.toThrow('no snapshot')
     await until(() => one.open().length === 0)
     const bad = await server(({ text }) => (text.includes('"deployables"') ? sqlError('42P01', 'no such table') : null))
     await expect(readUpstream({ kind: 'postgres', url: bad.url })).rejects.toThrow(

@@ -1,7 +1,7 @@
 /** Each table of upstream: what every column is read as, which may be absent, and how the pages are asked for. */
 import { describe, expect, test } from 'vitest'
 import { readTables } from '../../../src/neighbours/upstream/read.ts'
-import type { TextRow } from '../../../src/neighbours/upstream/source.ts'
+type TextRow = Awaited<ReturnType<Parameters<typeof readTables>[0]['page']>>[number]
 
 const BASE = { id: '1', uuid: 'u', created_at: '2025-03-01 10:00:00', updated_at: '2025-03-02 11:00:00.250' }
 const READ = { id: 1, uuid: 'u', createdAt: Date.UTC(2025, 2, 1, 10), updatedAt: Date.UTC(2025, 2, 2, 11, 0, 0, 250) }
