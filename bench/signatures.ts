@@ -3,10 +3,10 @@
  * order and one result, each made once and checked once. The floor is what Node's crypto needs for the same bytes by
  * itself.
  */
-import { createHmac, createSecretKey, generateKeyPairSync, randomBytes, sign, verify } from 'node:crypto'
+import { generateKeyPairSync, sign, verify } from 'node:crypto'
 import type { BusRecord } from '../src/wire/envelope.ts'
 import { orderRecord, reportRecord } from '../src/wire/message.ts'
-import { MAC_HEADER, type Signer, createVerify, newPrivateKey, signedBytes, signerFrom } from '../src/wire/signature.ts'
+import { type Signer, createVerify, newPrivateKey, signedBytes, signerFrom } from '../src/wire/signature.ts'
 
 const ROUNDS = 5
 const EACH = 400
@@ -47,23 +47,18 @@ const cost = (work: () => unknown, each = EACH): number => {
   return Math.min(...rounds)
 }
 type Costs = { readonly makes: number; readonly checks: number }
-type Kind = {
-  readonly name: string
-  readonly made: (by: Signer, to: Signer, record: BusRecord) => BusRecord
-  readonly floor: Costs
-}
 
 const row = (name: string, { makes, checks }: Costs): string =>
   `  ${name.padEnd(7)} make ${makes.toFixed(1).padStart(6)} µs   check ${checks.toFixed(1).padStart(6)} µs`
 const [control, host] = [signerFrom(newPrivateKey()), signerFrom(newPrivateKey())]
-const report = ({ name, made, floor }: Kind): void => {
+const report = (floor: Costs): void => {
   const both = (by: Signer, to: Signer, record: BusRecord): Costs => {
-    const [check, sealed] = [createVerify(to), made(by, to, record)]
+    const [check, sealed] = [createVerify(to), by.signed(record)]
     if ('wrong' in check(sealed)) throw new Error(JSON.stringify(check(sealed)))
-    return { makes: cost(() => made(by, to, record)), checks: cost(() => check(sealed)) }
+    return { makes: cost(() => by.signed(record)), checks: cost(() => check(sealed)) }
   }
   const [orders, results] = [both(control, host, order), both(host, control, result)]
-  console.log([name, row('order', orders), row('result', results), row('floor', floor)].join('\n'))
+  console.log([row('order', orders), row('result', results), row('floor', floor)].join('\n'))
   const bind = orders.makes + orders.checks + results.makes + results.checks
   console.log(
     `  a bind ${bind.toFixed(0)} µs: ${(orders.makes + results.checks).toFixed(0)} of a control, ` +
@@ -76,24 +71,6 @@ const bare = generateKeyPairSync('ed25519')
 const bytes = signedBytes(order)
 const signature = sign(null, bytes, bare.privateKey)
 report({
-  name: 'signature',
-  made: (by, _, record) => by.signed(record),
-  floor: {
-    makes: cost(() => sign(null, bytes, bare.privateKey)),
-    checks: cost(() => verify(null, bytes, bare.publicKey, signature)),
-  },
+  makes: cost(() => sign(null, bytes, bare.privateKey)),
+  checks: cost(() => verify(null, bytes, bare.publicKey, signature)),
 })
-const key = createSecretKey(randomBytes(32))
-const mac = cost(() => createHmac('sha256', key).update(bytes).digest())
-report({
-  name: MAC_HEADER,
-  made: (by, to, record) => by.signedFor(record, to.publicKey),
-  floor: { makes: mac, checks: mac },
-})
-/** Each time a key that was never met. */
-const strangers = Array.from({ length: 100 }, () => signerFrom(newPrivateKey()))
-const agreeing = cost(() => {
-  const one = signerFrom(newPrivateKey())
-  for (const { publicKey } of strangers) one.signedFor(order, publicKey)
-}, 1)
-console.log(`the first message between two keys: ${(agreeing / strangers.length).toFixed(0)} µs`)

@@ -5,18 +5,14 @@
  * CLOUD-2 orders of any other cloud are refused; every report names the cloud once it is known;
  * CLOUD-3 only an operator changes the cloud, by removing the file while the host does not run;
  * CLOUD-4 the first signed order of that cloud decides the key of the cloud in the same way: from then on an order
- *    that is unsigned, or signed with another key, is refused. An order with a wrong signature is always refused. A MAC
- *    of the cloud counts as its signature;
- * CLOUD-5 results and heartbeats carry a MAC once an order of the cloud has carried one in this start; inventories
- *    are always signed, so that a control with another key can judge them as well.
+ *    that is unsigned, or signed with another key, is refused. An order with a wrong signature is always refused.
  */
 import * as v from 'valibot'
 import { publicKey } from '../fields.ts'
 import type { BusRecord } from '../wire/envelope.ts'
 import type { Bus } from '../bus/port.ts'
 import { CLOUD_HEADER, cloudOf, sealed } from '../wire/seal.ts'
-import { REPORT_HEADERS } from '../wire/reports.ts'
-import { MAC_HEADER, type Signer, type Verify } from '../wire/signature.ts'
+import type { Signer, Verify } from '../wire/signature.ts'
 import type { Disk } from './disk.ts'
 
 /**
@@ -32,8 +28,6 @@ export type Membership = {
   readonly id: () => string | null
   /** Returns why the order must be refused; null: it may be taken. */
   readonly judge: (record: BusRecord) => Promise<string | null>
-  /** The key of the cloud if the cloud is known to check MACs; otherwise null. */
-  readonly checksMacs: () => string | null
 }
 /** The sender of an order. `signer`: its key; null: the order is unsigned. `id` null: the order names no cloud. */
 type Sender = { readonly id: string | null; readonly signer: string | null }
@@ -68,8 +62,6 @@ const kept = async (disk: Disk, path: string): Promise<Cloud | null> => {
 export const openMembership = async (disk: Disk, path: string, verify: Verify): Promise<Membership> => {
   let cloud = await kept(disk, path)
   let pinning = Promise.resolve()
-  /** The key of the last accepted order that carried a MAC. */
-  let checking: string | null = null
   const pin = (now: Cloud): void => {
     const before = cloud
     cloud = now
@@ -84,7 +76,7 @@ export const openMembership = async (disk: Disk, path: string, verify: Verify): 
     id: () => cloud?.cluster ?? null,
     judge: async (record) => {
       const id = cloudOf(record)
-      // checked first, since a MAC of another cloud may be for a key that this host does not have
+      // checked first, since a MAC of another cloud (release 0.3.0) may be for a key that this host does not have
       const foreign = cloud === null ? null : ofAnother(cloud, id, path)
       if (foreign !== null) return foreign
       const verified = verify(record)
@@ -94,29 +86,20 @@ export const openMembership = async (disk: Disk, path: string, verify: Verify): 
       if (refusal === null) {
         const now = learnt(cloud, { id, signer })
         if (now !== null && (now.cluster !== cloud?.cluster || now.publicKey !== cloud.publicKey)) pin(now)
-        if (Object.hasOwn(record.headers, MAC_HEADER)) checking = signer
       }
       // all orders wait here, so that their sequence stays the same
       await pinning
       return refusal
     },
-    checksMacs: () => (checking !== null && checking === cloud?.publicKey ? checking : null),
   }
 }
 
-const isInventory = ({ headers }: BusRecord): boolean => headers[REPORT_HEADERS.kind] === 'Inventory'
-
 /** The bus of the host. It signs every report, and adds the cloud of the host once the cloud is known. */
-export const reportingFrom = (
-  bus: Pick<Bus, 'publish' | 'consume'>,
-  { id, checksMacs }: Membership,
-  signer: Signer,
-) => ({
+export const reportingFrom = (bus: Pick<Bus, 'publish' | 'consume'>, { id }: Membership, signer: Signer) => ({
   consume: bus.consume,
   publish: (batch: readonly BusRecord[]) => {
     const cloud = id()
     const headers = (): Readonly<Record<string, string>> => (cloud === null ? {} : { [CLOUD_HEADER]: cloud })
-    const receiver = (record: BusRecord): string | null => (isInventory(record) ? null : checksMacs())
-    return bus.publish(sealed(batch, { channel: 'hostReports', headers, signer, receiver }))
+    return bus.publish(sealed(batch, { channel: 'hostReports', headers, signer }))
   },
 })

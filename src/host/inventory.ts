@@ -179,7 +179,7 @@ export class Inventory {
     const drivers = fitting(sections, SECTIONS_MAX_BYTES - playbookBytes)
     for (const section of drivers)
       if (section.status === 'failed') log.warn({ host, ...section }, 'inventory.driverFailed')
-    const head = { host, ...boot, number, observedAt: now, version, macs: true, aliases }
+    const head = { host, ...boot, number, observedAt: now, version, aliases }
     const asks = this.#options.asking() ? { ledger: 'new' as const } : {}
     const slots = this.#slots(playbookBytes + sizeOf(drivers), besides)
     // a question that came meanwhile takes its place

@@ -37,8 +37,6 @@ export const InventoryReport = v.object({
   ...Head,
   type: v.literal('Inventory'),
   version: name(40),
-  /** This start of the host checks MACs: orders for it need no signature. Hosts up to release 0.2.0 do not say it. */
-  macs: v.optional(v.boolean()),
   /**
    * `new`: the host has no ledger, and asks what the journal holds prepared on it. Hosts up to release 0.2.0 do not say
    * it.

@@ -5,8 +5,7 @@
  *    up to 0.2.0 say neither, and a host names no cloud before it has accepted its first order;
  * SEAL-2 an order carries the number of the start of its host that was recorded when it was sent, if the host numbers
  *    its starts.
- * SEAL-3 when the headers are complete, the message is signed: by the cloud, or by the host (`signature.ts`); or it
- *    gets a MAC, when its receiver is known to check those.
+ * SEAL-3 when the headers are complete, the message is signed: by the cloud, or by the host (`signature.ts`).
  */
 import * as v from 'valibot'
 import { CATALOGUE } from './catalogue.ts'
@@ -23,20 +22,12 @@ export type SealedAs = {
   readonly channel: 'hostOrders' | 'hostReports'
   readonly headers: (record: BusRecord) => Readonly<Record<string, string>>
   readonly signer: Signer
-  /** Public key of the receiver, if it checks MACs; null: the message is signed. */
-  readonly receiver: (record: BusRecord) => string | null
 }
 /** Adds the headers to the records of this channel and signs them. Other records are returned unchanged. */
-export const sealed = (
-  batch: readonly BusRecord[],
-  { channel, headers, signer, receiver }: SealedAs,
-): readonly BusRecord[] => {
+export const sealed = (batch: readonly BusRecord[], { channel, headers, signer }: SealedAs): readonly BusRecord[] => {
   const { topic } = CATALOGUE[channel]
-  const seal = (record: BusRecord): BusRecord => {
-    const complete = { ...record, headers: { ...record.headers, ...headers(record) } }
-    const to = receiver(record)
-    return to === null ? signer.signed(complete) : signer.signedFor(complete, to)
-  }
+  const seal = (record: BusRecord): BusRecord =>
+    signer.signed({ ...record, headers: { ...record.headers, ...headers(record) } })
   return batch.map((record) => (record.topic === topic ? seal(record) : record))
 }
 

@@ -1,7 +1,7 @@
 /**
- * Who sent an order or a report, in two headers: the public key of the sender (Ed25519), and either a signature by it,
- * or a MAC (HMAC-SHA256) under the key that follows from the keys of sender and receiver (`agreement.ts`). A MAC costs
- * a tenth, but only its receiver can check it.
+ * Who sent an order or a report, in two headers: the public key of the sender (Ed25519) and a signature by it. Programs
+ * of release 0.3.0 send a MAC (HMAC-SHA256) instead of the signature where both sides know each other; it is still
+ * checked (`mac.ts`), and no longer made.
  *
  * SIGNATURE-1 both cover the topic, the key, the text and every other header of the message, each with its length in
  *    front, so that nothing can be changed, added, left out, or moved from one of them to another;
@@ -11,19 +11,11 @@
  * SIGNATURE-4 a MAC is valid from one sender to one receiver: not for another receiver, not as sent by the receiver.
  */
 import type { KeyObject } from 'node:crypto'
-import {
-  createHmac,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  sign,
-  timingSafeEqual,
-  verify,
-} from 'node:crypto'
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto'
 import * as v from 'valibot'
 import { BYTES_32, publicKey } from '../fields.ts'
-import { type Agreed, agreementOf } from './agreement.ts'
 import type { BusRecord } from './envelope.ts'
+import { macCheckOf } from './mac.ts'
 import { createRecentlyUsed } from './recentlyUsed.ts'
 
 /** The public key of the sender. */
@@ -61,8 +53,6 @@ export const signedBytes = ({ topic, key, value, headers }: BusRecord, proof: Pr
 export type Signer = {
   readonly publicKey: string
   readonly signed: (record: BusRecord) => BusRecord
-  /** With a MAC for the holder of this public key; signed, if there is no secret with that key. */
-  readonly signedFor: (record: BusRecord, receiver: string) => BusRecord
   /** Whether this is the MAC of a message from the holder of that public key to this one. */
   readonly isMacFrom: (record: BusRecord, sender: string, mac: string) => boolean
 }
@@ -74,21 +64,12 @@ const ED25519_SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 export const newPrivateKey = (): string =>
   generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
 
-/** How many keys of one kind (agreed keys, public keys) are kept in memory: those used most recently. */
+/** How many public keys are kept in memory: those used most recently. */
 const KEYS_MAX = 16_384
 const withHeader = (record: BusRecord, name: string, value: string): BusRecord => ({
   ...record,
   headers: { ...record.headers, [name]: value },
 })
-const macOf = (record: BusRecord, key: KeyObject): Buffer =>
-  createHmac('sha256', key).update(signedBytes(record, MAC_HEADER)).digest()
-
-/** Keys that were only named must not push out those that are in use, so the caller says which to keep. */
-const createAgreed = (own: KeyObject, shown: string) => {
-  const agree = agreementOf(own, shown)
-  const agreed = createRecentlyUsed<Agreed>(KEYS_MAX)
-  return { with: (peer: string): Agreed | null => agreed.get(peer) ?? agree(peer), keep: agreed.set }
-}
 
 /** Throws when the text is no private key for Ed25519. */
 export const signerFrom = (privateKey: string): Signer => {
@@ -98,25 +79,14 @@ export const signerFrom = (privateKey: string): Signer => {
     .export({ type: 'spki', format: 'der' })
     .subarray(ED25519_SPKI.length)
     .toString('base64url')
-  const agreed = createAgreed(own, shown)
+  const isMac = macCheckOf(own, shown)
   const signed = (record: BusRecord): BusRecord => {
     const named = withHeader(record, SIGNER_HEADER, shown)
     return withHeader(named, SIGNATURE_HEADER, sign(null, signedBytes(named), own).toString('base64url'))
   }
-  const signedFor = (record: BusRecord, receiver: string): BusRecord => {
-    const keys = agreed.with(receiver)
-    if (keys === null) return signed(record)
-    agreed.keep(receiver, keys)
-    const named = withHeader(record, SIGNER_HEADER, shown)
-    return withHeader(named, MAC_HEADER, macOf(named, keys.to).toString('base64url'))
-  }
-  const isMacFrom = (record: BusRecord, sender: string, mac: string): boolean => {
-    const keys = agreed.with(sender)
-    if (keys === null || !timingSafeEqual(macOf(record, keys.from), Buffer.from(mac, 'base64url'))) return false
-    agreed.keep(sender, keys)
-    return true
-  }
-  return { publicKey: shown, signed, signedFor, isMacFrom }
+  const isMacFrom = (record: BusRecord, sender: string, mac: string): boolean =>
+    isMac(signedBytes(record, MAC_HEADER), sender, mac)
+  return { publicKey: shown, signed, isMacFrom }
 }
 
 /** `signer`: the public key of the sender; null: the message is unsigned. */

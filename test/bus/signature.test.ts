@@ -1,5 +1,5 @@
-/** SIGNATURE: what a signature and a MAC cover, that any change of it is noticed, and for whom a MAC is valid. */
-import { generateKeyPairSync } from 'node:crypto'
+/** SIGNATURE: what signatures and MACs of release 0.3.0 cover, and for whom a MAC is valid. */
+import { createHmac, generateKeyPairSync, hkdfSync } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { BusRecord } from '../../src/wire/envelope.ts'
@@ -14,6 +14,7 @@ import {
   signerFrom,
 } from '../../src/wire/signature.ts'
 import { signerOf } from '../support/keys.ts'
+import { withMac } from '../support/macs.ts'
 import { inventoryOf } from '../support/reports.ts'
 
 const [host, cloud, other] = [signerOf('host'), signerOf('cloud'), signerOf('other')]
@@ -59,7 +60,7 @@ test('a message that is not signed is known as such', () => expect(verify(plain)
 
 describe.each([
   ['a signature', SIGNATURE_HEADER, host.signed(plain)],
-  ['a MAC', MAC_HEADER, host.signedFor(plain, cloud.publicKey)],
+  ['a MAC', MAC_HEADER, withMac(plain, 'host', 'cloud')],
 ] as const)('a message with %s', (_, proof, signed) => {
   const headers = (more: Readonly<Record<string, string>>) => withHeaders(signed, more)
   test('says whom it is from, and its content stays as it was', () => {
@@ -76,7 +77,7 @@ describe.each([
     (signer) => expect(isRefused(headers({ [SIGNER_HEADER]: signer }))).toBe(true),
   )
   test('is refused when it names another key, also one that this receiver knows or its own', () => {
-    verify(other.signedFor(plain, cloud.publicKey))
+    verify(withMac(plain, 'other', 'cloud'))
     for (const { publicKey } of [other, cloud])
       expect(verify(headers({ [SIGNER_HEADER]: publicKey }))).toEqual({
         wrong: `${proof}: does not fit the message and the key ${publicKey}`,
@@ -105,15 +106,43 @@ describe.each([
 })
 
 describe('SIGNATURE-2 both', () => {
-  const both = withHeaders(host.signedFor(plain, cloud.publicKey), {
+  const both = withHeaders(withMac(plain, 'host', 'cloud'), {
     [SIGNATURE_HEADER]: host.signed(plain).headers[SIGNATURE_HEADER]!,
   })
   test('a signature and a MAC, each valid without the other, are refused', () =>
     expect(verify(both)).toEqual({ wrong: 'mac: must not stand beside a signature' }))
 })
 
+/** The key of a MAC, if a secret of 32 zeros were one. */
+const hkdfOfNothing = (sender: string) =>
+  hkdfSync('sha256', Buffer.alloc(32), '', `accelerando mac key 1 ${sender} ${cloud.publicKey}`, 32)
+
 describe('SIGNATURE-4 a MAC', () => {
-  const made = host.signedFor(plain, cloud.publicKey)
+  const made = withMac(plain, 'host', 'cloud')
+  test('that release 0.3.0 has made is valid', () => {
+    const record = { topic: 'host.reports.v1', key: 'h1', value: '{"a":1}', headers: { one: 'x' } }
+    const mac = '3UTx_CXzx4fma3ZqvCePD8ihtvTmE7fxxtiiLkdQ1lI'
+    const sent = { ...record, headers: { ...record.headers, [SIGNER_HEADER]: host.publicKey, [MAC_HEADER]: mac } }
+    expect(verify(sent)).toEqual({ signer: host.publicKey })
+    expect(withMac(record, 'host', 'cloud')).toEqual(sent)
+  })
+  /** y of points of low order, and the same numbers with p added where that fits into 32 bytes. */
+  test.each([
+    '0000000000000000000000000000000000000000000000000000000000000000',
+    '0100000000000000000000000000000000000000000000000000000000000000',
+    'ecffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+    'edffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
+    'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff',
+    '26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05',
+    'c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac03fa',
+  ])('MAC-3 is never valid from the key %s, with which everybody would have the same secret', (low) => {
+    const headers = { [SIGNER_HEADER]: Buffer.from(low, 'hex').toString('base64url') }
+    const named = withHeaders(plain, headers)
+    for (const key of [Buffer.alloc(32), Buffer.from(hkdfOfNothing(headers[SIGNER_HEADER]))]) {
+      const mac = createHmac('sha256', key).update(signedBytes(named, MAC_HEADER)).digest('base64url')
+      expect(verify(withHeaders(named, { [MAC_HEADER]: mac }))).toHaveProperty('wrong')
+    }
+  })
   test('is valid for its receiver only', () => {
     expect(createVerify(other)(made)).toMatchObject({ wrong: expect.stringMatching(/^mac: does not fit/) })
     expect(createVerify()(made)).toEqual({ wrong: 'mac: this program has no key to check it with' })
@@ -124,7 +153,7 @@ describe('SIGNATURE-4 a MAC', () => {
       expect(atHost(withHeaders(made, { [SIGNER_HEADER]: publicKey }))).toMatchObject({ wrong: expect.anything() })
   })
   test('of somebody who agrees with the receiver is not one of another', () => {
-    const forged = withHeaders(other.signedFor(plain, cloud.publicKey), { [SIGNER_HEADER]: host.publicKey })
+    const forged = withHeaders(withMac(plain, 'other', 'cloud'), { [SIGNER_HEADER]: host.publicKey })
     expect(verify(forged)).toMatchObject({ wrong: expect.stringMatching(/^mac: does not fit/) })
   })
   test('is no signature, and a signature is no MAC of the same bytes', () => {

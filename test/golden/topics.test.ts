@@ -63,10 +63,12 @@ const withoutFuture = (value: unknown): unknown => {
   return Object.fromEntries(known.map(([key, inner]) => [key, withoutFuture(inner)]))
 }
 
+/** Inventories of 0.3.0 say that their host checks MACs, which no reader asks any longer. */
+const withoutMacs = (data: Json): Json => Object.fromEntries(Object.entries(data).filter(([name]) => name !== 'macs'))
 const readsAll = (records: readonly BusRecord[]): void => {
   for (const record of told(records)) {
     const { id, data } = content(record)
-    expect(read(record)).toEqual({ ok: true, value: { id, body: data } })
+    expect(read(record)).toEqual({ ok: true, value: { id, body: withoutMacs(data) } })
   }
 }
 const readsFuture = (records: readonly BusRecord[]): void => {

@@ -21,7 +21,6 @@ describe('REPORT-1 REPORT-2 the picture', () => {
     expect(lab.inventories()).toEqual([
       {
         type: 'Inventory',
-        macs: true,
         host: 'h1',
         bootId: host.bootId,
         bootNumber: expect.any(Number),

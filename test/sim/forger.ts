@@ -6,6 +6,7 @@ import type { Order } from '../../src/wire/orders.ts'
 import { CLOUD_HEADER } from '../../src/wire/seal.ts'
 import { SIGNER_HEADER, type Verify, createVerify, signerFrom } from '../../src/wire/signature.ts'
 import { privateKeyOf, signerOf } from '../support/keys.ts'
+import { withMac } from '../support/macs.ts'
 import type { Stage } from './stage.ts'
 import type { Bite } from './lies.ts'
 import type { Random } from './random.ts'
@@ -28,10 +29,10 @@ export const verifierOf = (bite: Bite | null, privateKey: string): Verify => {
   }
 }
 
-const forger = signerOf('forger')
-/** With a signature or a MAC of its own. */
+const FORGER = 'forger'
+/** With a signature or a MAC of its own. `receiver`: the name of its key. */
 const proved = (random: Random, record: BusRecord, receiver: string): BusRecord =>
-  random.chance(0.5) ? forger.signed(record) : forger.signedFor(record, receiver)
+  random.chance(0.5) ? signerOf(FORGER).signed(record) : withMac(record, FORGER, receiver)
 /** Names the key of somebody else as its signer. */
 const inTheNameOf = (publicKey: string, { headers, ...record }: BusRecord): BusRecord => ({
   ...record,
@@ -60,10 +61,11 @@ const releaseOf = (order: Order, cluster: string, at: number): BusRecord => {
 }
 
 const forgeryOf = (random: Random, { order, bootId, cluster, at }: Known): BusRecord => {
-  const [cloud, host] = [signerOf('cloud').publicKey, signerOf(`host ${order.host}`).publicKey]
-  if (random.chance(0.5)) return inTheNameOf(cloud, proved(random, releaseOf(order, cluster, at), host))
+  const [cloud, host] = ['cloud', `host ${order.host}`]
+  if (random.chance(0.5))
+    return inTheNameOf(signerOf(cloud).publicKey, proved(random, releaseOf(order, cluster, at), host))
   const result = proved(random, resultOf(order, bootId, at), cloud)
-  return random.chance(0.5) ? result : inTheNameOf(host, result)
+  return random.chance(0.5) ? result : inTheNameOf(signerOf(host).publicKey, result)
 }
 type Known = { readonly order: Order; readonly bootId: string; readonly cluster: string; readonly at: number }
 

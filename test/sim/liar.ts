@@ -6,6 +6,7 @@ import { reportRecord } from '../../src/wire/message.ts'
 import type { Order } from '../../src/wire/orders.ts'
 import type { InventoryReport, OrderResult } from '../../src/wire/reports.ts'
 import { signerOf } from '../support/keys.ts'
+import { withMac } from '../support/macs.ts'
 import { type Fault, type Stage, later } from './stage.ts'
 
 const LIAR = 'liar'
@@ -83,8 +84,8 @@ const lieOf = ({ random, now, schedule }: Stage, { id, report, order }: Heard): 
 const lieOnce = (stage: Stage): void => {
   const heard = heardOf(stage)
   if (!heard) return
-  const [{ random, network }, lie, key] = [stage, lieOf(stage, heard), signerOf(`host ${LIAR}`)]
-  network().poison(random.chance(0.5) ? key.signed(lie) : key.signedFor(lie, signerOf('cloud').publicKey))
+  const [{ random, network }, lie, key] = [stage, lieOf(stage, heard), `host ${LIAR}`]
+  network().poison(random.chance(0.5) ? signerOf(key).signed(lie) : withMac(lie, key, 'cloud'))
 }
 
 /** Reports cards, functions and failures of other hosts, with ids of their messages and of their starts. */

@@ -27,8 +27,6 @@ export type InventorySnapshot = {
   readonly bootId: BootId
   /** Rises with each start of the host program; absent for hosts up to release 0.2.0. */
   readonly bootNumber?: number
-  /** The host program checks message authentication codes since this start. */
-  readonly macs?: boolean
   readonly number: number
   readonly digest: string
   readonly aliases: readonly HostName[]
@@ -241,7 +239,7 @@ const evolve = (host: Host, event: HostEvent, at: number): Host => {
   // an event of a later release, which this release ignores
   if (event.type !== 'PictureRecorded') return host
   // the number, the abilities and playbooks of a former start do not hold for this one, and it is not silent
-  const { bootNumber: _, macs: __, playbooks: ___, silentSince: ____, ...before } = host
+  const { bootNumber: _, playbooks: __, silentSince: ___, ...before } = host
   const left = host.exists && host.bootId !== event.picture.bootId ? [host.bootId] : []
   return {
     ...before,

@@ -12,7 +12,7 @@ export const SNAPSHOT_SCHEMAS: Readonly<Record<string, number>> = {
   arq: 3,
   deployable: 6,
   device: 3,
-  host: 6,
+  host: 7,
   instance: 4,
   numbers: 3,
   placement: 3,

@@ -1,6 +1,6 @@
 /**
  * Adds to each order the data that its host checks: the cloud that sends the order, the start of the host it is for,
- * and a signature or a MAC.
+ * and a signature.
  */
 import type { HostName } from '../../identifiers.ts'
 import { CATALOGUE } from '../../wire/catalogue.ts'
@@ -11,22 +11,12 @@ import { host, hostKey } from '../../actors/host/decider.ts'
 import type { Read } from '../../actors/runtime/region.ts'
 
 /**
- * The recorded start of the host that an order is for. `receiver`: the host's key, if its present start checks MACs.
+ * The number of the recorded start of the host. An order that names no start is accepted by a host that has its ledger;
+ * any other host ignores it until it is sent again.
  */
-type Addressee = { readonly boot?: number; readonly receiver?: string }
-const addresseeOf = async (read: Read, name: HostName): Promise<readonly [HostName, Addressee]> => {
+const bootOf = async (read: Read, name: HostName): Promise<readonly [HostName, number | undefined]> => {
   const known = await read(host, hostKey(name))
-  // an order that names no start is accepted by a host that has its ledger; any other host ignores it until it is sent
-  // again
-  if (!known.ok) return [name, {}]
-  const { bootNumber, macs, keys } = known.value.state
-  return [
-    name,
-    {
-      ...(bootNumber === undefined ? {} : { boot: bootNumber }),
-      ...(macs && keys?.key !== undefined ? { receiver: keys.key } : {}),
-    },
-  ]
+  return [name, known.ok ? known.value.state.bootNumber : undefined]
 }
 
 /** The identity of this cloud, as its hosts know it. */
@@ -40,11 +30,10 @@ export const createSeal =
     if (cloud === null) return batch
     const { topic } = CATALOGUE.hostOrders
     const names = new Set(batch.flatMap((record) => (record.topic === topic ? [record.key] : [])))
-    const hosts = new Map(await Promise.all([...names].map((name) => addresseeOf(read, name))))
+    const boots = new Map(await Promise.all([...names].map((name) => bootOf(read, name))))
     const headers = ({ key }: BusRecord): Readonly<Record<string, string>> => {
-      const boot = hosts.get(key)?.boot
+      const boot = boots.get(key)
       return { [CLOUD_HEADER]: cloud.id, ...(boot === undefined ? {} : { [BOOT_HEADER]: String(boot) }) }
     }
-    const receiver = ({ key }: BusRecord): string | null => hosts.get(key)?.receiver ?? null
-    return sealed(batch, { channel: 'hostOrders', headers, signer: cloud.signer, receiver })
+    return sealed(batch, { channel: 'hostOrders', headers, signer: cloud.signer })
   }

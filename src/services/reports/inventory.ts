@@ -153,7 +153,6 @@ const inStorableWords = (run: PlaybookRun): PlaybookRun => ({
 const snapshotOf = (report: InventoryReport, digest: string): InventorySnapshot => ({
   bootId: report.bootId,
   ...(report.bootNumber === undefined ? {} : { bootNumber: report.bootNumber }),
-  ...(report.macs ? { macs: true } : {}),
   number: report.number,
   digest,
   ...(report.playbooks === undefined ? {} : { playbooks: report.playbooks.map(inStorableWords) }),
@@ -165,9 +164,8 @@ const snapshotOf = (report: InventoryReport, digest: string): InventorySnapshot 
     ]),
   ),
 })
-const sameSnapshot = (held: Host, { bootId, macs, aliases, drivers, playbooks = [] }: InventorySnapshot) =>
+const sameSnapshot = (held: Host, { bootId, aliases, drivers, playbooks = [] }: InventorySnapshot) =>
   held.bootId === bootId &&
-  held.macs === macs &&
   canonicalJson([held.aliases, held.drivers, held.playbooks ?? []]) === canonicalJson([aliases, drivers, playbooks])
 
 type Guess = {
