@@ -206,9 +206,7 @@ function* snapshotsDiffer(journal: Records['journal'], snapshots: Iterable<Row<'
         { ...folded, version: 0 },
         { snapshot: { version, memory }, rows: own },
       )
-      // a snapshot of release 0.2.0 does not say when its last row was decided
-      const at = read.at ?? folded.at
-      if (canonicalJson({ ...read, at }) !== canonicalJson(folded))
+      if (canonicalJson(read) !== canonicalJson(folded))
         yield inView('snapshots', entity, `the snapshot of ${entity} at ${version} is not what the journal folds to`, [
           entity,
         ])

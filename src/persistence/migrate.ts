@@ -71,10 +71,22 @@ const carryOut = async (names: readonly string[], up: () => Promise<void>): Prom
   }
 }
 
-/** `up` runs all pending migrations, all or none. */
+/** The last migration of release 0.3.0, from which a database can be upgraded. */
+const OLDEST = '0015_hosts_out_of_service'
+/** Rejects if the database was last used by a release before 0.3.0. */
+export const expectUpgradable = async (run: Run): Promise<void> => {
+  const known = await done(run)
+  if (known.size === 0 || known.has(OLDEST)) return
+  throw new Error(
+    'this database was last used by a release before 0.3.0: upgrade it to 0.3.0 first, then to this release (docs/upgrade.md)',
+  )
+}
+
+/** `up` runs all pending migrations, all or none. Rejects if the database is of a release before 0.3.0. */
 export const migrate = async (database: Database, up: () => Promise<void>): Promise<void> => {
   const due = await pending(database.read)
   if (due.length === 0) return
+  await expectUpgradable(database.read)
   if (database.exclusive) return carryOut(due, up)
   // If several processes start together, one migrates and the others wait for it.
   await database.transaction(async (run) => {

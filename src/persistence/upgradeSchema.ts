@@ -1,5 +1,5 @@
 /** Work of the owner of the tables: runs the migrations and grants the role of the programs its rights. */
-import { migrate, newer, pending } from './migrate.ts'
+import { expectUpgradable, migrate, newer, pending } from './migrate.ts'
 import { postgresDatabase } from './postgres/postgres.ts'
 import { roleGrants } from './roles.ts'
 import type { Database } from './sql.ts'
@@ -18,10 +18,10 @@ const over = async <T>(url: string, work: (database: Database) => Promise<T>): P
     await database.close()
   }
 }
-const schemaIn = async ({ read }: Database): Promise<Schema> => ({
-  pending: await pending(read),
-  newer: await newer(read),
-})
+const schemaIn = async ({ read }: Database): Promise<Schema> => {
+  await expectUpgradable(read)
+  return { pending: await pending(read), newer: await newer(read) }
+}
 
 export const schemaOf = (url: string): Promise<Schema> => over(url, schemaIn)
 

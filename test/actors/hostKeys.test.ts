@@ -112,12 +112,6 @@ describe('a question to a host', () => {
     ['is not asked before it has reported', [], ask(5), untaken('')],
     ['is not asked while only its key is known', [key('offered')], ask(5), untaken('h1')],
     ['is not asked when it is removed', [picture(), removed], ask(5), untaken('h1')],
-    [
-      'is not asked of an old release',
-      [picture({ bootNumber: undefined })],
-      ask(5),
-      conflict('host h1 runs a release up to 0.2.0, which cannot be asked'),
-    ],
     ['is asked again after ten seconds', [picture(), asked], ask(12_000), [asks]],
     ['is not asked again before', [picture(), asked], ask(8_400), soon(6, 4)],
     ['is answered', [picture(), asked], take('q1'), [answered]],

@@ -1,7 +1,7 @@
 /**
  * Names the commit at hand as a release, and records what it writes, for all later ones to read (docs/upgrade.md):
  *
- *   node test/golden/record.ts 0.2.0
+ *   node test/golden/record.ts 0.4.0
  */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -17,7 +17,7 @@ const SHIPPED = ['src', 'bin', 'package.json', 'package-lock.json']
 const git = (...args: readonly string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
 
 const release = process.argv[2] ?? ''
-if (!/^\d+\.\d+\.\d+$/.test(release)) throw new Error('which release? such as 0.2.0')
+if (!/^\d+\.\d+\.\d+$/.test(release)) throw new Error('which release? such as 0.4.0')
 if (release !== VERSION)
   throw new Error(`package.json says ${VERSION}: \`npm version ${release} --no-git-tag-version\` first`)
 const known = releases()
@@ -30,12 +30,12 @@ const rows = await playScenario()
 const records = await playTopics(rows)
 const missing = [...missingIn(rows), ...missingKinds(records)]
 if (missing.length > 0) throw new Error(`the scenario does not produce: ${missing.join(', ')}`)
-const shipped: Release = {
+const shipped = {
   commit: git('rev-parse', 'HEAD'),
   journal: `${release}.ndjson`,
   topics: `${release}.topics.ndjson`,
   migrations: migrationDigests(),
-}
+} satisfies Release
 writeFileSync(goldenFile(shipped.journal), journalText(rows))
 writeFileSync(goldenFile(`${release}.views.txt`), viewsText(rows))
 writeFileSync(goldenFile(shipped.topics), topicsText(records))

@@ -78,7 +78,10 @@ const readsFuture = (records: readonly BusRecord[]): void => {
   }
 }
 
-describe.each(inOrder())('the topics of %s', (_, { topics, journal }) => {
+const WITH_TOPICS = inOrder().flatMap(([release, { topics, journal }]) =>
+  topics === undefined ? [] : [[release, { topics, journal }] as const],
+)
+describe.each(WITH_TOPICS)('the topics of %s', (_, { topics, journal }) => {
   const records = topicsIn(golden(topics))
   const rows = journalIn(golden(journal))
 
@@ -123,7 +126,7 @@ describe('what is recorded for a release', () => {
     expect(missingKinds(silent)).toEqual(['host.reports.v1 report.Heartbeat'])
   })
   test('a reader that refuses what it does not know would be found', () => {
-    const [order] = topicsIn(golden(inOrder()[0]![1].topics)).filter(({ topic }) => topic === 'host.orders.v1')
+    const [order] = topicsIn(golden(WITH_TOPICS[0]![1].topics)).filter(({ topic }) => topic === 'host.orders.v1')
     const strict = v.strictObject({ ...Envelope.entries })
     expect(v.safeParse(strict, JSON.parse(order!.value)).success).toBe(true)
     expect(v.safeParse(strict, JSON.parse(withFuture(order!).value)).success).toBe(false)

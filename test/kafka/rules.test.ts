@@ -67,7 +67,7 @@ test('what differs is told with what is wanted, what is there, and what an opera
       applies: false,
       advice:
         'the count is never changed here: partitions are added with kafka-topics.sh --alter, and running controls and hosts follow within ' +
-        '10 s (restart hosts up to release 0.2.0); or set kafka.partitions to what is there',
+        '10 s; or set kafka.partitions to what is there',
     },
     {
       what: 'replicas',

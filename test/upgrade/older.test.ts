@@ -10,7 +10,7 @@ import { playScenario } from '../golden/scenario.ts'
 import { playTopics, topicsText } from '../golden/topics.ts'
 import { describeWith } from '../support/needs.ts'
 import { tempFolder } from '../support/program.ts'
-import { type Tree, firstRelease, lastWithControls, treeOf } from './release.ts'
+import { type Tree, lastWithControls, treeOf } from './release.ts'
 
 const OLDER = join(import.meta.dirname, 'older.ts')
 
@@ -36,36 +36,31 @@ const without = (record: BusRecord, field: string): BusRecord => {
 
 /**
  * What an older release need not read (docs/upgrade.md): nobody sets a quota or shows the inventory in Placement while
- * it runs, and 0.1.0 is two releases back: it knows neither refused reports nor failing devices nor deliveries that are
- * resent.
+ * it runs.
  */
-const LATER_THAN_0_1_0 = new Set(['ReportRefused', 'HealthSet', 'ResendAsked'])
-const isUnreadable = (release: string, { key, events }: FeedRow): boolean =>
-  key.startsWith('quota/') ||
-  key.startsWith('placement/') ||
-  (release.includes('0.1.0') && events.some(({ type }) => LATER_THAN_0_1_0.has(type)))
+const isUnreadable = ({ key }: FeedRow): boolean => key.startsWith('quota/') || key.startsWith('placement/')
 /** What comes after such a row of the same entity is left out with it: a journal has no gaps. */
-const readableBy = (release: string, rows: readonly FeedRow[]): readonly FeedRow[] => {
+const readable = (rows: readonly FeedRow[]): readonly FeedRow[] => {
   const cut = new Set<string>()
   return rows.filter((row) => {
-    if (isUnreadable(release, row)) cut.add(row.key)
+    if (isUnreadable(row)) cut.add(row.key)
     return !cut.has(row.key)
   })
 }
 
-for (const part of [firstRelease, lastWithControls()])
-  describeWith(part, `the code of ${part.name}`, (commit) => {
-    test('reads what today writes, and would not read everything', async () => {
-      const rows = readableBy(part.name, await playScenario())
-      const records = await playTopics(rows)
-      const tree = treeOf(commit)
-      try {
-        expect(unreadBy(tree, records, journalText(rows))).toEqual([])
-        const order = records.find(({ topic }) => topic === 'host.orders.v1')!
-        const unread = unreadBy(tree, [without(order, 'deadline')], journalText(rows))
-        expect(unread).toEqual([expect.stringContaining('data.deadline')])
-      } finally {
-        tree.remove()
-      }
-    })
+const part = lastWithControls()
+describeWith(part, `the code of ${part.name}`, (commit) => {
+  test('reads what today writes, and would not read everything', async () => {
+    const rows = readable(await playScenario())
+    const records = await playTopics(rows)
+    const tree = treeOf(commit)
+    try {
+      expect(unreadBy(tree, records, journalText(rows))).toEqual([])
+      const order = records.find(({ topic }) => topic === 'host.orders.v1')!
+      const unread = unreadBy(tree, [without(order, 'deadline')], journalText(rows))
+      expect(unread).toEqual([expect.stringContaining('data.deadline')])
+    } finally {
+      tree.remove()
+    }
   })
+})

@@ -28,8 +28,6 @@ const commitPart = (name: string, commit: string): Part => ({
   find: () => (has(commit) ? { at: commit } : { lacking: `this checkout has no commit ${commit}: fetch its history` }),
 })
 
-export const firstRelease: Part = commitPart('release 0.1.0', inOrder()[0]![1].commit)
-
 /** The newest release that has controls, unless the environment names a commit. */
 export const lastWithControls = (): Part => {
   const named = process.env[FROM]

@@ -45,7 +45,6 @@ type Asked = {
   readonly name: HostName
   readonly liveness: string
   readonly bootId: BootId
-  readonly bootNumber?: number
   readonly probe?: Probe
 }
 /** Null: the host may be asked. */
@@ -61,13 +60,11 @@ const tooSoon = (name: HostName, probe: Probe | undefined, now: number): Refused
   })
 }
 const ask = (
-  { exists, name, liveness, bootId, bootNumber, probe }: Asked,
+  { exists, name, liveness, bootId, probe }: Asked,
   { id, at }: Extract<ProbeCommand, { readonly type: 'AskReport' }>,
 ): ProbeChange | Refused => {
   if (liveness === 'removed' || !exists)
     return refuse({ kind: 'conflict', reason: `host ${name} is not asked, since its reports are not taken` })
-  if (bootNumber === undefined)
-    return refuse({ kind: 'conflict', reason: `host ${name} runs a release up to 0.2.0, which cannot be asked` })
   return tooSoon(name, probe, at) ?? { did: 'asked', id, bootId }
 }
 

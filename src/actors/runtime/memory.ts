@@ -69,11 +69,10 @@ export const recallInto = (decider: AnyDecider, memory: Memory, recalled: Recall
   return recalled.rows.reduce((reached, row) => absorb(decider, reached, row), from)
 }
 
-/** `at` is missing in snapshots of release 0.2.0. */
-type Frozen = { readonly state: unknown; readonly recent: readonly string[]; readonly at?: number | null }
+type Frozen = Pick<Memory, 'state' | 'recent' | 'at'>
 export const freeze = ({ state, recent, at }: Memory): Frozen => ({ state, recent, at })
 const thaw = (key: EntityKey, { version, memory }: NonNullable<Recalled['snapshot']>): Memory => {
-  const { state, recent, at = null } = memory as Frozen
+  const { state, recent, at } = memory as Frozen
   return { key, version, state, recent, at }
 }
 

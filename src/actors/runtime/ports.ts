@@ -29,7 +29,7 @@ export type JournalRow = {
 /**
  * Identifies a row that a process remembers. The command id alone is not enough: when the journal has lost a row, a
  * report or result that the host sends again is recorded a second time, with the same command id and other content.
- * `at` null: unknown, as in snapshots of release 0.2.0.
+ * `at` null: unknown.
  */
 export type RowMark = { readonly commandId: string; readonly at: number | null }
 /** `trace`: the `traceparent` of the request; absent: its trace is not recorded. */

@@ -17,8 +17,8 @@ export const SNAPSHOT_SCHEMAS: Readonly<Record<string, number>> = {
   numbers: 3,
   placement: 3,
   profile: 3,
-  'profile-name': 2,
-  quota: 2,
+  'profile-name': 3,
+  quota: 3,
 }
 
 /** No snapshot has the number 0, so no snapshot is read for a kind that is not listed. */

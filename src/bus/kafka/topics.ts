@@ -96,7 +96,7 @@ const same = (name: string, one: string, other: string): boolean =>
 
 const COUNT_ADVICE =
   'the count is never changed here: partitions are added with kafka-topics.sh --alter, and running controls and hosts follow within ' +
-  '10 s (restart hosts up to release 0.2.0); or set kafka.partitions to what is there'
+  '10 s; or set kafka.partitions to what is there'
 const COPIES_ADVICE = 'copy the partitions with kafka-reassign-partitions.sh, or set kafka.replicas to what is there'
 
 /** Pure: the differences between a wanted and an existing topic. */

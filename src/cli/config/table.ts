@@ -195,7 +195,7 @@ const CONVERSATIONS = {
   'archive.ended_days': optional('archive.endedMs', k.days(1, 36_500), {
     about:
       'Journals of accelerator requests that ended this long ago are moved to the archive by the service itself, as ' +
-      '`accelerando archive` does. Without it, only by that command. Not while a release 0.1.0 may still run.',
+      '`accelerando archive` does. Without it, only by that command.',
     example: 30,
   }),
   'sweep.every_seconds': row('control.sweepEveryMs', k.seconds(0.01, 60), k.inSeconds(CONTROL.sweepEveryMs), {
