@@ -4,9 +4,8 @@
  */
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Fetch } from '../../src/ui/api.ts'
 import { describeWith } from '../support/needs.ts'
-import { type UiWorld, apiOf, consoleOf, createConsole, lived, openUiWorld } from '../ui/world.ts'
+import { type Fetch, type UiWorld, apiOf, consoleOf, createConsole, lived, openUiWorld } from '../ui/world.ts'
 import { CHROMIUM_HERE, type Served, openBrowser, serve, violationsOf, watchedPage } from './browser.ts'
 
 const refusal = (status: number, code: string, detail: string): Response =>

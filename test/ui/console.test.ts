@@ -1,9 +1,9 @@
 /** The console without a browser: what it asks, with whose rights, and what it answers. */
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Fetch } from '../../src/ui/api.ts'
 import {
   ASTRAY,
+  type Fetch,
   type Lived,
   SAME,
   type UiWorld,

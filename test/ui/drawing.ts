@@ -10,6 +10,17 @@ export const NOW = Date.UTC(2026, 2, 1, 12, 0, 0)
 export const ago = (ms: number): string => new Date(NOW - ms).toISOString()
 export const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 export const TIMES = { created_at: ago(7_200_000), updated_at: null }
+/** The content policy of every page, to the letter. */
+export const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "connect-src 'self'",
+  "form-action 'self'",
+  "base-uri 'self'",
+  "frame-ancestors 'none'",
+].join('; ')
 /** The files beside the pages are tested elsewhere, and take a while to be made. */
 export const noAssets = async () => ({ hash: 'hash', scripts: (view: string) => [`${view}.js`], get: () => undefined })
 export const mainOf = (html: string): string => /<main[^]*<\/main>/.exec(html)?.[0] ?? html

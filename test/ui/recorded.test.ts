@@ -1,11 +1,5 @@
 /** The page after an action shows what the action has recorded, and what hosts have answered to it. */
-import * as v from 'valibot'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Event } from '../../src/ui/answerShapes.ts'
-import type { Api } from '../../src/ui/api.ts'
-import { recordedBy } from '../../src/ui/recorded.ts'
-import { loaded } from '../../src/ui/loaded.ts'
-import type { Screen } from '../../src/ui/view/screen.ts'
 import { handClock, until } from '../support/lab.ts'
 import { SAME, type UiWorld, apiOf, consoleOf, createConsole, openUiWorld, wordsOf } from './world.ts'
 
@@ -36,9 +30,10 @@ const sent = async (ui: Ui, place: string, fields: Fields): Promise<string> => {
 }
 const pageOf = async (ui: Ui, place: string): Promise<string> => (await ui.request(`/ui/${place}`)).text()
 /** As a browser renews the page: without waiting for anything. */
-const doneAt = async (ui: Ui, place: string): Promise<Screen['done']> => {
+type Done = { readonly text: string; readonly recorded?: { readonly events: unknown; readonly follow: string } } | null
+const doneAt = async (ui: Ui, place: string): Promise<Done> => {
   const answer = await ui.request(`/ui/${place}`, { headers: { accept: 'application/json' } })
-  return ((await answer.json()) as Screen).done
+  return ((await answer.json()) as { done: Done }).done
 }
 const cardOf = async (): Promise<string> =>
   (await world.must(200, 'GET /v2/devices?hostname=compute-1&type=FPGA')).json.devices[0].uuid
@@ -157,50 +152,4 @@ test('an address that names no request, or a place that is none, shows no events
     `${card}?done=disable&request=req-${'0'.repeat(8)}-0000-4000-8000-000000000000&since=%2F`,
   )
   expect(done?.recorded).toMatchObject({ events: null })
-})
-
-/** The API with some pages of events of the request, and some of answers; each page names the next one. */
-const paged = (own: readonly (readonly Event[])[], answers: readonly (readonly Event[])[]) => {
-  const asked: string[] = []
-  const get: Api['get'] = async (path, schema) => {
-    asked.push(path)
-    const pages = path.includes('&type=') ? answers : own
-    const place = Number(/after=(\d+)/.exec(path)![1]) % 10
-    const events = pages[place] ?? []
-    return loaded(v.parse(schema, { events, next: `${place + 1}`, more: place + 1 < pages.length }))
-  }
-  return { api: { get } as Api, asked }
-}
-const eventOf = (id: string, subject: string, event: object): Event => ({
-  id,
-  event: {
-    type: 'accelerando.fact.X',
-    subject,
-    time: '2026-01-01T00:00:00Z',
-    data: { entity: `arq/${subject}`, event },
-  },
-})
-const orderTo = (host: string, number: number) =>
-  eventOf('10', `at-${host}`, { type: 'OrderSent', order: { number, host } })
-const answerOf = (host: string, number: number) => eventOf(`2${number}`, `at-${host}`, { type: 'OrderDone', number })
-const noteOf = (own: readonly (readonly Event[])[], answers: readonly (readonly Event[])[]) => {
-  const { api, asked } = paged(own, answers)
-  const note = recordedBy({ api, clock: handClock() }, 'Retire', { request: 'req-1', since: '0', waits: false })
-  return note.then((done) => ({ done, pages: asked.filter((path) => path.includes('&type=')).length }))
-}
-test('the answers of several hosts are found on several pages', async () => {
-  const orders = [orderTo('h1', 1), orderTo('h2', 2)]
-  const { done, pages } = await noteOf([orders], [[answerOf('h1', 1)], [], [answerOf('h2', 2)], [answerOf('h3', 3)]])
-  expect(done).toMatchObject({ tone: 'good', text: 'Retire: recorded under req-1, and host h1, host h2 has answered.' })
-  expect(pages, 'no further page is read once all have answered').toBe(3)
-})
-test('an answer that is missing is looked for on a few pages only', async () => {
-  const many = Array.from({ length: 9 }, () => [answerOf('h1', 1)])
-  const { done, pages } = await noteOf([[orderTo('h1', 1), orderTo('h2', 2)]], many)
-  expect(done).toMatchObject({ tone: 'busy', text: 'Retire: recorded under req-1; host h2 has not answered yet.' })
-  expect(pages).toBe(4)
-})
-test('so are the events of the request itself', async () => {
-  const { done } = await noteOf([[orderTo('h1', 1)], [orderTo('h2', 2)]], [[answerOf('h1', 1)]])
-  expect(done.text).toContain('host h2 has not answered yet')
 })

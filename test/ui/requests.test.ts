@@ -90,6 +90,26 @@ describe('an instance', () => {
         '|completed|taken|just now|',
       ],
     ],
+    [
+      'that was bound again, without the request that was not part of it',
+      instanceOf(
+        ['BindFailed', [accepted(9000), ['bind failed', 8000, { code: 'host_failed' }], ['nova told: refused', 7000]]],
+        ['BindStarted', [accepted(5000, { hostname: 'node 2' })]],
+      ),
+      ['|0 of 1 request prepared', '|Host|node 2|', '|Ended|under way|'],
+    ],
+    [
+      'that Nova is told of once more waits for the new answer, and counts no unknown step as one',
+      instanceOf([
+        'Bound',
+        [
+          ...bound(['nova told: undeliverable', 2000])[1]!,
+          ['nova to be told once more', 1000, { status: 'completed', until: ago(-900_000) }],
+          ['constructor', 500],
+        ],
+      ]),
+      ['|Told until|2026-03-01 12:15:00 UTC|', '|completed|being told|'],
+    ],
     ['without a request', instanceOf(), ['|No accelerator request belongs to this instance|']],
   ])('%s', async (_, documents, texts) => expectSaid((await pageOf(documents, INSTANCE)).said, texts))
   it.each<[number, string | null]>([

@@ -2,11 +2,9 @@
 import { gunzipSync, brotliDecompressSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { createUi } from '../../src/ui/app.ts'
-import { type Asset, loadAssets } from '../../src/ui/assets.ts'
-import { POLICY } from '../../src/ui/document.ts'
-import { VIEWS } from '../../src/ui/view/views.ts'
+import { loadAssets } from '../../src/ui/assets.ts'
 import { handClock, memoryLog } from '../support/lab.ts'
-import { NOW, ago, noAssets, uuid } from './drawing.ts'
+import { NOW, POLICY, ago, noAssets, uiOver, uuid } from './drawing.ts'
 import { SAME, signIn } from './world.ts'
 
 type Answers = Readonly<Record<string, Response | object>>
@@ -47,7 +45,7 @@ const ALWAYS = {
 const TEXT = { ...ALWAYS, 'content-type': 'text/plain; charset=UTF-8' }
 
 describe('a file of the browser', () => {
-  const asset: Asset = {
+  const asset = {
     type: 'text/javascript',
     plain: Buffer.from('plain'),
     br: Buffer.from('small'),
@@ -81,27 +79,48 @@ describe('a file of the browser', () => {
   })
 })
 
-test('each view has its scripts, whole, and each of them finds what it imports', async () => {
-  const { hash, scripts, get } = await loadAssets()
-  expect(hash).toMatch(/^[0-9a-f]{12}$/)
-  expect([scripts('none'), get('none.js')]).toEqual([[], undefined])
-  const names = new Set(Object.keys(VIEWS).flatMap((view) => scripts(view)))
-  for (const name of ['browser/worker.js', 'browser/tail.js', 'browser/recorder.js', 'browser/hub.js']) names.add(name)
-  for (const name of names) {
-    const { type, plain, br, gzip } = get(name)!
-    const text = plain.toString()
-    expect([name, type]).toEqual([name, 'text/javascript; charset=utf-8'])
-    expect(brotliDecompressSync(br).equals(plain) && gunzipSync(gzip).equals(plain), name).toBe(true)
-    expect(text, name).not.toMatch(/\.ts'|\/\*\*|sourceMappingURL/)
-    if (name === 'preact.js') continue
-    for (const [, to = ''] of text.matchAll(/(?:from|import\()\s*'([^'\s]+\.js)'/g))
-      expect(get(new URL(to, `http://h/${name}`).pathname.slice(1)), `${name}: ${to}`).toBeDefined()
+test('each page has its scripts, whole, and each of them finds what it imports', async () => {
+  const assets = loadAssets()
+  const ui = uiOver(() => new Response('', { status: 404 }), { assets: () => assets })
+  const get = async (path: string, coding = '') => {
+    const answer = await ui.request(path, { headers: { 'accept-encoding': coding } })
+    expect([answer.status, path]).toEqual([200, path])
+    return { type: answer.headers.get('content-type'), bytes: Buffer.from(await answer.arrayBuffer()) }
   }
-  expect(scripts('home').slice(0, 2)).toEqual(['preact.js', 'browser/main.js'])
-  expect(scripts('home')).toContain('view/home.js')
-  expect(scripts('home')).not.toContain('view/explain.js')
-  expect(new Set(scripts('home')).size).toBe(scripts('home').length)
-  expect([get('style.css')?.type, get('icon.svg')?.type]).toEqual(['text/css; charset=utf-8', 'image/svg+xml'])
+  const scriptsOf = async (place: string) => {
+    const html = await (await ui.request(`/ui/${place}`)).text()
+    return [...html.matchAll(/(?:href|src)="(assets\/[^"]+\.js)"/g)].map(([, name]) => `/ui/${name}`)
+  }
+  const things = ['arqs', 'instances', 'hosts', 'devices', 'handles', 'profiles', 'letters']
+  const lists = ['drift', 'deliveries', 'explain', 'capacity', 'usage', 'events', 'programs', 'system', 'timeline']
+  const places = [
+    '',
+    ...things,
+    ...lists,
+    ...things.map((kind) => `${kind}/x`),
+    'profiles/x/versions',
+    'hosts/x/do/retire',
+  ]
+  const [home = [], ...others] = await Promise.all(places.map(scriptsOf))
+  const root = home[0]!.split('/').slice(0, 4).join('/')
+  expect(root).toMatch(/^\/ui\/assets\/[0-9a-f]{12}$/)
+  expect(home).toContain(`${root}/view/home.js`)
+  expect(home).not.toContain(`${root}/view/explain.js`)
+  const workers = ['worker', 'tail', 'recorder', 'hub'].map((name) => `${root}/browser/${name}.js`)
+  for (const path of new Set([...home, ...others.flat(), ...workers])) {
+    const { type, bytes } = await get(path)
+    expect(type).toBe('text/javascript; charset=utf-8')
+    const [br, gzip] = [await get(path, 'br'), await get(path, 'gzip')]
+    expect(brotliDecompressSync(br.bytes).equals(bytes) && gunzipSync(gzip.bytes).equals(bytes), path).toBe(true)
+    expect(bytes.toString(), path).not.toMatch(/\.ts'|\/\*\*|sourceMappingURL/)
+    if (path.endsWith('/preact.js')) continue
+    for (const [, to = ''] of bytes.toString().matchAll(/(?:from|import\()\s*'([^'\s]+\.js)'/g))
+      await get(new URL(to, `http://h${path}`).pathname)
+  }
+  expect([(await get(`${root}/style.css`)).type, (await get(`${root}/icon.svg`)).type]).toEqual([
+    'text/css; charset=utf-8',
+    'image/svg+xml',
+  ])
 })
 
 describe('a request', () => {

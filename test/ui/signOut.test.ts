@@ -2,7 +2,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { closer } from '../../src/cli/closer.ts'
 import { openConsole } from '../../src/cli/programs/console.ts'
 import { urlOf } from '../../src/cli/programs/listen.ts'
 import { memoryLog } from '../support/lab.ts'
@@ -23,7 +22,7 @@ const keystone = createServer((request, response) => {
   response.writeHead(201, { 'x-subject-token': 'token-of-admin' }).end(JSON.stringify({ token }))
 })
 const log = memoryLog()
-const open = closer(log)
+const closing: (() => unknown)[] = []
 let world: UiWorld
 let site: string
 beforeAll(async () => {
@@ -39,12 +38,12 @@ beforeAll(async () => {
     } as never,
     api: { fetch: apiOf(world, { tokens: true }) },
     log,
-    open,
+    open: { add: (close) => void closing.push(close) },
   })
   site = `${urlOf(listening)}/ui/`
 })
 afterAll(async () => {
-  await open.close()
+  for (const close of closing) await close()
   await world.close()
   keystone.closeAllConnections()
   await new Promise((resolve) => keystone.close(resolve))

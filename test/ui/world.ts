@@ -2,14 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import type { Hono } from 'hono'
 import { createApp } from '../../src/http/app.ts'
-import { refused } from '../../src/http/faults.ts'
-import { gateOf } from '../../src/http/gate.ts'
 import { type Identify, noauth } from '../../src/http/identity.ts'
 import { silent } from '../../src/log.ts'
 import type { ImageCatalogue, Nova } from '../../src/actors/neighbours.ts'
 import type { Placement } from '../../src/actors/placement/port.ts'
 import { type Clock, systemClock, systemIds } from '../../src/clock.ts'
-import { uuidOf } from '../../src/delivery/deadLetters/box.ts'
 import { createUi } from '../../src/ui/app.ts'
 import { loadAssets } from '../../src/ui/assets.ts'
 import { deadLetterRecord } from '../../src/wire/message.ts'
@@ -21,14 +18,17 @@ import { bindBody, speaker } from '../http/cloud.ts'
 import { service } from '../http/steps.ts'
 
 type UiParts = Parameters<typeof createUi>[0]
-type Fetch = UiParts['fetch']
+export type Fetch = UiParts['fetch']
 export type SignIn = NonNullable<UiParts['signIn']>
 
 export const ROLES: Readonly<Record<string, readonly string[]>> = {
   'token-of-admin': ['admin', 'manager', 'member', 'reader'],
   'token-of-member': ['member', 'reader'],
 }
-const UNAUTHENTICATED = refused({ kind: 'unauthenticated', challenge: 'Keystone uri="http://keystone"' })
+const UNAUTHENTICATED = {
+  ok: false,
+  fault: { kind: 'unauthenticated', challenge: 'Keystone uri="http://keystone"' },
+} as const
 /**
  * As with an identity service: who shows a token is somebody, and all else that a request says of itself counts for
  * nothing.
@@ -60,8 +60,8 @@ export const SAME = { 'sec-fetch-site': 'same-origin' }
 export const wordsOf = (html: string): string => html.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ')
 
 let assets: ReturnType<typeof loadAssets> | null = null
-/** Nothing is barred but what the API bars, too. */
-const gate = gateOf({ trustedHosts: [], anyHost: true })
+/** As the program bars what scripts of other sites ask. */
+const OTHER_SITES = new Set(['cross-site', 'same-site'])
 
 /** `pass` lets time go on between the things that happen; without it they happen as fast as they can. */
 export type Pace = { readonly clock: Clock; readonly pass: (ms: number) => Promise<void> }
@@ -152,11 +152,17 @@ export const openUiWorld = async (
 export type UiWorld = Awaited<ReturnType<typeof openUiWorld>>
 
 /** A message of a host that nobody can read. Returns the UUID of its dead letter. */
-export const bury = async ({ bus, clock }: Pick<UiWorld, 'bus' | 'clock'>, offset: number, value = 'no JSON') => {
+export const bury = async (
+  { bus, clock, must }: Pick<UiWorld, 'bus' | 'clock' | 'must'>,
+  offset: number,
+  value = 'no JSON',
+) => {
   const of = { topic: 'host.reports.v1', key: 'compute-1', value, headers: { 'report-kind': 'Inventory' } }
-  const meta = { id: `host.reports.v1/3/${offset}`, time: clock.now() }
-  await bus.publish([deadLetterRecord(of, 'message: must be JSON', meta)])
-  return uuidOf(meta)
+  await bus.publish([
+    deadLetterRecord(of, 'message: must be JSON', { id: `host.reports.v1/3/${offset}`, time: clock.now() }),
+  ])
+  const { dead_letters: letters } = (await must(200, 'GET /v2/dead_letters?limit=1000')).json
+  return letters.find((letter: { offset: number }) => letter.offset === offset).uuid as string
 }
 
 /** Everything once: bound, failed, waiting, not bound; withheld, disabled, retired. */
@@ -313,7 +319,7 @@ export const consoleOf = (
     assets: given,
     ...(documents !== undefined && { documents }),
     signIn: signing,
-    barred: (header) => (gate(header) === null ? null : 'barred'),
+    barred: (header) => (OTHER_SITES.has(header('sec-fetch-site') ?? '') ? 'barred' : null),
     clock,
     ids: systemIds,
     log: silent,
