@@ -192,48 +192,6 @@ describe('who waits', () => {
 })
 
 describe('how far is looked ahead', () => {
-  const failing: Take = async ({ value }) => {
-    if (value === 'fails') throw new Error('no')
-  }
-  test('4096 messages from the oldest that is not taken', async () => {
-    for (const [between, taken] of [
-      [4094, 1],
-      [4095, 0],
-    ] as const) {
-      const { bus, heard, listen } = start({ partitions: 1 })
-      await bus.publish([say('a', 'fails')])
-      await listen(failing, 2)
-      await quiet()
-      await bus.publish([...Array.from({ length: between }, () => say('a')), say('b')])
-      await quiet()
-      expect(heard.filter(({ key }) => key === 'b')).toHaveLength(taken)
-    }
-  })
-  test('one message only, where one is taken after the other', async () => {
-    const { bus, heard, listen } = start({ partitions: 1 })
-    await bus.publish([say('a', 'fails'), say('b')])
-    await listen(failing)
-    await quiet()
-    expect(heard).toHaveLength(1)
-  })
-  test('a simulation chooses among the oldest of sixteen keys, or of as many as may be in hand', async () => {
-    for (const [window, candidates] of [
-      [1, 16],
-      [16, 16],
-      [17, 17],
-    ] as const) {
-      const offered: number[] = []
-      const mangle: InProcessOptions['mangle'] = (among) => {
-        offered.push(among.length)
-        return { index: 0 }
-      }
-      const { bus, listen } = start({ partitions: 1, mangle })
-      await bus.publish(Array.from({ length: 40 }, (_, n) => say(`key-${n % 20}`)))
-      await listen(never, window)
-      await quiet()
-      expect(offered[0]).toBe(candidates)
-    }
-  })
   test('BUS-6 so many may step aside, and one that has ended makes room for another', async () => {
     const { bus, listen } = start({ partitions: 1 })
     const [answers, ends]: readonly [boolean[], (() => void)[]] = [[], []]

@@ -2,13 +2,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import type { FeedRow, Journal } from '../../src/actors/runtime/ports.ts'
-import { kafkaClient } from '../../src/bus/kafka/client.ts'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
 import { systemIds } from '../../src/clock.ts'
-import { silent } from '../../src/log.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { rawTopics } from '../audit/topicsOf.ts'
-import { freshPrefix, kafkaServer, makeTopics } from '../support/kafka.ts'
+import { freshPrefix, kafkaServer, makeTopics, rawKafka } from '../support/kafka.ts'
 import { describeWith } from '../support/needs.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 import { postgresServer, sqlOnce } from '../support/postgres.ts'
@@ -25,7 +23,7 @@ const rowsOf = async (journal: Journal, url: string): Promise<readonly FeedRow[]
   }
 }
 const publish = async (kafka: KafkaOptions, rows: readonly FeedRow[]): Promise<void> => {
-  const producer = kafkaClient(kafka, silent, { retries: 5 }).producer()
+  const producer = rawKafka(kafka).producer()
   await producer.connect()
   const topicMessages = [...Map.groupBy(rawTopics(rows), ({ topic }) => topic)].map(([topic, own]) => ({
     topic: kafka.prefix + topic,

@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import type { Admin } from 'kafkajs'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { kafkaClient } from '../../src/bus/kafka/client.ts'
 import { lookup } from '../../src/bus/kafka/lookup.ts'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
 import type { TopicReport } from '../../src/bus/kafka/topics.ts'
@@ -15,7 +14,7 @@ import { silent } from '../../src/log.ts'
 import { upgradeSchema } from '../../src/persistence/upgradeSchema.ts'
 import { inspectDatabase } from '../../src/persistence/inspect.ts'
 import { CATALOGUE } from '../../src/wire/catalogue.ts'
-import { freshPrefix, kafkaServer, makeTopics } from '../support/kafka.ts'
+import { freshPrefix, kafkaServer, makeTopics, rawKafka } from '../support/kafka.ts'
 import { describeWith } from '../support/needs.ts'
 import { freshDatabase, sqlOnce } from '../support/postgres.ts'
 import type { Database } from '../support/postgres.ts'
@@ -196,7 +195,7 @@ describeWith('kafka', 'the doctor on a real broker', (rig) => {
     return untilFound(check, verdict, tries - 1)
   }
   const joined = async (group: string) => {
-    const consumer = kafkaClient(kafka, silent, { retries: 2 }).consumer({
+    const consumer = rawKafka(kafka).consumer({
       groupId: kafka.prefix + group,
       maxWaitTimeInMs: 200,
     })

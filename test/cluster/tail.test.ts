@@ -4,7 +4,6 @@ import { beforeAll, expect, test } from 'vitest'
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'
 import type { Evidence } from '../../src/audit/evidence.ts'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
-import { kafkaClient } from '../../src/bus/kafka/client.ts'
 import { lookup } from '../../src/bus/kafka/lookup.ts'
 import type { Verdict } from '../../src/cli/audit/text.ts'
 import type { Raw } from '../../src/bus/kafka/read.ts'
@@ -12,7 +11,7 @@ import { silent } from '../../src/log.ts'
 import { soundEvidence } from '../audit/soundEvidence.ts'
 import { rawTopics } from '../audit/topicsOf.ts'
 import { runAudit } from '../audit/written.ts'
-import { freshPrefix, kafkaServer, makeTopics } from '../support/kafka.ts'
+import { freshPrefix, kafkaServer, makeTopics, rawKafka } from '../support/kafka.ts'
 import { describeWith } from '../support/needs.ts'
 import { runProgram } from '../support/program.ts'
 
@@ -20,7 +19,7 @@ let evidence: Evidence
 let kafka: KafkaOptions
 const onKafka = () => ['--kafka', kafka.brokers.join(','), '--kafka-prefix', kafka.prefix, '--log-level', 'error']
 const put = async (raws: readonly Raw[]): Promise<void> => {
-  const producer = kafkaClient(kafka, silent, { retries: 5 }).producer()
+  const producer = rawKafka(kafka).producer()
   await producer.connect()
   const topicMessages = [...Map.groupBy(raws, ({ topic }) => topic)].map(([topic, own]) => ({
     topic: kafka.prefix + topic,

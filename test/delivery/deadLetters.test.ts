@@ -1,7 +1,6 @@
 /** The dead letters of a control: read from the topic, shown, sent again, dropped. */
 import { describe, expect, test } from 'vitest'
 import { openDeadLetters } from '../../src/delivery/deadLetters/keeper.ts'
-import type { Follow } from '../../src/delivery/deadLetters/reading.ts'
 import { type Taken, uuidOf } from '../../src/delivery/deadLetters/box.ts'
 import { type Bus, Unpublishable } from '../../src/bus/port.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
@@ -26,6 +25,7 @@ const uuid = (n: number) => uuidOf({ id: `${REPORTS}/0/${n}` })
 const OPEN = { state: 'open', limit: 10 } as const
 
 /** `follow` null: the bus is inside the process. */
+type Follow = NonNullable<Parameters<typeof openDeadLetters>[0]['follow']>
 const start = (follow: Follow | null = null, refuses: (record: BusRecord) => Error | null = () => null) => {
   const sent: BusRecord[] = []
   const [clock, log] = [handClock(), memoryLog()]

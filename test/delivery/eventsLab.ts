@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import type { Caller } from '../../src/actors/control.ts'
 import type { EventFilter, EventStream, IdentifyAgain, Portion, PublishedEvent } from '../../src/actors/events.ts'
 import { lettersOf, reactions } from '../../src/actors/reactions.ts'
-import type { Event } from '../../src/actors/runtime/decider.ts'
 import type { JournalRow } from '../../src/actors/runtime/ports.ts'
 import { systemClock } from '../../src/clock.ts'
 import { type EventSource, openEvents } from '../../src/delivery/events/events.ts'
@@ -43,19 +42,22 @@ export const createEvents = (store: Store, options: Partial<EventsOptions> = {})
 /** Writes rows, each an append of its own unless they are given together. */
 export const createWriter = ({ journal }: Pick<Store, 'journal'>, requestId = 'req-1') => {
   const versions = new Map<string, number>()
-  const rowOf = (commandId: string, [key, ...events]: readonly [string, ...Event[]]): JournalRow => {
+  const rowOf = (
+    commandId: string,
+    [key, ...events]: readonly [string, ...JournalRow['events'][number][]],
+  ): JournalRow => {
     const version = (versions.get(key) ?? 0) + 1
     versions.set(key, version)
     return { key, version, commandId, events, at: AT + version, cause: { requestId, by: 'test' } }
   }
-  const write = async (...rows: readonly (readonly [string, ...Event[]])[]): Promise<void> => {
+  const write = async (...rows: readonly (readonly [string, ...JournalRow['events'][number][]])[]): Promise<void> => {
     const commandId = randomUUID()
     const verdict = await journal.append({ rows: rows.map((row) => rowOf(commandId, row)), changes: [] })
     if (verdict !== 'appended') throw new Error(JSON.stringify(verdict))
   }
   /** A new accelerator request of a project. */
   const create = async (projectId: string, uuid: string = randomUUID()): Promise<string> => {
-    await write([`arq/${uuid}`, { type: 'ArqCreated', uuid, projectId } as Event])
+    await write([`arq/${uuid}`, { type: 'ArqCreated', uuid, projectId } as JournalRow['events'][number]])
     return uuid
   }
   return { write, create }

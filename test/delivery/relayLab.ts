@@ -5,16 +5,18 @@
 import { randomUUID } from 'node:crypto'
 import { createLatest } from '../../src/actors/latest.ts'
 import type { FeedRow, Journal, Reads } from '../../src/actors/runtime/ports.ts'
-import type { Sharing } from '../../src/actors/runtime/sharing.ts'
 import { type Row, drop, put } from '../../src/actors/runtime/views.ts'
 import type { Bus } from '../../src/bus/port.ts'
 import { relay } from '../../src/delivery/relay/relay.ts'
 import type { RelayOptions } from '../../src/delivery/relay/options.ts'
 import type { Clock } from '../../src/clock.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
+import type { Store } from '../../src/persistence/store.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { factRecord } from '../../src/wire/message.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
+
+export type Sharing = Store['sharing']
 
 const reactions = ({ key, version, events, at, position }: FeedRow): BusRecord[] =>
   events.map((event) =>

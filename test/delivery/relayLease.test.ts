@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { noHints } from '../../src/actors/runtime/hints.ts'
-import type { Sharing } from '../../src/actors/runtime/sharing.ts'
-import { openRelays, rising, type Step } from './relayLab.ts'
+import { type Sharing, openRelays, rising, type Step } from './relayLab.ts'
 
 const fill = async (world: ReturnType<typeof openRelays>, count: number) => {
   for (let each = 0; each < count; each++) await world.append(each % 2 === 0 ? 'a' : 'b', `s${each}`)

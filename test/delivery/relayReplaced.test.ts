@@ -1,7 +1,6 @@
 /** RELAY-10: what a relay saves around the moment at which the database server is replaced. */
 import { expect, test } from 'vitest'
-import type { Sharing } from '../../src/actors/runtime/sharing.ts'
-import { openRelays } from './relayLab.ts'
+import { type Sharing, openRelays } from './relayLab.ts'
 
 const openWorld = async (lie?: (sharing: Sharing) => Sharing) => {
   const world = openRelays({ saveEveryMs: 500 })

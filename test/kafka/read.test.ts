@@ -1,6 +1,5 @@
 /** Topics read from outside: to their ends, or for as long as somebody listens. */
 import { beforeEach, expect, test } from 'vitest'
-import { kafkaClient } from '../../src/bus/kafka/client.ts'
 import { followLetters, readLetters } from '../../src/bus/kafka/deadLetters.ts'
 import { letterBox } from '../../src/delivery/deadLetters/box.ts'
 import type { Raw, ReadOptions } from '../../src/bus/kafka/read.ts'
@@ -9,6 +8,7 @@ import { systemClock } from '../../src/clock.ts'
 import { silent } from '../../src/log.ts'
 import { deadLetterRecord } from '../../src/wire/message.ts'
 import { ERRORS } from '../support/broker/protocol.ts'
+import { rawKafka } from '../support/kafka.ts'
 import { kafkaLab, optionsOf, ORDERS, REPORTS, say, watchedClock, until } from '../support/kafkaLab.ts'
 import { memoryLog, quiet } from '../support/lab.ts'
 
@@ -58,7 +58,7 @@ test('it is a member for ten seconds without a sign of it, and waits half a seco
 })
 
 test('a message without a key has an empty one', async () => {
-  const producer = kafkaClient(optionsOf(lab.broker), silent, {}).producer()
+  const producer = rawKafka(optionsOf(lab.broker)).producer()
   await producer.connect()
   await producer.send({ topic: ORDERS, messages: [{ value: 'keyless', partition: 2 }] })
   await producer.disconnect()

@@ -1,8 +1,5 @@
-/** What is decided about Kafka without a broker: wanted topics, their differences, lags, own partitions, refusals. */
+/** Which topics are wanted, and how they differ from those that are there. */
 import { expect, test } from 'vitest'
-import { isLeaderUnknown, reasonOf } from '../../src/bus/kafka/errors.ts'
-import { lagsOf } from '../../src/bus/kafka/groups.ts'
-import { createOwnPartitions } from '../../src/bus/kafka/ownPartitions.ts'
 import {
   differencesOf,
   type FoundTopic,
@@ -10,10 +7,7 @@ import {
   type WantedTopic,
   wantedTopics,
 } from '../../src/bus/kafka/topics.ts'
-import { partitionOf } from '../../src/bus/murmur2.ts'
-import { offsetStoreRefusal, recordRefusal, topicRefusal } from '../../src/bus/refusal.ts'
 import { CATALOGUE, KEEP_MS } from '../../src/wire/catalogue.ts'
-import { MESSAGE_MAX_BYTES } from '../../src/wire/message.ts'
 
 test('each topic of the catalogue is wanted, compacted or kept for a time, and never compressed', () => {
   const settings = { partitions: 4, replicas: 3, retentionMs: null }
@@ -107,115 +101,4 @@ test('each wanted topic is there, differs or is missing', () => {
     { topic: 'u', state: 'missing', differences: [] },
     { topic: 'v', state: 'differs', differences: [expect.objectContaining({ what: 'partitions', is: '2' })] },
   ])
-})
-
-test('a group lags by what the partition still holds after its place, in the order of the partitions', () => {
-  const ends = [
-    { partition: 10, offset: '9', low: '0' },
-    { partition: 2, offset: '9', low: '4' },
-    { partition: 1, offset: '9', low: '4' },
-    { partition: 3, offset: '9', low: '4' },
-    { partition: 0, offset: '9', low: '9' },
-    { partition: 4, offset: '5', low: '0' },
-  ]
-  const committed = [
-    { partition: 10, offset: '0' },
-    { partition: 1, offset: '7' },
-    { partition: 2, offset: '3' },
-    { partition: 3, offset: '-1' },
-    { partition: 4, offset: '6' },
-  ]
-  expect(lagsOf(ends, committed)).toEqual([
-    { partition: 0, behind: 0, never: true },
-    { partition: 1, behind: 2, never: false },
-    { partition: 2, behind: 5, never: false },
-    { partition: 3, behind: 5, never: true },
-    { partition: 4, behind: 0, never: false },
-    { partition: 10, behind: 9, never: false },
-  ])
-  expect(lagsOf([], committed)).toEqual([])
-})
-
-test('OWN-1 OWN-2 a consumer of one key reads its partition and the former ones that are there', () => {
-  const moves: (readonly [number, number])[] = []
-  const own = createOwnPartitions('f', (from, to) => moves.push([from, to]))
-  const of = (count: number) => partitionOf('f', count)
-  expect([of(4), of(8), of(16)]).toEqual([3, 7, 15])
-  expect([own.current(), own.choose(0), own.current()]).toEqual([null, [], null])
-  expect([own.choose(4), own.current(), moves]).toEqual([[3], 3, []])
-  expect([own.choose(4), moves]).toEqual([[3], []])
-  expect([own.choose(8), own.current(), moves]).toEqual([[3, 7], 7, [[3, 7]]])
-  // while a topic is deleted nothing is read, and nothing is forgotten
-  expect([own.choose(0), own.current()]).toEqual([[], 7])
-  // made anew with fewer partitions
-  expect([own.choose(4), own.current()]).toEqual([[3], 3])
-  expect(own.choose(16)).toEqual([3, 7, 15])
-  expect(moves).toEqual([
-    [3, 7],
-    [7, 3],
-    [3, 15],
-  ])
-  // a topic with a single partition has one to read
-  expect(createOwnPartitions('f', () => expect.unreachable()).choose(1)).toEqual([0])
-})
-
-test('a partition whose leader this broker does not know yet is looked up again', () => {
-  const of = (type: string) => Object.assign(new Error('said'), { type })
-  const known = ['NOT_LEADER_FOR_PARTITION', 'LEADER_NOT_AVAILABLE']
-  for (const type of known)
-    expect([isLeaderUnknown(of(type)), isLeaderUnknown(new Error('gave up', { cause: of(type) }))]).toEqual([
-      true,
-      true,
-    ])
-  expect([of('REQUEST_TIMED_OUT'), new Error('e'), null, known[0]].map(isLeaderUnknown)).toEqual([
-    false,
-    false,
-    false,
-    false,
-  ])
-})
-test('a group without a coordinator is explained, since Kafka does not say why', () => {
-  const none = new Error('Failed to find group coordinator after 5 tries')
-  const explained = `${none.message}: no right to the group, or its broker is away`
-  expect([reasonOf(none), reasonOf(new Error('gave up', { cause: none }))]).toEqual([explained, explained])
-  expect(reasonOf(new Error('group coordinator'))).toBe('group coordinator')
-})
-
-const TOPIC = CATALOGUE.hostReports.topic
-const record = (more: object) => ({ topic: TOPIC, key: 'k', value: '', headers: {}, ...more })
-test('a record is refused that no bus can take, with the reason', () => {
-  const fits = 'ä'.repeat(MESSAGE_MAX_BYTES / 2)
-  const taken = [{}, { value: fits }, { tombstone: true }, { tombstone: false, value: 'v' }]
-  expect(taken.map((more) => recordRefusal(record(more)))).toEqual([null, null, null, null])
-  expect(
-    [
-      { topic: 'none' },
-      { value: 7 },
-      { value: null, tombstone: true },
-      { value: 'v', tombstone: true },
-      { value: `${fits}x` },
-    ].map((more) => recordRefusal(record(more))),
-  ).toEqual([
-    'there is no topic none',
-    `${TOPIC}: only text crosses the bus`,
-    `${TOPIC}: only text crosses the bus`,
-    `${TOPIC}: the value of a tombstone is empty`,
-    `${TOPIC}: a message of ${MESSAGE_MAX_BYTES + 1} bytes, more than ${MESSAGE_MAX_BYTES}`,
-  ])
-  expect(Object.values(CATALOGUE).map(({ topic }) => topicRefusal(topic))).toEqual(
-    Object.keys(CATALOGUE).map(() => null),
-  )
-  expect([topicRefusal('none'), topicRefusal('')]).toEqual(['there is no topic none', 'there is no topic '])
-})
-test('an offset of its own belongs to one key', () => {
-  const base = { topic: TOPIC, group: 'g', from: 'earliest', take: async () => {} } as const
-  const offsetStore = { from: null, moved: () => {} }
-  expect([base, { ...base, onlyKey: 'k' }, { ...base, onlyKey: 'k', offsetStore }].map(offsetStoreRefusal)).toEqual([
-    null,
-    null,
-    null,
-  ])
-  expect(offsetStoreRefusal({ ...base, offsetStore })).toBe(
-    `${TOPIC}: an offset store needs onlyKey: its offset belongs to one partition`,
-  )
 })

@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import { Kafka, logLevel } from 'kafkajs'
 import type { KafkaOptions } from '../../src/bus/kafka/options.ts'
 import { createTopics } from '../../src/bus/kafka/topics.ts'
 import { silent } from '../../src/log.ts'
@@ -37,6 +38,10 @@ export type Broker = {
   readonly start: () => Promise<void>
   readonly stop: () => Promise<void>
 }
+
+/** A client that is not ours. */
+export const rawKafka = ({ brokers }: Pick<KafkaOptions, 'brokers'>): Kafka =>
+  new Kafka({ brokers: [...brokers], logLevel: logLevel.NOTHING })
 
 const isFree = async (port: number): Promise<boolean> => {
   const server = createServer()
