@@ -77,7 +77,7 @@ export const USAGE = `npm run bench -- [options]
   --steady-seconds S   how long a cluster is kept under half of the load it bears (default 300)
   --in-flight N        binds in flight at the kill (default 1000)
   --profile DIR        CPU profiles of the program, one a start
-  --write FILE         the tables, as Markdown; in a page with marks (docs/performance.md) only between them`
+  --write FILE         appends the tables, as Markdown`
 
 const numbers = (text: string): readonly number[] => text.split(',').map(Number)
 const words = <Word extends string>(text: string, known: readonly Word[]): readonly Word[] =>

@@ -1,6 +1,6 @@
 /** `npm run bench`: the real program against the floor, in one run on one machine. */
 import { execFileSync } from 'node:child_process'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { measureCluster } from './cluster/part.ts'
 import { measureTraces, traceTables } from './cluster/trace.ts'
@@ -62,15 +62,9 @@ const report = (found: readonly Table[], server: Server | null, before: string, 
     ...found.map(markdown),
   ].join('\n')
 
-/** A page with prose keeps it: only what stands between the two marks is written anew. */
-const keep = (path: string, mark: string, text: string): void => {
-  const page = existsSync(path) ? readFileSync(path, 'utf8') : ''
-  const [before, , after] = page.split(new RegExp(`(?<=<!-- ${mark} -->)|(?=<!-- /${mark} -->)`))
-  writeFileSync(path, after === undefined ? `${page}${text}\n` : `${before}\n${text}\n${after}`)
-}
-const tell = (options: Options, mark: string, text: string): void => {
+const tell = (options: Options, text: string): void => {
   process.stdout.write(`${text}\n`)
-  if (options.write !== null) keep(options.write, mark, text)
+  if (options.write !== null) appendFileSync(options.write, `${text}\n`)
 }
 
 /** One program with all in it; the number of failures. */
@@ -83,27 +77,27 @@ const measureProgram = async (options: Options, server: Server | null): Promise<
   for (const kind of options.stores)
     if (kind === 'pglite' || server !== null) await measureStore(kind, { options, results, server, generator, say })
   generator.close()
-  tell(options, 'bench', report(tables(results), server, began, load()))
+  tell(options, report(tables(results), server, began, load()))
   return results.binds.reduce((sum, { found }) => sum + found.failures.length, 0)
 }
 
 const onCluster = async (options: Options, server: Server): Promise<number> => {
   const began = load()
   const results = await measureCluster(server, options, say)
-  tell(options, 'cluster', report(clusterTables(results), server, began, load()))
+  tell(options, report(clusterTables(results), server, began, load()))
   return clusterFailures(results)
 }
 
 const onScale = async (options: Options, server: Server): Promise<void> => {
   const began = load()
   const results = await measureScale(server, options, say)
-  tell(options, 'scale', report(scaleTables(results), server, began, load()))
+  tell(options, report(scaleTables(results), server, began, load()))
 }
 
 const onTraces = async (options: Options, server: Server): Promise<void> => {
   const began = load()
   const found = await measureTraces(server, options, say)
-  tell(options, 'trace', report(traceTables(found), server, began, load()))
+  tell(options, report(traceTables(found), server, began, load()))
 }
 
 const run = async (options: Options): Promise<void> => {
