@@ -1,95 +1,46 @@
 /** What is counted of Placement, of verdicts, of refused binds and of dead letters, each with a value of its own. */
 import { describe, expect, test } from 'vitest'
-import { PLACEMENT_ERRORS } from '../../src/actors/placement/port.ts'
-import { PASS_OUTCOMES } from '../../src/actors/placement/counts.ts'
-import { PROVIDER_CHANGES } from '../../src/actors/placement/provider.ts'
 import type { Bus } from '../../src/bus/port.ts'
 import { openMeter } from '../../src/cli/observe/metrics.ts'
-import { showSystem } from '../../src/cli/observe/metricsControl.ts'
 import { timedDriver } from '../../src/cli/observe/metricsHost.ts'
 import { observedControl, observedJournal } from '../../src/cli/observe/metricsJournal.ts'
 import { observedBus } from '../../src/cli/observe/observedBus.ts'
 import { resending, watchedPlane } from '../../src/cli/observe/watching.ts'
 import { untraced } from '../../src/trace.ts'
-import { deadLetterRecord, readDeadLetter } from '../../src/wire/message.ts'
-import { handledRecord } from '../../src/wire/handledLetter.ts'
+import { deadLetterRecord } from '../../src/wire/message.ts'
 import { one } from '../persistence/samples.ts'
-import { lines } from './page.ts'
-
-const numbered = (names: readonly string[], from: number) =>
-  Object.fromEntries(names.map((name, at) => [name, from + at]))
-
-/** Whatever is asked for is 0, but for what is given. */
-const zeros = (given: Readonly<Record<string, unknown>> = {}): object =>
-  new Proxy(given, { get: (all, name) => all[String(name)] ?? 0 })
+import { lines, showControl, shownOf, zeros } from './page.ts'
 
 describe('Placement', () => {
   const shown = async (tally: (view: string, column: string) => Promise<ReadonlyMap<string, number>>) => {
     const meter = openMeter()
     const counts = {
-      passes: numbered(PASS_OUTCOMES, 10),
+      passes: zeros({ unchanged: 10, failed: 15 }),
       passMs: 2500,
-      changes: numbered(PROVIDER_CHANGES, 30),
-      troubles: numbered(PLACEMENT_ERRORS, 50),
+      changes: zeros({ created: 30, removed: 36 }),
+      troubles: zeros({ stale: 50, unanswered: 58 }),
     }
-    showSystem(meter, {
-      plane: {
-        counts: () => zeros({ refusedReports: zeros(), slotDifferences: zeros() }),
-        region: { counts: () => zeros() },
-        sweeper: { nova: () => zeros(), placer: { counts: () => counts } },
-      },
-      relay: { state: () => zeros() },
-      inbox: { counts: () => ({}) },
-      events: { state: () => zeros({ ended: zeros() }) },
-      bus: {},
-      store: {
-        reads: { page: async () => [], tally, dueBefore: async () => [] },
-        isStopped: async () => false,
-      },
-    } as never)
-    const page = async () => (await lines(meter)).filter((line) => /placement/.test(line))
+    showControl(meter, { sweeper: { placer: { counts: () => counts } }, tally })
+    const page = async () => shownOf(await lines(meter)).filter((line) => /placement/.test(line))
     await page()
-    return (await page()).filter((line) => !line.startsWith('dead_letters'))
+    return page()
   }
   test('is shown by what passes ended with, what they changed, what went wrong, and how hosts stand', async () => {
     const due = new Map([
       ['placement in_sync', 3],
       ['placement pending', 4],
     ])
-    expect(await shown(async (view, column) => (`${view} ${column}` === 'due kind' ? due : new Map())))
-      .toMatchInlineSnapshot(`
-      [
-        "placement_passes_total outcome=unchanged 10",
-        "placement_passes_total outcome=changed 11",
-        "placement_passes_total outcome=waiting_for_compute_node 12",
-        "placement_passes_total outcome=unreachable 13",
-        "placement_passes_total outcome=superseded 14",
-        "placement_passes_total outcome=failed 15",
-        "placement_pass_seconds_total 2.5",
-        "placement_changes_total change=created 30",
-        "placement_changes_total change=adopted 31",
-        "placement_changes_total change=renamed 32",
-        "placement_changes_total change=moved 33",
-        "placement_changes_total change=inventory 34",
-        "placement_changes_total change=traits 35",
-        "placement_changes_total change=removed 36",
-        "placement_troubles_total trouble=stale 50",
-        "placement_troubles_total trouble=inUse 51",
-        "placement_troubles_total trouble=hasChildren 52",
-        "placement_troubles_total trouble=duplicate 53",
-        "placement_troubles_total trouble=gone 54",
-        "placement_troubles_total trouble=unknownName 55",
-        "placement_troubles_total trouble=refused 56",
-        "placement_troubles_total trouble=denied 57",
-        "placement_troubles_total trouble=unanswered 58",
-        "placement_hosts state=unreachable 0",
-        "placement_hosts state=waiting_for_compute_node 0",
-        "placement_hosts state=placement_conflict 0",
-        "placement_hosts state=pending 4",
-        "placement_hosts state=withheld 0",
-        "placement_hosts state=in_sync 3",
-      ]
-    `)
+    expect(await shown(async (view, column) => (`${view} ${column}` === 'due kind' ? due : new Map()))).toEqual([
+      'placement_passes_total outcome=unchanged 10',
+      'placement_passes_total outcome=failed 15',
+      'placement_pass_seconds_total 2.5',
+      'placement_changes_total change=created 30',
+      'placement_changes_total change=removed 36',
+      'placement_troubles_total trouble=stale 50',
+      'placement_troubles_total trouble=unanswered 58',
+      'placement_hosts state=pending 4',
+      'placement_hosts state=in_sync 3',
+    ])
   })
   test('shows no hosts while the database does not answer', async () => {
     const page = await shown(() => Promise.reject(new Error('away')))
@@ -183,11 +134,9 @@ describe('the bus', () => {
     await observedBus(storing, { meter }).publish(batch)
     return (await lines(meter)).filter((line) => line.startsWith('dead_letters'))
   }
-  test('the mark on a dead letter that was looked after is none, and one that cannot be read is of another topic', async () => {
-    const read = readDeadLetter(letter('host.reports.v1'))
-    const mark = handledRecord(read.ok ? read.value.body : expect.fail(), { id: 'x', time: 1 })
-    expect(await published(mark)).toEqual([])
-    expect(await published(letter('host.orders.v1'), mark, { ...letter('host.orders.v1'), value: 'no JSON' })).toEqual([
+  test('a dead letter that cannot be read is of another topic', async () => {
+    const broken = { ...letter('host.orders.v1'), value: 'no JSON' }
+    expect(await published(letter('host.orders.v1'), broken)).toEqual([
       'dead_letters_total topic=host.orders.v1 1',
       'dead_letters_total topic=other 1',
     ])

@@ -1,18 +1,9 @@
 /** The parts of the metrics, by themselves. */
 import { describe, expect, test } from 'vitest'
-import type { Bus } from '../../src/bus/port.ts'
 import { cached, openMeter } from '../../src/cli/observe/metrics.ts'
 import { showBus } from '../../src/cli/observe/metricsControl.ts'
-import { observedBus } from '../../src/cli/observe/observedBus.ts'
-import { observedJournal } from '../../src/cli/observe/metricsJournal.ts'
-import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import { traceSettings } from '../../src/cli/observe/telemetrySettings.ts'
-import { deadLetterRecord } from '../../src/wire/message.ts'
-import { newKey, one } from '../persistence/samples.ts'
 import { pageOf, total } from './page.ts'
 
-const storing: Pick<Bus, 'publish'> = { publish: async () => {} }
-const away: Pick<Bus, 'publish'> = { publish: () => Promise.reject(new Error('the broker is away')) }
 const page = async (meter: ReturnType<typeof openMeter>) => pageOf(await meter.registry.metrics())
 
 describe('a read for the page', () => {
@@ -67,30 +58,6 @@ describe('a meter', () => {
     hosts = [[{ liveness: 'down' }, 1]]
     expect((await page(meter)).samples).toEqual([{ name: 'accelerando_hosts', labels: { liveness: 'down' }, value: 1 }])
   })
-  test('counts the verdicts of the journal, fences among them', async () => {
-    const meter = openMeter()
-    const journal = observedJournal(memoryStore().journal, meter)
-    const key = newKey()
-    const verdicts = [
-      await journal.append(one(key, 1)),
-      await journal.append(one(key, 1)),
-      await journal.append(one(key, 3)),
-    ]
-    expect(verdicts).toEqual(['appended', 'stale', 'stale'])
-    const shown = await page(meter)
-    expect(total(shown, 'accelerando_journal_appends_total', { verdict: 'stale' })).toBe(2)
-    expect(total(shown, 'accelerando_journal_rows_total')).toBe(1)
-  })
-  test('counts a dead letter under the topic it came from, and no topic that is none of ours', async () => {
-    const meter = openMeter()
-    const bus = observedBus(storing, { meter })
-    const from = (topic: string) =>
-      deadLetterRecord({ topic, key: 'k', value: 'v', headers: {} }, 'why', { id: topic, time: 0 })
-    await bus.publish([from('host.reports.v1'), from('host.reports.v1'), from('what-ever.somebody-made-up')])
-    const shown = await page(meter)
-    expect(total(shown, 'accelerando_dead_letters_total', { topic: 'host.reports.v1' })).toBe(2)
-    expect(total(shown, 'accelerando_dead_letters_total', { topic: 'other' })).toBe(1)
-  })
   test('shows how far consumers are behind, hosts as one group, and nothing while the bus does not tell', async () => {
     const meter = openMeter()
     const behind = { topic: 'host.reports.v1', group: 'control', messages: 12 }
@@ -106,37 +73,5 @@ describe('a meter', () => {
     const blind = await page(away)
     expect(blind.samples.filter(({ name }) => name.includes('lag_messages'))).toEqual([])
     expect(total(await page(away), 'accelerando_scrape_failures_total', { read: 'lag' })).toBe(1)
-  })
-  test('times a publish that fails, and lets it fail', async () => {
-    const meter = openMeter()
-    const bus = observedBus(away, { meter })
-    await expect(bus.publish([])).rejects.toThrow('the broker is away')
-    expect(total(await page(meter), 'accelerando_bus_publish_seconds_count', { outcome: 'failed' })).toBe(1)
-  })
-})
-
-describe('the variables of OpenTelemetry', () => {
-  const read = (env: Readonly<Record<string, string>>) => {
-    const told: string[] = []
-    return { ...traceSettings(env, (variable, rule) => told.push(`${variable} ${rule}`)), told }
-  }
-  test('choose the sampler and its ratio', () => {
-    expect(read({})).toMatchObject({ sampler: 'parentbased_always_on', ratio: 1, told: [] })
-    const ratio = { OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: '0.25' }
-    expect(read(ratio)).toMatchObject({ sampler: 'parentbased_traceidratio', ratio: 0.25, told: [] })
-  })
-  test('that cannot be used are named with their rule, and the default is taken', () => {
-    const wrong = read({
-      OTEL_TRACES_SAMPLER: 'traceidratio',
-      OTEL_TRACES_SAMPLER_ARG: '2',
-      OTEL_BSP_SCHEDULE_DELAY: 'soon',
-      OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
-    })
-    expect(wrong).toMatchObject({ ratio: 1, everyMs: 5000 })
-    expect(wrong.told).toEqual([
-      'OTEL_TRACES_SAMPLER_ARG must be from 0 to 1',
-      'OTEL_EXPORTER_OTLP_PROTOCOL only http/json is spoken',
-      'OTEL_BSP_SCHEDULE_DELAY must be a number from 1 to 1000000',
-    ])
   })
 })

@@ -4,18 +4,14 @@
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { SECTIONS } from '../../infra/observe/panels.ts'
 import { consolePage, dashboards, metricsPage } from '../../infra/observe/print.ts'
-import { LISTED_AS } from '../../src/actors/host/standing.ts'
-import { HANDLE_STATES } from '../../src/actors/deployable/states.ts'
-import { HOST_STATES } from '../../src/actors/placement/hostState.ts'
-import { SLOT_DIFFERENCES } from '../../src/actors/runtime/counts.ts'
-import { DEVICE_STATES } from '../../src/actors/device/standing.ts'
-import { TOKEN_REFUSALS } from '../../src/neighbours/openstack/refusals.ts'
-import { REFUSALS } from '../../src/actors/runtime/refusals.ts'
-import { AT_ZERO, METRICS, METRIC_PREFIX, type MetricRow } from '../../src/cli/observe/metricsTable.ts'
+import { openMeter } from '../../src/cli/observe/metrics.ts'
+import { showTokens } from '../../src/cli/observe/metricsControl.ts'
+import { METRICS, METRIC_PREFIX, type MetricRow } from '../../src/cli/observe/metricsTable.ts'
 import { ALERT_CASES } from './alertCases.ts'
+import { pageOf, showControl, zeros } from './page.ts'
 
 const read = (path: string): string => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 
@@ -45,33 +41,31 @@ const alertsIn = (text: string): readonly { readonly name: string; readonly expr
       expr: /^ {8}expr: (.*(?:\n {10}.*)*)/m.exec(rule)![1]!.replaceAll(/\s+/g, ' '),
     }))
 /** What the labels of our metrics may say. A value that none of them has finds nothing either. */
-const said = (metric: keyof typeof AT_ZERO, label: string) =>
-  AT_ZERO[metric].flatMap((series) =>
-    Object.entries<string>(series).flatMap(([name, text]) => (name === label ? [text] : [])),
-  )
-const VALUES: Readonly<Record<string, readonly string[]>> = {
-  'hosts liveness': LISTED_AS,
-  'placement_hosts state': HOST_STATES,
-  'attach_handles state': HANDLE_STATES,
-  'bind_requests_total outcome': ['accepted', 'refused'],
-  'reports_refused_total reason': REFUSALS,
-  'slot_differences_total kind': SLOT_DIFFERENCES,
-  'tokens_refused_total reason': TOKEN_REFUSALS,
-  'device_states state': DEVICE_STATES,
-  'journal_appends_total verdict': said('journal_appends_total', 'verdict'),
-  'binds_ended_total outcome': said('binds_ended_total', 'outcome'),
-  'binds_ended_total reason': said('binds_ended_total', 'reason'),
-  'nova_events_total outcome': said('nova_events_total', 'outcome'),
-  'dead_letters_total topic': said('dead_letters_total', 'topic'),
-}
+const VALUES = new Map<string, Set<string>>()
+beforeAll(async () => {
+  const meter = openMeter()
+  showControl(meter, {
+    sweeper: { placer: { counts: () => zeros({ passes: zeros(), changes: zeros(), troubles: zeros() }) } },
+  })
+  const session = { whyFailing: () => ({}) }
+  showTokens(meter, { session, tokensRefused: () => zeros() } as unknown as Parameters<typeof showTokens>[1])
+  await meter.registry.metrics()
+  for (const { name, labels } of pageOf(await meter.registry.metrics()).samples)
+    for (const [label, text] of Object.entries(labels)) {
+      const key = `${name.replace(METRIC_PREFIX, '')} ${label}`
+      VALUES.set(key, (VALUES.get(key) ?? new Set()).add(text))
+    }
+  // refusals are counted by kind, the first of each kind when it happens
+  VALUES.get('bind_requests_total outcome')!.add('refused')
+})
 const OPEN = /^(?:bus_consumer_lag_messages|journal_append_seconds_bucket) /
 const valueProblems = (expr: string): readonly string[] =>
   [...expr.matchAll(/accelerando_(\w+)\{([^}]*)\}/g)].flatMap(([, name, matchers]) =>
     [...matchers!.matchAll(/(\w+)!?=~?"([^"]*)"/g)]
       .filter(([, label]) => !TARGET.includes(label!) && !OPEN.test(`${name} ${label}`))
       .flatMap(([, label, texts]) => {
-        const known = VALUES[`${name} ${label}`] ?? []
-        return texts!.split('|').flatMap((text) => (known.includes(text) ? [] : [`${name} has no ${label} ${text}`]))
+        const known = VALUES.get(`${name} ${label}`) ?? new Set()
+        return texts!.split('|').flatMap((text) => (known.has(text) ? [] : [`${name} has no ${label} ${text}`]))
       }),
   )
 

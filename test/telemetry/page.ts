@@ -1,5 +1,6 @@
 /** A metrics page, read as Prometheus reads it. Throws at the first line that is none of the text format. */
 import type { openMeter } from '../../src/cli/observe/metrics.ts'
+import { showSystem } from '../../src/cli/observe/metricsControl.ts'
 
 export type Sample = {
   readonly name: string
@@ -53,3 +54,33 @@ export const lines = async (meter: ReturnType<typeof openMeter>) =>
       const given = Object.entries(labels).map(([label, text]) => `${label}=${text}`)
       return `${name.replace('accelerando_', '')}${given.length > 0 ? ` ${given.join(' ')}` : ''} ${value}`
     })
+/** Those of these lines that show something. */
+export const shownOf = (all: readonly string[]) => all.filter((line) => !line.endsWith(' 0'))
+
+/** Whatever is asked for is 0, but for what is given. */
+export const zeros = (given: Readonly<Record<string, unknown>> = {}): object =>
+  new Proxy(given, { get: (all, name) => all[String(name)] ?? 0 })
+type System = Parameters<typeof showSystem>[1]
+/** The metrics of a control that has nothing to tell, but for what is given. */
+export const showControl = (
+  meter: Parameters<typeof showSystem>[0],
+  given: {
+    readonly sweeper?: object
+    readonly tally?: (view: string, column: string) => Promise<ReadonlyMap<string, number>>
+  },
+): void =>
+  showSystem(meter, {
+    plane: {
+      counts: () => zeros({ refusedReports: zeros(), slotDifferences: zeros() }),
+      region: { counts: () => zeros() },
+      sweeper: { nova: () => zeros(), ...given.sweeper },
+    },
+    relay: { state: () => zeros() },
+    inbox: { counts: () => ({}) },
+    events: { state: () => zeros({ ended: zeros() }) },
+    bus: {},
+    store: {
+      reads: { page: async () => [], tally: given.tally ?? (async () => new Map()), dueBefore: async () => [] },
+      isStopped: async () => false,
+    },
+  } as unknown as System)

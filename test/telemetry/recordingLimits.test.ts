@@ -1,7 +1,6 @@
 /** How spans are sent: in batches, from a queue, at intervals that variables set; and what is said of a collector. */
 import { diag } from '@opentelemetry/api'
 import { expect, test } from 'vitest'
-import { closer } from '../../src/cli/closer.ts'
 import { openTelemetry } from '../../src/cli/observe/telemetry.ts'
 import { openWatching } from '../../src/cli/observe/watching.ts'
 import { silent } from '../../src/log.ts'
@@ -58,11 +57,12 @@ test('problems of the library are logged by their beginning, and what it only te
   ])
 })
 test('a program sends what is left when it closes, and measures itself from its start', async () => {
-  const open = closer(silent)
+  const closing: (() => unknown)[] = []
+  const open = { add: (close: () => unknown) => void closing.push(close), close: async () => {} }
   const { tracer, meter } = await openWatching('accelerando-test', silent, open)
   tracer.enter('last', undefined).end()
   expect(collector().spans).toEqual([])
-  await open.close()
+  await closing[0]!()
   expect(names()).toEqual(['last'])
   expect(collector().resources[0]).toMatchObject({ 'service.name': 'accelerando-test' })
   expect(await meter.registry.getSingleMetricAsString('process_cpu_seconds_total')).toMatch(

@@ -16,6 +16,11 @@ test.each<readonly [env: Readonly<Record<string, string>>, settings: object, tol
   [{ OTEL_TRACES_SAMPLER: ' always_off ' }, { sampler: 'always_off' }, []],
   [{ OTEL_TRACES_SAMPLER: 'always_on', OTEL_TRACES_SAMPLER_ARG: '7' }, { sampler: 'always_on' }, []],
   [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '0' }, { sampler: 'traceidratio', ratio: 0 }, []],
+  [
+    { OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' },
+    { sampler: 'traceidratio' },
+    ['OTEL_TRACES_SAMPLER_ARG must be from 0 to 1'],
+  ],
   [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: ' ' }, { sampler: 'traceidratio' }, []],
   [
     { OTEL_TRACES_SAMPLER: 'xtraceidratio' },

@@ -5,12 +5,10 @@ import { openMeter } from '../../src/cli/observe/metrics.ts'
 import { showDatabase, showSystem } from '../../src/cli/observe/metricsControl.ts'
 import { observedJournal } from '../../src/cli/observe/metricsJournal.ts'
 import { observedBus } from '../../src/cli/observe/observedBus.ts'
-import { REFUSALS } from '../../src/actors/runtime/refusals.ts'
-import { NOT_IN_TIME } from '../../src/actors/instance/decider.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { type Tracer, untraced } from '../../src/trace.ts'
 import { one } from '../persistence/samples.ts'
-import { lines } from './page.ts'
+import { lines, shownOf, zeros } from './page.ts'
 
 const STORE = {
   reads: { page: async () => [], tally: async () => new Map(), dueBefore: async () => [] },
@@ -22,7 +20,7 @@ const COUNTS = {
   givenUp: 3,
   refusedAfterLook: 4,
   savedByLook: 5,
-  refusedReports: Object.fromEntries(REFUSALS.map((reason, at) => [reason, 30 + at])),
+  refusedReports: zeros({ foreign_host: 30, former_boot: 31, shared_key: 40 }),
   slotDifferences: { unexplained: 8, lost: 9, in_use: 10 },
   imagesRead: 53,
   viewsChecked: 11,
@@ -49,39 +47,8 @@ test('of a control', async () => {
     bus: { state: () => ({ connected: true }), lag: async () => [{ topic: 't', group: 'host-a-b', messages: 28 }] },
     store: STORE,
   } as never)
-  expect(await lines(meter)).toMatchInlineSnapshot(`
+  expect(shownOf(await lines(meter))).toMatchInlineSnapshot(`
     [
-      "binds_ended_total outcome=completed reason=none 0",
-      "binds_ended_total outcome=failed reason=host 0",
-      "binds_ended_total outcome=failed reason=deadline 0",
-      "bind_requests_total outcome=accepted reason=none 0",
-      "deadlines_missed_total 0",
-      "journal_appends_total verdict=appended 0",
-      "journal_appends_total verdict=stale 0",
-      "journal_appends_total verdict=seen 0",
-      "journal_appends_total verdict=unknown 0",
-      "journal_appends_total verdict=busy 0",
-      "journal_appends_total verdict=conflict 0",
-      "journal_appends_total verdict=refused 0",
-      "journal_appends_total verdict=stopped 0",
-      "nova_events_total outcome=delivered 0",
-      "nova_events_total outcome=gone 0",
-      "nova_events_total outcome=refused 0",
-      "nova_events_total outcome=undeliverable 0",
-      "nova_events_total outcome=retry 0",
-      "dead_letters_total topic=host.reports.v1 0",
-      "dead_letters_total topic=host.orders.v1 0",
-      "dead_letters_total topic=arq.events.v1 0",
-      "dead_letters_total topic=device.events.v1 0",
-      "dead_letters_total topic=deployable.events.v1 0",
-      "dead_letters_total topic=profile.events.v1 0",
-      "dead_letters_total topic=host.events.v1 0",
-      "dead_letters_total topic=placement.events.v1 0",
-      "dead_letters_total topic=arq.state.v1 0",
-      "dead_letters_total topic=device.state.v1 0",
-      "dead_letters_total topic=host.state.v1 0",
-      "dead_letters_total topic=other 0",
-      "orders_resent_total 0",
       "fenced_works_total outcome=written 1",
       "fenced_works_total outcome=refused 2",
       "fenced_works_total outcome=given_up 3",
@@ -89,14 +56,6 @@ test('of a control', async () => {
       "refusals_checked_total outcome=withdrawn 5",
       "reports_refused_total reason=foreign_host 30",
       "reports_refused_total reason=former_boot 31",
-      "reports_refused_total reason=foreign_cluster 32",
-      "reports_refused_total reason=doubled_host 33",
-      "reports_refused_total reason=bad_signature 34",
-      "reports_refused_total reason=unsigned 35",
-      "reports_refused_total reason=foreign_key 36",
-      "reports_refused_total reason=not_approved 37",
-      "reports_refused_total reason=foreign_name 38",
-      "reports_refused_total reason=too_many_devices 39",
       "reports_refused_total reason=shared_key 40",
       "slot_differences_total kind=unexplained 8",
       "slot_differences_total kind=lost 9",
@@ -133,32 +92,6 @@ test('of a control', async () => {
       "event_streams_ended_total reason=left 51",
       "event_ring_bytes 52",
       "journal_writing_stopped 1",
-      "hosts liveness=up 0",
-      "hosts liveness=stale 0",
-      "hosts liveness=down 0",
-      "hosts liveness=removed 0",
-      "hosts liveness=pending 0",
-      "hosts liveness=retired 0",
-      "attach_handles state=free 0",
-      "attach_handles state=held 0",
-      "attach_handles state=releasing 0",
-      "attach_handles state=quarantined 0",
-      "attach_handles state=missing 0",
-      "devices type=GPU 0",
-      "devices type=FPGA 0",
-      "devices type=AICHIP 0",
-      "devices type=QAT 0",
-      "devices type=NIC 0",
-      "devices type=SSD 0",
-      "devices_failing 0",
-      "device_states state=missing 0",
-      "device_states state=failing 0",
-      "device_states state=host_silent 0",
-      "device_states state=disabled 0",
-      "device_states state=enabled 0",
-      "arqs_on_missing_devices 0",
-      "orders_pending 0",
-      "due_oldest_seconds 0",
       "bus_up 1",
       "bus_consumer_lag_messages topic=t group=host 28",
     ]
@@ -222,31 +155,16 @@ test('of a database, and nothing of one that does not answer', async () => {
     },
     isStopped: async () => false,
   } as never)
-  expect((await lines(meter)).map((line) => line.replace(/ 6\d\.?\d*$/, ' SIXTY'))).toMatchInlineSnapshot(`
+  expect(shownOf(await lines(meter)).map((line) => line.replace(/ 6\d\.?\d*$/, ' SIXTY'))).toMatchInlineSnapshot(`
     [
-      "journal_writing_stopped 0",
       "hosts liveness=up 3",
-      "hosts liveness=stale 0",
-      "hosts liveness=down 0",
-      "hosts liveness=removed 0",
-      "hosts liveness=pending 0",
       "hosts liveness=retired 1",
-      "attach_handles state=free 0",
       "attach_handles state=held 9",
-      "attach_handles state=releasing 0",
       "attach_handles state=quarantined 1",
-      "attach_handles state=missing 0",
       "devices type=GPU 4",
-      "devices type=FPGA 0",
-      "devices type=AICHIP 0",
-      "devices type=QAT 0",
-      "devices type=NIC 0",
-      "devices type=SSD 0",
       "devices_failing 1",
       "device_states state=missing 1",
       "device_states state=failing 1",
-      "device_states state=host_silent 0",
-      "device_states state=disabled 0",
       "device_states state=enabled 2",
       "arqs_on_missing_devices 1",
       "orders_pending 7",
@@ -272,37 +190,7 @@ test('of a database, and nothing of one that does not answer', async () => {
 
   const idle = openMeter()
   showDatabase(idle, STORE)
-  expect(await lines(idle)).toMatchInlineSnapshot(`
-    [
-      "journal_writing_stopped 1",
-      "hosts liveness=up 0",
-      "hosts liveness=stale 0",
-      "hosts liveness=down 0",
-      "hosts liveness=removed 0",
-      "hosts liveness=pending 0",
-      "hosts liveness=retired 0",
-      "attach_handles state=free 0",
-      "attach_handles state=held 0",
-      "attach_handles state=releasing 0",
-      "attach_handles state=quarantined 0",
-      "attach_handles state=missing 0",
-      "devices type=GPU 0",
-      "devices type=FPGA 0",
-      "devices type=AICHIP 0",
-      "devices type=QAT 0",
-      "devices type=NIC 0",
-      "devices type=SSD 0",
-      "devices_failing 0",
-      "device_states state=missing 0",
-      "device_states state=failing 0",
-      "device_states state=host_silent 0",
-      "device_states state=disabled 0",
-      "device_states state=enabled 0",
-      "arqs_on_missing_devices 0",
-      "orders_pending 0",
-      "due_oldest_seconds 0",
-    ]
-  `)
+  expect(shownOf(await lines(idle))).toEqual(['journal_writing_stopped 1'])
 })
 
 const AT = 10_000
@@ -319,7 +207,7 @@ test.each<readonly [what: string, events: readonly object[], shown: readonly str
   ],
   [
     'a bind that was late',
-    [{ type: 'BindSettled', outcome: 'failed', reason: NOT_IN_TIME, since: AT + 1 }],
+    [{ type: 'BindSettled', outcome: 'failed', reason: 'the host did not answer in time', since: AT + 1 }],
     [
       'binds_ended_total outcome=failed reason=deadline 1',
       'deadlines_missed_total 1',

@@ -1,19 +1,7 @@
 /** The console without a browser: what it asks, with whose rights, and what it answers. */
 import { execFileSync } from 'node:child_process'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import {
-  ASTRAY,
-  type Fetch,
-  type Lived,
-  SAME,
-  type UiWorld,
-  apiOf,
-  consoleOf,
-  createConsole,
-  lived,
-  openUiWorld,
-  placesOf,
-} from './world.ts'
+import { ASTRAY, type Lived, SAME, type UiWorld, apiOf, createConsole, lived, openUiWorld, placesOf } from './world.ts'
 
 let world: UiWorld
 let seen: Lived
@@ -110,23 +98,6 @@ describe('what a page says', () => {
     expect(html).toMatch(/href="arqs\?state=BindFailed">1\u00A0request could not be bound/)
     expect(html).toMatch(/href="handles\?state=quarantined">1\u00A0attach handle is withheld/)
   })
-  test('a request that waits: for whom, and since when', async () => {
-    expect(await textOf(createConsole(world), `arqs/${seen.open.uuid}`)).toMatch(
-      /Waiting for compute-1 for [\d.]+ (ms|s|min)/,
-    )
-  })
-  test('a bind that failed: why, in the words of the host', async () => {
-    expect(await textOf(createConsole(world), `arqs/${seen.failed.uuid}`)).toMatch(/The bind failed after .*link down/)
-  })
-  test('an empty filter differs from an empty list', async () => {
-    const ui = createConsole(world)
-    expect(await textOf(ui, 'arqs?state=Deleting')).toContain('Nothing matches this filter')
-    expect(await textOf(ui, 'deliveries')).toContain('Nova has heard everything')
-    const capacity = await textOf(ui, 'capacity?resource_class=NOPE')
-    expect(capacity).toContain('Nothing matches this filter')
-    expect(capacity).not.toContain('No host has reported')
-    expect(await textOf(ui, 'events?after=0&type=Nope')).toContain('Nothing that matches this filter has happened')
-  })
   test('a list with several filters: each can be taken away, and the tabs keep the others', async () => {
     const html = await textOf(createConsole(world), 'devices?hostname=compute-1&state=enabled')
     expect(html).toContain('<a class="drop" href="devices?state=enabled" aria-label="Without hostname compute-1">')
@@ -134,61 +105,8 @@ describe('what a page says', () => {
     expect(html).toMatch(/<a href="devices\?hostname=compute-1&amp;state=failing">/)
     expect(html).not.toContain('></a>')
   })
-  type One = readonly [{ readonly uuid: string }]
-  type Known = { readonly deployables: One; readonly arqs: One }
-  test('what is left out is counted, with the place where the rest is', async () => {
-    const many = <Item extends { readonly uuid: string }>(item: Item, number: number) =>
-      Array.from({ length: number }, (_, at) => ({
-        ...item,
-        uuid: `${String(at).padStart(8, '0')}${item.uuid.slice(8)}`,
-      }))
-    const grown: Fetch = async (request) => {
-      const { pathname, searchParams } = new URL(request.url)
-      const answer = await world.api.fetch(request.clone())
-      const whole = async () => (await answer.clone().json()) as Known
-      if (searchParams.has('deployable_uuid')) {
-        const { json } = await world.must(200, 'GET /v2/handles?limit=1')
-        return Response.json({ handles: many(json.handles[0], 300) })
-      }
-      if (searchParams.has('device_uuid')) {
-        const [first] = (await whole()).deployables
-        return Response.json({ deployables: many(first, 40) })
-      }
-      if (searchParams.has('instance')) return Response.json({ arqs: many((await whole()).arqs[0], 20) })
-      if (pathname.endsWith('/hosts/compute-1'))
-        return Response.json({ ...(await whole()), arqs: many({ uuid: seen.bound.uuid }, 60).map(({ uuid }) => uuid) })
-      return answer
-    }
-    const ui = consoleOf(grown)
-    const device = await textOf(ui, `devices/${seen.card}`)
-    expect(device).toMatch(/256 of 300 attach handles are shown. <a href="handles\?deployable_uuid=/)
-    expect(device).toContain(`32 of 40 deployables are shown. <a href="devices/${seen.card}?from=32">`)
-    expect(await textOf(ui, `devices/${seen.card}?from=32`)).toContain('8 of 40 deployables are shown.')
-    expect(await textOf(ui, `instances/${seen.bound.instance}`)).toMatch(
-      /16 of 20 requests are shown. <a href="arqs\?instance=/,
-    )
-    expect(await textOf(ui, 'hosts/compute-1')).toMatch(/50 of 60 requests are shown. <a href="handles\?state=held/)
-  })
   test('what is not configured is no zero', async () => {
     expect(await textOf(createConsole(world), 'drift')).toContain('Not configured')
-  })
-  test('what cannot be had, and the rest all the same', async () => {
-    const api = (request: Request) =>
-      request.url.includes('overview')
-        ? new Response(JSON.stringify({ errors: [{ detail: 'the database does not answer', code: 'x' }] }), {
-            status: 503,
-          })
-        : world.api.fetch(request)
-    const html = await textOf(consoleOf(api), '')
-    expect(html).toContain('No answer at present')
-    expect(html).toContain('the database does not answer')
-    expect(html).toContain(seen.bound.uuid)
-    expect(
-      await textOf(
-        consoleOf(() => new Response('<html>', { status: 500 })),
-        '',
-      ),
-    ).toContain('without a reason')
   })
 })
 

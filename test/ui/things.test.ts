@@ -300,6 +300,25 @@ describe('a profile', () => {
   )
 })
 
+test('versions are chosen from all there are, and compared from the page of the profile', async () => {
+  const { html } = await pageOf(
+    { '/permissions': MAY, ...profileWith(VERSIONS) },
+    'profiles/a%20b/versions?from=1&to=2',
+  )
+  const choices = [...html.matchAll(/<select name="(\w+)">([^]*?)<\/select>/g)].map(([, name, options = '']) => [
+    name,
+    [...options.matchAll(/value="(\d)"/g)].map(([, value]) => value).join(''),
+    /<option[^>]*selected[^>]*>(\d)/.exec(options)?.[1],
+  ])
+  expect(choices).toEqual([
+    ['from', '1234', '1'],
+    ['to', '1234', '2'],
+  ])
+  const page = (await pageOf({ '/permissions': MAY, ...profileWith(VERSIONS) }, 'profiles/a%20b')).html
+  expect(page).toContain('href="profiles/a%20b/versions?from=2&amp;to=3"')
+  expect(page).not.toContain('from=0')
+})
+
 const handled = (by: string | null, reason: string | null, request: string | null) => ({
   ...{ at: ago(30_000), by, reason, request_id: request },
 })
