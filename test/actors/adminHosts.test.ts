@@ -1,9 +1,10 @@
 /** What an operator decides, over a whole control plane: hosts, handles and binds that nobody else will end. */
+import { systemIds } from '../../src/clock.ts'
+import { newWork } from '../../src/services/kernel/kernel.ts'
+import { ENTITIES } from '../../src/actors/entities.ts'
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import { check } from '../../src/audit/check.ts'
-import type { Draft } from '../../src/actors/runtime/draft.ts'
-import { host, hostKey } from '../../src/actors/host/decider.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { handClock } from '../support/lab.ts'
@@ -24,9 +25,10 @@ const open = async (plan = FPGA, rc = 'FPGA') => {
     for (let n = 0; n < 8; n++) await cloud.plane.sweeper.round()
   }
   const down = async () => {
-    const plan = (draft: Draft) => draft.decide(host, hostKey('h1'), { type: 'SetLiveness', liveness: 'down', by: '' })
-    const work = { commandId: randomUUID(), at: clock.now(), cause: { by: 'liveness' }, plan }
-    value(await cloud.plane.region.tell(hostKey('h1'), work))
+    const work = newWork({ ids: systemIds, clock }, { by: 'liveness' }, (draft) =>
+      draft.decide(ENTITIES['host']!, 'host/h1', { type: 'SetLiveness', liveness: 'down', by: '' }),
+    )
+    value(await cloud.plane.region.tell('host/h1', work))
   }
   const theHost = async () => value(await cloud.control.hosts.get(NOVA, 'h1'))
   /** The host carries out all it was told. */
@@ -99,7 +101,7 @@ describe('a host that is retired', () => {
     const world = await open()
     await world.shown()
     await world.sweep()
-    const looked = value(await world.plane.region.readCurrent(host, hostKey('h1'))).state
+    const looked = value(await world.plane.region.readCurrent(ENTITIES['host']!, 'host/h1')).state
     const sighting = { host: 'h1', boot: looked.bootId, number: 3, digest: looked.digest }
     expect(world.plane.reports.unchanged(sighting)).toBe(true)
     await world.clock.pass(1)

@@ -2,10 +2,15 @@
 import { describe, expect, it } from 'vitest'
 import { check } from '../../src/audit/check.ts'
 import type { JournalRow } from '../../src/actors/runtime/ports.ts'
-import type { Event } from '../../src/actors/runtime/decider.ts'
 import { bond, created, id, WORD } from './samples.ts'
 
-const row = (key: string, version: number, at: number, by: string, ...events: readonly Event[]): JournalRow => ({
+const row = (
+  key: string,
+  version: number,
+  at: number,
+  by: string,
+  ...events: readonly JournalRow['events'][number][]
+): JournalRow => ({
   key,
   version,
   commandId: id(0x1000 + at + version),
@@ -23,8 +28,8 @@ const changed = (at: number) =>
   row(PROFILE, 2, at, 'op', { type: 'ProfileRegrouped', ...WORD }, {
     type: 'ProfileCreated',
     profile: { ...facts, groups: [{ 'resources:PGPU': '1' }] },
-  } as Event)
-const made = row(PROFILE, 1, 1, 'op', { type: 'ProfileCreated', profile: facts } as Event)
+  } as JournalRow['events'][number])
+const made = row(PROFILE, 1, 1, 'op', { type: 'ProfileCreated', profile: facts } as JournalRow['events'][number])
 
 describe('S15, the group of a request', () => {
   it('is the one its profile had, whatever the profile is given later', () => {
@@ -44,9 +49,10 @@ describe('S15, the group of a request', () => {
 describe('S10, a bound request', () => {
   const bound = [
     row(ARQ, 1, 2, 'u1', created),
-    row(ARQ, 2, 3, 'service', { type: 'BindStarted', bond, projectId: null } as Event),
+    row(ARQ, 2, 3, 'service', { type: 'BindStarted', bond, projectId: null } as JournalRow['events'][number]),
   ]
-  const unbound = (more: object) => row(ARQ, 3, 4, 'u1', { type: 'Unbound', was: bond, ...more } as Event)
+  const unbound = (more: object) =>
+    row(ARQ, 3, 4, 'u1', { type: 'Unbound', was: bond, ...more } as JournalRow['events'][number])
   it('may be unbound by an operator by force, and by nobody else without a service token', () => {
     expect(found('S10', ...bound, unbound({ forced: WORD }))).toEqual([])
     expect(found('S10', ...bound, unbound({}))).toEqual([expect.stringContaining('Unbound of')])

@@ -1,6 +1,5 @@
 /** ADMISSION and ENROLLMENT: whose reports are believed. */
 import { describe, expect, test } from 'vitest'
-import { PENDING_MAX } from '../../src/services/reports/admission.ts'
 import { systemIds } from '../../src/clock.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
@@ -12,6 +11,8 @@ import { openPlane as open, NOVA, value } from '../support/plane.ts'
 import { signerOf } from '../support/keys.ts'
 import { memoryLog } from '../support/lab.ts'
 import { heartbeatOf, inventoryOf } from '../support/reports.ts'
+
+const PENDING_MAX = 1000
 
 const [own, other] = [signerOf('h1'), signerOf('other')]
 const openPlane = async (enrollment: 'first-use' | 'approve' = 'first-use', store?: Store) => {

@@ -3,65 +3,12 @@
  * together. Over all stores.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type CapacityRows, capacityOf } from '../../src/actors/capacity/tally.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { describeWith } from '../support/needs.ts'
 import { NOVA, value } from '../support/plane.ts'
 import { type Pool, pglitePool, postgresPool } from '../support/storePools.ts'
 import { openCloud } from './cloud.ts'
-
-const attributes = [{ rc: 'FPGA' }, { trait0: 'CUSTOM_B' }, { trait1: 'CUSTOM_A' }]
-const device = { uuid: 'd1', status: 'enabled', presence: 'present', failing: null } as const
-const deployable = {
-  ...{ uuid: 'p1', root_uuid: null, device_uuid: 'd1', hostname: 'h1', attributes, presence: 'present' },
-  bitstream_id: null,
-} as const
-const handle = (state: string) => ({ deployable_uuid: 'p1', state })
-const amountOf = (
-  change: object,
-  states: readonly string[],
-  host: object = {},
-  orders: CapacityRows['orders'] = [],
-) => {
-  const rows = {
-    hosts: [{ name: 'h1', liveness: 'up', out_of_service: null, ...host }],
-    devices: [{ ...device, ...change }],
-    deployables: [deployable],
-    handles: states.map(handle),
-    orders,
-  }
-  return capacityOf(rows)[0]!.amount
-}
-const ALL = ['free', 'held', 'releasing', 'quarantined', 'missing']
-
-describe('a handle counts as', () => {
-  test('what its state says, where device and host are in order', () =>
-    expect(amountOf({}, ALL)).toEqual({ total: 5, held: 2, free: 1, withheld: 1, broken: 1 }))
-  test.each([
-    [
-      'withheld when its device is disabled',
-      { status: 'maintaining' },
-      {},
-      { held: 2, free: 0, withheld: 2, broken: 1 },
-    ],
-    ['broken when its device fails', { failing: 'too hot' }, {}, { held: 2, free: 0, withheld: 0, broken: 3 }],
-    ['broken when its device is not there', { presence: 'missing' }, {}, { held: 2, free: 0, withheld: 0, broken: 3 }],
-    ['withheld when its host is down', {}, { liveness: 'down' }, { held: 2, free: 0, withheld: 2, broken: 1 }],
-    [
-      'withheld when its host is silent for a while',
-      {},
-      { liveness: 'stale' },
-      { held: 2, free: 0, withheld: 2, broken: 1 },
-    ],
-    [
-      'withheld when its host is out of service, though it does not report the device any more',
-      { presence: 'missing' },
-      { out_of_service: true },
-      { held: 2, free: 0, withheld: 2, broken: 1 },
-    ],
-  ])('%s', (_, change, host, wanted) => expect(amountOf(change, ALL, host)).toEqual({ total: 5, ...wanted }))
-})
 
 const CARDS = { seed: 1, devices: [{ kind: 'fpga' as const, handles: 4 }] }
 const over = (pool: Pool): void => {

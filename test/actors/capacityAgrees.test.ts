@@ -1,9 +1,10 @@
 /** Capacity calls an accelerator free exactly where explain says that one more request fits. In clouds of any kind. */
+import { systemClock, systemIds } from '../../src/clock.ts'
+import { newWork } from '../../src/services/kernel/kernel.ts'
+import { ENTITIES } from '../../src/actors/entities.ts'
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { host, hostKey } from '../../src/actors/host/decider.ts'
-import type { Draft } from '../../src/actors/runtime/draft.ts'
 import type { SimulatedDevice, SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
 import { catalogueOf } from '../support/images.ts'
 import { openPlane, value } from '../support/plane.ts'
@@ -16,9 +17,10 @@ const single = (devices: Devices): SimulatedDevice[] =>
 const happening = fc.constantFrom('silence', 'stale', 'fail', 'disable', 'retire', 'take', 'take', 'unplug', 'divide')
 
 const silence = async ({ plane }: Plane, name: string, liveness: 'stale' | 'down') => {
-  const plan = (draft: Draft) => draft.decide(host, hostKey(name), { type: 'SetLiveness', liveness, by: 'silence' })
-  const work = { commandId: randomUUID(), at: Date.now(), cause: { by: 'liveness' }, plan }
-  value(await plane.region.tell(hostKey(name), work))
+  const work = newWork({ ids: systemIds, clock: systemClock }, { by: 'liveness' }, (draft) =>
+    draft.decide(ENTITIES['host']!, `host/${name}`, { type: 'SetLiveness', liveness, by: 'silence' }),
+  )
+  value(await plane.region.tell(`host/${name}`, work))
 }
 const fail = async ({ plane, discovered }: Plane, name: string, devices: Devices, at: number) => {
   const { controlPath } = (await discovered(name, { seed: 1, devices }))[at % devices.length]!

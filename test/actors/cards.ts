@@ -8,6 +8,10 @@ type Deployable = ReportedDevice['deployables'][number]
 const hex = (n: number) => n.toString(16).padStart(2, '0')
 export const slot = (bus: number, fn = 0) => ({ domain: '0000', bus: hex(bus), device: '00', function: String(fn) })
 
+/** As hosts name the function of a handle. */
+export const functionText = ({ domain, bus, device, function: fn }: Readonly<Record<string, string>>) =>
+  `${domain}:${bus}:${device}.${fn}`
+
 export const part = (name: string, more: Partial<Deployable> = {}): Deployable => ({
   name,
   numAccelerators: 2,

@@ -1,7 +1,7 @@
 /** CLEAN: from the unbind to the next bind, through the services, over each store. */
+import type { ReportedDeployable } from '../../src/hardware.ts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { check } from '../../src/audit/check.ts'
-import type { Cleaned, HostCleaning } from '../../src/cleaning.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { OrderResult } from '../../src/wire/reports.ts'
 import { describeWith } from '../support/needs.ts'
@@ -13,7 +13,7 @@ import { expectRebuilt } from './rebuilt.ts'
 
 const CARD = { seed: 1, devices: [{ kind: 'gpu' as const, handles: 1 }] }
 const NOTE = { by: 'op', reason: 'looked at it' }
-const evidence = (exitCode: number): Cleaned => ({
+const evidence = (exitCode: number) => ({
   command: '/sbin/wipe',
   startedAt: 10,
   finishedAt: 20,
@@ -30,20 +30,23 @@ const over = (pool: Pool): void => {
   beforeAll(async () => (await pool.take(Date.now)).close())
   afterAll(pool.end)
 
-  const opened = async (cleaning: HostCleaning | undefined, asked: Readonly<Record<string, string>> = {}) => {
+  const opened = async (
+    cleaning: NonNullable<ReportedDeployable['cleaning']> | undefined,
+    asked: Readonly<Record<string, string>> = {},
+  ) => {
     const clock = handClock()
     const store = await pool.take(clock.now)
     const cloud = await openCloud(CARD, { 'resources:PGPU': '1', ...asked }, { clock }, store, 'when told')
     const devices = await cloud.discovered('h1', CARD)
     const told = (all: typeof devices) =>
       cloud.report('h1', [{ driver: 'simulated_driver', status: 'ok', devices: all }])
-    const described = (policy: HostCleaning | undefined) =>
+    const described = (policy: NonNullable<ReportedDeployable['cleaning']> | undefined) =>
       devices.map((one) => ({
         ...one,
         deployables: one.deployables.map((each) => (policy === undefined ? each : { ...each, cleaning: policy })),
       }))
     /** Its host reports this policy, or none. */
-    const chosen = (policy: HostCleaning | undefined) => told(described(policy))
+    const chosen = (policy: NonNullable<ReportedDeployable['cleaning']> | undefined) => told(described(policy))
     /** Its host reports the card at that PCI domain; null: it does not report it. */
     const seenAt = (domain: string | null) =>
       told(domain === null ? [] : JSON.parse(JSON.stringify(described(cleaning)).replaceAll('acc0', domain)))

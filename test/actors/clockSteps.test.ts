@@ -1,6 +1,5 @@
 /** The clock of a control is set by an hour in the middle of binds: none fails early for it, and none hangs. */
 import { describe, expect, it } from 'vitest'
-import { createClockSteps } from '../../src/services/due/clockSteps.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { FPGA, NOVA, openCloud, value } from './cloud.ts'
@@ -55,48 +54,5 @@ describe.each([
     await cloud.clock.pass(5_000)
     expect(await cloud.stateOf(arqs)).toBe('BindFailed')
     await cloud.stop()
-  })
-})
-
-describe('deadlines are judged', () => {
-  const HOLD = 60_000
-  const opened = () => {
-    const clock = settable()
-    const warnings: object[] = []
-    const steps = createClockSteps({ clock, log: { warn: (fields) => void warnings.push(fields) } }, HOLD)
-    return { clock, steps, warnings, ahead: () => steps.moment() - clock.now() }
-  }
-  it('by the clock, as long as nobody sets it', async () => {
-    const { clock, ahead, warnings } = opened()
-    for (let n = 0; n < 5; n++) {
-      await clock.pass(HOUR)
-      expect(ahead()).toBe(0)
-    }
-    expect(warnings).toEqual([])
-  })
-  it('by the clock as it was, for as long as a bind may take, and the step is in the log', async () => {
-    const { clock, ahead, warnings } = opened()
-    clock.set(HOUR)
-    expect(ahead()).toBe(-HOUR)
-    await clock.pass(HOLD - 1)
-    expect(ahead()).toBe(-HOUR)
-    await clock.pass(1)
-    expect(ahead()).toBe(0)
-    expect(warnings).toEqual([{ stepMs: HOUR }])
-  })
-  it('by the first clock, when a step is taken back', async () => {
-    const { clock, ahead } = opened()
-    clock.set(HOUR)
-    expect(ahead()).toBe(-HOUR)
-    await clock.pass(10)
-    clock.set(-HOUR)
-    expect(ahead()).toBe(0)
-  })
-  it('after a step back, as over when no bind could have such a deadline', async () => {
-    const { clock, steps } = opened()
-    clock.set(-HOUR)
-    steps.moment()
-    const now = clock.now()
-    expect([now, now + 1, now + HOLD, now + HOLD + 1].map(steps.isOver)).toEqual([true, false, false, true])
   })
 })

@@ -1,6 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { backoffMs } from '../../src/waiting.ts'
-import { BACKOFF } from '../../src/services/nova/notifier.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { put } from '../../src/actors/runtime/views.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
@@ -184,17 +182,5 @@ describe('a handle whose release has failed for good', () => {
     await cloud.answer(cloud.orders.at(-1)!)
     expect(await cloud.states([arq])).toEqual(['Unbound'])
     await cloud.stop()
-  })
-})
-
-describe('Nova that does not answer is told again', () => {
-  it.each([
-    [0, 1000],
-    [1, 2000],
-    [4, 16_000],
-    [5, 30_000],
-    [50, 30_000],
-  ])('after %d tries: %d ms later', (attempts, ms) => {
-    expect(backoffMs(BACKOFF, attempts + 1)).toBe(ms)
   })
 })

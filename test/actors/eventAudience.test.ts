@@ -12,10 +12,10 @@ import {
   projectGiven,
   userIn,
 } from '../../src/actors/eventAudience.ts'
-import type { Event } from '../../src/actors/runtime/decider.ts'
-import type { Cause } from '../../src/actors/runtime/ports.ts'
+import type { Cause, JournalRow } from '../../src/actors/runtime/ports.ts'
 
 /** An event with members of all names that are ever hidden, and one that never is. */
+type Event = JournalRow['events'][number]
 const full = (type: string, more: object = {}): Event =>
   ({ type, reason: 'r', forced: true, note: 'n', by: 'op', shown: 1, ...more }) as Event
 const without = (event: Event, ...names: readonly string[]) =>

@@ -4,7 +4,6 @@
  */
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { JudgedHost } from '../../src/actors/explain/answer.ts'
 import { catalogueOf } from '../support/images.ts'
 import { openPlane, value } from '../support/plane.ts'
 import { type Plane, type World, play, tryBind, world } from './anyCloud.ts'
@@ -18,7 +17,7 @@ const waysOf = (groups: number, providers: readonly string[]): readonly (readonl
 /** One host at a time: a bind that is taken changes the cloud. */
 const compare = async ({ control }: Plane, { groups }: World, name: string) => {
   const explanation = value(await control.profiles.check({ groups, host: name, limit: 1 }))
-  const judged: JudgedHost = explanation.hosts[0]!
+  const judged = explanation.hosts[0]!
   const own = value(await control.deployables.list({}, {})).items.filter(({ hostname }) => hostname === name)
   const providers = own.flatMap(({ rp_uuid: uuid }) => uuid ?? [])
   if (groups.length === 1)

@@ -1,8 +1,6 @@
 /** A snapshot that another release wrote is in the database: every entity is as its journal says. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { systemIds } from '../../src/clock.ts'
-import { arqKey } from '../../src/actors/arq/decider.ts'
-import { deployableKey } from '../../src/actors/deployable/decider.ts'
 import { snapshotSchemaOf } from '../../src/actors/runtime/snapshots.ts'
 import { put } from '../../src/actors/runtime/views.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
@@ -28,7 +26,7 @@ const lives = async (store: Store, by: number): Promise<void> => {
 
   const foreign = (entity: string) =>
     put('snapshots', { entity, version: 1, memory: { of: 'another' }, schema: snapshotSchemaOf(entity) + by })
-  const changes = [arqKey(arq), deployableKey(deployable!.uuid)].map(foreign)
+  const changes = [`arq/${arq}`, `deployable/${deployable!.uuid}`].map(foreign)
   expect(await store.journal.append({ rows: [], changes })).toBe('appended')
 
   const after = await openPlane({}, store)

@@ -1,7 +1,6 @@
 /** Hardware that is in use though nobody has its handle: from the reports of its host to the operator's release. */
+import { functionText } from './cards.ts'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { functionOf } from '../../src/attachedFunctions.ts'
-import { COMPARISON } from '../../src/actors/deployable/slots.ts'
 import { handClock } from '../support/lab.ts'
 import { inventoryOf } from '../support/reports.ts'
 import { type Cloud, GPU, NOVA, openCloud, value } from './cloud.ts'
@@ -19,8 +18,8 @@ let number = 0
 /** As a host of GPUs, which need no work on it; the first handle of its first device is in use. */
 const report = async (used: boolean) => {
   const devices = await cloud.discovered('h1', GPU)
-  const [{ type, info }] = devices[0]!.deployables[0]!.handles as [(typeof devices)[0]['deployables'][0]['handles'][0]]
-  const inUse = used ? [{ function: functionOf({ type, info }), by: 'a process has opened it through vfio-pci' }] : []
+  const [{ info }] = devices[0]!.deployables[0]!.handles as [(typeof devices)[0]['deployables'][0]['handles'][0]]
+  const inUse = used ? [{ function: functionText(info), by: 'a process has opened it through vfio-pci' }] : []
   const drivers = [{ driver: 'simulated_driver', status: 'ok' as const, devices }]
   const shown = inventoryOf('h1', ++number, { bootId: BOOT, drivers, slots: { prepared: [], inUse } })
   value(await cloud.plane.reports.take(shown, `${BOOT}/${number}`))
@@ -42,7 +41,10 @@ test('FOREIGN-1 FOREIGN-2 it is withheld after two minutes, with the reason, and
   await minutes(true, false, false)
   const [one, ...others] = await withheld()
   expect(others).toEqual([])
-  expect(one!.quarantine).toMatchObject({ by: COMPARISON, reason: expect.stringContaining('through vfio-pci') })
+  expect(one!.quarantine).toMatchObject({
+    by: 'comparison with the host',
+    reason: expect.stringContaining('through vfio-pci'),
+  })
   const lastAt = { slotDifferences: expect.any(Number) }
   expect(cloud.plane.counts()).toMatchObject({ slotDifferences: { in_use: 1 }, lastAt })
 })

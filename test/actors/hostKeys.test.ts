@@ -114,6 +114,17 @@ describe('a question to a host', () => {
     ['is not asked when it is removed', [picture(), removed], ask(5), untaken('h1')],
     ['is asked again after ten seconds', [picture(), asked], ask(12_000), [asks]],
     ['is not asked again before', [picture(), asked], ask(8_400), soon(6, 4)],
+    [
+      'is not asked again where the clock of the control that asked is ahead (PROBING-1)',
+      [picture(), asked],
+      ask(1000),
+      {
+        kind: 'crowded',
+        reason: 'host h1 was asked by a control whose clock is 1 s ahead, and is asked once in 10 s at most',
+        retryAfterSeconds: 10,
+      },
+    ],
+    ['is asked again where that clock was more than an hour ahead', [picture(), asked], ask(1999 - HOUR), [asks]],
     ['is answered', [picture(), asked], take('q1'), [answered]],
     ['is answered once', [picture(), asked, answered], take('q1'), []],
     ['is not answered by an answer to another one', [picture(), asked], take('q0'), []],

@@ -2,11 +2,11 @@
  * COMPARE, IMAGE: a control compares the images that a host shows with the journal, on the store in memory and on the
  * embedded database.
  */
+import type { InventoryReport } from '../../src/wire/reports.ts'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { check } from '../../src/audit/check.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import type { Slots } from '../../src/wire/slots.ts'
 import { handClock, memoryLog } from '../support/lab.ts'
 import { inventoryOf } from '../support/reports.ts'
 import { pglitePool } from '../support/storePools.ts'
@@ -18,6 +18,7 @@ const HOUR = 3_600_000
 const [IMAGE, OTHER] = [randomUUID(), randomUUID()]
 const GROUP = { 'resources:FPGA': '1', 'accel:bitstream_id': IMAGE }
 /** No slot is spoken of. */
+type Slots = NonNullable<InventoryReport['slots']>
 const SILENT: Slots = { from: 'ffffffff-ffff-4fff-8fff-ffffffffffff', prepared: [] }
 
 const pool = pglitePool()

@@ -1,5 +1,5 @@
+import { ENTITIES } from '../../src/actors/entities.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { deployable } from '../../src/actors/deployable/decider.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 import { card, inventoryOf, named, part, shown } from './cards.ts'
@@ -108,7 +108,7 @@ describe('of what a report shows', () => {
     await seen.shows(card(1, { deployables: [part('h1_1'), part('h1_1_b', { handles: [] })] }))
     const [, added] = await seen.deployables()
     expect(added).toMatchObject({ name: 'h1_1_b', device_uuid: uuid, device_id: 1, id: 3 })
-    const looked = await world.plane.region.readCurrent(deployable, `deployable/${added!.uuid}`)
+    const looked = await world.plane.region.readCurrent(ENTITIES['deployable']!, `deployable/${added!.uuid}`)
     expect(looked).toMatchObject({ value: { state: { status: 'maintaining' } } })
   })
   it('a device that another driver shows now is asked of that driver from then on', async () => {
@@ -116,7 +116,10 @@ describe('of what a report shows', () => {
     const [before] = await seen.devices()
     await world.report('h1', [{ ...shown(card(1)), driver: 'other_driver' }])
     expect(await seen.devices()).toMatchObject([{ uuid: before!.uuid, driver: 'other_driver' }])
-    const looked = await world.plane.region.readCurrent(deployable, `deployable/${(await seen.deployables())[0]!.uuid}`)
+    const looked = await world.plane.region.readCurrent(
+      ENTITIES['deployable']!,
+      `deployable/${(await seen.deployables())[0]!.uuid}`,
+    )
     expect(looked).toMatchObject({ value: { state: { driver: 'other_driver' } } })
   })
 })

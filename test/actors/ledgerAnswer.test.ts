@@ -4,7 +4,6 @@ import { systemIds } from '../../src/clock.ts'
 import { type BusRecord } from '../../src/wire/envelope.ts'
 import { readToHost } from '../../src/wire/message.ts'
 import type { LedgerAnswer } from '../../src/wire/orders.ts'
-import { BOOT_HEADER, CLOUD_HEADER } from '../../src/wire/seal.ts'
 import { newPrivateKey, signerFrom } from '../../src/wire/signature.ts'
 import { inventoryOf } from '../support/reports.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
@@ -50,7 +49,7 @@ test('nothing is prepared: one empty answer, sealed for the start that asked', a
   const [one, ...others] = await ask()
   expect(others).toEqual([])
   expect(one!.body).toEqual({ type: 'LedgerAnswer', host: 'h1', bootId, slots: [], last: true })
-  expect(one!.record.headers).toMatchObject({ [CLOUD_HEADER]: CLUSTER, [BOOT_HEADER]: '1000' })
+  expect(one!.record.headers).toMatchObject({ cluster: CLUSTER, boot: '1000' })
 })
 test('what is held is named with its last number; an order without an answer can still be carried out', async () => {
   const { w, bind, ask } = await open()

@@ -1,6 +1,6 @@
+import { ENTITIES } from '../../src/actors/entities.ts'
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { deployable } from '../../src/actors/deployable/decider.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock, quiet, until } from '../support/lab.ts'
 import { card, inventoryOf, part } from './cards.ts'
@@ -55,7 +55,7 @@ describe('a device that is disabled', () => {
     value(await disabling)
     const parts = await seen.deployables()
     const looked = await Promise.all(
-      parts.map((row) => world.plane.region.readCurrent(deployable, `deployable/${row.uuid}`)),
+      parts.map((row) => world.plane.region.readCurrent(ENTITIES['deployable']!, `deployable/${row.uuid}`)),
     )
     const maintaining = { value: { state: { status: 'maintaining' } } }
     expect(looked).toMatchObject([maintaining, maintaining])

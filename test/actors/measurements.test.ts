@@ -2,10 +2,9 @@
  * What hosts measure: a device that fails is not given to anybody any more, until it is well again; and only that is
  * recorded.
  */
+import type { Heartbeat } from '../../src/wire/reports.ts'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { MeasuredDevice, Measurements } from '../../src/wire/measurements.ts'
-import { verdicts } from '../../src/services/devices/measurements.ts'
 import { simulatedDriver } from '../../src/drivers/simulated/simulated.ts'
 import { recordedHostIo } from '../drivers/recordedHostIo.ts'
 import { handClock } from '../support/lab.ts'
@@ -13,6 +12,9 @@ import { describeWith } from '../support/needs.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
 import { type Pool, pglitePool, postgresPool } from '../support/storePools.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
+
+type Measurements = NonNullable<Heartbeat['measured']>[number]
+type MeasuredDevice = Measurements['devices'][number]
 
 const HOST = 'h1'
 const PLAN = {
@@ -219,18 +221,5 @@ describe('a reading', () => {
     expect(await lab.failing()).toEqual([null, WHY])
     await other.plane.stop()
     await lab.close()
-  })
-  test.each<readonly [what: string, reasons: readonly string[], reason: string]>([
-    ['its host says none', [], 'its host says so'],
-    ['its host says one of characters that no store takes', ['\0'], 'its host says so'],
-    ['its host says two', ['hot', 'a \0\ud800 word'], 'hot; a \ufffd word'],
-    ['its host says more than a thousand characters', ['x'.repeat(999), 'y'], `${'x'.repeat(999)};`],
-    ['half a character would be left of the last one', [`${'x'.repeat(999)}\u{1f525}`], `${'x'.repeat(999)}\ufffd`],
-  ])('names a reason that every store takes when %s', (_, reasons, reason) => {
-    const held = { uuid: 'u', id: 1, driver: 'd', digest: '', missing: 0, deployables: {} }
-    const device = { controlPath: '{}', health: 'bad' as const, reasons, numbers: {} }
-    expect([...verdicts({ devices: { '{}': held } }, { driver: 'd', at: 1, devices: [device] })]).toEqual([
-      ['u', reason],
-    ])
   })
 })

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { endingsOf } from '../../src/services/nova/notifier.ts'
 import type { Nova } from '../../src/actors/neighbours.ts'
 import { novaAt } from '../support/novaClients.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
@@ -186,15 +185,6 @@ describe('Nova judges element by element', () => {
     expect((await cloud.steps(one.arq)).at(-1)).toBe('nova told: delivered')
     expect((await cloud.steps(other.arq)).at(-1)).toBe('nova told: gone')
     expect(nova.requests.length).toBeLessThanOrEqual(2)
-  })
-  it('what is to be tried again is left to be told, and past its time is undeliverable', () => {
-    const verdicts = [
-      { tag: 'a', outcome: 'delivered', code: 200 },
-      { tag: 'b', outcome: 'retry', code: 500 },
-      { tag: 'c', outcome: 'gone', code: 404 },
-    ] as const
-    expect(endingsOf(verdicts, false)).toEqual({ a: 'delivered', c: 'gone' })
-    expect(endingsOf(verdicts, true)).toEqual({ a: 'delivered', b: 'undeliverable', c: 'gone' })
   })
 })
 

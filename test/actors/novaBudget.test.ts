@@ -2,9 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Nova, NovaEvent, NovaVerdict } from '../../src/actors/neighbours.ts'
-import { CALLS_MAX, GATHERED_MAX, gatheredOf } from '../../src/services/nova/notifier.ts'
 import { handClock, quiet, until } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
+
+/** So many calls may be open at once, and so many events are in one. */
+const [CALLS_MAX, GATHERED_MAX] = [16, 100]
 
 const HOUR = 3_600_000
 const DEADLINE = 3000
@@ -145,9 +147,5 @@ describe('events that wait for a free call', () => {
     expect(calls[0]!.requestId).toBe(NOVA.requestId)
     expect([NOVA.requestId, other.requestId]).not.toContain(calls[CALLS_MAX]!.requestId)
     expect(calls[CALLS_MAX]!.requestId).toMatch(/^req-[0-9a-f-]{36}$/)
-  })
-  it('of one request for two instances go in two calls (NOTIFIER-2)', () => {
-    const [one, same, other] = [['a', 'b'], ['b'], ['c']].map((tags) => ({ events: tags.map((tag) => ({ tag })) }))
-    expect(gatheredOf([one!, same!, other!])).toEqual({ now: [one, other], later: [same] })
   })
 })

@@ -2,11 +2,11 @@
  * What is recorded of a host appears in Placement, follows each change, and survives the death of who writes it
  * (placement 9, 12).
  */
+import { ENTITIES } from '../../src/actors/entities.ts'
 import { describe, expect, test } from 'vitest'
 import type { ControlPlaneParts } from '../../src/services/controlPlane.ts'
 import type { Placement } from '../../src/actors/placement/port.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
-import { placement as decider, placementKey } from '../../src/actors/placement/decider.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { handClock } from '../support/lab.ts'
@@ -207,7 +207,7 @@ describe('a host in Placement', () => {
       await prepare(world)
       await rest(world, 2 * AUDIT_MS)
       const recorded = async () => {
-        const answer = await world.plane.region.readCurrent(decider, placementKey('h1'))
+        const answer = await world.plane.region.readCurrent(ENTITIES['placement']!, 'placement/h1')
         return answer.ok && answer.value.version
       }
       const compared = () =>
@@ -231,7 +231,7 @@ describe('a host in Placement', () => {
     await world.shows('h1', PLAN)
     await rest(world, hour / 2)
     const comparedAt = async () => {
-      const answer = await world.plane.region.readCurrent(decider, placementKey('h1'))
+      const answer = await world.plane.region.readCurrent(ENTITIES['placement']!, 'placement/h1')
       return answer.ok ? answer.value.state.comparedAt! : 0
     }
     const first = await comparedAt()

@@ -1,13 +1,15 @@
 /** What a host tells of its playbooks is recorded with its inventory, and shown with the host. */
+import type { InventoryReport } from '../../src/wire/reports.ts'
 import { afterAll, describe, expect, test } from 'vitest'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import type { PlaybookRun } from '../../src/wire/playbooks.ts'
 import { createTestApp } from '../http/app.ts'
 import { as, send } from '../http/steps.ts'
 import { describeWith } from '../support/needs.ts'
 import { openPlane } from '../support/plane.ts'
 import { type Pool, pglitePool, postgresPool } from '../support/storePools.ts'
 import { expectRebuilt } from './rebuilt.ts'
+
+type PlaybookRun = NonNullable<InventoryReport['playbooks']>[number]
 
 const AT = Date.UTC(2026, 0, 1)
 const RUN: PlaybookRun = {

@@ -1,45 +1,13 @@
 /** PROBING, PROBE: a host that is asked for a report while clocks differ, or bus or store do not answer. */
 import { randomUUID } from 'node:crypto'
 import { afterEach, describe, expect, test } from 'vitest'
-import { AHEAD_MAX_MS, ASKED_EVERY_MS, type Probe, decideProbe, openQuestion } from '../../src/actors/host/probing.ts'
 import type { Append, Journal } from '../../src/actors/runtime/ports.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { readToHost } from '../../src/wire/message.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { handClock, quiet } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
-import { BOOT, inventoryOf } from '../support/reports.ts'
-
-describe('PROBING-1 a host is asked once in ten seconds', () => {
-  const NOW = 1_000_000_000
-  const at = (askedAt: number) => {
-    const probe: Probe = { id: 'q1', by: 'op', at: askedAt, bootId: BOOT, answer: null }
-    const known = { exists: true, name: 'h1', liveness: 'up', bootId: BOOT, bootNumber: 1, probe }
-    return decideProbe(known, { type: 'AskReport', id: 'q2', at: NOW, by: 'op' })
-  }
-  const asked = { did: 'asked', id: 'q2', bootId: BOOT }
-  const refused = (when: string, retryAfterSeconds: number) => ({
-    ok: false,
-    fault: {
-      kind: 'crowded',
-      reason: `host h1 was asked ${when}, and is asked once in 10 s at most`,
-      retryAfterSeconds,
-    },
-  })
-  test('by the clock of one control', () => {
-    expect(at(NOW - ASKED_EVERY_MS)).toEqual(asked)
-    expect(at(NOW - ASKED_EVERY_MS + 1)).toEqual(refused('10 s ago', 1))
-    expect(at(NOW)).toEqual(refused('0 s ago', 10))
-  })
-  test('also where the clock of the control that asked is ahead, and the refusal names no longer time', () => {
-    expect(at(NOW + 1)).toEqual(refused('by a control whose clock is 0 s ahead', 10))
-    expect(at(NOW + 30_000)).toEqual(refused('by a control whose clock is 30 s ahead', 10))
-    expect(at(NOW + AHEAD_MAX_MS)).toEqual(refused('by a control whose clock is 3600 s ahead', 10))
-  })
-  test('unless that clock was more than an hour ahead, so that a wrong clock does not keep it from being asked', () => {
-    expect(at(NOW + AHEAD_MAX_MS + 1)).toEqual(asked)
-  })
-})
+import { inventoryOf } from '../support/reports.ts'
 
 let close = async () => {}
 afterEach(() => close())
@@ -103,16 +71,6 @@ describe('PROBE-3 a repeated command', () => {
     value(await reports(1, undefined, { bootId: randomUUID(), bootNumber: 2 }))
     expect(value(await asks(command)).probe?.answer).toBe(null)
     expect(questions).toEqual([])
-  })
-  test('asks no host that has answered, or whose reports are not taken', () => {
-    const probe: Probe = { id: 'q1', by: 'op', at: 1, bootId: BOOT, answer: null }
-    const known = { exists: true, name: 'h1', liveness: 'down', bootId: BOOT, bootNumber: 1, probe }
-    expect(openQuestion(known)).toBe(probe)
-    const answer = { at: 2, number: 7, devices: 0, failed: [] }
-    expect(openQuestion({ ...known, probe: { ...probe, answer } })).toBe(null)
-    expect(openQuestion({ ...known, liveness: 'removed' })).toBe(null)
-    expect(openQuestion({ ...known, exists: false })).toBe(null)
-    expect(openQuestion({ exists: true, name: 'h1', liveness: 'up', bootId: BOOT })).toBe(null)
   })
 })
 

@@ -2,9 +2,9 @@
  * What the overview says of the service itself: every state that is planted is told, and nothing where nothing is
  * wrong. Over all stores.
  */
+import type { ControlPlaneParts } from '../../src/services/controlPlane.ts'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import type { Surroundings } from '../../src/actors/answers/tallied.ts'
 import { put } from '../../src/actors/runtime/views.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
@@ -19,7 +19,7 @@ const NEVER = { count: 0, lastAt: null }
 const DAY = 24 * 3_600_000
 const WAIT = { timeout: 20_000, interval: 50 }
 
-const open = async (pool: Pool, around: Partial<Surroundings> = {}) => {
+const open = async (pool: Pool, around: Partial<NonNullable<ControlPlaneParts['surroundings']>> = {}) => {
   const clock = handClock()
   const store = await pool.take(clock.now)
   const surroundings = { relay: 'relay', isStopped: async () => false, deadLetters: () => NEVER, ...around }

@@ -1,6 +1,5 @@
-/** How long actors are waited for, lent and kept where nobody says otherwise, and who is told of a hint. */
+/** How long actors are waited for, lent and kept where nobody says otherwise. */
 import { expect, test } from 'vitest'
-import { createListeners, noHints } from '../../src/actors/runtime/hints.ts'
 import { handClock, quiet } from '../support/lab.ts'
 import { counter, door, key, openCounters } from './counters.ts'
 
@@ -77,20 +76,4 @@ test('an actor can be killed while it is in memory', async () => {
   const kills = [region.kill(key('b')), region.kill(key('a')), region.kill(key('a'))]
   expect([kills, region.has(key('a'))]).toEqual([[false, true, false], false])
   await region.stop()
-})
-
-test('a hint is told to those who listen to its name', () => {
-  const { tell, onHint } = createListeners()
-  const told: string[] = []
-  const off = onHint('a', () => told.push('first'))
-  onHint('a', () => told.push('second'))
-  onHint('b', () => told.push('other'))
-  tell('a')
-  off()
-  tell('a')
-  tell('nobody')
-  expect(told).toEqual(['first', 'second', 'second'])
-  noHints.onHint('a', () => told.push('none'))()
-  noHints.send('a')
-  expect([noHints.arrive(), told.length]).toEqual([false, 3])
 })

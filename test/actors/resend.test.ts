@@ -1,42 +1,9 @@
 /** When an order that its host has not answered is sent again, and when not. */
-import { describe, expect, test } from 'vitest'
-import { QUIET_MS, RESEND_MAX_MS, pauseMs } from '../../src/services/due/resendOrders.ts'
+import { expect, test } from 'vitest'
 import { systemIds } from '../../src/clock.ts'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
-import { orderRow } from '../persistence/samples.ts'
 import { handClock } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
-
-const TIMES = { resendMs: 10_000, bindDeadlineMs: 120_000, programDeadlineMs: 600_000 }
-const AT = 1_000_000
-const released = orderRow(systemIds.uuid(), AT, AT + 600_000)
-
-test('the limits of the pauses', () => {
-  expect([RESEND_MAX_MS, QUIET_MS]).toEqual([60_000, 120_000])
-})
-
-describe('RESEND-1 the pause before the next repeat', () => {
-  test.each([
-    [0, 10_000],
-    [10_000, 10_000],
-    [20_000, 20_000],
-    [40_000, 40_000],
-    [500_000, RESEND_MAX_MS],
-    [90_000_000, RESEND_MAX_MS],
-    [-5000, 10_000],
-  ])('of a release given %i ms ago is %i ms', (age, pause) => {
-    expect(pauseMs(released, AT + age, false, TIMES)).toBe(pause)
-  })
-  test('of a programming does not go beyond its deadline, also where the host is silent', () => {
-    const { host, number, driver, deployable, deployableUuid } = released.body
-    const body = { host, number, driver, deployable, deployableUuid, slot: deployableUuid, deadline: AT + 600_000 }
-    const programming = { ...released, body: { ...body, type: 'Program', image: 'i' } as const }
-    expect(pauseMs(programming, AT + 100_000, false, TIMES)).toBe(RESEND_MAX_MS)
-    expect(pauseMs(programming, AT + 570_000, false, TIMES)).toBe(30_000)
-    expect(pauseMs(programming, AT + 570_000, true, TIMES)).toBe(30_000)
-    expect(pauseMs(programming, AT + 100_000, true, TIMES)).toBe(QUIET_MS)
-  })
-})
 
 const FPGA: SimulatedPlan = { seed: 2, devices: [{ kind: 'fpga', handles: 20, hostWork: true }] }
 const open = async () => {

@@ -2,8 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
-import { instanceKey } from '../../src/actors/instance/decider.ts'
-import { NOVA_UNDELIVERED } from '../../src/actors/runtime/dueKinds.ts'
 import { put } from '../../src/actors/runtime/views.ts'
 import { novaAt } from '../support/novaClients.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
@@ -73,7 +71,7 @@ it('what was given up is listed with the answer of Nova until it is told once mo
   expect(one!.attempts).toBeGreaterThan(5)
   // rows that a control of 0.2.0 has left behind: the first page is not empty because of them
   const stale = [randomUUID(), randomUUID()].map((uuid) =>
-    put('due', { entity: instanceKey(uuid), kind: NOVA_UNDELIVERED, at: 1 }),
+    put('due', { entity: `instance/${uuid}`, kind: 'nova-undelivered', at: 1 }),
   )
   const row = { key: `arq/${randomUUID()}`, version: 1, commandId: randomUUID(), events: [], at: 1, cause: {} } as const
   await cloud.store.journal.append({ rows: [row], changes: stale })

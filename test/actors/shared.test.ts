@@ -1,10 +1,8 @@
+import { ENTITIES } from '../../src/actors/entities.ts'
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { arq as arqDecider } from '../../src/actors/arq/decider.ts'
 import { PACES } from '../../src/services/kernel/kernel.ts'
 import type { ControlPlane } from '../../src/services/controlPlane.ts'
-import type { Liveness } from '../../src/actors/host/decider.ts'
-import { livenessNow } from '../../src/services/hosts/liveness.ts'
 import type { Nova, NovaEvent } from '../../src/actors/neighbours.ts'
 import { put } from '../../src/actors/runtime/views.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
@@ -201,25 +199,6 @@ describe('hosts of which each process hears some', () => {
     expect(await shared.liveness()).toEqual(['h1 stale', 'h2 up'])
     await shared.stop()
   })
-  const limits = { staleAfterMs: 10, downAfterMs: 100 }
-  it.each<[Liveness extends never ? never : 'up' | 'stale' | 'down' | 'removed', number | null, number, string | null]>(
-    [
-      ['up', 9, 1000, null],
-      ['up', 10, 1000, 'stale'],
-      ['up', 100, 1000, 'down'],
-      ['up', 100, 9, null],
-      ['up', 100, 50, 'stale'],
-      ['stale', 100, 50, null],
-      ['stale', 9, 0, 'up'],
-      ['down', 50, 0, 'stale'],
-      ['stale', null, 5, null],
-      ['up', null, 50, 'stale'],
-      ['down', null, 5, null],
-      ['removed', 1, 1000, null],
-    ],
-  )('recorded %s, silent for %s, heard for %s: %s', (recorded, silent, upFor, expected) => {
-    expect(livenessNow(recorded, silent, upFor, limits)).toBe(expected)
-  })
 })
 
 describe('what is recorded twice', () => {
@@ -286,7 +265,7 @@ describe('what is recorded twice', () => {
     const shared = await opened()
     const { one, arq } = shared
     const { version } = (
-      (await one.plane.region.readCurrent(arqDecider, `arq/${arq}`)) as { value: { version: number } }
+      (await one.plane.region.readCurrent(ENTITIES['arq']!, `arq/${arq}`)) as { value: { version: number } }
     ).value
     const events = [{ type: 'Unbound', was: null }]
     const row = { key: `arq/${arq}`, version: version + 1, commandId: randomUUID(), events, at: 1, cause: {} }

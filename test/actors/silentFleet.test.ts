@@ -4,7 +4,6 @@ import { afterEach, describe, expect, it } from 'vitest'
 import type { Append, Journal, Reads } from '../../src/actors/runtime/ports.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import type { Row } from '../../src/actors/runtime/views.ts'
-import { PORTION_MAX } from '../../src/services/hosts/liveness.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock, memoryLog, quiet } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
@@ -82,7 +81,7 @@ describe('a fleet that goes silent at once', () => {
     const world = await opened(2001)
     await world.clock.pass(STALE + 2000)
     expect((await world.liveness()).get('stale')).toHaveLength(2001)
-    expect(world.appends.filter(setsLiveness)).toHaveLength(Math.ceil(2001 / PORTION_MAX))
+    expect(world.appends.filter(setsLiveness)).toHaveLength(Math.ceil(2001 / 256))
   }, 60_000)
   it('keeps no deadline waiting, not even while its record is on its way', async () => {
     const world = await opened(300)

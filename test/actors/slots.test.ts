@@ -2,16 +2,16 @@
  * COMPARE: a control compares what a host has prepared with the journal, on the store in memory and on the embedded
  * database.
  */
+import type { InventoryReport } from '../../src/wire/reports.ts'
+import { functionText } from './cards.ts'
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { functionOf } from '../../src/attachedFunctions.ts'
 import { RELEASE_FOR_MS } from '../../src/services/kernel/kernel.ts'
 import { check } from '../../src/audit/check.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
-import { inventoryDigest, readToHost } from '../../src/wire/message.ts'
+import { readToHost, reportRecord, sighting } from '../../src/wire/message.ts'
 import type { Order, SlotsQuestion } from '../../src/wire/orders.ts'
-import { type Slots, slotsDigest } from '../../src/wire/slots.ts'
 import { handClock } from '../support/lab.ts'
 import { inventoryOf } from '../support/reports.ts'
 import { pglitePool } from '../support/storePools.ts'
@@ -22,6 +22,7 @@ import { expectRebuilt } from './rebuilt.ts'
 const HOUR = 3_600_000
 const WORD = { by: 'op', reason: 'nobody uses it' }
 const STRANGER = 'b0a79999-0000-4000-8000-00000000000b'
+type Slots = NonNullable<InventoryReport['slots']>
 type Prepared = Slots['prepared'][number]
 
 const pool = pglitePool()
@@ -101,8 +102,8 @@ const open = async (source: Source) => {
   }
 }
 const shown = ({ slot, number, handle, arq }: Extract<Order, { type: 'PrepareSlot' }>, more = {}): Prepared => {
-  const { type, info } = handle
-  return { slot, number, state: 'prepared', arq, function: functionOf({ type, info }), ...more }
+  const { info } = handle
+  return { slot, number, state: 'prepared', arq, function: functionText(info), ...more }
 }
 
 describe.each(STORES)('over %s', (_, source) => {
@@ -119,14 +120,7 @@ describe.each(STORES)('over %s', (_, source) => {
       const prepared = [shown(order)]
       expect(await w.says(...prepared)).toBe(0)
       const again = w.reportOf({ prepared })
-      const seen = (slots: Slots) =>
-        w.plane.reports.unchanged({
-          host: 'h1',
-          boot: again.bootId,
-          number: again.number,
-          digest: inventoryDigest(again),
-          slots: slotsDigest(slots),
-        })
+      const seen = (slots: Slots) => w.plane.reports.unchanged(sighting(reportRecord({ ...again, slots }, 'again', 0))!)
       expect(seen({ prepared: [] })).toBe(false)
       expect(seen({ prepared })).toBe(true)
       await w.clock.pass(11 * 60_000)
@@ -140,8 +134,7 @@ describe.each(STORES)('over %s', (_, source) => {
       await w.says()
       const again = w.reportOf({ prepared: [] })
       await w.bound()
-      const same = { host: 'h1', boot: again.bootId, number: again.number, digest: inventoryDigest(again) }
-      expect(w.plane.reports.unchanged({ ...same, slots: slotsDigest({ prepared: [] }) })).toBe(false)
+      expect(w.plane.reports.unchanged(sighting(reportRecord(again, 'again', 0))!)).toBe(false)
     }),
   )
 

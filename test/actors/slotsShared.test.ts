@@ -4,14 +4,13 @@
  */
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
-import { inventoryDigest, readToHost } from '../../src/wire/message.ts'
+import { readToHost, reportRecord, sighting } from '../../src/wire/message.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
-import { type Slots, slotsDigest } from '../../src/wire/slots.ts'
 import { openPlane, value } from '../support/plane.ts'
 import { inventoryOf } from '../support/reports.ts'
 import { FPGA, openCloud } from './cloud.ts'
 
-const NOTHING: Slots = { prepared: [] }
+const NOTHING = { prepared: [] }
 
 const opened = async () => {
   const stores = memoryStores({ exclusive: false })
@@ -35,7 +34,7 @@ const opened = async () => {
       slots: NOTHING,
     })
     value(await reader.plane.reports.take(made, `${bootId}/${number}`))
-    return { host: 'h1', boot: bootId, number, digest: inventoryDigest(made), slots: slotsDigest(NOTHING) }
+    return sighting(reportRecord(made, 'again', 0))!
   }
   const answered = async () => {
     await worker.pump()

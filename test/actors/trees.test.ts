@@ -1,16 +1,15 @@
 /** Trees of deployables: recorded, bound, programmed, shown to Placement (data-model 8, 10). */
+import { placementInMemory } from '../support/placement.ts'
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { check } from '../../src/audit/check.ts'
-import { deployable as deployableDecider, deployableKey } from '../../src/actors/deployable/decider.ts'
-import { host, hostKey } from '../../src/actors/host/decider.ts'
-import { wantedOf } from '../../src/actors/placement/wanted.ts'
 import type { ReportedDeployable, ReportedDevice } from '../../src/hardware.ts'
 import { catalogueOf } from '../support/images.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
 import { card, inventoryOf, part, slot } from './cards.ts'
 import { expectRebuilt } from './rebuilt.ts'
 
+const NODE = '70000000-0000-4000-8000-000000000001'
 const IMAGE = '90000000-0000-4000-8000-00000000000a'
 let world: Awaited<ReturnType<typeof openPlane>>
 let seen: ReturnType<typeof inventoryOf>
@@ -55,14 +54,31 @@ const TREE = of(
 
 const byName = async () => new Map((await seen.deployables()).map((row) => [row.name, row]))
 const uuidOf = async (name: string) => (await byName()).get(name)!.uuid
+/** What Placement offers after a pass over the host, by another control plane that has one. */
 const wanted = async () => {
-  const { plane } = world
-  const rows = await seen.deployables()
-  const read = await Promise.all(
-    rows.map(async ({ uuid }) => value(await plane.region.readCurrent(deployableDecider, deployableKey(uuid))).state),
-  )
-  const of = value(await plane.region.readCurrent(host, hostKey('h1'))).state
-  return wantedOf(of, read, 'never').map(({ name, total, reserved, reasons }) => ({ name, total, reserved, reasons }))
+  const cloud = placementInMemory()
+  cloud.ask('POST', '/resource_providers', { uuid: NODE, name: 'h1' })
+  const parts = { placement: cloud.placement, options: { sweepEveryMs: 86_400_000 } }
+  const { plane } = await openPlane(parts, world.store, 'when told')
+  expect(await plane.sweeper.placer!.now('h1')).toMatchObject({ ok: true })
+  await plane.stop()
+  const below = `/resource_providers?in_tree=${NODE}`
+  const { resource_providers: all } = cloud.ask('GET', below) as {
+    readonly resource_providers: readonly { readonly uuid: string; readonly name: string }[]
+  }
+  return all
+    .filter(({ uuid }) => uuid !== NODE)
+    .map(({ uuid, name }) => {
+      const { inventories } = cloud.ask('GET', `/resource_providers/${uuid}/inventories`) as {
+        readonly inventories: Readonly<Record<string, { readonly total: number; readonly reserved: number }>>
+      }
+      return {
+        name,
+        ...Object.fromEntries(
+          Object.entries(inventories).map(([rc, { total, reserved }]) => [rc, `${total - reserved} of ${total}`]),
+        ),
+      }
+    })
 }
 const bind = async (more: object = {}) => {
   const [arq] = value(await world.control.arqs.create(TENANT, 'f'))
@@ -101,7 +117,7 @@ describe('a tree', () => {
       ['h1_r_vf_1', 'vf', pf1!.uuid, pf1!.id, r!.uuid, r!.id, false, 1],
       ['h1_r_vf_2', 'vf', pf2!.uuid, pf2!.id, r!.uuid, r!.id, false, 1],
     ])
-    expect(await wanted()).toEqual([{ name: 'h1_r', total: 2, reserved: 0, reasons: [] }])
+    expect(await wanted()).toEqual([{ name: 'h1_r', FPGA: '2 of 2' }])
   })
   it('changes nothing when it is shown again, in any order (C1)', async () => {
     await seen.shows(TREE)
@@ -123,7 +139,8 @@ describe('a tree', () => {
       '3',
     ])
     expect((await bind()).outcome).toMatchObject(conflict(/no free attach handle/))
-    expect(await wanted()).toEqual([{ name: 'h1_r', total: 2, reserved: 0, reasons: [] }])
+    // Placement has no allocation for what is bound
+    expect(await wanted()).toEqual([{ name: 'h1_r', FPGA: '0 of 2' }])
   })
   it('is found by a bind that knew the card as it was before', async () => {
     await seen.shows(flat)
@@ -191,7 +208,7 @@ describe('a tree', () => {
     value(await world.control.arqs.removeByInstance(NOVA, instance_uuid!))
     await seen.shows(below)
     expect((await byName()).get('h1_r_vf_1')).toMatchObject({ parent_uuid: await uuidOf('h1_r'), rp_uuid: null })
-    expect(await wanted()).toEqual([{ name: 'h1_r', total: 2, reserved: 0, reasons: [] }])
+    expect(await wanted()).toEqual([{ name: 'h1_r', FPGA: '2 of 2' }])
   })
 })
 
@@ -298,9 +315,7 @@ describe('programming the root', () => {
     const before = await uuidOf('h1_r_vf_1')
     await bound().then(({ instance_uuid }) => world.control.arqs.removeByInstance(NOVA, instance_uuid!))
     value(await program())
-    expect(await wanted()).toEqual([
-      { name: 'h1_r', total: 2, reserved: 2, reasons: ['being programmed', 'handles unusable'] },
-    ])
+    expect(await wanted()).toEqual([{ name: 'h1_r', FPGA: '0 of 2' }])
     // a report that was made before the programming
     await seen.shows(TREE)
     expect((await byName()).get('h1_r_vf_1')).toMatchObject({ presence: 'missing' })

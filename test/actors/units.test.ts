@@ -4,15 +4,11 @@
  */
 import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, test } from 'vitest'
+import { type Fact, described, recorded } from '../audit/cases/scene.ts'
 import type { ReportedHandle } from '../../src/hardware.ts'
-import { countUnits, handleFor, unitsOf } from '../../src/actors/deployable/units.ts'
-import { deployable } from '../../src/actors/deployable/decider.ts'
-import type { DeployableEvent } from '../../src/actors/deployable/messages.ts'
-import { type Deployable, type SlotHandle, initial } from '../../src/actors/deployable/state.ts'
-import { heldBy, wantedOf } from '../../src/actors/placement/wanted.ts'
-import { host as hostDecider } from '../../src/actors/host/decider.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 import { card, inventoryOf, part, slot } from './cards.ts'
+import { deciding } from './decided.ts'
 import { expectRebuilt } from './rebuilt.ts'
 
 const IMAGE = '90000000-0000-4000-8000-00000000000a'
@@ -182,48 +178,22 @@ describe('a card of two functions', () => {
   })
 })
 
-const handle = (
-  uuid: string,
-  set: number | undefined,
-  state: SlotHandle['state'] = 'free',
-  arq: string | null = null,
-): SlotHandle => ({
-  uuid,
-  type: 'PCI',
-  info: {},
-  canonical: uuid,
-  ...(set === undefined ? {} : { set }),
-  state,
-  arq,
-  pending: null,
-  pendingSince: 0,
-  lastArq: null,
-  attempts: 0,
-  unseen: false,
-})
+const { after, decide } = deciding('deployable')
+const handlesOf = (sets: readonly (number | undefined)[]) =>
+  sets.map((set, n) => ({ uuid: `h${n}`, ...(set === undefined ? {} : { set }) }))
 
 describe('images of requests that are bound together', () => {
   const IMAGES = ['x', 'y'] as const
-  const base: Deployable = {
-    ...initial,
-    exists: true,
-    uuid: 'd',
-    name: 'd',
-    hostWork: true,
-    programmable: true,
-    handles: Object.fromEntries(['a', 'b'].map((uuid) => [uuid, handle(uuid, undefined)])),
-  }
+  const mates = ['r0', 'r1']
   /** What is granted when two requests of one bind want these images, one after the other. */
   const granted = (loaded: string | null, ...wanted: readonly (string | null)[]) => {
-    let held: Deployable = { ...base, bitstreamId: loaded }
+    const facts: Fact[] = [recorded({ bitstreamId: loaded, description: described(handlesOf([undefined, undefined])) })]
     return wanted.map((bitstream, n) => {
-      const mates = ['r0', 'r1']
-      const command = { type: 'Grant', arq: mates[n]!, bitstream, deadline: 9, requestId: 'r', mates } as const
-      const decision = deployable.decide(held, command)
-      if (!decision.ok) return 'refused'
-      const [event] = decision.events as [Extract<DeployableEvent, { type: 'Granted' }>]
-      held = deployable.evolve(held, event, 1)
-      const { bitstream: load, expects } = event.order?.type === 'PrepareSlot' ? event.order : {}
+      const command = { type: 'Grant', arq: mates[n]!, bitstream, deadline: 9, requestId: 'r', mates }
+      const events = decide(facts, command)
+      if (!Array.isArray(events)) return 'refused'
+      facts.push(...(events as readonly Fact[]))
+      const { bitstream: load, expects } = (events[0] as { order?: Readonly<Record<string, string>> }).order ?? {}
       return load ?? expects ?? 'as it is'
     })
   }
@@ -250,83 +220,37 @@ describe('images of requests that are bound together', () => {
   })
 })
 
-describe('units', () => {
-  const isFree = ({ state }: SlotHandle) => state === 'free'
-  test('handles without a number are units of their own, also beside those with one', () => {
-    const all = [handle('a', undefined), handle('b', 0), handle('c', undefined), handle('d', 0)]
-    expect(unitsOf(all).map((unit) => unit.map(({ uuid }) => uuid))).toEqual([['a'], ['b', 'd'], ['c']])
+test('whatever is held and given up, two instances never share a unit, and none is given in part', () => {
+  const SIZE = 2
+  const step = fc.record({
+    give: fc.boolean(),
+    instance: fc.nat(5),
+    units: fc.integer({ min: 1, max: 2 }),
+    of: fc.nat(7),
   })
-
-  test('are counted by all of their handles, or by any', () => {
-    const handles = { a: handle('a', 0, 'held'), b: handle('b', 0), c: handle('c', 1), d: handle('d', 1) }
-    expect([countUnits({ handles }, 'some', isFree), countUnits({ handles }, 'every', isFree)]).toEqual([2, 1])
-    const plain = { a: handle('a', undefined), b: handle('b', undefined, 'held') }
-    expect([countUnits({ handles: plain }, 'some', isFree), countUnits({ handles: plain }, 'every', isFree)]).toEqual([
-      1, 1,
-    ])
-  })
-
-  test('are what Placement is told of', () => {
-    const handles = [handle('a', 0), handle('b', 0), handle('c', 1, 'held', 'x'), handle('d', 1, 'held', 'y')]
-    const held: Deployable = {
-      ...initial,
-      exists: true,
-      uuid: 'd',
-      name: 'd',
-      numAccelerators: 2,
-      attributes: [{ uuid: 'u', key: 'rc', value: 'FPGA', origin: 'driver', createdAt: 0 }],
-      handles: Object.fromEntries(handles.map((one) => [one.uuid, one])),
-    }
-    const wanted = (all: Deployable['handles']) =>
-      wantedOf(hostDecider.initial, [{ ...held, handles: all }], 'never')[0]
-    expect(wanted(held.handles)).toMatchObject({ total: 2, reserved: 0 })
-    expect(wanted({ ...held.handles, a: handle('a', 0, 'quarantined') })).toMatchObject({ total: 2, reserved: 1 })
-  })
-
-  test('of a card that is given in units no more are not counted beside what it shows', () => {
-    const old = { ...handle('a', 0, 'held', 'x'), unseen: true }
-    const held = { handles: { a: old, b: handle('b', undefined, 'held', 'y') } }
-    expect(countUnits(held, 'some', ({ state }) => state === 'held')).toBe(1)
-    expect(heldBy({ ...initial, ...held })).toEqual(['y'])
-    // nothing else of it is there
-    expect(unitsOf([old])).toHaveLength(1)
-  })
-
-  test('whatever is held and given up, two instances never share one, and none is given in part', () => {
-    const SIZE = 2
-    fc.assert(
-      fc.property(
-        fc.integer({ min: 1, max: 4 }),
-        fc.array(
-          fc.record({ give: fc.boolean(), instance: fc.nat(5), units: fc.integer({ min: 1, max: 2 }), of: fc.nat(7) }),
-          { maxLength: 40 },
-        ),
-        (count, steps) => {
-          const handles = Array.from({ length: SIZE * count }, (_, n) => handle(`h${n}`, Math.floor(n / SIZE)))
-          let names = 0
-          for (const { give, instance, units, of } of steps) {
-            if (!give) {
-              const one = of % handles.length
-              handles[one] = handle(handles[one]!.uuid, handles[one]!.set)
-              continue
-            }
-            const mates = Array.from({ length: units * SIZE }, () => `${instance}.${names++}`)
-            const before = handles.slice()
-            for (const arq of mates) {
-              const found = handleFor(handles, mates, isFree)
-              if (!found) {
-                handles.splice(0, handles.length, ...before)
-                break
-              }
-              handles[handles.indexOf(found.handle)] = { ...found.handle, state: 'held', arq }
-            }
-          }
-          for (const unit of unitsOf(handles))
-            expect(
-              new Set(unit.flatMap(({ arq }) => (arq === null ? [] : [arq.split('.')[0]]))).size,
-            ).toBeLessThanOrEqual(1)
-        },
-      ),
-    )
-  })
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 4 }), fc.array(step, { maxLength: 30 }), (count, steps) => {
+      const sets = Array.from({ length: SIZE * count }, (_, n) => Math.floor(n / SIZE))
+      let facts: readonly Fact[] = [recorded({ description: described(handlesOf(sets), { hostWork: false }) })]
+      const held = (): readonly { readonly arq: string | null; readonly set: number }[] =>
+        Object.values(after(...facts).handles)
+      let names = 0
+      for (const { give, instance, units, of } of steps) {
+        const mates = Array.from({ length: units * SIZE }, () => `${instance}.${names++}`)
+        const { arq } = held()[of % sets.length]!
+        const commands = give
+          ? mates.map((one) => ({ type: 'Grant', arq: one, bitstream: null, deadline: 9, requestId: 'r', mates }))
+          : [{ type: 'Release', arq: arq ?? 'nobody', deadline: 9 }]
+        const before = facts
+        for (const command of commands) {
+          const events = decide(facts, command)
+          facts = Array.isArray(events) ? [...facts, ...(events as readonly Fact[])] : before
+          // one of them has none: nothing is recorded of such a bind
+          if (!Array.isArray(events)) break
+        }
+        for (const [, unit] of Map.groupBy(held(), ({ set }) => set))
+          expect(new Set(unit.flatMap((one) => one.arq?.split('.')[0] ?? [])).size).toBeLessThanOrEqual(1)
+      }
+    }),
+  )
 })

@@ -1,6 +1,5 @@
 /** Every question and every command of the control port, with something for it to do in the cloud of `livedIn.ts`. */
 import type { Caller, Control } from '../../src/actors/control.ts'
-import type { Timeline } from '../../src/actors/answers/timelineSteps.ts'
 import { type Outcome, done } from '../../src/fault.ts'
 import type { ReportedDevice } from '../../src/hardware.ts'
 import type { InventoryReport, Report } from '../../src/wire/reports.ts'
@@ -29,7 +28,7 @@ const update = { ifVersion: null, groups: [{ 'resources:FPGA': '2' }], enabled: 
 const ended = (names: Names) => names.drift.entries.find(({ kind }) => kind === 'arq_without_allocation')!.uuid
 
 /** Each step with the event behind it, as it is read on demand. */
-export const withEvents = async (asked: Promise<Outcome<Timeline>>): Promise<Outcome<unknown>> => {
+export const withEvents = async (asked: ReturnType<Control['arqs']['timeline']>): Promise<Outcome<unknown>> => {
   const told = await asked
   return told.ok ? done(told.value.steps.map((step) => ({ ...step, event: step.event() }))) : told
 }

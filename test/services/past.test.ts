@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
-import type { Caller } from '../../src/actors/caller.ts'
+import type { Caller } from '../../src/actors/control.ts'
 import type { FeedRow, Journal, Landmarks } from '../../src/actors/runtime/ports.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { FPGA, openCloud } from '../actors/cloud.ts'

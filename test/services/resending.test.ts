@@ -1,6 +1,6 @@
 /** Which orders are taken, sent again and put off, in the rounds and at the start of a single process. */
+import type { Store } from '../../src/persistence/store.ts'
 import { expect, test } from 'vitest'
-import type { DueAt } from '../../src/actors/runtime/sharing.ts'
 import type { Row } from '../../src/actors/runtime/views.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { type BusRecord } from '../../src/wire/envelope.ts'
@@ -12,7 +12,7 @@ import { openPlane } from '../support/plane.ts'
 import { settled } from './settled.ts'
 
 type Pending = Row<'pending_orders'>
-type Call = readonly [moments: DueAt, at: number, limit: number]
+type Call = Parameters<Store['sharing']['takeOrders']>
 const DAY = 86_400_000
 const RESEND = 10_000
 const SLOTS = [1, 2, 3, 4, 5, 6].map((n) => `60000000-0000-4000-8000-00000000000${n}`)
