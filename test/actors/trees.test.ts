@@ -62,24 +62,15 @@ const wanted = async () => {
   const { plane } = await openPlane(parts, world.store, 'when told')
   expect(await plane.sweeper.placer!.now('h1')).toMatchObject({ ok: true })
   await plane.stop()
-  const below = `/resource_providers?in_tree=${NODE}`
-  const { resource_providers: all } = cloud.ask('GET', below) as {
-    readonly resource_providers: readonly { readonly uuid: string; readonly name: string }[]
-  }
-  return all
-    .filter(({ uuid }) => uuid !== NODE)
-    .map(({ uuid, name }) => {
-      const { inventories } = cloud.ask('GET', `/resource_providers/${uuid}/inventories`) as {
-        readonly inventories: Readonly<Record<string, { readonly total: number; readonly reserved: number }>>
-      }
-      return {
-        name,
-        ...Object.fromEntries(
-          Object.entries(inventories).map(([rc, { total, reserved }]) => [rc, `${total - reserved} of ${total}`]),
-        ),
-      }
-    })
+  // oxlint-disable-next-line typescript/no-explicit-any -- answers are looked into freely
+  const ask = (path: string): any => cloud.ask('GET', `/resource_providers${path}`)
+  const { resource_providers: all } = ask(`?in_tree=${NODE}`) as { readonly resource_providers: readonly Shown[] }
+  return all.flatMap(({ uuid, name }) => {
+    const { FPGA: units } = ask(`/${uuid}/inventories`).inventories
+    return uuid === NODE ? [] : [{ name, FPGA: `${units.total - units.reserved} of ${units.total}` }]
+  })
 }
+type Shown = { readonly uuid: string; readonly name: string }
 const bind = async (more: object = {}) => {
   const [arq] = value(await world.control.arqs.create(TENANT, 'f'))
   const { rp_uuid: deviceRpUuid } = (await byName()).get('h1_r')!
