@@ -1,11 +1,7 @@
 /** How evidence of a whole simulated life is spoilt: of each invariant at least one violation. */
 import type { ClientRequest, Evidence, TopicMessage } from '../../src/audit/evidence.ts'
 import type { JournalRow } from '../../src/actors/runtime/ports.ts'
-import { deployable } from '../../src/actors/deployable/decider.ts'
-import { remember } from '../../src/actors/entities.ts'
-import { memoryOf } from '../../src/actors/runtime/memory.ts'
-import { rpUuidOf } from '../../src/rpUuid.ts'
-import { placed, WRITTEN } from './placementForgeries.ts'
+import { placed, statesOf, WRITTEN } from './placementForgeries.ts'
 import { PROGRAM_FORGERIES } from './programForgeries.ts'
 
 type Event = Record<string, unknown> & { readonly type: string }
@@ -62,7 +58,7 @@ const leftBehind: Forge = (evidence) => {
     ...event,
     devices: { ...(event['devices'] as object), ghost: device },
   }))
-  const ghost = { uuid: rpUuidOf('ghost'), name: 'ghost' }
+  const ghost = { uuid: 'f47c31db-0850-3b16-8c62-1b108fce0525', name: 'ghost' }
   return {
     ...placed({ providers: (all) => [...all, { ...all[0]!, ...ghost }] })(evidence),
     ...showing(evidence),
@@ -106,10 +102,9 @@ const host =
   ({ hosts = [] }) => ({
     hosts: hosts.map((trace) => ({ ...trace, ...change(trace) })),
   })
+type Handle = { readonly uuid: string; readonly state: string }
 const deployablesIn = (journal: Evidence['journal']) =>
-  [...Map.groupBy(journal, ({ key }) => key)].flatMap(
-    ([key, rows]) => memoryOf(deployable, remember(key, rows))?.state ?? [],
-  )
+  statesOf<{ readonly host: string; readonly handles: Readonly<Record<string, Handle>> }>(journal, 'deployable')
 /** A handle that is free at the end, of a host whose slots are known. */
 const freeSlot = ({ journal, hosts = [] }: Evidence): string => {
   const known = new Set(hosts.flatMap(({ name, prepared }) => (prepared ? [name] : [])))

@@ -1,9 +1,9 @@
+/** S1 by what clients saw: some order of owners of each handle must explain all answers. */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ClientRequest } from '../../src/audit/evidence.ts'
 import { findingsOf } from '../../src/audit/check.ts'
 import { type HandleOperation, judgeHandles, linearInvariants, operationsOf } from '../../src/audit/linear.ts'
-import { linearize } from '../../src/audit/linearize.ts'
 
 const HANDLE = 'handle'
 const caller = { projectId: 'p', isAdmin: false, isService: true }
@@ -236,59 +236,6 @@ describe('ownership of a handle as clients saw it', () => {
       }),
       { seed: 7, numRuns: 5, endOnFailure: true },
     ))
-})
-
-describe('a search for an order', () => {
-  const step = (from: number, to: number, before: string, after: string, more: object = {}) => ({
-    from,
-    to,
-    must: true,
-    apply: (state: string) => (state === before ? after : null),
-    ...more,
-  })
-  it('takes a step that may repeat as early as the rest needs it', () => {
-    const [late, early] = [10, 0].map((from) => step(from, 50 + (10 - from), 's', 't', { must: false, repeats: true }))
-    expect(linearize([late!, early!, step(0, 5, 't', 'u')], 's')).toEqual({ verdict: 'fits' })
-    expect(linearize([late!, step(0, 5, 't', 'u')], 's').verdict).toBe('impossible')
-  })
-  it('gives up after 200,000 looks, and not one before', () => {
-    const counting = (states: number) => ({
-      from: 0,
-      to: 1,
-      must: false,
-      repeats: true,
-      apply: (state: string) => (Number(state) < states ? String(Number(state) + 1) : null),
-    })
-    const never = { from: 0, to: 1, must: true, apply: () => null }
-    expect(linearize([counting(199_999), never], '0')).toEqual({ verdict: 'impossible', stuck: [never] })
-    expect(linearize([counting(200_000), never], '0')).toEqual({ verdict: 'undecided' })
-    expect(linearize([counting(200_000), never], '0', 200_001).verdict).toBe('impossible')
-  })
-  it('gives up after so many orders', () => {
-    const bit = (n: number) => ({
-      from: 0,
-      to: 1,
-      must: false,
-      apply: (state: string) => `${state.slice(0, n)}1${state.slice(n + 1)}`,
-    })
-    const bits = Array.from({ length: 18 }, (_, n) => bit(n))
-    expect(linearize([...bits, step(0, 1, 'x', 'x')], '0'.repeat(18)).verdict).toBe('undecided')
-  })
-  it('does not try again what is over, in a long row of steps that may or may not have been', () => {
-    const windows = Array.from({ length: 40 }, (_, n) => [
-      step(10 * n, 10 * n + 2, 's', 't', { must: false }),
-      step(10 * n + 1, 10 * n + 3, 't', 's', { must: false }),
-      step(10 * n + 5, 10 * n + 6, 's', 's', { sees: true }),
-    ]).flat()
-    const last = step(500, 501, 't', 't')
-    expect(linearize(windows, 's').verdict).toBe('fits')
-    expect(linearize([...windows, last], 's')).toEqual({ verdict: 'impossible', stuck: [last] })
-  })
-  it('names what cannot come next in the longest order', () => {
-    const [first, second, third] = [step(0, 1, 's', 't'), step(2, 3, 't', 'u'), step(4, 9, 's', 'x')]
-    const idle = step(4, 9, 'q', 'q', { must: false })
-    expect(linearize([third, second, first, idle], 's')).toEqual({ verdict: 'impossible', stuck: [third] })
-  })
 })
 
 describe('S1 clients', () => {

@@ -1,18 +1,22 @@
 /** What Placement should show of a journal, and how that is spoilt. */
 import type { Evidence } from '../../src/audit/evidence.ts'
-import { arq } from '../../src/actors/arq/decider.ts'
-import { deployable } from '../../src/actors/deployable/decider.ts'
 import { remember } from '../../src/actors/entities.ts'
-import { host as hostDecider } from '../../src/actors/host/decider.ts'
 import { wantedOf } from '../../src/actors/placement/wanted.ts'
-import { memoryOf } from '../../src/actors/runtime/memory.ts'
+
+/** The states at the end of the journal of all entities of a kind. */
+export const statesOf = <State>(journal: Evidence['journal'], kind: string): readonly State[] =>
+  [...Map.groupBy(journal, ({ key }) => key)].flatMap(([key, rows]) =>
+    key.startsWith(`${kind}/`) ? [remember(key, rows).state as State] : [],
+  )
+type Host = Parameters<typeof wantedOf>[0]
+type Deployable = Parameters<typeof wantedOf>[1][number]
+type Arq = { readonly bond: { readonly deployable: string; readonly instanceUuid: string } | null }
 
 /** As Placement should show the cloud of this journal. */
 const providersOf = (journal: Evidence['journal']): Seen['providers'] => {
-  const states = [...Map.groupBy(journal, ({ key }) => key)].map(([key, rows]) => remember(key, rows))
-  const deployables = states.flatMap((memory) => memoryOf(deployable, memory)?.state ?? [])
-  const arqs = states.flatMap((memory) => memoryOf(arq, memory)?.state ?? [])
-  const hosts = states.flatMap((memory) => memoryOf(hostDecider, memory)?.state ?? [])
+  const deployables = statesOf<Deployable>(journal, 'deployable')
+  const arqs = statesOf<Arq>(journal, 'arq')
+  const hosts = statesOf<Host>(journal, 'host')
   return hosts
     .flatMap((held) =>
       wantedOf(

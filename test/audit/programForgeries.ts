@@ -1,9 +1,6 @@
 /** How evidence of a whole simulated life is spoilt where it tells of images. */
 import type { Evidence } from '../../src/audit/evidence.ts'
-import { bitstreamOf } from '../../src/actors/arq/groups.ts'
-import { arq } from '../../src/actors/arq/decider.ts'
 import { remember } from '../../src/actors/entities.ts'
-import { memoryOf } from '../../src/actors/runtime/memory.ts'
 import { placed } from './placementForgeries.ts'
 
 type Forge = (evidence: Evidence) => Partial<Evidence>
@@ -33,13 +30,18 @@ const begunTwice: Forge = ({ journal }) => {
   const again = { ...started, order: { ...started.order, number: started.order.number + 1 } }
   return { journal: journal.with(at, { ...row, events: [...row.events, again] }) }
 }
+type Arq = {
+  readonly bond: { readonly handle: { readonly uuid: string }; readonly order: number | null } | null
+  readonly group: Readonly<Record<string, string>>
+}
 /** Requests that ask for an image, and were bound by an order. */
 export const lookedFor = ({ journal }: Evidence): ReadonlySet<string> =>
   new Set(
     [...Map.groupBy(journal, ({ key }) => key)].flatMap(([key, rows]) => {
       const bound = rows.findIndex(({ events }) => (events as Events).some(({ type }) => type === 'Bound'))
-      const held = bound < 0 ? undefined : memoryOf(arq, remember(key, rows.slice(0, bound + 1)))?.state
-      return held?.bond?.order && bitstreamOf(held.group).image ? [`${held.bond.handle.uuid} ${held.bond.order}`] : []
+      if (bound < 0 || !key.startsWith('arq/')) return []
+      const { bond, group } = remember(key, rows.slice(0, bound + 1)).state as Arq
+      return bond?.order && group['accel:bitstream_id'] ? [`${bond.handle.uuid} ${bond.order}`] : []
     }),
   )
 const preparedOnAnother: Forge = (evidence) => {

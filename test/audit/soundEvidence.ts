@@ -1,6 +1,5 @@
 /** Evidence of a whole simulated life that breaks no invariant; forgeries change copies of it. */
 import type { Evidence } from '../../src/audit/evidence.ts'
-import { type Cleaned, isClean } from '../../src/cleaning.ts'
 import { play } from '../sim/simulate.ts'
 import { lookedFor } from './programForgeries.ts'
 import { topicsOf } from './topicsOf.ts'
@@ -11,7 +10,11 @@ const programs = ({ journal }: Evidence): boolean =>
     (events as readonly { readonly type: string }[]).some(({ type }) => type === 'Programmed'),
   )
 const cleans = ({ journal }: Evidence): boolean =>
-  journal.some(({ events }) => events.some((event) => 'cleaned' in event && isClean(event.cleaned as Cleaned)))
+  journal.some(({ events }) =>
+    events.some(
+      (event) => 'cleaned' in event && (event.cleaned as { readonly exitCode: unknown } | null)?.exitCode === 0,
+    ),
+  )
 const preparesLoaded = (evidence: Evidence): boolean => {
   const wanted = lookedFor(evidence)
   return (evidence.hosts ?? []).some(({ steps }) =>

@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest'
 import { check } from '../../src/audit/check.ts'
-import { canonicalJson } from '../../src/wire/canonical.ts'
+import { canonicalJson } from './cases/scene.ts'
 import { soundEvidence } from './soundEvidence.ts'
 
 const evidence = await soundEvidence()

@@ -1,5 +1,4 @@
 /** A case for each condition of the invariants of `src/audit/cleaning.ts`. */
-import type { Cleaned } from '../../../src/cleaning.ts'
 import {
   type Append,
   type Case,
@@ -14,7 +13,7 @@ import {
   released,
 } from './scene.ts'
 
-const CLEANED: Cleaned = {
+const CLEANED = {
   command: '/sbin/wipe',
   startedAt: 1,
   finishedAt: 2,
@@ -27,7 +26,7 @@ const DEPLOYABLE = ['deployable/d1']
 const policy = (cleaning?: string) => described(['h1', 'h2'], cleaning === undefined ? {} : { cleaning })
 const card = (cleaning?: string) => deployable('d1', recorded({ description: policy(cleaning) }))
 const on = (...events: readonly Fact[]): Append => deployable('d1', ...events)
-const done = (cleaned?: Cleaned, slot = 'h1'): Fact => ({
+const done = (cleaned?: object, slot = 'h1'): Fact => ({
   type: 'OrderDone',
   slot,
   number: 2,

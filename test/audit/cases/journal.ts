@@ -4,7 +4,6 @@ import type { Evidence } from '../../../src/audit/evidence.ts'
 import type { Finding } from '../../../src/audit/history.ts'
 import { snapshotSchemaOf } from '../../../src/actors/runtime/snapshots.ts'
 import type { ViewName } from '../../../src/actors/runtime/views.ts'
-import { canonicalJson } from '../../../src/wire/canonical.ts'
 import {
   type Case,
   type Entry,
@@ -23,6 +22,7 @@ import {
   of,
   order,
   recorded,
+  canonicalJson,
 } from './scene.ts'
 
 const version = (row: Entry, n: number): Entry => ({ ...row, version: n })

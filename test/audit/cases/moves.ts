@@ -1,5 +1,4 @@
 /** Cases of S3 for handles: each event of a row moves a handle as its state table says. */
-import { COMPARISON } from '../../../src/actors/deployable/slots.ts'
 import { type Case, type Fact, board, deployable, described, granted, here, of, order, released } from './scene.ts'
 
 const withdrawn: Fact = { type: 'HandleQuarantined', handle: 'h1', until: 'released', by: 'op', reason: 'r' }
@@ -41,7 +40,13 @@ export const moveCases: readonly Case[] = [
     of(
       board,
       deployable('d1', granted()),
-      deployable('d1', { type: 'HandleQuarantined', handle: 'h1', until: 'released', by: COMPARISON, reason: 'r' }),
+      deployable('d1', {
+        type: 'HandleQuarantined',
+        handle: 'h1',
+        until: 'released',
+        by: 'comparison with the host',
+        reason: 'r',
+      }),
       deployable('d1', released()),
     ),
     [],

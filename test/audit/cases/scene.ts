@@ -3,13 +3,27 @@
  * `a2` of the profile `pr1`, and instances `i1`, `i2`. The appends of a journal are numbered; the first is made at 1000
  * ms, the next at 2000.
  */
-import type { Bond } from '../../../src/actors/arq/messages.ts'
-import type { Event } from '../../../src/actors/runtime/decider.ts'
 import type { JournalRow } from '../../../src/actors/runtime/ports.ts'
 import type { Evidence } from '../../../src/audit/evidence.ts'
 import type { Finding } from '../../../src/audit/history.ts'
 
-export type Fact = Event & Readonly<Record<string, unknown>>
+export type Fact = JournalRow['events'][number] & Readonly<Record<string, unknown>>
+type Bond = {
+  readonly hostname: string
+  readonly deviceRpUuid: string
+  readonly instanceUuid: string
+  readonly deployable: string
+  readonly host: string
+  readonly handle: { readonly uuid: string; readonly type: 'MDEV' | 'PCI' | 'TEST_PCI'; readonly info: object }
+  readonly order: number | null
+}
+/** The text of a row: its members in the order of their names. */
+export const canonicalJson = (value: unknown): string =>
+  JSON.stringify(value, (_, each: unknown) =>
+    typeof each === 'object' && each !== null && !Array.isArray(each)
+      ? Object.fromEntries(Object.entries(each).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : each,
+  )
 /** One row of an append. */
 export type Entry = {
   readonly key: string

@@ -2,9 +2,8 @@
 import { viewRowsOf } from '../../../src/actors/entities.ts'
 import type { Evidence, TopicMessage } from '../../../src/audit/evidence.ts'
 import type { Finding } from '../../../src/audit/history.ts'
-import { canonicalJson } from '../../../src/wire/canonical.ts'
 import { topicsOf } from '../topicsOf.ts'
-import { type Append, type Case, arq, card, entry, journalOf, removed } from './scene.ts'
+import { type Append, type Case, arq, card, entry, journalOf, removed, canonicalJson } from './scene.ts'
 import { type Change, LIFE, LIVED, ORDER, invented, message, placed, plus, proof, told } from './told.ts'
 
 const LAST = message('arq/a1.3.state')
