@@ -103,8 +103,8 @@ const host =
     hosts: hosts.map((trace) => ({ ...trace, ...change(trace) })),
   })
 type Handle = { readonly uuid: string; readonly state: string }
-const deployablesIn = (journal: Evidence['journal']) =>
-  statesOf<{ readonly host: string; readonly handles: Readonly<Record<string, Handle>> }>(journal, 'deployable')
+type Held = { readonly host: string; readonly handles: Readonly<Record<string, Handle>> }
+const deployablesIn = (journal: Evidence['journal']) => statesOf(journal, 'deployable') as readonly Held[]
 /** A handle that is free at the end, of a host whose slots are known. */
 const freeSlot = ({ journal, hosts = [] }: Evidence): string => {
   const known = new Set(hosts.flatMap(({ name, prepared }) => (prepared ? [name] : [])))

@@ -4,9 +4,9 @@ import { remember } from '../../src/actors/entities.ts'
 import { wantedOf } from '../../src/actors/placement/wanted.ts'
 
 /** The states at the end of the journal of all entities of a kind. */
-export const statesOf = <State>(journal: Evidence['journal'], kind: string): readonly State[] =>
+export const statesOf = (journal: Evidence['journal'], kind: string): readonly unknown[] =>
   [...Map.groupBy(journal, ({ key }) => key)].flatMap(([key, rows]) =>
-    key.startsWith(`${kind}/`) ? [remember(key, rows).state as State] : [],
+    key.startsWith(`${kind}/`) ? [remember(key, rows).state] : [],
   )
 type Host = Parameters<typeof wantedOf>[0]
 type Deployable = Parameters<typeof wantedOf>[1][number]
@@ -14,9 +14,9 @@ type Arq = { readonly bond: { readonly deployable: string; readonly instanceUuid
 
 /** As Placement should show the cloud of this journal. */
 const providersOf = (journal: Evidence['journal']): Seen['providers'] => {
-  const deployables = statesOf<Deployable>(journal, 'deployable')
-  const arqs = statesOf<Arq>(journal, 'arq')
-  const hosts = statesOf<Host>(journal, 'host')
+  const deployables = statesOf(journal, 'deployable') as readonly Deployable[]
+  const arqs = statesOf(journal, 'arq') as readonly Arq[]
+  const hosts = statesOf(journal, 'host') as readonly Host[]
   return hosts
     .flatMap((held) =>
       wantedOf(

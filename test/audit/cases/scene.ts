@@ -14,7 +14,11 @@ type Bond = {
   readonly instanceUuid: string
   readonly deployable: string
   readonly host: string
-  readonly handle: { readonly uuid: string; readonly type: 'MDEV' | 'PCI' | 'TEST_PCI'; readonly info: object }
+  readonly handle: {
+    readonly uuid: string
+    readonly type: 'MDEV' | 'PCI' | 'TEST_PCI'
+    readonly info: Readonly<Record<string, string>>
+  }
   readonly order: number | null
 }
 /** The text of a row: its members in the order of their names. */
