@@ -5,7 +5,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { ReportedDevice } from '../../src/hardware.ts'
-import { rpUuidOf } from '../../src/rpUuid.ts'
 import { type PlacedHost, placedHost, type Shown } from '../support/placedHost.ts'
 import { customName, type PlacementLab, record, uniqueName } from '../support/placementLab.ts'
 import { NOVA, value } from '../support/plane.ts'
@@ -91,8 +90,7 @@ const MENDED: readonly Case[] = [
 
 const madeBefore = async (lab: PlacementLab, host: PlacedHost, change: (uuid: string) => Promise<unknown>) => {
   const root = await host.node()
-  const uuid = rpUuidOf(host.card.name)
-  expect(uuid).toBe(host.card.uuid)
+  const { uuid } = host.card
   const body = { uuid, name: host.card.name, parent_provider_uuid: root }
   expect((await lab.ask('POST', '/resource_providers', body)).status).toBe(200)
   await change(uuid)

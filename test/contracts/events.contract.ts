@@ -4,7 +4,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
 import type { EventPage } from '../../src/actors/events.ts'
-import type { Event } from '../../src/actors/runtime/decider.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import { OPERATOR, follow, ofProject, published, createEvents, valueOf, createWriter } from '../delivery/eventsLab.ts'
 
@@ -14,7 +13,7 @@ export type Opened = {
   readonly dispose: () => Promise<unknown>
 }
 const LATER = 8_000_000_000_000
-const event = (type: string, more: object = {}): Event => ({ type, ...more })
+const event = (type: string, more: object = {}): { readonly type: string } => ({ type, ...more })
 
 const openBy = (open: () => Promise<Opened>) => async () => {
   const { stores, dispose } = await open()

@@ -2,7 +2,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Append, FeedRow, Verdict } from '../../src/actors/runtime/ports.ts'
-import { NOVA_UNDELIVERED } from '../../src/actors/runtime/dueKinds.ts'
 import { snapshotSchemaOf } from '../../src/actors/runtime/snapshots.ts'
 import { drop, put } from '../../src/actors/runtime/views.ts'
 import type { Store } from '../../src/persistence/store.ts'
@@ -354,7 +353,7 @@ export const journalContract = (open: () => Promise<Opened>): void => {
     await append(sample.one(sample.newKey(), 1, due))
     expect((await reads().dueBefore(early + 9, 5)).map(({ entity }) => entity)).toEqual([c, b])
     expect((await reads().dueBefore(early + 9, 1)).map(({ at }) => at)).toEqual([early + 8])
-    const forOperators = put('due', { entity: sample.newKey(), kind: NOVA_UNDELIVERED, at: early })
+    const forOperators = put('due', { entity: sample.newKey(), kind: 'nova-undelivered', at: early })
     await append(sample.one(sample.newKey(), 1, [forOperators]))
     expect((await reads().dueBefore(early + 9, 1)).map(({ at }) => at)).toEqual([early + 8])
   })

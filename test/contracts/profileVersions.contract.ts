@@ -1,9 +1,11 @@
 /** Versions of device profiles: which one is used, what requests keep, who sees what. On every store. */
 import { expect, test } from 'vitest'
-import { VERSIONS_KEPT } from '../../src/actors/profile/versions.ts'
 import { expectRebuilt } from '../actors/rebuilt.ts'
 import { NOVA, TENANT, openPlane, value } from '../support/plane.ts'
 import type { Source } from '../support/stores.ts'
+
+/** So many versions of a profile are kept. */
+const VERSIONS_KEPT = 32
 
 const ONE = [{ 'resources:PGPU': '1' }]
 const TWO = [{ 'resources:PGPU': '1', 'trait:CUSTOM_A': 'required' }]

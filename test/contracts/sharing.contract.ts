@@ -5,10 +5,13 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as wait } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { FORGOTTEN_MAX, type Sharing } from '../../src/actors/runtime/sharing.ts'
 import { drop, put } from '../../src/actors/runtime/views.ts'
 import type { Store } from '../../src/persistence/store.ts'
 import * as sample from '../persistence/samples.ts'
+
+type Sharing = Store['sharing']
+/** So many names are forgotten at once. */
+const FORGOTTEN_MAX = 1000
 
 export type Shared = { readonly stores: readonly [Store, Store]; readonly dispose: () => Promise<void> }
 

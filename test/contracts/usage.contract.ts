@@ -5,12 +5,17 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { Control } from '../../src/actors/control.ts'
 import type { FeedRow } from '../../src/actors/runtime/ports.ts'
-import { USAGE_PERIODS, type UsageLine, type UsagePeriod } from '../../src/actors/usage/tally.ts'
 import { expectRebuilt } from '../actors/rebuilt.ts'
 import { handClock } from '../support/lab.ts'
 import { NOVA, openPlane, TENANT, value } from '../support/plane.ts'
 import type { Source } from '../support/stores.ts'
+
+type Usage = Extract<Awaited<ReturnType<Control['usage']>>, { readonly ok: true }>['value']
+type UsageLine = Usage['lines'][number]
+type UsagePeriod = Parameters<Control['usage']>[1]['period']
+const PERIODS: readonly UsagePeriod[] = ['total', 'day', 'month']
 
 const DAY = 86_400_000
 const NEVER = 100 * 365 * DAY
@@ -149,7 +154,7 @@ const compare = async (world: World, rows: readonly FeedRow[], began: number) =>
     [began, now + 1],
     [began + Math.floor((now - began) / 3), began + Math.floor((2 * (now - began)) / 3) + 1],
   ] as const)
-    for (const period of USAGE_PERIODS) {
+    for (const period of PERIODS) {
       const days = (until - from) / DAY
       if (period === 'day' && days > 400) continue
       const lines = await report(world, from, until, period)
