@@ -18,6 +18,7 @@ import {
   released,
 } from './scene.ts'
 
+const BY = 'comparison with the host'
 export const noted = (number: number, more: object = {}): HostStep => ({
   did: 'noted',
   slot: 'h1',
@@ -173,12 +174,7 @@ const level: readonly Case[] = [
   ['L4', 'it was held before', prepared(['h1'], of(board, held(), deployable('d1', released()))), [still]],
   ['L4', 'what is held waits for its order', prepared([], of(board, held(order('h1', 1)))), []],
   ['L4', 'what is being released is prepared', prepared(['h1'], of(board, held(), leaving)), []],
-  [
-    'L4',
-    'its host could not prepare it again',
-    prepared([], of(board, held(), marked('comparison with the host'))),
-    [],
-  ],
+  ['L4', 'its host could not prepare it again', prepared([], of(board, held(), marked(BY))), []],
   ['L4', 'an operator has marked it', prepared([], of(board, held(), marked('op'))), [without]],
   ['L4', 'its host is retired', prepared([], of(board, held(), care('retired'))), []],
   ['L4', 'its retired host has what is free', prepared(['h1'], of(board, care('retired'))), [still]],
