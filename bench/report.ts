@@ -10,6 +10,7 @@ import { sizedCloud } from '../src/drivers/simulated/cloud.ts'
 import { silent } from '../src/log.ts'
 import { openStore } from '../src/persistence/open.ts'
 import { reportRecord } from '../src/wire/message.ts'
+import { newPrivateKey, signerFrom } from '../src/wire/signature.ts'
 import type { InventoryReport } from '../src/wire/reports.ts'
 import { noCatalogue } from '../test/support/images.ts'
 
@@ -38,13 +39,15 @@ export const measureReports = async (seconds: number): Promise<Unchanged> => {
   const store = await openStore({ kind: 'memory' })
   const system = await openSystem({ store, images: noCatalogue(), nova: null, log: silent })
   const pictures = await Promise.all(Array.from({ length: SIZE.hosts }, (_, at) => picture(at)))
+  const signers = pictures.map(() => signerFrom(newPrivateKey()))
   let told = 0
   const batch = (count: number) =>
     Array.from({ length: count }, () => {
       // each host counts its own reports
       const number = 1 + Math.floor(told / SIZE.hosts)
-      const report = { ...pictures[told++ % SIZE.hosts]!, number }
-      return reportRecord(report, `${report.bootId}/${number}`, Date.now())
+      const at = told++ % SIZE.hosts
+      const report = { ...pictures[at]!, number }
+      return signers[at]!.signed(reportRecord(report, `${report.bootId}/${number}`, Date.now()))
     })
   const until = async (count: () => number, wanted: number) => {
     const end = performance.now() + TAKEN_MS

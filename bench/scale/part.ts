@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { partitionOf } from '../../src/bus/murmur2.ts'
 import { orderRecord, reportRecord } from '../../src/wire/message.ts'
+import { newPrivateKey, signerFrom } from '../../src/wire/signature.ts'
 import { ownBroker } from '../../test/support/kafka.ts'
 import { sqlOnce } from '../../test/support/postgres.ts'
 import { type Scene, calm, remove, warmUp } from '../cluster/measure.ts'
@@ -106,10 +107,11 @@ const heartbeats = async ({ scene, results, say }: Run, rest: Cpu): Promise<void
     host: `sim-${at + 1}`,
     bootId: randomUUID(),
   }))
+  const signers = boots.map(() => signerFrom(newPrivateKey()))
   const records = Array.from({ length: HEARTBEATS_PER_SECOND * HEARTBEAT_SECONDS }, (_, at) => {
     const status = { drivers: { pci_driver: 'ok' as const }, ordersInHand: 0, resultsWaiting: 0 }
     const report = { ...boots[at % boots.length]!, type: 'Heartbeat' as const, observedAt: Date.now(), status }
-    return reportRecord(report, randomUUID(), Date.now())
+    return signers[at % boots.length]!.signed(reportRecord(report, randomUUID(), Date.now()))
   })
   const taken = async (): Promise<number> => {
     const pages = await Promise.all(scene.stand.controls.map(({ page }) => page()))

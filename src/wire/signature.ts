@@ -6,7 +6,7 @@
  * SIGNATURE-1 both cover the topic, the key, the text and every other header of the message, each with its length in
  *    front, so that nothing can be changed, added, left out, or moved from one of them to another;
  * SIGNATURE-2 a message with some of these headers, and without a valid signature or MAC, or with both, is refused
- *    before anything of it is believed; one with none is unsigned, as those of releases up to 0.2.0 are;
+ *    before anything of it is believed; one with none is unsigned;
  * SIGNATURE-3 either says who sent it, not that it is new: repeats are recognised by ids and numbers, as before;
  * SIGNATURE-4 a MAC is valid from one sender to one receiver: not for another receiver, not as sent by the receiver.
  */

@@ -15,9 +15,14 @@ import { heartbeatOf, inventoryOf } from '../support/reports.ts'
 const PENDING_MAX = 1000
 
 const [own, other] = [signerOf('h1'), signerOf('other')]
-const openPlane = async (enrollment: 'first-use' | 'approve' = 'first-use', store?: Store) => {
+const CLOUD = { id: '0a11ce00-0000-4000-8000-000000000001', signer: signerOf('cloud') }
+const openPlane = async (
+  enrollment: 'first-use' | 'approve' = 'first-use',
+  store?: Store,
+  cloud: typeof CLOUD | null = null,
+) => {
   const log = memoryLog()
-  const w = await open({ options: { enrollment }, log }, store)
+  const w = await open({ options: { enrollment }, log, ...(cloud === null ? {} : { cloud }) }, store)
   const { reports } = w.plane
   let number = 0
   /** As the inbox does it. */
@@ -55,17 +60,28 @@ describe('ENROLLMENT-2 first-use', () => {
     expect((await w.events()).filter((event) => 'key' in event)).toHaveLength(1)
     expect(w.shownKeys()).toEqual([{ host: 'h1', key: own.publicKey, enrollment: 'first-use' }])
   })
-  test('a host of release 0.2.0, which signs nothing, is believed until it signs', async () => {
-    const w = await openPlane()
-    expect(await w.inventory(null)).toBe('taken')
-    expect(await w.host()).toMatchObject({ public_key: null })
-    expect(await w.inventory(own)).toBe('taken')
-    expect(await w.inventory(null, 'h1', ['forged'])).toMatch(
-      /^signer: host h1 signs with key .* and this is not signed/,
-    )
-    expect(await w.host()).toMatchObject({ public_key: own.publicKey, aliases: [] })
-    expect(w.counts()).toMatchObject({ unsigned: 1 })
-  })
+  test.each(['first-use', 'approve'] as const)(
+    'ADMISSION-5 with %s a host that signs nothing is refused, and nothing is recorded of it before it has a key',
+    async (enrollment) => {
+      const w = await openPlane(enrollment, undefined, CLOUD)
+      expect(await w.inventory(null)).toBe(
+        'signer: this is not signed: host h1 has to be upgraded to release 0.3.0 first',
+      )
+      // a heartbeat is worth no dead letter
+      expect(await w.send(heartbeatOf('h1'), null)).toBe('taken')
+      expect([await w.host(), await w.rows(), w.counts().unsigned]).toEqual([null, [], 2])
+      await w.inventory(own)
+      if (enrollment === 'approve') value(await w.control.hosts.approve(NOVA, 'h1', NOTE, own.publicKey))
+      expect(await w.inventory(own)).toBe('taken')
+      expect(await w.inventory(null, 'h1', ['forged'])).toMatch(
+        /^signer: host h1 signs with key .* and this is not signed/,
+      )
+      expect(await w.host()).toMatchObject({ public_key: own.publicKey, aliases: [] })
+      value(await w.control.hosts.rekey(NOVA, 'h1', NOTE, null))
+      expect(await w.inventory(null, 'h1', ['forged'])).toContain('this is not signed')
+      expect(await w.host()).toMatchObject({ aliases: [] })
+    },
+  )
   test('of two keys that are shown at once, one is accepted and the other refused', async () => {
     const w = await openPlane()
     const said = await Promise.all([w.inventory(own), w.inventory(other)])
@@ -224,13 +240,6 @@ describe('ENROLLMENT-3 rekey', () => {
     expect(await w.host()).toMatchObject({ public_key: null })
     expect(await w.inventory(other)).toBe('taken')
     expect(await w.inventory(own)).toContain('is signed with key')
-  })
-  test('a host that goes back to release 0.2.0 is believed unsigned again', async () => {
-    const w = await openPlane()
-    await w.inventory(own)
-    value(await w.control.hosts.rekey(NOVA, 'h1', NOTE, null))
-    expect(await w.inventory(null, 'h1', ['older'])).toBe('taken')
-    expect(await w.host()).toMatchObject({ aliases: ['older'] })
   })
   test('that another control carried out counts here after a sweep at most', async () => {
     const stores = memoryStores({ exclusive: false })

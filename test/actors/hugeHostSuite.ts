@@ -16,6 +16,7 @@ import { imagesOf } from '../sim/images.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { NOVA, TENANT, value } from '../support/plane.ts'
 import { inventoryOf } from '../support/reports.ts'
+import { signerOf } from '../support/keys.ts'
 
 /** The limits of the lists in a report (`src/hardware.ts`, `src/wire/reports.ts`). */
 const MOST = { devices: 1000, deployables: 1000, handles: 4096 } as const
@@ -84,10 +85,12 @@ const largest = (handles: number = MOST.handles, boardInfo: string | null = null
 const EXPECTED = { deployables: 1 + MOST.deployables + SINGLES, handles: MOST.handles + SINGLES }
 
 const reported = (host: string, number: number, devices: readonly ReportedDevice[]) =>
-  reportRecord(
-    inventoryOf(host, number, { drivers: drivers(devices), observedAt: Date.now() }),
-    `${host}/${number}`,
-    Date.now(),
+  signerOf(host).signed(
+    reportRecord(
+      inventoryOf(host, number, { drivers: drivers(devices), observedAt: Date.now() }),
+      `${host}/${number}`,
+      Date.now(),
+    ),
   )
 /** The same, filled up so that its record is as long as the bus takes. */
 const filledUp = (host: string, number: number) => {

@@ -7,6 +7,7 @@ import type { LedgerAnswer } from '../../src/wire/orders.ts'
 import { newPrivateKey, signerFrom } from '../../src/wire/signature.ts'
 import { inventoryOf } from '../support/reports.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
+import { signerOf } from '../support/keys.ts'
 
 const CLUSTER = '0a11ce00-0000-4000-8000-000000000001'
 const open = async () => {
@@ -34,7 +35,7 @@ const open = async () => {
   const ask = async (more: object = {}) => {
     const drivers = [{ driver: 'simulated_driver', status: 'ok' as const, devices }]
     const report = inventoryOf('h1', ++number, { bootId, bootNumber: 1000, drivers, ledger: 'new', ...more })
-    value(await w.plane.reports.take(report, `${bootId}/${report.number}`))
+    value(await w.plane.reports.take(report, `${bootId}/${report.number}`, signerOf('h1').publicKey))
     const answers = sent.splice(0).map((record) => ({ record, message: readToHost(record) }))
     return answers.flatMap(({ record, message }) =>
       message.ok && message.value.body.type === 'LedgerAnswer' ? [{ record, body: message.value.body }] : [],

@@ -13,6 +13,7 @@ import { imagesOf } from '../sim/images.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { value } from '../support/plane.ts'
 import { inventoryOf } from '../support/reports.ts'
+import { signerOf } from '../support/keys.ts'
 
 const shown = (name: string, numAccelerators: number): InventoryReport['drivers'] => [
   {
@@ -60,7 +61,7 @@ const open = async (kind: 'memory' | 'pglite') => {
   const system = await openSystem({ store, images: imagesOf(), nova: null, log, bus })
   const tell = (host: string, number: number, drivers: InventoryReport['drivers']) => {
     const report = inventoryOf(host, number, { drivers, observedAt: Date.now() })
-    return bus.publish([reportRecord(report, `${host}/${number}`, Date.now())])
+    return bus.publish([signerOf(host).signed(reportRecord(report, `${host}/${number}`, Date.now()))])
   }
   const close = async () => {
     await system.stop()

@@ -10,6 +10,7 @@ import { CLOUD_HEADER } from '../../src/wire/seal.ts'
 import { newPrivateKey } from '../../src/wire/signature.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { noCatalogue } from '../support/images.ts'
+import { signerOf } from '../support/keys.ts'
 
 const open = async (log: ReturnType<typeof memoryLog>) => {
   const bus = inProcessBus({ clock: systemClock })
@@ -23,7 +24,7 @@ const open = async (log: ReturnType<typeof memoryLog>) => {
   const say = (host: string, cluster: string | null) => {
     const plain = reportRecord(inventoryOf(host, 1), `${host}/1`, 0)
     const headers = cluster === null ? plain.headers : { ...plain.headers, [CLOUD_HEADER]: cluster }
-    return bus.publish([{ ...plain, headers }])
+    return bus.publish([signerOf(host).signed({ ...plain, headers })])
   }
   return { system, hosts, say, id: (await store.cloud(newPrivateKey)).id }
 }

@@ -8,6 +8,7 @@ import { reportRecord } from '../../src/wire/message.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { card, part, shown } from '../actors/cards.ts'
 import { heartbeatOf, inventoryOf, resultOf } from '../support/reports.ts'
+import { signerOf } from '../support/keys.ts'
 
 export type Attack = {
   readonly line: string
@@ -172,5 +173,7 @@ export const badReports = (count: number, seed: number): readonly BusRecord[] =>
     const value = jsonOf(spoilt(way === 2 ? { ...whole, id } : whole, place, by)).toWellFormed()
     const headers =
       way < 5 ? Object.fromEntries(Object.keys(record.headers).map((name) => [name, raw])) : record.headers
-    return { ...record, key, value, headers }
+    const sent = { ...record, key, value, headers }
+    // most are signed, so that they are read
+    return at % 4 === 0 ? sent : signerOf('liar').signed(sent)
   })

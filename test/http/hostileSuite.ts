@@ -21,6 +21,7 @@ import { systemHere } from '../support/systemHere.ts'
 import { bindBody, speaker, unbindBody } from './cloud.ts'
 import { attacks, badReports } from './hostileInput.ts'
 import { as, service } from './steps.ts'
+import { signerOf } from '../support/keys.ts'
 
 const SEED = 20_261_122
 /** Beside those on each place of each route. */
@@ -49,7 +50,7 @@ const open = async (store: Store) => {
       deployables: deployables.map((one) => ({ ...one, name: one.name.replace(/^h1_/, 'good_') })),
     }))
     const report = inventoryOf('good', ++number, { drivers: [shown(...own)] })
-    return bus.publish([reportRecord(report, `good/${number}`, 0)])
+    return bus.publish([signerOf('good').signed(reportRecord(report, `good/${number}`, 0))])
   }
   const close = async () => {
     await system.stop()

@@ -19,6 +19,7 @@ import type { Order, SlotsQuestion } from '../../src/wire/orders.ts'
 import type { InventoryReport, OrderResult } from '../../src/wire/reports.ts'
 import { openTestStore } from './stores.ts'
 import { noCatalogue } from './images.ts'
+import { signerOf } from './keys.ts'
 
 export const NOVA: Caller = {
   userId: 'nova',
@@ -68,8 +69,10 @@ export const openPlane = async (
     log: silent,
     ...parts,
   })
+  /** A control of a cloud takes signed reports only. */
+  const signerFor = (name: string): string | null => (parts.cloud ? signerOf(name).publicKey : null)
   const taken = async (...[body, id]: Parameters<typeof plane.reports.take>) =>
-    value(await plane.reports.take(body, id))
+    value(await plane.reports.take(body, id, signerFor(body.host)))
   const answer = (order: Order, result: OrderResult['result'] = { status: 'done' }) =>
     taken(
       {

@@ -6,7 +6,9 @@
  * ADMISSION-2 the cached key of a host may be out of date for one sweep at most. A report is refused only by the
  *    present key;
  * ADMISSION-3 a report of a host without an approved key is ignored. At most `PENDING_MAX` such hosts are recorded;
- * ADMISSION-4 a report that shows the key of another host is refused (`hostKeys.ts`).
+ * ADMISSION-4 a report that shows the key of another host is refused (`hostKeys.ts`);
+ * ADMISSION-5 a report that is not signed is refused: every host signs since release 0.3.0. Of a host without a key,
+ *    nothing is recorded.
  */
 import type { HostName } from '../../identifiers.ts'
 import { type Outcome, done, refuse } from '../../fault.ts'
@@ -98,16 +100,25 @@ const createPresent = (kernel: Kernel, keys: HostKeys) => {
 export type JudgeSender = (shown: Shown) => Promise<Outcome<'believed' | 'passed over'>>
 
 export const createJudgeSender = (kernel: Kernel, liveness: Liveness, keys: HostKeys): JudgeSender => {
-  const { options, region, counts } = kernel
+  const { options, region, counts, clock, log, cloud } = kernel
   const present = createPresent(kernel, keys)
-  const judge = (held: Host, { host: name, signer }: Shown): Judgement =>
-    judgeSigner(name, held.keys ?? {}, signer, options.enrollment)
-  const refused = async (shown: Shown, refusal: Refusal, rule: string): ReturnType<JudgeSender> => {
+  // without an identity of its own, a control has nothing by which hosts could know it either
+  const judge = ({ keys: held = {} }: Host, { host: name, signer }: Shown): Judgement =>
+    cloud !== null && signer === null && held.key === undefined
+      ? { refusal: 'unsigned', rule: `this is not signed: host ${name} has to be upgraded to release 0.3.0 first` }
+      : judgeSigner(name, held, signer, options.enrollment)
+  const note = async ({ host: name }: Shown, reason: Refusal, rule: string, hasKey: boolean): Promise<void> => {
+    if (hasKey) return noteRefusal(kernel, { host: name, reason, field: 'signer', rule })
+    counts.refusedReports[reason]++
+    counts.lastAt.refusedReports = clock.now()
+    log.warn({ host: name, reason, rule }, 'report.refused')
+  }
+  const refused = async (held: Host, shown: Shown, refusal: Refusal, rule: string): ReturnType<JudgeSender> => {
     if (refusal === 'not_approved') {
       counts.refusedReports.not_approved++
       return done('passed over')
     }
-    await noteRefusal(kernel, { host: shown.host, reason: refusal, field: 'signer', rule })
+    await note(shown, refusal, rule, refusal !== 'unsigned' || held.keys?.key !== undefined)
     // a refused heartbeat is ignored, because it is not worth a dead letter
     return shown.type === 'Heartbeat' ? done('passed over') : refuse({ kind: 'forbidden', rule: `signer: ${rule}` })
   }
@@ -123,7 +134,8 @@ export const createJudgeSender = (kernel: Kernel, liveness: Liveness, keys: Host
     const decided =
       judged === 'present' && signer !== null ? await present(current.value.state, shown, signer) : done(judged)
     if (!decided.ok) return decided
-    if (typeof decided.value === 'object') return refused(shown, decided.value.refusal, decided.value.rule)
+    if (typeof decided.value === 'object')
+      return refused(current.value.state, shown, decided.value.refusal, decided.value.rule)
     return done('believed')
   }
 }
