@@ -40,7 +40,7 @@ export const readJsonObject = async (
 }
 
 /** Decodes a JSON object; `where` names the text in the error. */
-export const jsonObject = (text: string, where: string): Readonly<Record<string, unknown>> => {
+const jsonObject = (text: string, where: string): Readonly<Record<string, unknown>> => {
   let value: unknown
   try {
     value = JSON.parse(text)

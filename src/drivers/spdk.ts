@@ -19,7 +19,7 @@ import type { Driver, HostIo } from './driver.ts'
 import { attributesOf, deployableName, traitName } from './names.ts'
 
 export type SpdkOptions = { readonly socket: string }
-export const SPDK_SOCKET = '/var/tmp/spdk.sock'
+const SPDK_SOCKET = '/var/tmp/spdk.sock'
 
 const ANSWER_MS = 5000
 const [SUBSYSTEMS_MAX, UNIT_MAX, SAID_MAX] = [1000, 100, 1000]

@@ -12,7 +12,7 @@ import { type Judged, type Numbers, QUANTITIES, badBy, isPassing, judgedBy } fro
 import type { Log } from '../log.ts'
 import { type CardsShown, cardsShown } from './whereabouts.ts'
 
-export const GOOD_READINGS = 3
+const GOOD_READINGS = 3
 /** The most that are remembered; a report has at most 1,000 devices of a driver. */
 const DEVICES_MAX = 2000
 

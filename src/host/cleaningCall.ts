@@ -55,7 +55,7 @@ const addressOf = (info: Slot['info']): string => {
   return address === null ? '' : formatPciAddress(address)
 }
 /** The environment of a command, which tells it what to clean. The address is empty where the handle has none. */
-export const environmentOf = ({ driver, number, slot }: CleaningOrder): Readonly<Record<string, string>> => ({
+const environmentOf = ({ driver, number, slot }: CleaningOrder): Readonly<Record<string, string>> => ({
   ACCELERANDO_DRIVER: driver,
   ACCELERANDO_DEPLOYABLE: slot.deployable,
   ACCELERANDO_HANDLE: slot.uuid,

@@ -50,7 +50,7 @@ const attributesOf = (kind: 'PF' | 'VF', offset: number, more: Readonly<Record<s
     .map(([key, value]) => ({ key, value }))
 
 /** Returns the deployable with a tree of its functions; null: the driver shows none of them. Pure. */
-export const dividedInto = (
+const dividedInto = (
   whole: ReportedDeployable,
   base: PciAddress,
   functions: readonly PhysicalFunction[],

@@ -15,7 +15,7 @@ export const PLAYBOOKS = ['setup', 'teardown'] as const
 export type Playbook = (typeof PLAYBOOKS)[number]
 
 /** The most characters of the output of one run that are kept on the disk and reported. */
-export const OUTPUT_MAX = 4000
+const OUTPUT_MAX = 4000
 const REASON_MAX = 1000
 const DRIVERS_MAX = 100
 

@@ -24,7 +24,7 @@ const unclear = (reason: string): NovaServer => ({ is: 'unclear', reason: noteOf
 const saidBy = ({ status, text }: NovaAnswer): string => `Nova answered ${status}: ${faultText(text)}`
 
 /** Interprets Nova's answer about a server. Pure. */
-export const serverIn = (uuid: InstanceUuid, answer: NovaAnswer): NovaServer => {
+const serverIn = (uuid: InstanceUuid, answer: NovaAnswer): NovaServer => {
   const body = decoded(answer.text)?.value
   if (answer.status === 404) {
     const gone = v.safeParse(Gone, body)

@@ -1,5 +1,6 @@
 /** NVMe drives that the host uses itself are not offered to guests. */
 import { expect, test } from 'vitest'
+import type { DriverOptions } from '../../src/drivers/index.ts'
 import { never, slotsOf } from './driver.contract.ts'
 import { cardsIn, driverOf } from './machines.ts'
 import { type RecordedHost, recordedHostIo, type Tree } from './recordedHostIo.ts'
@@ -73,42 +74,30 @@ test.each<[string, () => RecordedHost, string | undefined]>([
     unknown('nvme0n1: was not called'),
   ],
 ])('%s: it is not offered (DRIVE-2, DRIVE-3)', async (_what, io, reason) => expect(await reasonOf(io())).toBe(reason))
-test('a drive that joined a pool since the report is not given to a guest (DRIVE-2)', async () => {
-  const io = host({})
-  const driver = driverOf('nvme_ssd_driver')
-  const [slot] = slotsOf(await driver.discover(io))
-  await driver.prepare(io, slot!, never)
-  io.tree('/dev')['nvme0n1'] = '259:0 claimed'
-  await expect(driver.prepare(io, slot!, never)).rejects.toThrow(`0000:dc:00.0 is not given to a guest: ${CLAIMED}`)
-})
 test('what is lacking for a moment leaves no drive out, but fails the look (DRIVE-3)', async () => {
   const error = Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE' })
   const io = { ...host({}), blockDevice: async () => Promise.reject(error) }
   await expect(driverOf('nvme_ssd_driver').discover(io)).rejects.toThrow('EMFILE')
 })
-test('a drive that the whitelist of pci_driver takes is looked at alike (DRIVE-1, DRIVE-2)', async () => {
-  const driver = driverOf('pci_driver', { pci: { whitelist: '[{"vendor_id": "144d", "product_id": "a80a"}]' } })
-  expect(await driver.discover(inPool())).toEqual([])
-  expect(await driver.leftOut!(inPool())).toEqual([{ address: '0000:dc:00.0', reason: CLAIMED }])
-  const io = host({})
-  const [device] = await driver.discover(io)
-  expect(device!.deployables[0]!.hostWork).toBe(true)
-  const [slot] = slotsOf([device!])
-  await driver.prepare(io, slot!, never)
-  io.tree('/dev')['nvme0n1'] = '259:0 claimed'
-  await expect(driver.prepare(io, slot!, never)).rejects.toThrow(CLAIMED)
-})
-test('a drive of the table of cards is looked at alike (DRIVE-1, DRIVE-2)', async () => {
-  const { cards } = cardsIn(`[{vendor: 144d, device: a80a, type: SSD, name: own drive}]`)
-  const driver = driverOf('id_table_driver', { cards })
-  expect(await driver.discover(inPool())).toEqual([])
-  expect(await driver.leftOut!(inPool())).toEqual([{ address: '0000:dc:00.0', reason: CLAIMED }])
-  const io = host({})
-  const [device] = await driver.discover(io)
-  expect(device!.deployables[0]!.hostWork).toBe(true)
-  io.tree('/dev')['nvme0n1'] = '259:0 claimed'
-  await expect(driver.prepare(io, slotsOf([device!])[0]!, never)).rejects.toThrow(CLAIMED)
-})
+test.each<[string, DriverOptions]>([
+  ['nvme_ssd_driver', {}],
+  ['pci_driver', { pci: { whitelist: '[{"vendor_id": "144d", "product_id": "a80a"}]' } }],
+  ['id_table_driver', { cards: cardsIn('[{vendor: 144d, device: a80a, type: SSD, name: own drive}]').cards }],
+])(
+  '%s looks at a drive for its list, and once more before a guest gets it (DRIVE-1, DRIVE-2)',
+  async (name, options) => {
+    const driver = driverOf(name, options)
+    expect(await driver.discover(inPool())).toEqual([])
+    expect(await driver.leftOut!(inPool())).toEqual([{ address: '0000:dc:00.0', reason: CLAIMED }])
+    const io = host({})
+    const [device] = await driver.discover(io)
+    expect(device!.deployables[0]!.hostWork).toBe(true)
+    const [slot] = slotsOf([device!])
+    await driver.prepare(io, slot!, never)
+    io.tree('/dev')['nvme0n1'] = '259:0 claimed'
+    await expect(driver.prepare(io, slot!, never)).rejects.toThrow(`0000:dc:00.0 is not given to a guest: ${CLAIMED}`)
+  },
+)
 
 const severalPaths = (head: Tree | null, mountinfo = '', swaps = '') =>
   recordedHostIo({

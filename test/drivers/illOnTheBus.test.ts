@@ -215,12 +215,3 @@ test('the link of a GPU that idles slowly is not reduced; one that is narrow, or
   for (const percent of [0, 90])
     expect((await busyAt(percent)).devices[0]!.numbers.link_reduced).toBe(percent === 0 ? 0 : 1)
 })
-
-test('a function that cannot be read is named with its path', async () => {
-  const io = bus({ '0000:17:00.0': GPU })
-  const read: typeof io.read = (path) =>
-    path.endsWith('/class') ? Promise.reject(new Error('EIO: i/o error, read')) : io.read(path)
-  await expect(driverOf('nvidia_gpu_driver').discover({ ...io, read })).rejects.toThrow(
-    '/sys/bus/pci/devices/0000:17:00.0: EIO: i/o error, read',
-  )
-})

@@ -42,15 +42,6 @@ describe('a driver by its entry-point name', () => {
     }),
   )
 
-  test.each([
-    ['pci_driver', { pci: { whitelist: '[{"vendor_id": "x"}]' } }, 'pci.passthrough_whitelist[0].vendor_id'],
-    ['fake_driver', { fake: { handles: 0 } }, 'fake'],
-    ['simulated_driver', { simulated: { seed: 1, devices: [{ kind: 'gpu', handles: 0 }] } }, 'simulated'],
-    ['simulated_driver', {}, 'simulated'],
-  ] as const)('%s with options %j has a problem', (name, options, field) =>
-    expect(driverByName(name, options)).toMatchObject({ ok: false, problems: [{ field }] }),
-  )
-
   test('with options out of range has the rule as its problem; any other error is a fault of the program', () => {
     const problem = (name: string, options: DriverOptions) => {
       const reading = driverByName(name, options)

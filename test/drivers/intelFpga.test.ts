@@ -45,48 +45,6 @@ const shown = async ({ io, driver: one }: { readonly io: RecordedHost; readonly 
   (await one.discover(io)).flatMap(({ deployables }) => deployables).find(({ name }) => name === NAME)!
 
 describe('what it shows', () => {
-  test('the sample: a card with a virtual function, and one without', async () => {
-    const devices = await driver().discover(recordedHostIo({ sys: opaeTree() }))
-    const traits = [
-      'CUSTOM_FPGA_INTEL',
-      'CUSTOM_FPGA_INTEL_PAC_ARRIA10',
-      `CUSTOM_FPGA_FUNCTION_ID_INTEL_${INTEL.function.toUpperCase()}`,
-      `CUSTOM_FPGA_REGION_INTEL_${INTEL.region.toUpperCase()}`,
-    ]
-    expect(devices).toEqual(
-      [
-        { bus: '5e', fn: '1', physfn: '0000:5e:00.0' },
-        { bus: 'be', fn: '0' },
-      ].map(({ bus, fn, ...more }) => ({
-        type: 'FPGA',
-        vendor: '0x8086',
-        model: 'miss_model_info',
-        stdBoardInfo: '{"product_id": "0x09c4"}',
-        vendorBoardInfo: 'miss_vb_info',
-        controlPath: {
-          type: 'PCI',
-          info: `{"bus": "${bus}", "device": "00", "domain": "0000", "function": "0"}`,
-        },
-        card: { kind: { pci: '8086:09c4' }, marks: {} },
-        deployables: [
-          {
-            name: `compute1_0000:${bus}:00.0`,
-            numAccelerators: 1,
-            driverName: 'intel',
-            attributes: [
-              { key: 'rc', value: 'FPGA' },
-              ...traits.map((value, n) => ({ key: `trait${n}`, value })),
-              { key: 'region_uuid', value: INTEL.region },
-            ],
-            handles: [{ type: 'PCI', info: { bus, device: '00', domain: '0000', function: fn }, ...more }],
-            hostWork: true,
-            programmable: true,
-          },
-        ],
-      })),
-    )
-  })
-
   test('a card of the driver that is part of the kernel', async () => {
     const [device] = await driver().discover(recordedHostIo({ sys: dflTree() }))
     expect(device!.deployables[0]!.attributes.map(({ value }) => value)).toEqual([
@@ -178,15 +136,7 @@ describe('programming', () => {
     expect(await shown(host)).not.toHaveProperty('bitstreamId')
   })
 
-  test('an exit status alone proves nothing: the card must show the function', async () => {
-    const host = open(INTEL.function)
-    await expect(host.driver.program!(host.io, NAME, '/images/design.gbs', never)).rejects.toThrow(
-      `${NAME} does not show function ${NEW_FUNCTION} of /images/design.gbs after programming, but ${INTEL.function}`,
-    )
-    expect(await shown(host)).not.toHaveProperty('bitstreamId')
-  })
-
-  test('an exit status alone proves nothing either where the image has several functions, or the card shows none', async () => {
+  test('an exit status alone proves nothing: the card must show each function of the image', async () => {
     const port = (io: RecordedHost) =>
       io.tree('/sys/bus/pci/devices/0000:be:00.0/fpga/intel-fpga-dev.1/intel-fpga-port.2')
     const images = { 'two.gbs': gbs(INTEL.region, [INTEL.function, NEW_FUNCTION]) }
@@ -195,6 +145,7 @@ describe('programming', () => {
       `${NAME} does not show function ${functions} of /images/two.gbs after programming, but ${shown}`
     const program = () => driver().program!(io, NAME, '/images/two.gbs', never)
     await expect(program()).rejects.toThrow(missing(NEW_FUNCTION, INTEL.function))
+    expect((await driver().discover(io))[1]!.deployables[0]).not.toHaveProperty('bitstreamId')
     delete port(io)['afu_id']
     await expect(program()).rejects.toThrow(missing(`${INTEL.function}, ${NEW_FUNCTION}`, 'none'))
   })

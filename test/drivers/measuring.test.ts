@@ -1,7 +1,7 @@
 /** What drivers measure: of files that the kernel shows, and of what the tools of vendors print. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { judgedBy, type Numbers } from '../../src/health.ts'
+import type { Numbers } from '../../src/health.ts'
 import { never } from './driver.contract.ts'
 import { driverOf } from './machines.ts'
 import { type Programs, recordedHostIo, type Tree } from './recordedHostIo.ts'
@@ -204,31 +204,4 @@ describe('whatever is printed', () => {
       { numRuns: 200 },
     )
   })
-})
-
-describe('a device', () => {
-  const cases: readonly (readonly [Numbers, string])[] = [
-    [{}, 'ok'],
-    [{ temperature_celsius: 120, utilisation_percent: 100, pci_correctable_errors: 9 }, 'ok'],
-    [{ pci_fatal_errors: 1 }, 'bad'],
-    [{ pci_shared_fatal_errors: 1 }, 'warning'],
-    [{ off_the_bus: 0 }, 'ok'],
-    [{ off_the_bus: 1 }, 'bad'],
-    [{ pci_nonfatal_errors: 1 }, 'warning'],
-    [{ temperature_margin_celsius: 0.5 }, 'ok'],
-    [{ temperature_margin_celsius: 0 }, 'bad'],
-    [{ temperature_margin_celsius: -3 }, 'bad'],
-    [{ memory_repair_pending: 1 }, 'bad'],
-    [{ memory_repair_failed: 1 }, 'bad'],
-    [{ ecc_uncorrected_errors: 2 }, 'warning'],
-    [{ vendor_alarm: 1 }, 'warning'],
-    [{ vendor_alarm: 2 }, 'bad'],
-    [{ link_reduced: 1 }, 'warning'],
-  ]
-  test.each(cases)('of %j is %s', (numbers, health) => expect(judgedBy(numbers).health).toBe(health))
-  test('is as bad as the worst of it, which is named first', () =>
-    expect(judgedBy({ link_reduced: 1, pci_fatal_errors: 2 })).toEqual({
-      health: 'bad',
-      reasons: ['it has reported fatal PCI errors', 'its PCI link is slower or narrower than it could be'],
-    }))
 })

@@ -2,11 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Clock } from '../../src/clock.ts'
 import { effectsPath, readEffects } from '../../src/drivers/simulated/effects.ts'
 import { realHostIo } from '../../src/drivers/hostIo.ts'
 import { pciAddressOf } from '../../src/pci.ts'
 import { simulatedDriver, type SimulatedPlan } from '../../src/drivers/simulated/simulated.ts'
+import { handClock } from '../support/lab.ts'
 import { never, slotsOf } from './driver.contract.ts'
 import { recordedHostIo } from './recordedHostIo.ts'
 
@@ -210,37 +210,22 @@ describe('injected faults', () => {
   })
 
   test('a delay is waited for, and given up with the caller', async () => {
-    const waits: { readonly ms: number; readonly run: () => void; gone: boolean }[] = []
-    const clock: Clock = {
-      now: () => 0,
-      monotonic: () => 0,
-      after: (ms, run) => {
-        const wait = { ms, run, gone: false }
-        waits.push(wait)
-        return () => void (wait.gone = true)
-      },
-    }
-    const started = async () => {
-      for (let turn = 0; turn < 20; turn++) await Promise.resolve()
-    }
-    const io = host()
+    const [io, clock] = [host(), handClock()]
     const driver = simulatedDriver({ ...small, clock, faults: { delayMs: 250 } })
     const [slot] = slotsOf(await driver.discover(io))
     const first = driver.prepare(io, slot!, never)
-    await started()
+    await clock.pass(249)
     expect(effectsOf(io).prepared).toEqual({})
-    waits[0]!.run()
+    await clock.pass(1)
     await first
-    expect(Object.keys(effectsOf(io).prepared)).toEqual([slot!.uuid])
     const caller = new AbortController()
     const second = driver.release(io, slot!, caller.signal)
-    await started()
+    const refused = expect(second).rejects.toThrow('past its deadline')
+    await clock.pass(100)
     caller.abort(new Error('past its deadline'))
-    await expect(second).rejects.toThrow('past its deadline')
+    await refused
+    await clock.pass(250)
     expect(Object.keys(effectsOf(io).prepared)).toEqual([slot!.uuid])
-    expect(waits.map(({ ms }) => ms)).toEqual([250, 250])
-    // the timer of the wait that was given up is gone as well
-    expect(waits[1]!.gone).toBe(true)
   })
 })
 

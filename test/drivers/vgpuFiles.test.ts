@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Driver, HostIo, Slot } from '../../src/drivers/driver.ts'
 import { driverOf as named } from './machines.ts'
-import { never, uuidOf } from './driver.contract.ts'
+import { never } from './driver.contract.ts'
 import { recordedHostIo, type Tree } from './recordedHostIo.ts'
 import { pciTree } from './trees.ts'
 
@@ -131,48 +131,6 @@ describe('a function that is configured for a type', () => {
       await expect(driverOf().discover(failing(io, file, 'EIO'))).rejects.toThrow(`EIO: ${FOLDER}`)
     },
   )
-  test('is reported whole', async () => {
-    const io = host({ nvidia: { creatable_vgpu_types: '223 : GRID T4-2B\n', current_vgpu_type: '0\n' } })
-    const handle = { type: 'PCI', info: INFO }
-    expect(await driverOf().discover(io)).toStrictEqual([
-      {
-        type: 'GPU',
-        vendor: '10de',
-        model: 'T4',
-        stdBoardInfo: '{"product_id": "1eb8", "controller": "3D controller"}',
-        vendorBoardInfo: '{"vendor_info": "gpu_vb_info"}',
-        controlPath: { type: 'PCI', info: '{"bus": "af", "device": "00", "domain": "0000", "function": "0"}' },
-        card: { kind: { pci: '10de:1eb8' }, marks: {} },
-        deployables: [
-          {
-            name: `h1_${ADDRESS}`,
-            numAccelerators: 1,
-            driverName: 'NVIDIA',
-            attributes: [
-              { key: 'rc', value: 'VGPU' },
-              { key: 'trait0', value: 'OWNER_CYBORG' },
-              { key: 'trait1', value: 'CUSTOM_NVIDIA_1EB8_T4_2B' },
-            ],
-            handles: [handle],
-            hostWork: true,
-            programmable: false,
-          },
-        ],
-      },
-    ])
-    // what the type is called is remembered
-    const FILE = '/state/nvidia_gpu_driver.made.json'
-    expect(JSON.parse(io.kept()[FILE]!)).toEqual({ made: {}, names: { [TYPE]: 'GRID T4-2B' } })
-    const slot: Slot = { uuid: uuidOf(1), deployable: `h1_${ADDRESS}`, type: 'PCI', info: INFO }
-    await driverOf().prepare(io, slot, never)
-    const card = { kind: { pci: '10de:1eb8' }, marks: {} }
-    const made = { [slot.uuid]: { address: ADDRESS, type: TYPE, mark: '', card } }
-    expect(JSON.parse(io.kept()[FILE]!)).toEqual({ made, names: { [TYPE]: 'GRID T4-2B' } })
-    expect(await driverOf().inUse!(io)).toEqual([{ ...handle, by: 'its vGPU exists' }])
-    await driverOf().release(io, slot, never)
-    expect(JSON.parse(io.kept()[FILE]!)).toEqual({ made: {}, names: { [TYPE]: 'GRID T4-2B' } })
-    expect(await driverOf().inUse!(io)).toEqual([])
-  })
 })
 
 test('a type that was never called anything has the trait of its id', async () => {

@@ -1,9 +1,8 @@
-/** When a slot may be prepared, as the ledger notes it, and what an entry on the disk has. */
-import * as v from 'valibot'
+/** When a slot may be prepared, as the ledger notes it. */
 import { describe, expect, test } from 'vitest'
 import {
   type Conclusion,
-  Entry,
+  type Entry,
   attachingOf,
   finished,
   handleKey,
@@ -12,11 +11,7 @@ import {
 } from '../../src/host/entry.ts'
 import { ledgerEntry } from './ledgerEntry.ts'
 
-const [SLOT, DEPLOYABLE, ARQ] = ['a', 'b', 'c'].map((one) => `b0a79999-0000-4000-8000-00000000000${one}`) as [
-  string,
-  string,
-  string,
-]
+const [SLOT, DEPLOYABLE] = ['a', 'b'].map((one) => `b0a79999-0000-4000-8000-00000000000${one}`) as [string, string]
 const HANDLE = { type: 'PCI', info: { function: '1', device: '00', bus: 'af', domain: '0000' } } as const
 const KEY = '["PCI",{"bus":"af","device":"00","domain":"0000","function":"1"}]'
 const NOTED = {
@@ -111,37 +106,4 @@ test('the handle of an entry is read from it; orders on a whole deployable, and 
     expect(attachingOf({ ...entry, handle })).toBe(null)
     expect(slotIn({ ...entry, handle })).toEqual([])
   }
-})
-
-describe('an entry on the disk', () => {
-  const WHOLE: Entry = {
-    ...NOTED,
-    type: 'PrepareSlot',
-    handle: KEY,
-    arq: ARQ,
-    image: 'image-1',
-    trace: '00-ab-cd-01',
-    state: 'done',
-    result: FINAL,
-    prepared: false,
-  }
-  const isRead = (more: object): boolean => v.safeParse(Entry, { ...WHOLE, ...more }).success
-  test('is read as it was written', () => expect(v.parse(Entry, WHOLE)).toEqual(WHOLE))
-  test('may lack what only some orders have', () => {
-    const { arq: _arq, image: _image, trace: _trace, result: _result, prepared: _prepared, ...least } = WHOLE
-    expect(v.parse(Entry, least)).toEqual(least)
-  })
-  test('is of one of four types, in one of two states', () => {
-    const types = ['PrepareSlot', 'ReleaseSlot', 'Program', 'Probe', 'Other', '']
-    expect(types.map((type) => isRead({ type }))).toEqual([true, true, true, true, false, false])
-    expect(['in-hand', 'done', 'other', ''].map((state) => isRead({ state }))).toEqual([true, true, false, false])
-  })
-  test('needs each of the others', () => {
-    const needed = ['slot', 'number', 'type', 'driver', 'deployable', 'deployableUuid', 'handle', 'state']
-    for (const name of [...needed, 'startedAt', 'finishedAt', 'sent']) {
-      const { [name]: _, ...others } = WHOLE as unknown as Record<string, unknown>
-      expect([name, v.safeParse(Entry, others).success]).toEqual([name, false])
-    }
-    expect([isRead({ number: 0 }), isRead({ number: 1 })]).toEqual([false, true])
-  })
 })

@@ -85,17 +85,6 @@ test('a host that steps back says so once, reports nothing more, and lets what i
   expect(host.load()).toEqual({ ordersInHand: 0, resultsWaiting: 0 })
 })
 
-test('a host without an image store loads nothing, and says why', async () => {
-  const lab = await openHostLab()
-  await lab.boot({ options: { images: undefined as never } })
-  await lab.send(lab.order('Program', 1))
-  expect(lab.results()[0]!.result).toEqual({
-    status: 'failed',
-    reason: 'image_none: no image store is configured',
-    final: true,
-  })
-})
-
 test('a result that the bus does not take yet is counted, told when it does, and waited for by a stop', async () => {
   const lab = await openHostLab()
   let away = true

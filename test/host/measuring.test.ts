@@ -136,22 +136,6 @@ test.each([
   expect(measuredBy(lab)[0]!.complaint).toMatch(complaint)
 })
 
-test('a reading of which not even a complaint can be told is logged, and the heartbeats go on', async () => {
-  const lab = await openHostLab()
-  let beforeTheEpoch = false
-  const clock = { ...lab.clock, now: () => (beforeTheEpoch ? -1 : lab.clock.now()) }
-  const { measure, ...plain } = lab.driver
-  const late: Driver['measure'] = async (...given) => {
-    beforeTheEpoch = true
-    return measure(...given)
-  }
-  hosts.push(await lab.boot({ clock, drivers: [{ ...plain, measure: late }] }))
-  await lab.clock.pass(BEAT_MS)
-  beforeTheEpoch = false
-  expect(measuredBy(lab)).toEqual([])
-  expect(lab.log.said.filter(({ message }) => message === 'measuring.failed')).toHaveLength(1)
-})
-
 describe('a device that its tool has called bad', () => {
   const HOT = { pci_fatal_errors: 0, temperature_celsius: 40 }
   const cards = (device: string) => pciTree({ '0000:81:00.0': { vendor: '10de', device, class: '030200', more: AER } })

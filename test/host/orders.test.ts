@@ -84,20 +84,6 @@ describe('an order', () => {
     await lab.send({ ...lab.order('PrepareSlot', 1), host: 'h2' })
     expect([await prepared(), lab.results(), await lab.ledger()]).toEqual([[], [], []])
   })
-  test('that cannot be read goes to the dead letters, and the next one is served', async () => {
-    const letters: string[] = []
-    await lab.bus.consume({
-      topic: 'dead-letters.v1',
-      group: 'test',
-      from: 'earliest',
-      take: async ({ value }) => void letters.push(JSON.parse(value).data.reason),
-    })
-    await lab.boot()
-    await lab.bus.publish([{ topic: 'host.orders.v1', key: 'h1', value: '{}', headers: {} }])
-    await lab.send(lab.order('PrepareSlot', 1))
-    expect(letters).toEqual([expect.stringContaining('specversion')])
-    expect(outcomes()).toEqual(['PrepareSlot 1 done'])
-  })
 })
 
 describe('ORDERS-1 ORDERS-2 numbers', () => {

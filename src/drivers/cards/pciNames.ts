@@ -17,7 +17,7 @@ const keyOf = ({ vendor, product }: Ids): string => `${vendor}:${product}`
  * Pure. The names of the wanted ids in the text of a `pci.ids`: `Vendor Product`, or `Vendor Device` for a product that
  * the text does not know. Ids of unknown vendors are left out, and lines of any other form are ignored.
  */
-export const namesIn = (text: string, wanted: readonly Ids[]): ReadonlyMap<string, string> => {
+const namesIn = (text: string, wanted: readonly Ids[]): ReadonlyMap<string, string> => {
   const vendors = new Map<string, string>()
   const products = new Map<string, string>()
   const [ids, of] = [new Set(wanted.map(keyOf)), new Set(wanted.map(({ vendor }) => vendor))]

@@ -24,7 +24,7 @@ export const vfioId = (type: string): string => type.replace(/^.*-/, '')
 const currentFile = (sysfsRoot: string, address: PciAddress) => `${vfioFolder(sysfsRoot, address)}/current_vgpu_type`
 
 /** Pure. The names of types by id, from lines like `1414 : NVIDIA H200X-1-18C`; other lines are ignored. */
-export const creatableTypes = (text: string): ReadonlyMap<string, string> =>
+const creatableTypes = (text: string): ReadonlyMap<string, string> =>
   new Map(
     text.split('\n').flatMap((line) => {
       const [, id, name] = /^\s*(\d{1,9})\s*:\s*(\S.*?)\s*$/.exec(line) ?? []

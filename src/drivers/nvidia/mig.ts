@@ -22,13 +22,13 @@ const ARGS = ['--query-gpu=pci.bus_id,mig.mode.current', '--format=csv,noheader'
 /**
  * Pure. The number in the name `gpuN` of a card's capabilities, from its `information`; null: the text does not say it.
  */
-export const minorIn = (information: string): string | null =>
+const minorIn = (information: string): string | null =>
   /^Device Minor:[^\S\n]*(\d{1,9})[^\S\n]*$/m.exec(information)?.[1] ?? null
 /**
  * Pure. By address, whether the card is in MIG mode. Lines of another form are passed over, as are cards that know no
  * such mode.
  */
-export const modesIn = (text: string): ReadonlyMap<string, boolean> =>
+const modesIn = (text: string): ReadonlyMap<string, boolean> =>
   new Map(
     text.split('\n').flatMap((line) => {
       const [bus = '', mode = ''] = line.split(',').map((part) => part.trim())

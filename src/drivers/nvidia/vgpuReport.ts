@@ -14,7 +14,7 @@ import type { MdevType } from '../pci/mdevFolder.ts'
 const HANDLES_MAX = 4096
 
 /** The last word of what a type is called: `GRID T4-1B` is `T4_1B` in a trait. */
-export const typeTrait = (product: string, name: string): string =>
+const typeTrait = (product: string, name: string): string =>
   traitName(
     'CUSTOM_NVIDIA',
     product,
@@ -32,7 +32,7 @@ const markOf = (type: string, n: number): string => `${type}_${n}`
  * the lowest, as many as can be made now, within the limit. `mine`: marks of this driver's devices of that function and
  * type, made or about to be made.
  */
-export const marksOf = (
+const marksOf = (
   type: string,
   { available, max, made }: MdevType,
   mine: ReadonlyMap<string, string>,

@@ -28,7 +28,7 @@ const LINKS_MAX = 64
  * Pure. The Device Serial Number in a function's configuration space; null: it has none, or only the 64 bytes were read
  * that a program without root may see.
  */
-export const serialIn = (config: Uint8Array): string | null => {
+const serialIn = (config: Uint8Array): string | null => {
   const view = new DataView(config.buffer, config.byteOffset, config.byteLength)
   for (let at = EXTENDED, n = 0; at >= EXTENDED && at + 12 <= view.byteLength && n < LINKS_MAX; n++) {
     const header = view.getUint32(at, true)
@@ -45,7 +45,7 @@ export const serialIn = (config: Uint8Array): string | null => {
 const VPD_BYTES = 1024
 const [VPD_READ_ONLY, VPD_END] = [0x90, 0x78]
 /** Pure. The serial number (`SN`) in vital product data; null: there is none in what was read. */
-export const serialInVpd = (vpd: Uint8Array): string | null => {
+const serialInVpd = (vpd: Uint8Array): string | null => {
   for (let at = 0; at + 3 <= vpd.length && vpd[at] !== VPD_END;) {
     const tag = vpd[at]!
     const [isLarge, small] = [(tag & 0x80) !== 0, tag & 0x07]

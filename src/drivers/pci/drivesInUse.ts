@@ -32,7 +32,7 @@ const DEV = '/dev/'
 const devName = (path: string | undefined): readonly string[] => (path?.startsWith(DEV) ? [path.slice(DEV.length)] : [])
 
 /** The device numbers and names in `mountinfo` and `swaps`. Lines of any other format are ignored. Pure. */
-export const usedIn = (mountinfo: string, swaps: string): Used => {
+const usedIn = (mountinfo: string, swaps: string): Used => {
   const mounts = mountinfo.split('\n').map((line) => line.split(' - '))
   return {
     numbers: new Set(mounts.flatMap((parts) => parts[0]!.split(' ').slice(2, 3))),

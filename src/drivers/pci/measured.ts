@@ -118,7 +118,7 @@ type Besides = {
   readonly portErrors?: ReturnType<typeof portErrorsOf>
 }
 /** Null: the host does not have the function. */
-export const pciNumbers = async (
+const pciNumbers = async (
   io: HostIo,
   sysfsRoot: string,
   address: PciAddress,

@@ -21,7 +21,7 @@ import type { PciFunction } from './sysfs.ts'
  * Pure. The interfaces of default routes, from the kernel's tables for IPv4 and IPv6. Lines of another form name
  * nothing.
  */
-export const defaultInterfaces = (route: string, ipv6Route: string): ReadonlySet<string> => {
+const defaultInterfaces = (route: string, ipv6Route: string): ReadonlySet<string> => {
   const four = route.split('\n').map((line) => line.trim().split(/\s+/))
   const six = ipv6Route.split('\n').map((line) => line.trim().split(/\s+/))
   return new Set([

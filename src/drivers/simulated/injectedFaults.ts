@@ -82,7 +82,7 @@ const InjectedFaultsFile = v.strictObject(FIELDS, `must be one of ${Object.keys(
  * Parses the text of a fault file. Faults that it does not name are off. Throws an error that names the key and its
  * rule.
  */
-export const readInjectedFaults = (text: string | null, where: string): InjectedFaults =>
+const readInjectedFaults = (text: string | null, where: string): InjectedFaults =>
   text === null ? noFaults() : readByRules(InjectedFaultsFile, text, where)
 
 /** The file in which an operator sets faults for a simulated host. */

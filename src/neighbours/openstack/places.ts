@@ -10,7 +10,7 @@
  */
 import type { Clock } from '../../clock.ts'
 
-export const PLACES = { open: 64, kept: 8, openOfOne: 32, waiting: 2048, waitingOfOne: 256, waitMs: 2000 }
+const PLACES = { open: 64, kept: 8, openOfOne: 32, waiting: 2048, waitingOfOne: 256, waitMs: 2000 }
 
 type Waiting = { readonly from: string; readonly wasValid: boolean; readonly answer: (got: boolean) => void }
 export type Places = {

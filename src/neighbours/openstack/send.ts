@@ -66,10 +66,7 @@ export const reasonOf = (error: unknown, timeoutMs: number): string => {
 const isLate = (error: unknown): boolean => error instanceof Error && error.name === 'TimeoutError'
 
 /** Rejects when the body is longer than `maxBytes`. */
-export const textIn = async (
-  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  maxBytes: number,
-): Promise<string> => {
+const textIn = async (body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>, maxBytes: number): Promise<string> => {
   const decoder = new TextDecoder()
   let [text, size] = ['', 0]
   for await (const part of body) {

@@ -1,15 +1,5 @@
 /** The folder of images on a host: what leaves it when room is needed, and what never does. */
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -128,26 +118,6 @@ describe('the names of an image', () => {
     await cache.clear(B)
     expect(existsSync(join(dir, B))).toBe(false)
   })
-  test('each have a description, the last one that was kept, and it goes with the whole file', async () => {
-    put(A, 5, 1)
-    put(B, 5, 1)
-    const cache = open()
-    for (const [key, name] of [
-      [A, 'uuid-1'],
-      [A, 'uuid-2'],
-      [B, 'uuid-1'],
-    ] as const)
-      await cache.named(key, `${name}.bin`)
-    await Promise.all(['old', 'new'].map((text) => cache.describe(A, 'uuid-1', text)))
-    await cache.describe(A, 'uuid-2', '')
-    expect((await open().find('uuid-1')).toSorted((one, other) => (one.key < other.key ? -1 : 1))).toEqual([
-      { key: A, description: 'new' },
-      { key: B, description: null },
-    ])
-    expect(await cache.find('uuid-2')).toEqual([{ key: A, description: null }])
-    await cache.clear(A)
-    expect(readdirSync(join(dir, A))).toEqual([])
-  })
   test('are none where there is no folder', async () => {
     rmSync(dir, { recursive: true })
     expect(await open().find('uuid-1')).toEqual([])
@@ -176,15 +146,6 @@ describe('the descriptions of an image', () => {
     await cache.forget(UUID)
     await cache.forget('none')
   })
-  test('are written only where they differ, and nothing else is left of it', async () => {
-    const cache = await named(UUID)
-    const file = join(dir, A, `${UUID}.json`)
-    const before = statSync(file).ino
-    await cache.describe(A, UUID, `of ${UUID}`)
-    expect(statSync(file).ino).toBe(before)
-    await cache.describe(A, UUID, 'other')
-    expect([readFileSync(file, 'utf8'), readdirSync(join(dir, A)).length]).toEqual(['other', 3])
-  })
   test('have eight MiB at most', async () => {
     const cache = await named(UUID)
     const file = join(dir, A, `${UUID}.json`)
@@ -193,17 +154,5 @@ describe('the descriptions of an image', () => {
     expect((await cache.find(UUID))[0]!.description).toHaveLength(most)
     writeFileSync(file, 'x'.repeat(most + 1))
     expect(await cache.find(UUID)).toEqual([{ key: A, description: null }])
-  })
-  test('are looked for in folders with the name of a digest only', async () => {
-    const cache = await named()
-    const names = ['a'.repeat(20), '0-'].map((algorithm) => `${algorithm}_${'f-'.repeat(64)}`)
-    const others = [
-      `${'a'.repeat(21)}_${'f'.repeat(32)}`,
-      `a_${'f'.repeat(129)}`,
-      `a_${'g'.repeat(32)}`,
-      `_${'f'.repeat(32)}`,
-    ]
-    for (const name of [...names, ...others]) put(name, 1, 1, `${UUID}.bin`)
-    expect((await cache.find(UUID)).map(({ key }) => key).toSorted()).toEqual(names.toSorted())
   })
 })

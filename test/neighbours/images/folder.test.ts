@@ -113,8 +113,11 @@ test('a folder that is not there holds no image, and the log says so', async () 
   const lines: unknown[] = []
   const warn = (detail: object, message: string) => void lines.push([message, detail])
   const log = { debug: () => {}, info: () => {}, warn, error: () => {} }
-  expect(await folderCatalogue(join(outside, 'none'), log).find(IMAGE)).toEqual(UNKNOWN)
+  const none = folderCatalogue(join(outside, 'none'), log)
+  expect(await none.find(IMAGE)).toEqual(UNKNOWN)
   expect(lines).toEqual([['images.unreadable', expect.objectContaining({ error: expect.stringContaining('ENOENT') })]])
+  const detail = 'the folder of images cannot be read'
+  expect(await none.search({ by: 'all' })).toEqual({ found: false, why: 'unavailable', detail })
 })
 
 describe('a search', () => {
@@ -223,11 +226,6 @@ describe('a catalogue of the folder', () => {
   const OTHER = IMAGE.replace(/^1/, '2')
   const bare = { uuid: IMAGE, name: null, size: 4, digest: null, tags: ['FPGA'], properties: {} }
   const tell = (uuid: string, told: object) => writeFileSync(join(folder, `${uuid}.json`), JSON.stringify(told))
-  const log = () => {
-    const lines: unknown[] = []
-    const warn = (detail: object, message: string) => void lines.push([message, detail])
-    return { lines, log: { debug: () => {}, info: () => {}, warn, error: () => {} } }
-  }
   test('knows of an image without a description its size alone', async () => {
     const path = put(`${IMAGE}.gbs`)
     expect(await folderCatalogue(folder).find(IMAGE)).toEqual({ found: true, path, image: bare })
@@ -264,16 +262,6 @@ describe('a catalogue of the folder', () => {
     expect(await found({ by: 'function_name', value: 'n1' })).toEqual([IMAGE, OTHER])
     expect(await found({ by: 'function_name', value: 'f1' })).toEqual([])
     expect(await found({ by: 'all' })).toEqual([IMAGE, OTHER])
-  })
-  test('says that a folder which cannot be read gives no list', async () => {
-    const { lines, log: told } = log()
-    const none = join(outside, 'none')
-    expect(await folderCatalogue(none, told).search({ by: 'all' })).toEqual({
-      found: false,
-      why: 'unavailable',
-      detail: 'the folder of images cannot be read',
-    })
-    expect(lines).toEqual([['images.unreadable', { folder: none, error: expect.stringContaining('ENOENT') }]])
   })
   test('reads descriptions of a MiB at most', async () => {
     put(IMAGE)

@@ -1,6 +1,6 @@
 /** A token for somebody who signs in with a password: what Keystone is asked, and what each of its answers comes to. */
 import { describe, expect, it, test } from 'vitest'
-import { type Issued, type Revoked, issueToken, revokeToken } from '../../../src/neighbours/openstack/passwordToken.ts'
+import { type Issued, issueToken } from '../../../src/neighbours/openstack/passwordToken.ts'
 import { type Answer, type Request, Unanswered } from '../../../src/neighbours/openstack/send.ts'
 
 const NOW = Date.UTC(2026, 2, 1, 12, 0, 0)
@@ -63,39 +63,5 @@ describe('an answer', () => {
   })
   it('but a fault of this program is none', async () => {
     await expect(answered(new TypeError('a bug'))).rejects.toThrow('a bug')
-  })
-})
-
-describe('a token that is revoked', () => {
-  const revoked = async (answer: Answer | Error) => {
-    const asked: Request[] = []
-    const send = async (request: Request): Promise<Answer> => {
-      asked.push(request)
-      if (answer instanceof Error) throw answer
-      return answer
-    }
-    const ended = await revokeToken({ send, authUrl: 'http://keystone/v3', timeoutMs: 700 }, 'gAAA')
-    return { asked, ended }
-  }
-  const status = (code: number): Answer => ({ status: code, headers: {}, text: '' })
-  it('says so of itself, once', async () => {
-    const { asked } = await revoked(status(204))
-    const headers = { 'x-auth-token': 'gAAA', 'x-subject-token': 'gAAA', accept: 'application/json' }
-    expect(asked).toEqual([{ method: 'DELETE', url: 'http://keystone/v3/auth/tokens', headers, timeoutMs: 700 }])
-  })
-  it.each<[string, Answer | Error, Revoked]>([
-    ['is revoked', status(204), { ok: true }],
-    ['was not valid any more', status(401), { ok: true }],
-    ['was not known any more', status(404), { ok: true }],
-    ['may not be revoked', status(403), { ok: false, reason: 'Keystone revoked no token: it answered 403.' }],
-    ['cannot be revoked now', status(500), { ok: false, reason: 'Keystone revoked no token: it answered 500.' }],
-    [
-      'is not heard of',
-      new Unanswered('connection refused'),
-      { ok: false, reason: 'Keystone does not answer: connection refused' },
-    ],
-  ])('%s', async (_, answer, ended) => expect((await revoked(answer)).ended).toEqual(ended))
-  it('hides no other failure', async () => {
-    await expect(revoked(new TypeError('a bug'))).rejects.toThrow('a bug')
   })
 })

@@ -169,3 +169,12 @@ test('a table is read on after its last row until a page is not full, and each t
   ])
   await expect(readTables(source, count - 1)).rejects.toThrow('table controlpath_ids has more than 1999 rows')
 })
+test('a moment that is none is absent, and a table that cannot be read is named', async () => {
+  expect(
+    await one('attach_handles', { ...BASE, ...TABLES['attach_handles']![0], created_at: '0000-00-00 00:00:00' }),
+  ).toMatchObject({
+    createdAt: null,
+  })
+  const broken = { page: async () => Promise.reject(new Error('gone')), close: async () => {} }
+  await expect(readTables(broken)).rejects.toThrow('table devices cannot be read: gone')
+})
