@@ -220,6 +220,15 @@ describe('options', () => {
     expect(lines).toHaveLength(7)
   })
 
+  test('a card is called as the operator says, whatever pci.ids says', async () => {
+    const io = recordedHost('mixed-host')
+    const ids = '1af4  Red Hat, Inc.\n\t1044  Virtio 1.0 RNG\n'
+    const read = async (path: string) => (path === '/usr/share/hwdata/pci.ids' ? ids : io.read(path))
+    const { cards } = cardsIn("- {vendor: '1af4', device: '1044', type: AICHIP, name: Own card}")
+    const [own] = await driverOf('id_table_driver', { cards }).discover({ ...io, read })
+    expect(own!.model).toBe('Own card')
+  })
+
   const HEX = '0.vendor: must be four hex digits, as text'
   const row = (more: object) => JSON.stringify([{ vendor: '10de', device: '1', type: 'GPU', name: 'n', ...more }])
   test.each<readonly [string, string]>([

@@ -25,7 +25,8 @@ const open = (shows: string | null = UUID, tools: Tree = { xbutil: '' }) => {
     return ''
   }
   const images = { 'design.xclbin': xclbin(UUID), 'other.bin': 'no image at all' }
-  const tree = { sys: alveoTree(), images, opt: { xilinx: { xrt: { bin: tools } } } }
+  const proc = { sys: { kernel: { random: { boot_id: 'one\n' } } } }
+  const tree = { sys: alveoTree(), proc, images, opt: { xilinx: { xrt: { bin: tools } } } }
   const programs = { [TOOL]: tool, '/opt/xilinx/xrt/bin/xrt-smi': tool }
   return { calls, driver: driver(), io: recordedHostIo(tree, 'compute1', '/state', programs) }
 }
@@ -177,6 +178,17 @@ describe('what is reported of a card does not change because a guest has it', ()
     expect(await shown({ ...host, driver: driver() })).toEqual(await shown(other))
     expect(await shown(host)).toMatchObject({ bitstreamId: 'design' })
   })
+})
+
+test('after a restart of the machine nobody knows what a card holds that a guest took before', async () => {
+  const host = open()
+  await host.driver.program!(host.io, NAME, '/images/design.xclbin', never)
+  const user = host.io.tree('/sys/bus/pci/devices/0000:3b:00.1')
+  delete user['xclbinuuid']
+  user['driver'] = { '->': '../../../bus/pci/drivers/vfio-pci' }
+  expect(await shown(host)).toHaveProperty('bitstreamId', 'design')
+  host.io.tree('/proc/sys/kernel/random')['boot_id'] = 'two\n'
+  expect(await shown(host)).not.toHaveProperty('bitstreamId')
 })
 
 describe('programming', () => {

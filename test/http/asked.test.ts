@@ -1,5 +1,6 @@
 /** What the API asks the control for each request: every argument, what is left out, and the limits of each number. */
 import { describe, expect, test } from 'vitest'
+import { done } from '../../src/fault.ts'
 import type { AppParts } from '../../src/http/app.ts'
 import { as, version } from './steps.ts'
 import type { Sent } from './steps.ts'
@@ -24,9 +25,9 @@ describe('a list is asked for', () => {
     ['accelerator_requests?bind_state=&state=&project_id=', 'arqs.list', [THE_CALLER, {}, ALL]],
     ['devices', 'devices.list', [{}, ALL]],
     [
-      'devices?type=FPGA&vendor=v&hostname=h1&status=enabled&failing=false',
+      'devices?type=FPGA&vendor=v&hostname=h1&status=enabled&failing=false&state=missing',
       'devices.list',
-      [{ type: 'FPGA', vendor: 'v', hostname: 'h1', status: 'enabled', failing: false }, ALL],
+      [{ type: 'FPGA', vendor: 'v', hostname: 'h1', status: 'enabled', failing: false, state: 'missing' }, ALL],
     ],
     ['devices?failing=TRUE', 'devices.list', [{ failing: true }, ALL]],
     ['devices?type=&vendor=&hostname=&status=&failing=', 'devices.list', [{}, ALL]],
@@ -89,6 +90,22 @@ describe('a list is asked for', () => {
     expect([none.got.status, none.got.json]).toEqual([200, { attributes: [] }])
     expect((await tell(`GET /v2/attributes?deployable_id=${A}`, fault('unavailable'))).got.status).toBe(503)
   })
+})
+
+test('events are asked for by each of their filters, at most a thousand at once', async () => {
+  const asked: unknown[] = []
+  const page = async (_caller: unknown, ...given: readonly unknown[]) => {
+    asked.push(given)
+    return done({ events: [], next: '0', more: false })
+  }
+  const query = 'type=a,b&kind=arq&subject=s&host=h1,h2&instance=i&project=p&request=r&limit=5000'
+  await tell(`GET /v2/events?${query}`, {}, {}, { events: { page } as unknown as NonNullable<AppParts['events']> })
+  const [types, hosts] = [
+    ['a', 'b'],
+    ['h1', 'h2'],
+  ]
+  const others = { kinds: ['arq'], subjects: ['s'], instances: ['i'], projects: ['p'], requests: ['r'] }
+  expect(asked).toEqual([[{ after: null, filter: { types, hosts, ...others } }, 1000]])
 })
 
 const operations = (op: string, ...paths: readonly string[]) => paths.map((path) => ({ op, path, value: A }))
@@ -176,6 +193,18 @@ describe('a command is passed on', () => {
     expect([got.status, got.json.arqs.map((one: { uuid: string }) => one.uuid)]).toEqual([201, [A, B]])
     expect(asked).toEqual([['arqs.create', THE_CALLER, 'f']])
   })
+})
+
+test.each([
+  ['capacity', 'GET /v2/capacity', undefined],
+  ['usage', 'GET /v2/usage', undefined],
+  ['timelines', `GET /v2/accelerator_requests/${A}/timeline`, undefined],
+  ['explanations', 'POST /v2/device_profiles/f/check', undefined],
+  ['explanations', 'POST /v2/profile_checks', { groups: [{ 'resources:FPGA': 1 }] }],
+])('without a place of %s, nobody is asked: %s', async (share, line, body) => {
+  const none = { what: share, all: 1, project: 0, waiting: 0, retryAfterSeconds: 3 }
+  const { got, asked } = await tell(line, {}, body === undefined ? {} : { body }, { shares: { [share]: none } })
+  expect([got.status, got.headers.get('retry-after'), asked]).toEqual([429, '3', []])
 })
 
 describe('the caller of a request', () => {

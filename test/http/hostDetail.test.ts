@@ -10,7 +10,8 @@ import { handClock, quiet } from '../support/lab.ts'
 import { openPlane } from '../support/plane.ts'
 import { openTestStore } from '../support/stores.ts'
 import { bindBody, speaker } from './cloud.ts'
-import { service, version } from './steps.ts'
+import { as, service, version } from './steps.ts'
+import { tell } from './toldControl.ts'
 
 const GPU = { seed: 1, devices: [{ kind: 'gpu' as const, handles: 1 }] }
 const FPGA = { seed: 2, devices: [{ kind: 'fpga' as const, handles: 4 }] }
@@ -124,6 +125,40 @@ test('what was measured last is shown by device, and no device of which nothing 
   const { health } = (await api.must(200, `GET /v2/devices/${measured[0].device_uuid}`, { headers: version('latest') }))
     .json
   expect(health).toMatchObject({ measured_at: at, numbers })
+})
+
+test.each([
+  ['admin', 'no key for 10.0.0.7'],
+  ['manager', null],
+])('what its drivers and playbooks say is for administrators: %s', async (role, said) => {
+  const why = 'no key for 10.0.0.7'
+  const run = {
+    driver: 'd1',
+    playbook: 'setup',
+    status: 'failed',
+    startedAt: 0,
+    finishedAt: 1,
+    reason: why,
+    output: why,
+  }
+  const host = {
+    name: 'h1',
+    drivers: { d1: { status: 'failed', error: why } },
+    created_at: 0,
+    updated_at: null,
+    last_seen_at: null,
+    retired: null,
+    playbooks: [run],
+    probe: null,
+    lastReport: null,
+    orders: { waiting: 0, since: null },
+    measured: [],
+  }
+  const { got } = await tell('GET /v2/hosts/h1', { 'hosts.get': host }, { headers: as(role) })
+  expect(got.json).toMatchObject({
+    drivers: { d1: { status: 'failed', error: said } },
+    playbooks: [{ status: 'failed', reason: said, output: said }],
+  })
 })
 
 test('measurements that the store does not tell are 503 of the host and of its device, and no error of the service', async () => {

@@ -58,6 +58,7 @@ describe('devices', () => {
     for (const nothing of ['type=X', 'vendor=X', 'hostname=X', 'status=X']) expect(await uuids(nothing)).toEqual([])
     expect(await uuids('type=&vendor=&hostname=')).toEqual([fpga.uuid, gpu.uuid])
     expect(await uuids('filters.field=limit&filters.value=1&type=GPU')).toEqual([gpu.uuid])
+    expect(await uuids('type=GPU&filters.field=type&filters.value=FPGA')).toEqual([gpu.uuid])
     expect(await uuids('sort_key=type&sort_dir=desc')).toEqual([gpu.uuid, fpga.uuid])
   })
   test('are turned off and on, as often as one likes', async () => {

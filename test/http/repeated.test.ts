@@ -18,7 +18,8 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-const sent = async (line: string, key: string, body?: object) => {
+type Who = { readonly 'x-user-id': string; readonly 'x-project-id': string }
+const sent = async (line: string, key: string, body?: object, who?: Who) => {
   const [method, path] = line.split(' ') as [string, string]
   const answer = await api(
     new Request(`http://h${path}`, {
@@ -28,6 +29,7 @@ const sent = async (line: string, key: string, body?: object) => {
         'idempotency-key': key,
         'x-openstack-request-id': `req-${key.slice(0, 36)}`,
         ...(body && { 'content-type': 'application/json' }),
+        ...(who && { ...who, 'x-roles': 'admin' }),
       },
       ...(body && { body: JSON.stringify(body) }),
     }),
@@ -102,6 +104,20 @@ test('the same key for something else is another command', async () => {
   await sent(`POST /v2/devices/${seen.card}/disable`, key)
   expect((await sent(`POST /v2/devices/${seen.card}/enable`, key)).status).toBe(204)
   expect((await sent(`GET /v2/devices/${seen.card}`, key)).json.status).toBe('enabled')
+})
+
+test.each<[string, Who]>([
+  ['user', { 'x-user-id': 'u2', 'x-project-id': 'p1' }],
+  ['project', { 'x-user-id': 'u1', 'x-project-id': 'p2' }],
+])('the same key of another %s is another command', async (_, other) => {
+  const key = randomUUID()
+  const disable = (who: Who) => sent(`POST /v2/devices/${seen.card}/disable`, key, undefined, who)
+  const enable = () => sent(`POST /v2/devices/${seen.card}/enable`, randomUUID())
+  await disable({ 'x-user-id': 'u1', 'x-project-id': 'p1' })
+  await enable()
+  await disable(other)
+  expect((await sent(`GET /v2/devices/${seen.card}`, key)).json.status).toBe('maintaining')
+  await enable()
 })
 
 test('what was refused is not done, and is decided anew when it is sent again', async () => {

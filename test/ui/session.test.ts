@@ -167,6 +167,15 @@ describe('signing in', () => {
     ])
     expect(text).toContain('name="back" value="hosts?a=b"')
   })
+  test.each(['https://evil.example/', '//evil.example/', String.raw`/\evil.example`, 'javascript:alert(1)', 'a\nb'])(
+    'leads nowhere but to a page of the console: %j',
+    async (back) => {
+      const { ask } = site()
+      expect((await ask('/ui/sign-in', SAME, { token: 't1', back })).to).toBe('./')
+      const { text } = await ask(`/ui/sign-in?back=${encodeURIComponent(back)}`)
+      expect(text).toContain('name="back" value="./"')
+    },
+  )
   test('is none where nobody is authenticated', async () => {
     const { ask } = site({ open: true })
     expect((await ask('/ui/sign-in')).status).toBe(404)
