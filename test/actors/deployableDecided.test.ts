@@ -57,6 +57,7 @@ const gone = (id: string) => ({ kind: 'not_found', resource: 'deployable', id })
 const held = [made, granted('h1', 'a1', prepares('h1', 1)), done()] as const
 const releasing = [...held, released('h1', 'a1', order('h1', 2))] as const
 const stuck = [...releasing, failed(null)] as const
+const IN_USE = 'a request uses it, so it cannot be programmed now'
 const attribute = { uuid: 'x', key: 'k', value: 'v' }
 const rcOf = (origin: string, key = 'rc') =>
   recorded({ description: described(['h1'], { attributes: [{ uuid: 'x', key, value: 'v', origin }] }) })
@@ -344,7 +345,8 @@ const answers: readonly Case[] = [
   ['that cannot be programmed is not', [plain], program(), conflict('it cannot be programmed')],
   ['that is missing is not programmed', [made, presence('missing')], program(), conflict('its device is missing')],
   ['is programmed once', [made, programs], program(), conflict('it is being programmed')],
-  ['in use is not programmed', held, program(), conflict('a request uses it, so it cannot be programmed now')],
+  ['in use is not programmed', held, program(), conflict(IN_USE)],
+  ['being released is not programmed', [...releasing, keeps('confirmed')], program(), conflict(IN_USE)],
 ]
 
 const refused = (state: string, why: string) => ({ kind: 'conflict', reason: `handle h1 is ${state}: ${why}` })

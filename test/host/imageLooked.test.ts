@@ -61,9 +61,12 @@ test('a slot that may have its image loaded gets it although the card held it be
   expect((await lab.effects()).loaded).toEqual({ [nameOf()]: IMAGE })
 })
 
-test('FENCE-5 it is not loaded while another slot of the card is prepared', async () => {
+test.each([
+  ['', {}],
+  [' with the same image, which its guest has', { bitstream: IMAGE }],
+])('FENCE-5 it is not loaded while another slot of the card is prepared%s', async (_, more) => {
   await lab.boot()
-  await lab.send(lab.order('PrepareSlot', 1, { unit: 1 }))
+  await lab.send(lab.order('PrepareSlot', 1, { unit: 1, ...more }))
   await loadedByOthers(OTHER)
   await lab.send(lab.order('PrepareSlot', 2, { bitstream: IMAGE }))
   expect(results().at(-1)).toMatchObject({

@@ -61,6 +61,8 @@ test('a set-up is run before its driver is asked, once for a content, and again 
   expect(first.heldBack('a')).toBe(null)
   await first.stop()
 
+  // what Ansible leaves behind is no content
+  writeFileSync(join(it.dir, 'a/setup.retry'), 'h1')
   const second = await it.start(['a', 'b'])
   expect([second.heldBack('a'), it.calls()]).toEqual([null, ['a setup.yml']])
   await second.stop()
@@ -69,6 +71,21 @@ test('a set-up is run before its driver is asked, once for a content, and again 
   writeFileSync(join(it.dir, 'a/templates/conf'), 'new')
   await endsOf(await it.start(['a', 'b']), 1)
   expect(it.calls()).toEqual(['a setup.yml', 'a setup.yml'])
+})
+
+test('a set-up is run again once the machine was restarted (PLAYBOOK-2)', async () => {
+  const it = machine()
+  it.book('a', 'setup')
+  for (const [bootId, calls] of [
+    ['one', 1],
+    ['one', 1],
+    ['two', 2],
+  ] as const) {
+    const host = await it.start(['a'], { bootId })
+    await until(() => host.heldBack('a') === null, 'the set-up')
+    await host.stop()
+    expect(it.calls()).toHaveLength(calls)
+  }
 })
 
 test('a tear-down is run once, when the driver is no longer enabled, and before set-ups of others (PLAYBOOK-1)', async () => {
@@ -105,6 +122,8 @@ test('what failed is run again after a pause that becomes longer, with the end o
   await endsOf(host, 2)
   await host.clock.pass(60_000)
   expect(it.calls()).toHaveLength(2)
+  const pauses = host.log.said.filter(({ message }) => message === 'playbooks.again')
+  expect(pauses.map(({ detail }) => detail['inMs'])).toEqual([60_000, 120_000])
   it.becomes('true')
   await host.clock.pass(60_000)
   expect(await endsOf(host, 3)).toMatchObject([{ status: 'done', reason: null }])
@@ -228,6 +247,7 @@ test('a stop kills what is running, and it is run again with the next start', as
   it.book('a', 'setup')
   const host = await it.start(['a'])
   await until(() => textIn(join(it.root, 'pid')) !== '', 'the playbook')
+  expect(host.heldBack('a')).toEqual({ isOver: false, reason: 'its set-up playbook is running' })
   await host.stop()
   expect(isAlive(textIn(join(it.root, 'pid')))).toBe(false)
   it.becomes('true')

@@ -207,6 +207,23 @@ describe('started again', () => {
     expect([ids.length, new Set(ids).size]).toEqual([4, 1])
     expect(lab.log.said.filter(({ message }) => message === 'outbox.again')).toHaveLength(3)
   })
+  test('a result that comes while an older one of its slot is on its way is told as well', async () => {
+    const lab = await openHostLab()
+    const gates: (() => void)[] = []
+    const publish: typeof lab.bus.publish = async (batch) => {
+      if (batch.some(({ headers }) => headers['report-kind'] === 'OrderResult'))
+        await new Promise<void>((resolve) => gates.push(resolve))
+      await lab.bus.publish(batch)
+    }
+    const host = await lab.boot({ bus: { consume: lab.bus.consume, publish } })
+    for (const order of [lab.order('PrepareSlot', 1), lab.order('ReleaseSlot', 2)]) await lab.send(order)
+    gates[0]!()
+    await quiet(40)
+    gates[1]?.()
+    await host.idle()
+    await quiet(40)
+    expect(lab.results().map(({ number }) => number)).toEqual([1, 2])
+  })
   test('a new boot id, and numbers from one', async () => {
     const lab = await openHostLab()
     const first = await lab.boot()

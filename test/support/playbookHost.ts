@@ -14,9 +14,13 @@ export type PlaybookStart = Partial<Pick<PlaybookTools, 'limitMs' | 'run' | 'pro
   readonly program: string
   readonly drivers: readonly string[]
   readonly preparedBy?: PreparedBy
+  /** The id of the machine's start; absent: that of this machine. */
+  readonly bootId?: string
 }
 
-export const openPlaybookHost = async ({ folder, drivers, preparedBy = () => 0, ...given }: PlaybookStart) => {
+const BOOT_ID = '/proc/sys/kernel/random/boot_id'
+
+export const openPlaybookHost = async ({ folder, drivers, preparedBy = () => 0, bootId, ...given }: PlaybookStart) => {
   const clock = handClock()
   const log = memoryLog()
   const io = realHostIo({ hostname: 'h1', stateDir: join(folder, 'drivers'), warn: () => {} })
@@ -33,7 +37,11 @@ export const openPlaybookHost = async ({ folder, drivers, preparedBy = () => 0, 
     host: 'h1',
     drivers,
     stateDir: folder,
-    io,
+    io: {
+      list: io.list,
+      head: io.head,
+      read: async (path) => (path === BOOT_ID && bootId !== undefined ? bootId : io.read(path)),
+    },
     disk: fileDisk,
     clock,
     log,
