@@ -6,7 +6,7 @@ import { afterEach, expect, test } from 'vitest'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { handClock } from '../support/lab.ts'
 import { placementInMemory } from '../support/placement.ts'
-import { openPlane, value } from '../support/plane.ts'
+import { NOVA, openPlane, value } from '../support/plane.ts'
 
 const AUDIT_MS = 60_000
 const OPTIONS = { placementAuditMs: AUDIT_MS, staleAfterMs: 1e9, downAfterMs: 2e9, missingRounds: 1 }
@@ -59,7 +59,7 @@ test('a compute node that was given another name has the devices of its host bel
 })
 
 test("two hosts that find the same compute node do not take back what is the other one's", async () => {
-  const { node, shows, below, providerOf, rest, asked } = await open()
+  const { node, shows, below, providerOf, rest, asked, control } = await open()
   const root = node('c1')
   await shows('c1', [])
   await shows('c2', ['c1'])
@@ -68,6 +68,10 @@ test("two hosts that find the same compute node do not take back what is the oth
   const before = asked.length
   await rest(5 * AUDIT_MS)
   expect(asked.slice(before).filter((line) => !line.startsWith('GET'))).toEqual([])
+  expect((await below(root)).toSorted()).toEqual(both)
+  // nor when an operator orders that what nothing explains is taken back
+  expect(value(await control.drift.list(null, {})).items.flatMap(({ entries }) => entries)).toEqual([])
+  value(await control.drift.heal(NOVA, null, {}))
   expect((await below(root)).toSorted()).toEqual(both)
 })
 

@@ -179,6 +179,17 @@ describe.each(STORES)('over %s', (_, source) => {
     }),
   )
 
+  test.each<[string, Partial<Prepared>]>([
+    ['is releasing', { state: 'releasing' }],
+    ['has for another request', { arq: STRANGER }],
+  ])('SLOT-2 so is what the host %s', async (_what, more) =>
+    inCloud(async (w) => {
+      const { order } = await w.bound()
+      expect(await w.says(shown(order, more))).toBe(1)
+      expect(await w.pending()).toMatchObject([{ slot: order.slot, number: order.number + 1 }])
+    })(),
+  )
+
   test(
     'SLOT-2 when that fails the request stays bound, and the handle is kept back once it is given up',
     inCloud(async (w) => {

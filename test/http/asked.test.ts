@@ -108,6 +108,45 @@ test('events are asked for by each of their filters, at most a thousand at once'
   expect(asked).toEqual([[{ after: null, filter: { types, hosts, ...others } }, 1000]])
 })
 
+describe('no more is read at once than', () => {
+  test.each<[line: string, call: string, answer: unknown, given: readonly unknown[]]>([
+    ['GET /v2/programs', 'deployables.programming', NO_ROWS, [{ limit: 50 }]],
+    ['GET /v2/programs?limit=201', 'deployables.programming', NO_ROWS, [{ limit: 200 }]],
+    ['POST /v2/drift/heal?limit=101', 'drift.list', NO_ROWS, [null, { limit: 100 }, false, true]],
+    ['POST /v2/drift/heal', 'drift.list', NO_ROWS, [null, { limit: 100 }, false, true]],
+  ])('%s', async (line, call, answer, given) => {
+    const { got, asked } = await tell(line, { [call]: answer })
+    expect([got.status, asked]).toEqual([200, [[call, ...given]]])
+  })
+})
+
+describe('an answer', () => {
+  test('says of a device that counts as bad that it is bad, whatever was measured since', async () => {
+    const measured = { health: 'ok', reasons: [], at: at(9), numbers: {} }
+    const health = async (failing: unknown) => {
+      const told = { failing, measured, held: [] }
+      const row = { uuid: A, created_at: at(1), updated_at: null }
+      const answers = { 'devices.get': row, 'devices.standings': [null], 'devices.health': told }
+      return (await tell(`GET /v2/devices/${A}`, answers)).got.json.health
+    }
+    expect(await health({ reason: 'hot', since: at(5) })).toMatchObject({ state: 'bad', reason: 'hot' })
+    expect(await health(null)).toMatchObject({ state: 'ok', reason: null, since: null })
+  })
+  test('tells usage with its moments to the millisecond', async () => {
+    const line = { project: 'p1', resourceClass: 'FPGA', from: at(1), until: at(2), deviceSeconds: 1, bindings: 1 }
+    const report = { from: at(1), until: at(3), asOf: at(2), lines: [line] }
+    const { json } = (await tell('GET /v2/usage', { usage: report })).got
+    expect(json).toMatchObject({ from: '1970-01-01T00:00:01.999Z', as_of: '1970-01-01T00:00:02.999Z' })
+    expect(json.usage[0]).toMatchObject({ until: '1970-01-01T00:00:02.999Z' })
+  })
+  test('counts the users of a card that it does not name', async () => {
+    const users = Array.from({ length: 130 }, (_, n) => uuid(n))
+    const detail = { users, running: null, failed: null, loaded: null, choices: { images: [], problem: null } }
+    const { json } = (await tell(`GET /v2/programs/${A}`, { 'deployables.programDetail': detail })).got
+    expect([json.arqs, json.arqs_left_out]).toEqual([users.slice(0, 100), 30])
+  })
+})
+
 const operations = (op: string, ...paths: readonly string[]) => paths.map((path) => ({ op, path, value: A }))
 describe('a command is passed on', () => {
   const reason = { reason: REASON }

@@ -10,7 +10,7 @@ import { noauth } from '../../src/http/identity.ts'
 import type { Reads } from '../../src/actors/runtime/ports.ts'
 import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
-import { memoryLog, until } from '../support/lab.ts'
+import { handClock, memoryLog, until } from '../support/lab.ts'
 import { NOVA, openPlane, value } from '../support/plane.ts'
 import { as } from './steps.ts'
 
@@ -158,6 +158,17 @@ describe('over a connection', () => {
     expect(broken()).toEqual(['the client took nothing for 100 ms'])
     expect(pages).toBe(1)
     await expect(reader.read()).rejects.toThrow('broken off')
+  })
+  test('after 30 s, or ten minutes as a whole, where nothing else is said', async () => {
+    const clock = handClock()
+    const taken = async (everyMs: number) => {
+      const { app, broken } = appOf({ clock })
+      const reader = (await app.request(PATH)).body!.getReader()
+      for (; broken().length === 0; await clock.pass(everyMs)) await reader.read().catch(() => {})
+      return broken()
+    }
+    expect(await taken(30_000)).toEqual(['the client took nothing for 30000 ms'])
+    expect(await taken(29_999)).toEqual(['it took longer than 600000 ms'])
   })
   test('a client that is slow, but takes something now and then, gets the whole', async () => {
     const { app, broken } = appOf({ streams: { stallMs: 300 } })
