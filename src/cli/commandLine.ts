@@ -1,5 +1,5 @@
 /** The command line: all commands under one program. Each command is a file in `commands/`. */
-import type { CommandRow } from './commandRow.ts'
+import { CommandRow } from './commandRow.ts'
 import { EXITS, type ExitName, exitLines } from './exits.ts'
 import type { Register } from './command.ts'
 import { archiveCommand } from './commands/archive.ts'
@@ -69,7 +69,7 @@ const COMMANDS: readonly Register[] = [
 ]
 
 /** Settings of the program, such as its output, must be made before this call, because the commands inherit them. */
-export const withCommands = (program: CommandRow): CommandRow => {
+export const withCommands = (program: CommandRow = new CommandRow()): CommandRow => {
   program
     .name('accelerando')
     .description('Manages the life of hardware accelerators in a cloud.')

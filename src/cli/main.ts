@@ -1,5 +1,4 @@
 /** The entry point of the command line. */
-import { CommandRow } from './commandRow.ts'
 import { withCommands } from './commandLine.ts'
 
 process.on('unhandledRejection', (error) => {
@@ -12,4 +11,4 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })
 
-await withCommands(new CommandRow()).parseAsync(process.argv)
+await withCommands().parseAsync(process.argv)

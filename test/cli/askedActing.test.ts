@@ -1,12 +1,10 @@
-/**
- * The commands that change something: what each asks of the API, in which order, and what it prints of the answers,
- * word for word. Where a change is meant: `npx vitest run test/cli/askedActing.test.ts -u`.
- */
+/** What each command that changes something asks of the API, and what it says of the answer. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { tempFolder } from '../support/program.ts'
-import { type Answer, type Answers, transcriptOf } from './scriptedApi.ts'
+import { DELIVERY, DEVICE, HANDLE, HOST, IMPACT, LETTER, PROGRAM, SET_ASIDE, arq, profile } from './apiDocuments.ts'
+import { type Answers, scriptedApi } from './scriptedApi.ts'
 
 const folder = tempFolder('asked-acting')
 afterAll(folder.remove)
@@ -14,327 +12,301 @@ const file = (name: string, text: string): string => {
   writeFileSync(join(folder.path, name), text)
   return join(folder.path, name)
 }
-const shown = (cases: Parameters<typeof transcriptOf>[0]) => transcriptOf(cases, [[folder.path, '<folder>']])
-
-const REQUEST = { 'x-openstack-request-id': 'req-1' }
-const DONE: Answer = [204, {}]
-const refused = (status: number, detail: string): Answer => [status, { errors: [{ detail }] }]
-const ok = (...documents: readonly unknown[]): readonly Answer[] => documents.map((one) => [200, one] as const)
-
-const arq = (uuid: string, state: string) => ({
-  uuid,
-  state,
-  device_profile_name: `profile of ${uuid}`,
-  project_id: 'j1',
-  hostname: 'h1',
-  instance_uuid: 'i1',
-  device_rp_uuid: 'r1',
-  attach_handle_uuid: uuid === 'a2' ? null : `handle-${uuid}`,
-  created_at: 'T1',
+const WHY = `--reason 'it is so'`
+const REASON = '{"reason":"it is so"}'
+const acts = (noun: string, document: object, ...acts: readonly string[]): Answers =>
+  Object.fromEntries(acts.map((act) => [`POST /${noun}/${act}`, document]))
+const { run } = scriptedApi({
+  'POST /accelerator_requests': { arqs: [arq('a1', 'Initial')] },
+  'PATCH /accelerator_requests': [202, {}],
+  'GET /accelerator_requests/a1': arq('a1'),
+  'GET /accelerator_requests/a2': arq('a2'),
+  'POST /accelerator_requests/a%2F1/force_unbind': arq('a1', 'Unbound'),
+  'DELETE /accelerator_requests?arqs=a1%2Ca2': [204, ''],
+  'DELETE /accelerator_requests?instance=i1': [204, ''],
+  ...acts('hosts/h%2F1', HOST, 'retire', 'restore', 'approve', 'rekey'),
+  'POST /hosts/h%2F1/retire?dry_run=true': IMPACT,
+  'DELETE /hosts/h%2F1?reason=it+is+so&force=false': '',
+  'DELETE /hosts/h%2F1?reason=it+is+so&force=true': '',
+  'DELETE /hosts/h%2F1?reason=it+is+so&force=true&dry_run=true': { ...IMPACT, refusal: 'no', arqs_left_out: 1 },
+  ...acts('handles/u%2F1', HANDLE, 'quarantine', 'release', 'clean'),
+  ...acts('devices/d%2F1', {}, 'enable', 'disable'),
+  'POST /devices/d%2F1/disable?dry_run=true': IMPACT,
+  'GET /devices/d%2F1': DEVICE,
+  'POST /device_profiles': [201, profile(2)],
+  'PATCH /device_profiles/a%20b': { device_profile: profile(2) },
+  'PATCH /device_profiles/a%20b?dry_run=true': IMPACT,
+  'DELETE /device_profiles?value=p1%2Cp2': [204, ''],
+  'DELETE /device_profiles?value=p1%2Cp2&dry_run=true': { ...IMPACT, effect: 'unbound' },
+  'POST /deliveries/i%2F1/resend': DELIVERY,
+  ...acts(`dead_letters/${LETTER.uuid}`, LETTER, 'replay', 'drop'),
+  'POST /drift/ignored': SET_ASIDE,
+  'POST /drift/ignored/x%2F1/end': SET_ASIDE,
+  'GET /programs/d%2F1': PROGRAM,
+  'PATCH /deployables/d%2F1/program': { uuid: 'd1', name: 'card', bitstream_id: 'm0' },
 })
-const PATCH = 'PATCH /accelerator_requests'
-const at = (uuid: string) => `GET /accelerator_requests/${uuid}`
+
 const BIND = 'arq bind a1 a2 --host h1 --resource-provider r1 --instance i1'
-const both = (one: string, other: string): Answers => ({
-  [PATCH]: [[202, {}]],
-  [at('a1')]: ok(arq('a1', one)),
-  [at('a2')]: ok(arq('a2', other)),
-})
-const handle = (uuid: string, state: string, holder: string | null, last: string | null) => ({
-  uuid,
-  state,
-  arq_uuid: holder,
-  last_arq_uuid: last,
-})
+const op = (path: string, value?: string) =>
+  value === undefined ? { op: 'remove', path: `/${path}` } : { op: 'add', path: `/${path}`, value }
+const patched = (...ops: readonly object[]) => `PATCH /accelerator_requests ${JSON.stringify({ a1: ops, a2: ops })}`
+const BOUND = patched(op('hostname', 'h1'), op('device_rp_uuid', 'r1'), op('instance_uuid', 'i1'))
+const READ = ['GET /accelerator_requests/a1', 'GET /accelerator_requests/a2']
+const MINE = file('one.json', '{"name": "other", "groups": [{"a": "1"}], "uuid": "u9"}')
+const LIST = file('list.json', '[{"groups": [{"a": "1"}], "description": "x"}]')
+const GROUPS = file('groups.toml', '[[groups]]\n"resources:FPGA" = "1"\n')
+const image = (uuid: string) =>
+  `PATCH /deployables/d%2F1/program [{"op":"replace","path":"/program","value":[{"image_uuid":"${uuid}"}]}]`
+const SHOWN_HANDLE = ['order under way  prepare', 'why of device    it is gone', 'quarantined      by kim at T2: old']
 
-test('requests are bound, and the answer to those that may not be read is that they are accepted', async () => {
-  const hidden = (answer: Answer): Answers => ({ ...both('Bound', 'Bound'), [at('a2')]: [answer] })
-  await expect(
-    await shown({
-      'the requests of a profile are made': {
-        line: ['arq', 'create', 'a profile'],
-        answers: { 'POST /accelerator_requests': ok({ arqs: [arq('a1', 'Initial'), arq('a2', 'Initial')] }) },
-        also: ['-f csv', '--json'],
-      },
-      'two are bound, for another project': {
-        line: `${BIND} --project j2`,
-        answers: both('Bound', 'Bound'),
-        also: ['-f csv', '--json'],
-      },
-      'the first of those that failed is named': {
-        line: 'arq bind a1 a2 a3 --host h1 --resource-provider r1 --instance i1',
-        answers: { ...both('Bound', 'BindFailed'), [at('a3')]: ok(arq('a3', 'BindFailed')) },
-      },
-      'one of them is of another project': { line: BIND, answers: hidden(refused(403, 'no')), also: ['--json'] },
-      'one of them cannot be seen': { line: BIND, answers: hidden(refused(404, 'no')) },
-      'the service fails when it is asked for them': { line: BIND, answers: hidden(refused(500, 'oh')) },
-      'a bind that is refused': {
-        line: BIND,
-        answers: { [PATCH]: [[409, { errors: [{ detail: 'it has one', code: 'accelerator.in_use' }] }, REQUEST]] },
-        also: ['-f json', '-f jsonl', '-f csv'],
-      },
-      'a service has to sign in': { line: BIND, answers: { [PATCH]: [[401, {}]] } },
-      'it is waited for until each of them has ended': {
-        line: `${BIND} --wait 9`,
-        answers: {
-          ...both('Bound', 'Bound'),
-          [at('a1')]: ok(arq('a1', 'Initial'), arq('a1', 'BindStarted'), arq('a1', 'Bound')),
-        },
-      },
-      'it is waited for no longer than until it has failed': {
-        line: `${BIND} --wait`,
-        answers: both('BindFailed', 'Bound'),
-      },
-      'a wait whose events may not be read': {
-        line: `${BIND} --wait 9`,
-        answers: {
-          ...both('Bound', 'Bound'),
-          [at('a1')]: ok(arq('a1', 'Initial'), arq('a1', 'BindStarted'), arq('a1', 'Bound')),
-          'GET /events?subject=a1%2Ca2': [refused(403, 'not for you')],
-        },
-      },
-      'a wait that is too short': {
-        line: `${BIND} --wait 0.05`,
-        answers: both('BindStarted', 'Initial'),
-      },
-    }),
-  ).toMatchFileSnapshot('golden/askedBinds.txt')
-})
-
-test('requests are unbound and deleted', async () => {
-  const unbound = both('Unbound', 'Unbound')
-  const gone: Answers = { 'DELETE /accelerator_requests?arqs=a1%2Ca2': [DONE] }
-  await expect(
-    await shown({
-      'two are unbound': { line: 'arq unbind a1 a2', answers: unbound, also: ['--json'] },
-      'that cannot be read afterwards': {
-        line: 'arq unbind a1 a2',
-        answers: { ...unbound, [at('a1')]: [refused(403, 'no')] },
-        also: ['--json'],
-      },
-      'it is waited for until no handle is busy with them': {
-        line: 'arq unbind a1 a2 a3 --wait 9',
-        answers: {
-          ...unbound,
-          [at('a3')]: ok(arq('a3', 'Unbound')),
-          'GET /handles/handle-a1': ok(
-            handle('handle-a1', 'held', 'a1', null),
-            handle('handle-a1', 'held', 'a1', null),
-            handle('handle-a1', 'releasing', null, 'a1'),
-            handle('handle-a1', 'free', null, 'a1'),
-          ),
-          // somebody else has it already
-          'GET /handles/handle-a3': ok(handle('handle-a3', 'held', 'another', 'a3')),
-        },
-      },
-      'a wait that is too short': {
-        line: 'arq unbind a1 a3 --wait 0.05',
-        answers: {
-          [PATCH]: [[202, {}]],
-          [at('a1')]: ok(arq('a1', 'Bound')),
-          [at('a3')]: ok(arq('a3', 'Bound')),
-          'GET /handles/handle-a1': ok(handle('handle-a1', 'held', 'a1', null)),
-          'GET /handles/handle-a3': ok(handle('handle-a3', 'releasing', null, 'a3')),
-        },
-      },
-      'two are deleted': { line: 'arq delete a1 a2 --yes', answers: gone, also: ['--json'] },
-      'as a service': { line: 'arq delete a1 a2 --as-service -y', answers: gone },
-      'all of an instance': {
-        line: 'arq delete --instance i1 --yes',
-        answers: { 'DELETE /accelerator_requests?instance=i1': [DONE] },
-      },
-      'nobody agrees to that': { line: 'arq delete --instance i1' },
-      'nobody agrees to two': { line: 'arq delete a1 a2' },
-      'requests or an instance': { line: 'arq delete a1 --instance i1 --yes' },
-    }),
-  ).toMatchFileSnapshot('golden/askedUnbinds.txt')
-})
-
-const PROFILE = {
-  name: 'small',
-  uuid: 'u1',
-  description: 'for all',
-  version: 2,
-  enabled: true,
-  groups: [{ 'resources:FPGA': '1', 'trait:A': 'required' }, { 'resources:PGPU': '2' }],
-  projects: ['j1', 'j2'],
-  created_at: 'T1',
-  updated_at: 'T2',
-}
-const IMPACT = {
-  refusal: null,
-  effect: 'kept',
-  devices: ['d1'],
-  instances: ['i1', 'i2'],
-  projects: ['j1'],
-  arqs: [{ uuid: 'a1', state: 'Bound', project_id: 'j1', instance_uuid: 'i1', hostname: 'h1' }],
-  arqs_left_out: 0,
-}
-test('profiles are made, changed and deleted', async () => {
-  const made: Answers = { 'POST /device_profiles': [[201, PROFILE]] }
-  const set: Answers = { 'PATCH /device_profiles/a%20b': ok({ device_profile: PROFILE }) }
-  const change = (...more: readonly string[]) => ['profile', 'set', 'a b', '--reason', 'as agreed', ...more]
-  await expect(
-    await shown({
-      'two groups and a description': {
-        line: 'profile create small --group resources:FPGA=1,trait:A=required --group resources:PGPU=2=3 --description x',
-        answers: made,
-        also: ['-f csv', '--json'],
-      },
-      'no description': { line: 'profile create small --group a=', answers: made },
-      'blanks around the parts of a group, and a line break in a value': {
-        line: ['profile', 'create', 'small', '--group', ' a=1 , b=2\n3 '],
-        answers: made,
-      },
-      'a group without a value': { line: 'profile create small --group a=1,b' },
-      'from a file': {
-        line: `profile create small --file ${file('one.json', '{"name": "other", "groups": [{"a": "1"}], "uuid": "u9"}')}`,
-        answers: made,
-      },
-      'the first of a list, with another description': {
-        line: `profile create small --description mine --file ${file('list.json', '[{"groups": [{"a": "1"}], "description": "x"}]')}`,
-        answers: made,
-      },
-      'the list of groups that other clients take': {
-        line: `profile create small --file ${file('groups.json', '[{"resources:FPGA": "1", "trait:CUSTOM_A": "required"}, {"resources:PGPU": "2"}]')}`,
-        answers: made,
-      },
-      'a file with two': {
-        line: `profile create small --file ${file('two.json', '[{"groups": [{"a": "1"}]}, {"groups": []}]')}`,
-      },
-      'a file that holds none': { line: `profile create small --file ${file('none.json', '["a"]')}` },
-      'a file and groups': { line: 'profile create small --file x --group a=1' },
-      'a new version': {
-        line: change(
-          '--group',
-          'a=1',
-          '--description',
-          'new',
-          '--if-version',
-          '4',
-          '--project',
-          'j1',
-          '--project',
-          'j2',
-        ),
-        answers: set,
-        also: ['--json'],
-      },
-      'versions on and off': {
-        line: change('--enable', '1', '--enable', '2', '--disable', '3', '--all-projects'),
-        answers: set,
-      },
-      'no description any more': { line: change('--description', ''), answers: set },
-      'nothing changes': { line: change('--if-version', '4') },
-      'one project and all': { line: change('--project', 'j1', '--all-projects') },
-      'whom it would concern': {
-        line: change('--disable', '3', '--dry-run'),
-        answers: { 'PATCH /device_profiles/a%20b?dry_run=true': ok(IMPACT) },
-        also: ['-f csv', '--json'],
-      },
-      'two are deleted': {
-        line: 'profile delete p1 p2 --yes',
-        answers: { 'DELETE /device_profiles?value=p1%2Cp2': [DONE] },
-        also: ['--json'],
-      },
-      'nobody agrees': { line: 'profile delete p1 p2' },
-      'whom it would concern if two were deleted': {
-        line: 'profile delete p1 p2 --dry-run',
-        answers: { 'DELETE /device_profiles?value=p1%2Cp2&dry_run=true': ok({ ...IMPACT, refusal: 'in use' }) },
-        also: ['--json'],
-      },
-    }),
-  ).toMatchFileSnapshot('golden/askedProfiles.txt')
-})
-
-const HANDLE = {
-  uuid: 'u1',
-  state: 'releasing',
-  hostname: 'h1',
-  deployable_uuid: 'd1',
-  arq_uuid: null,
-  last_arq_uuid: 'a1',
-  order: 'clean',
-  quarantine: null,
-}
-const CLEANING = { due: 'before the next', under_way: false, last: null }
-const HOST = {
-  name: 'h1',
-  liveness: 'up',
-  last_seen_at: 'T1',
-  retired: { by: 'kim', at: 'T2', reason: 'old' },
-  public_key: 'key-one',
-  offered_key: null,
-  drivers: { pci_driver: { status: 'ok', error: null }, ssd_driver: { status: 'failed', error: null } },
-  aliases: ['n1', 'n2'],
-  handles: { free: 1, held: 2 },
-  arqs: [],
-  playbooks: [
-    { driver: 'a', playbook: 'setup', status: 'ok', reason: null },
-    { driver: 'b', playbook: 'clean', status: 'failed', reason: 'exit 1' },
+test.each<readonly [line: string, asks: string | readonly string[], shows: string | readonly string[]]>([
+  [`arq create 'a profile'`, 'POST /accelerator_requests {"device_profile_name":"a profile"}', 'a1    Initial  p1'],
+  [BIND, [BOUND, ...READ], ['a1    Bound  p1', 'a2    Bound  p1']],
+  [
+    `${BIND} --project j2`,
+    [BOUND.replaceAll(/}]/g, '},{"op":"add","path":"/project_id","value":"j2"}]'), ...READ],
+    'a1',
   ],
-}
-const PROBED = { asked_at: 'T3', by: 'kim', answer: null }
-const ANSWERED = { report_number: 7, devices: 3, failed_drivers: [], took_ms: 12 }
-test('hosts, handles and devices are acted upon', async () => {
-  const cleaned = (end: object): Answers => ({
-    'POST /handles/u%2F1/clean': ok(HANDLE),
-    'GET /handles/u%2F1': ok(HANDLE, { ...HANDLE, ...end }, { ...HANDLE, ...end, cleaning: CLEANING }),
-  })
-  const clean = (...more: readonly string[]) => ['handle', 'clean', 'u/1', '--reason', 'it is time', ...more]
-  const probe = (document: object): Answers => ({ 'POST /hosts/h%2F1/probe': ok(document) })
-  await expect(
-    await shown({
-      'a handle is to be cleaned': { line: clean(), answers: cleaned({}), also: ['--json'] },
-      'it is waited for': { line: clean('--wait', '9'), answers: cleaned({ state: 'free', order: null }) },
-      'it was not cleaned': {
-        line: clean('--wait', '9'),
-        answers: cleaned({ state: 'quarantined', quarantine: { by: 'host', at: 'T4', reason: 'exit 3' } }),
-      },
-      'its cleaning lasts': { line: clean('--wait', '0.05'), answers: cleaned({}) },
-      'a host is retired, and waited for': {
-        line: ['host', 'retire', 'h/1', '--reason', 'it is old', '--wait', '9'],
-        answers: {
-          'POST /hosts/h%2F1/retire': ok({ ...HOST, arqs: ['a1', 'a2'] }),
-          'GET /hosts/h%2F1': ok({ ...HOST, arqs: ['a1', 'a2'] }, HOST),
-        },
-        also: ['-f csv'],
-      },
-      'it is in use for longer': {
-        line: ['host', 'retire', 'h/1', '--reason', 'it is old', '--wait', '0.05'],
-        answers: {
-          'POST /hosts/h%2F1/retire': ok(HOST),
-          'GET /hosts/h%2F1': ok({ ...HOST, arqs: ['a1', 'a2'] }),
-        },
-      },
-      'nobody agrees that it is removed': { line: 'host remove h1 --reason x --force' },
-      'a host that answers': {
-        line: 'host probe h/1',
-        answers: probe({ ...HOST, probe: { ...PROBED, answer: ANSWERED } }),
-      },
-      'a host of which drivers fail': {
-        line: 'host probe h/1',
-        answers: probe({ ...HOST, probe: { ...PROBED, answer: { ...ANSWERED, failed_drivers: ['a', 'b'] } } }),
-      },
-      'a host that does not answer': { line: 'host probe h/1', answers: probe({ ...HOST, probe: PROBED }) },
-      'a host that never was there': {
-        line: 'host probe h/1 --json',
-        answers: probe({ ...HOST, probe: PROBED, last_seen_at: null }),
-      },
-      'a device is offered again': {
-        line: 'device enable d/1',
-        answers: { 'POST /devices/d%2F1/enable': ok({}), 'GET /devices/d%2F1': ok({ uuid: 'd1', status: 'enabled' }) },
-        also: ['--json'],
-      },
-      'and no more': {
-        line: 'device disable d/1',
-        answers: { 'POST /devices/d%2F1/disable': ok({}), 'GET /devices/d%2F1': ok({ uuid: 'd1', model: 'x' }) },
-      },
-      'whom that would concern': {
-        line: 'device disable d/1 --dry-run',
-        answers: { 'POST /devices/d%2F1/disable?dry_run=true': ok(IMPACT) },
-        also: ['--json'],
-      },
-    }),
-  ).toMatchFileSnapshot('golden/askedHosts.txt')
+  ['arq unbind a1 a2', [patched(op('hostname'), op('device_rp_uuid'), op('instance_uuid')), ...READ], 'a1'],
+  [
+    `arqs force-unbind a/1 ${WHY} --yes`,
+    `POST /accelerator_requests/a%2F1/force_unbind ${REASON}`,
+    'state              Unbound',
+  ],
+  ['arq delete a1 a2 -y', 'DELETE /accelerator_requests?arqs=a1%2Ca2', 'deleted: a1, a2\n'],
+  ['arq delete --instance i1 --yes', 'DELETE /accelerator_requests?instance=i1', 'deleted: all of instance i1\n'],
+  [`host retire h/1 ${WHY}`, `POST /hosts/h%2F1/retire ${REASON}`, 'retired                      by kim at T2: old'],
+  [`hosts restore h/1 ${WHY}`, `POST /hosts/h%2F1/restore ${REASON}`, 'liveness                     down'],
+  [`host approve h/1 ${WHY}`, `POST /hosts/h%2F1/approve ${REASON}`, 'key that waits for approval  key-two'],
+  [`host approve h/1 ${WHY} --key k`, 'POST /hosts/h%2F1/approve {"reason":"it is so","public_key":"k"}', 'h1'],
+  [`host rekey h/1 ${WHY} --key k`, 'POST /hosts/h%2F1/rekey {"reason":"it is so","public_key":"k"}', 'h1'],
+  [
+    `host retire h/1 ${WHY} --dry-run`,
+    `POST /hosts/h%2F1/retire?dry_run=true ${REASON}`,
+    [
+      'it would be done\n1 device, 2 instances, 1 project, 1 accelerator request, kept as they are\n',
+      'a1   Bound  j1       i1        h1\nnothing was changed\n',
+    ],
+  ],
+  [`host remove h/1 ${WHY} --yes`, 'DELETE /hosts/h%2F1?reason=it+is+so&force=false', 'host h/1 is removed\n'],
+  [`host remove h/1 ${WHY} --force --yes`, 'DELETE /hosts/h%2F1?reason=it+is+so&force=true', 'host h/1 is removed\n'],
+  [
+    `host remove h/1 ${WHY} --force --dry-run`,
+    'DELETE /hosts/h%2F1?reason=it+is+so&force=true&dry_run=true',
+    ['it would be refused: no\n', '2 accelerator requests', 'and 1 more\nnothing was changed\n'],
+  ],
+  [`handles quarantine u/1 ${WHY}`, `POST /handles/u%2F1/quarantine ${REASON}`, SHOWN_HANDLE],
+  [`handle release u/1 ${WHY}`, `POST /handles/u%2F1/release ${REASON}`, SHOWN_HANDLE],
+  [`handle clean u/1 ${WHY}`, `POST /handles/u%2F1/clean ${REASON}`, SHOWN_HANDLE],
+  ['device enable d/1', ['POST /devices/d%2F1/enable', 'GET /devices/d%2F1'], 'status         enabled'],
+  ['device disable d/1', ['POST /devices/d%2F1/disable', 'GET /devices/d%2F1'], 'servers        i1'],
+  ['device disable d/1 --dry-run', 'POST /devices/d%2F1/disable?dry_run=true', 'nothing was changed\n'],
+  [
+    `profile create small --group resources:FPGA=1,trait:A=required --group ' b=2=3 ' --description x`,
+    'POST /device_profiles [{"name":"small","groups":[{"resources:FPGA":"1","trait:A":"required"},{"b":"2=3"}],"description":"x"}]',
+    'groups       resources:FPGA=2,trait:A=required; a=b',
+  ],
+  [
+    `profile create small --file ${MINE}`,
+    'POST /device_profiles [{"name":"small","groups":[{"a":"1"}],"uuid":"u9"}]',
+    'small',
+  ],
+  [
+    `profile create small --file ${LIST} --description mine`,
+    'POST /device_profiles [{"groups":[{"a":"1"}],"description":"mine","name":"small"}]',
+    'small',
+  ],
+  [
+    `profile create small --file ${GROUPS}`,
+    'POST /device_profiles [{"groups":[{"resources:FPGA":"1"}],"name":"small"}]',
+    'small',
+  ],
+  [
+    `profile set 'a b' ${WHY} --group a=1 --description new --if-version 4 --project j1`,
+    'PATCH /device_profiles/a%20b {"groups":[{"a":"1"}],"description":"new","projects":["j1"],"if_version":4,"reason":"it is so"}',
+    'projects     j1 j2',
+  ],
+  [
+    `profile set 'a b' ${WHY} --enable 1 --disable 3 --all-projects`,
+    'PATCH /device_profiles/a%20b {"versions":{"1":true,"3":false},"projects":null,"reason":"it is so"}',
+    'small',
+  ],
+  [
+    `profile set 'a b' ${WHY} --description ''`,
+    'PATCH /device_profiles/a%20b {"description":null,"reason":"it is so"}',
+    'small',
+  ],
+  [
+    `profile set 'a b' ${WHY} --disable 3 --dry-run`,
+    'PATCH /device_profiles/a%20b?dry_run=true {"versions":{"3":false},"reason":"it is so"}',
+    'nothing was changed\n',
+  ],
+  ['profile delete p1 p2 --yes', 'DELETE /device_profiles?value=p1%2Cp2', 'deleted: p1, p2\n'],
+  ['profile delete p1 p2 --dry-run', 'DELETE /device_profiles?value=p1%2Cp2&dry_run=true', 'unbound by force'],
+  [`delivery resend i/1 ${WHY}`, `POST /deliveries/i%2F1/resend ${REASON}`, 'answers     it answered 500; nothing'],
+  [
+    `dead-letter replay ${LETTER.uuid} ${WHY}`,
+    `POST /dead_letters/${LETTER.uuid}/replay ${REASON}`,
+    'handled               at T2 by kim: it is mended',
+  ],
+  [
+    `dead-letter drop ${LETTER.uuid} ${WHY}`,
+    `POST /dead_letters/${LETTER.uuid}/drop ${REASON}`,
+    'message               {"a": 1}',
+  ],
+  [
+    `drift ignore x1 --host h1 --until 2026-12-24 ${WHY}`,
+    'POST /drift/ignored {"host":"h1","difference":"x1","until":"2026-12-24","reason":"it is so"}',
+    'ignored since      T1',
+  ],
+  [`drift unignore x/1 ${WHY}`, `POST /drift/ignored/x%2F1/end ${REASON}`, 'ended              by lee at T3: mended'],
+  ['bitstream revert d/1', ['GET /programs/d%2F1', image('m0')], 'image  m0'],
+  ['bitstream preload d/1 --image M7', image('M7'), 'card'],
+])('%s', async (line, asks, shows) => {
+  const { code, out, err, asked } = await run(line)
+  expect([code, err]).toEqual([0, ''])
+  expect(asked.toSorted()).toEqual([asks].flat().toSorted())
+  for (const text of [shows].flat()) expect(out).toContain(text)
+})
+
+const probed = (answer: object | null, more: object = {}): Answers => ({
+  'POST /hosts/h%2F1/probe': { ...HOST, probe: { asked_at: 'T3', by: 'kim', answer }, ...more },
+})
+const hidden = (status: number): Answers => ({
+  'GET /accelerator_requests/a2': [status, { errors: [{ detail: 'no' }] }],
+})
+const ANSWERED = { report_number: 7, devices: 3, failed_drivers: ['a'], took_ms: 12 }
+test.each<readonly [line: string, answers: Answers, code: number, out: string, err: string]>([
+  [
+    'host probe h/1',
+    probed(ANSWERED),
+    0,
+    'asked at T3 by kim, answered after 12 ms by report 7 with 3 devices, failed: a',
+    '',
+  ],
+  [
+    'host probe h/1',
+    probed(null),
+    8,
+    'not answered',
+    'host h/1 has not answered; it was last heard of at T1\nnext: accelerando host show h/1\n',
+  ],
+  ['host probe h/1', probed(null, { last_seen_at: null }), 8, 'h1', 'it was never heard of'],
+  [BIND, hidden(403), 0, 'accepted: a1, a2\n', ''],
+  [BIND, hidden(404), 0, 'accepted: a1, a2\n', ''],
+  [BIND, hidden(500), 1, '', 'GET /accelerator_requests/a2: 500 no\n'],
+  [
+    BIND,
+    { 'GET /accelerator_requests/a2': arq('a2', 'BindFailed') },
+    1,
+    '',
+    'the accelerator request a2 could not be bound\nnext: accelerando arq timeline a2\n',
+  ],
+  [
+    'bitstream revert d/1',
+    { 'GET /programs/d%2F1': { ...PROGRAM, former_image_uuid: null } },
+    5,
+    '',
+    'no image is recorded that deployable d/1 held before\n',
+  ],
+  [
+    'bitstream preload d/1 --image m7',
+    { 'PATCH /deployables/d%2F1/program': [202, { uuid: 'd1', bitstream_id: 'm7' }] },
+    6,
+    'uuid',
+    'image m7 is still being loaded',
+  ],
+  ['arq delete a1 a2', {}, 2, '', 'Accelerator requests are deleted: a1, a2. There is no terminal to ask: add --yes\n'],
+  ['arq delete a1 --instance i1 --yes', {}, 2, '', 'name accelerator requests, or an instance with --instance\n'],
+  [
+    `host remove h1 ${WHY} --force`,
+    {},
+    2,
+    '',
+    'Host h1 is removed for good, and all on it is unbound. There is no terminal to ask: add --yes\n',
+  ],
+  [
+    'profile create small --group a=1,b',
+    {},
+    2,
+    '',
+    '--group: must be KEY=VALUE,..., such as resources:FPGA=1,trait:CUSTOM_A=required (is a=1,b)\n',
+  ],
+  [
+    `profile create small --file ${file('two.json', '[{"groups": []}, {"groups": []}]')}`,
+    {},
+    2,
+    '',
+    'two.json: must hold one device profile or a list of groups\n',
+  ],
+  [`profile create small --file ${file('bad.json', '{"a"')}`, {}, 2, '', 'bad.json: '],
+  ['profile create small --file x --group a=1', {}, 2, '', 'name its groups with --group or with --file\n'],
+  [
+    `profile set p ${WHY} --if-version 4`,
+    {},
+    2,
+    '',
+    'say what changes: --group, --description, --enable, --disable, --project or --all-projects\n',
+  ],
+  [`profile set p ${WHY} --project j1 --all-projects`, {}, 2, '', '--project and --all-projects exclude each other\n'],
+  [
+    `drift ignore x1 --until 2026-12-24 ${WHY}`,
+    {},
+    2,
+    '',
+    '--host NAME is needed: the host that shows the difference\n',
+  ],
+])('%s ends otherwise with %j', async (line, answers, code, shows, says) => {
+  const { code: ended, out, err } = await run(line, answers)
+  expect([ended, out === '' ? '' : 'something']).toEqual([code, shows === '' ? '' : 'something'])
+  expect(out).toContain(shows)
+  expect(err).toContain(says)
+})
+
+test('a bind is waited for although its events may not be read', async () => {
+  const states = ['Initial', 'BindStarted', 'Bound'].map((state) => [200, arq('a1', state)] as const)
+  const answers: Answers = {
+    'GET /accelerator_requests/a1': states,
+    'GET /events?subject=a1': [403, { errors: [{ detail: 'not for you' }] }],
+  }
+  const { code, out, err } = await run(`${BIND.replace(' a2', '')} --wait 9`, answers)
+  expect([code, out]).toEqual([0, expect.stringContaining('a1    Bound')])
+  expect(err).toBe('what happens cannot be followed: GET /events?subject=a1: 403 not for you\n')
+})
+
+const MIGRATED = { applied: true, profiles: [{ name: 'p1', uuid: 'u1', changes: [{ group: 0, from: 'A', to: 'B' }] }] }
+test.each<readonly [name: string, text: string, more: string, asks: string, shows: string]>([
+  [
+    'map.toml',
+    '[traits]\nA = "B"\n',
+    '',
+    '{"traits":{"A":"B"},"classes":{},"apply":false,"reason":""}',
+    '1 profiles would change, 1 names; --apply does it\n',
+  ],
+  [
+    'map.json',
+    '{"classes": {"C": "D"}}',
+    ` --apply ${WHY}`,
+    '{"traits":{},"classes":{"C":"D"},"apply":true,"reason":"it is so"}',
+    'p1 (u1)\n  group 0: A -> B\n1 profiles changed, 1 names\n',
+  ],
+])('profiles are migrated by %s', async (name, text, more, asks, shows) => {
+  const answers = { 'POST /profile_migrations': { ...MIGRATED, applied: more !== '' } }
+  const { code, out, asked } = await run(`profile migrate --map ${file(name, text)}${more}`, answers)
+  expect([code, asked]).toEqual([0, [`POST /profile_migrations ${asks}`]])
+  expect(out).toContain(shows)
+})
+test.each([
+  ['empty.json', '', '', 'empty.json: Unexpected end of JSON input\n'],
+  ['bad.toml', 'traits = ', '', 'bad.toml: Invalid TOML document'],
+  [
+    'other.json',
+    '{"colours": {}}',
+    '',
+    'other.json: colours: Invalid key: Expected never but received "colours"; it holds tables traits and classes\n',
+  ],
+  ['map.toml', '[traits]\n', ' --apply', '--apply needs --reason\n'],
+])('a map %s with %j%s is not sent', async (name, text, more, says) => {
+  const refused = await run(`profile migrate --map ${file(name, text)}${more}`)
+  expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining(says), asked: [] })
 })

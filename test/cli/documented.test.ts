@@ -2,7 +2,6 @@
 import { readFileSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { CommandRow } from '../../src/cli/commandRow.ts'
 import { withCommands } from '../../src/cli/commandLine.ts'
 
 const ROOT = new URL('../..', import.meta.url).pathname
@@ -26,7 +25,7 @@ const commands = documents.flatMap((path) =>
  */
 const faultsOf = (rest: string): readonly string[] => {
   const words = rest.replaceAll(/[[\]]/g, ' ').trim().split(/\s+/)
-  let command = withCommands(new CommandRow())
+  let command = withCommands()
   const lineage = [command]
   const named: string[] = []
   for (const word of words) {

@@ -1,15 +1,15 @@
 /** Walks the whole tree of commands: what holds for each of them. */
 import { describe, expect, test } from 'vitest'
-import { CommandRow } from '../../src/cli/commandRow.ts'
 import { withCommands } from '../../src/cli/commandLine.ts'
 import { commandHere } from '../support/commandHere.ts'
 
+type CommandRow = ReturnType<typeof withCommands>
 type Leaf = { readonly command: CommandRow; readonly path: readonly string[] }
 const leavesOf = (command: CommandRow, path: readonly string[]): readonly Leaf[] =>
   command.commands.length === 0
     ? [{ command, path }]
     : command.commands.flatMap((one) => leavesOf(one, [...path, one.name()]))
-const LEAVES = leavesOf(withCommands(new CommandRow()), [])
+const LEAVES = leavesOf(withCommands(), [])
 const named = LEAVES.map((leaf) => [leaf.path.join(' '), leaf] as const)
 
 /** Nobody listens there. */

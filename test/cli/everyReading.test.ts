@@ -1,18 +1,15 @@
 /**
  * Every command that shows something, derived from the tree of commands, over a small cloud in which everything has
  * happened: each of its formats can be read, in a pipe it writes columns, and it takes the options of output that all
- * of them have. What is not run has its reason.
+ * of them have.
  */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { kafkaBus, type KafkaBus } from '../../src/bus/kafka/bus.ts'
-import { CommandRow } from '../../src/cli/commandRow.ts'
 import { withCommands } from '../../src/cli/commandLine.ts'
-import { IMPACT_COLUMNS } from '../../src/cli/operators/impactLines.ts'
-import { FORMATS } from '../../src/cli/output.ts'
 import { type Listening, listen, urlOf } from '../../src/cli/programs/listen.ts'
 import { systemClock } from '../../src/clock.ts'
 import { createApp } from '../../src/http/app.ts'
@@ -99,69 +96,17 @@ afterAll(async () => {
   folder.remove()
 })
 
-const SERVES = 'serves until it is stopped'
-const changes = (file: string): string => `changes something: ${file}`
-const ACTING = changes('test/cli/actingCommands.test.ts')
-const OPERATIONS = changes('test/cli/operations.test.ts')
-const KEYS = changes('test/cli/apiCommands.test.ts')
-const STOPPED = 'works on a stopped store, and tells how it goes: test/cli/seededStore.test.ts'
-const NO_NOVA = 'needs a Nova: test/cli/orphans.test.ts'
-const LETTERS = 'needs a dead letter: test/http/deadLetters.test.ts'
-const IGNORED = changes('test/http/ignoredDrift.test.ts')
-const IMAGES = changes('test/http/programDetail.test.ts')
-/** Why a command is not run here, and the test that runs it. */
-const NOT_RUN: Readonly<Record<string, string>> = {
-  start: `${SERVES}: test/e2e/start.test.ts`,
-  control: `${SERVES}: test/support/cluster.ts`,
-  // the tests give it without its second word
-  'host run': SERVES,
-  'host restore': OPERATIONS,
-  'host probe': changes('test/http/probe.test.ts'),
-  'host approve': KEYS,
-  'host rekey': KEYS,
-  'device enable': ACTING,
-  'handle quarantine': OPERATIONS,
-  'handle release': OPERATIONS,
-  'handle clean': changes('test/e2e/cleaning.test.ts'),
-  'arq create': ACTING,
-  'arq bind': ACTING,
-  'arq unbind': ACTING,
-  'arq delete': ACTING,
-  'arq force-unbind': OPERATIONS,
-  'delivery resend': changes('test/http/resendToNova.test.ts'),
-  'drift ignore': IGNORED,
-  'drift unignore': IGNORED,
-  'bitstream preload': IMAGES,
-  'bitstream revert': IMAGES,
-  'profile create': ACTING,
-  'profile set': ACTING,
-  'dead-letter retry': changes('test/cli/brokerCommands.test.ts'),
-  'dead-letter show': LETTERS,
-  'dead-letter replay': LETTERS,
-  'dead-letter drop': LETTERS,
-  orphan: NO_NOVA,
-  'orphan collect': NO_NOVA,
-  seed: STOPPED,
-  'rebuild-views': STOPPED,
-  migrate: 'changes a database: test/cli/oneService.test.ts',
-  archive: 'changes a database: test/e2e/archive.test.ts',
-  import: "reads upstream's database, and its result is a report: test/cli/importOnce.test.ts",
-  'device record': 'writes a folder: test/cli/devices.test.ts',
-  'support-bundle': 'writes a file: test/cli/supportBundle.test.ts',
-  completion: 'writes a script for a shell: test/cli/completion.test.ts',
-  complete: 'answers that script: test/cli/completion.test.ts',
-}
-/** Words of the command that its test does not contain as arguments. */
-const unsaid = ([name, why]: readonly [string, string]): readonly string[] => {
-  const [, at] = /: (test\/\S+)$/.exec(why) ?? []
-  if (at === undefined) return why === SERVES ? [] : [`${name}: no test is named`]
-  const text = readFileSync(join(import.meta.dirname, '../..', at), 'utf8')
-  // as an argument, or in a line as it is typed
-  const isGiven = (word: string, before = '') =>
-    [`['\`]${word}s?['\`\\s]`, `['\`]${before}s? ${word}['\`\\s]`].some((form) => new RegExp(form).test(text))
-  const words = name.split(' ')
-  return words.flatMap((word, n) => (isGiven(word, words[n - 1]) ? [] : [`${name}: ${at} has no ${word}`]))
-}
+/** They serve until they are stopped, change something, need a neighbour, or write something else than a result. */
+const NOT_RUN: readonly string[] = [
+  ...['start', 'control', 'host run'],
+  ...['host restore', 'host probe', 'host approve', 'host rekey', 'device enable'],
+  ...['handle quarantine', 'handle release', 'handle clean'],
+  ...['arq create', 'arq bind', 'arq unbind', 'arq delete', 'arq force-unbind', 'delivery resend'],
+  ...['drift ignore', 'drift unignore', 'bitstream preload', 'bitstream revert', 'profile create', 'profile set'],
+  ...['dead-letter retry', 'dead-letter show', 'dead-letter replay', 'dead-letter drop', 'orphan', 'orphan collect'],
+  ...['seed', 'rebuild-views', 'migrate', 'archive', 'import'],
+  ...['device record', 'support-bundle', 'completion', 'complete'],
+]
 /** What a command needs besides the name of an object, so that it shows something and changes nothing. */
 const MORE: Readonly<Record<string, () => readonly string[]>> = {
   explain: () => [names['explain']!],
@@ -194,31 +139,24 @@ const REPORTS = [
 /** What they show of a change that is only tried has other columns than what they show of the object afterwards. */
 const TRIED = ['device disable', 'host remove', 'host retire']
 const columnsOf = (name: string, { columns }: CommandRow): readonly string[] =>
-  TRIED.includes(name) ? IMPACT_COLUMNS.map((column) => column.name) : columns
+  TRIED.includes(name) ? ['uuid', 'state', 'project_id', 'instance_uuid', 'hostname'] : columns
 /** With `--json` they write a document for each row, in one line. */
 const ROWS = ['event', 'tail']
-const all = callable(withCommands(new CommandRow()))
+type CommandRow = ReturnType<typeof withCommands>
+const FORMATS = ['table', 'json', 'jsonl', 'yaml', 'csv', 'value']
+const all = callable(withCommands())
 const shown = all
   .map(([path, command]) => [path.join(' '), path, command] as const)
-  .filter(([name]) => NOT_RUN[name] === undefined)
+  .filter(([name]) => !NOT_RUN.includes(name))
 const has = (command: CommandRow, flag: string): boolean => command.options.some(({ long }) => long === flag)
 
 test('what is not run is a command, and the rest is most of them', () => {
   const known = all.map(([path]) => path.join(' '))
-  expect(Object.keys(NOT_RUN).filter((name) => !known.includes(name))).toEqual([])
+  expect(NOT_RUN.filter((name) => !known.includes(name))).toEqual([])
   expect(
     [...Object.keys(MORE), ...REPORTS, ...TRIED, ...ROWS].filter((name) => !shown.some(([one]) => one === name)),
   ).toEqual([])
   expect(shown.length).toBeGreaterThan(30)
-})
-
-test('the test that is named instead gives the command', () => {
-  expect(Object.entries(NOT_RUN).flatMap(unsaid)).toEqual([])
-  expect(unsaid(['drift heal', 'x: test/cli/bitstream.test.ts'])).toEqual([
-    'drift heal: test/cli/bitstream.test.ts has no drift',
-    'drift heal: test/cli/bitstream.test.ts has no heal',
-  ])
-  expect(unsaid(['drift heal', 'because'])).toEqual(['drift heal: no test is named'])
 })
 
 /** What differs from run to run. */

@@ -38,8 +38,8 @@ const NOT_RUN: readonly (readonly [line: RegExp, why: string])[] = [
   [/--config \/etc\//, CONFIGURED],
   [/accelerando start$|^accelerando (control|host --name)/, SERVES],
   [/^accelerando event --follow/, 'goes on until it is stopped: test/cli/eventsCommand.test.ts'],
-  [/^accelerando drift/, 'needs a Placement: test/cli/livedCloud.test.ts'],
-  [/^accelerando orphan/, 'needs a Nova: test/cli/orphans.test.ts'],
+  [/^accelerando drift/, 'needs a Placement: test/cli/askedDrift.test.ts'],
+  [/^accelerando orphan/, 'needs a Nova: test/cli/askedDrift.test.ts'],
 ]
 const SHELL = new Set(['sh', 'bash', '', 'indented'])
 const isShown = ({ language, text }: Block): boolean =>

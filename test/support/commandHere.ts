@@ -2,7 +2,6 @@
  * Runs a command of the command line in this process: quicker than a process of its own, where nothing keeps running.
  */
 import { CommanderError } from 'commander'
-import { CommandRow } from '../../src/cli/commandRow.ts'
 import { withCommands } from '../../src/cli/commandLine.ts'
 
 export type Ran = { readonly code: number; readonly out: string; readonly err: string }
@@ -69,6 +68,14 @@ const withoutListeners = async <Value>(work: () => Promise<Value>): Promise<Valu
   }
 }
 
+type Commands = ReturnType<typeof withCommands>
+/** Neither it nor any of its commands ends the process: it throws instead. */
+const thrown = (command: Commands): Commands => {
+  command.exitOverride()
+  for (const each of command.commands) thrown(each)
+  return command
+}
+
 /**
  * What commander itself refuses ends with the code that the program would have ended with. `terminal`: whether standard
  * output counts as a terminal, which a person reads.
@@ -79,7 +86,7 @@ export const commandHere = async (
   { terminal = true }: { readonly terminal?: boolean } = {},
 ): Promise<Ran> => {
   let ended = 0
-  const program = withCommands(new CommandRow().exitOverride())
+  const program = thrown(withCommands())
   const exitCode = process.exitCode
   process.exitCode = undefined
   const { stdout: out, stderr: err } = await withEnvironment(env, () =>
