@@ -47,6 +47,19 @@ describe('topics', LIMIT, () => {
     expect(await states('topics create --partitions 2')).toEqual([0, 12, 'made'])
     expect(await states('topics list --partitions 2')).toEqual([0, 12, 'there'])
   })
+  test('TOPIC-3 are made so that facts last four weeks, orders three days, states for ever, and nothing is compressed', async () => {
+    await run('topics create --partitions 2')
+    const [day, { names }] = [86_400_000, broker.topics]
+    const of = (topic: string, name: string) => broker.topics.configs(topic).get(name)
+    const kept = ['arq.events.v1', 'host.orders.v1'].map((topic) => of(topic, 'retention.ms'))
+    expect(kept).toEqual([String(28 * day), String(3 * day)])
+    expect(names.filter((topic) => of(topic, 'cleanup.policy') === 'compact').toSorted()).toEqual([
+      'arq.state.v1',
+      'device.state.v1',
+      'host.state.v1',
+    ])
+    expect(names.map((topic) => of(topic, 'compression.type'))).toEqual(names.map(() => 'uncompressed'))
+  })
   test('of another shape are told with what to do, and --apply changes what it may', async () => {
     await run('topics create --partitions 2')
     broker.topics.configs(REPORTS).set('retention.ms', '5')
@@ -162,8 +175,10 @@ describe('dead letters', LIMIT, () => {
     )
     expect((await run('dead-letters retry --all')).out).toBe(`two  sent again to ${REPORTS}\n`)
     expect(await run('dead-letters retry --all')).toMatchObject({ code: 0, out: 'there is nothing to send again\n' })
+    // a letter is marked only after its message is stored
     const sent = broker.seen('Produce').flatMap(({ topics }) => topics.map(({ topic }) => topic))
-    expect(sent.filter((topic) => topic === REPORTS)).toHaveLength(2)
+    const MARK = 'dead-letters.v1'
+    expect(sent.slice(LETTERS.length)).toEqual([REPORTS, MARK, 'host.orders.v1', MARK, REPORTS, MARK])
   })
 })
 

@@ -1,185 +1,219 @@
-/** What a command says of a refusal of the API: its exit, its sentence, what to do next, and the page about it. */
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
-import { addAsOf, addApiFlags, entryOf, limitFor, refusal, withQuery } from '../../src/cli/operators/api.ts'
-import { CommandRow } from '../../src/cli/commandRow.ts'
+/** How a command ends that the API refuses or that cannot reach it: its exit code, its sentence, what to do next. */
+import { createServer } from 'node:http'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { keystoneDouble } from '../neighbours/openstack/keystoneDouble.ts'
 import { commandHere } from '../support/commandHere.ts'
+import { freePort, portThatFetchRefuses } from '../support/port.ts'
+import { HOST } from './apiDocuments.ts'
+import { type Answer, scriptedApi } from './scriptedApi.ts'
 
-const base = 'http://h:6666/v2'
-const refused = (given: Partial<Parameters<typeof refusal>[0]>) => {
-  const all = { what: 'GET /hosts', base, status: 500, text: '', requestId: undefined, ...given }
-  const { exit, message, next, requestId, about } = refusal(all)
-  return { exit, message, next, requestId, about }
-}
-const said = (detail: string, code?: string): string => JSON.stringify({ errors: [{ detail, code }, { more: 1 }] })
-const NOTHING = { next: undefined, requestId: undefined, about: undefined }
+const { run, base, headers } = scriptedApi({
+  'GET /hosts': { hosts: [HOST] },
+  'PATCH /accelerator_requests': [202, {}],
+})
+const said = (detail: string, code?: string) => ({ errors: [{ detail, code }, { more: 1 }] })
+const BIND = 'arq bind q1 --host h1 --resource-provider r1 --instance i1 --json'
 
 test.each([
-  ['accelerator_requests/q1', 'accelerando arq list', 'accelerando arq show q1'],
-  ['dead_letters/l1', 'accelerando dead-letter list', 'accelerando dead-letter show l1'],
-  ['deployables/d1/program', 'accelerando device list', 'accelerando bitstream show d1'],
-  ['device_profiles?name=x', 'accelerando profile list', undefined],
-  ['devices', 'accelerando device list', undefined],
-  ['handles/k1', 'accelerando handle list', 'accelerando handle show k1'],
-  ['hosts/h1', 'accelerando host list', 'accelerando host show h1'],
-  ['quotas/p1', undefined, undefined],
-])(
-  'of %s that is not there the list is named: %s; of one in conflict the command that shows it',
-  (path, next, shows) => {
-    const what = `POST /${path}`
-    expect(refused({ what, status: 404, text: said('no') })).toEqual({
-      ...NOTHING,
-      exit: 'notFound',
-      message: `${what}: 404 no`,
-      next,
+  [400, 2],
+  [401, 4],
+  [403, 4],
+  [404, 3],
+  [409, 5],
+  [418, 1],
+  [423, 5],
+  [429, 8],
+  [500, 1],
+  [502, 8],
+  [503, 8],
+  [504, 8],
+])('an answer %i ends with %i, and prints no result', async (status, code) => {
+  const refused = await run('host list', { 'GET /hosts': [status, said('why')] })
+  expect(refused).toMatchObject({ code, out: '' })
+  expect(refused.err).toContain(
+    `GET /hosts: ${status} ${status === 401 ? 'the API at API wants a valid token' : 'why'}`,
+  )
+})
+test.each<readonly [answer: Answer, err: string]>([
+  [[500, ''], 'GET /hosts: 500 it answered nothing\n'],
+  [[502, `<html>${'x'.repeat(300)}`], `GET /hosts: 502 it answered <html>${'x'.repeat(194)}\n`],
+  [[200, 'no JSON'], 'GET /hosts: 200 it answered no JSON\n'],
+  [[300, '{}'], 'GET /hosts: 300 it answered {}\n'],
+  [[409, { errors: [{ detail: 1 }] }], 'GET /hosts: 409 it answered {"errors":[{"detail":1}]}\n'],
+])('what is no answer of this service is shown by its beginning: %j', async (answer, err) => {
+  expect((await run('host list', { 'GET /hosts': answer })).err).toContain(err)
+})
+test.each([
+  ['arq show q1', 'GET /accelerator_requests/q1', 404, 'accelerando arq list'],
+  ['host show h1', 'GET /hosts/h1', 404, 'accelerando host list'],
+  ['device show d1', 'GET /devices/d1', 404, 'accelerando device list'],
+  ['profile show p1', 'GET /device_profiles/p1', 404, 'accelerando profile list'],
+  ['handle release k1 --reason x', 'POST /handles/k1/release', 409, 'accelerando handle show k1'],
+  ['host list', 'GET /hosts', 403, 'accelerando policy show'],
+  ['host list', 'GET /hosts', 503, 'accelerando doctor'],
+])('after %s and %s: %i the next command is named', async (line, what, status, next) => {
+  expect((await run(line, { [what]: [status, said('no')] })).err).toContain(`\nnext: ${next}\n`)
+})
+test('a refusal names the request and its code, and is a document where the result would have been one', async () => {
+  const refused: Answer = [409, said('it has one', 'accelerator.in_use'), { 'x-openstack-request-id': 'req-1' }]
+  const answers = { 'PATCH /accelerator_requests': refused }
+  expect(await run(BIND.replace(' --json', ''), answers)).toMatchObject({
+    code: 5,
+    err: 'PATCH /accelerator_requests: 409 it has one (req-1)\nsee: accelerando error in_use\n',
+  })
+  for (const format of ['json', 'jsonl'])
+    expect(JSON.parse((await run(`${BIND} -f ${format}`.replace(' --json', ''), answers)).err)).toEqual({
+      error: 'PATCH /accelerator_requests: 409 it has one',
+      exit_code: 5,
+      next: null,
+      request_id: 'req-1',
+      see: 'accelerando error in_use',
     })
-    expect(refused({ what, status: 409, text: said('no') })).toMatchObject({ exit: 'conflict', next: shows })
-    expect(refused({ what, status: 400, text: said('no') }).next).toBeUndefined()
-  },
-)
-test('a line that names no path has no list', () => {
-  expect(refused({ what: 'something', status: 404 }).next).toBeUndefined()
 })
-test.each([
-  [403, 'accelerando policy show'],
-  [503, 'accelerando doctor'],
-  [500, undefined],
-])('after %i the next step is: %s', (status, next) => expect(refused({ status }).next).toBe(next))
-test('a service that shows no valid token is told with which account to sign in', () => {
-  const next = "sign in with an account that has the role service, as Nova's has, or set OS_SERVICE_TOKEN"
-  expect(refused({ status: 401, service: true })).toMatchObject({ exit: 'denied', next })
-  expect(refused({ status: 401 }).next).toBeUndefined()
-  expect(refused({ status: 403, service: true }).next).toBe('accelerando policy show')
-})
-test.each([
-  ['accelerator.not_found', 'accelerando error not_found'],
-  ['accelerator.kind_2', 'accelerando error kind_2'],
-  ['accelerator.', undefined],
-  ['x.accelerator.not_found', undefined],
-  ['accelerator.not_found.more', undefined],
-  ['accelerator.Not', undefined],
-  [undefined, undefined],
-])('the code %s is explained at %s', (code, about) => expect(refused({ text: said('no', code) }).about).toBe(about))
-test('the request is named by its one id', () => {
-  expect(refused({ requestId: 'req-1' }).requestId).toBe('req-1')
-  expect(refused({ requestId: ['req-1', 'req-2'] }).requestId).toBeUndefined()
-})
-test('what is no answer of this service is shown by its beginning', () => {
-  expect(refused({ text: 'x'.repeat(201) }).message).toBe(`GET /hosts: 500 it answered ${'x'.repeat(200)}`)
-  expect(refused({ text: '{"errors": [{"detail": 1}]}' }).message).toContain('it answered {"errors"')
-  expect(refused({})).toEqual({ ...NOTHING, exit: 'failed', message: 'GET /hosts: 500 it answered nothing' })
+test('each error code is explained without a service', async () => {
+  const codes = (await run('error -f value -c code')).out.trim().split('\n')
+  expect(codes.length).toBeGreaterThan(10)
+  for (const code of codes) {
+    const { code: exit, out } = await run(`error ${code}`)
+    expect([exit, out]).toEqual([0, expect.stringMatching(/^what to do\s+\S/m)])
+    // a link would lead to a page that is not part of the package
+    expect(out).not.toMatch(/\]\(|\.md/)
+  }
+  expect(await run('error nope')).toMatchObject({
+    code: 3,
+    err: 'this release knows no error code nope\nnext: accelerando error\n',
+  })
+  expect(JSON.parse((await run('error accelerator.conflict -f json')).out)).toMatchObject({ status: 409, exit_code: 5 })
 })
 
-test('a query has the arguments that are given, and a limit only where the service can apply it', () => {
-  expect(withQuery('/a', {})).toBe('/a')
-  expect(withQuery('/a', { x: undefined, y: undefined })).toBe('/a')
-  expect(withQuery('/a', { x: 'b c', y: undefined, z: '' })).toBe('/a?x=b+c&z=')
-  expect(limitFor({ limit: '3' })).toBe('3')
-  expect(limitFor({ limit: '3', json: true })).toBeUndefined()
-  expect(limitFor({ limit: '3', sortColumn: 'name' })).toBeUndefined()
-})
-test('each command of the API has the same options', () => {
-  const command = addAsOf(addApiFlags(new CommandRow('x')))
-  expect(command.options.map(({ flags }) => flags)).toEqual([
-    '--api <URL>',
-    '--as <USER>',
-    '--debug',
-    '--json',
-    '--as-of <MOMENT>',
-  ])
-})
-
-const asked: { readonly url: string | undefined; readonly headers: IncomingHttpHeaders }[] = []
-const server = createServer(({ url, headers }, response) => {
-  asked.push({ url, headers })
-  response.writeHead(202).end('{"arqs": []}')
-})
-let api = ''
-beforeAll(async () => {
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  api = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2`
-})
-afterAll(() => void server.close())
-
-const BIND = ['arq', 'bind', 'q1', '--host', 'h1', '--resource-provider', 'r1', '--instance', 'i1', '--json']
-test.each([
-  ['without authentication, by its role', {}, ['service', undefined, undefined]],
-  ['with the token of the account a second time', { OS_TOKEN: 'own' }, [undefined, 'own', 'own']],
-  ['with a token of its own', { OS_TOKEN: 'own', OS_SERVICE_TOKEN: 'of-service' }, [undefined, 'own', 'of-service']],
-])('a bind is made as a service %s', async (_, env, headers) => {
-  asked.splice(0)
-  const { code, err } = await commandHere([...BIND, '--api', api], env)
-  expect([code, err]).toEqual([0, ''])
-  expect(['x-service-roles', 'x-auth-token', 'x-service-token'].map((name) => asked[0]!.headers[name])).toEqual(headers)
-  expect(asked[0]!.headers['openstack-api-version']).toBe('accelerator latest, accelerando latest')
-})
-test('what is only read is read without the rights of a service', async () => {
-  asked.splice(0)
-  await commandHere(['arq', 'list', '--api', api], { OS_TOKEN: 'own', OS_SERVICE_TOKEN: 'of-service' })
-  expect(asked[0]!.headers).not.toHaveProperty('x-service-token')
-})
-
-test('without an address and an account it is the usual address of this machine, without who asks', async () => {
-  for (const name of ['ACCELERANDO_URL', 'OS_TOKEN', 'OS_CLOUD', 'OS_AUTH_URL', 'OS_CACERT']) vi.stubEnv(name, '')
-  try {
-    const headers = { 'openstack-api-version': 'accelerator latest, accelerando latest' }
-    expect(await entryOf({})).toEqual({ base: 'http://127.0.0.1:6666/v2', ca: null, headers })
-    expect(await entryOf({ as: 'kim' })).toEqual({
-      base: 'http://127.0.0.1:6666/v2',
-      ca: null,
-      headers: {
-        ...headers,
-        'x-user-id': 'kim',
-        'x-project-id': 'operations',
-        'x-roles': 'admin,manager,member,reader',
-      },
+describe('who asks', () => {
+  test('is named on demand only, in the newest versions', async () => {
+    await run('host list')
+    for (const name of ['x-user-id', 'x-auth-token', 'x-service-roles']) expect(headers()).not.toHaveProperty(name)
+    expect(headers()['openstack-api-version']).toBe('accelerator latest, accelerando latest')
+    await run('host list --as kim')
+    expect(headers()).toMatchObject({
+      'x-user-id': 'kim',
+      'x-project-id': 'operations',
+      'x-roles': 'admin,manager,member,reader',
     })
-  } finally {
-    vi.unstubAllEnvs()
-  }
-})
-test('an API that cannot be reached is told with the check to make, of its address alone', async () => {
-  const { code, err } = await commandHere(['host', 'list', '--api', 'http://127.0.0.1:1/v2'])
-  expect(code).toBe(8)
-  expect(err).toContain('the API at http://127.0.0.1:1/v2 cannot be reached: ')
-  expect(err).toContain('accelerando doctor --api http://127.0.0.1:1\n')
+  })
+  test.each([
+    ['without authentication, by its role', {}, ['service', undefined, undefined]],
+    ['with the token of the account a second time', { OS_TOKEN: 'own' }, [undefined, 'own', 'own']],
+    ['with a token of its own', { OS_TOKEN: 'own', OS_SERVICE_TOKEN: 'of-service' }, [undefined, 'own', 'of-service']],
+  ])('of a bind is a service %s', async (_, env, seen) => {
+    await run(BIND, { 'GET /accelerator_requests/q1': { uuid: 'q1', state: 'Bound' } }, env)
+    expect(['x-service-roles', 'x-auth-token', 'x-service-token'].map((name) => headers()[name])).toEqual(seen)
+  })
+  test('of what is only read has no rights of a service', async () => {
+    await run('host list', {}, { OS_TOKEN: 'own', OS_SERVICE_TOKEN: 'of-service' })
+    expect(headers()).not.toHaveProperty('x-service-token')
+  })
+  test('for a service that shows no valid token the account to sign in with is named', async () => {
+    const { code, err } = await run(BIND, { 'PATCH /accelerator_requests': [401, {}] })
+    expect([code, err]).toEqual([4, expect.stringContaining('sign in with an account that has the role service')])
+  })
 })
 
-test('without an address the variable counts, then the one in the catalogue; the heads are told without the token', async () => {
-  const keystone = await keystoneDouble()
-  keystone.services = { accelerator: `${api}/` }
-  const user = {
-    OS_AUTH_URL: keystone.authUrl,
-    OS_USERNAME: 'alpha-member',
-    OS_PASSWORD: 'rig-secret',
-    OS_PROJECT_NAME: 'alpha',
-  }
-  try {
-    asked.splice(0)
-    const found = await commandHere(['host', 'list', '--debug'], user)
-    expect(found.err.split('\n')).toEqual(
-      expect.arrayContaining([`> GET ${api}/hosts`, '> x-auth-token: (hidden)', '< 202']),
+describe('--debug', () => {
+  test('tells the heads of a request and its answer, in which nothing is secret', async () => {
+    const more = {
+      'set-cookie': 'planted',
+      'x-my-secret-thing': 'planted',
+      'x-storage-token': 'planted',
+      vary: 'shown',
+    }
+    const { err } = await run(
+      'host list --debug',
+      { 'GET /hosts': [200, { hosts: [] }, more] },
+      { OS_TOKEN: 'planted' },
     )
-    expect(found.err).not.toContain(asked[0]!.headers['x-auth-token'])
-    const named = await commandHere(['host', 'list', '--debug'], { ...user, ACCELERANDO_URL: `${api}///` })
-    expect(named.err).toContain(`> GET ${api}/hosts\n`)
+    const lines = err.split('\n')
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        '> GET API/hosts',
+        '> x-auth-token: (hidden)',
+        '< 200',
+        '< set-cookie: (hidden)',
+        '< vary: shown',
+      ]),
+    )
+    expect(err).not.toContain('planted')
+    const address = base().replace('http://', 'http://kim:planted@')
+    expect((await run(`host list --debug --api ${address}`)).err).not.toContain('planted')
+  })
+})
+
+describe('the address of the API', () => {
+  test('is that of the option, of a variable, or of the catalogue, however many slashes it ends with', async () => {
+    const keystone = await keystoneDouble()
+    onTestFinished(() => keystone.close())
+    keystone.services = { accelerator: `${base()}/` }
+    const user = {
+      OS_AUTH_URL: keystone.authUrl,
+      OS_USERNAME: 'alpha-member',
+      OS_PASSWORD: 'rig-secret',
+      OS_PROJECT_NAME: 'alpha',
+    }
+    const nowhere = { ACCELERANDO_URL: 'http://127.0.0.1:1/v2' }
+    for (const [line, env] of [
+      [`host list --api ${base()}//`, nowhere],
+      ['host list', { ACCELERANDO_URL: `${base()}///` }],
+      ['host list', { ACCELERANDO_URL: '', ...user }],
+    ] as const)
+      expect(await run(line, {}, env)).toMatchObject({ code: 0, asked: ['GET /hosts'] })
     keystone.services = { accelerator: 'ftp://h/v2' }
-    expect((await commandHere(['host', 'list'], user)).err).toContain(
+    expect((await run('host list', {}, { ACCELERANDO_URL: '', ...user })).err).toContain(
       'the service catalogue: ftp://h/v2 must be the address of the API, like http://127.0.0.1:6666/v2',
     )
-  } finally {
-    await keystone.close()
-  }
+  })
+  test('may have a port that fetch refuses, such as the usual one', async () => {
+    const port = await portThatFetchRefuses()
+    const server = createServer((_, response) => response.end('{"hosts": []}')).listen(port, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    expect((await commandHere(['host', 'list', '--api', `http://127.0.0.1:${port}/v2`])).code).toBe(0)
+  })
+  test('where nobody listens is told with the check to make', async () => {
+    const nobody = `http://127.0.0.1:${await freePort()}`
+    const { code, err } = await commandHere(['host', 'list', '--api', `${nobody}/v2`])
+    expect([code, err]).toEqual([8, expect.stringContaining(`the API at ${nobody}/v2 cannot be reached: `)])
+    expect(err).toContain(`next: accelerando doctor --api ${nobody}\n`)
+  })
 })
-test.each([
-  ['--api', ['--api', 'h:1'], {}, '--api: h:1 must be the address of the API, like http://127.0.0.1:6666/v2'],
-  ['the variable', [], { ACCELERANDO_URL: 'no url' }, 'ACCELERANDO_URL: no url must be the address of the API'],
-])('%s has to be an address', async (_, args, env, err) => {
-  expect(await commandHere(['host', 'list', ...args], env)).toMatchObject({
-    code: 2,
-    out: '',
-    err: expect.stringContaining(err),
+
+describe('what is written of a list', () => {
+  const LIST = { 'GET /hosts': { hosts: [HOST, { ...HOST, name: 'a', last_seen_at: null }, { ...HOST, name: 'c' }] } }
+  const lines = async (more: string, terminal = true) =>
+    (await run(`host list ${more}`, LIST, {}, terminal)).out.split('\n').slice(0, -1)
+  test('has its rows in the order that is asked for; those without a value come last', async () => {
+    const names = (more: string) => lines(`-f value -c name ${more}`)
+    expect(await names('')).toEqual(['h1', 'a', 'c'])
+    expect(await names('--sort-column name:desc')).toEqual(['h1', 'c', 'a'])
+    expect(await names('--sort-column last_seen_at')).toEqual(['h1', 'c', 'a'])
+    expect(await names('--sort-column name --limit 2')).toEqual(['a', 'c'])
+  })
+  test('has tabs in a pipe and one width at a terminal, and --no-header leaves out the names alone', async () => {
+    expect(await lines('-c name -c liveness')).toEqual(['NAME  LIVENESS', 'h1    down', 'a     down', 'c     down'])
+    expect(await lines('-c name -c liveness', false)).toEqual(['NAME\tLIVENESS', 'h1\tdown', 'a\tdown', 'c\tdown'])
+    expect(await lines('-c name --no-header')).toEqual(['h1', 'a', 'c'])
+    expect(JSON.parse((await lines('-f json -c name -c last_seen_at')).join(''))[1]).toEqual({
+      name: 'a',
+      last_seen_at: null,
+    })
+  })
+  const COLUMNS = 'must be one of name, liveness, retired, last_seen_at, drivers (is size)'
+  test.each([
+    ['--column size', `--column: ${COLUMNS}`],
+    ['--sort-column size', `--sort-column: ${COLUMNS}`],
+    ['--sort-column name:up', '--sort-column: must be NAME or NAME:desc (is name:up)'],
+    ['--sort-column name --limit 1000001', '--limit: must be a whole number from 1 to 1000000 (is 1000001)'],
+    ['--sort-column name --limit 1.5', '--limit: must be a whole number from 1 to 1000000 (is 1.5)'],
+  ])('is nothing with %s', async (more, says) => {
+    expect(await run(`host list ${more} -f csv`, LIST)).toMatchObject({
+      code: 2,
+      out: '',
+      err: expect.stringContaining(says),
+    })
   })
 })

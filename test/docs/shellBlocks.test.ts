@@ -18,7 +18,7 @@ const PAGES = [
     .filter((name) => name.endsWith('.md'))
     .map((name) => `${OPERATORS}/${name}`),
 ]
-const CONFIGURED = 'needs the configuration of a cloud: test/nova, test/cluster and test/operators run it'
+const CONFIGURED = 'needs the configuration of a cloud: test/nova, test/cluster and test/cli run it'
 const CLIENT = 'a client of OpenStack: test/nova and test/cloud'
 const SERVES = 'serves until it is stopped: test/e2e and test/cluster start it'
 /** Blocks that are no command lines, by how they begin. */
