@@ -10,7 +10,6 @@ export const LONG: readonly string[] = [
   'test/audit/lastAudit.test.ts',
   'test/cli/completion.test.ts',
   'test/cli/devices.test.ts',
-  'test/cli/operations.test.ts',
   'test/clients/clients.test.ts',
   'test/clients/schemathesis.test.ts',
   'test/docs/fiveMinutes.test.ts',

@@ -2,22 +2,22 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXITS } from '../../src/cli/exits.ts'
-import { type Listening, listen, urlOf } from '../../src/cli/programs/listen.ts'
 import { openWorkshop } from '../http/cloud.ts'
 import { commandHere } from '../support/commandHere.ts'
+import { type Serving, serving } from '../support/serving.ts'
 
 let shop: Awaited<ReturnType<typeof openWorkshop>>
-let served: Listening
+let served: Serving
 beforeAll(async () => {
   shop = await openWorkshop({ answering: 'when told', options: { additiveMicroversion: true } })
-  served = await listen(shop.app, { host: '127.0.0.1', port: 0 })
+  served = await serving(shop.app)
 })
 afterAll(async () => {
-  await served.close(0)
+  await served.close()
   await shop.close()
 })
 
-const run = (...args: readonly string[]) => commandHere(args, { ACCELERANDO_URL: `${urlOf(served)}/v2` })
+const run = (...args: readonly string[]) => commandHere(args, { ACCELERANDO_URL: `${served.url}/v2` })
 /** The same API, whose callers are a service of another project, which sees no request of this one. */
 const asStranger = async (...args: readonly string[]) => {
   const stranger = { 'x-roles': 'service', 'x-project-id': 'elsewhere', 'x-user-id': 'stranger' }
@@ -28,11 +28,11 @@ const asStranger = async (...args: readonly string[]) => {
       ...rest,
     )
   }
-  const there = await listen({ fetch }, { host: '127.0.0.1', port: 0 })
+  const there = await serving({ fetch })
   try {
-    return await commandHere(args, { ACCELERANDO_URL: `${urlOf(there)}/v2` })
+    return await commandHere(args, { ACCELERANDO_URL: `${there.url}/v2` })
   } finally {
-    await there.close(0)
+    await there.close()
   }
 }
 const said = async (...args: readonly string[]): Promise<string> => {
@@ -222,10 +222,10 @@ describe('the service', () => {
     ])
   })
   test('is asked as --debug tells, without the token', async () => {
-    const env = { ACCELERANDO_URL: `${urlOf(served)}/v2`, OS_TOKEN: 'planted-token' }
+    const env = { ACCELERANDO_URL: `${served.url}/v2`, OS_TOKEN: 'planted-token' }
     const { code, err } = await commandHere(['host', 'list', '--debug'], env)
     expect(code).toBe(0)
-    expect(err).toContain(`> GET ${urlOf(served)}/v2/hosts\n`)
+    expect(err).toContain(`> GET ${served.url}/v2/hosts\n`)
     expect(err).toContain('> x-auth-token: (hidden)\n')
     expect(err).toContain('< 200\n')
     expect(err).not.toContain('planted')

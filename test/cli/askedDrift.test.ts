@@ -1,4 +1,4 @@
-/** Differences from Placement and Nova, and servers that are gone: what is asked, what is said of each kind, and what is done. */
+/** Differences from Placement and Nova, and servers that are gone: what is asked, said of each kind, and done. */
 import { describe, expect, test } from 'vitest'
 import { difference, drift } from './apiDocuments.ts'
 import { type Answers, scriptedApi } from './scriptedApi.ts'

@@ -230,6 +230,17 @@ describe('tail', LIMIT, () => {
   ])('%s chooses', async (more, keys) => {
     expect(await tailed(`${more} -f value -c key`)).toEqual(keys)
   })
+  test('a message that a stranger has written is one line, in which nothing moves the cursor or turns text around', async () => {
+    broker.topics.make('host.events.v1', 1)
+    const data = { entity: 'host/\u001B[2J\n', event: { type: 'Bad\u202E', host: { odd: 1 } } }
+    const odd = envelope('1.0', '1.1', data).replace('2026-01-01T00:00:00Z', '+999999-01-01')
+    await bus.publish([{ topic: 'host.events.v1', key: 'h\u009B', value: odd, headers: {} }])
+    for (const more of ['', ' --json']) {
+      const { code, lines } = await run(`tail host.events --once${more}`)
+      expect([code, lines.length]).toEqual([0, 1])
+      expect(lines[0]).not.toMatch(/[\p{Cc}\p{Cf}]/u)
+    }
+  })
   test('a topic that is not there is named', async () => {
     expect((await run('tail device.events --once')).err).toContain(
       `not on Kafka at ${broker.address}: device.events.v1`,

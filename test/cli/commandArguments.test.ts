@@ -1,8 +1,13 @@
 /** What commands refuse before they reach anything, and the limits of their arguments. */
-import { describe, expect, test } from 'vitest'
-import { topicLines } from '../../src/cli/commands/topics.ts'
-import { OPERATION_RULES } from '../../src/http/policy/rules.ts'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
 import { commandHere } from '../support/commandHere.ts'
+import { freePort } from '../support/port.ts'
+import { tempFolder } from '../support/program.ts'
+
+const folder = tempFolder('command-arguments')
+afterAll(folder.remove)
 
 const UUID = '5eed0000-0000-4000-8000-000000000001'
 const NO_DATABASE = 'database is not set: name it with --database'
@@ -77,6 +82,10 @@ test.each<readonly [line: string, err: string]>([
       '  - database: must be set for a control (--database or ACCELERANDO_DATABASE)\n  - kafka.brokers: ',
   ],
   ['host', 'A host cannot start:\n  - kafka.brokers'],
+  [
+    'host --kafka a:1 --demo-devices 2 --clock-offset-ms 5',
+    'The configuration is not usable:\n  - clock_offset_ms: needs test_doors',
+  ],
   ['seed --hosts 1 --devices 1 --handles 1', "error: required option '--arqs <N>' not specified"],
   [
     'seed --hosts 0 --devices 1.5 --handles x --arqs=-1 --projects=',
@@ -130,54 +139,50 @@ test.each<readonly [line: string, err: string]>([
 })
 
 describe('policy show', () => {
-  test('prints a row for each operation', async () => {
-    const { code, out, err } = await commandHere(['policy', 'show'])
-    const lines = out.trimEnd().split('\n')
-    expect([code, err, lines.length]).toEqual([0, '', Object.keys(OPERATION_RULES).length + 1])
-    expect(lines[0]).toMatch(/^OPERATION {2,}ADMIN {2}MANAGER {2}MEMBER {2}READER {2}SERVICE {2}OTHER {2}RULE$/)
-    expect(lines.find((line) => line.startsWith('cyborg:device:enable '))).toMatch(
-      /^cyborg:device:enable +yes +- +- +- +- +- +\S/,
+  const rowsOf = async (line = '', env: Readonly<Record<string, string>> = {}) => {
+    const { code, out, err } = await commandHere(
+      ['policy', 'show', '-f', 'csv', ...line.split(' ').filter(Boolean)],
+      env,
+    )
+    expect([code, err]).toEqual([0, ''])
+    return Object.fromEntries(
+      out.split('\n').map((row) => [row.slice(0, row.indexOf(',')), row.slice(row.indexOf(',') + 1)]),
+    )
+  }
+  test('has a row for each operation, with a mark for each role that may', async () => {
+    const rows = await rowsOf()
+    expect(Object.keys(rows).length).toBeGreaterThan(40)
+    expect(rows['operation']).toBe('admin,manager,member,reader,service,other,rule')
+    expect(rows['cyborg:device:enable']).toMatch(/^yes,,,,,,"?[^,]/)
+    expect(rows['cyborg:device:get_all']).toMatch(/^yes,yes,,,,,/)
+    expect(rows['cyborg:device_profile:get_all']).toMatch(/^yes,yes,yes,yes,yes,yes,/)
+    const { out } = await commandHere(['policy', 'show'])
+    expect(out.split('\n')[0]).toMatch(
+      /^OPERATION {2,}ADMIN {2}MANAGER {2}MEMBER {2}READER {2}SERVICE {2}OTHER {2}RULE$/,
     )
   })
-  test('with a mark for each role that may', async () => {
-    const { out } = await commandHere(['policy', 'show', '-f', 'csv'])
-    const rows = Object.fromEntries(out.split('\n').map((line) => [line.slice(0, line.indexOf(',')), line]))
-    expect(rows['operation']).toBe('operation,admin,manager,member,reader,service,other,rule')
-    expect(rows['cyborg:device:enable']).toMatch(/^cyborg:device:enable,yes,,,,,,"?[^,].*$/)
-    expect(rows['cyborg:arq:get_all']).toMatch(/^cyborg:arq:get_all,yes,yes,yes,yes,(yes)?,(yes)?,"?[^,].*$/)
+  test('goes by the new defaults where only they count', async () => {
+    const rows = await rowsOf('', { ACCELERANDO_OSLO_POLICY_ENFORCE_NEW_DEFAULTS: 'true' })
+    expect(rows['cyborg:device_profile:get_all']).toMatch(/^yes,yes,yes,yes,,,/)
+    expect(rows['cyborg:arq:create']).toMatch(/^yes,yes,yes,,yes,,/)
   })
-  test('or for the roles that are named, or as JSON', async () => {
-    const { out } = await commandHere(['policy', 'show', '--as', 'Reader, member'])
-    expect(out.split('\n')[0]).toMatch(/^OPERATION +READER\+MEMBER +RULE$/)
-    const json = await commandHere(['policy', 'show', '--json', '--as', 'member'])
-    const rows = JSON.parse(json.out) as readonly object[]
-    expect(rows).toHaveLength(Object.keys(OPERATION_RULES).length)
-    for (const row of rows) expect(Object.keys(row)).toEqual(['operation', 'rule', 'allowed'])
+  test('shows the rules of the operator; a role implies the lower ones, service and others nothing', async () => {
+    const file = join(folder.path, 'policy.yaml')
+    const of = async (rule: string) => {
+      writeFileSync(file, `"cyborg:device:get_all": "${rule}"`)
+      return (await rowsOf('', { ACCELERANDO_OSLO_POLICY_POLICY_FILE: file }))['cyborg:device:get_all']
+    }
+    expect(await of('role:reader or rule:service_api')).toBe('yes,yes,yes,yes,yes,,role:reader or rule:service_api')
+    expect(await of('role:member')).toBe('yes,yes,yes,,,,role:member')
+    expect(await of('role:service')).toBe(',,,,yes,,role:service')
+    expect(await of('role:nobody')).toBe(',,,,,,role:nobody')
   })
-})
-
-test('topics are listed with what differs, and each advice once', () => {
-  const differs = (what: string, is: string, wanted: string, advice: string) => ({ what, is, wanted, advice })
-  expect(
-    topicLines([
-      { topic: 'arq.events.v1', state: 'exists', differences: [] },
-      {
-        topic: 'a',
-        state: 'differs',
-        differences: [differs('replicas', '1', '3', 'ask'), differs('retention.ms', '5', '6', 'apply')],
-      },
-      { topic: 'b', state: 'differs', differences: [differs('replicas', '2', '3', 'ask')] },
-    ] as never),
-  ).toEqual([
-    'arq.events.v1  exists',
-    'a              differs',
-    '  replicas is 1, not 3',
-    '  retention.ms is 5, not 6',
-    'b              differs',
-    '  replicas is 2, not 3',
-    'replicas: ask',
-    'retention.ms: apply',
-  ])
+  test('for the roles of one token, or as JSON', async () => {
+    expect((await rowsOf('--as Reader,member'))['operation']).toBe('reader+member,rule')
+    const { out } = await commandHere(['policy', 'show', '--json', '--as', 'member'])
+    for (const row of JSON.parse(out) as readonly object[])
+      expect(Object.keys(row)).toEqual(['operation', 'rule', 'allowed'])
+  })
 })
 
 test.each([
@@ -188,6 +193,32 @@ test.each([
   const { code, err } = await commandHere(line.split(' '))
   expect([code, err.split('\n')[0]]).toEqual([2, said])
   if (line !== 'nonsense') expect(err).toContain('(Did you mean ')
+})
+test('a file of the configuration that has no end, or is a folder, is refused at once', async () => {
+  for (const [path, why] of [
+    ['/dev/zero', 'it is longer than 4194304 bytes'],
+    ['/tmp', 'EISDIR'],
+  ])
+    expect(await commandHere(['archive', '--config', path!])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(why!),
+    })
+})
+test.each(['migrate', 'audit', 'rebuild-views', 'archive'])(
+  '%s says that it was the database which it could not open, and what looks at it',
+  async (command) => {
+    const port = await freePort()
+    expect(await commandHere([command, '--database', `postgresql://x@127.0.0.1:${port}/y`])).toMatchObject({
+      code: 1,
+      err: `the database cannot be opened: connect ECONNREFUSED 127.0.0.1:${port}\nnext: accelerando doctor --database URL\n`,
+    })
+  },
+)
+test('the version is the one of the package', async () => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as object & {
+    readonly version: string
+  }
+  expect(await commandHere(['--version'])).toEqual({ code: 0, out: `${version}\n`, err: '' })
 })
 test('without a command the program shows its help, and starts nothing', async () => {
   const { code, out, err } = await commandHere([])

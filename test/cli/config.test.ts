@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { CONTROL_DEFAULTS } from '../../src/services/kernel/kernel.ts'
-import { REGION_DEFAULTS } from '../../src/actors/runtime/region.ts'
 import { loadConfig, safeHostName } from '../../src/cli/config/config.ts'
 import type { Config } from '../../src/cli/config/config.ts'
 import { DEFAULTS } from '../../src/http/options.ts'
@@ -39,7 +38,6 @@ const inFile = (text: string, more: Omit<Given, 'files'> = {}): Given => ({
 test('nothing given is every default, and those of the rooms are theirs', () => {
   const all = config({})
   expect(all.control).toEqual(CONTROL_DEFAULTS)
-  expect(all.region).toEqual(REGION_DEFAULTS)
   expect(all.http).toEqual(DEFAULTS)
   expect(all).toMatchObject({
     listen: { host: '127.0.0.1', port: 6666 },

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { loadConfig } from '../../src/cli/config/config.ts'
-import { lacks } from '../../src/cli/config/programs.ts'
 
 const load = (flags: Record<string, unknown>, env: Record<string, string> = {}, files: Record<string, string> = {}) =>
   loadConfig({
@@ -35,9 +34,6 @@ describe('Kafka', () => {
       sasl: null,
     })
   })
-  test.each(['', 'a', 'a:0', 'a:65536', 'a:1,b', 'http://a:1'])('"%s" is no list of brokers', (kafka) => {
-    expect(problems({ kafka }).join()).toMatch(/^kafka.brokers: must be a list of HOST:PORT.*--kafka\)$/)
-  })
   test('topics are made as they are told', () => {
     expect(config({}).topics).toEqual({ partitions: 12, replicas: 1, retentionMs: null, create: true })
     const file = '[kafka]\npartitions = 3\nreplicas = 2\nretention_days = 1\ncreate_topics = false\n'
@@ -47,12 +43,6 @@ describe('Kafka', () => {
       retentionMs: 86_400_000,
       create: false,
     })
-  })
-  test('a prefix is one that Kafka takes', () => {
-    expect(config({ kafka: 'a:1' }, { ACCELERANDO_KAFKA_PREFIX: 'site-a.' }).kafka?.prefix).toBe('site-a.')
-    expect(problems({}, { ACCELERANDO_KAFKA_PREFIX: 'a/b' })).toEqual([
-      expect.stringMatching(/^kafka.prefix: must be at most 100 of .*"a\/b", from ACCELERANDO_KAFKA_PREFIX\)$/),
-    ])
   })
 })
 
@@ -85,21 +75,11 @@ describe('a login', () => {
       password: 'p4ss',
     })
   })
-  test.each(Object.keys(whole))('without %s it is none', (name) => {
-    const found = problems({ kafka: 'a:1' }, { ...whole, [name]: '' })
-    expect(found).toEqual([expect.stringMatching(/^kafka.sasl_mechanism: must be set together with/)])
-    expect(found.join()).not.toContain('p4ss')
-  })
   test('where the option that is missing stands nowhere, the first one that was set says where to look', () => {
     const { ACCELERANDO_KAFKA_SASL_MECHANISM: _, ...rest } = whole
     expect(problems({ kafka: 'a:1' }, rest).join()).toMatch(
       /\(from default; kafka\.sasl_username is from ACCELERANDO_KAFKA_SASL_USERNAME\)$/,
     )
-  })
-  test('by an unknown mechanism is refused', () => {
-    expect(problems({}, { ...whole, ACCELERANDO_KAFKA_SASL_MECHANISM: 'gssapi' })).toEqual([
-      expect.stringMatching(/^kafka.sasl_mechanism: must be one of plain, scram-sha-256, scram-sha-512/),
-    ])
   })
 })
 
@@ -112,31 +92,5 @@ describe('a wrong clock', () => {
     expect(problems({ config: 'c' }, {}, { c: 'clock_offset_ms = 1' })).toEqual([
       'clock_offset_ms: may be set by environment and flag only (from c)',
     ])
-  })
-})
-
-describe('what a program cannot do without', () => {
-  test('a control names each that is missing, with its flag and variable', () => {
-    expect(lacks('control', config({}))).toEqual([
-      'database: must be set for a control (--database or ACCELERANDO_DATABASE)',
-      'kafka.brokers: must be set for a control (--kafka or ACCELERANDO_KAFKA_BROKERS)',
-      'auth: must be set for a control, so that the API is never open by accident (--auth or ACCELERANDO_AUTH)',
-    ])
-    const flags = { database: 'postgresql://h/d', kafka: 'a:1', auth: 'noauth' }
-    expect(lacks('control', config(flags))).toEqual([])
-  })
-  test('a host needs Kafka, and is one host', () => {
-    expect(lacks('host', config({}))).toEqual([
-      'kafka.brokers: must be set for a host (--kafka or ACCELERANDO_KAFKA_BROKERS)',
-    ])
-    const several = config({ kafka: 'a:1' }, { ACCELERANDO_DEMO_HOSTS: '2' })
-    expect(lacks('host', several)).toEqual([
-      'demo_hosts: must not be set for a host: it is one host, sized by demo_devices and demo_handles',
-    ])
-    expect(lacks('host', config({ kafka: 'a:1', demoDevices: '2' }))).toEqual([])
-  })
-  test('nobody is let in from elsewhere without a word more', () => {
-    const flags = { database: 'postgresql://h/d', kafka: 'a:1', auth: 'noauth', listen: '0.0.0.0:6666' }
-    expect(problems(flags)).toEqual([expect.stringMatching(/^listen: must be a loopback address.*--noauth-anywhere/)])
   })
 })

@@ -1,11 +1,6 @@
-/**
- * The limits of every number, and the rules over several options: what they forbid, and that they wait for valid
- * values.
- */
+/** The rules over several options: what they forbid, and that they wait for valid values. */
 import { describe, expect, test } from 'vitest'
-import * as v from 'valibot'
 import { loadConfig } from '../../src/cli/config/config.ts'
-import { KEYS, rowOf } from '../../src/cli/config/table.ts'
 
 const problems = (env: Readonly<Record<string, string>>, file = ''): readonly string[] => {
   const named = Object.entries(env).map(([key, text]) => [
@@ -20,73 +15,6 @@ const problems = (env: Readonly<Record<string, string>>, file = ''): readonly st
   })
   return loaded.ok ? [] : loaded.problems.map((line) => line.replace(/ \(.*/, ''))
 }
-
-test('each number has its unit and its limits', () => {
-  const limits = KEYS.flatMap((key) => {
-    const said = v.safeParse(rowOf(key).schema, 'text').issues?.[0]?.message ?? ''
-    const [, least, most] = /number from (\S+) to (\S+)$/.exec(said) ?? []
-    return least === undefined ? [] : [`${key} ${least} ${most} ${rowOf(key).form}`]
-  })
-  expect(limits).toEqual([
-    'demo_hosts 1 10000 count',
-    'demo_devices 1 1000 count',
-    'demo_handles 1 4096 count',
-    'api.body_limit_bytes 1024 67108864 bytes',
-    'api.answer_seconds 0.1 600 seconds',
-    'events.streams_max 1 100000 count',
-    'events.streams_per_caller 1 100000 count',
-    'events.ring_bytes 1048576 1073741824 bytes',
-    'events.life_seconds 10 86400 seconds',
-    'bind.deadline_seconds 0.05 299 seconds',
-    'bind.resend_seconds 0.05 300 seconds',
-    'program.wait_seconds 0 300 seconds',
-    'program.deadline_seconds 1 86400 seconds',
-    'timeline.kept_days 0 3650 days',
-    'arq.unbound_ttl 0 31536000 seconds',
-    'quota.arqs_per_project 0 100000 count',
-    'archive.ended_days 1 36500 days',
-    'sweep.every_seconds 0.01 60 seconds',
-    'actors.ask_seconds 0.1 120 seconds',
-    'actors.hold_seconds 0.1 120 seconds',
-    'actors.idle_seconds 1 86400 seconds',
-    'actors.resident_max 100 10000000 count',
-    'host.report_every_seconds 0.1 3600 seconds',
-    'host.heartbeat_every_seconds 0.05 600 seconds',
-    'host.measure_every_seconds 0 3600 seconds',
-    'host.stale_after_seconds 0.1 86400 seconds',
-    'host.down_after_seconds 0.1 2592000 seconds',
-    'host.missing_rounds 1 1000 count',
-    'playbooks.limit_seconds 1 86400 seconds',
-    'fake.devices 1 244 count',
-    'fake.handles 1 255 count',
-    'nova.timeout_seconds 0.05 120 seconds',
-    'nova.tell_for_seconds 0 3600 seconds',
-    'nova.collect_orphans_seconds 0 2592000 seconds',
-    'placement.audit_seconds 1 604800 seconds',
-    'postgres.statement_timeout_seconds 0.1 600 seconds',
-    'postgres.readers 1 100 count',
-    'keystone_authtoken.timeout_seconds 0.1 60 seconds',
-    'keystone_authtoken.token_cache_seconds 0 3600 seconds',
-    'keystone_authtoken.token_cache_size 1 1000000 count',
-    'glance.timeout_seconds 0.1 120 seconds',
-    'glance.idle_seconds 0.5 600 seconds',
-    'glance.total_seconds 1 86400 seconds',
-    'glance.image_max_bytes 1 1099511627776 bytes',
-    'glance.cache_max_bytes 1 1099511627776 bytes',
-    'glance.downloads_max 1 16 count',
-    'clock_offset_ms -86400000 86400000 milliseconds',
-    'kafka.partitions 1 1000 count',
-    'kafka.replicas 1 15 count',
-    'kafka.retention_days 0.01 3650 days',
-  ])
-  expect(KEYS.filter((key) => rowOf(key).secret)).toEqual([
-    'database',
-    'nova.headers',
-    'keystone_authtoken.password',
-    'keystone_authtoken.application_credential_secret',
-    'kafka.sasl_password',
-  ])
-})
 
 const OPEN = 'must be a loopback address, since nobody is authenticated; --noauth-anywhere listens there all the same'
 const TWICE = 'ui_listen: must not be the address of listen or of admin_listen'

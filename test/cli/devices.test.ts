@@ -1,12 +1,13 @@
 /** `accelerando device scan` and `record`, against recorded hosts on a disk. */
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { writeRecording } from '../../src/cli/hardware/recordingFolder.ts'
 import { unpackRecording } from '../drivers/recordedHostIo.ts'
 import { pciTree } from '../drivers/trees.ts'
 import { commandHere } from '../support/commandHere.ts'
 import { tempFolder } from '../support/program.ts'
+import { recordedFolder } from '../support/recordedFolder.ts'
 
 const folder = tempFolder('devices')
 afterAll(folder.remove)
@@ -168,7 +169,7 @@ test('no entry is advised for the management function of an Alveo card, and none
   const card = { vendor: '10ee', device: '5020', class: '120000' }
   const recording = join(folder.path, 'alveo')
   const sys = pciTree({ [management]: card, [user]: { ...card, device: '5021' } })
-  await writeRecording(recording, { tree: { sys }, runs: [] })
+  recordedFolder(recording, { sys })
   const shown = async (entries: string, more = {}) => {
     const env = { ACCELERANDO_PCI_SYSFS_ROOT: '/sys', ACCELERANDO_ENABLED_DRIVERS: 'pci_driver', ...more }
     const given = { ...env, ACCELERANDO_PCI_PASSTHROUGH_WHITELIST: entries }
@@ -205,7 +206,7 @@ test('a function that the whitelist takes is not shown as offered where its driv
   const nvidia = { gpus, capabilities: { gpu0: {}, gpu1: { mig: { gi1: {} } } } }
   const recording = join(folder.path, 'divided')
   const tree = { sys: pciTree({ [whole]: gpu, [divided]: gpu }), proc: { driver: { nvidia } } }
-  await writeRecording(recording, { tree, runs: [] })
+  recordedFolder(recording, tree)
   const env = {
     ACCELERANDO_PCI_SYSFS_ROOT: '/sys',
     ACCELERANDO_ENABLED_DRIVERS: 'pci_driver',
@@ -257,4 +258,24 @@ test('a driver without what it asks on this host is told of only where it is ena
   expect((await scan(nowhere)).out).not.toContain('nvmf_spdk_driver')
   const enabled = await scan({ ...nowhere, ACCELERANDO_ENABLED_DRIVERS: 'nvmf_spdk_driver' })
   expect(enabled.out).toContain('nvmf_spdk_driver failed: ')
+})
+
+test('a recording shows nothing of this machine: links that leave it lead nowhere, and what is no file is not read', async () => {
+  const recording = recordedFolder(join(folder.path, 'planted'), { sys: { bus: { pci: { devices: {} } } } })
+  const devices = join(recording, 'root/sys/bus/pci/devices')
+  symlinkSync(join(folder.path), join(devices, '0000:00:01.0'))
+  mkdirSync(join(devices, '0000:00:02.0'))
+  execFileSync('mkfifo', [join(devices, '0000:00:02.0/vendor')])
+  const shown = async () => {
+    const { out, err } = await scan({ ACCELERANDO_PCI_SYSFS_ROOT: '/sys' }, '--json', '--from', recording)
+    return `${out}${err}`
+  }
+  expect(await shown()).toContain('ENOENT: /sys/bus/pci/devices/0000:00:01.0')
+  rmSync(join(devices, '0000:00:01.0'))
+  expect(await shown()).toContain('is no regular file in the recording')
+  rmSync(join(recording, 'commands.json'))
+  symlinkSync('/dev/zero', join(recording, 'commands.json'))
+  expect((await scan({}, '--from', recording)).err).toContain(
+    'is not a recording of a host, which accelerando device record',
+  )
 })

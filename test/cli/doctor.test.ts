@@ -1,4 +1,4 @@
-/** `accelerando doctor` beside the services of a cloud: what it looks at, what it says of each fault, and what it advises. */
+/** `accelerando doctor` beside the services of a cloud: what it looks at, says of each fault, and advises. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'

@@ -1,34 +1,33 @@
 /** `accelerando event` against the API: pages, and a stream that goes on when its connection is cut. */
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type ServerResponse, createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Control } from '../../src/actors/control.ts'
-import { createFrames } from '../../src/cli/operators/eventText.ts'
-import { eventLine, follow } from '../../src/cli/operators/events.ts'
-import { type Listening, listen } from '../../src/cli/programs/listen.ts'
-import type { EventSource } from '../../src/delivery/events/events.ts'
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
 import { silent } from '../../src/log.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
 import { createEvents, createWriter } from '../delivery/eventsLab.ts'
 import { commandHere } from '../support/commandHere.ts'
+import { type Serving, serving } from '../support/serving.ts'
 import { until } from '../support/lab.ts'
 
 const store = memoryStores({ exclusive: false })()
 const { create } = createWriter(store)
-let events: EventSource
-let api: Listening
+let events: ReturnType<typeof createEvents>
+let api: Serving
 const open = async (port = 0) => {
   events = createEvents(store, { retryMs: 0 })
   const app = createApp({ control: {} as Control, events, identify: noauth, log: silent })
-  api = await listen(app, { host: '127.0.0.1', port })
+  api = await serving(app, port)
 }
 const close = async () => {
   events.stop()
-  await api.close(0)
+  await api.close()
 }
 beforeEach(() => open())
 afterEach(close)
-const urlOf = () => `http://127.0.0.1:${api.port}/v2`
+const urlOf = () => `${api.url}/v2`
 
 test('shows all there is, and what is chosen of it', async () => {
   const [one, two] = [await create('p1'), await create('p2')]
@@ -45,27 +44,17 @@ test('shows all there is, and what is chosen of it', async () => {
 
 test('follows over a restart of the service without a gap', async () => {
   const first = await create('p1')
-  const [shown, warned, end]: [string[], string[], AbortController] = [[], [], new AbortController()]
-  const wanted = { flags: { api: urlOf() }, query: {}, after: null }
-  const following = follow(
-    wanted,
-    (event) => void shown.push(eventLine(event)),
-    (line) => void warned.push(line),
-    end.signal,
-  )
+  const following = commandHere(['event', '--api', urlOf(), '--follow', '--limit', '2', '-f', 'value', '-c', 'entity'])
   await until(() => events.state().open === 1)
   const two = await create('p1')
-  await until(() => shown.length === 1)
+  await until(() => events.state().sent > 0, 'the first event', 10_000)
   const { port } = api
   await close()
   const three = await create('p1')
   await open(port)
-  await until(() => shown.length === 2, 'the second event', 10_000)
-  end.abort()
-  await following
-  expect(shown[0]).toContain(two)
-  expect(shown[1]).toContain(three)
-  expect(shown.join()).not.toContain(first)
+  const { code, out } = await following
+  expect([code, out]).toEqual([0, `arq/${two}\narq/${three}\n`])
+  expect(out).not.toContain(first)
 })
 
 /** The id of the last event so far. */
@@ -125,23 +114,63 @@ test('--follow ends after --limit events, and takes no format that needs all of 
 })
 
 test('what the API refuses ends it', async () => {
-  const wanted = { flags: { api: urlOf() }, query: { kind: 'cat' }, after: null }
-  const none = () => {}
-  await expect(follow(wanted, none, none, new AbortController().signal)).rejects.toThrow('400 Invalid kind')
+  const refused = await commandHere(['event', '--api', urlOf(), '--follow', '--kind', 'cat'])
+  expect(refused).toMatchObject({ code: 2, out: '', err: expect.stringContaining('400 Invalid kind') })
 })
 
-test('frames are read however they are cut', () => {
-  const text = 'retry: 7\n\nid: a\nevent: e\ndata: {"x": ": "}\n\n: a remark\n\nevent: bye\ndata: {}\n\nid: b'
-  for (let size = 1; size < text.length; size += 3) {
-    const frames = createFrames()
-    const parts = Array.from({ length: Math.ceil(text.length / size) }, (_, at) =>
-      text.slice(at * size, (at + 1) * size),
-    )
-    expect(parts.flatMap(frames.take)).toEqual([
-      { id: 'a', event: 'e', data: '{"x": ": "}' },
-      { id: null, event: 'bye', data: '{}' },
-    ])
-    expect(frames.retryMs()).toBe(7)
+describe('a stream that a service writes as it likes', () => {
+  type Script = (response: ServerResponse) => void
+  const refuses =
+    (status: number, detail: string): Script =>
+    (response) =>
+      response.writeHead(status).end(JSON.stringify({ errors: [{ detail }] }))
+  /** What of it is shown, what is told beside it, and from which event on it is asked for again. */
+  const followed = async (...scripted: readonly Script[]) => {
+    const asked: (string | undefined)[] = []
+    const server = createServer((request, response) => {
+      asked.push(request.headers['last-event-id'] as string | undefined)
+      ;(scripted[asked.length - 1] ?? refuses(403, 'no such right'))(response)
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/v2`
+    try {
+      const ran = await commandHere(['event', '--follow', '--api', url, '-f', 'value', '-c', 'id', '-c', 'entity'])
+      return { ...ran, asked, lines: ran.out.split('\n').slice(0, -1), told: ran.err.split('\n') }
+    } finally {
+      server.closeAllConnections()
+      server.close()
+    }
   }
-  expect(() => createFrames().take('x'.repeat(9 * 1024 * 1024))).toThrow('something else than events')
+  const event = (id: string) => `id: ${id}\nevent: accelerando.x\ndata: {"data": {"entity": "arq/${id}"}}\n\n`
+  test('is asked for again from the last event on when it ends or is not available; a refusal ends it', async () => {
+    const { code, lines, told, asked } = await followed(
+      (response) => {
+        response.writeHead(200).write(event('e1'))
+        response.write('id: e2\nevent: beat\ndata: {}\n\n: a remark\n\n')
+        response.write('id: e3\nevent: reset\ndata: too old\n\n')
+        response.end('event: accelerando.arq.Cut\ndata: {"data"')
+      },
+      refuses(503, 'it\u001B starts'),
+    )
+    expect([code, lines, asked]).toEqual([4, ['e1\tarq/e1'], [undefined, 'e3', 'e3']])
+    expect(told.slice(0, 3)).toEqual([
+      'events were missed, and it goes on with newer ones: too old',
+      // without what a terminal would take for a command
+      'GET /events?: 503 it  starts; it is tried again',
+      'GET /events?: 403 no such right',
+    ])
+  })
+  test('is read however it is cut', async () => {
+    const text = `retry: 7\n\n${event('a')}: a remark\n\nodd\n\n${event('b')}`
+    const { lines } = await followed((response) => {
+      response.writeHead(200)
+      for (const letter of text) response.write(letter)
+      response.end()
+    })
+    expect(lines).toEqual(['a\tarq/a', 'b\tarq/b'])
+  })
+  test('that is none is given up', async () => {
+    const { code, err } = await followed((response) => response.writeHead(200).end('x'.repeat(9 * 1024 * 1024)))
+    expect([code, err]).toEqual([4, expect.stringContaining('the stream sends something else than events')])
+  })
 })

@@ -10,7 +10,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { kafkaBus, type KafkaBus } from '../../src/bus/kafka/bus.ts'
 import { withCommands } from '../../src/cli/commandLine.ts'
-import { type Listening, listen, urlOf } from '../../src/cli/programs/listen.ts'
 import { systemClock } from '../../src/clock.ts'
 import { createApp } from '../../src/http/app.ts'
 import { noauth } from '../../src/http/identity.ts'
@@ -23,6 +22,7 @@ import { unpackRecording } from '../drivers/recordedHostIo.ts'
 import { openLivedCloud } from '../golden/scenario.ts'
 import { type ScriptedBroker, scriptedBroker } from '../support/broker/broker.ts'
 import { commandHere } from '../support/commandHere.ts'
+import { type Serving, serving } from '../support/serving.ts'
 import { optionsOf } from '../support/kafkaLab.ts'
 import { NOVA, value } from '../support/plane.ts'
 import { tempFolder } from '../support/program.ts'
@@ -35,7 +35,7 @@ const file = (name: string, text: string): string => {
 }
 let cloud: Awaited<ReturnType<typeof openLivedCloud>>
 let events: ReturnType<typeof createEvents>
-let api: Listening
+let api: Serving
 let broker: ScriptedBroker
 let bus: KafkaBus
 /** What each family of commands is asked about in this cloud. */
@@ -48,7 +48,7 @@ beforeAll(async () => {
   const options = { additiveMicroversion: true }
   const system = systemHere({ app: () => app, store })
   const app: Hono = createApp({ control, events, system, identify: noauth, log: silent, clock, ids, options })
-  api = await listen(app, { host: '127.0.0.1', port: 0 })
+  api = await serving(app)
   broker = await scriptedBroker()
   bus = kafkaBus({ options: optionsOf(broker), clock: systemClock, log: silent })
   const [arqs, handles, devices, profiles] = [
@@ -85,13 +85,13 @@ beforeAll(async () => {
   await bus.publish(plain)
   file('journal.ndjson', rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
   file('map.json', JSON.stringify({ traits: { CUSTOM_OLD: 'CUSTOM_NEW' }, classes: {} }))
-  file('timeline.json', (await commandHere(['arq', 'timeline', bound.uuid, '--json', '--api', `${urlOf(api)}/v2`])).out)
+  file('timeline.json', (await commandHere(['arq', 'timeline', bound.uuid, '--json', '--api', `${api.url}/v2`])).out)
 })
 afterAll(async () => {
   await bus.stop()
   await broker.stop()
   events.stop()
-  await api.close(0)
+  await api.close()
   await cloud.plane.stop()
   folder.remove()
 })
@@ -167,7 +167,7 @@ const MEASURED: readonly (readonly [RegExp, string])[] = [
 ]
 const runOf = (path: readonly string[], command: CommandRow) => {
   const named = command.registeredArguments.some(({ required }) => required) ? [names[path[0]!]!] : []
-  const asks = has(command, '--api') ? ['--api', path[0] === 'doctor' ? urlOf(api) : `${urlOf(api)}/v2`] : []
+  const asks = has(command, '--api') ? ['--api', path[0] === 'doctor' ? api.url : `${api.url}/v2`] : []
   const base = [...path, ...named, ...(MORE[path.join(' ')]?.() ?? []), ...asks]
   return async (more: readonly string[], terminal = true): Promise<string> => {
     const { code, out, err } = await commandHere([...base, ...more], env, { terminal })

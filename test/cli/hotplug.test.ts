@@ -106,15 +106,6 @@ test('a program that has told of a change is started again as soon as one that e
   it.stop()
 })
 
-test('a program that may not be started is tried again', async () => {
-  const program = script('exit 0')
-  chmodSync(program, 0o644)
-  const it = watch(program)
-  await expect.poll(it.said).toEqual(['hotplug.again'])
-  expect(it.log.said[0]!.detail['reason']).toBe('ended with 126')
-  it.stop()
-})
-
 test('stopping ends the program, and a change that was about to be told', async () => {
   const pid = join(folder.path, 'pid')
   const it = watch(script(`echo $$ > ${pid}; ${EVENT}; exec sleep 60`))

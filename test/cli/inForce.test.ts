@@ -1,8 +1,6 @@
 /** The configuration in force comes from the same reading as the configuration of the program. */
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/cli/config/config.ts'
-import { hiding } from '../../src/cli/config/secrets.ts'
-import { hidingAlso, hidingTokens } from '../../src/cli/config/inForce.ts'
 
 const SECRET = 'planted-password-of-the-file'
 const loadedFrom = (texts: string[]) => {
@@ -25,29 +23,8 @@ test('a file that can be read only once, as a pipe, tells its values and hides i
   expect(inForce.hide(`refused for ${SECRET}`)).toBe('refused for (hidden)')
 })
 
-test('secrets that became known later are hidden as well, and an empty one hides nothing', () => {
-  const { hide } = hidingAlso(loadedFrom(['']).inForce, ['token-of-somebody', ''])
-  expect(hide('with token-of-somebody')).toBe('with (hidden)')
-})
-
-test('a token that is shorter than a secret hides nothing, because it occurs in any text', () => {
-  expect(hidingAlso(loadedFrom(['']).inForce, ['e']).hide('here')).toBe('here')
-})
-
-test('a token is hidden whole although it contains a secret of the configuration', () => {
-  const { inForce } = loadedFrom([`database = "postgresql://a:${SECRET}@db/x"\n`])
-  const { hide } = hidingAlso(inForce, [`front-${SECRET}-back`])
-  expect(hide(`with front-${SECRET}-back for ${SECRET}`)).toBe('with (hidden) for (hidden)')
-})
-
-test('of the headers of a request, the tokens are hidden, also without a configuration', () => {
-  const headers = { 'x-auth-token': 'token-of-a-user', 'x-service-token': 'token-of-nova', 'x-roles': 'admin' }
-  const { hide } = hidingTokens(undefined, headers)
-  expect(hide('admin with token-of-a-user and token-of-nova')).toBe('admin with (hidden) and (hidden)')
-})
-
 test('a password in a URL is hidden whatever stands before it, also in a text of a million letters', () => {
-  const hide = hiding([])
+  const { hide } = loadedFrom(['']).inForce
   const word = 'x'.repeat(1_000_000)
   expect(hide(`${word}https://user:word@host/ and amqp://user:word@host`)).toBe(
     `${word}https://user:(hidden)@host/ and amqp://user:(hidden)@host`,
@@ -80,10 +57,6 @@ test('passwords in URLs are secrets as they are written and as they are meant, a
       ACCELERANDO_GLANCE_TRUSTED_PROJECTS: 'seven',
     }),
   ).toEqual(['one', 'two', 'mysql://c:three@db/c', 'four', 'five', 'three'])
-})
-test('each form of a secret is hidden, the longest first', () => {
-  const hide = hiding(['a"b/c', 'a"b/cd', 'abc'])
-  expect(hide('a"b/c a\\"b/c a%22b%2Fc a"b/cd abc')).toBe('(hidden) (hidden) (hidden) (hidden) abc')
 })
 test('of each option: its value, where it comes from, and whether it is secret', () => {
   const loaded = loadConfig({

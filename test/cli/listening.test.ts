@@ -1,4 +1,4 @@
-/** Listeners: what a stop lets finish and what it cuts, and the small Nova of the tour. */
+/** Listeners: what a stop lets finish, which addresses are taken, and what old clients and balancers get. */
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import {
@@ -7,9 +7,9 @@ import {
   type Listening,
   listen,
   listenOrElsewhere,
+  reachedAt,
   urlOf,
 } from '../../src/cli/programs/listen.ts'
-import { openTourNova } from '../../src/cli/programs/tourNova.ts'
 import { memoryLog, until } from '../support/lab.ts'
 
 let open: Listening | null = null
@@ -67,32 +67,6 @@ test('an address that cannot be listened on rejects, unless it is a default that
   await elsewhere.close(0)
 })
 
-test('the Nova of the tour remembers what it is told, takes all of it, and refuses what is too long', async () => {
-  const nova = await openTourNova()
-  const event = (tag: string) => ({ name: 'n', server_uuid: 's', tag, status: 'completed' })
-  const told = async (...events: readonly object[]) => {
-    const answer = await fetch(nova.url, { method: 'POST', body: JSON.stringify({ events }) })
-    return [answer.status, answer.headers.get('content-type'), await answer.json()]
-  }
-  expect(nova.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
-  expect(await told(event('a'), event('b'))).toEqual([
-    200,
-    'application/json',
-    {
-      events: [
-        { ...event('a'), code: 200 },
-        { ...event('b'), code: 200 },
-      ],
-    },
-  ])
-  expect(await told(event('c'))).toMatchObject([200, 'application/json', { events: [{ tag: 'c' }] }])
-  expect(nova.heard()).toEqual([event('a'), event('b'), event('c')])
-  await expect(told({ tag: 'x'.repeat(1024 * 1024) })).rejects.toThrow('fetch failed')
-  expect(nova.heard()).toHaveLength(3)
-  await nova.close()
-  await expect(told()).rejects.toThrow('fetch failed')
-})
-
 test('an address that is taken is known before anything else is done', async () => {
   const { host, port } = await listening(() => new Response())
   await expect(expectFree({ host, port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
@@ -113,4 +87,39 @@ test('each address that the operator chose has to be free, and another one than 
   const both = { host, port, chosen: true }
   await expect(expectFree(both, both)).rejects.toMatchObject({ code: 'EADDRINUSE' })
   await expectFree(both, free)
+})
+test.each([
+  ['0.0.0.0', 'http://127.0.0.1:1'],
+  ['::', 'http://[::1]:1'],
+  ['10.0.0.1', 'http://10.0.0.1:1'],
+  ['fd00::1', 'http://[fd00::1]:1'],
+])('a listener on %s is reached at %s', (host, url) => {
+  expect(reachedAt({ host, port: 1 })).toBe(url)
+  expect(urlOf({ host, port: 1 })).toBe(host.includes(':') ? `http://[${host}]:1` : `http://${host}:1`)
+})
+test('a check that names no host, as balancers send it in HTTP/1.0, is answered', async () => {
+  const { port } = await listening(() => new Response('fine'))
+  const socket = connect(port, '127.0.0.1')
+  let got = ''
+  const over = new Promise((resolve) => socket.on('close', resolve))
+  socket.on('data', (part) => (got += String(part))).write('GET /readyz HTTP/1.0\r\n\r\n')
+  await over
+  expect(got).toMatch(/^HTTP\/1\.1 200[\s\S]*fine$/)
+})
+test('who sends a body that nobody reads, on a connection that is to be closed, gets the answer', async () => {
+  const { port } = await listening(() => new Response('too large', { status: 413 }))
+  const head = 'POST / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Length: 8000000\r\n\r\n'
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  const over = Promise.withResolvers<void>()
+  const got: string[] = []
+  socket.setEncoding('utf8').on('error', over.reject).on('close', over.resolve)
+  await new Promise<void>((begun) => {
+    socket.on('data', (part: string) => begun(void got.push(part)))
+    socket.write(head)
+  })
+  // the answer is there, and the client sends on
+  for (let n = 0; n < 80; n++) await new Promise((written) => void socket.write('x'.repeat(100_000), written))
+  socket.end()
+  await over.promise
+  expect(got.join('')).toMatch(/^HTTP\/1\.1 413[\s\S]*too large$/)
 })

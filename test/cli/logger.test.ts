@@ -20,19 +20,6 @@ const shown = (program: string, args: readonly string[], env: Readonly<Record<st
     .trimEnd()
     .split(/\r?\n/)
 
-test('a line for people is the message and each field as key=value, and never holds a line break', () => {
-  expect(lineOf({ level: 30, time: 1, msg: 'started', api: 'http://a:1', count: 2 })).toBe(
-    'started api=http://a:1 count=2',
-  )
-  expect(lineOf({ msg: 'm', text: 'a=b', empty: '', quote: 'say "x"', more: { at: ['1\n2'] } })).toBe(
-    'm text="a=b" empty="" quote="say \\"x\\"" more={"at":["1\\n2"]}',
-  )
-  expect(lineOf({ msg: 7, none: undefined, blank: 'a b', single: "it's", plain: 'a/b' })).toBe(
-    ' none=undefined blank="a b" single="it\'s" plain=a/b',
-  )
-  expect(lineOf({ level: 30, time: 1 })).toBe('')
-})
-
 test('without a terminal each entry is a JSON object with everything in it', () => {
   const entries = shown(process.execPath, [FIXTURE], {}).map((line) => JSON.parse(line) as object)
   expect(entries).toEqual([

@@ -1,31 +1,29 @@
-/** The commands of an operator, as processes, against an API that is served here. */
+/** The commands of an operator, against an API that is served here. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXITS, type ExitName } from '../../src/cli/exits.ts'
-import { listen, urlOf } from '../../src/cli/programs/listen.ts'
 import { openWorkshop } from '../http/cloud.ts'
+import { commandHere } from '../support/commandHere.ts'
 import { freePort } from '../support/port.ts'
-import { runProgram, tempFolder } from '../support/program.ts'
+import { tempFolder } from '../support/program.ts'
+import { type Serving, serving } from '../support/serving.ts'
 
 const folder = tempFolder('operations')
 let shop: Awaited<ReturnType<typeof openWorkshop>>
-let served: Awaited<ReturnType<typeof listen>>
+let served: Serving
 beforeAll(async () => {
   shop = await openWorkshop({ hostWork: false })
-  served = await listen(shop.app, { host: '127.0.0.1', port: 0 })
+  served = await serving(shop.app)
 })
 afterAll(async () => {
-  await served.close(1000)
+  await served.close()
   await shop.close()
   folder.remove()
 })
 
-const run = async (...args: readonly string[]) => {
-  const program = runProgram({ args: [...args, ...(args.includes('--api') ? [] : ['--api', `${urlOf(served)}/v2`])] })
-  const { code } = await program.exited
-  return { code, out: program.stdout(), err: program.stderr() }
-}
+const run = (...args: readonly string[]) =>
+  commandHere(args, { ACCELERANDO_URL: `${served.url}/v2` }, { terminal: false })
 const said = async (...args: readonly string[]) => {
   const { code, out, err } = await run(...args)
   expect([code, err], args.join(' ')).toEqual([0, ''])

@@ -1,17 +1,17 @@
 /** What a person at a terminal sees while the hardware of a machine is looked at, and what a script gets. */
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
-import { writeRecording } from '../../src/cli/hardware/recordingFolder.ts'
 import { HARDWARE_DRIVERS } from '../../src/drivers/index.ts'
 import { commandHere } from '../support/commandHere.ts'
 import { tempFolder } from '../support/program.ts'
+import { recordedFolder } from '../support/recordedFolder.ts'
 
 const folder = tempFolder('scan-progress')
 afterAll(folder.remove)
 
 test('each driver is named when it begins, on standard error, and only where that is a terminal', async () => {
   const recording = join(folder.path, 'recording')
-  await writeRecording(recording, { tree: { sys: { bus: { pci: { devices: {} } } } }, runs: [] })
+  recordedFolder(recording, { sys: { bus: { pci: { devices: {} } } } })
   const env = { ACCELERANDO_DATA: folder.path, ACCELERANDO_ENABLED_DRIVERS: 'fake_driver' }
   const scanned = async (isTTY: boolean) => {
     const before = Object.getOwnPropertyDescriptor(process.stderr, 'isTTY')

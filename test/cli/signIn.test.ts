@@ -1,4 +1,4 @@
-/** How commands show who they are, with the variables and files of OpenStack's own command line, and how they end if they cannot. */
+/** How commands sign in, with the variables and files of OpenStack's command line, and how they end if they cannot. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

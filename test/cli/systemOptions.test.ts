@@ -1,8 +1,7 @@
-/** What is configured reaches the actors, and whether the store answers reaches the inbox. */
+/** What is configured reaches the actors, and a stop leaves nothing behind. */
 import { expect, test } from 'vitest'
 import { CONTROL_DEFAULTS } from '../../src/services/kernel/kernel.ts'
-import { openSystem, storeAnswers } from '../../src/cli/programs/system.ts'
-import { Unreadable } from '../../src/actors/runtime/unreadable.ts'
+import { openSystem } from '../../src/cli/programs/system.ts'
 import { silent } from '../../src/log.ts'
 import { openStore } from '../../src/persistence/open.ts'
 import { imagesOf } from '../sim/images.ts'
@@ -22,26 +21,6 @@ test('options of the control are in force: a quota of one request', async () => 
     await system.stop()
     await store.close()
   }
-})
-
-test('a store that does not answer is logged with the reason; one that refuses a read for good answers', async () => {
-  const logged: unknown[] = []
-  const log = { ...silent, warn: (detail: object, message: string) => logged.push({ message, ...detail }) }
-  const { journal, expectWriting } = await openStore({ kind: 'memory' })
-  const unreadable = (permanent: boolean) => ({
-    journal: { ...journal, checkpoint: async () => Promise.reject(new Unreadable('no such column', { permanent })) },
-    expectWriting,
-  })
-  expect(await storeAnswers({ journal, expectWriting }, log)).toBe(true)
-  expect(await storeAnswers(unreadable(true), log)).toBe(true)
-  expect(logged).toEqual([])
-  const standby = { journal, expectWriting: async () => Promise.reject(new Error('it is a standby')) }
-  expect(await storeAnswers(standby, log)).toBe(false)
-  expect(await storeAnswers(unreadable(false), log)).toBe(false)
-  expect(logged).toEqual([
-    { message: 'store.doesNotAnswer', reason: 'it is a standby' },
-    { message: 'store.doesNotAnswer', reason: 'no such column' },
-  ])
 })
 
 test('a stop gives back what this process held, and takes nothing more', async () => {

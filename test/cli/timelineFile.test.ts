@@ -4,27 +4,36 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import * as v from 'valibot'
 import { EXITS } from '../../src/cli/exits.ts'
-import { type Listening, listen, urlOf } from '../../src/cli/programs/listen.ts'
-import type { TraceFile } from '../../src/ui/traceEvents.ts'
-import { Timeline } from '../../src/ui/shapes.ts'
 import { openWorkshop } from '../http/cloud.ts'
 import { commandHere } from '../support/commandHere.ts'
+import { type Serving, serving } from '../support/serving.ts'
 import { tempFolder } from '../support/program.ts'
 
+/** The format of trace viewers, as far as it is used. */
+type TraceFile = {
+  readonly otherData: object
+  readonly traceEvents: readonly {
+    readonly ph: string
+    readonly cat?: string
+    readonly name: string
+    readonly ts: number
+    readonly dur: number
+    readonly args: Readonly<Record<string, unknown>>
+  }[]
+}
 const folder = tempFolder('timeline-file')
 const NOBODY = { ACCELERANDO_URL: 'http://127.0.0.1:1/v2' }
 let shop: Awaited<ReturnType<typeof openWorkshop>>
-let served: Listening
+let served: Serving
 let uuid: string
 beforeAll(async () => {
   shop = await openWorkshop({ hostWork: false })
-  served = await listen(shop.app, { host: '127.0.0.1', port: 0 })
+  served = await serving(shop.app)
   uuid = (await shop.bound(1)).arqs[0]!.uuid
 })
 afterAll(async () => {
-  await served.close(0)
+  await served.close()
   await shop.close()
   folder.remove()
 })
@@ -34,16 +43,15 @@ const said = async (env: NodeJS.ProcessEnv, ...args: readonly string[]): Promise
   expect([code, err], args.join(' ')).toEqual([0, ''])
   return out
 }
-const asked = (...args: readonly string[]) => said({ ACCELERANDO_URL: `${urlOf(served)}/v2` }, uuid, ...args)
+const asked = (...args: readonly string[]) => said({ ACCELERANDO_URL: `${served.url}/v2` }, uuid, ...args)
 const file = (name: string, text: string): string => {
   writeFileSync(join(folder.path, name), text)
   return join(folder.path, name)
 }
 
-test('what --json has written, or the console exports, is opened with no service, and shows the same', async () => {
+test('what --json has written is opened with no service, and shows the same', async () => {
   const kept = await asked('--json')
-  const exported = JSON.stringify(v.parse(Timeline, JSON.parse(await asked('--json', '--events'))))
-  for (const path of [file('kept.json', kept), file('exported.json', exported)]) {
+  for (const path of [file('kept.json', kept), file('events.json', await asked('--json', '--events'))]) {
     expect(await said(NOBODY, '--file', path)).toBe(await asked())
     expect(await said(NOBODY, '--file', path, '-f', 'csv')).toBe(await asked('-f', 'csv'))
   }
@@ -105,6 +113,22 @@ test('a step of a file may have any name, and have taken any time', async () => 
   const path = file('odd.json', withStep({ step: 'constructor' }, { step: 'toString', took_ms: -7 }, { took_ms: 9 }))
   expect(await said(NOBODY, '--file', path)).toContain('toString')
   expect(JSON.parse(await said(NOBODY, '--file', path, '--trace-events'))).toHaveProperty('traceEvents')
+})
+test('each step stands where it happened, after a bar for the time before it', async () => {
+  const steps = withStep(
+    { detail: { profile: 'f' }, cause: 'user' },
+    { step: 'bind accepted', took_ms: 1000 },
+    { step: 'bound', took_ms: 250, cause: 'host' },
+    { step: 'deleted', took_ms: 7_200_000 },
+  )
+  expect((await said(NOBODY, '--file', file('drawn.json', steps))).split('\n').slice(1)).toEqual([
+    '   +0.000 s  |                                          created        by user profile=f',
+    '   +1.000 s  ======|                                    bind accepted',
+    '   +1.250 s        ==|                                  bound          by host',
+    '     +2.0 h          ////////////////////////////////|  deleted',
+    '/ stands for more than 5 s without a step',
+    '',
+  ])
 })
 test.each([
   ['something else', '{"arq": 5}', 'it is not a timeline written by --json'],

@@ -23,6 +23,7 @@ afterAll(async () => {
  */
 const SCRIPT = `#!/bin/sh
 echo "$ACCELERANDO_HANDLE $ACCELERANDO_ORDER" >> ${at('begun')}
+env > ${at('given')}
 while [ -e ${at('slow')} ]; do sleep 0.05; done
 [ -e ${at('broken')} ] && { echo no answer; exit 5; }
 echo wiped
@@ -33,7 +34,8 @@ const linesOf = (name: string): readonly string[] =>
 const started = async () => {
   const address = ['--listen', '127.0.0.1:0', '--admin-listen', '127.0.0.1:0', '--ui-listen', '127.0.0.1:0']
   const args = ['start', ...address, '--demo-devices', '1', '--demo-handles', '1', '--data', at('data')]
-  service = await startService({ args, env: { ACCELERANDO_CLEANING_POLICIES: at('cleaning.yaml') } })
+  const env = { ACCELERANDO_CLEANING_POLICIES: at('cleaning.yaml'), OS_PASSWORD: 'planted' }
+  service = await startService({ args, env })
   return service
 }
 const until = async <Value>(look: () => Promise<Value>, holds: (value: Value) => boolean): Promise<Value> => {
@@ -65,6 +67,8 @@ test('a handle is cleaned between two requests', { timeout: 180_000 }, async () 
     cleaning: { due: 'by_host', under_way: false, last: { command: at('wipe'), exit_code: 0, output: 'wiped\n' } },
   })
   expect(linesOf('cleaned')).toHaveLength(1)
+  // of the program's own environment it is given none
+  expect(linesOf('given').filter((line) => /planted|CLEANING_POLICIES/.test(line))).toEqual([])
 
   const second = await bind()
   writeFileSync(at('slow'), '')

@@ -12,7 +12,6 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { inProcessBus } from '../../src/bus/inProcess/inProcess.ts'
 import type { BusRecord } from '../../src/wire/envelope.ts'
 import { systemClock } from '../../src/clock.ts'
-import { closer } from '../../src/cli/closer.ts'
 import { loadConfig } from '../../src/cli/config/config.ts'
 import { openCloud } from '../../src/cli/programs/cloud.ts'
 import { openSystem } from '../../src/cli/programs/system.ts'
@@ -22,6 +21,7 @@ import { newPrivateKey } from '../../src/wire/signature.ts'
 import { SERVICE } from '../contracts/keystone.contract.ts'
 import { keystoneDouble, type KeystoneDouble } from '../neighbours/openstack/keystoneDouble.ts'
 import { placementDouble, type PlacementDouble } from '../neighbours/openstack/placementDouble.ts'
+import { closing } from '../support/closing.ts'
 import { commandHere } from '../support/commandHere.ts'
 import { memoryLog } from '../support/lab.ts'
 import { noCatalogue } from '../support/images.ts'
@@ -100,7 +100,7 @@ const open = async ({ env, files }: Account) => {
   if (!loaded.ok) throw new Error(loaded.problems.join('\n'))
   const { config } = loaded
   const log = memoryLog()
-  const end = closer(log)
+  const end = closing()
   const store = memoryStore()
   const { privateKey } = await store.cloud(newPrivateKey)
   const cloud = openCloud({ config, clock: systemClock, log, open: end })

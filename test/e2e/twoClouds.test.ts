@@ -6,7 +6,6 @@ import { systemClock } from '../../src/clock.ts'
 import { memoryStore } from '../../src/persistence/memory/memory.ts'
 import { inventoryOf } from '../support/reports.ts'
 import { reportRecord } from '../../src/wire/message.ts'
-import { CLOUD_HEADER } from '../../src/wire/seal.ts'
 import { newPrivateKey } from '../../src/wire/signature.ts'
 import { memoryLog, until } from '../support/lab.ts'
 import { noCatalogue } from '../support/images.ts'
@@ -23,7 +22,7 @@ const open = async (log: ReturnType<typeof memoryLog>) => {
   }
   const say = (host: string, cluster: string | null) => {
     const plain = reportRecord(inventoryOf(host, 1), `${host}/1`, 0)
-    const headers = cluster === null ? plain.headers : { ...plain.headers, [CLOUD_HEADER]: cluster }
+    const headers = cluster === null ? plain.headers : { ...plain.headers, cluster }
     return bus.publish([signerOf(host).signed({ ...plain, headers })])
   }
   return { system, hosts, say, id: (await store.cloud(newPrivateKey)).id }
