@@ -161,7 +161,7 @@ test.each<readonly [line: string, asks: string | readonly string[], shows: strin
   ],
   [`drift unignore x/1 ${WHY}`, `POST /drift/ignored/x%2F1/end ${REASON}`, 'ended              by lee at T3: mended'],
   ['bitstream revert d/1', ['GET /programs/d%2F1', image('m0')], 'image  m0'],
-  ['bitstream preload d/1 --image M7', image('M7'), 'card'],
+  ['bitstream preload d/1 --image image-seven', image('image-seven'), 'card'],
 ])('%s', async (line, asks, shows) => {
   const { code, out, err, asked } = await run(line)
   expect([code, err]).toEqual([0, ''])
