@@ -1,164 +1,103 @@
-/**
- * What ended long ago leaves the journal by itself: by one process at a time, in bounded portions, and again after a
- * failure.
- */
-import { describe, expect, it } from 'vitest'
-import { createArchiver, startArchiver } from '../../src/cli/programs/archiver.ts'
-import { systemIds } from '../../src/clock.ts'
+/** What ended long ago leaves the journal by itself: by one process at a time, in portions, again after a failure. */
+import { describe, expect, test } from 'vitest'
+import { openSystem } from '../../src/cli/programs/system.ts'
 import { memoryStores } from '../../src/persistence/memory/memory.ts'
-import type { Archived, ArchiveOrder } from '../../src/persistence/store.ts'
-import { handClock, memoryLog } from '../support/lab.ts'
-import { NOVA, openPlane, value } from '../support/plane.ts'
+import type { Archived, ArchiveOrder, Store } from '../../src/persistence/store.ts'
+import { imagesOf } from '../sim/images.ts'
+import { handClock, memoryLog, quiet, until } from '../support/lab.ts'
+import { NOVA, value } from '../support/plane.ts'
 
+const MINUTE = 60_000
 const DAY = 86_400_000
-const HOUR = 3_600_000
-
-const opened = async () => {
+const PORTION: Archived = { entities: 1, rows: 10, more: false }
+/** Systems over one store and one clock, which passes while they are stopped. */
+const opened = async (archiveEndedMs: number | null = 30 * DAY) => {
   const clock = handClock()
   const stores = memoryStores({ exclusive: false, now: clock.now })
-  const store = stores()
   const log = memoryLog()
-  const archiver = (archiveEnded = store.archiveEnded) =>
-    createArchiver({ store: { sharing: store.sharing, archiveEnded }, endedMs: 30 * DAY, clock, ids: systemIds, log })
-  return { clock, store, log, archiver }
+  const system = async (more: Partial<Store> = {}) => {
+    const parts = { images: imagesOf(), nova: null, log, clock, archiveEndedMs, control: { sweepEveryMs: 365 * DAY } }
+    return openSystem({ ...parts, store: { ...stores(), ...more } })
+  }
+  const stop = async (one: { readonly stop: () => Promise<void> }) => {
+    let over = false
+    void one.stop().finally(() => (over = true))
+    for (let n = 0; n < 1000 && !over; n++) await clock.pass(1000)
+    expect(over).toBe(true)
+  }
+  const said = () =>
+    log.said.filter(({ message }) => message.includes('archive')).map(({ message, detail }) => [message, detail])
+  return { clock, store: stores(), system, stop, said }
 }
-const MOVED: Archived = { entities: 1, rows: 10, more: true }
+const noting = (asked: ArchiveOrder[], answer: () => Promise<Archived>) => ({
+  archiveEnded: async (order: ArchiveOrder) => (asked.push(order), answer()),
+})
 
 describe('archiving by itself', () => {
-  it('moves what ended long enough ago, and leaves what lives', async () => {
-    const { clock, store, archiver } = await opened()
-    const world = await openPlane({ clock, options: { sweepEveryMs: 365 * DAY } }, store, 'when told')
-    value(
-      await world.control.profiles.create(NOVA, { name: 'f', description: null, groups: [{ 'resources:FPGA': '1' }] }),
-    )
-    const [[gone], [kept]] = [
-      value(await world.control.arqs.create(NOVA, 'f')),
-      value(await world.control.arqs.create(NOVA, 'f')),
-    ]
-    value(await world.control.arqs.remove(NOVA, [gone!.uuid]))
-    await store.journal.saveCheckpoint('relay', await store.journalEnd())
-    const one = archiver()
-    await clock.pass(29 * DAY)
-    expect(await one.round()).toBe(0)
-    await clock.pass(2 * DAY)
-    expect(await one.round()).toBe(2)
-    const left = (await store.journal.feed('', 100)).map(({ key }) => key)
-    expect(left).toContain(`arq/${kept!.uuid}`)
-    expect(left).not.toContain(`arq/${gone!.uuid}`)
-    await Promise.all([world.plane.stop(), clock.pass(HOUR)])
+  test('moves what ended long enough ago and was told, and leaves what lives', async () => {
+    const { clock, store, system, stop, said } = await opened(10 * MINUTE)
+    const one = await system()
+    const { profiles, arqs } = one.plane.control
+    value(await profiles.create(NOVA, { name: 'f', description: null, groups: [{ 'resources:FPGA': '1' }] }))
+    const [[gone], [kept]] = [value(await arqs.create(NOVA, 'f')), value(await arqs.create(NOVA, 'f'))]
+    value(await arqs.remove(NOVA, [gone!.uuid]))
+    const keys = async () => (await store.journal.feed('', 100)).map(({ key }) => key)
+    for (let n = 0; n < 9; n++) await clock.pass(MINUTE)
+    expect(await keys()).toContain(`arq/${gone!.uuid}`)
+    for (let n = 0; n < 3; n++) await clock.pass(MINUTE)
+    await until(() => said().length > 0, 'the archiving')
+    expect(await keys()).not.toContain(`arq/${gone!.uuid}`)
+    expect(await keys()).toContain(`arq/${kept!.uuid}`)
+    await stop(one)
   })
-  it('is the work of one process at a time, and of another one when that has stopped', async () => {
-    const { clock, archiver } = await opened()
-    const [one, two] = [archiver(), archiver()]
-    expect(await one.round()).toBe(0)
-    expect(await two.round()).toBe(null)
-    await one.stop()
+  test('ARCHIVER-1 is the work of one process at a time, and of another one when that has stopped', async () => {
+    const { clock, system, stop } = await opened()
+    const asked: [ArchiveOrder[], ArchiveOrder[]] = [[], []]
+    const one = await system(noting(asked[0], async () => PORTION))
     await clock.pass(1)
-    expect(await two.round()).toBe(0)
+    const two = await system(noting(asked[1], async () => PORTION))
+    await clock.pass(60_000)
+    expect([asked[0].length > 0, asked[1].length]).toEqual([true, 0])
+    await stop(one)
+    await clock.pass(120_000)
+    await quiet()
+    expect(asked[1].length).toBeGreaterThan(0)
+    await stop(two)
   })
-  it('goes in portions with pauses, so many in a round, and ends with the portion under way', async () => {
-    const { clock, archiver } = await opened()
+  test('ARCHIVER-2 goes in portions of 1000 rows with pauses, so many in a round', async () => {
+    const { clock, system, stop } = await opened()
     const asked: ArchiveOrder[] = []
-    const one = archiver(async (order) => {
-      asked.push(order)
-      return MOVED
-    })
-    one.start()
+    const one = await system(noting(asked, async () => ({ ...PORTION, more: true })))
     await clock.pass(1000)
-    expect(asked).toHaveLength(5)
-    expect(asked[0]!.before).toBe(clock.now() - 1000 - 30 * DAY)
+    expect(asked.length).toBeLessThan(6)
+    expect(asked[0]).toEqual({ before: clock.now() - 1000 - 30 * DAY, limit: 1000 })
     await clock.pass(50_000)
     expect(asked).toHaveLength(60)
-    await clock.pass(60_000)
-    expect(asked.length).toBeGreaterThan(60)
-    await one.stop()
-    const { length } = asked
-    await clock.pass(HOUR)
-    expect(asked).toHaveLength(length)
+    await stop(one)
   })
-  it('goes on after a round that failed', async () => {
-    const { clock, log, archiver } = await opened()
+  test('ARCHIVER-3 goes on after a round that failed', async () => {
+    const { clock, system, stop, said } = await opened()
     let calls = 0
-    const one = archiver(async () => {
-      if (++calls === 1) throw new Error('the database is away')
-      return { ...MOVED, more: false }
-    })
-    one.start()
+    const one = await system(
+      noting([], async () => {
+        if (++calls === 1) throw new Error('the database is away')
+        return PORTION
+      }),
+    )
     await clock.pass(60_000)
-    expect(log.said).toEqual([
-      { level: 'warn', detail: { error: expect.stringContaining('the database is away') }, message: 'archive.failed' },
-      { level: 'info', detail: { rows: 10 }, message: 'journal.archived' },
+    await until(() => said().length >= 2, 'the second round')
+    expect(said().slice(0, 2)).toEqual([
+      ['archive.failed', { error: expect.stringContaining('the database is away') }],
+      ['journal.archived', { rows: 10 }],
     ])
-    await one.stop()
+    await stop(one)
   })
-  it('tells how many rows a round has moved, and nothing of one that moved none', async () => {
-    const { log, archiver } = await opened()
-    const answers = [
-      { ...MOVED, more: false },
-      { ...MOVED, rows: 0, more: false },
-    ]
-    const one = archiver(async () => answers.shift()!)
-    expect([await one.round(), await one.round()]).toEqual([10, 0])
-    expect(log.said).toEqual([{ level: 'info', detail: { rows: 10 }, message: 'journal.archived' }])
-  })
-  it('takes its lease for two minutes, and gives back the same', async () => {
-    const { clock, log, store } = await opened()
-    const asked: unknown[][] = []
-    const sharing = {
-      ...store.sharing,
-      acquire: async (...given: readonly unknown[]) => (asked.push(['acquire', ...given]), { epoch: 1 }),
-      release: async (...given: readonly unknown[]) => void asked.push(['release', ...given]),
-    }
-    const parts = { store: { sharing, archiveEnded: async () => ({ ...MOVED, more: false }) }, clock, log }
-    const one = createArchiver({ ...parts, ids: { uuid: () => 'holder-1' }, endedMs: DAY })
-    await one.round()
-    await one.stop()
-    expect(asked).toEqual([
-      ['acquire', 'archive', 'holder-1', 120_000],
-      ['release', 'archive', 'holder-1'],
-    ])
-  })
-  it('moves at most 1000 rows in a portion', async () => {
-    const { clock, archiver } = await opened()
+  test('begins only where it is configured', async () => {
+    const { clock, system, stop } = await opened(null)
     const asked: ArchiveOrder[] = []
-    await archiver(async (order) => (asked.push(order), { ...MOVED, more: false })).round()
-    expect(asked).toEqual([{ before: clock.now() - 30 * DAY, limit: 1000 }])
-  })
-  it('ends although its lease cannot be given back', async () => {
-    const { clock, log, store } = await opened()
-    const sharing = { ...store.sharing, release: () => Promise.reject(new Error('away')) }
-    const parts = { store: { sharing, archiveEnded: async () => MOVED }, clock, ids: systemIds, log }
-    await createArchiver({ ...parts, endedMs: DAY }).stop()
-    expect(log.said).toEqual([
-      { level: 'warn', detail: { error: expect.stringContaining('away') }, message: 'archive.release' },
-    ])
-  })
-  it('begins only where it is configured', async () => {
-    const { clock, log, store } = await opened()
-    const asked: ArchiveOrder[] = []
-    const archiveEnded = async (order: ArchiveOrder) => (asked.push(order), { ...MOVED, more: false })
-    const parts = { store: { sharing: store.sharing, archiveEnded }, clock, ids: systemIds, log }
-    await startArchiver({ ...parts, endedMs: null }).stop()
+    const one = await system(noting(asked, async () => PORTION))
+    await clock.pass(60_000)
     expect(asked).toEqual([])
-    const one = startArchiver({ ...parts, endedMs: 5 })
-    await clock.pass(1)
-    await one.stop()
-    expect(asked).toEqual([{ before: clock.now() - 1 - 5, limit: 1000 }])
-  })
-  it('a stop waits for the portion under way, and keeps its lease until then', async () => {
-    const { clock, log, store } = await opened()
-    const { promise, resolve } = Promise.withResolvers<Archived>()
-    const ended: string[] = []
-    const sharing = { ...store.sharing, release: async () => void ended.push('released') }
-    const parts = { store: { sharing, archiveEnded: () => promise }, clock, ids: systemIds, log }
-    const one = createArchiver({ ...parts, endedMs: DAY })
-    one.start()
-    await clock.pass(1)
-    const stopped = one.stop().then(() => ended.push('stopped'))
-    await clock.pass(HOUR)
-    expect(ended).toEqual([])
-    resolve(MOVED)
-    await stopped
-    expect(ended).toEqual(['released', 'stopped'])
+    await stop(one)
   })
 })
