@@ -175,12 +175,6 @@ const replay: readonly Case[] = [
   ],
   [
     'S13',
-    'a snapshot of the end, which does not say when its last row was decided',
-    snapshot(3, { state: memory.state, recent: memory.recent }),
-    [],
-  ],
-  [
-    'S13',
     'a snapshot whose last row was decided at another time',
     snapshot(3, { state: memory.state, recent: memory.recent, at: memory.at! + 1 }),
     [{ ...stale, found: stale.found.replace('at 1 ', 'at 3 ') }],
